@@ -1,0 +1,68 @@
+"""What a constraint is: a check, a map from unconstrained space, and its log-Jacobian."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.types import Array
+
+
+class Constraint:
+    """A set of values together with a smooth one-to-one map onto it.
+
+    ``bounds`` are the numbers or expressions that the constraint was declared with; the formulas
+    take them as arguments, in declared order, aligned for broadcasting, because they may depend
+    on other parameters. ``xp`` is a NumPy-like namespace: ``numpy`` for arrays and for symbols,
+    ``autograd.numpy`` when derivatives are taken.
+
+    Discrete sets and sets without a map define only `check`, and leave ``bijective`` False.
+    """
+
+    event_ndim: ClassVar[int] = 0
+    bijective: ClassVar[bool] = True
+    integer: ClassVar[bool] = False
+
+    def __init__(self, *bounds: Any) -> None:
+        self.bounds = bounds
+
+    @property
+    def name(self) -> str:
+        """The constraint in words, for messages: ``"positive"``."""
+        return type(self).__name__.lower()
+
+    @property
+    def limits(self) -> tuple[Any, Any] | None:
+        """Lower and upper limit where the set is an interval of the line (None: no limit).
+
+        None altogether for any other set.
+        """
+        return None
+
+    def forward(self, xp: Any, u: Any, *bounds: Any) -> Any:
+        """Map unconstrained ``u`` (batch + free event shape) into the set."""
+        raise NotImplementedError
+
+    def log_det(self, xp: Any, u: Any, *bounds: Any) -> Any:
+        """Log absolute determinant of the Jacobian of `forward` at ``u``: batch shape."""
+        raise NotImplementedError
+
+    def inverse(self, y: Array, *bounds: Any) -> Array:
+        """Unconstrained value of ``y`` (NumPy)."""
+        raise NotImplementedError
+
+    def free_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Shape of the unconstrained value of something of shape ``shape``."""
+        return shape
+
+    def free_coords(self, y: Array) -> Array:
+        """Coordinates of ``y`` that determine it, as many as `free_shape` says.
+
+        The determinant in `log_det` is that of these coordinates with respect to ``u``.
+        """
+        return y
+
+    def check(self, y: Array, *bounds: Any) -> Array:
+        """Whether each batch element of ``y`` lies in the set (NaN does not)."""
+        raise NotImplementedError

@@ -1,0 +1,73 @@
+"""Vectors of positive numbers that sum to one."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from probmodel.constraints.base import Constraint
+from probmodel.types import Array
+
+
+class Simplex(Constraint):
+    r"""Probability vectors: the softmax of a vector that sums to zero.
+
+    The K - 1 free coordinates are those of the zero-sum vector z in an orthonormal basis, so
+    that all K elements are treated alike and u = 0 is the uniform vector. The log-Jacobian is
+    :math:`-K \log\sum_k e^{z_k} + \frac12 \log K`, for the first K - 1 elements.
+
+    References
+    ----------
+    Stan Reference Manual 2.37, "Unit simplex"; Egozcue et al. (2003), Isometric logratio
+    transformations for compositional data analysis. Mathematical Geology 35.
+    """
+
+    event_ndim = 1
+
+    def forward(self, xp: Any, u: Any, *bounds: Any) -> Any:
+        """Return the softmax of the zero-sum vector of ``u``."""
+        z = u @ _basis(u.shape[-1] + 1)
+        return xp.exp(z - _log_sum_exp(xp, z))
+
+    def log_det(self, xp: Any, u: Any, *bounds: Any) -> Any:
+        """Return ``-K logsumexp(z) + log(K) / 2``."""
+        size = u.shape[-1] + 1
+        z = u @ _basis(size)
+        return -size * _log_sum_exp(xp, z)[..., 0] + 0.5 * np.log(size)
+
+    def inverse(self, y: Array, *bounds: Any) -> Array:
+        """Return the coordinates of the centred logarithms."""
+        log_y = np.log(y)
+        centred = log_y - log_y.mean(axis=-1, keepdims=True)
+        return np.asarray(centred @ _basis(y.shape[-1]).T)
+
+    def free_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """One coordinate fewer than elements."""
+        return (*shape[:-1], shape[-1] - 1)
+
+    def free_coords(self, y: Array) -> Array:
+        """All elements but the last."""
+        return y[..., :-1]
+
+    def check(self, y: Array, *bounds: Any) -> Array:
+        """Whether each vector is non-negative and sums to one within 1e-8."""
+        return (y >= 0).all(axis=-1) & (np.abs(y.sum(axis=-1) - 1.0) < 1e-8)
+
+
+@cache
+def _basis(size: int) -> Array:
+    """Orthonormal basis of the zero-sum vectors of a size: (size - 1, size), Helmert's rows."""
+    basis = np.zeros((size - 1, size))
+    for k in range(1, size):
+        basis[k - 1, :k] = 1.0
+        basis[k - 1, k] = -float(k)
+        basis[k - 1] /= np.sqrt(k * (k + 1.0))
+    return basis
+
+
+def _log_sum_exp(xp: Any, z: Any) -> Any:
+    """Log of the sum of exponentials over the last axis, which is kept."""
+    largest = xp.max(z, axis=-1, keepdims=True)
+    return largest + xp.log(xp.sum(xp.exp(z - largest), axis=-1, keepdims=True))

@@ -1,0 +1,14 @@
+"""From a bound model to a log density with gradient, batched over chains."""
+
+from probmodel.density.check import Report, check_model
+from probmodel.density.log_density import FunctionDensity, LogDensity
+from probmodel.density.posterior import ModelDensity, as_posterior
+
+__all__ = [
+    "FunctionDensity",
+    "LogDensity",
+    "ModelDensity",
+    "Report",
+    "as_posterior",
+    "check_model",
+]

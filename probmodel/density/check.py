@@ -1,0 +1,142 @@
+"""Checking a model before it is sampled: derivatives, transforms, a simulation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from probmodel.density.posterior import ModelDensity
+from probmodel.density.simulate import simulate
+from probmodel.errors import ProbmodelError
+from probmodel.model import Model
+from probmodel.model.parameters import FreeParameter
+from probmodel.types import Array
+
+_POINTS = 3
+_STEP = 1e-5
+_TOLERANCE = 1e-5
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check and what it found."""
+
+    title: str
+    ok: bool
+    detail: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """What `check_model` found; printing it shows one line a check."""
+
+    name: str
+    checks: tuple[Check, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every check passed."""
+        return all(check.ok for check in self.checks)
+
+    def __str__(self) -> str:
+        lines = [f"{self.name}: {'all checks passed' if self.ok else 'some checks FAILED'}"]
+        for check in self.checks:
+            lines.append(f"  {'ok    ' if check.ok else 'FAILED'}  {check.title}: {check.detail}")
+        return "\n".join(lines)
+
+
+def check_model(model: Model, *, seed: int = 0) -> Report:
+    """Check a bound model.
+
+    The gradient is compared with central differences, every transform is taken there and back,
+    its log-Jacobian is compared with the determinant of a numerical Jacobian, and the prior is
+    simulated once.
+
+    Parameters
+    ----------
+    model : a bound model with its observed data
+    seed : of the points at which it is checked
+
+    Returns
+    -------
+    Report
+        ``report.ok`` tells whether all passed; ``print(report)`` shows how well.
+
+    Raises
+    ------
+    InitializationError
+        If no point with a finite log density is found.
+    """
+    rng = np.random.default_rng(seed)
+    density = ModelDensity(model)
+    x = density.initial_points(rng, _POINTS)
+    checks = [_check_gradient(density, x)]
+    for free, cut in density._blocks:
+        if free.constraint.bijective and free.terms and free.value is not free.free:
+            checks += _check_transform(density, free, x[:, cut], x)
+    checks.append(_check_simulation(model, rng))
+    return Report(density.name, tuple(checks))
+
+
+def _check_gradient(density: ModelDensity, x: Array) -> Check:
+    grad = density(x).grad
+    worst, place = 0.0, ""
+    for i in range(density.dim):
+        step = np.zeros(density.dim)
+        step[i] = _STEP
+        numeric = (density.log_density(x + step) - density.log_density(x - step)) / (2 * _STEP)
+        error = np.max(np.abs(numeric - grad[:, i]) / (1.0 + np.abs(grad).max()))
+        if not error <= worst:
+            worst, place = float(error), density.coordinate_names[i]
+    return Check(
+        "gradient against finite differences",
+        worst <= _TOLERANCE,
+        f"largest relative difference {worst:.1e}" + (f" at {place}" if place else ""),
+    )
+
+
+def _check_transform(density: ModelDensity, free: FreeParameter, u: Array, x: Array) -> list[Check]:
+    if free.declaration.noncentered:
+        return []
+    bounds = [density._values_at(point, free) for point in x]
+    u = u.reshape(len(u), *free.free_shape)
+    back = [
+        free.constraint.inverse(free.constraint.forward(np, ui, *b), *b)
+        for ui, b in zip(u, bounds, strict=True)
+    ]
+    error = float(np.max(np.abs(np.stack(back) - u)))
+    jacobian = _jacobian_error(free, u[0], bounds[0])
+    name = f"{free.name} ({free.constraint.name})"
+    return [
+        Check(f"transform of {name}", error <= 1e-8, f"there and back within {error:.1e}"),
+        Check(f"Jacobian of {name}", jacobian <= 1e-5, f"log determinant within {jacobian:.1e}"),
+    ]
+
+
+def _jacobian_error(free: FreeParameter, u: Array, bounds: list[Array]) -> float:
+    constraint, flat = free.constraint, u.reshape(-1)
+    columns = []
+    for i in range(flat.size):
+        step = np.zeros(flat.size)
+        step[i] = _STEP
+        ends = [
+            constraint.free_coords(
+                constraint.forward(np, (flat + sign * step).reshape(u.shape), *bounds)
+            ).reshape(-1)
+            for sign in (1, -1)
+        ]
+        columns.append((ends[0] - ends[1]) / (2 * _STEP))
+    numeric = np.linalg.slogdet(np.stack(columns, axis=1))[1]
+    return float(abs(numeric - np.sum(constraint.log_det(np, u, *bounds))))
+
+
+def _check_simulation(model: Model, rng: np.random.Generator) -> Check:
+    try:
+        draw: dict[str, Any] = simulate(model, rng)
+    except ProbmodelError as error:
+        return Check("prior simulation", False, error.message)
+    bad = [name for name, value in draw.items() if not np.isfinite(value).all()]
+    detail = f"not finite: {', '.join(bad)}" if bad else f"drew {', '.join(draw)}"
+    return Check("prior simulation", not bad, detail)

@@ -1,0 +1,89 @@
+"""The terms of a model's log density at one point, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probmodel.density.lowering import Lowering
+from probmodel.model.binding import Binding
+from probmodel.model.terms import Term
+from probmodel.types import Array
+
+if TYPE_CHECKING:
+    from probmodel.density.posterior import ModelDensity
+
+
+def explain_point(binding: Binding, density: ModelDensity, x: Array) -> str:
+    """Return one line for each term; a term that is not finite says where and with what values.
+
+    Parameters
+    ----------
+    x : one unconstrained point, (dim,)
+    """
+    lines = []
+    values = density.terms(x[None])
+    width = max(map(len, values))
+    for term, (title, value) in zip(binding.terms, values.items(), strict=True):
+        lines.append(f"  {title:<{width}}  {value[0]: .6g}{_detail(binding, term, x, value[0])}")
+    logp, _grad = density(x[None])
+    if np.isfinite([v[0] for v in values.values()]).all() and not np.isfinite(logp[0]):
+        lines.append(f"  every term is finite but the gradient is not{_bad_gradient(density, x)}")
+    return "\n".join(lines)
+
+
+def _detail(binding: Binding, term: Term, x: Array, value: float) -> str:
+    if np.isfinite(value):
+        return ""
+    arrays = _evaluate(binding, term, x)
+    if term.distribution is None:
+        return _first_bad("", arrays[0])
+    with np.errstate(all="ignore"):
+        elements = np.asarray(term.distribution.log_density(np, *arrays))
+    if np.isfinite(elements).all():
+        return ""
+    index = tuple(int(i[0]) for i in np.nonzero(np.atleast_1d(~np.isfinite(elements))))
+    shown = [f"value {_at(arrays[0], elements.shape, index)}"]
+    for name, array in zip(term.distribution.args, arrays[1:], strict=True):
+        shown.append(f"{name} {_at(array, elements.shape, index)}")
+    place = f" at {list(index)}" if elements.ndim else ""
+    return f"{place}: {term.distribution.name} with {', '.join(shown)}"
+
+
+def _evaluate(binding: Binding, term: Term, x: Array) -> list[Array]:
+    lowering = Lowering(binding)
+    lowered = [lowering.lower(e) for e in (term.expression, *term.params)]
+    program = lowering.finish(lowered)
+    inputs, start = [], 0
+    for free in binding.free:
+        size = int(np.prod(free.free_shape, dtype=int))
+        inputs.append(x[start : start + size].reshape((1, *free.free_shape)))
+        start += size
+    with np.errstate(all="ignore"):
+        return [v[0] for v in program.values(inputs)]
+
+
+def _at(array: Array, shape: tuple[int, ...], index: tuple[int, ...]) -> str:
+    """Return the element that broadcasts to ``index``, or a short form of an event."""
+    if array.size == 1:
+        return f"{array.reshape(-1)[0]:.6g}"
+    if array.ndim <= len(shape):
+        return f"{np.broadcast_to(array, shape)[index]:.6g}"
+    return np.array2string(array.reshape(-1)[:4], precision=4) + ("..." if array.size > 4 else "")
+
+
+def _first_bad(label: str, array: Array) -> str:
+    bad = np.atleast_1d(~np.isfinite(array))
+    if not bad.any():
+        return label
+    index = [int(i[0]) for i in np.nonzero(bad)]
+    return f"{label} at {index}" if array.ndim else label
+
+
+def _bad_gradient(density: ModelDensity, x: Array) -> str:
+    with np.errstate(all="ignore"):
+        _, grad = density._value_and_gradient(x[None])
+    bad = np.nonzero(~np.isfinite(grad[0]))[0]
+    names = [density.coordinate_names[i] for i in bad[:5]]
+    return f" in {', '.join(names)}" if names else ""

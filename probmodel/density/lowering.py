@@ -1,0 +1,132 @@
+"""Lowering: from a bound model's expressions to a program over a batch of chains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import autograd.numpy as anp
+import numpy as np
+
+from probmodel.density.batching import RULES, align, shape_of
+from probmodel.density.program import Program, Recorder, Ref
+from probmodel.distributions.base import Distribution
+from probmodel.expressions import Apply, Expression, map_leaves, topological
+from probmodel.model.binding import Binding
+from probmodel.model.declarations import Deterministic
+from probmodel.model.terms import Term
+from probmodel.types import Array
+
+
+class Lowering:
+    """Lowers expressions of one bound model into one recorder.
+
+    Parameters
+    ----------
+    binding : the bound model
+    """
+
+    def __init__(self, binding: Binding) -> None:
+        self._evaluator = binding.evaluator
+        self._recorder = Recorder()
+        self._lowered: dict[int, Any] = {}
+        self._aliases: dict[int, Expression] = {}
+        for free in binding.free:
+            self._lowered[id(free.free)] = self._recorder.input(free.free_shape)
+            self._aliases[id(free.declaration)] = free.value
+        for declaration in binding.declarations.values():
+            if isinstance(declaration, Deterministic):
+                self._aliases[id(declaration)] = declaration.expression
+
+    def finish(self, outputs: Sequence[Ref | Array]) -> Program:
+        """Return the program that computes ``outputs``."""
+        return self._recorder.finish(outputs)
+
+    def lower(self, expression: Expression) -> Ref | Array:
+        """Return where the program keeps an expression, or its value if data alone decides it."""
+        for node in topological([expression], done=set(self._lowered)):
+            self._lowered[id(node)] = self._lower_node(node)
+        return self._lowered[id(expression)]
+
+    def _lower_node(self, node: Expression) -> Any:
+        if self._evaluator.is_constant(node):
+            return self._evaluator.value(node)
+        if id(node) in self._aliases:
+            return self.lower(self._aliases[id(node)])
+        assert isinstance(node, Apply), f"{node!r} has no value"
+        return self._lower_apply(node)
+
+    def _lower_apply(self, node: Apply) -> Any:
+        rule = RULES[node.operation.name]
+        kwargs = {key: map_leaves(value, self._static) for key, value in node.kwargs.items()}
+        if node.operation.name == "getitem":
+            operands = [self.lower(node.args[0]), self._evaluator.index(node)]
+        else:
+            operands = [map_leaves(arg, self.lower) for arg in node.args]
+        return rule(self._recorder, self._evaluator.shape(node), *operands, **kwargs)
+
+    def _static(self, leaf: Expression) -> Any:
+        value = self._evaluator.value(leaf)
+        return int(value) if value.ndim == 0 else value
+
+    def term(self, term: Term) -> Ref | Array:
+        """Lower one term of the log density to one number for each chain."""
+        if term.distribution is None:
+            return self._total(self.lower(term.expression))
+        distribution, params = linked(term.distribution, term.params)
+        return self._density(distribution, [self.lower(e) for e in (term.expression, *params)])
+
+    def _total(self, operand: Ref | Array) -> Ref | Array:
+        if not isinstance(operand, Ref):
+            return np.asarray(np.sum(operand, dtype=float))
+        if not operand.shape:
+            return operand
+        axes = tuple(range(1, len(operand.shape) + 1))
+        return self._recorder.emit(anp.sum, operand, axis=axes, shape=())
+
+    def _density(self, distribution: Distribution, operands: list[Any]) -> Ref | Array:
+        event_ndims = (
+            distribution.event_ndim,
+            *(p.event_ndim for p in distribution.parameters.values()),
+        )
+        rank = max(len(shape_of(o)) - e for o, e in zip(operands, event_ndims, strict=True))
+        if not any(isinstance(o, Ref) for o in operands):
+            return np.asarray(np.sum(distribution.log_density(np, *operands), dtype=float))
+        aligned = [
+            align(self._recorder, o, rank + e)
+            if isinstance(o, Ref)
+            else np.asarray(o, dtype=np.float64)
+            for o, e in zip(operands, event_ndims, strict=True)
+        ]
+        kernel = self._recorder.emit_density(distribution, aligned)
+        base = self._base(distribution, operands)
+        if not base:
+            return kernel
+        return self._recorder.emit(anp.add, kernel, base, shape=())
+
+    def _base(self, distribution: Distribution, operands: list[Any]) -> float:
+        """Return the part of a log mass that data alone decides: added up once."""
+        value, *params = operands
+        if isinstance(value, Ref):
+            return 0.0
+        known = [np.zeros(p.shape) if isinstance(p, Ref) else p for p in params]
+        base = distribution.log_base(value, *known)
+        return float(np.sum(np.broadcast_to(base, value.shape)))
+
+
+def linked(
+    distribution: Distribution, params: tuple[Expression, ...]
+) -> tuple[Distribution, tuple[Expression, ...]]:
+    """Swap a distribution for the form that takes its parameter on the linked scale.
+
+    ``Poisson(np.exp(e))`` is ``PoissonLog(e)``: cheaper, and exact where ``exp`` overflows.
+    """
+    for i, name in enumerate(distribution.parameters):
+        node = params[i]
+        if not isinstance(node, Apply):
+            continue
+        form = distribution.link_forms.get((name, node.operation.name))
+        if form is not None:
+            changed = (*params[:i], node.args[0], *params[i + 1 :])
+            return form(*changed), changed
+    return distribution, params

@@ -1,0 +1,227 @@
+"""The log density of a bound model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import autograd.numpy as anp
+import numpy as np
+
+from probmodel.density.log_density import LogDensity
+from probmodel.density.lowering import Lowering
+from probmodel.density.program import Program
+from probmodel.errors import DataError, InitializationError, ModelError, nearest
+from probmodel.model import Model, ModelMeta
+from probmodel.model.binding import Binding
+from probmodel.model.declarations import Observed
+from probmodel.model.parameters import FreeParameter
+from probmodel.types import Array
+
+
+class ModelDensity(LogDensity):
+    """Log posterior density of a bound model on unconstrained space.
+
+    Parameters
+    ----------
+    model : a bound model whose observed quantities all have data
+
+    Raises
+    ------
+    DataError
+        If an observed quantity was bound without data.
+    """
+
+    def __init__(self, model: Model) -> None:
+        super().__init__()
+        binding = model._binding
+        if binding.unbound:
+            names = ", ".join(repr(d.name) for d in binding.unbound)
+            raise DataError(
+                f"{binding.name} was bound without its observed data {names}, so there is nothing "
+                f"to condition on. Pass them: {binding.name}(..., {binding.unbound[0].name}=...).",
+                location=binding.unbound[0].location,
+                missing=names,
+            )
+        self.model = model
+        self.name = binding.name
+        self._binding = binding
+        self._blocks = _blocks(binding.free)
+        self.dim = self._blocks[-1][1].stop
+        self.coordinate_names = tuple(
+            name for free, _ in self._blocks for name in _coordinate_names(free)
+        )
+        self.variables = tuple(binding.variables)
+        self.coords = dict(binding.dimensions.coords)
+        self.observed_data, self.constant_data = _data_groups(binding)
+        self._program = self._lower_terms()
+        self._saved_programs: dict[tuple[str, ...], Program] = {}
+
+    def _lower_terms(self) -> Program:
+        lowering = Lowering(self._binding)
+        return lowering.finish([lowering.term(term) for term in self._binding.terms])
+
+    def _inputs(self, x: Any) -> list[Any]:
+        """Cut ``x`` into the unconstrained values of the parameters: views, in their shapes."""
+        chains = len(x)
+        return [x[:, cut].reshape((chains, *free.free_shape)) for free, cut in self._blocks]
+
+    def _value_and_gradient(self, x: Array) -> tuple[Array, Array]:
+        logp, grads = self._program.sum_and_gradient(self._inputs(x))
+        if len(grads) == 1 and grads[0] is not None:
+            return logp, grads[0].reshape(x.shape)
+        gradient = np.zeros(x.shape)
+        for (_, cut), grad in zip(self._blocks, grads, strict=True):
+            if grad is not None:
+                gradient[:, cut] = grad.reshape(len(x), -1)
+        return logp, gradient
+
+    def _value(self, x: Array) -> Array:
+        return np.sum(self._program.values(self._inputs(x)), axis=0)
+
+    def _traced(self, x: Any) -> Any:
+        chains = anp.shape(x)[0]
+        inputs = [anp.reshape(x[:, cut], (chains, *free.free_shape)) for free, cut in self._blocks]
+        return self._program.traced_sum(inputs) + anp.zeros(chains)
+
+    def terms(self, x: Array) -> dict[str, Array]:
+        """Return each term of the log density by its title: (chains, dim) -> (chains,) each."""
+        self._check_shape(x)
+        with np.errstate(all="ignore"):
+            values = self._program.values(self._inputs(x))
+        titles = [term.title for term in self._binding.terms]
+        return dict(zip(titles, values, strict=True))
+
+    def constrain(self, x: Array, names: tuple[str, ...] | None = None) -> dict[str, Array]:
+        """Return parameters and deterministic quantities on the user's scale."""
+        self._check_shape(x)
+        chosen = tuple(v.name for v in self.variables) if names is None else tuple(names)
+        if chosen not in self._saved_programs:
+            lowering = Lowering(self._binding)
+            outputs = [lowering.lower(self._binding.saved[name]) for name in chosen]
+            self._saved_programs[chosen] = lowering.finish(outputs)
+        with np.errstate(all="ignore"):
+            values = self._saved_programs[chosen].values(self._inputs(x))
+        return dict(zip(chosen, values, strict=True))
+
+    def unconstrain(self, values: dict[str, Any], default: Array) -> Array:
+        """Return the unconstrained point of parameter values, in declared order.
+
+        Raises
+        ------
+        InitializationError
+            If a name is unknown, or a value has the wrong shape or lies outside its support.
+        """
+        known = {free.name: free for free in self._binding.free}
+        for name in values:
+            if name not in known:
+                raise InitializationError(
+                    f"inits names {name!r}, which is no param of {self.name}."
+                    f"{nearest(name, known)}",
+                    name=name,
+                )
+        x = default.copy()
+        for free, cut in self._blocks:
+            if free.name in values:
+                bounds = self._values_at(x, free)
+                x[cut] = _unconstrain_one(free, values[free.name], bounds)
+        return x
+
+    def _values_at(self, x: Array, free: FreeParameter) -> list[Array]:
+        """Bounds (or the prior's parameters, if non-centred) at the point so far."""
+        expressions = list(free.bounds)
+        if free.declaration.noncentered and free.declaration.prior is not None:
+            raise InitializationError(
+                f"inits for the noncentered param {free.name!r} are not supported: start it at "
+                "random, or declare it centred.",
+                name=free.name,
+            )
+        lowering = Lowering(self._binding)
+        program = lowering.finish([lowering.lower(e) for e in expressions])
+        return [v[0] for v in program.values(self._inputs(x[None]))] if expressions else []
+
+    def explain(self, x: Array) -> str:
+        """Return the terms at one point, with the first offending element of each bad one."""
+        from probmodel.density.explain import explain_point
+
+        return explain_point(self._binding, self, x)
+
+
+def as_posterior(model: Any) -> LogDensity:
+    """Return the log density of a bound model; a log density comes back as it is.
+
+    Raises
+    ------
+    ModelError
+        If it is neither; a model class that was not bound says what to write.
+    DataError
+        If an observed quantity of the model has no data.
+    """
+    if isinstance(model, Model):
+        return ModelDensity(model)
+    if isinstance(model, LogDensity) or _looks_like_posterior(model):
+        return model
+    if isinstance(model, ModelMeta):
+        takes = [d.name for d in model._declarations.values() if d.kind in ("data", "observed")]
+        raise ModelError(
+            f"{model.__name__} is a model without data. Bind it first: "
+            f"infer({model.__name__}({', '.join(f'{name}=...' for name in takes)})).",
+            model=model.__name__,
+        )
+    raise ModelError(
+        "expected a bound Model or a LogDensity (LogDensity.from_function(f, dim=...)); got "
+        f"{type(model).__name__}.",
+        given=model,
+    )
+
+
+def _looks_like_posterior(model: Any) -> bool:
+    from probmodel.types import Posterior
+
+    return not isinstance(model, type) and isinstance(model, Posterior)
+
+
+def _blocks(parameters: list[FreeParameter]) -> list[tuple[FreeParameter, slice]]:
+    blocks, start = [], 0
+    for free in parameters:
+        size = int(np.prod(free.free_shape, dtype=int))
+        blocks.append((free, slice(start, start + size)))
+        start += size
+    return blocks
+
+
+def _coordinate_names(free: FreeParameter) -> list[str]:
+    if not free.free_shape:
+        return [free.name]
+    return [f"{free.name}[{', '.join(map(str, index))}]" for index in np.ndindex(*free.free_shape)]
+
+
+def _data_groups(binding: Binding) -> tuple[dict[str, Any], dict[str, Any]]:
+    observed: dict[str, Any] = {}
+    constant: dict[str, Any] = {}
+    for name, array in binding.data.items():
+        declaration = binding.declarations[name]
+        dims = binding.dimensions.names(declaration, array.shape)
+        group = observed if isinstance(declaration, Observed) else constant
+        group[name] = (dims, array)
+    return observed, constant
+
+
+def _unconstrain_one(free: FreeParameter, given: Any, bounds: list[Array]) -> Array:
+    value = np.asarray(given, dtype=float)
+    try:
+        value = np.broadcast_to(value, free.shape)
+    except ValueError as error:
+        raise InitializationError(
+            f"inits[{free.name!r}] has shape {value.shape}; expected {free.shape}.",
+            name=free.name,
+            shape=value.shape,
+        ) from error
+    inside = np.asarray(free.constraint.check(value, *bounds))
+    if not inside.all():
+        raise InitializationError(
+            f"inits[{free.name!r}] lies outside its support ({free.constraint.name}): got "
+            f"{value.reshape(-1)[:5]}.",
+            name=free.name,
+            value=value,
+        )
+    return np.asarray(free.constraint.inverse(value, *bounds)).reshape(-1)

@@ -1,0 +1,286 @@
+"""A straight-line program of array operations, recorded once and replayed.
+
+The graph of a bound model never changes, so the order of its operations is worked out once.
+A value is one pass forwards over the list of steps; a gradient adds one pass backwards with the
+derivative rules that autograd registers (`autograd.core.primitive_vjps`): the same rules as
+autograd's tracer, without its boxes and its sorting on every call. Higher derivatives run the
+tracer itself over the same steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import autograd.numpy as anp
+import numpy as np
+from autograd.core import primitive_vjps
+from autograd.extend import defvjp_argnums, primitive
+
+from probmodel.distributions.base import Distribution
+from probmodel.types import Array
+
+
+class Ref(NamedTuple):
+    """A value of the program that depends on parameters.
+
+    Attributes
+    ----------
+    slot : where the program keeps it
+    shape : its shape without the chain axis
+    active : whether derivatives flow through it (not through comparisons and the like)
+    """
+
+    slot: int
+    shape: tuple[int, ...]
+    active: bool = True
+
+
+class Step:
+    """One operation: a function, the slots of its arguments, constants in between."""
+
+    __slots__ = (
+        "argnums",
+        "constants",
+        "function",
+        "inputs",
+        "kwargs",
+        "maker",
+        "out",
+        "primitive",
+        "sources",
+    )
+
+    def __init__(
+        self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], out: int
+    ) -> None:
+        self.primitive = function
+        self.function = getattr(function, "fun", function)  # without autograd's dispatch
+        self.maker = primitive_vjps.get(function)
+        self.constants = [None if isinstance(a, Ref) else a for a in args]
+        self.inputs = [(i, a.slot) for i, a in enumerate(args) if isinstance(a, Ref)]
+        active = [(i, a.slot) for i, a in enumerate(args) if isinstance(a, Ref) and a.active]
+        self.argnums = tuple(i for i, _ in active)
+        self.sources = tuple(slot for _, slot in active)
+        self.kwargs = kwargs
+        self.out = out
+
+    def arguments(self, env: list[Any]) -> list[Any]:
+        """Put the values of the slots between the constants."""
+        args = self.constants.copy()
+        for position, slot in self.inputs:
+            args[position] = env[slot]
+        return args
+
+    def forward(self, env: list[Any]) -> Any:
+        """Compute the value, and return what `backward` will need."""
+        args = self.arguments(env)
+        env[self.out] = self.function(*args, **self.kwargs)
+        return args
+
+    def value(self, env: list[Any]) -> None:
+        """Compute the value alone."""
+        env[self.out] = self.function(*self.arguments(env), **self.kwargs)
+
+    def trace(self, env: list[Any]) -> None:
+        """Compute the value with autograd's boxes."""
+        env[self.out] = self.primitive(*self.arguments(env), **self.kwargs)
+
+    def backward(self, g: Array | None, args: Any, env: list[Any]) -> Any:
+        """Return the derivative for each source; ``g`` None stands for ones."""
+        ans = env[self.out]
+        if g is None:
+            g = np.ones(np.shape(ans))
+        assert self.maker is not None
+        return self.maker(self.argnums, ans, args, self.kwargs)(g)
+
+
+class DensityStep(Step):
+    """A distribution's summed log density, whose closed-form partials come with its value."""
+
+    __slots__ = ("distribution",)
+
+    def __init__(self, distribution: Distribution, args: Sequence[Any], out: int) -> None:
+        super().__init__(density_primitive(distribution), args, {}, out)
+        self.distribution = distribution
+
+    def forward(self, env: list[Any]) -> Any:
+        """Compute the value, and return the partials."""
+        args = self.arguments(env)
+        env[self.out], partials = self.distribution.summed(self.argnums, *args)
+        return partials
+
+    def backward(self, g: Array | None, args: Any, env: list[Any]) -> Any:
+        """Weigh the partials, which are already there."""
+        if g is None:
+            return args
+        return [p * g.reshape(g.shape + (1,) * (p.ndim - 1)) for p in args]
+
+
+def density_primitive(distribution: Distribution) -> Callable[..., Any]:
+    """Register a distribution's summed log density with autograd, to any order."""
+
+    @primitive
+    def summed(*args: Any) -> Array:
+        return distribution.summed((), *args)[0]
+
+    event_ndims = (
+        distribution.event_ndim,
+        *(p.event_ndim for p in distribution.parameters.values()),
+    )
+
+    def make_vjp(argnums: Sequence[int], ans: Any, args: Any, kwargs: Any) -> Callable[..., Any]:
+        thunks = distribution.partials(anp, *args)
+
+        def vjp(g: Any) -> Any:
+            return tuple(_reduce(g, thunks[i](), args, event_ndims, i) for i in argnums)
+
+        return vjp
+
+    defvjp_argnums(summed, make_vjp)
+    return summed
+
+
+def _reduce(g: Any, partial: Any, args: Any, event_ndims: Sequence[int], i: int) -> Any:
+    """Chain rule for one argument, summed over the axes along which it was broadcast."""
+    shapes = [anp.shape(a) for a in args]
+    batch = np.broadcast_shapes(
+        *(s[: len(s) - e] for s, e in zip(shapes, event_ndims, strict=True))
+    )
+    event = shapes[i][len(shapes[i]) - event_ndims[i] :]
+    full = batch + event
+    ones = np.ones(full)
+    weighted = ones * partial * anp.reshape(g, anp.shape(g) + (1,) * (len(full) - 1))
+    axes = tuple(k for k, (m, n) in enumerate(zip(shapes[i], full, strict=True)) if m != n)
+    return anp.sum(weighted, axis=axes, keepdims=True) if axes else weighted
+
+
+class Recorder:
+    """Collects the steps of a program."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.inputs: list[Ref] = []
+        self._slots = 0
+
+    def _new(self, shape: tuple[int, ...], active: bool = True) -> Ref:
+        self._slots += 1
+        return Ref(self._slots - 1, shape, active)
+
+    def input(self, shape: tuple[int, ...]) -> Ref:
+        """Add an input of the program, of this shape for each chain."""
+        ref = self._new(shape)
+        self.inputs.append(ref)
+        return ref
+
+    def emit(
+        self, function: Callable[..., Any], *args: Any, shape: tuple[int, ...], **kwargs: Any
+    ) -> Ref:
+        """Add a step and return its result. ``function`` is a primitive of autograd."""
+        differentiable = function in primitive_vjps  # comparisons and rounding are not
+        active = differentiable and any(isinstance(a, Ref) and a.active for a in args)
+        out = self._new(shape, active)
+        self.steps.append(Step(function, args, kwargs, out.slot))
+        return out
+
+    def emit_density(self, distribution: Distribution, args: Sequence[Any]) -> Ref:
+        """Add the summed log density of a distribution: one number for each chain."""
+        out = self._new(())
+        self.steps.append(DensityStep(distribution, args, out.slot))
+        return out
+
+    def finish(self, outputs: Sequence[Ref | Array]) -> Program:
+        """Return the program that computes ``outputs``, without steps they do not need."""
+        needed = {o.slot for o in outputs if isinstance(o, Ref)}
+        steps = []
+        for step in reversed(self.steps):
+            if step.out in needed:
+                needed.update(slot for _, slot in step.inputs)
+                steps.append(step)
+        return Program(self.inputs, steps[::-1], list(outputs), self._slots)
+
+
+class Program:
+    """A recorded computation of outputs from inputs, each leading with the chain axis.
+
+    Parameters
+    ----------
+    inputs : one reference per input
+    steps : in order of execution
+    outputs : references, or constants that no input touches
+    slots : how many values the program keeps
+    """
+
+    def __init__(
+        self, inputs: Sequence[Ref], steps: Sequence[Step], outputs: Sequence[Any], slots: int
+    ) -> None:
+        self.inputs = list(inputs)
+        self.steps = list(steps)
+        self.outputs = list(outputs)
+        self._slots = slots
+
+    def values(self, inputs: Sequence[Array]) -> list[Array]:
+        """Return the outputs: (chains, *shape) each."""
+        env = self._environment(inputs)
+        for step in self.steps:
+            step.value(env)
+        chains = len(inputs[0])
+        return [
+            env[o.slot] if isinstance(o, Ref) else np.broadcast_to(o, (chains, *np.shape(o)))
+            for o in self.outputs
+        ]
+
+    def sum_and_gradient(self, inputs: Sequence[Array]) -> tuple[Array, list[Array | None]]:
+        """Return the sum of the outputs (one number a chain each) and its gradient.
+
+        The gradient has one entry per input, None for an input that no output depends on.
+        """
+        env = self._environment(inputs)
+        saved = [step.forward(env) for step in self.steps]
+        total = np.zeros(len(inputs[0]))
+        grads: list[Any] = [None] * self._slots
+        roots = set()
+        for output in self.outputs:
+            if isinstance(output, Ref):
+                total += env[output.slot]
+                roots.add(output.slot)
+            else:
+                total += output
+        for step, args in zip(reversed(self.steps), reversed(saved), strict=True):
+            g = grads[step.out]
+            if g is None and step.out not in roots:
+                continue
+            if g is not None and step.out in roots:
+                g = g + 1.0
+            if not step.sources:
+                continue
+            for slot, ingrad in zip(step.sources, step.backward(g, args, env), strict=True):
+                known = grads[slot]
+                grads[slot] = ingrad if known is None else known + ingrad
+        return total, [
+            _root_gradient(grads[ref.slot], ref.slot in roots, env[ref.slot]) for ref in self.inputs
+        ]
+
+    def traced_sum(self, inputs: Sequence[Any]) -> Any:
+        """Return the sum of the outputs, traceable by autograd."""
+        env = self._environment(inputs)
+        for step in self.steps:
+            step.trace(env)
+        total = 0.0
+        for output in self.outputs:
+            total = total + (env[output.slot] if isinstance(output, Ref) else output)
+        return total
+
+    def _environment(self, inputs: Sequence[Any]) -> list[Any]:
+        env: list[Any] = [None] * self._slots
+        for ref, value in zip(self.inputs, inputs, strict=True):
+            env[ref.slot] = value
+        return env
+
+
+def _root_gradient(grad: Any, root: bool, value: Array) -> Array | None:
+    """Add the ones of an input that is itself an output."""
+    if not root:
+        return grad
+    ones = np.ones(value.shape)
+    return ones if grad is None else grad + ones

@@ -1,0 +1,81 @@
+"""The errors that probmodel raises. Each carries the values that explain it as attributes."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+
+class Location(NamedTuple):
+    """Where a declaration or an expression was written."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+class ProbmodelError(Exception):
+    """Base of all errors of this package.
+
+    Parameters
+    ----------
+    message : what is wrong, what was expected, what came, what to do
+    location : where the declaration concerned stands
+    **values : the values behind the message, kept in ``.values``
+    """
+
+    def __init__(self, message: str, *, location: Location | None = None, **values: Any) -> None:
+        super().__init__(f"{location}: {message}" if location else message)
+        self.message = message
+        self.location = location
+        self.values = values
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.message, self.location, self.values)
+
+
+def _rebuild(
+    kind: type[ProbmodelError], message: str, location: Location | None, values: dict[str, Any]
+) -> ProbmodelError:
+    return kind(message, location=location, **values)
+
+
+class ModelError(ProbmodelError):
+    """A declaration or an expression of the model makes no sense."""
+
+
+class ShapeError(ModelError):
+    """Shapes that do not fit together."""
+
+
+class DataError(ProbmodelError):
+    """A datum is missing, superfluous, mistyped or out of bounds."""
+
+
+class InitializationError(ProbmodelError):
+    """No starting point with a finite log density was found."""
+
+
+class SamplerError(ProbmodelError):
+    """A method or one of its settings is unknown or makes no sense."""
+
+
+class OutputError(ProbmodelError):
+    """A result cannot be written where it was asked for."""
+
+
+class SamplingWarning(UserWarning):
+    """A result that should not be trusted as it stands; the message says what to do."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return a hint ``" Did you mean 'x'?"`` for a misspelt name, or the list of known names."""
+    names = sorted(known)
+    by_lower_case = {known_name.lower(): known_name for known_name in names}
+    close = difflib.get_close_matches(name.lower(), by_lower_case, n=1, cutoff=0.6)
+    if close:
+        return f" Did you mean {by_lower_case[close[0]]!r}?"
+    return f" Known: {', '.join(names)}." if names else ""

@@ -1,0 +1,30 @@
+"""The symbolic expression graph: what a model body builds instead of numbers."""
+
+from probmodel.expressions.expression import (
+    Apply,
+    Constant,
+    Expression,
+    FreeSymbol,
+    Symbol,
+    as_expression,
+)
+from probmodel.expressions.graph import children, leaves, map_leaves, topological
+from probmodel.expressions.location import caller_location
+from probmodel.expressions.operations import OPERATIONS, Operation, supported_functions
+
+__all__ = [
+    "OPERATIONS",
+    "Apply",
+    "Constant",
+    "Expression",
+    "FreeSymbol",
+    "Operation",
+    "Symbol",
+    "as_expression",
+    "caller_location",
+    "children",
+    "leaves",
+    "map_leaves",
+    "supported_functions",
+    "topological",
+]

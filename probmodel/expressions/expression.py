@@ -1,0 +1,265 @@
+"""Symbols that answer to Python's operators and to NumPy's functions by recording the call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from probmodel.errors import Location, ModelError
+from probmodel.expressions.location import caller_location
+from probmodel.expressions.operations import (
+    Operation,
+    operation_for,
+    operation_for_ufunc,
+    operation_named,
+)
+
+
+class SymbolAttributeError(ModelError, AttributeError):
+    """A symbol was asked for an attribute that it does not have."""
+
+
+class Expression:
+    """A quantity of a model that has no value yet.
+
+    Operators, indexing and the NumPy functions listed in the documentation build a graph of
+    expressions. Everything that would need a value raises a `ModelError` at the line that asked.
+    """
+
+    __array_priority__ = 1000.0
+    __hash__ = object.__hash__
+
+    def __init__(self, location: Location | None = None) -> None:
+        self.location = location if location is not None else caller_location()
+
+    # -- NumPy's protocols ---------------------------------------------------------------------
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if kwargs.get("out") is not None:
+            _refuse("in-place assignment to a symbol", "write `a = a + b` instead of `a += b`")
+        if method != "__call__":
+            _refuse(
+                f"np.{ufunc.__name__}.{method}", "use np.sum, np.prod, np.max or np.cumsum instead"
+            )
+        return Apply(operation_for_ufunc(ufunc), inputs, kwargs)
+
+    def __array_function__(
+        self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any
+    ) -> Any:
+        operation = operation_for(func)
+        return (
+            operation.build(*args, **kwargs)
+            if operation.build
+            else apply(operation, *args, **kwargs)
+        )
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
+        _refuse(
+            "turning a symbol into an array",
+            "join symbols with np.stack([a, b]) or np.concatenate, and use NumPy's functions",
+        )
+
+    # -- operators -----------------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Apply:
+        return Apply(operation_named("add"), (self, other))
+
+    def __radd__(self, other: Any) -> Apply:
+        return Apply(operation_named("add"), (other, self))
+
+    def __sub__(self, other: Any) -> Apply:
+        return Apply(operation_named("subtract"), (self, other))
+
+    def __rsub__(self, other: Any) -> Apply:
+        return Apply(operation_named("subtract"), (other, self))
+
+    def __mul__(self, other: Any) -> Apply:
+        return Apply(operation_named("multiply"), (self, other))
+
+    def __rmul__(self, other: Any) -> Apply:
+        return Apply(operation_named("multiply"), (other, self))
+
+    def __truediv__(self, other: Any) -> Apply:
+        return Apply(operation_named("divide"), (self, other))
+
+    def __rtruediv__(self, other: Any) -> Apply:
+        return Apply(operation_named("divide"), (other, self))
+
+    def __pow__(self, other: Any) -> Apply:
+        return Apply(operation_named("power"), (self, other))
+
+    def __rpow__(self, other: Any) -> Apply:
+        return Apply(operation_named("power"), (other, self))
+
+    def __matmul__(self, other: Any) -> Apply:
+        return Apply(operation_named("matmul"), (self, other))
+
+    def __rmatmul__(self, other: Any) -> Apply:
+        return Apply(operation_named("matmul"), (other, self))
+
+    def __mod__(self, other: Any) -> Apply:
+        return Apply(operation_named("remainder"), (self, other))
+
+    def __neg__(self) -> Apply:
+        return Apply(operation_named("negative"), (self,))
+
+    def __pos__(self) -> Expression:
+        return self
+
+    def __abs__(self) -> Apply:
+        return Apply(operation_named("absolute"), (self,))
+
+    def __lt__(self, other: Any) -> Apply:
+        return Apply(operation_named("less"), (self, other))
+
+    def __le__(self, other: Any) -> Apply:
+        return Apply(operation_named("less_equal"), (self, other))
+
+    def __gt__(self, other: Any) -> Apply:
+        return Apply(operation_named("greater"), (self, other))
+
+    def __ge__(self, other: Any) -> Apply:
+        return Apply(operation_named("greater_equal"), (self, other))
+
+    def __eq__(self, other: object) -> Any:
+        return Apply(operation_named("equal"), (self, other))
+
+    def __ne__(self, other: object) -> Any:
+        return Apply(operation_named("not_equal"), (self, other))
+
+    def __and__(self, other: Any) -> Apply:
+        return Apply(operation_named("logical_and"), (self, other))
+
+    def __or__(self, other: Any) -> Apply:
+        return Apply(operation_named("logical_or"), (self, other))
+
+    def __invert__(self) -> Apply:
+        return Apply(operation_named("logical_not"), (self,))
+
+    def __getitem__(self, index: Any) -> Apply:
+        return Apply(operation_named("getitem"), (self, index))
+
+    # -- methods of arrays ---------------------------------------------------------------------
+
+    @property
+    def T(self) -> Apply:  # noqa: N802 (NumPy's name)
+        """The transpose."""
+        return Apply(operation_named("transpose"), (self,))
+
+    def sum(self, axis: Any = None, keepdims: bool = False) -> Apply:
+        """Sum over all axes, or over ``axis``."""
+        return Apply(operation_named("sum"), (self,), {"axis": axis, "keepdims": keepdims})
+
+    def mean(self, axis: Any = None, keepdims: bool = False) -> Apply:
+        """Mean over all axes, or over ``axis``."""
+        return Apply(operation_named("mean"), (self,), {"axis": axis, "keepdims": keepdims})
+
+    def reshape(self, *shape: Any) -> Apply:
+        """Return the same elements in another shape."""
+        new = shape[0] if len(shape) == 1 else shape
+        return Apply(operation_named("reshape"), (self,), {"shape": new})
+
+    # -- what a symbol cannot do ---------------------------------------------------------------
+
+    def __bool__(self) -> NoReturn:
+        _refuse(
+            "`if`, `and`, `or` or bool() on a symbol",
+            "a model has no branches: choose element by element with np.where(condition, a, b)",
+        )
+
+    def __iter__(self) -> Iterator[Any]:
+        _refuse("a loop over a symbol", "write whole-array expressions, with slices such as a[1:]")
+
+    def __len__(self) -> NoReturn:
+        _refuse("len() of a symbol", "its size is known only when data is bound; name it with dims")
+
+    def __float__(self) -> NoReturn:
+        _refuse("float() or a math function on a symbol", "use NumPy's functions, such as np.exp")
+
+    __int__ = __float__
+    __index__ = __float__
+
+    def __setitem__(self, index: Any, value: Any) -> NoReturn:
+        _refuse(
+            "in-place assignment to a symbol",
+            "build the array with np.concatenate, np.stack or np.where",
+        )
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise SymbolAttributeError(
+            f"a symbol has no attribute {name!r}; use a NumPy function, such as np.{name}(x), "
+            "if there is one.",
+            location=caller_location(),
+            attribute=name,
+        )
+
+    def __repr__(self) -> str:
+        from probmodel.expressions.printing import to_text
+
+        return to_text(self)
+
+
+class Constant(Expression):
+    """A number or an array written in the model."""
+
+    def __init__(self, value: Any, location: Location | None = None) -> None:
+        super().__init__(location)
+        self.value = value
+
+
+class Symbol(Expression):
+    """A named leaf: data or a parameter."""
+
+    def __init__(self, name: str | None = None, location: Location | None = None) -> None:
+        super().__init__(location)
+        self.name = name
+
+
+class FreeSymbol(Symbol):
+    """The unconstrained value behind a parameter; unlike other symbols it knows its shape."""
+
+    def __init__(self, name: str, shape: tuple[int, ...], location: Location | None = None) -> None:
+        super().__init__(name, location)
+        self.shape = shape
+
+
+class Apply(Expression):
+    """An operation applied to arguments, which may be nested in tuples, lists and slices.
+
+    ``name`` is set when the model gives the expression a name of its own.
+    """
+
+    name: str | None = None
+
+    def __init__(
+        self,
+        operation: Operation,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__()
+        self.operation = operation
+        self.args = args
+        self.kwargs = kwargs or {}
+
+
+def apply(operation: Operation, *args: Any, **kwargs: Any) -> Apply:
+    """Record a call, with keyword spellings of array arguments made positional."""
+    return Apply(operation, *operation.normalise(args, kwargs))
+
+
+def as_expression(value: Any) -> Expression:
+    """Return ``value`` itself if it is symbolic, else a constant."""
+    return value if isinstance(value, Expression) else Constant(value)
+
+
+def _refuse(what: str, instead: str) -> NoReturn:
+    raise ModelError(
+        f"{what} is not possible while the model is declared; {instead}.",
+        location=caller_location(),
+        operation=what,
+    )

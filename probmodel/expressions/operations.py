@@ -1,0 +1,259 @@
+"""The table of operations that a model may use, and how each is evaluated with NumPy.
+
+One line an operation. How it runs on a batch of chains, with derivatives, is said once, in
+`probmodel.density.batching`, under the same name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import numpy as np
+
+from probmodel.errors import ModelError, nearest
+from probmodel.expressions.location import caller_location
+
+Build = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation of the modelling language.
+
+    Attributes
+    ----------
+    name : the key of the batching rule, and the name that is printed
+    evaluate : the NumPy function, for values without a chain axis
+    operands : names of the leading arguments that hold values
+    options : names and defaults of the remaining, static arguments
+    elementwise : whether operands broadcast and each output element needs one of each
+    build : how a call becomes a graph, for functions that are shorthands of others
+    """
+
+    name: str
+    evaluate: Callable[..., Any]
+    operands: tuple[str, ...] = ("x",)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    elementwise: bool = False
+    build: Build | None = None
+
+    def normalise(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Sort a call's arguments into operands (by position) and options (by keyword)."""
+        names = (*self.operands, *self.options)
+        given = {**dict(zip(names, args, strict=False)), **kwargs}
+        unknown = [key for key in given if key not in names] + list(args[len(names) :])
+        if unknown:
+            raise ModelError(
+                f"np.{self.name} of a symbol takes {', '.join(names)}; got {unknown[0]!r}.",
+                location=caller_location(),
+                function=self.name,
+                argument=unknown[0],
+            )
+        operands = tuple(given[name] for name in self.operands if name in given)
+        return operands, {name: given[name] for name in self.options if name in given}
+
+
+def _elementwise(*names: str) -> dict[str, Operation]:
+    return {n: Operation(n, getattr(np, n), elementwise=True) for n in names}
+
+
+def _special(*names: str) -> dict[str, Operation]:
+    """Functions of SciPy, imported only when one is evaluated."""
+
+    def evaluator(name: str) -> Callable[..., Any]:
+        def evaluate(*args: Any) -> Any:
+            import scipy.special
+
+            return getattr(scipy.special, name)(*args)
+
+        return evaluate
+
+    return {n: Operation(n, evaluator(n), elementwise=True) for n in names}
+
+
+def _concatenate(arrays: Any, axis: int = 0) -> Any:
+    return np.concatenate([np.atleast_1d(a) for a in arrays], axis=axis)
+
+
+def _getitem(x: Any, index: Any) -> Any:
+    return np.asarray(x)[index]
+
+
+_AXIS = {"axis": None, "keepdims": False}
+
+OPERATIONS: dict[str, Operation] = {
+    **_elementwise(
+        "add",
+        "subtract",
+        "multiply",
+        "divide",
+        "power",
+        "negative",
+        "positive",
+        "absolute",
+        "square",
+        "sqrt",
+        "reciprocal",
+        "sign",
+        "exp",
+        "exp2",
+        "expm1",
+        "log",
+        "log2",
+        "log10",
+        "log1p",
+        "sin",
+        "cos",
+        "tan",
+        "arcsin",
+        "arccos",
+        "arctan",
+        "arctan2",
+        "sinh",
+        "cosh",
+        "tanh",
+        "arcsinh",
+        "arccosh",
+        "arctanh",
+        "maximum",
+        "minimum",
+        "logaddexp",
+        "floor",
+        "ceil",
+        "remainder",
+        "less",
+        "less_equal",
+        "greater",
+        "greater_equal",
+        "equal",
+        "not_equal",
+        "logical_and",
+        "logical_or",
+        "logical_not",
+        "isnan",
+        "isfinite",
+    ),
+    **_special(
+        "gammaln",
+        "psi",
+        "expit",
+        "logit",
+        "log_expit",
+        "erf",
+        "erfc",
+        "ndtr",
+        "log_ndtr",
+    ),
+    "where": Operation("where", np.where, ("condition", "x", "y"), elementwise=True),
+    "clip": Operation("clip", np.clip, ("a", "a_min", "a_max"), elementwise=True),
+    "sum": Operation("sum", np.sum, ("a",), _AXIS),
+    "mean": Operation("mean", np.mean, ("a",), _AXIS),
+    "prod": Operation("prod", np.prod, ("a",), _AXIS),
+    "max": Operation("max", np.max, ("a",), _AXIS),
+    "min": Operation("min", np.min, ("a",), _AXIS),
+    "var": Operation("var", np.var, ("a",), {**_AXIS, "ddof": 0}),
+    "std": Operation("std", np.std, ("a",), {**_AXIS, "ddof": 0}),
+    "cumsum": Operation("cumsum", np.cumsum, ("a",), {"axis": None}),
+    "diff": Operation("diff", np.diff, ("a",), {"n": 1, "axis": -1}),
+    "matmul": Operation("matmul", np.matmul, ("a", "b")),
+    "dot": Operation("dot", np.dot, ("a", "b")),
+    "outer": Operation("outer", np.outer, ("a", "b")),
+    "trace": Operation("trace", np.trace, ("a",)),
+    "diag": Operation("diag", np.diag, ("v",)),
+    "tril": Operation("tril", np.tril, ("m",), {"k": 0}),
+    "triu": Operation("triu", np.triu, ("m",), {"k": 0}),
+    "transpose": Operation("transpose", np.transpose, ("a",), {"axes": None}),
+    "swapaxes": Operation("swapaxes", np.swapaxes, ("a",), {"axis1": 0, "axis2": 1}),
+    "reshape": Operation("reshape", np.reshape, ("a",), {"shape": -1}),
+    "ravel": Operation("ravel", np.ravel, ("a",)),
+    "expand_dims": Operation("expand_dims", np.expand_dims, ("a",), {"axis": 0}),
+    "squeeze": Operation("squeeze", np.squeeze, ("a",), {"axis": None}),
+    "broadcast_to": Operation("broadcast_to", np.broadcast_to, ("array",), {"shape": ()}),
+    "repeat": Operation("repeat", np.repeat, ("a",), {"repeats": 1, "axis": None}),
+    "flip": Operation("flip", np.flip, ("m",), {"axis": None}),
+    "roll": Operation("roll", np.roll, ("a",), {"shift": 0, "axis": None}),
+    "concatenate": Operation("concatenate", _concatenate, ("arrays",), {"axis": 0}),
+    "stack": Operation("stack", np.stack, ("arrays",), {"axis": 0}),
+    "getitem": Operation("getitem", _getitem, ("x", "index")),
+    "cholesky": Operation("cholesky", np.linalg.cholesky, ("a",)),
+    "inv": Operation("inv", np.linalg.inv, ("a",)),
+    "solve": Operation("solve", np.linalg.solve, ("a", "b")),
+}
+
+_FUNCTIONS: dict[Callable[..., Any], str] = {
+    np.amax: "max",
+    np.amin: "min",
+    np.concatenate: "concatenate",
+    np.linalg.cholesky: "cholesky",
+    np.linalg.inv: "inv",
+    np.linalg.solve: "solve",
+    **{op.evaluate: name for name, op in OPERATIONS.items() if not name.startswith("_")},
+}
+
+_UFUNC_NAMES = {"true_divide": "divide", "abs": "absolute", "fabs": "absolute", "mod": "remainder"}
+
+_ADVICE = {
+    "array": "np.stack([a, b])",
+    "vstack": "np.stack or np.concatenate",
+    "hstack": "np.concatenate",
+    "median": "np.mean",
+    "einsum": "@ and np.sum",
+    "tensordot": "@",
+    "average": "np.mean or np.sum with weights",
+    "select": "nested np.where",
+    "inner": "@",
+    "vdot": "@",
+    "det": "np.linalg.cholesky and the sum of its log diagonal",
+    "slogdet": "np.linalg.cholesky and the sum of its log diagonal",
+    "norm": "np.sqrt(np.sum(x**2))",
+    "gamma": "gammaln",
+    "digamma": "psi",
+    "append": "np.concatenate",
+    "take": "x[index]",
+}
+
+
+def operation_named(name: str) -> Operation:
+    """Return the operation of that name."""
+    return OPERATIONS[name]
+
+
+def operation_for_ufunc(ufunc: np.ufunc) -> Operation:
+    """Return the operation of a ufunc of NumPy or SciPy.
+
+    Raises
+    ------
+    ModelError
+        If symbols do not support it; the message names the nearest that they do.
+    """
+    name = _UFUNC_NAMES.get(ufunc.__name__, ufunc.__name__)
+    operation = OPERATIONS.get(name)
+    if operation is None:
+        _unsupported(name)
+    return operation
+
+
+def operation_for(function: Callable[..., Any]) -> Operation:
+    """Return the operation of a NumPy function, or raise a `ModelError` as above."""
+    name = _FUNCTIONS.get(function)
+    if name is None:
+        _unsupported(getattr(function, "__name__", str(function)))
+    return OPERATIONS[name]
+
+
+def supported_functions() -> list[str]:
+    """Names of the functions that a model may call on symbols, for the documentation."""
+    return sorted(name for name in OPERATIONS if name != "getitem")
+
+
+def _unsupported(name: str) -> NoReturn:
+    hint = f" Write {_ADVICE[name]} instead." if name in _ADVICE else nearest(name, OPERATIONS)
+    raise ModelError(
+        f"np.{name} is not supported on the symbols of a model.{hint}",
+        location=caller_location(),
+        function=name,
+    )

@@ -1,0 +1,18 @@
+"""The modelling language: declarations, binding of data, printing, loading."""
+
+from probmodel.model.declarations import data, deterministic, observed, param, potential
+from probmodel.model.files import read_data
+from probmodel.model.loading import load_model
+from probmodel.model.model import Model, ModelMeta
+
+__all__ = [
+    "Model",
+    "ModelMeta",
+    "data",
+    "deterministic",
+    "load_model",
+    "observed",
+    "param",
+    "potential",
+    "read_data",
+]

@@ -1,0 +1,191 @@
+"""Binding: a declared model plus data becomes sizes, labels, constants and density terms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from probmodel.errors import DataError, ModelError, nearest
+from probmodel.expressions import Expression
+from probmodel.model.checks import check_distribution, check_observed
+from probmodel.model.declarations import (
+    Data,
+    Declaration,
+    Deterministic,
+    Observed,
+    Parameter,
+    Potential,
+)
+from probmodel.model.dimensions import Dimensions
+from probmodel.model.evaluation import Evaluator
+from probmodel.model.parameters import FreeParameter, elaborate
+from probmodel.model.terms import Term
+from probmodel.model.values import check_bounds, read_value
+from probmodel.types import Array, Variable
+
+
+@dataclass
+class Binding:
+    """Everything the density needs to know of a bound model.
+
+    Attributes
+    ----------
+    name : the model's name
+    evaluator : values of data expressions and shapes of all expressions
+    dimensions : sizes and labels of the dims
+    free : the parameters, with their unconstrained symbols, in declared order
+    terms : the terms of the log density, in declared order
+    variables : what is saved with the draws
+    saved : the expression behind each saved variable
+    data : the arrays that were bound, by name
+    unbound : observed quantities that were given no data
+    """
+
+    name: str
+    evaluator: Evaluator = field(default_factory=Evaluator)
+    dimensions: Dimensions = field(default_factory=Dimensions)
+    free: list[FreeParameter] = field(default_factory=list)
+    terms: list[Term] = field(default_factory=list)
+    variables: list[Variable] = field(default_factory=list)
+    saved: dict[str, Expression] = field(default_factory=dict)
+    data: dict[str, Array] = field(default_factory=dict)
+    unbound: list[Observed] = field(default_factory=list)
+    declarations: dict[str, Declaration] = field(default_factory=dict)
+
+    def save(self, declaration: Declaration, expression: Expression, kind: str) -> None:
+        """Add a variable to what is saved with the draws."""
+        shape = self.evaluator.shape(expression)
+        dims = self.dimensions.names(declaration, shape)
+        coords = {d: self.dimensions.coords[d] for d in dims if d in self.dimensions.coords}
+        name = str(declaration.name)
+        self.variables.append(Variable(name, shape, dims, coords, kind))
+        self.saved[name] = expression
+
+
+def bind(
+    name: str,
+    declarations: Mapping[str, Declaration],
+    values: dict[str, Any],
+    coords: dict[str, Any],
+) -> Binding:
+    """Bind data to declarations, in declared order.
+
+    Raises
+    ------
+    DataError, ShapeError, ModelError
+        At the first declaration that does not work out, naming it and its line.
+    """
+    binding = Binding(name, declarations=dict(declarations))
+    _check_names(name, declarations, values)
+    _read_data(binding, declarations, values, coords)
+    for declaration in declarations.values():
+        _BINDERS[type(declaration)](binding, declaration)
+    if not binding.free:
+        raise ModelError(
+            f"{name} declares no param(...), so there is nothing to infer.", model=name
+        )
+    return binding
+
+
+def _check_names(
+    name: str, declarations: Mapping[str, Declaration], values: dict[str, Any]
+) -> None:
+    takes = [key for key, d in declarations.items() if isinstance(d, (Data, Observed))]
+    missing = [k for k in takes if isinstance(declarations[k], Data) and k not in values]
+    for key in values:
+        if key not in takes:
+            hint = nearest(key, missing or takes)
+            known = declarations.get(key)
+            if known is not None:
+                hint = f" {key!r} is a {known.kind}(...), which takes no data."
+            raise DataError(
+                f"{name} has no datum {key!r}.{hint} It takes: {', '.join(takes) or 'none'}.",
+                name=key,
+                expected=takes,
+            )
+    if missing:
+        first = declarations[missing[0]]
+        dims = f" with dims {', '.join(first.dims)}" if first.dims else ", a single number"
+        raise DataError(
+            f"{name} needs the datum {missing[0]!r}{dims}; it was not given. "
+            f"Write {name}({', '.join(f'{k}=...' for k in takes)}).",
+            location=first.location,
+            missing=missing,
+        )
+
+
+def _read_data(
+    binding: Binding,
+    declarations: Mapping[str, Declaration],
+    values: dict[str, Any],
+    coords: dict[str, Any],
+) -> None:
+    dims = [dim for d in declarations.values() for dim in d.dims or ()]
+    binding.dimensions.label(coords, dims)
+    for key, given in values.items():
+        declaration = declarations[key]
+        array, labels = read_value(declaration, given)
+        binding.dimensions.measure(declaration, array.shape, labels)
+        binding.data[key] = array
+        binding.evaluator.define(declaration, array, random=False)
+
+
+def _bind_data(binding: Binding, declaration: Data) -> None:
+    bounds = [declaration.lower, declaration.upper]
+    values = [None if b is None else binding.evaluator.value(b) for b in bounds]
+    check_bounds(declaration, binding.data[str(declaration.name)], *values)
+
+
+def _bind_parameter(binding: Binding, declaration: Parameter) -> None:
+    free = elaborate(declaration, binding.evaluator, binding.dimensions)
+    binding.free.append(free)
+    binding.terms += free.terms
+    binding.save(declaration, declaration, "param")
+
+
+def _bind_observed(binding: Binding, declaration: Observed) -> None:
+    data = binding.data.get(str(declaration.name))
+    distribution = declaration.distribution
+    if data is None:
+        shape = binding.dimensions.shape(declaration)
+        shape = check_distribution(declaration, distribution, shape, binding.evaluator)
+        binding.unbound.append(declaration)
+        # Its value is unknown, so whatever uses it has a shape but no density yet.
+        binding.evaluator.define(declaration, np.zeros(shape), random=True)
+        return
+    check_distribution(declaration, distribution, data.shape, binding.evaluator)
+    check_observed(declaration, data, binding.evaluator)
+    binding.terms.append(
+        Term.of_distribution(str(declaration.name), "likelihood", distribution, declaration)
+    )
+
+
+def _bind_deterministic(binding: Binding, declaration: Deterministic) -> None:
+    binding.save(declaration, declaration.expression, "deterministic")
+    _alias(binding, declaration, declaration.expression)
+
+
+def _bind_potential(binding: Binding, declaration: Potential) -> None:
+    binding.evaluator.shape(declaration.expression)
+    binding.terms.append(Term(str(declaration.name), "potential", declaration.expression))
+
+
+def _alias(binding: Binding, declaration: Deterministic, expression: Expression) -> None:
+    """Let other declarations use a deterministic quantity by its name."""
+    binding.evaluator.define(
+        declaration,
+        binding.evaluator.value(expression),
+        random=not binding.evaluator.is_constant(expression),
+    )
+
+
+_BINDERS: dict[type[Declaration], Any] = {
+    Data: _bind_data,
+    Parameter: _bind_parameter,
+    Observed: _bind_observed,
+    Deterministic: _bind_deterministic,
+    Potential: _bind_potential,
+}

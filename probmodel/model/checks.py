@@ -1,0 +1,187 @@
+"""Checks of a distribution against the shapes and the data that it is bound to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from probmodel.distributions.base import Distribution
+from probmodel.errors import DataError, ModelError, ShapeError
+from probmodel.model.declarations import Declaration, Observed
+from probmodel.model.evaluation import Evaluator
+from probmodel.model.values import where
+from probmodel.types import Array
+
+Shape = tuple[int, ...]
+
+
+def check_distribution(
+    declaration: Declaration,
+    distribution: Distribution,
+    shape: Shape | None,
+    evaluator: Evaluator,
+) -> Shape:
+    """Check a distribution's parameters and return the full shape of its value.
+
+    ``shape`` is what dims or data say; None means it follows from the parameters.
+
+    Raises
+    ------
+    ModelError
+        If a parameter known from data has an impossible value.
+    ShapeError
+        If the parameters do not fit each other or the declared shape.
+    """
+    params = [evaluator.value(arg) for arg in distribution.args.values()]
+    _check_constants(declaration, distribution, params, evaluator)
+    batch = _batch_shape(declaration, distribution, params)
+    event_ndim = distribution.event_ndim
+    if shape is None:
+        shape = batch + _event_shape(declaration, distribution, params)
+    elif len(shape) < event_ndim:
+        raise ShapeError(
+            f"{declaration.title}: a {distribution.name} value has {event_ndim} axes or more; "
+            f"the declared shape is {shape}.",
+            location=declaration.location,
+            shape=shape,
+        )
+    own = shape[: len(shape) - event_ndim]
+    if not _broadcasts_to(batch, own):
+        raise ShapeError(
+            f"{declaration.title} has shape {shape}, but the parameters of its "
+            f"{distribution.name} have {_describe(distribution, params)}, which make "
+            f"{batch}: they would pair every element with every other. Bring the parameters to "
+            f"shape {own}; x.reshape(-1) drops an axis of length 1.",
+            location=declaration.location,
+            expected=own,
+            given=batch,
+        )
+    _probe(declaration, distribution, shape, params)
+    return shape
+
+
+def check_observed(declaration: Observed, data: Array, evaluator: Evaluator) -> None:
+    """Raise a `DataError` for the first datum outside its distribution's support."""
+    support = declaration.distribution.support()
+    if not all(evaluator.is_constant(bound) for bound in support.bounds):
+        return
+    bounds = [evaluator.value(bound) for bound in support.bounds]
+    inside = np.asarray(support.check(data, *bounds))
+    if not inside.all():
+        bad = ~inside
+        value = data[bad].flat[0] if bad.shape == data.shape else data[np.nonzero(bad)][0]
+        raise DataError(
+            f"{declaration.title} follows {declaration.distribution.name}, whose values are "
+            f"{_set_name(support, bounds)}; got {value} at {where(bad)} "
+            f"({int(bad.sum())} such in all).",
+            location=declaration.location,
+            name=declaration.name,
+            count=int(bad.sum()),
+        )
+
+
+def _set_name(support: Any, bounds: Sequence[Array]) -> str:
+    limits = ", ".join(f"{b:g}" for b in bounds if np.ndim(b) == 0)
+    return f"{support.name} ({limits})" if limits else str(support.name)
+
+
+def _check_constants(
+    declaration: Declaration,
+    distribution: Distribution,
+    params: Sequence[Array],
+    evaluator: Evaluator,
+) -> None:
+    for (name, arg), spec, value in zip(
+        distribution.args.items(), distribution.parameters.values(), params, strict=True
+    ):
+        if value.ndim < spec.event_ndim:
+            kind = {1: "a vector", 2: "a matrix"}[spec.event_ndim]
+            raise ShapeError(
+                f"{declaration.title}: {distribution.name}'s {name} must be {kind}; got shape "
+                f"{value.shape}.",
+                location=distribution.location,
+                parameter=name,
+                shape=value.shape,
+            )
+        if not evaluator.is_constant(arg) or not isinstance(spec.constraint.bounds, tuple):
+            continue
+        inside = np.asarray(spec.constraint.check(value, *spec.constraint.bounds))
+        if not inside.all():
+            raise ModelError(
+                f"{declaration.title}: {distribution.name}'s {name} must be "
+                f"{spec.constraint.name}; got {value[~inside].flat[0] if value.ndim else value:g} "
+                f"at {where(~inside)}."
+                if spec.event_ndim == 0
+                else f"{declaration.title}: {distribution.name}'s {name} must be "
+                f"{spec.constraint.name}.",
+                location=distribution.location,
+                parameter=name,
+                value=value,
+            )
+
+
+def _batch_shape(
+    declaration: Declaration, distribution: Distribution, params: Sequence[Array]
+) -> Shape:
+    shapes = [
+        p.shape[: p.ndim - spec.event_ndim]
+        for p, spec in zip(params, distribution.parameters.values(), strict=True)
+    ]
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError as error:
+        raise ShapeError(
+            f"{declaration.title}: the parameters of {distribution.name} do not fit together: "
+            f"{_describe(distribution, params)}.",
+            location=distribution.location,
+            shapes=shapes,
+        ) from error
+
+
+def _event_shape(
+    declaration: Declaration, distribution: Distribution, params: Sequence[Array]
+) -> Shape:
+    if distribution.event_ndim == 0:
+        return ()
+    for value, spec in zip(params, distribution.parameters.values(), strict=True):
+        if spec.event_ndim:
+            return value.shape[value.ndim - distribution.event_ndim :]
+    raise ShapeError(
+        f"{declaration.title}: the size of a {distribution.name} does not follow from its "
+        "parameters; give dims= or shape=.",
+        location=declaration.location,
+    )
+
+
+def _broadcasts_to(batch: Shape, shape: Shape) -> bool:
+    try:
+        return np.broadcast_shapes(batch, shape) == shape
+    except ValueError:
+        return False
+
+
+def _describe(distribution: Distribution, params: Sequence[Array]) -> str:
+    return ", ".join(
+        f"{name} of shape {value.shape}"
+        for name, value in zip(distribution.args, params, strict=True)
+        if value.ndim
+    )
+
+
+def _probe(
+    declaration: Declaration, distribution: Distribution, shape: Shape, params: Sequence[Array]
+) -> None:
+    """Evaluate the density once, so that whatever shapes it refuses are refused here."""
+    value = np.zeros(shape, dtype=np.int64 if distribution.discrete else np.float64)
+    try:
+        with np.errstate(all="ignore"):
+            distribution.log_kernel(np, value, *params)
+    except (ValueError, IndexError) as error:
+        raise ShapeError(
+            f"{declaration.title} of shape {shape} does not fit the parameters of "
+            f"{distribution.name}: {_describe(distribution, params)}. NumPy says: {error}.",
+            location=declaration.location,
+            shape=shape,
+        ) from error

@@ -1,0 +1,247 @@
+"""The five declarations of a model: data, param, observed, deterministic, potential."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import Distribution
+from probmodel.errors import ModelError
+from probmodel.expressions import Expression, Symbol, as_expression
+
+Dims = str | Sequence[str] | None
+RESERVED_DIMS = frozenset({"chain", "draw", "sample", "pred_id"})
+_DTYPES = {float: "real numbers", int: "integers", bool: "0 or 1"}
+
+
+class Declaration(Symbol):
+    """A named line of a model. Its name is the class attribute it is assigned to."""
+
+    kind: ClassVar[str]
+    dims: tuple[str, ...] | None
+
+    def __init__(self, dims: Dims = None) -> None:
+        super().__init__()
+        self.dims = _as_dims(self, dims)
+
+    @property
+    def title(self) -> str:
+        """How messages call it: ``param 'beta'``."""
+        return f"{self.kind} {self.name!r}"
+
+
+class Data(Declaration):
+    """A datum that is given when the model is bound."""
+
+    kind = "data"
+
+    def __init__(self, dims: Dims, dtype: type, lower: Any, upper: Any) -> None:
+        super().__init__(dims)
+        if dtype not in _DTYPES:
+            raise ModelError(
+                f"data(dtype=...) takes float, int or bool; got {dtype!r}.",
+                location=self.location,
+                dtype=dtype,
+            )
+        self.dtype = dtype
+        self.lower = lower
+        self.upper = upper
+
+
+class Parameter(Declaration):
+    """An unknown with a prior, on the scale the model is written in."""
+
+    kind = "param"
+
+    def __init__(
+        self,
+        prior: Distribution | None,
+        dims: Dims,
+        shape: Any,
+        bounds: dict[str, Any],
+        constraint: Constraint | None,
+        noncentered: bool,
+    ) -> None:
+        super().__init__(dims)
+        _check_distribution(self, prior, optional=True)
+        if dims is not None and shape is not None:
+            raise ModelError(
+                "param(...) takes dims or shape, not both: dims name the axes, shape gives sizes.",
+                location=self.location,
+            )
+        self.prior = prior
+        self.declared_shape = (
+            (shape,) if shape is not None and not isinstance(shape, tuple) else shape
+        )
+        self.bounds = {key: value for key, value in bounds.items() if value is not None}
+        self.constraint = constraint
+        self.noncentered = noncentered
+        self._check_options()
+
+    def _check_options(self) -> None:
+        if self.constraint is not None and self.bounds:
+            raise ModelError(
+                f"param(...) takes constraint= or {', '.join(self.bounds)}=, not both.",
+                location=self.location,
+            )
+        if self.noncentered and (self.bounds or self.constraint is not None):
+            raise ModelError(
+                "a noncentered param cannot have bounds, a constraint, an offset or a multiplier: "
+                "its unconstrained value is the standardised one.",
+                location=self.location,
+            )
+        if self.noncentered and self.prior is None:
+            raise ModelError(
+                "noncentered=True needs a prior to standardise.", location=self.location
+            )
+        if self.prior is not None and self.prior.discrete:
+            raise ModelError(
+                f"a param cannot have the discrete prior {self.prior.name}: gradient-based methods "
+                "need continuous parameters. Sum it out of the likelihood with potential(...) and "
+                "np.logaddexp.",
+                location=self.location,
+                prior=self.prior.name,
+            )
+
+
+class Observed(Declaration):
+    """A random quantity whose value is data of the same name."""
+
+    kind = "observed"
+
+    def __init__(self, distribution: Distribution, dims: Dims) -> None:
+        super().__init__(dims)
+        _check_distribution(self, distribution)
+        self.distribution = distribution
+
+
+class Deterministic(Declaration):
+    """A function of other quantities that is saved with the draws."""
+
+    kind = "deterministic"
+
+    def __init__(self, expression: Any, dims: Dims) -> None:
+        super().__init__(dims)
+        self.expression: Expression = as_expression(expression)
+
+
+class Potential(Declaration):
+    """A term added to the log density."""
+
+    kind = "potential"
+
+    def __init__(self, expression: Any) -> None:
+        super().__init__()
+        self.expression: Expression = as_expression(expression)
+
+
+def data(dims: Dims = None, *, dtype: type = float, lower: Any = None, upper: Any = None) -> Any:
+    """Declare a datum.
+
+    Parameters
+    ----------
+    dims : name of its axis, or names of its axes; a scalar without
+    dtype : float, int or bool
+    lower, upper : inclusive bounds that every element must keep
+
+    Raises
+    ------
+    ModelError
+        If the declaration makes no sense.
+    """
+    return Data(dims, dtype, lower, upper)
+
+
+def param(
+    prior: Distribution | None = None,
+    *,
+    dims: Dims = None,
+    shape: Any = None,
+    lower: Any = None,
+    upper: Any = None,
+    offset: Any = None,
+    multiplier: Any = None,
+    constraint: Constraint | None = None,
+    noncentered: bool = False,
+) -> Any:
+    """Declare a parameter.
+
+    Parameters
+    ----------
+    prior : its distribution; flat on its constraint if None
+    dims : name of its axis, or names of its axes
+    shape : sizes instead of dims, as an integer or a tuple (integer data are allowed);
+        without either the shape follows from the prior's parameters
+    lower, upper : bounds, which may depend on data and other parameters. They cut the prior
+        without normalising it again; write ``Truncated(prior, lower, upper)`` to normalise.
+    offset, multiplier : the unconstrained value is ``(value - offset) / multiplier``
+    constraint : a constraint object, where the prior's support does not say it all
+    noncentered : sample the standardised value, with the prior's location and scale applied to it
+
+    Raises
+    ------
+    ModelError
+        If the declaration makes no sense.
+    """
+    bounds = {"lower": lower, "upper": upper, "offset": offset, "multiplier": multiplier}
+    return Parameter(prior, dims, shape, bounds, constraint, noncentered)
+
+
+def observed(distribution: Distribution, *, dims: Dims = None) -> Any:
+    """Declare a likelihood term: data of the same name, distributed as ``distribution``.
+
+    Parameters
+    ----------
+    distribution : of the data, with any parameters
+    dims : names of the axes of the data; needed to simulate data that is not given
+    """
+    return Observed(distribution, dims)
+
+
+def deterministic(expression: Any, *, dims: Dims = None) -> Any:
+    """Declare a quantity that is computed for every draw and saved with it."""
+    return Deterministic(expression, dims)
+
+
+def potential(expression: Any) -> Any:
+    """Add ``expression`` (summed over its elements) to the log density."""
+    return Potential(expression)
+
+
+def _check_distribution(declaration: Declaration, value: Any, optional: bool = False) -> None:
+    if isinstance(value, Distribution) or (optional and value is None):
+        return
+    kind = value.__name__ if isinstance(value, type) else type(value).__name__
+    hint = f"{kind}(...) with its parameters" if isinstance(value, type) else "such as Normal(0, 1)"
+    raise ModelError(
+        f"{declaration.kind}(...) needs a distribution, {hint}; got {kind}.",
+        location=declaration.location,
+        given=value,
+    )
+
+
+def _as_dims(declaration: Declaration, dims: Dims) -> tuple[str, ...] | None:
+    if dims is None:
+        return None
+    names = (dims,) if isinstance(dims, str) else tuple(dims)
+    for name in names:
+        if not isinstance(name, str) or not name.isidentifier():
+            raise ModelError(
+                f"dims are names such as 'obs'; got {name!r}.",
+                location=declaration.location,
+                dims=dims,
+            )
+        if name in RESERVED_DIMS:
+            raise ModelError(
+                f"the dim name {name!r} is taken by ArviZ; choose another.",
+                location=declaration.location,
+                dims=dims,
+            )
+    if len(set(names)) < len(names):
+        raise ModelError(
+            f"dims must differ from each other, got {names}: give the second axis another name.",
+            location=declaration.location,
+            dims=dims,
+        )
+    return names

@@ -1,0 +1,125 @@
+"""Sizes and labels of a model's dims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from probmodel.errors import DataError, ShapeError, nearest
+from probmodel.model.declarations import Declaration
+from probmodel.types import Array
+
+
+class Dimensions:
+    """What is known of each dim: its size, where that came from, and its labels."""
+
+    def __init__(self) -> None:
+        self.sizes: dict[str, int] = {}
+        self.coords: dict[str, Array] = {}
+        self._source: dict[str, str] = {}
+
+    def label(self, coords: Mapping[str, Any], declared: Iterable[str]) -> None:
+        """Take labels that the user passed as ``coords``.
+
+        Raises
+        ------
+        DataError
+            If a dim is not declared in the model, or its labels repeat.
+        """
+        known = set(declared)
+        for dim, given in coords.items():
+            if dim not in known:
+                raise DataError(
+                    f"coords has the dim {dim!r}, which the model does not declare."
+                    f"{nearest(dim, known)}",
+                    dim=dim,
+                )
+            self._set(dim, len(given), "coords")
+            self._add_labels(dim, np.asarray(given), "coords")
+
+    def measure(
+        self, declaration: Declaration, shape: tuple[int, ...], labels: Mapping[int, Array]
+    ) -> None:
+        """Take sizes and labels from the data of a declaration.
+
+        Raises
+        ------
+        ShapeError
+            If two data disagree on a dim.
+        """
+        if declaration.dims is None:
+            return
+        for axis, (dim, size) in enumerate(zip(declaration.dims, shape, strict=True)):
+            self._set(dim, size, str(declaration.name), declaration)
+            if axis in labels:
+                self._add_labels(dim, labels[axis], str(declaration.name))
+
+    def _set(
+        self, dim: str, size: int, source: str, declaration: Declaration | None = None
+    ) -> None:
+        known = self.sizes.setdefault(dim, size)
+        first = self._source.setdefault(dim, source)
+        if known != size:
+            raise ShapeError(
+                f"{source!r} has {size} along dim {dim!r}, but {first!r} has {known}. "
+                "Data that share a dim must have the same length along it.",
+                location=None if declaration is None else declaration.location,
+                dim=dim,
+                sizes={first: known, source: size},
+            )
+
+    def _add_labels(self, dim: str, labels: Array, source: str) -> None:
+        if len(np.unique(labels)) < len(labels):
+            if source != "coords":
+                return  # an index with repeats (such as dates) is no labelling; keep positions
+            raise DataError(f"coords of dim {dim!r} repeat; labels must differ.", dim=dim)
+        known = self.coords.setdefault(dim, labels)
+        if not np.array_equal(known, labels):
+            raise DataError(
+                f"the labels of dim {dim!r} in {source!r} differ from those in "
+                f"{self._source[dim]!r}. Align the data first (same labels, same order).",
+                dim=dim,
+            )
+
+    def shape(self, declaration: Declaration) -> tuple[int, ...] | None:
+        """Return the shape that a declaration's dims give it, None without dims.
+
+        Raises
+        ------
+        ShapeError
+            If a dim has no size: no datum carries it, and coords do not name it.
+        """
+        if declaration.dims is None:
+            return None
+        for dim in declaration.dims:
+            if dim not in self.sizes:
+                raise ShapeError(
+                    f"{declaration.title} has the dim {dim!r}, whose size is not known: no datum "
+                    f"carries it.{nearest(dim, self.sizes)} Or pass coords={{{dim!r}: labels}}.",
+                    location=declaration.location,
+                    dim=dim,
+                )
+        return tuple(self.sizes[dim] for dim in declaration.dims)
+
+    def names(self, declaration: Declaration, shape: tuple[int, ...]) -> tuple[str, ...]:
+        """Return one dim name per axis of a saved quantity, made up where none was declared.
+
+        Raises
+        ------
+        ShapeError
+            If declared dims do not fit the shape.
+        """
+        declared = self.shape(declaration)
+        if declared is None:
+            return tuple(f"{declaration.name}_dim_{i}" for i in range(len(shape)))
+        if declared != shape:
+            raise ShapeError(
+                f"{declaration.title} has dims {', '.join(declaration.dims or ())} = {declared}, "
+                f"but its expression has shape {shape}.",
+                location=declaration.location,
+                expected=declared,
+                shape=shape,
+            )
+        return tuple(declaration.dims or ())

@@ -1,0 +1,140 @@
+"""Evaluating expressions without a chain axis: data once and for all, and every shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from probmodel.errors import DataError, ModelError, ShapeError
+from probmodel.expressions import (
+    Apply,
+    Constant,
+    Expression,
+    as_expression,
+    children,
+    leaves,
+    map_leaves,
+    topological,
+)
+from probmodel.types import Array
+
+
+class Evaluator:
+    """Values and shapes of expressions, found by evaluating each of them once.
+
+    Quantities that depend on data alone get their value here, once. Those that depend on
+    parameters are evaluated at one probing point, which gives their shape; their numbers mean
+    nothing.
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[int, Array] = {}
+        self._random: set[int] = set()
+        self._kept: list[Expression] = []  # keeps ids alive
+
+    def define(self, symbol: Expression, value: Any, *, random: bool) -> None:
+        """Give a leaf its value (data), or a probing value (``random``: a parameter)."""
+        self._values[id(symbol)] = np.asarray(value)
+        self._kept.append(symbol)
+        if random:
+            self._random.add(id(symbol))
+
+    def is_constant(self, value: Any) -> bool:
+        """Whether an expression depends on data alone."""
+        expression = as_expression(value)
+        self._evaluate(expression)
+        return id(expression) not in self._random
+
+    def value(self, value: Any) -> Array:
+        """Value of an expression of data alone, or the probing value of any other."""
+        expression = as_expression(value)
+        self._evaluate(expression)
+        return self._values[id(expression)]
+
+    def shape(self, value: Any) -> tuple[int, ...]:
+        """Shape of an expression, without a chain axis."""
+        return tuple(self.value(value).shape)
+
+    def index(self, node: Apply) -> Any:
+        """Evaluate the index of a subscription, which must come from data alone."""
+        return map_leaves(node.args[1], lambda leaf: _as_index(self.value(leaf)))
+
+    def _evaluate(self, root: Expression) -> None:
+        if id(root) in self._values:
+            return
+        for node in topological([root], done=set(self._values)):
+            self._kept.append(node)
+            self._values[id(node)] = self._node_value(node)
+
+    def _node_value(self, node: Expression) -> Array:
+        if isinstance(node, Constant):
+            return _constant(node)
+        if not isinstance(node, Apply):
+            raise ModelError(
+                f"{getattr(node, 'title', 'a symbol')} is used before it is declared.",
+                location=node.location,
+            )
+        random = any(id(child) in self._random for child in children(node))
+        if random:
+            self._random.add(id(node))
+            self._check_static(node)
+        args = map_leaves(node.args, lambda leaf: self._values[id(leaf)])
+        kwargs = {
+            k: map_leaves(v, lambda leaf: _as_index(self._values[id(leaf)]))
+            for k, v in node.kwargs.items()
+        }
+        if node.operation.name == "getitem":
+            args = (args[0], self.index(node))
+        return self._call(node, args, kwargs, random)
+
+    def _call(self, node: Apply, args: Any, kwargs: Any, random: bool) -> Array:
+        try:
+            with np.errstate(all="ignore"):
+                return np.asarray(node.operation.evaluate(*args, **kwargs))
+        except np.linalg.LinAlgError as error:
+            if random:  # at the probing point only; while sampling such a point is rejected
+                return np.full(np.shape(args[-1]), np.nan)
+            raise DataError(
+                f"{node!r}: {error}. The matrix comes from data alone; no parameter can mend it.",
+                location=node.location,
+            ) from error
+        except (ValueError, IndexError, TypeError) as error:
+            shapes = ", ".join(str(np.shape(a)) for a in args if not isinstance(a, (tuple, list)))
+            raise ShapeError(
+                f"{node!r} cannot be evaluated: its operands have shapes {shapes}. NumPy says: "
+                f"{error}.",
+                location=node.location,
+                expression=repr(node),
+            ) from error
+
+    def _check_static(self, node: Apply) -> None:
+        static: list[Any] = list(node.kwargs.values())
+        if node.operation.name == "getitem":
+            static.append(node.args[1])
+        for leaf in topological([e for arg in static for e in leaves(arg)]):
+            if id(leaf) in self._random:
+                raise ModelError(
+                    f"{node!r}: an index, axis or shape must come from data, not from parameters.",
+                    location=node.location,
+                    expression=repr(node),
+                )
+
+
+def _constant(node: Constant) -> Array:
+    try:
+        value = np.asarray(node.value)
+    except ValueError:
+        value = np.asarray(None)
+    if value.dtype.kind not in "biuf":
+        raise ModelError(
+            f"{node.value!r} is not a number or a numeric array.",
+            location=node.location,
+            value=node.value,
+        )
+    return value
+
+
+def _as_index(value: Array) -> Any:
+    """Integers as Python ints, so that they can be sizes and slice ends."""
+    return int(value) if value.ndim == 0 and value.dtype.kind in "iu" else value

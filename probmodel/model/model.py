@@ -1,0 +1,173 @@
+"""The Model class: a class body is a list of declarations, an instance is bound to data."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from typing import Any
+
+from probmodel.errors import ModelError
+from probmodel.expressions import Apply, Expression, topological
+from probmodel.model.binding import Binding, bind
+from probmodel.model.declarations import (
+    Data,
+    Declaration,
+    Deterministic,
+    Observed,
+    Parameter,
+    Potential,
+)
+
+
+class _Namespace(dict[str, Any]):
+    """The names of a class body in the making: each may be declared once."""
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        previous = self.get(name)
+        if isinstance(value, (Declaration, Apply)) and isinstance(previous, Expression):
+            raise ModelError(
+                f"{name!r} is declared twice, first at {previous.location}. "
+                "Each name of a model stands for one thing.",
+                location=value.location,
+                name=name,
+            )
+        if isinstance(value, Declaration) and value.name is not None:
+            raise ModelError(
+                f"one declaration has two names, {value.name!r} and {name!r}. Declare it twice.",
+                location=value.location,
+                name=name,
+            )
+        if isinstance(value, (Declaration, Apply)) and value.name is None:
+            value.name = name
+        super().__setitem__(name, value)
+
+    def __missing__(self, name: str) -> Any:
+        frame = sys._getframe(1)
+        code = frame.f_code
+        outer = (frame.f_globals, builtins.__dict__, code.co_freevars, code.co_cellvars)
+        if any(name in names for names in outer) or name.startswith("__"):
+            raise KeyError(name)
+        declared = [key for key, value in self.items() if isinstance(value, Declaration)]
+        raise ModelError(
+            f"{name!r} is used before it is declared. A declaration can use what stands above it"
+            f" ({', '.join(declared) or 'nothing so far'}): move {name!r} up, or import it.",
+            location=_line(frame),
+            name=name,
+        )
+
+
+def _line(frame: Any) -> Any:
+    from probmodel.errors import Location
+
+    return Location(frame.f_code.co_filename, frame.f_lineno)
+
+
+class ModelMeta(type):
+    """Collects the declarations of a model's class body."""
+
+    _declarations: dict[str, Declaration]
+    _definitions: dict[str, Apply]
+
+    @classmethod
+    def __prepare__(mcs, name: str, bases: tuple[type, ...], **kwargs: Any) -> _Namespace:  # type: ignore[override]  # noqa: N804
+        """Give the class body a namespace that knows declarations."""
+        return _Namespace()
+
+    def __new__(  # noqa: D102
+        mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]
+    ) -> ModelMeta:
+        cls = super().__new__(mcs, name, bases, dict(namespace))
+        inherited = [base for base in bases if isinstance(base, ModelMeta)]
+        cls._declarations = {k: d for base in inherited for k, d in base._declarations.items()}
+        cls._definitions = {k: e for base in inherited for k, e in base._definitions.items()}
+        own = {k: v for k, v in namespace.items() if isinstance(v, Declaration)}
+        cls._declarations.update(own)
+        cls._definitions.update({k: v for k, v in namespace.items() if isinstance(v, Apply)})
+        if inherited:
+            _check_declarations(name, cls._declarations)
+        return cls
+
+
+def _check_declarations(model: str, declarations: dict[str, Declaration]) -> None:
+    dims = {dim: d for d in declarations.values() for dim in d.dims or ()}
+    for name, declaration in declarations.items():
+        if name == "coords" or name.startswith("_"):
+            raise ModelError(
+                f"{name!r} cannot name a declaration: it is taken. Choose another name.",
+                location=declaration.location,
+                name=name,
+            )
+        if name in dims:
+            raise ModelError(
+                f"{declaration.title} has the name of a dim (used at {dims[name].location}). "
+                "Labelled arrays need different names; rename one.",
+                location=declaration.location,
+                name=name,
+            )
+        for node in topological(expressions_of(declaration)):
+            if isinstance(node, Declaration) and declarations.get(node.name or "") is not node:
+                raise ModelError(
+                    f"{declaration.title} uses a {node.kind}(...) that has no name in {model}. "
+                    "Assign it to a name in the class body first.",
+                    location=node.location,
+                    declaration=name,
+                )
+
+
+def expressions_of(declaration: Declaration) -> list[Expression]:
+    """Return the symbolic arguments of a declaration: parameters, bounds, expressions."""
+    found: list[Any] = []
+    if isinstance(declaration, Parameter):
+        found += list(declaration.bounds.values())
+        found += list(declaration.constraint.bounds) if declaration.constraint else []
+        found += list(declaration.prior.args.values()) if declaration.prior else []
+        found += list(declaration.declared_shape or ())
+    elif isinstance(declaration, Observed):
+        found += list(declaration.distribution.args.values())
+    elif isinstance(declaration, (Deterministic, Potential)):
+        found.append(declaration.expression)
+    elif isinstance(declaration, Data):
+        found += [declaration.lower, declaration.upper]
+    return [value for value in found if isinstance(value, Expression)]
+
+
+class Model(metaclass=ModelMeta):
+    """Base class of models: declare in the class body, bind data by making an instance.
+
+    Parameters
+    ----------
+    coords : labels by dim, for dims whose labels do not come with the data
+    **values : one value for each datum and observed quantity, by name. Arrays, lists, dicts,
+        pandas and xarray objects are taken; labelled ones give coords.
+
+    Raises
+    ------
+    DataError
+        If a datum is missing, superfluous, of the wrong type or out of bounds.
+    ShapeError
+        If shapes do not fit; the message names the declaration, its line and the shapes.
+
+    Examples
+    --------
+    >>> class Coin(Model):
+    ...     p = param(Beta(1, 1))
+    ...     heads = observed(Bernoulli(p), dims="toss")
+    >>> model = Coin(heads=[1, 0, 1])
+    """
+
+    def __init__(self, *, coords: dict[str, Any] | None = None, **values: Any) -> None:
+        cls = type(self)
+        self._binding: Binding = bind(cls.__name__, cls._declarations, values, coords or {})
+
+    def __repr__(self) -> str:
+        from probmodel.model.printing import model_text
+
+        return model_text(self)
+
+    def _repr_latex_(self) -> str:
+        from probmodel.model.printing import model_latex
+
+        return model_latex(self)
+
+
+__all__ = ["Model", "ModelMeta", "expressions_of"]

@@ -1,0 +1,242 @@
+"""From a declared parameter to its unconstrained symbol, constraint and density terms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from probmodel.constraints import Constraint, Interval, Lower, OffsetMultiplier, Real, Upper
+from probmodel.distributions.base import Distribution
+from probmodel.errors import ModelError, ShapeError
+from probmodel.expressions import Expression, FreeSymbol, as_expression
+from probmodel.model.checks import check_distribution
+from probmodel.model.declarations import Parameter
+from probmodel.model.dimensions import Dimensions
+from probmodel.model.evaluation import Evaluator
+from probmodel.model.terms import Term
+
+
+@dataclass(frozen=True)
+class FreeParameter:
+    """A parameter as the sampler sees it, and the way back.
+
+    Attributes
+    ----------
+    declaration : what the user declared
+    free : the unconstrained symbol; sampling moves its value
+    value : the parameter on the user's scale, as an expression of ``free``
+    constraint : the map between the two; `Real` for a non-centred parameter
+    bounds : the constraint's bounds as expressions
+    shape, free_shape : shapes of ``value`` and ``free``
+    terms : its prior and the log-Jacobian of the map
+    """
+
+    declaration: Parameter
+    free: FreeSymbol
+    value: Expression
+    constraint: Constraint
+    bounds: tuple[Expression, ...]
+    shape: tuple[int, ...]
+    free_shape: tuple[int, ...]
+    terms: list[Term]
+
+    @property
+    def name(self) -> str:
+        """The parameter's name."""
+        return str(self.declaration.name)
+
+
+def elaborate(
+    declaration: Parameter, evaluator: Evaluator, dimensions: Dimensions
+) -> FreeParameter:
+    """Choose a parameter's shape and constraint, and write its value and density terms.
+
+    Raises
+    ------
+    ModelError, ShapeError
+        If the declaration contradicts its prior.
+    """
+    shape = _declared_shape(declaration, evaluator, dimensions)
+    if declaration.prior is not None:
+        shape = check_distribution(declaration, declaration.prior, shape, evaluator)
+    shape = shape or ()
+    constraint = choose_constraint(declaration, evaluator)
+    _check_event(declaration, constraint, shape)
+    free_shape = constraint.free_shape(shape)
+    free = FreeSymbol(f"unconstrained {declaration.name}", free_shape, declaration.location)
+    evaluator.define(free, np.zeros(free_shape), random=True)
+    if declaration.noncentered and declaration.prior is not None:
+        parts = _noncentered(declaration, declaration.prior, free)
+    else:
+        parts = _constrained(declaration, constraint, free)
+    value, bounds, terms = parts
+    _check_value_shape(declaration, evaluator.shape(value), shape)
+    evaluator.define(declaration, evaluator.value(value), random=True)
+    for term in terms:
+        evaluator.shape(term.expression)
+    return FreeParameter(declaration, free, value, constraint, bounds, shape, free_shape, terms)
+
+
+def _declared_shape(
+    declaration: Parameter, evaluator: Evaluator, dimensions: Dimensions
+) -> tuple[int, ...] | None:
+    if declaration.declared_shape is None:
+        return dimensions.shape(declaration)
+    sizes = [evaluator.value(size) for size in declaration.declared_shape]
+    for size, given in zip(sizes, declaration.declared_shape, strict=True):
+        if size.ndim or size.dtype.kind not in "iu" or size < 1 or not evaluator.is_constant(given):
+            raise ShapeError(
+                f"{declaration.title}: shape= takes positive integers or integer data; got "
+                f"{given!r}.",
+                location=declaration.location,
+                shape=declaration.declared_shape,
+            )
+    return tuple(int(size) for size in sizes)
+
+
+def _noncentered(
+    declaration: Parameter, prior: Distribution, free: FreeSymbol
+) -> tuple[Expression, tuple[Expression, ...], list[Term]]:
+    args = [as_expression(arg) for arg in prior.args.values()]
+    value = as_expression(prior.noncentered(np, free, *args))
+    term = Term.of_distribution(str(declaration.name), "prior", prior.base(), free)
+    return value, (), [term]
+
+
+def _constrained(
+    declaration: Parameter, constraint: Constraint, free: FreeSymbol
+) -> tuple[Expression, tuple[Expression, ...], list[Term]]:
+    name = str(declaration.name)
+    bounds = tuple(as_expression(bound) for bound in constraint.bounds)
+    terms = []
+    if declaration.prior is not None:
+        terms.append(Term.of_distribution(name, "prior", declaration.prior, declaration))
+    if isinstance(constraint, Real):
+        return free, bounds, terms
+    value = as_expression(constraint.forward(np, free, *bounds))
+    log_det = as_expression(constraint.log_det(np, free, *bounds))
+    terms.append(Term(name, "jacobian", log_det))
+    return value, bounds, terms
+
+
+def choose_constraint(declaration: Parameter, evaluator: Evaluator) -> Constraint:
+    """Return the constraint of a parameter: its own, or its prior's support cut by its bounds.
+
+    Raises
+    ------
+    ModelError
+        If bounds and support contradict each other.
+    """
+    if declaration.noncentered:
+        return Real()
+    support = declaration.prior.support() if declaration.prior is not None else Real()
+    if declaration.constraint is not None:
+        return _own_constraint(declaration, declaration.constraint, support)
+    bounds = declaration.bounds
+    if "offset" in bounds or "multiplier" in bounds:
+        return _offset_multiplier(declaration, support)
+    if bounds:
+        return _cut(declaration, support, evaluator)
+    if not support.bijective:
+        raise ModelError(
+            f"{declaration.title}: no map onto the support of {_prior_name(declaration)} "
+            f"({support.name}) is known; give constraint=.",
+            location=declaration.location,
+        )
+    return support
+
+
+def _own_constraint(
+    declaration: Parameter, constraint: Constraint, support: Constraint
+) -> Constraint:
+    if not constraint.bijective:
+        raise ModelError(
+            f"{declaration.title}: the constraint {constraint.name} cannot be sampled; it is only "
+            "a check.",
+            location=declaration.location,
+            constraint=constraint.name,
+        )
+    if not isinstance(support, (Real, type(constraint))) and limits(support) != limits(constraint):
+        raise _contradiction(declaration, f"constraint {constraint.name}", support)
+    return constraint
+
+
+def _offset_multiplier(declaration: Parameter, support: Constraint) -> Constraint:
+    bounds = declaration.bounds
+    if not isinstance(support, Real) or "lower" in bounds or "upper" in bounds:
+        raise _contradiction(declaration, "offset and multiplier", support)
+    return OffsetMultiplier(bounds.get("offset", 0.0), bounds.get("multiplier", 1.0))
+
+
+def _cut(declaration: Parameter, support: Constraint, evaluator: Evaluator) -> Constraint:
+    known = limits(support)
+    if known is None:
+        raise _contradiction(declaration, "lower and upper bounds", support)
+    lower = declaration.bounds.get("lower", known[0])
+    upper = declaration.bounds.get("upper", known[1])
+    numbers = [
+        evaluator.value(b) if b is not None and evaluator.is_constant(b) else None
+        for b in (lower, upper, *known)
+    ]
+    low, high, least, most = numbers
+    outside = (
+        (low is not None and least is not None and np.any(low < least))
+        or (high is not None and most is not None and np.any(high > most))
+        or (low is not None and high is not None and np.any(low >= high))
+    )
+    if outside:
+        given = ", ".join(f"{k}={v!r}" for k, v in declaration.bounds.items())
+        raise _contradiction(declaration, given, support)
+    if lower is not None and upper is not None:
+        return Interval(lower, upper)
+    return Lower(lower) if upper is None else Upper(upper)
+
+
+def limits(constraint: Constraint) -> tuple[Any, Any] | None:
+    """Lower and upper limit of an interval of the real line, None where there is none.
+
+    Returns None altogether for sets that are no intervals.
+    """
+    if constraint.event_ndim or constraint.integer:
+        return None
+    return constraint.limits
+
+
+def _contradiction(declaration: Parameter, given: str, support: Constraint) -> ModelError:
+    known = limits(support)
+    reach = f" from {known[0]} to {known[1]}" if known and known != (None, None) else ""
+    return ModelError(
+        f"{declaration.title}: {given} contradicts the prior {_prior_name(declaration)}, whose "
+        f"support is {support.name}{reach}. Bounds must lie inside the support, lower below upper.",
+        location=declaration.location,
+        support=support.name,
+    )
+
+
+def _prior_name(declaration: Parameter) -> str:
+    return declaration.prior.name if declaration.prior else "flat"
+
+
+def _check_event(declaration: Parameter, constraint: Constraint, shape: tuple[int, ...]) -> None:
+    if len(shape) < constraint.event_ndim:
+        raise ShapeError(
+            f"{declaration.title}: {constraint.name} needs a shape with {constraint.event_ndim} "
+            f"axes or more, got {shape}; give dims= or shape=.",
+            location=declaration.location,
+            shape=shape,
+        )
+
+
+def _check_value_shape(
+    declaration: Parameter, given: tuple[int, ...], shape: tuple[int, ...]
+) -> None:
+    if given != shape:
+        raise ShapeError(
+            f"{declaration.title} has shape {shape}, but its bounds or the parameters of its prior "
+            f"make {given}.",
+            location=declaration.location,
+            expected=shape,
+            shape=given,
+        )

@@ -1,0 +1,106 @@
+"""Types that every layer shares: an evaluated log density, and the protocols samplers rely on."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+class Evaluation(NamedTuple):
+    """A log density and its gradient at one point per chain.
+
+    Attributes
+    ----------
+    logp : (chains,)
+        Log density; ``-inf`` marks a row whose value or gradient is not finite.
+    grad : (chains, dim)
+        Gradient; zero in the rows marked by ``-inf`` (a marker, never a slope).
+    """
+
+    logp: Array
+    grad: Array
+
+
+@runtime_checkable
+class LogDensity(Protocol):
+    """All that a first-order sampler may see of a target. It never raises on values."""
+
+    dim: int
+    coordinate_names: tuple[str, ...]
+
+    def __call__(self, x: Array) -> Evaluation:
+        """Log density and gradient at ``x``: (chains, dim)."""
+        ...
+
+    def log_density(self, x: Array) -> Array:
+        """Log density alone at ``x``: (chains, dim) -> (chains,)."""
+        ...
+
+
+@runtime_checkable
+class CurvedLogDensity(LogDensity, Protocol):
+    """A log density that also offers second derivatives."""
+
+    def hvp(self, x: Array, v: Array) -> Array:
+        """Hessian of the log density at ``x`` times ``v``: (chains, dim) each."""
+        ...
+
+    def hessian(self, x: Array) -> Array:
+        """Hessian of the log density at ``x``: (chains, dim, dim)."""
+        ...
+
+
+class Variable(NamedTuple):
+    """A named quantity that is saved with the draws.
+
+    Attributes
+    ----------
+    name : the name in the model and in the ArviZ object
+    shape : its shape for one draw
+    dims : one name per axis
+    coords : labels of those dims that have labels, by dim
+    kind : "param" or "deterministic"
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dims: tuple[str, ...]
+    coords: dict[str, Array]
+    kind: str
+
+
+def as_float_array(value: Any) -> Array:
+    """Return ``value`` as a float64 array (no copy where it is one already)."""
+    return np.asarray(value, dtype=np.float64)
+
+
+@runtime_checkable
+class Posterior(LogDensity, Protocol):
+    """A log density that knows its named variables: what `infer` samples and labels."""
+
+    name: str
+    variables: tuple[Variable, ...]
+    coords: dict[str, Array]
+    observed_data: dict[str, tuple[tuple[str, ...], Array]]
+    constant_data: dict[str, tuple[tuple[str, ...], Array]]
+
+    def constrain(self, x: Array, names: tuple[str, ...] | None = None) -> dict[str, Array]:
+        """Variables on their own scale at unconstrained ``x``: (n, dim) -> {name: (n, *shape)}.
+
+        ``names`` restricts the work to some variables.
+        """
+        ...
+
+    def initial_points(self, rng: np.random.Generator, chains: int, inits: Any = None) -> Array:
+        """Starting points with a finite log density: (chains, dim).
+
+        Raises
+        ------
+        InitializationError
+            If none is found; it lists every term of the log density.
+        """
+        ...

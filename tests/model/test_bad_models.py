@@ -1,0 +1,284 @@
+"""Declarations that make no sense are refused where they are written, in plain words."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from probmodel import Model, ModelError, ShapeError, data, deterministic, observed, param, potential
+from probmodel.distributions import (
+    Beta,
+    Exponential,
+    HalfNormal,
+    MvNormal,
+    Normal,
+    Poisson,
+)
+
+
+def here():
+    return sys._getframe(1).f_lineno
+
+
+def test_unsupported_function_names_the_line_and_the_alternative():
+    with pytest.raises(ModelError, match=r"np\.median is not supported.*np\.mean") as caught:
+
+        class Bad(Model):
+            x = param(shape=3)
+            m = deterministic(np.median(x))
+
+    assert caught.value.location.file == __file__
+    assert caught.value.location.line == here() - 3
+
+
+def test_unsupported_ufunc_names_the_nearest():
+    with pytest.raises(ModelError, match=r"np\.logaddexp2.*'logaddexp'"):
+
+        class Bad(Model):
+            x = param()
+            m = deterministic(np.logaddexp2(x, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda x: bool(x), r"np\.where"),
+        (lambda x: list(x), "loop over a symbol"),
+        (lambda x: len(x), "its size is known only when data is bound"),
+        (lambda x: float(x), "NumPy's functions"),
+        (lambda x: np.asarray(x), r"np\.stack"),
+        (lambda x: np.add.reduce(x), r"np\.sum"),
+        (lambda x: np.add(x, 1, out=np.zeros(3)), "in-place"),
+        (lambda x: x.shape, "no attribute 'shape'"),
+        (lambda x: np.sum(x, where=True), "takes a, axis, keepdims"),
+    ],
+)
+def test_what_needs_a_value_is_refused(use, message):
+    x = param(shape=3)
+    with pytest.raises(ModelError, match=message) as caught:
+        use(x)
+    assert caught.value.location.file == __file__
+
+
+def test_assignment_into_a_symbol():
+    x = param(shape=3)
+    with pytest.raises(ModelError, match="in-place assignment"):
+        x[0] = 1.0
+
+
+def test_hasattr_of_a_symbol_is_an_answer():
+    assert not hasattr(param(), "shape")
+
+
+def test_branch_on_a_symbol_in_a_body():
+    with pytest.raises(ModelError, match=r"np\.where\(condition, a, b\)"):
+
+        class Bad(Model):
+            x = param()
+            y = deterministic(x if x > 0 else -x)
+
+
+def test_use_before_declaration_names_what_stands_above():
+    with pytest.raises(ModelError, match=r"'sigma' is used before.*\(mu\)") as caught:
+
+        class Bad(Model):
+            mu = param(Normal(0, 1))
+            y = observed(Normal(mu, sigma), dims="obs")  # noqa: F821
+            sigma = param(HalfNormal(1))
+
+    assert caught.value.values["name"] == "sigma"
+
+
+def test_local_variables_of_a_function_are_seen():
+    scale = 2.0
+
+    class Fine(Model):
+        mu = param(Normal(0, scale))
+
+    assert "mu ~ Normal(0, 2)" in repr(Fine())
+
+
+def test_declared_twice():
+    with pytest.raises(ModelError, match="'mu' is declared twice, first at"):
+
+        class Bad(Model):
+            mu = param(Normal(0, 1))
+            mu = param(Normal(0, 2))
+
+
+def test_one_declaration_with_two_names():
+    with pytest.raises(ModelError, match="two names, 'a' and 'b'"):
+
+        class Bad(Model):
+            a = b = param(Normal(0, 1))
+
+
+def test_name_clashes_with_a_dim():
+    with pytest.raises(ModelError, match="has the name of a dim"):
+
+        class Bad(Model):
+            obs = param(Normal(0, 1))
+            y = observed(Normal(obs, 1), dims="obs")
+
+
+@pytest.mark.parametrize("name", ["coords", "_hidden"])
+def test_reserved_names(name):
+    with pytest.raises(ModelError, match="cannot name a declaration"):
+        type(Model)("Bad", (Model,), _body({name: param(Normal(0, 1))}))
+
+
+def _body(members):
+    namespace = type(Model).__prepare__("Bad", (Model,))
+    for key, value in members.items():
+        namespace[key] = value
+    return namespace
+
+
+def test_nameless_parameter():
+    with pytest.raises(ModelError, match="has no name in Bad"):
+
+        class Bad(Model):
+            y = observed(Normal(param(Normal(0, 1)), 1), dims="obs")
+
+
+@pytest.mark.parametrize("dims", ["draw", "chain", "not a name", ("a", "a"), (1,)])
+def test_dims_that_are_no_names(dims):
+    with pytest.raises(ModelError, match="dim"):
+        data(dims=dims)
+
+
+@pytest.mark.parametrize(
+    "declare",
+    [
+        lambda: param(Normal),
+        lambda: param(3.0),
+        lambda: observed(Normal),
+        lambda: data(dtype=str),
+        lambda: param(Normal(0, 1), dims="a", shape=3),
+        lambda: param(Poisson(3.0)),
+        lambda: param(Normal(0, 1), lower=0, noncentered=True),
+        lambda: param(noncentered=True),
+    ],
+)
+def test_declarations_that_contradict_themselves(declare):
+    with pytest.raises(ModelError) as caught:
+        declare()
+    assert caught.value.location.file == __file__
+
+
+def test_discrete_prior_names_the_alternative():
+    with pytest.raises(ModelError, match=r"np\.logaddexp"):
+        param(Poisson(3.0))
+
+
+@pytest.mark.parametrize(
+    ("prior", "bounds"),
+    [
+        (HalfNormal(1), {"lower": -1}),
+        (HalfNormal(1), {"upper": -1}),
+        (Beta(1, 1), {"upper": 2}),
+        (Normal(0, 1), {"lower": 1, "upper": 1}),
+        (Exponential(1), {"offset": 1.0}),
+    ],
+)
+def test_bounds_that_contradict_the_prior(prior, bounds):
+    class Bad(Model):
+        x = param(prior, **bounds)
+
+    with pytest.raises(ModelError, match="contradicts the prior"):
+        Bad()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keywords", "message"),
+    [
+        ((0, 1, 2), {}, "takes 2 parameters, 3 were given"),
+        ((), {"mean": 0}, "no parameter 'mean'"),
+        ((0,), {"loc": 1, "scale": 1}, "'loc' twice"),
+        ((0,), {}, "needs 'scale'"),
+    ],
+)
+def test_wrong_parameters_of_a_distribution(arguments, keywords, message):
+    with pytest.raises(ModelError, match=message) as caught:
+        Normal(*arguments, **keywords)
+    assert caught.value.location.file == __file__
+
+
+def test_impossible_constant_parameter():
+    class Bad(Model):
+        x = param(Normal(0, -1.0))
+
+    with pytest.raises(ModelError, match=r"Normal's scale must be positive; got -1"):
+        Bad()
+
+
+def test_parameter_of_the_wrong_rank():
+    class Bad(Model):
+        x = param(MvNormal(0.0, covariance=np.eye(2)))
+
+    with pytest.raises(ShapeError, match="loc must be a vector"):
+        Bad()
+
+
+def test_parameters_that_do_not_broadcast():
+    class Bad(Model):
+        x = param(Normal(np.zeros(3), np.ones(2)))
+
+    with pytest.raises(ShapeError, match=r"loc of shape \(3,\), scale of shape \(2,\)"):
+        Bad()
+
+
+def test_expression_whose_shapes_do_not_fit():
+    class Bad(Model):
+        X = data(dims=("obs", "feature"))
+        beta = param(Normal(0, 1), shape=3)
+        y = observed(Normal(X @ beta, 1), dims="obs")
+
+    with pytest.raises(ShapeError, match=r"X @ beta.*\(5, 2\), \(3,\)") as caught:
+        Bad(X=np.ones((5, 2)), y=np.zeros(5))
+    assert caught.value.location.line == here() - 4
+
+
+def test_index_from_a_parameter():
+    class Bad(Model):
+        x = param(shape=3)
+        y = deterministic(x[x > 0])
+
+    with pytest.raises(ModelError, match="must come from data"):
+        Bad()
+
+
+def test_no_parameters():
+    class Bad(Model):
+        y = observed(Normal(0, 1), dims="obs")
+
+    with pytest.raises(ModelError, match="nothing to infer"):
+        Bad(y=[1.0, 2.0])
+
+
+def test_not_a_number_in_the_model():
+    class Bad(Model):
+        x = param(Normal("zero", 1))
+
+    with pytest.raises(ModelError, match="not a number"):
+        Bad()
+
+
+def test_shape_from_a_parameter():
+    class Bad(Model):
+        k = param(Normal(0, 1))
+        x = param(Normal(0, 1), shape=k)
+
+    with pytest.raises(ShapeError, match="positive integers or integer data"):
+        Bad()
+
+
+def test_inherited_declarations_come_first():
+    class Base(Model):
+        mu = param(Normal(0, 1))
+
+    class Derived(Base):
+        tau = param(HalfNormal(1))
+        total = potential(-(tau**2))
+
+    assert list(Derived._declarations) == ["mu", "tau", "total"]
