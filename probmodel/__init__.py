@@ -26,7 +26,7 @@ from probmodel.errors import (
     ShapeError,
 )
 
-# from probmodel.infer import infer
+from probmodel.infer import infer
 from probmodel.model import (
     Model,
     data,
@@ -55,7 +55,7 @@ __all__ = [
     "data",
     "deterministic",
     "distributions",
-    # "infer",
+    "infer",
     "load_model",
     "observed",
     "param",

@@ -388,7 +388,28 @@ def _chain_axis(entries: tuple[Any, ...], shape: Shape) -> tuple[int, int]:
     return (varying[0] if varying else 0), 0
 
 
+# -- formulas ------------------------------------------------------------------------------------
+
+
+def _call(
+    recorder: Recorder,
+    shape: Shape,
+    *operands: Operand,
+    function: Callable[..., Any],
+    event_ndims: tuple[int, ...],
+) -> Ref:
+    """Run a formula as one step; its derivative traces the formula."""
+    ranks = [len(shape_of(o)) - e for o, e in zip(operands, event_ndims, strict=True)]
+    rank = max(ranks)
+    aligned = [
+        align(recorder, o, rank + e) if isinstance(o, Ref) else o
+        for o, e in zip(operands, event_ndims, strict=True)
+    ]
+    return recorder.emit(own.formula(function), *aligned, shape=shape)
+
+
 RULES: dict[str, Rule] = {
+    "call": _call,
     **{name: _elementwise(name) for name in _PRIMITIVES},
     "positive": _positive,
     "sum": _sum,

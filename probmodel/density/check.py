@@ -100,7 +100,7 @@ def _check_gradient(density: ModelDensity, x: Array) -> Check:
 def _check_transform(density: ModelDensity, free: FreeParameter, u: Array, x: Array) -> list[Check]:
     if free.declaration.noncentered:
         return []
-    bounds = [density._values_at(point, free) for point in x]
+    bounds = [density.values_at(point, free.bounds) for point in x]
     u = u.reshape(len(u), *free.free_shape)
     back = [
         free.constraint.inverse(free.constraint.forward(np, ui, *b), *b)

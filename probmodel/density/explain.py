@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probmodel.density.lowering import Lowering
 from probmodel.model.binding import Binding
 from probmodel.model.terms import Term
 from probmodel.types import Array
@@ -26,17 +25,18 @@ def explain_point(binding: Binding, density: ModelDensity, x: Array) -> str:
     values = density.terms(x[None])
     width = max(map(len, values))
     for term, (title, value) in zip(binding.terms, values.items(), strict=True):
-        lines.append(f"  {title:<{width}}  {value[0]: .6g}{_detail(binding, term, x, value[0])}")
+        detail = _detail(density, term, x, value[0])
+        lines.append(f"  {title:<{width}}  {value[0]: .6g}{detail}")
     logp, _grad = density(x[None])
     if np.isfinite([v[0] for v in values.values()]).all() and not np.isfinite(logp[0]):
         lines.append(f"  every term is finite but the gradient is not{_bad_gradient(density, x)}")
     return "\n".join(lines)
 
 
-def _detail(binding: Binding, term: Term, x: Array, value: float) -> str:
+def _detail(density: ModelDensity, term: Term, x: Array, value: float) -> str:
     if np.isfinite(value):
         return ""
-    arrays = _evaluate(binding, term, x)
+    arrays = density.values_at(x, [term.expression, *term.params])
     if term.distribution is None:
         return _first_bad("", arrays[0])
     with np.errstate(all="ignore"):
@@ -49,19 +49,6 @@ def _detail(binding: Binding, term: Term, x: Array, value: float) -> str:
         shown.append(f"{name} {_at(array, elements.shape, index)}")
     place = f" at {list(index)}" if elements.ndim else ""
     return f"{place}: {term.distribution.name} with {', '.join(shown)}"
-
-
-def _evaluate(binding: Binding, term: Term, x: Array) -> list[Array]:
-    lowering = Lowering(binding)
-    lowered = [lowering.lower(e) for e in (term.expression, *term.params)]
-    program = lowering.finish(lowered)
-    inputs, start = [], 0
-    for free in binding.free:
-        size = int(np.prod(free.free_shape, dtype=int))
-        inputs.append(x[start : start + size].reshape((1, *free.free_shape)))
-        start += size
-    with np.errstate(all="ignore"):
-        return [v[0] for v in program.values(inputs)]
 
 
 def _at(array: Array, shape: tuple[int, ...], index: tuple[int, ...]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import autograd.numpy as anp
@@ -10,7 +11,9 @@ import numpy as np
 from probmodel.density.log_density import LogDensity
 from probmodel.density.lowering import Lowering
 from probmodel.density.program import Program
+from probmodel.distributions.base import Distribution
 from probmodel.errors import DataError, InitializationError, ModelError, nearest
+from probmodel.expressions import Expression, as_expression
 from probmodel.model import Model, ModelMeta
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Observed
@@ -122,22 +125,33 @@ class ModelDensity(LogDensity):
         x = default.copy()
         for free, cut in self._blocks:
             if free.name in values:
-                bounds = self._values_at(x, free)
-                x[cut] = _unconstrain_one(free, values[free.name], bounds)
+                x[cut] = self._unconstrain_one(x, free, values[free.name])
         return x
 
-    def _values_at(self, x: Array, free: FreeParameter) -> list[Array]:
-        """Bounds (or the prior's parameters, if non-centred) at the point so far."""
-        expressions = list(free.bounds)
-        if free.declaration.noncentered and free.declaration.prior is not None:
-            raise InitializationError(
-                f"inits for the noncentered param {free.name!r} are not supported: start it at "
-                "random, or declare it centred.",
-                name=free.name,
-            )
+    def values_at(self, x: Array, expressions: Sequence[Expression]) -> list[Array]:
+        """Return the values of some expressions of the model at one point, (dim,)."""
         lowering = Lowering(self._binding)
         program = lowering.finish([lowering.lower(e) for e in expressions])
-        return [v[0] for v in program.values(self._inputs(x[None]))] if expressions else []
+        with np.errstate(all="ignore"):
+            return [v[0] for v in program.values(self._inputs(x[None]))]
+
+    def _unconstrain_one(self, x: Array, free: FreeParameter, given: Any) -> Array:
+        """Return the unconstrained value of one parameter, given those declared before it."""
+        value = _broadcast(free, given)
+        prior = free.declaration.prior
+        if free.declaration.noncentered and prior is not None:
+            params = self.values_at(x, [as_expression(arg) for arg in prior.args.values()])
+            return _standardise(prior, value, params)
+        bounds = self.values_at(x, free.bounds)
+        inside = np.asarray(free.constraint.check(value, *bounds))
+        if not inside.all():
+            raise InitializationError(
+                f"inits[{free.name!r}] lies outside its support ({free.constraint.name}): got "
+                f"{value.reshape(-1)[:5]}.",
+                name=free.name,
+                value=value,
+            )
+        return np.asarray(free.constraint.inverse(value, *bounds)).reshape(-1)
 
     def explain(self, x: Array) -> str:
         """Return the terms at one point, with the first offending element of each bad one."""
@@ -206,22 +220,22 @@ def _data_groups(binding: Binding) -> tuple[dict[str, Any], dict[str, Any]]:
     return observed, constant
 
 
-def _unconstrain_one(free: FreeParameter, given: Any, bounds: list[Array]) -> Array:
+def _broadcast(free: FreeParameter, given: Any) -> Array:
     value = np.asarray(given, dtype=float)
     try:
-        value = np.broadcast_to(value, free.shape)
+        return np.broadcast_to(value, free.shape)
     except ValueError as error:
         raise InitializationError(
             f"inits[{free.name!r}] has shape {value.shape}; expected {free.shape}.",
             name=free.name,
             shape=value.shape,
         ) from error
-    inside = np.asarray(free.constraint.check(value, *bounds))
-    if not inside.all():
-        raise InitializationError(
-            f"inits[{free.name!r}] lies outside its support ({free.constraint.name}): got "
-            f"{value.reshape(-1)[:5]}.",
-            name=free.name,
-            value=value,
-        )
-    return np.asarray(free.constraint.inverse(value, *bounds)).reshape(-1)
+
+
+def _standardise(prior: Distribution, value: Array, params: list[Array]) -> Array:
+    """Undo a non-centred parameterisation, which is an affine map of the standardised value."""
+    size = value.size
+    basis = np.concatenate([np.zeros((1, size)), np.eye(size)]).reshape(size + 1, *value.shape)
+    images = np.stack([np.asarray(prior.noncentered(np, z, *params)) for z in basis])
+    offset, columns = images[0].reshape(-1), (images[1:] - images[0]).reshape(size, size).T
+    return np.linalg.solve(columns, value.reshape(-1) - offset)

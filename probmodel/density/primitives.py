@@ -10,7 +10,8 @@ from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
-from autograd.extend import defvjp, primitive
+from autograd.core import make_vjp
+from autograd.extend import defvjp, defvjp_argnums, primitive
 from autograd.numpy.numpy_vjps import unbroadcast_f
 
 from probmodel.types import Array
@@ -100,6 +101,29 @@ defvjp(
     lambda ans, c, x, y: unbroadcast_f(y, lambda g: where(c, 0.0, g)),
     argnums=(1, 2),
 )
+
+
+def formula(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make one primitive of a formula whose first argument is a NumPy-like namespace."""
+
+    @primitive
+    def run(*args: Any) -> Any:
+        return function(np, *args)
+
+    def maker(argnums: Any, ans: Any, args: Any, kwargs: Any) -> Callable[[Any], Any]:
+        def of_active(active: Any) -> Any:
+            full = list(args)
+            for position, value in zip(argnums, active, strict=True):
+                full[position] = value
+            return function(anp, *full)
+
+        def vjp(g: Any) -> Any:
+            return make_vjp(of_active, tuple(args[i] for i in argnums))[0](g)
+
+        return vjp
+
+    defvjp_argnums(run, maker)
+    return run
 
 
 class Gather:

@@ -83,6 +83,11 @@ def _getitem(x: Any, index: Any) -> Any:
     return np.asarray(x)[index]
 
 
+def _call(*args: Any, function: Callable[..., Any], event_ndims: Any) -> Any:
+    """Evaluate a formula written for a NumPy-like namespace, which comes first."""
+    return function(np, *args)
+
+
 _AXIS = {"axis": None, "keepdims": False}
 
 OPERATIONS: dict[str, Operation] = {
@@ -179,6 +184,7 @@ OPERATIONS: dict[str, Operation] = {
     "concatenate": Operation("concatenate", _concatenate, ("arrays",), {"axis": 0}),
     "stack": Operation("stack", np.stack, ("arrays",), {"axis": 0}),
     "getitem": Operation("getitem", _getitem, ("x", "index")),
+    "call": Operation("call", _call),
     "cholesky": Operation("cholesky", np.linalg.cholesky, ("a",)),
     "inv": Operation("inv", np.linalg.inv, ("a",)),
     "solve": Operation("solve", np.linalg.solve, ("a", "b")),
@@ -247,11 +253,11 @@ def operation_for(function: Callable[..., Any]) -> Operation:
 
 def supported_functions() -> list[str]:
     """Names of the functions that a model may call on symbols, for the documentation."""
-    return sorted(name for name in OPERATIONS if name != "getitem")
+    return sorted(name for name in OPERATIONS if name not in ("call", "getitem"))
 
 
 def _unsupported(name: str) -> NoReturn:
-    hint = f" Write {_ADVICE[name]} instead." if name in _ADVICE else nearest(name, OPERATIONS)
+    hint = f" Write {_ADVICE[name]} instead." if name in _ADVICE else nearest(name, supported_functions())
     raise ModelError(
         f"np.{name} is not supported on the symbols of a model.{hint}",
         location=caller_location(),

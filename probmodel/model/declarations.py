@@ -48,6 +48,11 @@ class Data(Declaration):
         self.lower = lower
         self.upper = upper
 
+    @property
+    def ndim(self) -> int:
+        """Number of axes, which is known before there is data."""
+        return len(self.dims or ())
+
 
 class Parameter(Declaration):
     """An unknown with a prior, on the scale the model is written in."""

@@ -10,7 +10,7 @@ import numpy as np
 from probmodel.constraints import Constraint, Interval, Lower, OffsetMultiplier, Real, Upper
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError, ShapeError
-from probmodel.expressions import Expression, FreeSymbol, as_expression
+from probmodel.expressions import OPERATIONS, Apply, Expression, FreeSymbol, as_expression
 from probmodel.model.checks import check_distribution
 from probmodel.model.declarations import Parameter
 from probmodel.model.dimensions import Dimensions
@@ -100,7 +100,12 @@ def _noncentered(
     declaration: Parameter, prior: Distribution, free: FreeSymbol
 ) -> tuple[Expression, tuple[Expression, ...], list[Term]]:
     args = [as_expression(arg) for arg in prior.args.values()]
-    value = as_expression(prior.noncentered(np, free, *args))
+    if prior.event_ndim == 0:
+        value = as_expression(prior.noncentered(np, free, *args))
+    else:
+        event_ndims = (prior.event_ndim, *(p.event_ndim for p in prior.parameters.values()))
+        options = {"function": prior.noncentered, "event_ndims": event_ndims}
+        value = Apply(OPERATIONS["call"], (free, *args), options)
     term = Term.of_distribution(str(declaration.name), "prior", prior.base(), free)
     return value, (), [term]
 

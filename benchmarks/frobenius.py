@@ -1,0 +1,94 @@
+"""How fast FisherMALA learns the covariance of a Gaussian: Titsias (2023), Figures 1 and 2.
+
+The error is ``|A - S|_F`` of the learned preconditioner A = RR' and the covariance S, each divided
+by the mean of its diagonal, after a number of updates of R (the plain steps before are not
+counted).
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from runs import settings_of
+from targets import GAUSSIANS
+
+from probmodel.inference.driver import run
+from probmodel.samplers import make_sampler
+from probmodel.samplers.base import Info, State
+from probmodel.types import Array
+
+CHAINS = 10
+
+
+class Trajectory(NamedTuple):
+    """Errors of one mode of learning.
+
+    Attributes
+    ----------
+    updates : (n,), numbers of updates
+    errors : (groups, n)
+    """
+
+    updates: Array
+    errors: Array
+
+
+def relative(covariance: Array) -> Array:
+    """Divide a matrix by the mean of its diagonal."""
+    return covariance / np.diag(covariance).mean()
+
+
+class ErrorCollector:
+    """Compares the preconditioner with the truth after certain numbers of updates."""
+
+    def __init__(self, truth: Array, offset: int, updates: Sequence[int]) -> None:
+        self.truth = relative(truth)
+        self.offset = offset
+        self.wanted = frozenset(updates)
+        self.errors: dict[int, float] = {}
+
+    def record(
+        self, phase: Literal["warmup", "draw"], i: int, state: State, info: Info, params: Any
+    ) -> None:
+        """Note the error; the parameters of transition ``i`` are made of ``i`` earlier ones."""
+        updates = i - self.offset
+        if phase == "warmup" and updates in self.wanted:
+            learned = relative(params.root @ params.root.T)
+            self.errors[updates] = float(np.linalg.norm(learned - self.truth))
+
+
+def checkpoints(last: int, count: int = 60) -> list[int]:
+    """Whole numbers from 10 to ``last``, evenly spaced on the logarithmic scale."""
+    return sorted(set(np.geomspace(10, last, count).round().astype(int).tolist()))
+
+
+def learn(
+    target: str, *, pooled: bool, updates: Sequence[int], seed: int, signal: str = "rb"
+) -> Trajectory:
+    """Follow the error of ten chains learning together, or of each of ten learning alone.
+
+    Parameters
+    ----------
+    target : a Gaussian in `targets.GAUSSIANS`
+    pooled : whether the chains teach one preconditioner
+    updates : numbers of updates at which to look
+    seed : of the starting points and chains
+    signal : what the preconditioner learns from
+    """
+    density = GAUSSIANS[target]()
+    settings = settings_of("fisher_mala", signal, 1.0)
+    sampler = make_sampler("fisher_mala", **settings)
+    offset = settings["initial_steps"]
+    seeds = np.random.SeedSequence([seed, zlib.crc32(target.encode()), pooled])
+    rows = []
+    for child in seeds.spawn(1 if pooled else CHAINS):
+        rng = np.random.default_rng(child)
+        x0 = rng.standard_normal((CHAINS if pooled else 1, density.dim))
+        collector = ErrorCollector(density.covariance_matrix(), offset, updates)
+        warmup = offset + max(updates) + 1
+        run(sampler, density, x0, rng, warmup=warmup, draws=0, collectors=(collector,))
+        rows.append([collector.errors[n] for n in sorted(updates)])
+    return Trajectory(np.sort(updates), np.array(rows))

@@ -1,0 +1,24 @@
+"""Eight schools: a hierarchical model of coaching effects, non-centred.
+
+Each school's measured effect y has a known standard error sigma. The effects theta share a mean
+mu and a spread tau. Written centred, the posterior narrows to a funnel as tau goes to zero;
+``noncentered=True`` samples (theta - mu) / tau instead and reports theta.
+
+    probmodel sample models/eight_schools.py --data models/data/eight_schools.json
+
+Reference: Rubin (1981), Estimation in parallel randomized experiments; Gelman et al. (2013),
+Bayesian Data Analysis, section 5.5.
+"""
+
+from probmodel import Model, data, observed, param
+from probmodel.distributions import HalfCauchy, Normal
+
+
+class EightSchools(Model):
+    sigma = data(dims="school", lower=0)
+
+    mu = param(Normal(0, 5))
+    tau = param(HalfCauchy(5))
+    theta = param(Normal(mu, tau), dims="school", noncentered=True)
+
+    y = observed(Normal(theta, sigma), dims="school")

@@ -1,0 +1,22 @@
+"""Linear regression with weak priors.
+
+Shown on the test scores of 434 children, explained by whether the mother finished high school
+and by her IQ.
+
+    probmodel sample models/linear_regression.py --data models/data/kidiq.csv
+
+Reference: Gelman and Hill (2007), Data Analysis Using Regression and Multilevel Models, ch. 3.
+"""
+
+from probmodel import Model, data, observed, param
+from probmodel.distributions import HalfCauchy, Normal
+
+
+class LinearRegression(Model):
+    X = data(dims=("obs", "feature"))
+
+    alpha = param(Normal(0, 100))
+    beta = param(Normal(0, 10), dims="feature")
+    sigma = param(HalfCauchy(10))
+
+    y = observed(Normal(alpha + X @ beta, sigma), dims="obs")

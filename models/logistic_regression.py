@@ -1,0 +1,22 @@
+"""Bayesian logistic regression with standard normal priors.
+
+Shown on the Pima Indians diabetes data (532 women, 7 measurements) and on five other classic
+data sets, as they come: no column is centred or scaled, which is what makes their posteriors
+hard for methods without a preconditioner.
+
+    probmodel sample models/logistic_regression.py --data models/data/pima.npz
+
+Reference: Titsias (2023), Optimal preconditioning and Fisher adaptive Langevin sampling.
+"""
+
+from probmodel import Model, data, observed, param
+from probmodel.distributions import BernoulliLogit, Normal
+
+
+class LogisticRegression(Model):
+    X = data(dims=("obs", "feature"))
+
+    alpha = param(Normal(0, 1))
+    beta = param(Normal(0, 1), dims="feature")
+
+    y = observed(BernoulliLogit(alpha + X @ beta), dims="obs")

@@ -1,0 +1,90 @@
+"""A square root of the inverse of a running second moment, updated without decompositions.
+
+    s_c    score signal of chain c                       rows of S, (chains, dim)
+    A      inverse of the weighted sum of s s'           (dim, dim)
+    R      a square root, A = R R'; not triangular       (dim, dim)
+    phi    R' s                                          rows of Phi, (chains, dim)
+
+    Titsias (2023), "Optimal preconditioning and Fisher adaptive Langevin sampling", Proposition 4
+    and appendices B and C.
+
+The block form takes the signals of all chains at once. It is exact, ``I - Phi M Phi' =
+(I + Phi Phi')^(-1/2)``, costs O(chains dim^2), and is the paper's update for one chain.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from probmodel.types import Array
+
+LARGEST_SIGNAL = 1e150  # its square is still finite
+
+
+def downdate(R: Array, S: Array, keep: float = 1.0) -> Array:
+    """Root of ``(keep A^-1 + sum_c s_c s_c')^-1`` for ``A = R R'``.
+
+    Parameters
+    ----------
+    R : (dim, dim)
+    S : (chains, dim)
+    keep : what remains of the past, above 0; see `kept`
+    """
+    R = R if keep == 1.0 else R / np.sqrt(keep)
+    Phi = _bounded(S) @ R
+    ell, V = np.linalg.eigh(Phi @ Phi.T)
+    tau = np.sqrt(1.0 + np.maximum(ell, 0.0))
+    basis = V.T @ Phi
+    return np.asarray(R - (R @ basis.T) @ (basis / (tau * (1.0 + tau))[:, None]))  # eq. (13)
+
+
+def kept(gamma: float, previous: float) -> float:
+    """What remains of the past under the learning rates ``gamma_n`` and ``gamma_{n-1}``.
+
+    Appendix B averages, ``A_n^-1 = (1 - gamma_n) A_{n-1}^-1 + gamma_n s s'``. Up to the scale of A,
+    which does not matter, that is a sum in which the past is multiplied by
+    ``(1/gamma_n - 1) gamma_{n-1}``: by one for ``gamma_n = 1/n``, the paper's default.
+    """
+    return (1.0 / gamma - 1.0) * previous
+
+
+def paired(
+    R: Array, mean: Array, weight: float, S: Array, keep: float = 1.0
+) -> tuple[Array, Array, float]:
+    """Root of the inverse centred scatter, with the mean, after the signals ``S`` of all chains.
+
+    The scatter ``lambda I + sum_i (s_i - mean)(s_i - mean)'`` is, up to the scale of A, what
+    appendix C inverts. C signals with mean m, that join earlier ones of total weight n, add their
+    own scatter about m and ``n C / (n + C) (m - mean)(m - mean)'``: a block update of C + 1
+    signals. For one chain that is the paper's ``delta_n delta_n' (n - 1) / n``.
+
+    Parameters
+    ----------
+    R : (dim, dim), root of the inverse scatter so far
+    mean : (dim,), mean so far
+    weight : number of signals so far; if some were forgotten, what they still weigh
+    S : (chains, dim)
+    keep : what remains of the past, above 0
+
+    Returns
+    -------
+    The new root, mean and weight
+    """
+    S, chains, weight = _bounded(S), len(S), keep * weight
+    batch_mean = S.mean(axis=0)
+    shift = batch_mean - mean
+    between = np.sqrt(weight * chains / (weight + chains)) * shift
+    rows = between[None, :] if chains == 1 else np.vstack([S - batch_mean, between])
+    total = weight + chains
+    return downdate(R, rows, keep), mean + chains / total * shift, total
+
+
+def normalised(R: Array) -> Array:
+    """Scale a root so that ``tr(R R') = dim`` (eq. 7)."""
+    return np.asarray(R / np.sqrt(np.sum(R * R) / len(R)))
+
+
+def _bounded(S: Array) -> Array:
+    """Shorten signals so long that their squares would overflow."""
+    largest = np.max(np.abs(S), axis=1, keepdims=True, initial=0.0)
+    return np.where(largest > LARGEST_SIGNAL, S * (LARGEST_SIGNAL / np.maximum(largest, 1.0)), S)

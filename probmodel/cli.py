@@ -1,0 +1,221 @@
+"""The command line: sample a model file, summarise a result, check a model, list the methods.
+
+Nothing heavy is imported before a command needs it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from probmodel.errors import ProbmodelError, SamplerError, SamplingWarning
+
+_SCREEN = 24  # lines that an error may fill
+_FAILED = 2
+_INTERRUPTED = 130  # what shells give to a command stopped by Ctrl-C
+
+_EPILOG = """examples:
+  probmodel sample models/coin.py --data coin.json --seed 1
+  probmodel sample models/coin.py --data coin.json --method mala --draws 5000 --out coin.nc
+  probmodel sample models/coin.py --data coin.json --set target_accept=0.7
+  probmodel summary coin.nc
+
+exit status: 0 if all went well, 2 after an error, 130 if stopped by Ctrl-C (what was drawn until
+then is shown, and written with --out)."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    arguments : words of the command line; those of the process by default
+
+    Returns
+    -------
+    int
+        0, or 2 after an error (one message on standard error, a traceback with ``--traceback``
+        only), or 130 after Ctrl-C.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        code: int = options.run(options)
+        return code
+    except KeyboardInterrupt:
+        print("Interrupted; there are no draws to keep.", file=sys.stderr)
+        return _INTERRUPTED
+    except Exception as error:
+        if options.traceback:
+            traceback.print_exc()
+        else:
+            print(_one_screen(error), file=sys.stderr)
+        return _FAILED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="probmodel",
+        description="Declarative Bayesian models, sampled by adaptive MCMC methods.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_sample(commands)
+    command = _command(commands, "summary", _run_summary, "print the table of a saved result")
+    command.add_argument("file", metavar="FILE.nc", help="a result written with --out")
+    command = _command(
+        commands, "check", _run_check, "check the gradient and transforms of a model"
+    )
+    _add_model(command)
+    _command(commands, "methods", _run_methods, "list the sampling methods")
+    return parser
+
+
+def _command(
+    commands: Any, name: str, run: Callable[[argparse.Namespace], int], summary: str
+) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=summary)
+    command.add_argument("--traceback", action="store_true", help="show where an error arose")
+    command.set_defaults(run=run)
+    return command
+
+
+def _add_model(command: argparse.ArgumentParser) -> None:
+    command.add_argument("model", metavar="MODEL", help="model file: path.py or path.py:ClassName")
+    command.add_argument("--data", metavar="FILE", help="data: a .npz, .json or .csv file")
+
+
+def _add_sample(commands: Any) -> None:
+    command = _command(commands, "sample", _run_sample, "draw from the posterior of a model")
+    _add_model(command)
+    add = command.add_argument
+    add("--method", default="fisher_mala", metavar="NAME", help="see `probmodel methods`")
+    for name, what in (
+        ("chains", "number of chains"),
+        ("draws", "draws per chain that are kept"),
+        ("warmup", "warm-up iterations per chain"),
+        ("thin", "iterations per kept draw"),
+        ("seed", "the same seed gives the same draws"),
+    ):
+        add(f"--{name}", type=int, metavar="N", help=what)
+    add("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
+        help="a setting of the method; may be repeated")  # fmt: skip
+    add("--out", metavar="FILE.nc", help="write the result as a netCDF file")
+    add("--quiet", action="store_true", help="print nothing but errors")
+
+
+def _run_sample(options: argparse.Namespace) -> int:
+    from probmodel.infer import infer
+    from probmodel.results.storage import reserved, save_reserved
+
+    settings = dict(_setting(text) for text in options.settings)
+    sizes = ("chains", "draws", "warmup", "thin", "seed")
+    given = {name: getattr(options, name) for name in sizes if getattr(options, name) is not None}
+    for name in {*given, "method", "quiet"} & settings.keys():
+        raise SamplerError(f"--set {name}=... clashes with --{name}; use the latter alone.")
+    with reserved(options.out) as temporary, warnings.catch_warnings():
+        warnings.simplefilter("ignore", SamplingWarning)  # printed below, after the table
+        model = _bound_model(options)
+        result = infer(model, options.method, quiet=options.quiet, **given, **settings)
+        if temporary is not None:
+            save_reserved(result, temporary, options.out)
+    if not options.quiet:
+        _print_result(result)
+        if temporary is not None:
+            print(f"Written to {options.out}", file=sys.stderr)
+    return _INTERRUPTED if result.attrs["interrupted"] else 0
+
+
+def _run_summary(options: argparse.Namespace) -> int:
+    from probmodel.results.storage import load
+
+    _print_result(load(options.file))
+    return 0
+
+
+def _run_check(options: argparse.Namespace) -> int:
+    from probmodel.density import check_model
+
+    report = check_model(_bound_model(options))
+    print(report)
+    return 0 if report.ok else _FAILED
+
+
+def _run_methods(options: argparse.Namespace) -> int:
+    from probmodel.samplers import SAMPLERS
+
+    rows = [("method", "what it does", "paper")]
+    rows += [(name, kind.summary, kind.paper) for name, kind in SAMPLERS.items()]
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        print("  ".join(cells).rstrip())
+    return 0
+
+
+def _bound_model(options: argparse.Namespace) -> Any:
+    """Load the model file, read the data file and bind one to the other."""
+    from probmodel.model import load_model, read_data
+
+    path, colon, name = options.model.rpartition(":")
+    if not (colon and path.endswith(".py")):
+        path, name = options.model, None
+    kind = load_model(path, name)
+    if options.data:
+        return kind(**read_data(options.data))
+    try:
+        return kind()
+    except ProbmodelError as error:
+        raise type(error)(
+            f"{error.message} On the command line, --data FILE gives the data.",
+            location=error.location,
+        ) from error
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """Split ``key=value``; the value is read as JSON (numbers, true, null), else as text."""
+    key, equals, value = text.partition("=")
+    if not equals or not key.isidentifier():
+        raise SamplerError(f"--set takes KEY=VALUE, such as target_accept=0.7; got {text!r}.")
+    try:
+        return key, json.loads(value)
+    except json.JSONDecodeError:
+        return key, value
+
+
+def _print_result(result: Any) -> None:
+    """Print how the draws were made and their table; the warnings go to standard error."""
+    from probmodel.results.summary import summary_text
+
+    attrs = result.attrs
+    if "method" in attrs:
+        print(
+            f"{attrs['name']}: {attrs['method']}, {attrs['chains']} chains of "
+            f"{attrs['draws_done']} draws after {attrs['warmup_done']} warm-up iterations, "
+            f"seed {attrs['seed']}; {attrs['warmup_time'] + attrs['sampling_time']:.1f} s, "
+            f"{attrs['n_grad_warmup'] + attrs['n_grad_sampling']} gradients"
+        )
+    print(summary_text(result))
+    for finding in json.loads(attrs.get("warnings", "[]")):
+        print(f"warning: {finding['message']}", file=sys.stderr)
+
+
+def _one_screen(error: Exception) -> str:
+    """Return an error as text that fits on a screen."""
+    if isinstance(error, ProbmodelError):
+        text = f"error: {error}"
+    else:
+        text = (
+            f"error: {type(error).__name__}: {error}\n"
+            "This error was not foreseen; --traceback shows where it arose."
+        )
+    lines = text.splitlines()
+    if len(lines) > _SCREEN:
+        left = len(lines) - _SCREEN + 1
+        lines = [*lines[: _SCREEN - 1], f"... ({left} more lines; --traceback shows everything)"]
+    return "\n".join(lines)

@@ -1,0 +1,183 @@
+"""A distribution shifted and stretched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from probmodel.constraints import (
+    Interval,
+    Lower,
+    Positive,
+    Real,
+    Upper,
+)
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import (
+    Distribution,
+    Parameter,
+    Thunk,
+    batch_shape,
+    reduce_to,
+    row_sum,
+)
+from probmodel.distributions.wrapper import Wrapper
+from probmodel.errors import ModelError
+from probmodel.types import Array
+
+
+class Affine(Wrapper):
+    r"""Distribution of ``loc + scale * x`` with ``x`` from another distribution.
+
+    .. math:: p(y) = p_x\{(y - \mu) / \sigma\} / \sigma^k
+
+    Parameters
+    ----------
+    dist : a continuous distribution on the line, a half-line or an interval
+    loc : shift :math:`\mu`, one number per batch element
+    scale : stretch :math:`\sigma > 0`, one number per batch element
+
+    Notes
+    -----
+    :math:`k` is the number of elements of one value. Stan: a transformed parameter, or ``offset``
+    and ``multiplier``. SciPy: ``loc`` and ``scale`` of every distribution.
+
+    Raises
+    ------
+    ModelError
+        If ``dist`` is discrete, or its support has no image of the same kind.
+    """
+
+    def __init__(self, dist: Distribution, loc: Any = 0.0, scale: Any = 1.0) -> None:
+        super().__init__(
+            dist,
+            {"loc": Parameter(Real()), "scale": Parameter(Positive())},
+            {"loc": loc, "scale": scale},
+        )
+        if dist.discrete:
+            raise ModelError(
+                f"Affine takes a continuous distribution, {dist.name} is discrete.",
+                location=self.location,
+                given=dist.name,
+            )
+        self.support()
+
+    def support(self) -> Constraint:
+        """Image of the support of ``dist``."""
+        loc, scale = self.args["loc"], self.args["scale"]
+        inner = self.dist.support()
+        if isinstance(inner, Real):
+            return inner
+        if isinstance(inner, Positive):
+            return Lower(loc)
+        for kind in (Lower, Upper, Interval):
+            if isinstance(inner, kind):
+                return kind(*(loc + scale * bound for bound in inner.bounds))
+        raise ModelError(
+            f"Affine cannot shift and stretch {self.dist.name}: its values are {inner.name}. "
+            "Expected values on the real line, a half-line or an interval.",
+            location=self.location,
+            given=self.dist.name,
+        )
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density: batch shape."""
+        *inner, loc, scale = params
+        x = self._standardise(xp, value, loc, scale)
+        size = prod(np.shape(value)[np.ndim(value) - self.event_ndim :])
+        return self.dist.log_kernel(xp, x, *inner) - size * xp.log(scale)
+
+    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+        """Return derivatives with respect to value, the parameters of ``dist``, loc and scale."""
+        *inner, loc, scale = params
+        x = self._standardise(xp, value, loc, scale)
+        size = prod(np.shape(value)[np.ndim(value) - self.event_ndim :])
+        slope, *rest = self.dist.partials(xp, x, *inner)
+        axes = tuple(range(-self.event_ndim, 0))
+
+        def stretched() -> Any:
+            return slope() / self._expand(xp, scale)
+
+        def slope_in_loc() -> Any:
+            return -xp.sum(stretched(), axis=axes) if axes else -stretched()
+
+        def slope_in_scale() -> Any:
+            moment = stretched() * x
+            return -(xp.sum(moment, axis=axes) if axes else moment) - size / scale
+
+        return (stretched, *rest, slope_in_loc, slope_in_scale)
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw variates of shape ``shape``."""
+        *inner, loc, scale = params
+        x = self.dist.sample(rng, shape, *inner)
+        return np.asarray(self._expand(np, loc) + self._expand(np, scale) * x)
+
+    def summed(
+        self, wanted: Sequence[int], value: Array, *params: Array
+    ) -> tuple[Array, list[Array]]:
+        """Sum of the log density per chain, with partials, by way of those of ``dist``."""
+        *inner, loc, scale = params
+        x = self._standardise(np, value, loc, scale)
+        last = len(params)
+        event_ndims = (self.event_ndim, *(p.event_ndim for p in self.parameters.values()))
+        batch = batch_shape((value, *params), event_ndims)
+        # The slope in x comes back summed over the batch axes that x lacks.
+        own = x.shape[: x.ndim - self.event_ndim]
+        if len(own) != len(batch) or own[0] != batch[0]:
+            return super().summed(wanted, value, *params)
+        outer = {0, last - 1, last}.intersection(wanted)
+        inside = [i for i in wanted if 0 < i < last - 1]
+        logp, slopes = self.dist.summed([0, *inside] if outer else inside, x, *inner)
+        size = prod(x.shape[x.ndim - self.event_ndim :])
+        logp = logp - size * row_sum(np.log(scale), batch)
+        if not outer:
+            return logp, slopes
+        slope = slopes[0] / self._expand(np, scale)
+        found = dict(zip(inside, slopes[1:], strict=True))
+        axes = tuple(range(-self.event_ndim, 0))
+        if 0 in outer:
+            found[0] = reduce_to(value, slope, own, self.event_ndim)
+        if last - 1 in outer:
+            found[last - 1] = reduce_to(loc, -slope.sum(axis=axes) if axes else -slope, own, 0)
+        if last in outer:
+            moment = (slope * x).sum(axis=axes) if axes else slope * x
+            count = size * prod(batch) // max(np.size(scale), 1)
+            found[last] = reduce_to(scale, -moment, own, 0) - count / scale
+        return logp, [found[i] for i in wanted]
+
+    @property
+    def has_cdf(self) -> bool:
+        """Whether the distribution inside has a distribution function."""
+        return self.dist.has_cdf
+
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values up to ``x``."""
+        *inner, loc, scale = params
+        return self.dist.log_cdf(xp, (x - loc) / scale, *inner)
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values above ``x``."""
+        *inner, loc, scale = params
+        return self.dist.log_ccdf(xp, (x - loc) / scale, *inner)
+
+    def base(self) -> Distribution:
+        """Return the distribution that is shifted and stretched."""
+        return self.dist
+
+    def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
+        """Shift and stretch a value of ``dist``."""
+        *_, loc, scale = params
+        return self._expand(xp, loc) + self._expand(xp, scale) * z
+
+    def _standardise(self, xp: Any, value: Any, loc: Any, scale: Any) -> Any:
+        return (value - self._expand(xp, loc)) / self._expand(xp, scale)
+
+    def _expand(self, xp: Any, number: Any) -> Any:
+        """Align one number per batch element with values that have event axes."""
+        for _ in range(self.event_ndim if np.ndim(number) else 0):
+            number = xp.expand_dims(number, -1)
+        return number

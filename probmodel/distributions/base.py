@@ -1,0 +1,237 @@
+"""What a distribution is: pure formulas over arrays, plus the arguments it was declared with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from probmodel.constraints.base import Constraint
+from probmodel.errors import ModelError
+from probmodel.expressions import caller_location
+from probmodel.types import Array
+
+Thunk = Callable[[], Any]
+
+_CDF = "cumulative distribution function to truncate or censor it by"
+
+
+class Parameter(NamedTuple):
+    """One parameter of a distribution.
+
+    Attributes
+    ----------
+    constraint : the values it may take
+    event_ndim : axes of one parameter value: 0 a number, 1 a vector, 2 a matrix
+    default : its value when it is not given; None means required
+    """
+
+    constraint: Constraint
+    event_ndim: int = 0
+    default: float | None = None
+
+
+class Distribution:
+    """A distribution: parameters as declared, and formulas that take them as arguments.
+
+    Subclasses define ``parameters`` and the methods below. Every formula takes ``xp``, a
+    NumPy-like namespace (``numpy``, or ``autograd.numpy`` when derivatives of the formula are
+    taken), then the value, then the parameters in declared order. Arrays broadcast over their
+    leading (batch) axes; event axes come last.
+    """
+
+    # Wrappers and processes, whose form depends on what they are given, shadow these three with
+    # attributes of the instance (`_take_form`): read them from the instance where there is one.
+    parameters: ClassVar[dict[str, Parameter]]
+    event_ndim: ClassVar[int] = 0
+    discrete: ClassVar[bool] = False
+
+    # Which distribution says the same of a parameter's link: {("rate", "exp"): PoissonLog} means
+    # that with rate = exp(e), PoissonLog with e in the place of rate is the better formula.
+    link_forms: ClassVar[dict[tuple[str, str], type[Distribution]]] = {}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.location = caller_location()
+        self.args = bind_arguments(
+            type(self).__name__, self.parameters, args, kwargs, self.location
+        )
+
+    def _take_form(
+        self, parameters: dict[str, Parameter], event_ndim: int, discrete: bool = False
+    ) -> None:
+        """Give this instance parameters, event axes and discreteness of its own."""
+        vars(self).update(parameters=parameters, event_ndim=event_ndim, discrete=discrete)
+
+    @property
+    def name(self) -> str:
+        """The distribution's name as it is printed."""
+        return type(self).__name__
+
+    def support(self) -> Constraint:
+        """Where the density is positive, with bounds from the declared arguments."""
+        raise NotImplementedError
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density (or log mass) without the terms of `log_base`: batch shape."""
+        raise NotImplementedError
+
+    def log_base(self, value: Array, *params: Any) -> Any:
+        """Terms that depend on observed data alone, such as ``-log(y!)``: computed once (NumPy).
+
+        Broadcasts to batch shape. It reads the value and the integer parameters (a number of
+        trials) only; the other parameters may be anything. ``-inf`` marks values that no
+        parameters allow. Nothing in it depends on the value of a continuous distribution.
+        """
+        return 0.0
+
+    def log_density(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density (or log mass) with all its constants, one number per batch element."""
+        return self.log_kernel(xp, value, *params) + self.log_base(value, *params)
+
+    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+        """Closed-form partial derivatives of `log_kernel`: one thunk per argument, value first.
+
+        Each thunk returns the derivative with respect to that argument: batch shape for a number,
+        batch shape + event shape otherwise. Written with ``xp`` so it can be differentiated again.
+        """
+        raise NotImplementedError
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw variates of total shape ``shape`` (batch + event) with NumPy parameters."""
+        raise NotImplementedError
+
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values up to and including ``x``: batch shape."""
+        raise self._without(_CDF)
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values above ``x``: batch shape."""
+        raise self._without(_CDF)
+
+    @property
+    def has_cdf(self) -> bool:
+        """Whether `log_cdf` and `log_ccdf` are there, so that it can be truncated or censored."""
+        return type(self).log_cdf is not Distribution.log_cdf
+
+    def base(self) -> Distribution:
+        """Distribution, free of location and scale, of the ``z`` that `noncentered` takes."""
+        raise self._without("non-centred form")
+
+    def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
+        """Map ``z``, distributed as `base`, to a value of this distribution of the same shape."""
+        raise self._without("non-centred form")
+
+    def _without(self, what: str) -> ModelError:
+        return ModelError(
+            f"{self.name} has no {what}.", location=self.location, distribution=self.name
+        )
+
+    def summed(
+        self, wanted: Sequence[int], value: Array, *params: Array
+    ) -> tuple[Array, list[Array]]:
+        """Sum of `log_kernel` over all but the leading chain axis, with partials.
+
+        Parameters
+        ----------
+        wanted : positions of the arguments whose partials are needed; 0 is the value
+        value, *params : arrays aligned for broadcasting; batched ones lead with the chain axis
+
+        Returns
+        -------
+        logp : (chains,)
+        partials : for each wanted argument, the derivative of ``logp`` in that argument's shape
+
+        Distributions on hot paths override this to share work between value and partials.
+        """
+        args = (value, *params)
+        event_ndims = (self.event_ndim, *(p.event_ndim for p in self.parameters.values()))
+        batch = batch_shape(args, event_ndims)
+        logp = np.broadcast_to(self.log_kernel(np, *args), batch)
+        thunks = self.partials(np, *args) if wanted else ()
+        partials = [reduce_to(args[i], thunks[i](), batch, event_ndims[i]) for i in wanted]
+        return logp.reshape(batch[0], -1).sum(axis=1), partials
+
+
+def row_sum(terms: Any, batch: tuple[int, ...]) -> Any:
+    """Sum ``terms``, broadcast to ``batch``, over all but the chain axis: (chains,) or a number."""
+    terms = np.asarray(terms)
+    if terms.ndim == 0:
+        return terms * prod(batch[1:])
+    if terms.ndim < len(batch):
+        return terms.sum() * (prod(batch[1:]) / max(terms.size, 1))
+    if terms.ndim == 1:
+        return terms
+    per_row = terms.reshape(len(terms), -1)
+    return per_row.sum(axis=1) * (prod(batch[1:]) / max(per_row.shape[1], 1))
+
+
+def row_dot(a: Array, b: Array) -> Array:
+    """Inner products over all but the chain axis of two arrays of one shape: (chains,)."""
+    if a.ndim == 1:
+        return a * b
+    rows = len(a)
+    dots: Array = np.vecdot(a.reshape(rows, -1), b.reshape(rows, -1))
+    return dots
+
+
+def batch_shape(args: Sequence[Any], event_ndims: Sequence[int]) -> tuple[int, ...]:
+    """Broadcast the batch shapes (shapes without event axes) of aligned arguments."""
+    shapes = [np.shape(a) for a in args]
+    return np.broadcast_shapes(*(s[: len(s) - e] for s, e in zip(shapes, event_ndims, strict=True)))
+
+
+def reduce_to(arg: Array, partial: Array, batch: tuple[int, ...], event_ndim: int) -> Array:
+    """Sum a partial derivative over the batch axes along which its argument was broadcast."""
+    event = np.shape(arg)[np.ndim(arg) - event_ndim :]
+    if np.shape(arg) == np.shape(partial) == batch + event:
+        return partial
+    full = np.broadcast_to(partial, batch + event)
+    shape = np.shape(arg)
+    shape = (1,) * (full.ndim - len(shape)) + shape
+    axes = tuple(i for i, (n, m) in enumerate(zip(shape, full.shape, strict=True)) if n != m)
+    return full.sum(axis=axes, keepdims=True).reshape(np.shape(arg)) if axes else full
+
+
+def bind_arguments(
+    name: str,
+    parameters: dict[str, Parameter],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    location: Any,
+) -> dict[str, Any]:
+    """Match positional and keyword arguments to parameter names, with errors in plain words."""
+    signature = ", ".join(
+        p if spec.default is None else f"{p}={spec.default:g}" for p, spec in parameters.items()
+    )
+    if len(args) > len(parameters):
+        raise ModelError(
+            f"{name}({signature}) takes {len(parameters)} parameters, {len(args)} were given.",
+            location=location,
+            expected=list(parameters),
+            given=len(args),
+        )
+    bound = dict(zip(parameters, args, strict=False))
+    for key, value in kwargs.items():
+        if key not in parameters:
+            raise ModelError(
+                f"{name} has no parameter {key!r}. Its parameters: {signature or 'none'}.",
+                location=location,
+                expected=list(parameters),
+                given=key,
+            )
+        if key in bound:
+            raise ModelError(f"{name} was given {key!r} twice.", location=location, given=key)
+        bound[key] = value
+    for key, spec in parameters.items():
+        if key not in bound:
+            if spec.default is None:
+                raise ModelError(
+                    f"{name} needs {key!r}. Its parameters: {signature}.",
+                    location=location,
+                    expected=list(parameters),
+                    missing=key,
+                )
+            bound[key] = spec.default
+    return {key: bound[key] for key in parameters}

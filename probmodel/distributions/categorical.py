@@ -1,0 +1,62 @@
+"""The categorical distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import Simplex
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.categorical_logit import categories, indicators
+from probmodel.distributions.domain import where_valid
+from probmodel.special import xlogy
+from probmodel.types import Array
+
+# How far from one the probabilities may add up to, as rounding leaves them.
+_SUM_TOLERANCE = 1e-8
+
+
+class Categorical(Distribution):
+    r"""One of K categories.
+
+    .. math:: P(y) = p_y, \quad y = 0, \dots, K - 1
+
+    Parameters
+    ----------
+    p : probabilities that add up to one, (K,)
+
+    Notes
+    -----
+    Categories count from zero. Stan: ``categorical(p)``, counting from one. SciPy:
+    ``multinomial(1, p)`` of the indicator vector. One number per batch element.
+    """
+
+    parameters: ClassVar = {"p": Parameter(Simplex(), event_ndim=1)}
+    discrete = True
+
+    def support(self) -> Constraint:
+        """Whole numbers from zero to the number of categories less one."""
+        return categories(self.args["p"])
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log probability: batch shape; -inf for what is no category."""
+        (p,) = params
+        chosen, possible = indicators(value, p.shape[-1])
+        total = xp.sum(where_valid(xp, p >= 0, p), axis=-1)
+        valid = where_valid(xp, abs(total - 1.0) < _SUM_TOLERANCE, 0.0)
+        return xp.sum(xlogy(1.0 * chosen, p), axis=-1) + possible + valid
+
+    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+        """Return derivatives with respect to value (none: zero) and probabilities."""
+        (p,) = params
+        chosen, _ = indicators(value, p.shape[-1])
+        return (lambda: np.zeros(np.shape(value)), lambda: chosen / p)
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw categories of shape ``shape``."""
+        (p,) = params
+        below = rng.random(shape)[..., None] >= np.cumsum(p, axis=-1)[..., :-1]
+        return np.asarray(np.sum(below, axis=-1))

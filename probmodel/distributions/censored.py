@@ -1,0 +1,87 @@
+"""A distribution observed through bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from probmodel.distributions.base import Thunk
+from probmodel.distributions.bounded import Bounded
+from probmodel.distributions.domain import where_inside
+from probmodel.types import Array
+
+
+class Censored(Bounded):
+    r"""Distribution of a variable of which values beyond bounds are recorded as the bounds.
+
+    .. math:: P(y = a) = P(x \le a), \qquad P(y = b) = P(x \ge b), \qquad
+              p(y) = p_x(y) \text{ for } a < y < b
+
+    Parameters
+    ----------
+    dist : a distribution of numbers with a cumulative distribution function
+    lower, upper : bounds; at least one is given. A value that equals a bound is censored.
+
+    Notes
+    -----
+    For observed data: the point masses at the bounds make it useless as a prior. Stan: ``lcdf`` and
+    ``lccdf`` terms. SciPy: ``CensoredData``. One number per batch element.
+
+    Raises
+    ------
+    ModelError
+        If ``dist`` has no cumulative distribution function here, or the bounds make no sense.
+    """
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density, or at the bounds log probability: batch shape."""
+        inner, lower, upper = self._split(params)
+        density = self.dist.log_kernel(xp, value, *inner)
+        # A probability may be finite for parameters that make no sense: the density is not.
+        invalid = xp.where(xp.isnan(density), density, 0.0)
+        logp = density + self.dist.log_base(value, *inner)
+        if lower is not None:
+            mass = self._log_below(xp, lower, inner) + invalid
+            logp = where_inside(xp, value >= lower, xp.where(value == lower, mass, logp))
+        if upper is not None:
+            mass = self._log_above(xp, upper, inner) + invalid
+            logp = where_inside(xp, value <= upper, xp.where(value == upper, mass, logp))
+        return logp
+
+    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+        """Return derivatives with respect to value, the parameters of ``dist`` and the bounds."""
+        inner, lower, upper = self._split(params)
+        value_slope, *slopes = self.dist.partials(xp, value, *inner)
+        masses = {
+            name: (bound, method)
+            for name, bound, method in (
+                ("lower", lower, self._log_below),
+                ("upper", upper, self._log_above),
+            )
+            if bound is not None
+        }
+
+        def piecewise(position: int, slope: Any) -> Any:
+            for name, (bound, method) in masses.items():
+                own = self._given.index(name)
+
+                def mass(xp: Any, *args: Any, method: Any = method, own: int = own) -> Any:
+                    return method(xp, args[len(inner) + own], args[: len(inner)])
+
+                at_bound = 0.0 if position < 0 else self._slope(mass, params, position)
+                slope = xp.where(value == bound, at_bound, slope)
+            return slope
+
+        return (
+            lambda: piecewise(-1, value_slope()),
+            *(lambda i=i: piecewise(i, slopes[i]()) for i in range(len(inner))),
+            *(lambda i=i: piecewise(i, 0.0) for i in range(len(inner), len(params))),
+        )
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw variates of shape ``shape`` and record those beyond the bounds as the bounds."""
+        inner, lower, upper = self._split(params)
+        draws = self.dist.sample(rng, shape, *inner)
+        return np.clip(draws, lower, upper).astype(draws.dtype)

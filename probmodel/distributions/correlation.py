@@ -1,0 +1,139 @@
+"""Factorised correlation matrices of Gaussian processes, as Kronecker products over axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import autograd.numpy as anp
+import numpy as np
+from autograd.extend import Box
+
+from probmodel.distributions.domain import where_valid
+from probmodel.distributions.kernels import Kernel
+from probmodel.distributions.whitening import from_constant_lower, from_lower
+from probmodel.linalg import cholesky, diagonal, solve_lower, transpose
+from probmodel.types import Array
+
+
+class Correlation:
+    """Correlation matrix of a process, factorised: a product of one factor per axis.
+
+    Parameters
+    ----------
+    kernel : the covariance function
+    length_scale : one number per batch element
+    distances : of the coordinates of each axis: (n_1, n_1), (n_2, n_2), ...; for scattered points,
+        and on a grid where the kernel is not separable, one matrix
+    shape : event shape of a value
+    jitter : added to the diagonal of each factor
+
+    Without batch axes in ``length_scale`` the inverses of the roots are computed here, once;
+    otherwise each use solves triangular systems.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        length_scale: Any,
+        distances: Sequence[Array],
+        shape: tuple[int, ...],
+        jitter: float,
+    ) -> None:
+        xp = anp if isinstance(length_scale, Box) else np
+        scale = where_valid(xp, length_scale > 0, length_scale)[..., None, None]
+        self.kernel = kernel
+        self.length_scale = length_scale
+        self.shape = shape
+        self.sizes = tuple(len(d) for d in distances)
+        self.size = prod(shape)
+        self._scaled = [d / scale for d in distances]
+        self._roots = [
+            cholesky(kernel.correlation(xp, s) + jitter * np.eye(n))
+            for s, n in zip(self._scaled, self.sizes, strict=True)
+        ]
+        self._constant = isinstance(length_scale, np.ndarray) and length_scale.ndim == 0
+        make = from_constant_lower if self._constant else from_lower
+        self._whitenings = [make(root) for root in self._roots]
+
+    @property
+    def log_det(self) -> Any:
+        """Log determinant of the whitening map: batch shape."""
+        terms = zip(self._whitenings, self.sizes, strict=True)
+        return sum(w.log_det * (self.size // n) for w, n in terms)
+
+    def whiten(self, r: Any) -> Any:
+        """Turn residuals of unit amplitude into independent standard normal values."""
+        return self._on_axes(r, [w.whiten for w in self._whitenings])
+
+    def adjoint(self, z: Any) -> Any:
+        """Apply the transpose of `whiten`."""
+        return self._on_axes(z, [w.adjoint for w in self._whitenings])
+
+    def color(self, z: Any) -> Any:
+        """Apply the inverse of `whiten`."""
+        return self._on_axes(z, [w.color for w in self._whitenings])
+
+    def slope(self, z: Any) -> Any:
+        r"""Return the derivative of the log density in the length scale, given whitened ``z``.
+
+        With :math:`M = L^{-1} (dR/d\ell) L^{-T}` for each axis, half the sum of
+        :math:`z' M z - \mathrm{tr} M` (Rasmussen and Williams 2006, eq. 5.9).
+        """
+        xp = anp if isinstance(z, Box) or isinstance(self.length_scale, Box) else np
+        total = 0.0
+        for axis, (s, root) in enumerate(zip(self._scaled, self._roots, strict=True)):
+            stretched = self.kernel.stretch(xp, s)
+            inner = solve_lower(root, transpose(solve_lower(root, stretched)))
+            rows = self._rows(z, axis)
+            quadratic = xp.sum(xp.matmul(rows, inner) * rows, axis=(-2, -1))
+            trace = xp.sum(diagonal(inner), axis=-1) * (self.size // self.sizes[axis])
+            total = total + 0.5 * (quadratic - trace)
+        return total / self.length_scale
+
+    def _on_axes(self, value: Any, maps: Sequence[Callable[[Any], Any]]) -> Any:
+        """Apply one linear map along each axis of the event."""
+        xp = anp if isinstance(value, Box) or isinstance(self.length_scale, Box) else np
+        event = len(self.shape)
+        batch = value.shape[: value.ndim - event]
+        shape = tuple(self.sizes)
+        value = xp.reshape(value, batch + shape)
+        for axis, apply in enumerate(maps):
+            k = axis - len(shape)
+            moved = xp.moveaxis(value, k, -1)
+            if self._constant:
+                moved = apply(moved)
+            else:
+                rows = apply(xp.reshape(moved, (*moved.shape[: len(batch)], -1, shape[axis])))
+                moved = xp.reshape(rows, rows.shape[:-2] + moved.shape[len(batch) :])
+                batch = rows.shape[:-2]
+            value = xp.moveaxis(moved, -1, k)
+        return xp.reshape(value, value.shape[: value.ndim - len(shape)] + self.shape)
+
+    def _rows(self, z: Any, axis: int) -> Any:
+        """Bring one axis last and flatten the others: batch + (size / n, n)."""
+        xp = anp if isinstance(z, Box) else np
+        batch = z.shape[: z.ndim - len(self.shape)]
+        value = xp.moveaxis(xp.reshape(z, batch + self.sizes), axis - len(self.sizes), -1)
+        return xp.reshape(value, (*batch, -1, self.sizes[axis]))
+
+
+def find_distances(*coordinates: Array) -> tuple[Array, ...]:
+    """Euclidean distances between points, of each set of coordinates: (n,) or (n, k) -> (n, n)."""
+    return tuple(_pairwise(np.asarray(x, dtype=np.float64)) for x in coordinates)
+
+
+def grid_points(*axes: Array) -> Array:
+    """Coordinates of all points of a grid, the last axis running fastest: (n, number of axes)."""
+    mesh = np.meshgrid(*axes, indexing="ij")
+    return np.stack([m.ravel() for m in mesh], axis=-1)
+
+
+def _pairwise(x: Array) -> Array:
+    columns = x[:, None] if x.ndim == 1 else x
+    squares = np.zeros((len(columns), len(columns)))
+    for column in columns.T:
+        difference = column[:, None] - column
+        squares += difference * difference
+    return np.sqrt(squares)

@@ -1,0 +1,69 @@
+"""The Dirichlet distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import Positive, Simplex
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.domain import where_inside, where_valid
+from probmodel.special import digamma, gammaln
+from probmodel.types import Array
+
+# How far from one the elements of a value may add up to, as rounding leaves them.
+_SUM_TOLERANCE = 1e-8
+
+
+class Dirichlet(Distribution):
+    r"""Dirichlet distribution on the simplex.
+
+    .. math:: p(y) = \frac{\Gamma(\sum_k \alpha_k)}{\prod_k \Gamma(\alpha_k)}
+              \prod_k y_k^{\alpha_k - 1}, \quad \sum_k y_k = 1
+
+    Parameters
+    ----------
+    concentration : :math:`\alpha_k > 0`, (K,)
+
+    Notes
+    -----
+    The value is a vector of length K of probabilities; the density is with respect to all but one
+    of them. Stan: ``dirichlet(concentration)``. SciPy: ``dirichlet(concentration)``.
+    """
+
+    parameters: ClassVar = {"concentration": Parameter(Positive(), event_ndim=1)}
+    event_ndim = 1
+
+    def support(self) -> Constraint:
+        """Positive numbers that add up to one."""
+        return Simplex()
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density: batch shape; the logarithm is NaN for negative elements."""
+        (alpha,) = params
+        alpha = where_valid(xp, alpha > 0, alpha)
+        terms = (alpha - 1.0) * xp.log(value) - gammaln(alpha)
+        logp = xp.sum(terms, axis=-1) + gammaln(xp.sum(alpha, axis=-1))
+        return where_inside(xp, abs(xp.sum(value, axis=-1) - 1.0) < _SUM_TOLERANCE, logp)
+
+    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+        """Return derivatives with respect to value (each element by itself) and concentration."""
+        (alpha,) = params
+
+        def slope_in_concentration() -> Any:
+            total = xp.sum(alpha, axis=-1, keepdims=True)
+            return xp.log(value) - digamma(alpha) + digamma(total)
+
+        return (lambda: (alpha - 1.0) / value, slope_in_concentration)
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw vectors of probabilities: ``shape`` ends with their length."""
+        (alpha,) = params
+        # In logarithms, G(a) = G(a + 1) U^(1/a): small shapes would underflow otherwise.
+        log_gammas = np.log(rng.standard_gamma(np.add(alpha, 1.0), shape))
+        log_gammas = log_gammas - rng.standard_exponential(shape) / alpha
+        gammas = np.exp(log_gammas - log_gammas.max(axis=-1, keepdims=True))
+        return np.asarray(gammas / gammas.sum(axis=-1, keepdims=True))

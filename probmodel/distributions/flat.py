@@ -1,0 +1,54 @@
+"""The improper flat distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import Real
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import Distribution, Thunk
+from probmodel.errors import ModelError
+from probmodel.types import Array
+
+
+class Flat(Distribution):
+    r"""Improper distribution of constant density.
+
+    .. math:: \log p(y) = 0
+
+    Notes
+    -----
+    Stan: a parameter without a sampling statement. SciPy: none. One number per batch element;
+    it cannot be sampled.
+    """
+
+    parameters: ClassVar = {}
+
+    def support(self) -> Constraint:
+        """All real numbers."""
+        return Real()
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Zero, or NaN where the value is not finite."""
+        return 0.0 * value
+
+    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+        """Return the derivative with respect to the value: zero."""
+        return (lambda: 0.0 * value,)
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Raise: there is nothing to draw from.
+
+        Raises
+        ------
+        ModelError
+            Always.
+        """
+        raise ModelError(
+            "Flat is improper and cannot be sampled: give the parameter a proper prior.",
+            location=self.location,
+            distribution=self.name,
+        )

@@ -1,0 +1,59 @@
+"""The gamma distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import Positive
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.domain import where_valid
+from probmodel.special import digamma, gammaln
+from probmodel.types import Array
+
+
+class Gamma(Distribution):
+    r"""Gamma distribution, with an inverse scale.
+
+    .. math:: p(y) = \frac{\beta^\alpha}{\Gamma(\alpha)} y^{\alpha - 1} e^{-\beta y}, \quad y > 0
+
+    Parameters
+    ----------
+    alpha : shape :math:`\alpha > 0`
+    beta : rate :math:`\beta > 0` (inverse scale); the mean is :math:`\alpha / \beta`
+
+    Notes
+    -----
+    Stan: ``gamma(alpha, beta)``. SciPy: ``gamma(alpha, 0, 1 / beta)``. One number per batch
+    element.
+    """
+
+    parameters: ClassVar = {"alpha": Parameter(Positive()), "beta": Parameter(Positive())}
+
+    def support(self) -> Constraint:
+        """Positive numbers."""
+        return Positive()
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density: batch shape; the logarithm is NaN for negative values."""
+        alpha, beta = params
+        alpha = where_valid(xp, alpha > 0, alpha)
+        powers = alpha * xp.log(beta) + (alpha - 1.0) * xp.log(value)
+        return powers - beta * value - gammaln(alpha)
+
+    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+        """Return derivatives with respect to value, shape and rate."""
+        alpha, beta = params
+        return (
+            lambda: (alpha - 1.0) / value - beta,
+            lambda: xp.log(beta) + xp.log(value) - digamma(alpha),
+            lambda: alpha / beta - value,
+        )
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw variates of shape ``shape``."""
+        alpha, beta = params
+        return np.asarray(rng.standard_gamma(alpha, shape) / beta)

@@ -1,0 +1,215 @@
+"""Gaussian processes at points and on grids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from autograd.extend import Box
+
+from probmodel.constraints import Positive, Real
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import (
+    Distribution,
+    Parameter,
+    Thunk,
+    batch_shape,
+    reduce_to,
+    row_sum,
+)
+from probmodel.distributions.correlation import Correlation, find_distances, grid_points
+from probmodel.distributions.kernels import Kernel
+from probmodel.distributions.normal import Normal
+from probmodel.distributions.whitening import Memory
+from probmodel.errors import ModelError
+from probmodel.expressions import caller_location
+from probmodel.special import LOG_2PI
+from probmodel.types import Array
+
+
+class GaussianProcess(Distribution):
+    r"""Gaussian process with constant mean, at scattered points or on a regular grid.
+
+    .. math:: y \sim N\bigl(\mu 1, \alpha^2 (R + \epsilon I)\bigr), \qquad
+              R_{ij} = \rho(|x_i - x_j| / \ell)
+
+    Parameters
+    ----------
+    kernel : covariance function with amplitude :math:`\alpha` and length scale :math:`\ell`
+    points : (n,) or (n, k), where the process is wanted; the value is then a vector of length n
+    grid : instead of points, a sequence of axes: coordinates (n_1,), (n_2,), ...; the value then
+        has shape (n_1, n_2, ...)
+    mean : :math:`\mu`, one number per batch element
+    jitter : :math:`\epsilon \ge 0`, relative to the variance, for a stable factorisation
+
+    Notes
+    -----
+    On a grid a separable kernel (`kernels.ExpQuad`) is factorised axis by axis, and the jitter is
+    added to the correlation matrix of each axis; other kernels take one dense matrix. With a
+    constant length scale the matrix is factorised once. Stan: ``gp_exp_quad_cov``,
+    ``gp_exponential_cov``, ``gp_matern32_cov``, ``gp_matern52_cov`` with ``multi_normal``. SciPy:
+    ``multivariate_normal``.
+
+    References
+    ----------
+    Rasmussen and Williams (2006), Gaussian Processes for Machine Learning, chapters 2, 4 and 5.
+
+    Raises
+    ------
+    ModelError
+        If not exactly one of points and grid is given, or the jitter is negative.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        points: Any = None,
+        *,
+        grid: Sequence[Any] | None = None,
+        mean: Any = 0.0,
+        jitter: float = 1e-8,
+    ) -> None:
+        self.location = caller_location()
+        if not isinstance(kernel, Kernel):
+            raise self._error(f"a kernel first, {type(kernel).__name__} was given.")
+        if (points is None) == (grid is None):
+            raise self._error("either points= or grid=: exactly one of them.")
+        if not jitter >= 0.0:
+            raise self._error(f"a jitter >= 0, {jitter} was given.")
+        coordinates = {"points": points} if grid is None else _named_axes(grid)
+        self.kernel, self.jitter = kernel, float(jitter)
+        self.args = {
+            "mean": mean,
+            "amplitude": kernel.amplitude,
+            "length_scale": kernel.length_scale,
+            **coordinates,
+        }
+        parameters = {
+            "mean": Parameter(Real()),
+            "amplitude": Parameter(Positive()),
+            "length_scale": Parameter(Positive()),
+            **{name: Parameter(Real(), event_ndim=_rank(x)) for name, x in coordinates.items()},
+        }
+        self._take_form(parameters, event_ndim=1 if grid is None else len(coordinates))
+        self._kronecker = grid is not None and kernel.separable
+        self._distances = Memory(self._find_distances)
+        self._constant = Memory(self._factorise)
+
+    def _error(self, expected: str) -> ModelError:
+        return ModelError(f"GaussianProcess takes {expected}", location=self.location)
+
+    def support(self) -> Constraint:
+        """All real numbers, at each point."""
+        return Real()
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density: batch shape; NaN where the matrix is not positive definite."""
+        mean, amplitude, length_scale, *coordinates = params
+        correlation = self._correlation(length_scale, coordinates)
+        z = self._whiten(xp, correlation, value, mean, amplitude)
+        return self._log_det(xp, correlation, amplitude) - 0.5 * xp.sum(z * z, axis=self._axes)
+
+    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+        """Return derivatives with respect to value, mean, amplitude and length scale."""
+        mean, amplitude, length_scale, *coordinates = params
+        correlation = self._correlation(length_scale, coordinates)
+        z = self._whiten(xp, correlation, value, mean, amplitude)
+        return self._slopes(xp, correlation, z, amplitude, len(coordinates))
+
+    def _slopes(
+        self, xp: Any, correlation: Correlation, z: Any, amplitude: Any, n_coordinates: int
+    ) -> Sequence[Thunk]:
+        """Thunks of all partial derivatives, given the whitened residual."""
+
+        def dual() -> Any:
+            return correlation.adjoint(z) / self._expand(xp, amplitude)
+
+        return (
+            lambda: -dual(),
+            lambda: xp.sum(dual(), axis=self._axes),
+            lambda: (xp.sum(z * z, axis=self._axes) - correlation.size) / amplitude,
+            lambda: correlation.slope(z),
+            *(self._no_slope for _ in range(n_coordinates)),
+        )
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw processes: ``shape`` ends with their shape."""
+        return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
+
+    def summed(
+        self, wanted: Sequence[int], value: Array, *params: Array
+    ) -> tuple[Array, list[Array]]:
+        """Sum of the log density per chain, with partials, from one whitened residual."""
+        args = (value, *params)
+        event_ndims = (self.event_ndim, *(p.event_ndim for p in self.parameters.values()))
+        batch = batch_shape(args, event_ndims)
+        mean, amplitude, length_scale, *coordinates = params
+        correlation = self._correlation(length_scale, coordinates)
+        z = self._whiten(np, correlation, value, mean, amplitude)
+        squares = np.sum(z * z, axis=self._axes)
+        logp = row_sum(self._log_det(np, correlation, amplitude) - 0.5 * squares, batch)
+        slopes = self._slopes(np, correlation, z, amplitude, len(coordinates))
+        return logp, [reduce_to(args[i], slopes[i](), batch, event_ndims[i]) for i in wanted]
+
+    def base(self) -> Distribution:
+        """Return the standard normal: independent values at the points."""
+        return Normal(0.0, 1.0)
+
+    def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
+        """Give independent standard normal values the mean and covariance of the process."""
+        mean, amplitude, length_scale, *coordinates = params
+        colored = self._correlation(length_scale, coordinates).color(z)
+        return self._expand(xp, mean) + self._expand(xp, amplitude) * colored
+
+    def _correlation(self, length_scale: Any, coordinates: Sequence[Array]) -> Correlation:
+        """Return the factorised correlation matrix, from memory if the length scale is constant."""
+        if np.ndim(length_scale) == 0 and not isinstance(length_scale, Box):
+            constant: Correlation = self._constant(np.asarray(length_scale), *coordinates)
+            return constant
+        return self._factorise(length_scale, *coordinates)
+
+    def _factorise(self, length_scale: Any, *coordinates: Array) -> Correlation:
+        shape = tuple(len(x) for x in coordinates)
+        distances = self._distances(*coordinates)
+        return Correlation(self.kernel, length_scale, distances, shape, self.jitter)
+
+    def _find_distances(self, *coordinates: Array) -> tuple[Array, ...]:
+        if self._kronecker or len(coordinates) == 1:
+            return find_distances(*coordinates)
+        return find_distances(grid_points(*coordinates))
+
+    @property
+    def _axes(self) -> tuple[int, ...]:
+        return tuple(range(-self.event_ndim, 0))
+
+    def _whiten(
+        self, xp: Any, correlation: Correlation, value: Any, mean: Any, amplitude: Any
+    ) -> Any:
+        residual = (value - self._expand(xp, mean)) / self._expand(xp, amplitude)
+        return correlation.whiten(residual)
+
+    def _log_det(self, xp: Any, correlation: Correlation, amplitude: Any) -> Any:
+        return correlation.log_det - correlation.size * (xp.log(amplitude) + 0.5 * LOG_2PI)
+
+    def _expand(self, xp: Any, number: Any) -> Any:
+        """Align one number per batch element with values that have event axes."""
+        for _ in range(self.event_ndim if np.ndim(number) else 0):
+            number = xp.expand_dims(number, -1)
+        return number
+
+    def _no_slope(self) -> Any:
+        raise ModelError(
+            "GaussianProcess takes points and grids from data: they cannot depend on parameters.",
+            location=self.location,
+        )
+
+
+def _named_axes(grid: Sequence[Any]) -> dict[str, Any]:
+    return {f"axis_{i}": x for i, x in enumerate(grid)}
+
+
+def _rank(coordinates: Any) -> int:
+    """Axes of an array or of a symbol that knows them."""
+    rank = getattr(coordinates, "ndim", None)
+    return int(np.ndim(coordinates) if rank is None else rank)

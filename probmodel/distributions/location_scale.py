@@ -1,0 +1,149 @@
+"""What location-scale families share: a standard density, shifted and stretched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import NonNegative, Positive, Real
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import Distribution, Parameter, Thunk, reduce_to, row_sum
+from probmodel.distributions.domain import where_inside
+from probmodel.types import Array
+
+LOG_2 = float(np.log(2.0))
+
+
+class LocationScale(Distribution):
+    """Distribution of ``loc + scale * z``, with ``z`` from a standard density on the real line.
+
+    Subclasses give the logarithm of the standard density and its slope. A scale that is zero or
+    negative makes the density NaN through its logarithm.
+    """
+
+    parameters: ClassVar = {"loc": Parameter(Real()), "scale": Parameter(Positive())}
+
+    def support(self) -> Constraint:
+        """All real numbers."""
+        return Real()
+
+    @staticmethod
+    def log_standard(xp: Any, z: Any) -> Any:
+        """Log density of the standard member of the family."""
+        raise NotImplementedError
+
+    @staticmethod
+    def slope_standard(xp: Any, z: Any) -> Any:
+        """Return the derivative of `log_standard`."""
+        raise NotImplementedError
+
+    @staticmethod
+    def draw_standard(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        """Draw variates of the standard member."""
+        raise NotImplementedError
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density: batch shape."""
+        loc, scale = params
+        return self.log_standard(xp, (value - loc) / scale) - xp.log(scale)
+
+    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+        """Return derivatives with respect to value, location and scale."""
+        loc, scale = params
+        z = (value - loc) / scale
+        slope = self.slope_standard(xp, z) / scale
+        return (lambda: slope, lambda: -slope, lambda: -(1.0 / scale + z * slope))
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw variates of shape ``shape``."""
+        loc, scale = params
+        return np.asarray(loc + scale * self.draw_standard(rng, shape))
+
+    def summed(
+        self, wanted: Sequence[int], value: Array, *params: Array
+    ) -> tuple[Array, list[Array]]:
+        """Sum of the log density per chain, with partials, from one standardised value."""
+        loc, scale = params
+        z = (value - loc) / scale
+        batch = np.shape(z)
+        logp = row_sum(self.log_standard(np, z), batch) - row_sum(np.log(scale), batch)
+        if not wanted:
+            return logp, []
+        slope = self.slope_standard(np, z) / scale
+        partials = []
+        for i in wanted:
+            full = slope if i == 0 else -slope if i == 1 else -(1.0 / scale + z * slope)
+            partials.append(reduce_to((value, loc, scale)[i], full, batch, 0))
+        return logp, partials
+
+    def base(self) -> Distribution:
+        """Return the standard member of the family."""
+        return type(self)(0.0, 1.0)
+
+    def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
+        """Shift and stretch a standard value."""
+        loc, scale = params
+        return loc + scale * z
+
+
+class HalfFamily(Distribution):
+    """Upper half of a location-scale family that is symmetric about zero.
+
+    ``full`` is that family; its standard density is doubled on the positive half-line.
+    """
+
+    parameters: ClassVar = {"scale": Parameter(Positive())}
+    full: type[LocationScale]
+
+    def support(self) -> Constraint:
+        """Numbers from zero up."""
+        return NonNegative()
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density: batch shape."""
+        (scale,) = params
+        logp = self.full.log_standard(xp, value / scale) - xp.log(scale) + LOG_2
+        return where_inside(xp, value >= 0, logp)
+
+    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+        """Return derivatives with respect to value and scale."""
+        (scale,) = params
+        z = value / scale
+        slope = self.full.slope_standard(xp, z) / scale
+        return (lambda: slope, lambda: -(1.0 / scale + z * slope))
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw variates of shape ``shape``."""
+        (scale,) = params
+        return np.asarray(scale * np.abs(self.full.draw_standard(rng, shape)))
+
+    def summed(
+        self, wanted: Sequence[int], value: Array, *params: Array
+    ) -> tuple[Array, list[Array]]:
+        """Sum of the log density per chain, with partials, from one standardised value."""
+        (scale,) = params
+        z = value / scale
+        batch = np.shape(z)
+        logp = row_sum(self.full.log_standard(np, z) + LOG_2, batch)
+        logp = logp - row_sum(np.log(scale), batch)
+        if value.size and not value.min() >= 0.0:
+            logp = logp + row_sum(np.where(value < 0.0, -np.inf, 0.0), batch)
+        if not wanted:
+            return logp, []
+        slope = self.full.slope_standard(np, z) / scale
+        partials = []
+        for i in wanted:
+            full = slope if i == 0 else -(1.0 / scale + z * slope)
+            partials.append(reduce_to((value, scale)[i], full, batch, 0))
+        return logp, partials
+
+    def base(self) -> Distribution:
+        """Return the member of unit scale."""
+        return type(self)(1.0)
+
+    def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
+        """Stretch a value of unit scale."""
+        (scale,) = params
+        return scale * z

@@ -1,0 +1,53 @@
+"""The logistic distribution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from probmodel.distributions.location_scale import LocationScale
+from probmodel.special import log_expit
+from probmodel.types import Array
+
+
+class Logistic(LocationScale):
+    r"""Logistic distribution.
+
+    .. math:: p(y) = \frac{e^{-z}}{\sigma (1 + e^{-z})^2}, \quad z = (y - \mu) / \sigma
+
+    Parameters
+    ----------
+    loc : mean and median :math:`\mu`
+    scale : scale :math:`\sigma > 0`; the standard deviation is :math:`\pi \sigma / \sqrt 3`
+
+    Notes
+    -----
+    Stan: ``logistic(loc, scale)``. SciPy: ``logistic(loc, scale)``. One number per batch element.
+    """
+
+    @staticmethod
+    def log_standard(xp: Any, z: Any) -> Any:
+        """Log density of the standard logistic, which is symmetric about zero."""
+        size = xp.abs(z)
+        return -size - 2.0 * xp.log1p(xp.exp(-size))
+
+    @staticmethod
+    def slope_standard(xp: Any, z: Any) -> Any:
+        """Return the derivative of `log_standard`."""
+        return -xp.tanh(0.5 * z)
+
+    @staticmethod
+    def draw_standard(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        """Draw standard logistic variates."""
+        return np.asarray(rng.logistic(size=shape))
+
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values up to ``x``."""
+        loc, scale = params
+        return log_expit((x - loc) / scale)
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values above ``x``."""
+        loc, scale = params
+        return log_expit((loc - x) / scale)

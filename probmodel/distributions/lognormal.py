@@ -1,0 +1,79 @@
+"""The log-normal distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import Positive, Real
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.normal import Normal
+from probmodel.special import LOG_2PI, log_ndtr
+from probmodel.types import Array
+
+
+class LogNormal(Distribution):
+    r"""Log-normal distribution: the logarithm of the value is normal.
+
+    .. math:: p(y) = \frac{1}{\sqrt{2\pi}\,\sigma y}
+              \exp\{-(\log y - \mu)^2 / (2 \sigma^2)\}, \quad y > 0
+
+    Parameters
+    ----------
+    mu : mean :math:`\mu` of the logarithm
+    sigma : standard deviation :math:`\sigma > 0` of the logarithm
+
+    Notes
+    -----
+    Stan: ``lognormal(mu, sigma)``. SciPy: ``lognorm(sigma, 0, exp(mu))``. One number per batch
+    element.
+    """
+
+    parameters: ClassVar = {"mu": Parameter(Real()), "sigma": Parameter(Positive())}
+
+    def support(self) -> Constraint:
+        """Positive numbers."""
+        return Positive()
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density: batch shape; NaN for values that have no logarithm."""
+        mu, sigma = params
+        log_value = xp.log(value)
+        z = (log_value - mu) / sigma
+        return -0.5 * z * z - log_value - xp.log(sigma) - 0.5 * LOG_2PI
+
+    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+        """Return derivatives with respect to value, mean and standard deviation."""
+        mu, sigma = params
+        z = (xp.log(value) - mu) / sigma
+        return (
+            lambda: -(z / sigma + 1.0) / value,
+            lambda: z / sigma,
+            lambda: (z * z - 1.0) / sigma,
+        )
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw variates of shape ``shape``."""
+        return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
+
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values up to ``x``."""
+        mu, sigma = params
+        return log_ndtr((xp.log(xp.maximum(x, 0.0)) - mu) / sigma)
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values above ``x``."""
+        mu, sigma = params
+        return log_ndtr((mu - xp.log(xp.maximum(x, 0.0))) / sigma)
+
+    def base(self) -> Distribution:
+        """Return the standard normal."""
+        return Normal(0.0, 1.0)
+
+    def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
+        """Exponential of a shifted and stretched standard normal value."""
+        mu, sigma = params
+        return xp.exp(mu + sigma * z)

@@ -1,0 +1,74 @@
+"""The negative binomial distribution, by mean and dispersion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import IntegerInterval, Positive
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.domain import is_integer, where_valid
+from probmodel.special import betaln, digamma, xlogy
+from probmodel.types import Array
+
+
+class NegativeBinomial2(Distribution):
+    r"""Negative binomial distribution with mean and dispersion: a Poisson of a gamma rate.
+
+    .. math:: P(y) = \binom{y + \phi - 1}{y} \Bigl(\frac{\mu}{\mu + \phi}\Bigr)^y
+              \Bigl(\frac{\phi}{\mu + \phi}\Bigr)^\phi, \quad y = 0, 1, \dots
+
+    Parameters
+    ----------
+    mu : mean :math:`\mu > 0`
+    phi : precision :math:`\phi > 0`; the variance is :math:`\mu + \mu^2 / \phi`
+
+    Notes
+    -----
+    Stan: ``neg_binomial_2(mu, phi)``. SciPy: ``nbinom(phi, phi / (mu + phi))``. One number per
+    batch element.
+    """
+
+    parameters: ClassVar = {"mu": Parameter(Positive()), "phi": Parameter(Positive())}
+    discrete = True
+
+    def support(self) -> Constraint:
+        """Whole numbers from zero up."""
+        return IntegerInterval(0, None)
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log probability: batch shape.
+
+        The binomial coefficient is a beta function, which stays accurate for large ``phi``.
+        """
+        mu, phi = params
+        mu = where_valid(xp, mu > 0, mu)
+        phi = where_valid(xp, phi > 0, phi)
+        coefficient = -xp.log(value + phi) - betaln(phi, value + 1.0)
+        return coefficient + xlogy(value, mu / (mu + phi)) - phi * xp.log1p(mu / phi)
+
+    def log_base(self, value: Array, *params: Any) -> Any:
+        """Minus infinity for what is no count."""
+        return np.where(is_integer(value) & (np.asarray(value) >= 0), 0.0, -np.inf)
+
+    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+        """Return derivatives with respect to value (as if it were real), mean and precision."""
+        mu, phi = params
+        total = mu + phi
+
+        def slope_in_value() -> Any:
+            return digamma(value + phi) - digamma(value + 1.0) + xp.log(mu) - xp.log(total)
+
+        def slope_in_phi() -> Any:
+            gammas = digamma(value + phi) - digamma(phi)
+            return gammas - xp.log1p(mu / phi) + (mu - value) / total
+
+        return (slope_in_value, lambda: (value / mu - 1.0) * phi / total, slope_in_phi)
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw counts of shape ``shape``."""
+        mu, phi = params
+        return np.asarray(rng.poisson(mu / phi * rng.standard_gamma(phi, shape)))

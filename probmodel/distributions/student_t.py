@@ -1,0 +1,111 @@
+"""Student's t distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import Positive, Real
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import Distribution, Parameter, Thunk, reduce_to, row_sum
+from probmodel.special import betaln, digamma
+from probmodel.types import Array
+
+
+class StudentT(Distribution):
+    r"""Student's t distribution.
+
+    .. math:: p(y) = \frac{\Gamma((\nu + 1) / 2)}{\Gamma(\nu / 2) \sqrt{\nu \pi}\, \sigma}
+              \Bigl\{1 + \frac{1}{\nu} \Bigl(\frac{y - \mu}{\sigma}\Bigr)^2\Bigr\}^{-(\nu + 1) / 2}
+
+    Parameters
+    ----------
+    df : degrees of freedom :math:`\nu > 0`
+    loc : location :math:`\mu`
+    scale : scale :math:`\sigma > 0`, not the standard deviation
+
+    Notes
+    -----
+    Stan: ``student_t(df, loc, scale)``. SciPy: ``t(df, loc, scale)``. One number per batch
+    element.
+    """
+
+    parameters: ClassVar = {
+        "df": Parameter(Positive()),
+        "loc": Parameter(Real(), default=0.0),
+        "scale": Parameter(Positive(), default=1.0),
+    }
+
+    def support(self) -> Constraint:
+        """All real numbers."""
+        return Real()
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density: batch shape."""
+        df, loc, scale = params
+        z = (value - loc) / scale
+        return log_normalizer(xp, df) - xp.log(scale) - 0.5 * (df + 1.0) * xp.log1p(z * z / df)
+
+    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+        """Return derivatives with respect to value, degrees of freedom, location and scale."""
+        df, loc, scale = params
+        z = (value - loc) / scale
+        weight = (df + 1.0) / (df + z * z)
+        slope = -z * weight / scale
+        return (
+            lambda: slope,
+            lambda: slope_in_df(xp, df, z, weight),
+            lambda: -slope,
+            lambda: -(1.0 / scale + z * slope),
+        )
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw variates of shape ``shape``."""
+        df, loc, scale = params
+        return np.asarray(loc + scale * rng.standard_t(df, shape))
+
+    def summed(
+        self, wanted: Sequence[int], value: Array, *params: Array
+    ) -> tuple[Array, list[Array]]:
+        """Sum of the log density per chain, with partials, from one standardised value."""
+        df, loc, scale = params
+        z = (value - loc) / scale
+        squares = z * z
+        heavy = np.log1p(squares / df) * (0.5 * (df + 1.0))
+        batch = heavy.shape
+        logp = row_sum(log_normalizer(np, df), batch) - row_sum(np.log(scale), batch)
+        logp = logp - row_sum(heavy, batch)
+        if not wanted:
+            return logp, []
+        weight = (df + 1.0) / (df + squares)
+        slope = z * weight / scale
+        formulas = (
+            lambda: -slope,
+            lambda: slope_in_df(np, df, z, weight),
+            lambda: slope,
+            lambda: (z * z * weight - 1.0) / scale,
+        )
+        args = (value, *params)
+        return logp, [reduce_to(args[i], formulas[i](), batch, 0) for i in wanted]
+
+    def base(self) -> Distribution:
+        """Return the member with location zero and unit scale."""
+        return StudentT(self.args["df"], 0.0, 1.0)
+
+    def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
+        """Shift and stretch a standard value."""
+        _, loc, scale = params
+        return loc + scale * z
+
+
+def log_normalizer(xp: Any, df: Any) -> Any:
+    """Logarithm of the standard density at zero; the beta function stays accurate for large df."""
+    return -0.5 * xp.log(df) - betaln(0.5 * df, 0.5)
+
+
+def slope_in_df(xp: Any, df: Any, z: Any, weight: Any) -> Any:
+    """Return the derivative of the log density in the degrees of freedom."""
+    gammas = digamma(0.5 * df + 0.5) - digamma(0.5 * df)
+    return 0.5 * (gammas - 1.0 / df - xp.log1p(z * z / df) + weight * z * z / df)

@@ -1,0 +1,74 @@
+"""The uniform distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import Interval, Real
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.domain import where_inside
+from probmodel.types import Array
+
+
+class Uniform(Distribution):
+    r"""Uniform distribution on an interval.
+
+    .. math:: p(y) = 1 / (b - a), \quad a \le y \le b
+
+    Parameters
+    ----------
+    low, high : ends :math:`a < b` of the interval
+
+    Notes
+    -----
+    Stan: ``uniform(low, high)``. SciPy: ``uniform(low, high - low)``. One number per batch
+    element.
+    """
+
+    parameters: ClassVar = {"low": Parameter(Real()), "high": Parameter(Real())}
+
+    def support(self) -> Constraint:
+        """Return the interval from ``low`` to ``high``."""
+        return Interval(self.args["low"], self.args["high"])
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density: batch shape; NaN or -inf where ``low`` is not below ``high``."""
+        low, high = params
+        inside = (value >= low) & (value <= high) & (low < high)
+        return where_inside(xp, inside, -xp.log(high - low))
+
+    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+        """Return derivatives with respect to value and both ends."""
+        low, high = params
+        return (
+            lambda: 0.0 * value,
+            lambda: 1.0 / (high - low),
+            lambda: -1.0 / (high - low),
+        )
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw variates of shape ``shape``."""
+        return np.asarray(self.noncentered(np, rng.random(shape), *params))
+
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values up to ``x``."""
+        low, high = params
+        return xp.log(xp.clip((x - low) / (high - low), 0.0, 1.0))
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values above ``x``."""
+        low, high = params
+        return xp.log(xp.clip((high - x) / (high - low), 0.0, 1.0))
+
+    def base(self) -> Distribution:
+        """Return the uniform distribution on the unit interval."""
+        return Uniform(0.0, 1.0)
+
+    def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
+        """Map the unit interval onto this one."""
+        low, high = params
+        return low + (high - low) * z

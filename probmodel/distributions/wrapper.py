@@ -1,0 +1,47 @@
+"""What distributions made of another distribution share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from autograd import elementwise_grad
+
+from probmodel.distributions.base import Distribution, Parameter
+from probmodel.errors import ModelError
+from probmodel.expressions import caller_location
+
+
+class Wrapper(Distribution):
+    """A distribution made of another one.
+
+    Its parameters are those of ``dist``, named ``"dist.<name>"``, followed by its own.
+    """
+
+    def __init__(
+        self, dist: Distribution, own: dict[str, Parameter], values: dict[str, Any]
+    ) -> None:
+        self.location = caller_location()
+        if not isinstance(dist, Distribution):
+            raise ModelError(
+                f"{self.name} takes a distribution first, {type(dist).__name__} was given.",
+                location=self.location,
+                given=dist,
+            )
+        self.dist = dist
+        inner = {f"dist.{name}": spec for name, spec in dist.parameters.items()}
+        self._take_form({**inner, **own}, dist.event_ndim, dist.discrete)
+        self.args = {**{f"dist.{name}": arg for name, arg in dist.args.items()}, **values}
+
+
+def elementwise_partials(
+    function: Callable[..., Any], args: Sequence[Any], shape: tuple[int, ...], position: int
+) -> Any:
+    """Differentiate an elementwise ``function(*args)`` in one argument: ``shape``.
+
+    For terms without a closed-form derivative; it can be differentiated again.
+    """
+    full = list(args)
+    full[position] = full[position] + np.zeros(shape)
+    return elementwise_grad(function, position)(*full)

@@ -1,0 +1,311 @@
+"""`infer`: draw from the posterior of a model with a named method."""
+
+from __future__ import annotations
+
+import dataclasses
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from probmodel.density import as_posterior
+from probmodel.errors import SamplerError, nearest
+from probmodel.inference.groups import SampleRun, sample
+from probmodel.inference.progress import Progress
+from probmodel.results.arviz_object import arviz_object
+from probmodel.results.attributes import Request, run_attributes
+from probmodel.results.diagnostics import diagnose
+from probmodel.results.draws import named_draws
+from probmodel.results.findings import Finding, emit
+from probmodel.samplers import SAMPLERS, make_sampler
+from probmodel.samplers.base import Sampler
+from probmodel.types import Array, Posterior
+
+SYNONYMS = {
+    "tune": "warmup",
+    "num_warmup": "warmup",
+    "iter_warmup": "warmup",
+    "num_samples": "draws",
+    "iter_sampling": "draws",
+    "num_chains": "chains",
+    "random_seed": "seed",
+    "initvals": "inits",
+    "init": "inits",
+    "adapt_delta": "target_accept",
+    "target_accept_prob": "target_accept",
+    "progress_bar": "progressbar",
+    "thinning": "thin",
+}
+
+
+def infer(
+    model: Any,
+    method: str | Sampler = "fisher_mala",
+    *,
+    draws: int | None = None,
+    warmup: int | None = None,
+    chains: int | None = None,
+    seed: int | np.random.SeedSequence | None = None,
+    thin: int = 1,
+    inits: Any = None,
+    target_accept: float | None = None,
+    pool: bool = True,
+    progressbar: bool = True,
+    quiet: bool = False,
+    save_warmup: bool = False,
+    var_names: str | Sequence[str] | None = None,
+    **settings: Any,
+) -> Any:
+    """Draw from the posterior of ``model``.
+
+    Parameters
+    ----------
+    model : bound model, LogDensity or Posterior
+        What to sample.
+    method : str or Sampler
+        A name from ``probmodel.samplers.SAMPLERS``, or a sampler with its settings.
+    draws, warmup, chains : int, optional
+        Kept draws per chain, warm-up iterations per chain, and chains. The method knows good
+        values.
+    seed : int or SeedSequence, optional
+        The same seed, model and settings give the same draws on the same machine. A fresh seed is
+        drawn if none is given, and recorded in ``attrs["seed"]``.
+    thin : int
+        Iterations per kept draw.
+    inits : number, mapping or sequence of mappings, optional
+        Where to start. Values by name on the scale of the model, for all chains or for each; or a
+        number r, for random starts between -r and r on the unconstrained scale.
+    target_accept : float, optional
+        Acceptance rate that the warm-up aims at, between 0 and 1.
+    pool : bool
+        Whether all chains teach one adaptation. ``False`` adapts every chain by itself.
+    progressbar : bool
+        Whether to show the progress on a terminal.
+    quiet : bool
+        Show nothing at all, warnings included; they are still in ``attrs["warnings"]``.
+    save_warmup : bool
+        Keep the warm-up in groups of its own.
+    var_names : str or sequence of str, optional
+        The variables to keep; all by default.
+    **settings
+        Settings of the method. The usual synonyms are accepted: ``tune``, ``num_warmup``,
+        ``iter_warmup``, ``num_samples``, ``iter_sampling``, ``num_chains``, ``random_seed``,
+        ``initvals``, ``init``, ``adapt_delta``, ``target_accept_prob``, ``progress_bar``,
+        ``thinning``.
+
+    Returns
+    -------
+    arviz.InferenceData or xarray.DataTree
+        What the installed ArviZ uses. If the run is interrupted (Ctrl-C) it holds what was drawn
+        until then, and ``attrs["interrupted"]`` is 1.
+
+    Raises
+    ------
+    SamplerError
+        If an argument is unknown or makes no sense; nothing has been computed then.
+    InitializationError
+        If no starting point has a finite log density.
+    KeyboardInterrupt
+        If the run is interrupted before the first draw, unless the warm-up is to be saved.
+
+    Warns
+    -----
+    SamplingWarning
+        Once for each reason not to trust the result.
+    """
+    own = {
+        "draws": draws, "warmup": warmup, "chains": chains, "seed": seed, "thin": thin,
+        "inits": inits, "target_accept": target_accept, "progressbar": progressbar,
+    }  # fmt: skip
+    own, settings = _resolve_synonyms(own, settings)
+    own = _checked(own)
+    sampler = _sampler(method, own["target_accept"], settings)
+    posterior = as_posterior(model)
+    request = _request(own, sampler, posterior, pool)
+    names = _variable_names(var_names, posterior)
+    starts, moves = _copy(request.seed).spawn(2)
+    x0 = posterior.initial_points(np.random.default_rng(starts), request.chains, own["inits"])
+    run = sample(
+        sampler, posterior, x0, moves,
+        draws=request.draws, warmup=request.warmup, thin=request.thin, pool=pool,
+        save_warmup=save_warmup, progress=_progress(own["progressbar"] and not quiet),
+    )  # fmt: skip
+    if not run.draws_done and not (save_warmup and run.warmup_done):
+        raise KeyboardInterrupt
+    result, findings = _collect(run, posterior, names, sampler, request)
+    if not quiet:
+        emit(findings, stacklevel=2)
+    return result
+
+
+def _collect(
+    run: SampleRun,
+    posterior: Posterior,
+    names: tuple[str, ...],
+    sampler: Sampler,
+    request: Request,
+) -> tuple[Any, list[Finding]]:
+    """Turn a run into the ArviZ object and the findings about it."""
+    draws = named_draws(posterior, run.x, names)
+    warmup_draws = None
+    if run.warmup_x is not None:
+        warmup_draws = named_draws(posterior, run.warmup_x, names)
+    findings = _findings(run, posterior, draws, sampler, request)
+    attributes = run_attributes(request, sampler, run, findings)
+    return arviz_object(run, posterior, draws, attributes, warmup_draws), findings
+
+
+def _findings(
+    run: SampleRun,
+    posterior: Posterior,
+    draws: dict[str, Array],
+    sampler: Sampler,
+    request: Request,
+) -> list[Finding]:
+    """Diagnose, and survive it: whatever goes wrong here, the draws are not to be lost."""
+    try:
+        return diagnose(run, posterior, draws, sampler, request)
+    except (Exception, KeyboardInterrupt) as error:
+        message = (
+            f"The diagnostics failed ({type(error).__name__}: {error}). The draws are complete but "
+            "unchecked: look at arviz.summary and the trace plots."
+        )
+        return [Finding("diagnostics_failed", message)]
+
+
+def _resolve_synonyms(
+    own: dict[str, Any], settings: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Move the synonyms among the settings to the arguments they stand for."""
+    defaults = {**dict.fromkeys(own), "thin": 1, "progressbar": True}
+    own, rest = dict(own), {}
+    given = {name: name for name, value in own.items() if value is not defaults[name]}
+    for name, value in settings.items():
+        target = SYNONYMS.get(name)
+        if target is None:
+            rest[name] = value
+            continue
+        if target in given:
+            raise SamplerError(
+                f"{given[target]!r} and {name!r} mean the same; give one of them.",
+                name=name, value=value,
+            )  # fmt: skip
+        given[target] = name
+        own[target] = value
+    return own, rest
+
+
+def _sampler(method: str | Sampler, target_accept: Any, settings: dict[str, Any]) -> Sampler:
+    """Make the sampler; unknown keywords are compared with those of `infer` too."""
+    if target_accept is not None:
+        settings = {**settings, "target_accept": target_accept}
+    kind: Any = type(method) if isinstance(method, Sampler) else SAMPLERS.get(str(method))
+    if kind is not None:
+        known = {field.name for field in dataclasses.fields(kind) if field.init}
+        unknown = [name for name in settings if name not in known]
+        if unknown == ["target_accept"]:
+            raise SamplerError(
+                f"{kind.name} has no target_accept: it does not steer its acceptance rate. "
+                f"Its settings: {', '.join(sorted(known)) or 'none'}.",
+                method=kind.name,
+            )
+        if unknown:
+            hint = nearest(unknown[0], {*known, *SYNONYMS, *(infer.__kwdefaults__ or ())})
+            raise SamplerError(
+                f"infer() has no argument {unknown[0]!r} and {kind.name} no such setting.{hint}",
+                name=unknown[0], method=kind.name,
+            )  # fmt: skip
+    return make_sampler(method, **settings)
+
+
+def _checked(own: dict[str, Any]) -> dict[str, Any]:
+    """Check the arguments that make sense, or none, whatever the model and the method."""
+    sizes = {
+        name: _positive(name, own[name])
+        for name in ("draws", "warmup", "chains", "thin")
+        if own[name] is not None or name == "thin"
+    }
+    if own["target_accept"] is not None:
+        own = {**own, "target_accept": _between_0_and_1("target_accept", own["target_accept"])}
+    return {**own, **sizes, "seed": _seed_sequence(own["seed"])}
+
+
+def _request(own: dict[str, Any], sampler: Sampler, posterior: Posterior, pool: bool) -> Request:
+    """Fill in the sizes that the method prefers, and check that the chains suffice for it."""
+    least = sampler.min_chains(posterior.dim)
+    chains = own["chains"]
+    if chains is None:
+        chains = max(sampler.default_chains, least)
+    if chains < least:
+        raise SamplerError(
+            f"{sampler.name} needs at least {least} chains for {posterior.dim} unconstrained "
+            f"parameters, got chains={chains}.",
+            chains=chains, least=least,
+        )  # fmt: skip
+    draws = sampler.default_draws if own["draws"] is None else own["draws"]
+    warmup = sampler.default_warmup if own["warmup"] is None else own["warmup"]
+    return Request(posterior.name, draws, warmup, chains, own["thin"], own["seed"], bool(pool))
+
+
+def _positive(name: str, value: Any) -> int:
+    """Return a whole number of at least 1."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral) or value < 1:
+        raise SamplerError(
+            f"{name} must be a whole number of at least 1, got {value!r}.", name=name, value=value
+        )
+    return int(value)
+
+
+def _between_0_and_1(name: str, value: Any) -> float:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, numbers.Real)
+        or not 0.0 < float(value) < 1.0
+    ):
+        raise SamplerError(
+            f"{name} must be a number between 0 and 1, got {value!r}.", name=name, value=value
+        )
+    return float(value)
+
+
+def _seed_sequence(seed: Any) -> np.random.SeedSequence:
+    """Return the seed as a SeedSequence; a fresh one, short enough to be typed, for ``None``."""
+    if seed is None:
+        return np.random.SeedSequence(int(np.random.SeedSequence().generate_state(1)[0]))
+    if isinstance(seed, np.random.SeedSequence):
+        return seed
+    whole = isinstance(seed, numbers.Integral) and not isinstance(seed, bool | np.bool_)
+    if not whole or seed < 0:
+        raise SamplerError(
+            f"seed must be a whole number of at least 0, a SeedSequence or None, got {seed!r}.",
+            name="seed", value=seed,
+        )  # fmt: skip
+    return np.random.SeedSequence(int(seed))
+
+
+def _copy(seed: np.random.SeedSequence) -> np.random.SeedSequence:
+    """Copy a seed, whose children are counted, so that the caller's gives the same draws again."""
+    return np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key, pool_size=seed.pool_size)
+
+
+def _variable_names(names: str | Sequence[str] | None, posterior: Posterior) -> tuple[str, ...]:
+    """Names of the variables to keep, in the order of the model."""
+    known = [variable.name for variable in posterior.variables]
+    if names is None:
+        return tuple(known)
+    wanted = [names] if isinstance(names, str) else list(names)
+    for name in wanted:
+        if name not in known:
+            raise SamplerError(
+                f"var_names: {posterior.name} has no variable {name!r}.{nearest(str(name), known)}",
+                name=name,
+            )
+    if not wanted:
+        raise SamplerError("var_names is empty: name a variable, or leave it out to keep all.")
+    return tuple(name for name in known if name in wanted)
+
+
+def _progress(wanted: bool) -> Progress | None:
+    """Return what shows the progress, or nothing."""
+    return Progress() if wanted else None

@@ -1,0 +1,1 @@
+"""The driver loop, groups of chains, and what collects their draws."""

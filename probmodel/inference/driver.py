@@ -1,0 +1,161 @@
+"""The one loop: warm up, freeze, draw. It knows no sampler, no model and no result format."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+
+from probmodel.samplers.base import Info, Sampler
+from probmodel.types import Array, LogDensity
+
+Phase = Literal["warmup", "draw"]
+
+
+class Collector(Protocol):
+    """Takes what a group produces: draws, statistics, progress."""
+
+    def record(self, phase: Phase, i: int, state: Any, info: Info, params: Any) -> None:
+        """Take iteration ``i`` of ``phase``: the state after it, and the parameters it used."""
+        ...
+
+
+class Group:
+    """Chains that share one adaptation, where they are and what they have learned.
+
+    Parameters
+    ----------
+    sampler : the method with its settings
+    density : the target
+    x0 : (chains, dim), starting points
+    rng : all randomness of the group
+    collectors : each gets every iteration
+    """
+
+    def __init__(
+        self,
+        sampler: Sampler,
+        density: LogDensity,
+        x0: Array,
+        rng: np.random.Generator,
+        collectors: Sequence[Collector] = (),
+    ) -> None:
+        self._sampler, self._density, self._rng = sampler, density, rng
+        self._x0, self._collectors = x0, collectors
+        self._state: Any = None
+        self._adaptation: Any = None
+        self.params: Any = None
+
+    def start(self) -> None:
+        """Evaluate the starting points and begin the adaptation."""
+        self._state = self._sampler.init(self._rng, self._density, self._x0)
+        self._adaptation = self._sampler.adapt_init(self._rng, self._density, self._state)
+
+    def warm_up(self, i: int, n_warmup: int) -> None:
+        """Move every chain and learn from the moves."""
+        self.params = self._sampler.params(self._adaptation)
+        info = self._move("warmup", i)
+        self._adaptation = self._sampler.adapt(
+            self._rng, self._density, i, n_warmup, self._adaptation, self._state, info
+        )
+
+    def freeze(self) -> None:
+        """Fix the parameters for good."""
+        self.params = self._sampler.params(self._adaptation, final=True)
+
+    def draw(self, i: int) -> None:
+        """Move every chain with the frozen parameters."""
+        self._move("draw", i)
+
+    def _move(self, phase: Phase, i: int) -> Info:
+        self._state, info = self._sampler.step(
+            self._rng, self._density, self._state, self.params
+        )
+        for collector in self._collectors:
+            collector.record(phase, i, self._state, info, self.params)
+        return info
+
+
+class Outcome(NamedTuple):
+    """How a run went.
+
+    Attributes
+    ----------
+    interrupted : whether Ctrl-C ended it early
+    seconds_warmup : time until the parameters were frozen, starting points included
+    seconds_sampling : time from then on
+    """
+
+    interrupted: bool
+    seconds_warmup: float
+    seconds_sampling: float
+
+
+def drive(groups: Sequence[Group], *, warmup: int, iterations: int) -> Outcome:
+    """Run all groups side by side, one iteration of each in turn.
+
+    A KeyboardInterrupt ends the run wherever it comes; the groups have then made the same number of
+    iterations, or some of them one more.
+
+    Parameters
+    ----------
+    groups : the groups, not yet started
+    warmup : iterations that adapt
+    iterations : iterations with frozen parameters
+    """
+    begin = time.perf_counter()
+    frozen = None
+    interrupted = False
+    try:
+        for group in groups:
+            group.start()
+        for i in range(warmup):
+            for group in groups:
+                group.warm_up(i, warmup)
+        for group in groups:
+            group.freeze()
+        frozen = time.perf_counter()
+        for i in range(iterations):
+            for group in groups:
+                group.draw(i)
+    except KeyboardInterrupt:
+        interrupted = True
+    end = time.perf_counter()
+    turn = end if frozen is None else frozen
+    return Outcome(interrupted, turn - begin, end - turn)
+
+
+def run(
+    sampler: Sampler,
+    density: LogDensity,
+    x0: Array,
+    rng: np.random.Generator,
+    *,
+    warmup: int,
+    draws: int,
+    thin: int = 1,
+    collectors: Sequence[Collector] = (),
+) -> Any:
+    """Run one group of chains.
+
+    Parameters
+    ----------
+    sampler : the method with its settings
+    density : the target
+    x0 : (chains, dim), starting points
+    rng : all randomness of the run
+    warmup : iterations that adapt
+    draws : draws per chain to keep; ``draws * thin`` iterations are run
+    thin : iterations per kept draw
+    collectors : each gets every iteration
+
+    Returns
+    -------
+    The frozen parameters, or the last ones if Ctrl-C came before they were frozen (None if it came
+    before the first iteration).
+    """
+    group = Group(sampler, density, x0, rng, collectors)
+    drive([group], warmup=warmup, iterations=draws * thin)
+    return group.params

@@ -1,0 +1,202 @@
+"""Split chains into groups that adapt together, run them, and put their draws together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from probmodel.errors import SamplerError
+from probmodel.inference.collectors import Counter, DrawStore
+from probmodel.inference.driver import Collector, Group, Outcome, Phase, drive
+from probmodel.inference.progress import Progress
+from probmodel.samplers.base import Sampler
+from probmodel.types import Array, LogDensity
+
+
+@dataclass(frozen=True)
+class SampleRun:
+    """What a run produced. Chains are in the order of the starting points.
+
+    Attributes
+    ----------
+    x : (chains, draws_done, dim)
+    stats : name -> (chains, draws_done): lp, acceptance_rate, accepted, step_size, n_steps, n_grad,
+        diverging, and the sampler's own
+    warmup_x, warmup_stats : the same for the warm-up, or None if it was not to be saved
+    warmup_done, draws_done : iterations of warm-up, and kept draws, of every chain
+    interrupted : whether Ctrl-C ended the run early
+    n_grad_warmup, n_grad_sampling : gradients in the transitions of each phase, over all chains
+    seconds_warmup, seconds_sampling : time each phase took
+    nonfinite : proposals with a density that is not finite while sampling, over all chains
+    params : parameters of each group at the end
+    groups : number of groups
+    """
+
+    x: Array
+    stats: dict[str, Array]
+    warmup_x: Array | None
+    warmup_stats: dict[str, Array] | None
+    warmup_done: int
+    draws_done: int
+    interrupted: bool
+    n_grad_warmup: int
+    n_grad_sampling: int
+    seconds_warmup: float
+    seconds_sampling: float
+    nonfinite: int
+    params: tuple[Any, ...]
+    groups: int
+
+
+def sample(
+    sampler: Sampler,
+    density: LogDensity,
+    x0: Array,
+    seed: int | np.random.SeedSequence,
+    *,
+    draws: int,
+    warmup: int,
+    thin: int = 1,
+    pool: bool = True,
+    save_warmup: bool = False,
+    progress: Progress | None = None,
+) -> SampleRun:
+    """Warm up and draw, in one group of all chains or in several.
+
+    Parameters
+    ----------
+    sampler : the method with its settings
+    density : the target
+    x0 : (chains, dim), starting points
+    seed : one generator per group is derived from it; it is left as it is
+    draws : draws per chain to keep; ``draws * thin`` iterations are run
+    warmup : iterations that adapt, per chain
+    thin : iterations per kept draw
+    pool : one group of all chains, or as many groups as the method allows: one per chain, or one
+        per ensemble
+    save_warmup : keep the warm-up too, every iteration of it
+    progress : shows a line per group
+
+    Returns
+    -------
+    SampleRun
+        Groups take turns, so that after Ctrl-C all chains have the same number of draws; draws
+        that only some groups had made are left out.
+
+    Raises
+    ------
+    SamplerError
+        If there are too few chains for the method, or a starting point has no finite log density.
+    """
+    blocks = _split(sampler, np.asarray(x0, dtype=float), pool)
+    records = [
+        _Record(len(block), block.shape[1], draws, warmup if save_warmup else 0, thin)
+        for block in blocks
+    ]
+    groups = [
+        Group(
+            sampler, density, block, np.random.default_rng(child), [*record.collectors, *line]
+        )
+        for block, child, record, line in zip(
+            blocks,
+            _children(seed, len(blocks)),
+            records,
+            _lines(progress, blocks, warmup, draws * thin),
+            strict=True,
+        )
+    ]
+    try:
+        outcome = drive(groups, warmup=warmup, iterations=draws * thin)
+    finally:
+        if progress is not None:
+            progress.close()
+    return _assemble(records, outcome, tuple(group.params for group in groups), save_warmup)
+
+
+def _split(sampler: Sampler, x0: Array, pool: bool) -> list[Array]:
+    """Starting points of each group; sizes differ by one at most."""
+    least = sampler.min_chains(x0.shape[1])
+    if len(x0) < least:
+        raise SamplerError(
+            f"{sampler.name} needs at least {least} chains for {x0.shape[1]} unconstrained "
+            f"parameters, got {len(x0)}.",
+            chains=len(x0), least=least,
+        )  # fmt: skip
+    return np.array_split(x0, 1 if pool else len(x0) // least)
+
+
+def _children(seed: int | np.random.SeedSequence, n: int) -> list[np.random.SeedSequence]:
+    """Seeds of n groups. `SeedSequence.spawn` would count them in the caller's object."""
+    parent = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+    return [
+        np.random.SeedSequence(
+            parent.entropy, spawn_key=(*parent.spawn_key, g), pool_size=parent.pool_size
+        )
+        for g in range(n)
+    ]
+
+
+def _lines(
+    progress: Progress | None, blocks: Sequence[Array], warmup: int, iterations: int
+) -> list[list[Collector]]:
+    """Progress collectors of each group."""
+    if progress is None:
+        return [[] for _ in blocks]
+    return [[line] for line in progress.lines([len(b) for b in blocks], warmup, iterations)]
+
+
+class _Record:
+    """The collectors of one group."""
+
+    def __init__(self, chains: int, dim: int, draws: int, warmup: int, thin: int) -> None:
+        self.draws = DrawStore("draw", chains, draws, dim, thin)
+        self.warmup = DrawStore("warmup", chains, warmup, dim) if warmup else None
+        self.counter = Counter()
+
+    @property
+    def collectors(self) -> list[Collector]:
+        stores: list[Collector] = [self.draws, self.counter]
+        return stores if self.warmup is None else [*stores, self.warmup]
+
+
+def _assemble(
+    records: Sequence[_Record], outcome: Outcome, params: tuple[Any, ...], save_warmup: bool
+) -> SampleRun:
+    """Put the groups' draws together, as many as every group has."""
+    x, stats, draws_done = _join([record.draws for record in records])
+    warmup_x = warmup_stats = None
+    stores = [record.warmup for record in records if record.warmup is not None]
+    if save_warmup and stores:
+        warmup_x, warmup_stats, _ = _join(stores)
+    return SampleRun(
+        x=x,
+        stats=stats,
+        warmup_x=warmup_x,
+        warmup_stats=warmup_stats,
+        warmup_done=min(record.counter.iterations["warmup"] for record in records),
+        draws_done=draws_done,
+        interrupted=outcome.interrupted,
+        n_grad_warmup=_total(records, "warmup"),
+        n_grad_sampling=_total(records, "draw"),
+        seconds_warmup=outcome.seconds_warmup,
+        seconds_sampling=outcome.seconds_sampling,
+        nonfinite=sum(record.counter.nonfinite["draw"] for record in records),
+        params=params,
+        groups=len(records),
+    )
+
+
+def _join(stores: Sequence[DrawStore]) -> tuple[Array, dict[str, Array], int]:
+    """Draws and statistics of all groups: (chains, count, dim), name -> (chains, count), count."""
+    count = min(store.count for store in stores)
+    parts = [store.stats(count) for store in stores]
+    names = parts[0] if all(parts) else ()
+    stats = {name: np.concatenate([part[name] for part in parts]) for name in names}
+    return np.concatenate([store.x(count) for store in stores]), stats, count
+
+
+def _total(records: Sequence[_Record], phase: Phase) -> int:
+    return sum(record.counter.gradients[phase] for record in records)

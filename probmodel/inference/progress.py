@@ -1,0 +1,144 @@
+"""Progress of a run: one live line of plain text per group of chains, on a terminal only."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, TextIO
+
+import numpy as np
+
+from probmodel.inference.driver import Phase
+from probmodel.samplers.base import Info
+
+INTERVAL = 0.2  # seconds between refreshes
+MOST_LINES = 8
+_SMOOTHING = 0.98  # of the acceptance rate that is shown
+
+
+class Progress:
+    """Shows how far each group is, its acceptance, its step size, its speed and the time left.
+
+    Parameters
+    ----------
+    stream : where to write; ``sys.stderr`` if None. Nothing is written if it is no terminal.
+    clock : seconds from any origin
+    """
+
+    def __init__(
+        self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._stream = sys.stderr if stream is None else stream
+        self._clock = clock
+        self._visible = bool(getattr(self._stream, "isatty", lambda: False)())
+        self._lines: list[GroupLine] = []
+        self._written = 0
+        self._due = -np.inf
+
+    def lines(self, sizes: Sequence[int], warmup: int, iterations: int) -> list[GroupLine]:
+        """Start showing a run: a collector for each group.
+
+        Parameters
+        ----------
+        sizes : number of chains of each group
+        warmup, iterations : length of the two phases
+        """
+        begin = self._clock()
+        self._lines = [
+            GroupLine(self, g if len(sizes) > 1 else None, size, warmup, iterations, begin)
+            for g, size in enumerate(sizes)
+        ]
+        self._written, self._due = 0, begin + INTERVAL
+        return self._lines
+
+    def refresh(self, now: float | None = None) -> None:
+        """Write the lines anew if it is time to; at once without ``now``."""
+        if not self._visible or not self._lines or (now is not None and now < self._due):
+            return
+        now = self._clock() if now is None else now
+        shown = [line.text(now) for line in self._lines[:MOST_LINES]]
+        if len(self._lines) > MOST_LINES:
+            shown.append(f"... and {len(self._lines) - MOST_LINES} more groups")
+        back = f"\x1b[{self._written - 1}A" if self._written > 1 else ""
+        self._stream.write(back + "\r" + "\n".join(f"{text}\x1b[K" for text in shown))
+        self._stream.flush()
+        self._written, self._due = len(shown), now + INTERVAL
+
+    def close(self) -> None:
+        """Write the lines a last time and end them."""
+        if self._visible and self._lines:
+            self.refresh()
+            self._stream.write("\n")
+            self._stream.flush()
+        self._lines = []
+
+    @property
+    def clock(self) -> Callable[[], float]:
+        """The clock that times the run."""
+        return self._clock
+
+
+class GroupLine:
+    """Collector of one group's progress; see `Progress.lines`."""
+
+    def __init__(
+        self,
+        progress: Progress,
+        number: int | None,
+        chains: int,
+        warmup: int,
+        iterations: int,
+        begin: float,
+    ) -> None:
+        self._progress, self._chains = progress, chains
+        self._label = "" if number is None else f"group {number}: "
+        self._warmup, self._iterations, self._begin = warmup, iterations, begin
+        self._phase: Phase = "warmup"
+        self._done = self._gradients = 0
+        self._acceptance = self._step_size = np.nan
+
+    def record(self, phase: Phase, i: int, state: Any, info: Info, params: Any) -> None:
+        """Note one iteration."""
+        mean = float(np.mean(info.accept_prob))
+        fresh = phase != self._phase or np.isnan(self._acceptance)
+        self._acceptance = (
+            mean if fresh else _SMOOTHING * self._acceptance + (1.0 - _SMOOTHING) * mean
+        )
+        self._phase = phase
+        self._done = i + 1 + (self._warmup if phase == "draw" else 0)
+        self._gradients += int(np.sum(info.n_grad))
+        self._step_size = float(np.mean(getattr(params, "step_size", np.nan)))
+        self._progress.refresh(self._progress.clock())
+
+    def text(self, now: float) -> str:
+        """Return the line."""
+        total = self._warmup + self._iterations
+        elapsed = max(now - self._begin, 1e-9)
+        left = elapsed / self._done * (total - self._done) if self._done else np.nan
+        phase = "warm-up " if self._phase == "warmup" else "sampling"
+        plural = "s" if self._chains > 1 else ""
+        parts = [
+            f"{self._label}{self._chains} chain{plural}  {phase} {self._done:{len(str(total))}d}"
+            f"/{total} ({100 * self._done // max(total, 1):3d} %)"
+        ]
+        if not np.isnan(self._acceptance):
+            parts.append(f"accept {self._acceptance:.2f}")
+        if not np.isnan(self._step_size):
+            parts.append(f"step {self._step_size:.3g}")
+        if self._gradients:
+            parts.append(f"{self._gradients / elapsed:.3g} gradients/s")
+        parts.append(f"{_duration(left)} left")
+        return "  ".join(parts)
+
+
+def _duration(seconds: float) -> str:
+    """Format a time span: ``12 s``, ``3:05``, ``1:02:03``."""
+    if not np.isfinite(seconds):
+        return "?"
+    whole = int(np.ceil(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -1,0 +1,209 @@
+"""Linear algebra on stacks of matrices, as autograd primitives that leave bad elements alone.
+
+A matrix that has no Cholesky factor gives NaN for that element of the stack; nothing raises on
+values. The derivative rules are written with the same functions, so they can be differentiated
+again. Leading axes broadcast. `scipy.linalg` is imported when it is first needed.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import autograd.numpy as anp
+import numpy as np
+from autograd.extend import Box, defvjp
+from autograd.numpy.numpy_vjps import unbroadcast_f
+
+from probmodel.special import differentiable
+from probmodel.types import Array
+
+
+@cache
+def _lapack() -> Any:
+    import scipy.linalg.lapack
+
+    return scipy.linalg.lapack
+
+
+def transpose(a: Any) -> Any:
+    """Swap the last two axes."""
+    return (anp if isinstance(a, Box) else np).swapaxes(a, -1, -2)
+
+
+@differentiable
+def cholesky(a: Any) -> Any:
+    """Lower Cholesky factors of a stack of symmetric matrices: (..., n, n) -> (..., n, n).
+
+    Only the lower triangle is read; the derivative is with respect to a symmetric matrix. Elements
+    that are not positive definite, or not finite, become NaN.
+    """
+    if not isinstance(a, np.ndarray):
+        return np.linalg.cholesky(a)
+    try:
+        factor = np.linalg.cholesky(a)
+    except np.linalg.LinAlgError:
+        factor = _cholesky_one_by_one(a)
+    return factor
+
+
+def _cholesky_one_by_one(a: Array) -> Array:
+    """Cholesky factors of a stack of which some fail."""
+    factors = np.empty_like(a)
+    for i in np.ndindex(a.shape[:-2]):
+        try:
+            factors[i] = np.linalg.cholesky(a[i])
+        except np.linalg.LinAlgError:
+            factors[i] = np.nan
+    return factors
+
+
+@differentiable
+def solve_lower(factor: Array, b: Array, transposed: bool = False) -> Array:
+    """Solve ``L x = b`` (or ``L' x = b``) for lower triangular ``L``.
+
+    Parameters
+    ----------
+    factor : (..., n, n); only the lower triangle is read
+    b : (..., n, k); leading axes broadcast against those of ``factor``
+    transposed : whether to solve with the transpose of ``factor``
+
+    Returns
+    -------
+    (..., n, k); NaN where ``factor`` is singular
+    """
+    stack = np.broadcast_shapes(factor.shape[:-2], b.shape[:-2])
+    n, k = factor.shape[-1], b.shape[-1]
+    if factor.ndim == 2:
+        columns = np.moveaxis(np.broadcast_to(b, (*stack, n, k)), -2, 0).reshape(n, -1)
+        solved = _solve_one(factor, columns, transposed).reshape(n, *stack, k)
+        return np.moveaxis(solved, 0, -2)
+    factors = np.broadcast_to(factor, (*stack, n, n)).reshape(-1, n, n)
+    right = np.broadcast_to(b, (*stack, n, k)).reshape(-1, n, k)
+    if len(factors) > n:
+        x = _substitute(factors, right, transposed)
+    else:
+        x = np.empty(right.shape)
+        for i, (one, rhs) in enumerate(zip(factors, right, strict=True)):
+            x[i] = _solve_one(one, rhs, transposed)
+    return x.reshape(*stack, n, k)
+
+
+def _solve_one(factor: Array, b: Array, transposed: bool) -> Array:
+    """Triangular solve by LAPACK: (n, n), (n, k) -> (n, k)."""
+    # A C-ordered lower factor is a Fortran-ordered upper one, transposed: no copy is made.
+    x, info = _lapack().dtrtrs(factor.T, b, lower=0, trans=0 if transposed else 1)
+    return np.asarray(x) if info == 0 else np.full(b.shape, np.nan)
+
+
+def _substitute(factors: Array, b: Array, transposed: bool) -> Array:
+    """Forward (or backward) substitution, one row of all matrices at a time."""
+    n = factors.shape[-1]
+    diagonal = np.einsum("bii->bi", factors)
+    diagonal = np.where(diagonal == 0.0, np.nan, diagonal)[:, :, None]
+    x = np.empty(b.shape)
+    for i in reversed(range(n)) if transposed else range(n):
+        done = slice(i + 1, n) if transposed else slice(0, i)
+        known = factors[:, done, i] if transposed else factors[:, i, done]
+        x[:, i] = (b[:, i] - (known[:, None, :] @ x[:, done])[:, 0]) / diagonal[:, i]
+    return x
+
+
+@differentiable
+def diagonal(a: Array) -> Array:
+    """Diagonals of a stack of square matrices: (..., n, n) -> (..., n)."""
+    return np.diagonal(a, axis1=-2, axis2=-1)
+
+
+@differentiable
+def embed_diagonal(d: Array) -> Array:
+    """Diagonal matrices with given diagonals: (..., n) -> (..., n, n)."""
+    return d[..., :, None] * np.eye(d.shape[-1])
+
+
+def log_det_lower(factor: Any) -> Any:
+    """Sum of the logarithms of the diagonal: (..., n, n) -> (...,).
+
+    Half the log determinant of the matrix whose Cholesky factor this is; NaN for a diagonal
+    element that is negative.
+    """
+    xp = anp if isinstance(factor, Box) else np
+    return xp.sum(xp.log(diagonal(factor)), axis=-1)
+
+
+@differentiable
+def geometric_filter(ratio: Array, x: Array) -> Array:
+    """First-order recursion ``y[t] = ratio y[t-1] + x[t]`` along the last axis, from ``y[-1] = 0``.
+
+    Parameters
+    ----------
+    ratio : (...,)
+    x : (..., n); leading axes broadcast against those of ``ratio``
+
+    Notes
+    -----
+    By recursive doubling: log2(n) passes over all chains at once instead of n steps.
+    """
+    ratio = np.asarray(ratio)
+    n = x.shape[-1]
+    y = np.array(np.broadcast_to(x, (*np.broadcast_shapes(ratio.shape, x.shape[:-1]), n)))
+    power, lag = ratio[..., None], 1
+    while lag < n:
+        y[..., lag:] += power * y[..., :-lag]
+        power, lag = power * power, 2 * lag
+    return y
+
+
+def _cholesky_vjp(factor: Any, a: Any) -> Any:
+    """Reverse rule of the Cholesky factor (Murray 2016, arXiv:1602.07527, eq. 9), symmetrised."""
+
+    def vjp(g: Any) -> Any:
+        inner = _half_lower(anp.matmul(transpose(factor), g))
+        left = solve_lower(factor, inner, transposed=True)
+        full = transpose(solve_lower(factor, transpose(left), transposed=True))
+        return 0.5 * (full + transpose(full))
+
+    return vjp
+
+
+def _half_lower(a: Any) -> Any:
+    """Lower triangle with half the diagonal."""
+    n = a.shape[-1]
+    return a * (np.tril(np.ones((n, n)), -1) + 0.5 * np.eye(n))
+
+
+def _solve_vjp_factor(ans: Any, factor: Any, b: Any, transposed: bool = False) -> Any:
+    mask = np.tril(np.ones(np.shape(factor)[-2:]))
+
+    def vjp(g: Any) -> Any:
+        dual = solve_lower(factor, g, transposed=not transposed)
+        left, right = (ans, dual) if transposed else (dual, ans)
+        return -anp.matmul(left, transpose(right)) * mask
+
+    return unbroadcast_f(factor, vjp)
+
+
+def _solve_vjp_b(ans: Any, factor: Any, b: Any, transposed: bool = False) -> Any:
+    return unbroadcast_f(b, lambda g: solve_lower(factor, g, transposed=not transposed))
+
+
+def _filter_backwards(ratio: Any, g: Any) -> Any:
+    return geometric_filter(ratio, g[..., ::-1])[..., ::-1]
+
+
+def _filter_vjp_ratio(ans: Any, ratio: Any, x: Any) -> Any:
+    def vjp(g: Any) -> Any:
+        return anp.sum(_filter_backwards(ratio, g)[..., 1:] * ans[..., :-1], axis=-1)
+
+    return unbroadcast_f(ratio, vjp)
+
+
+defvjp(cholesky, _cholesky_vjp)
+defvjp(solve_lower, _solve_vjp_factor, _solve_vjp_b)
+defvjp(diagonal, lambda ans, a: embed_diagonal)
+defvjp(embed_diagonal, lambda ans, d: diagonal)
+defvjp(
+    geometric_filter,
+    _filter_vjp_ratio,
+    lambda ans, ratio, x: unbroadcast_f(x, lambda g: _filter_backwards(ratio, g)),
+)

@@ -1,0 +1,144 @@
+"""Draws and statistics as the object that the installed ArviZ uses.
+
+The groups are plain xarray data sets in ArviZ's schema. From ArviZ 1.0 on the result is an
+``xarray.DataTree``, which needs no ArviZ to be built; before, it is an ``arviz.InferenceData``.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probmodel.results.attributes import Attributes, library_attributes
+from probmodel.results.draws import dim_labels, plain_labels
+from probmodel.types import Array, Posterior
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from probmodel.inference.groups import SampleRun
+
+
+def arviz_object(
+    run: SampleRun,
+    posterior: Posterior,
+    draws: Mapping[str, Array],
+    attributes: Attributes,
+    warmup_draws: Mapping[str, Array] | None = None,
+) -> Any:
+    """Assemble the result.
+
+    Parameters
+    ----------
+    run : what the driver returned
+    posterior : names, dims, labels and data
+    draws : name -> (chains, draws, *shape), the variables to keep
+    attributes : of the result as a whole
+    warmup_draws : the same for the warm-up, where it was saved
+
+    Returns
+    -------
+    arviz.InferenceData or xarray.DataTree
+        Groups ``posterior``, ``sample_stats``, ``observed_data``, ``constant_data``, and
+        ``warmup_posterior``, ``warmup_sample_stats`` if the warm-up was saved. Groups that would
+        hold nothing are left out.
+    """
+    timing = {"sampling_time": float(run.seconds_sampling), "tuning_steps": int(run.warmup_done)}
+    common = {**library_attributes(), **timing}
+    groups: dict[str, xr.Dataset] = {}
+    if run.draws_done:
+        groups["posterior"] = _variables(posterior, draws, common)
+        groups["sample_stats"] = _statistics(run.stats, common)
+    if warmup_draws is not None and run.warmup_stats is not None and run.warmup_done:
+        groups["warmup_posterior"] = _variables(posterior, warmup_draws, common)
+        groups["warmup_sample_stats"] = _statistics(run.warmup_stats, common)
+    for name in ("observed_data", "constant_data"):
+        arrays = getattr(posterior, name)
+        if arrays:
+            groups[name] = _data(arrays, posterior.coords, library_attributes())
+    return wrap(groups, attributes)
+
+
+def wrap(groups: Mapping[str, xr.Dataset], attributes: Attributes) -> Any:
+    """Put groups into the container of the installed ArviZ."""
+    if arviz_before_1():
+        return import_arviz().InferenceData(attrs=dict(attributes), **groups)
+    import xarray as xr
+
+    return xr.DataTree.from_dict({"/": xr.Dataset(attrs=dict(attributes)), **groups})
+
+
+def import_arviz() -> Any:
+    """Import ArviZ, which takes a second or two, without its advance notice of version 1.0."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"\s*ArviZ is undergoing", FutureWarning)
+        import arviz
+    return arviz
+
+
+@functools.cache
+def arviz_before_1() -> bool:
+    """Whether the installed ArviZ uses ``InferenceData``; found without importing it."""
+    from importlib.metadata import version
+
+    return int(version("arviz").split(".")[0]) < 1
+
+
+def group_names(result: Any) -> tuple[str, ...]:
+    """Names of the groups of a result of either kind."""
+    names = result.children if hasattr(result, "children") else result.groups()
+    return tuple(names)
+
+
+def group(result: Any, name: str) -> xr.Dataset:
+    """Return one group of a result of either kind as a data set."""
+    found = result[name]
+    dataset: xr.Dataset = found.to_dataset() if hasattr(found, "to_dataset") else found
+    return dataset
+
+
+def _variables(
+    posterior: Posterior, draws: Mapping[str, Array], attributes: Attributes
+) -> xr.Dataset:
+    """Make the data set of named variables with their dims and labels."""
+    import xarray as xr
+
+    kept = [v for v in posterior.variables if v.name in draws]
+    arrays = {v.name: (("chain", "draw", *v.dims), draws[v.name]) for v in kept}
+    coords: dict[str, Any] = _sample_coords(*draws[kept[0].name].shape[:2]) if kept else {}
+    for variable in kept:
+        coords.update(dim_labels(variable, posterior.coords))
+    return xr.Dataset(arrays, coords=coords, attrs=attributes)
+
+
+def _statistics(stats: Mapping[str, Array], attributes: Attributes) -> xr.Dataset:
+    """Make the data set of the statistics of each draw: (chains, draws) each."""
+    import xarray as xr
+
+    arrays = {name: (("chain", "draw"), np.asarray(values)) for name, values in stats.items()}
+    shape = next(iter(stats.values())).shape
+    return xr.Dataset(arrays, coords=_sample_coords(*shape), attrs=attributes)
+
+
+def _data(
+    arrays: Mapping[str, tuple[tuple[str, ...], Array]],
+    labels: Mapping[str, Array],
+    attributes: Attributes,
+) -> xr.Dataset:
+    """Make the data set of data that have no chain and no draw."""
+    import xarray as xr
+
+    coords = {
+        dim: plain_labels(labels.get(dim, np.arange(size)))
+        for dims, values in arrays.values()
+        for dim, size in zip(dims, np.shape(values), strict=True)
+    }
+    return xr.Dataset(dict(arrays), coords=coords, attrs=attributes)
+
+
+def _sample_coords(chains: int, draws: int) -> dict[str, Any]:
+    return {"chain": np.arange(chains), "draw": np.arange(draws)}

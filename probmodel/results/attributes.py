@@ -1,0 +1,118 @@
+"""What a result says about its own making, in types that netCDF files can hold."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from probmodel.inference.groups import SampleRun
+    from probmodel.results.findings import Finding
+    from probmodel.samplers.base import Sampler
+
+Attributes = dict[str, str | int | float]
+
+_LARGEST = 2**63  # netCDF has no whole numbers beyond 64 bits
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """What was asked of a run: the arguments that repeat it.
+
+    Attributes
+    ----------
+    model : name of the model
+    draws, warmup : iterations per chain; ``draws`` counts those that are kept
+    chains : number of chains
+    thin : iterations per kept draw
+    seed : the seed of everything random
+    pool : whether all chains taught one adaptation
+    """
+
+    model: str
+    draws: int
+    warmup: int
+    chains: int
+    thin: int
+    seed: np.random.SeedSequence
+    pool: bool
+
+
+def run_attributes(
+    request: Request, sampler: Sampler, run: SampleRun, findings: Sequence[Finding] = ()
+) -> Attributes:
+    """Attributes of the result as a whole: the settings, the cost, the versions, the warnings.
+
+    ``warnings`` is a JSON list of the findings and ``settings`` a JSON object; ``interrupted`` is
+    0 or 1, because netCDF attributes know no truth values.
+    """
+    return {
+        **library_attributes(),
+        "name": request.model,
+        "method": sampler.name,
+        "coupling": sampler.coupling,
+        "settings": settings_json(sampler),
+        **_seed_attributes(request.seed),
+        "draws": request.draws,
+        "warmup": request.warmup,
+        "chains": request.chains,
+        "thin": request.thin,
+        "pool": int(request.pool),
+        "groups": int(run.groups),
+        "draws_done": int(run.draws_done),
+        "warmup_done": int(run.warmup_done),
+        "interrupted": int(run.interrupted),
+        "n_grad_warmup": int(run.n_grad_warmup),
+        "n_grad_sampling": int(run.n_grad_sampling),
+        "nonfinite": int(run.nonfinite),
+        "warmup_time": float(run.seconds_warmup),
+        "sampling_time": float(run.seconds_sampling),
+        **_versions(),
+        "warnings": json.dumps([dataclasses.asdict(finding) for finding in findings]),
+    }
+
+
+def library_attributes() -> Attributes:
+    """Who made a result, and when."""
+    from importlib.metadata import version
+
+    return {
+        "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "inference_library": "probmodel",
+        "inference_library_version": version("probmodel"),
+    }
+
+
+def settings_json(sampler: Sampler) -> str:
+    """Return the settings of a sampler as a JSON object."""
+    settings: Any = sampler
+    return json.dumps(dataclasses.asdict(settings), default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON can say of a setting: arrays as lists, anything else by its printed form."""
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else repr(value)
+
+
+def _seed_attributes(seed: np.random.SeedSequence) -> Attributes:
+    """Return the seed as a whole number (text where it has more than 63 bits or parts)."""
+    entropy = seed.entropy
+    if isinstance(entropy, int | np.integer):
+        value: str | int = int(entropy) if entropy < _LARGEST else str(entropy)
+    else:
+        value = json.dumps([int(part) for part in entropy or ()])
+    attributes: Attributes = {"seed": value}
+    if seed.spawn_key:
+        attributes["seed_spawn_key"] = json.dumps([int(key) for key in seed.spawn_key])
+    return attributes
+
+
+def _versions() -> Attributes:
+    from importlib.metadata import version
+
+    return {f"{package}_version": version(package) for package in ("numpy", "scipy", "autograd")}

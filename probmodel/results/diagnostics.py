@@ -1,0 +1,57 @@
+"""What is wrong with a result: every check, in the order in which to act on the findings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from probmodel.results import quantity_checks, run_checks
+from probmodel.results.findings import Finding
+from probmodel.results.quantities import quantities
+from probmodel.types import Array, Posterior
+
+if TYPE_CHECKING:
+    from probmodel.inference.groups import SampleRun
+    from probmodel.results.attributes import Request
+    from probmodel.samplers.base import Sampler
+
+
+def diagnose(
+    run: SampleRun,
+    posterior: Posterior,
+    draws: Mapping[str, Array],
+    sampler: Sampler,
+    request: Request,
+) -> list[Finding]:
+    """Check a run and its draws.
+
+    Parameters
+    ----------
+    run : what the driver returned
+    posterior : names and labels
+    draws : name -> (chains, draws, *shape), the variables that were saved
+    sampler : the method with its settings
+    request : what was asked of the run
+
+    Returns
+    -------
+    list of Finding
+        Empty if nothing speaks against the result. A symptom that an earlier finding explains is
+        left out: chains that are stuck are not reported as separate modes too.
+    """
+    findings = run_checks.check_length(run, request)
+    if not run.draws_done:
+        return findings
+    stuck = run_checks.check_stuck(run, sampler)
+    findings += stuck
+    findings += run_checks.check_not_finite_proposals(run, request.thin)
+    findings += run_checks.check_divergences(run)
+    findings += run_checks.check_warmup(run, sampler, request)
+    findings += run_checks.check_acceptance(run, sampler)
+    found = quantities(run, posterior, draws, sampler.coupling == "ensemble")
+    findings += quantity_checks.check_not_finite(found)
+    if not stuck:
+        findings += quantity_checks.check_separation(found)
+    findings += quantity_checks.check_rhat(found)
+    findings += quantity_checks.check_ess(found, request.draws)
+    return findings

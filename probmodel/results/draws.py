@@ -1,0 +1,77 @@
+"""Named draws: unconstrained positions turned into variables, and the labels of their elements."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from probmodel.types import Array, Posterior, Variable
+
+_CHUNK = 1 << 20  # numbers in flight while draws are transformed: 8 MB
+
+
+def named_draws(
+    posterior: Posterior, x: Array, names: Sequence[str] | None = None
+) -> dict[str, Array]:
+    """Variables on their own scale at every draw.
+
+    Parameters
+    ----------
+    posterior : knows how to turn a position into variables
+    x : (chains, draws, dim), unconstrained
+    names : the variables wanted; all by default
+
+    Returns
+    -------
+    dict
+        name -> (chains, draws, *shape), in the order of ``posterior.variables``. The work is done
+        in chunks of draws, so that memory beyond the result stays bounded.
+    """
+    wanted = [v for v in posterior.variables if names is None or v.name in names]
+    if not wanted:
+        return {}
+    chains, draws, dim = x.shape
+    flat = x.reshape(chains * draws, dim)
+    row_size = dim + sum(int(np.prod(v.shape)) for v in wanted)
+    step = max(1, _CHUNK // max(1, row_size))
+    keys = tuple(v.name for v in wanted)
+    whole: dict[str, Array] = {}
+    for start in range(0, len(flat), step):
+        part = posterior.constrain(flat[start : start + step], keys)
+        for v in wanted:
+            values = np.asarray(part[v.name])
+            if v.name not in whole:
+                whole[v.name] = np.empty((len(flat), *v.shape), dtype=values.dtype)
+            whole[v.name][start : start + step] = values
+    return {
+        v.name: whole.get(v.name, np.empty((0, *v.shape))).reshape(chains, draws, *v.shape)
+        for v in wanted
+    }
+
+
+def dim_labels(variable: Variable, labels: Mapping[str, Array]) -> dict[str, Array]:
+    """Labels of each dim of a variable, whole numbers from 0 where there are none.
+
+    ``labels`` are those of the model; the variable's own come first.
+    """
+    known = {**labels, **variable.coords}
+    return {
+        dim: plain_labels(known.get(dim, np.arange(size)))
+        for dim, size in zip(variable.dims, variable.shape, strict=True)
+    }
+
+
+def plain_labels(labels: Array) -> Array:
+    """Labels of a type that files can hold: objects become text."""
+    labels = np.asarray(labels)
+    return labels.astype(str) if labels.dtype.kind == "O" else labels
+
+
+def element_labels(variable: Variable, labels: Mapping[str, Array]) -> list[str]:
+    """Names of the elements of a variable in C order, such as ``beta[age]`` or ``L[0, 1]``."""
+    if not variable.shape:
+        return [variable.name]
+    axes = [[str(label) for label in axis] for axis in dim_labels(variable, labels).values()]
+    return [f"{variable.name}[{', '.join(index)}]" for index in itertools.product(*axes)]

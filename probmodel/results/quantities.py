@@ -1,0 +1,91 @@
+"""The scalar quantities whose convergence is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from probmodel.results.convergence import Convergence, convergence, ensemble_convergence
+from probmodel.results.draws import element_labels
+from probmodel.types import Array, Posterior
+
+if TYPE_CHECKING:
+    from probmodel.inference.groups import SampleRun
+
+_MOST_DERIVED = 20_000_000  # numbers in derived quantities that are checked: a few seconds of work
+_SLAB = 16  # rows copied at a time: neighbours in memory are read together
+
+
+class Quantities(NamedTuple):
+    """Named scalar quantities with their draws and diagnostics.
+
+    Attributes
+    ----------
+    names : one per quantity
+    blocks : arrays (rows, chains, draws), in the order of ``names``
+    convergence : R-hat and effective sample sizes, one per quantity
+    """
+
+    names: list[str]
+    blocks: list[Array]
+    convergence: Convergence
+
+    def row(self, index: int) -> Array:
+        """Draws of one quantity: (chains, draws)."""
+        for block in self.blocks:
+            if index < len(block):
+                return np.asarray(block[index], dtype=np.float64)
+            index -= len(block)
+        raise IndexError(index)
+
+
+def quantities(
+    run: SampleRun, posterior: Posterior, draws: Mapping[str, Array], ensemble: bool = False
+) -> Quantities:
+    """All saved parameters, the derived quantities that were saved, and what was not saved.
+
+    Parameters that were left out of ``draws`` are checked as unconstrained coordinates, so that
+    saving less hides nothing. Derived quantities are skipped when they are too many to be checked
+    in seconds. ``ensemble`` says that only the groups of chains are independent.
+    """
+    names: list[str] = []
+    blocks: list[Array] = []
+    derived = sum(
+        draws[v.name].size for v in posterior.variables if v.kind != "param" and v.name in draws
+    )
+    for variable in posterior.variables:
+        if variable.name not in draws:
+            continue
+        if variable.kind != "param" and derived > _MOST_DERIVED:
+            continue
+        values = draws[variable.name]
+        names += element_labels(variable, posterior.coords)
+        blocks.append(np.moveaxis(values.reshape(*values.shape[:2], -1), 2, 0))
+    hidden = _hidden_coordinates(posterior, draws)
+    if hidden.size:
+        names += [posterior.coordinate_names[i] for i in hidden]
+        blocks.append(np.moveaxis(run.x, 2, 0)[hidden])
+    return Quantities(names, blocks, _convergence(blocks, run.groups if ensemble else None))
+
+
+def _hidden_coordinates(posterior: Posterior, draws: Mapping[str, Array]) -> Array:
+    """Positions of the coordinates of parameters that were not saved."""
+    parameters = {v.name for v in posterior.variables if v.kind == "param"}
+    unsaved = parameters - set(draws)
+    owners = [name.split("[")[0] for name in posterior.coordinate_names]
+    return np.array([i for i, owner in enumerate(owners) if owner in unsaved], dtype=np.intp)
+
+
+def _convergence(blocks: list[Array], groups: int | None) -> Convergence:
+    def compute(slab: Array) -> Convergence:
+        return convergence(slab) if groups is None else ensemble_convergence(slab, groups)
+
+    parts = [
+        compute(np.ascontiguousarray(block[start : start + _SLAB]))
+        for block in blocks
+        for start in range(0, len(block), _SLAB)
+    ]
+    empty = Convergence(*(np.empty(0) for _ in Convergence._fields))
+    return Convergence(*(np.concatenate(column) for column in zip(empty, *parts, strict=True)))

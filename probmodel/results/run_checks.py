@@ -1,0 +1,151 @@
+"""Checks of a run as a whole: its length, its moves and its warm-up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probmodel.results.findings import Finding, share
+from probmodel.types import Array
+
+if TYPE_CHECKING:
+    from probmodel.inference.groups import SampleRun
+    from probmodel.results.attributes import Request
+    from probmodel.samplers.base import Sampler
+
+_FEW_DRAWS = 100
+_STUCK = 0.01  # share of moves below which a chain counts as stuck
+_NOT_FINITE = 0.01  # share of proposals
+_DRIFT = 0.15  # change of the mean acceptance between the halves of sampling
+_DRIFT_DRAWS = 400  # fewer draws in all do not tell a drift from chance
+
+
+def check_length(run: SampleRun, request: Request) -> list[Finding]:
+    """Look for an interrupt, too few chains, too few draws."""
+    findings = []
+    if run.interrupted:
+        findings.append(Finding("interrupted", _interrupted(run, request)))
+    if not run.draws_done:
+        return findings
+    if request.chains < 2:
+        message = (
+            "Only one chain: R-hat cannot be computed, and a chain that missed part of the "
+            "posterior would go unnoticed. Run at least 2, better 4 (chains=4)."
+        )
+        findings.append(Finding("one_chain", message))
+    if run.draws_done < _FEW_DRAWS:
+        message = (
+            f"Only {run.draws_done} draws per chain: too few for reliable diagnostics. "
+            f"Run at least {_FEW_DRAWS}, better 1000 (draws=1000)."
+        )
+        findings.append(Finding("few_draws", message))
+    return findings
+
+
+def _interrupted(run: SampleRun, request: Request) -> str:
+    if not run.draws_done:
+        return (
+            f"Interrupted in warm-up, after {run.warmup_done} of {request.warmup} iterations: "
+            "there are no draws, only the warm-up that was asked to be saved."
+        )
+    return (
+        f"Interrupted after {run.draws_done} of {request.draws} draws per chain: the result holds "
+        "those. They are valid draws, only fewer than were asked for."
+    )
+
+
+def stuck_chains(x: Array, least: float = _STUCK) -> Array:
+    """Which chains moved in less than that share of draws: (chains, draws, dim) -> (chains,)."""
+    if x.shape[1] < 2:
+        return np.zeros(len(x), dtype=bool)
+    moved = [np.mean((chain[1:] != chain[:-1]).any(axis=1)) for chain in x]
+    return np.array(moved) < least
+
+
+def check_stuck(run: SampleRun, sampler: Sampler) -> list[Finding]:
+    """Look for chains that never or hardly moved.
+
+    In an ensemble one member may move at a time, so each is asked for its part only.
+    """
+    members = len(run.x) // run.groups if sampler.coupling == "ensemble" else 1
+    stuck = stuck_chains(run.x, _STUCK / members)
+    if not stuck.any():
+        return []
+    numbers = ", ".join(str(c) for c in np.flatnonzero(stuck)[:10])
+    more = ", ..." if stuck.sum() > 10 else ""
+    message = (
+        f"{int(stuck.sum())} of {len(stuck)} chains hardly moved (chain {numbers}{more}): fewer "
+        "than 1 % of their moves were accepted. Their draws say nothing about the posterior: "
+        "raise warmup, start elsewhere (inits=), or lower the step size."
+    )
+    return [Finding("stuck_chains", message)]
+
+
+def check_not_finite_proposals(run: SampleRun, thin: int) -> list[Finding]:
+    """Look for proposals at which the log density or its gradient was not finite."""
+    proposals = run.x.shape[0] * run.draws_done * thin
+    if run.nonfinite <= _NOT_FINITE * proposals:
+        return []
+    message = (
+        f"The log density was not finite at {share(run.nonfinite, proposals)} of the proposals "
+        "while sampling. They were rejected, which is valid but may keep the chains out of a "
+        "region: look for overflow (exp of a large number), log or sqrt of a negative number, "
+        "or missing bounds."
+    )
+    return [Finding("not_finite_proposals", message)]
+
+
+def check_divergences(run: SampleRun) -> list[Finding]:
+    """Look for trajectories that left the posterior although the density was finite."""
+    diverging, steps = run.stats.get("diverging"), run.stats.get("n_steps")
+    if diverging is None or steps is None or not np.size(steps) or np.max(steps) <= 1:
+        return []
+    count = int(np.sum(diverging))
+    if not count:
+        return []
+    message = (
+        f"{count} of {np.size(diverging)} trajectories diverged ({share(count, np.size(diverging))}"
+        "): parts of the posterior may be missed. Raise target_accept (towards 0.95), or "
+        "reparameterise (noncentered=True for the parameters of groups)."
+    )
+    return [Finding("divergences", message)]
+
+
+def check_acceptance(run: SampleRun, sampler: Sampler) -> list[Finding]:
+    """Look for an acceptance far from the target, or changing, once the step size is frozen."""
+    rate = run.stats.get("acceptance_rate")
+    if rate is None or not np.size(rate) or not np.isfinite(rate).all():
+        return []
+    target = getattr(sampler, "target_accept", None)
+    mean = float(np.mean(rate))
+    half = rate.shape[1] // 2
+    if target is not None and not 0.5 * target <= mean <= target + 0.8 * (1.0 - target):
+        message = (
+            f"The acceptance rate while sampling was {mean:.2f}, far from its target "
+            f"{target:.2f}: the warm-up did not find the right step size. Raise warmup."
+        )
+        return [Finding("acceptance", message)]
+    if np.size(rate) < _DRIFT_DRAWS or half == 0:
+        return []
+    first, second = (float(np.mean(part)) for part in (rate[:, :half], rate[:, half:]))
+    if abs(first - second) > _DRIFT:
+        message = (
+            f"The acceptance rate changed from {first:.2f} in the first half of sampling to "
+            f"{second:.2f} in the second: the chains were still on their way. Raise warmup."
+        )
+        return [Finding("acceptance_drift", message)]
+    return []
+
+
+def check_warmup(run: SampleRun, sampler: Sampler, request: Request) -> list[Finding]:
+    """Look for a warm-up that ended before the method began to learn."""
+    initial = getattr(sampler, "initial_steps", None)
+    if initial is None or request.warmup > initial:
+        return []
+    message = (
+        f"{request.warmup} warm-up iterations are no more than the {initial} with which "
+        f"{sampler.name} begins before it learns the shape of the posterior: raise warmup well "
+        f"beyond {initial}, or lower initial_steps."
+    )
+    return [Finding("short_warmup", message)]

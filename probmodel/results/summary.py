@@ -1,0 +1,84 @@
+"""A text table of a result for the terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probmodel.results.arviz_object import group, group_names, import_arviz, wrap
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+MOST_ROWS = 40
+
+
+def summary_text(result: Any, rows: int = MOST_ROWS) -> str:
+    """ArviZ's summary of the posterior as text.
+
+    Parameters
+    ----------
+    result : an ArviZ object of either kind
+    rows : the most quantities to show; the others are left out and not summarised either, which
+        is what takes the time
+    """
+    if "posterior" not in group_names(result):
+        return "The result holds no posterior draws."
+    posterior = group(result, "posterior")
+    total = sum(_size(values) for values in posterior.data_vars.values())
+    if not total:
+        return "The posterior holds no variables."
+    arviz = import_arviz()
+    with _quiet(arviz):
+        table = arviz.summary(wrap({"posterior": _first(posterior, rows)}, {}))
+    text: str = table.to_string()
+    if total > rows:
+        text += (
+            f"\n({len(table)} of {total} quantities are shown; arviz.summary in Python shows all)"
+        )
+    return text
+
+
+@contextlib.contextmanager
+def _quiet(arviz: Any) -> Iterator[None]:
+    """Silence what ArviZ says of short or constant draws: the findings say it with advice."""
+    logger = getattr(arviz, "_log", None)  # a logger that the logging module does not know
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            if logger is not None:
+                logger.disabled = True
+            yield
+        finally:
+            if logger is not None:
+                logger.disabled = False
+
+
+def _size(values: xr.DataArray) -> int:
+    return int(np.prod([values.sizes[dim] for dim in values.dims[2:]], dtype=int))
+
+
+def _first(posterior: xr.Dataset, rows: int) -> xr.Dataset:
+    """Keep the first ``rows`` scalar quantities; the last variable is cut to fit."""
+    import xarray as xr
+
+    kept: dict[Any, xr.DataArray] = {}
+    for name, values in posterior.data_vars.items():
+        if rows <= 0:
+            break
+        kept[name] = values if _size(values) <= rows else _cut(values, rows)
+        rows -= max(1, _size(values))
+    return xr.Dataset(kept, coords={dim: posterior.coords[dim] for dim in ("chain", "draw")})
+
+
+def _cut(values: xr.DataArray, rows: int) -> xr.DataArray:
+    """Keep at most ``rows`` leading elements of a variable, under dims of its own."""
+    for dim in values.dims[2:]:
+        inner = _size(values) // values.sizes[dim]
+        values = values.isel({dim: slice(0, max(1, rows // inner))})
+    # A dim that another variable has in full cannot be shorter here: the cut one gets a new name.
+    return values.rename({dim: f"{dim}_cut" for dim in values.dims[2:]})

@@ -1,0 +1,135 @@
+"""What every sampler is: settings, and pure functions that move chains or learn from their moves.
+
+Separation is by method. `Sampler.step` moves the chains and cannot see what was learned except
+through `Params`; `Sampler.adapt` learns and cannot move a chain. After warm-up the driver asks once
+for the final parameters and hands the same object to every draw.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from probmodel.types import Array, LogDensity
+
+Coupling = Literal["independent", "pooled_warmup", "ensemble"]
+
+
+class State(NamedTuple):
+    """Where the chains are. Samplers may use a longer tuple with these fields first.
+
+    Attributes
+    ----------
+    x : (chains, dim)
+    logp : (chains,)
+    grad : (chains, dim)
+        Gradient of the log density; zeros for a method that uses none.
+    """
+
+    x: Array
+    logp: Array
+    grad: Array
+
+
+class Info(NamedTuple):
+    """One transition, as seen by adaptation, diagnostics and results; one entry per chain.
+
+    Attributes
+    ----------
+    accept_prob : (chains,)
+        Metropolis-Hastings probability of the proposal; the mean over the trajectory for NUTS.
+    accepted : (chains,) bool
+    diverging : (chains,) bool
+        The proposal was not finite, or so unlikely that the step was out of proportion.
+    n_grad : (chains,) int
+        Gradients evaluated. A Hessian-vector product counts as 2, a Hessian as dim.
+    previous : State
+        The state before the transition.
+    proposal : State
+        Kept when rejected too: the gradient-based methods learn from rejections.
+    stats : dict of str to (chains,)
+        The sampler's own statistics, saved with the draws. ``n_steps`` replaces the default of 1.
+    """
+
+    accept_prob: Array
+    accepted: Array
+    diverging: Array
+    n_grad: Array
+    previous: State
+    proposal: State
+    stats: dict[str, Array]
+
+
+class Sampler(ABC):
+    """A Markov kernel and the way it learns its parameters.
+
+    Subclasses are frozen dataclasses of settings, validated in ``__post_init__``. All methods are
+    pure: they return new objects and leave their arguments alone. ``Params`` and the adaptation are
+    named tuples of the sampler's own; ``Params`` has a field ``step_size`` where the method has
+    one.
+
+    Attributes
+    ----------
+    name : the method's name in `probmodel.samplers.SAMPLERS`
+    summary : what it is, in one line
+    paper : short citation
+    coupling : how the chains of one group depend on each other. ``"independent"``: not at all.
+        ``"pooled_warmup"``: they teach one adaptation and are independent given the frozen
+        parameters. ``"ensemble"``: a group is one Markov chain on the product space, so that
+        R-hat and effective sizes are to be computed over groups.
+    default_warmup, default_draws, default_chains : what `infer` uses unless told otherwise
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    paper: ClassVar[str]
+    coupling: ClassVar[Coupling]
+    default_warmup: ClassVar[int] = 1000
+    default_draws: ClassVar[int] = 1000
+    default_chains: ClassVar[int] = 4
+
+    def min_chains(self, dim: int) -> int:
+        """Fewest chains that a group needs for ``dim`` unconstrained parameters."""
+        return 1
+
+    @abstractmethod
+    def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:
+        """State at the starting points ``x``: (chains, dim).
+
+        Raises
+        ------
+        SamplerError
+            If the log density is not finite at one of them.
+        """
+
+    @abstractmethod
+    def step(
+        self, rng: np.random.Generator, density: LogDensity, state: Any, params: Any
+    ) -> tuple[Any, Info]:
+        """One transition of every chain with fixed ``params``; it never adapts."""
+
+    @abstractmethod
+    def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: Any) -> Any:
+        """Adaptation before the first transition."""
+
+    @abstractmethod
+    def adapt(
+        self,
+        rng: np.random.Generator,
+        density: LogDensity,
+        i: int,
+        n_warmup: int,
+        adaptation: Any,
+        state: Any,
+        info: Info,
+    ) -> Any:
+        """Learn from warm-up transition ``i`` of ``n_warmup``; it never moves a chain.
+
+        ``state`` is the state after the transition, ``info.previous`` the one before it.
+        """
+
+    @abstractmethod
+    def params(self, adaptation: Any, final: bool = False) -> Any:
+        """Parameters of the next transition; ``final`` gives those that are frozen for good."""

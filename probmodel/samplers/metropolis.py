@@ -1,0 +1,105 @@
+"""What all Metropolis-Hastings kernels share: evaluation, acceptance, and rows that are not finite.
+
+A row whose log density or gradient is not finite is marked by ``logp = -inf`` and a zero gradient.
+The mark is no slope: such a proposal is rejected and kept out of every average of the adaptation.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from probmodel.errors import SamplerError
+from probmodel.samplers.base import Info, State
+from probmodel.types import Array, LogDensity
+
+DIVERGENCE = -1000.0  # log ratio below which a step counts as out of proportion
+
+StateT = TypeVar("StateT", bound=NamedTuple)
+
+
+def evaluate(density: LogDensity, x: Array) -> State:
+    """State at ``x``: (chains, dim), with rows that are not finite marked."""
+    logp, grad = density(x)
+    bad = ~(np.isfinite(logp) & np.isfinite(grad).all(axis=1))
+    if bad.any():
+        logp = np.where(bad, -np.inf, logp)
+        grad = np.where(bad[:, None], 0.0, grad)
+    return State(x, logp, grad)
+
+
+def evaluate_value(density: LogDensity, x: Array) -> State:
+    """State at ``x`` for a method without gradients; rows that are not finite are marked."""
+    logp = density.log_density(x)
+    logp = np.where(np.isfinite(logp), logp, -np.inf)
+    return State(x, logp, np.zeros_like(x))
+
+
+def check_start(sampler: str, state: State) -> State:
+    """Return a starting state all of whose rows are finite.
+
+    Raises
+    ------
+    SamplerError
+        If the log density or its gradient is not finite in a row.
+    """
+    bad = np.flatnonzero(~np.isfinite(state.logp))
+    if bad.size:
+        raise SamplerError(
+            f"{sampler} cannot start where the log density or its gradient is not finite: chain "
+            f"{', '.join(map(str, bad[:10]))} of {len(state.logp)}. Start elsewhere (inits=).",
+            chains=bad.tolist(), x=state.x[bad],
+        )  # fmt: skip
+    return state
+
+
+def select(accepted: Array, new: StateT, old: StateT) -> StateT:
+    """Take the rows of ``new`` where ``accepted``: (chains,), else those of ``old``."""
+    rows = accepted[:, None]
+    return type(old)(
+        *(
+            np.where(accepted if a.ndim == 1 else rows.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
+            for a, b in zip(new, old, strict=True)
+        )
+    )
+
+
+def acceptance(log_ratio: Array) -> Array:
+    """Metropolis-Hastings probability; zero where the ratio is not finite.
+
+    A ratio of plus infinity can only come from an invalid evaluation.
+    """
+    log_ratio = np.where(np.isfinite(log_ratio), log_ratio, -np.inf)
+    return np.asarray(np.exp(np.minimum(0.0, log_ratio)))
+
+
+def decide(
+    rng: np.random.Generator, log_ratio: Array, state: State, proposal: State, n_grad: int
+) -> tuple[State, Info]:
+    """Accept or reject each chain's proposal.
+
+    Parameters
+    ----------
+    rng : one uniform number is drawn per chain, whatever its fate
+    log_ratio : (chains,), logarithm of the Metropolis-Hastings ratio
+    state, proposal : the two states to choose from
+    n_grad : gradients that the proposal took, per chain
+    """
+    log_ratio = np.where(np.isfinite(proposal.logp), log_ratio, -np.inf)
+    accept_prob = acceptance(log_ratio)
+    accepted = rng.random(len(accept_prob)) < accept_prob
+    diverging = ~(log_ratio >= DIVERGENCE)
+    gradients = np.full(len(accept_prob), n_grad)
+    info = Info(accept_prob, accepted, diverging, gradients, state, proposal, {})
+    return select(accepted, proposal, state), info
+
+
+def adaptable(values: Array, info: Info) -> Array:
+    """Entries of ``values``: (chains, ...) whose proposal was finite, for the adaptation.
+
+    If no proposal was finite, one zero is returned: the step is too long for all chains, and a rule
+    that never hears of it would stay there.
+    """
+    finite = np.isfinite(info.proposal.logp)
+    return values[finite] if finite.any() else np.zeros_like(values[:1], dtype=float)

@@ -1,0 +1,59 @@
+"""Checks of samplers' settings; every message carries the value and the allowed range."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Collection
+from typing import Any
+
+from probmodel.errors import SamplerError
+
+
+def check_number(
+    sampler: str,
+    name: str,
+    value: Any,
+    *,
+    above: float = -math.inf,
+    below: float = math.inf,
+    optional: bool = False,
+) -> None:
+    """Raise SamplerError unless ``value`` is a finite number strictly between the two limits."""
+    if optional and value is None:
+        return
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if is_number and math.isfinite(value) and above < value < below:
+        return
+    limits = [f"above {above:g}"] * (above > -math.inf) + [f"below {below:g}"] * (below < math.inf)
+    allowed = " ".join(["a finite number", " and ".join(limits)]).strip()
+    raise SamplerError(
+        f"{sampler}: {name} must be {allowed}{' or None' if optional else ''}, got {value!r}.",
+        setting=name, value=value,
+    )  # fmt: skip
+
+
+def check_whole(
+    sampler: str, name: str, value: Any, *, least: int, optional: bool = False
+) -> None:
+    """Raise SamplerError unless ``value`` is a whole number of at least ``least``."""
+    if optional and value is None:
+        return
+    is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if is_whole and value >= least:
+        return
+    raise SamplerError(
+        f"{sampler}: {name} must be a whole number of at least {least}"
+        f"{' or None' if optional else ''}, got {value!r}.",
+        setting=name, value=value,
+    )  # fmt: skip
+
+
+def check_choice(sampler: str, name: str, value: Any, choices: Collection[str]) -> None:
+    """Raise SamplerError unless ``value`` is one of ``choices``."""
+    if isinstance(value, str) and value in choices:
+        return
+    raise SamplerError(
+        f"{sampler}: {name} must be one of {', '.join(map(repr, choices))}, got {value!r}.",
+        setting=name, value=value,
+    )  # fmt: skip

@@ -1,0 +1,247 @@
+"""Special functions with derivatives: SciPy's ufuncs as autograd primitives.
+
+Every function takes NumPy arrays, autograd boxes, and objects that implement NumPy's protocols
+(symbols): for those the SciPy ufunc itself is called, so that ``__array_ufunc__`` sees it.
+`UFUNCS` maps the name of such a ufunc to the differentiable function here. Derivative rules are
+written with these functions, so they can be differentiated again. `scipy.special` is imported
+when the first of them is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from math import factorial, pi, sqrt
+from typing import Any, TypeVar, cast
+
+import autograd.numpy as anp
+import numpy as np
+from autograd.extend import Box, defvjp, primitive
+from autograd.numpy.numpy_vjps import unbroadcast_f
+
+from probmodel.types import Array
+
+LOG_2PI = float(np.log(2 * np.pi))
+_TWO_OVER_ROOT_PI = 2.0 / sqrt(pi)
+_ROOT_HALF = sqrt(0.5)
+_ROOT_TWO_OVER_PI = sqrt(2.0 / pi)
+
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def differentiable(function: _Function) -> _Function:
+    """Make a function an autograd primitive; `defvjp` then gives it a derivative rule."""
+    return cast("_Function", primitive(function))
+
+
+@cache
+def scipy_special() -> Any:
+    """Return the module `scipy.special`, imported on first use."""
+    import scipy.special
+
+    return scipy.special
+
+
+@differentiable
+def gammaln(x: Any) -> Any:
+    """Logarithm of the absolute value of the gamma function."""
+    return scipy_special().gammaln(x)
+
+
+@differentiable
+def digamma(x: Any) -> Any:
+    """Logarithmic derivative of the gamma function."""
+    return scipy_special().digamma(x)
+
+
+@differentiable
+def polygamma(n: int, x: Any) -> Any:
+    """Return the derivative of order ``n`` >= 1 of `digamma`, for positive ``x``."""
+    return (-1.0) ** (n + 1) * factorial(n) * scipy_special().zeta(n + 1.0, x)
+
+
+def trigamma(x: Any) -> Any:
+    """Second logarithmic derivative of the gamma function, for positive ``x``."""
+    return polygamma(1, x)
+
+
+@differentiable
+def betaln(a: Any, b: Any) -> Any:
+    """Logarithm of the absolute value of the beta function."""
+    return scipy_special().betaln(a, b)
+
+
+@differentiable
+def expit(x: Any) -> Any:
+    """Logistic function ``1 / (1 + exp(-x))``."""
+    return scipy_special().expit(x)
+
+
+@differentiable
+def logit(p: Any) -> Any:
+    """Log odds ``log(p / (1 - p))``, the inverse of `expit`."""
+    return scipy_special().logit(p)
+
+
+@differentiable
+def log_expit(x: Any) -> Any:
+    """Logarithm of `expit`, accurate for large negative ``x``."""
+    return scipy_special().log_expit(x)
+
+
+@differentiable
+def log1p_exp(x: Any) -> Any:
+    """Softplus ``log(1 + exp(x))``, without overflow."""
+    if isinstance(x, np.ndarray | float | int | np.generic):
+        return np.maximum(x, 0.0) + np.log1p(np.exp(-np.abs(x)))
+    return np.logaddexp(0.0, x)
+
+
+@differentiable
+def erf(x: Any) -> Any:
+    """Error function."""
+    return scipy_special().erf(x)
+
+
+@differentiable
+def erfc(x: Any) -> Any:
+    """Complementary error function ``1 - erf(x)``."""
+    return scipy_special().erfc(x)
+
+
+@differentiable
+def ndtr(x: Any) -> Any:
+    """Cumulative distribution function of the standard normal."""
+    return scipy_special().ndtr(x)
+
+
+@differentiable
+def log_ndtr(x: Any) -> Any:
+    """Logarithm of `ndtr`, accurate in the lower tail."""
+    return scipy_special().log_ndtr(x)
+
+
+@differentiable
+def inverse_mills(x: Any) -> Any:
+    """Return the standard normal density over `ndtr`, the derivative of `log_ndtr`."""
+    return _ROOT_TWO_OVER_PI / scipy_special().erfcx(-_ROOT_HALF * x)
+
+
+@differentiable
+def xlogy(x: Any, y: Any) -> Any:
+    """``x log(y)``, zero where ``x`` is zero (unless ``y`` is NaN)."""
+    return scipy_special().xlogy(x, y)
+
+
+@differentiable
+def xlog1py(x: Any, y: Any) -> Any:
+    """``x log(1 + y)``, zero where ``x`` is zero (unless ``y`` is NaN)."""
+    return scipy_special().xlog1py(x, y)
+
+
+@differentiable
+def gammaincc(a: Any, x: Any) -> Any:
+    """Regularised upper incomplete gamma function, differentiable in ``x`` alone."""
+    return scipy_special().gammaincc(a, x)
+
+
+@differentiable
+def gammainc(a: Any, x: Any) -> Any:
+    """Regularised lower incomplete gamma function, differentiable in ``x`` alone."""
+    return scipy_special().gammainc(a, x)
+
+
+def logsumexp(x: Any, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Any:
+    """``log(sum(exp(x)))`` over ``axis``, without overflow; minus infinity adds nothing.
+
+    Composed of NumPy functions, so it works on whatever implements their protocols.
+    """
+    xp = anp if isinstance(x, Box) else np
+    largest = xp.max(x, axis=axis, keepdims=True)
+    shift = xp.where(xp.isfinite(largest), largest, 0.0)
+    total = xp.sum(xp.exp(x - shift), axis=axis, keepdims=True)
+    result = xp.log(total) + shift
+    return result if keepdims else xp.squeeze(result, axis=axis)
+
+
+def softplus_and_expit(x: Array) -> tuple[Array, Array]:
+    """`log1p_exp` and `expit` of an array from one exponential.
+
+    The direct formulas cost half as much as the ones that never overflow, and are as accurate;
+    they serve unless some element is near the overflow of ``exp`` (or is NaN).
+    """
+    if x.size and not x.max() <= 700.0:
+        small = np.exp(-np.abs(x))
+        one_plus = 1.0 + small
+        return np.maximum(x, 0.0) + np.log1p(small), np.where(x >= 0, 1.0, small) / one_plus
+    e = np.exp(x)
+    softplus = np.log1p(e)
+    return softplus, np.divide(e, e + 1.0)
+
+
+def _rule(derivative: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """Return autograd's form of ``derivative(ans, x)`` for an elementwise function."""
+    return lambda ans, x: lambda g: g * derivative(ans, x)
+
+
+defvjp(gammaln, _rule(lambda ans, x: digamma(x)))
+defvjp(digamma, _rule(lambda ans, x: polygamma(1, x)))
+defvjp(polygamma, lambda ans, n, x: lambda g: g * polygamma(n + 1, x), argnums=(1,))
+defvjp(
+    betaln,
+    lambda ans, a, b: unbroadcast_f(a, lambda g: g * (digamma(a) - digamma(a + b))),
+    lambda ans, a, b: unbroadcast_f(b, lambda g: g * (digamma(b) - digamma(a + b))),
+)
+defvjp(expit, _rule(lambda ans, x: ans * expit(-x)))
+defvjp(logit, _rule(lambda ans, p: 1.0 / (p * (1.0 - p))))
+defvjp(log_expit, _rule(lambda ans, x: expit(-x)))
+defvjp(log1p_exp, _rule(lambda ans, x: expit(x)))
+defvjp(erf, _rule(lambda ans, x: _TWO_OVER_ROOT_PI * anp.exp(-x * x)))
+defvjp(erfc, _rule(lambda ans, x: -_TWO_OVER_ROOT_PI * anp.exp(-x * x)))
+defvjp(ndtr, _rule(lambda ans, x: anp.exp(-0.5 * x * x - 0.5 * LOG_2PI)))
+defvjp(log_ndtr, _rule(lambda ans, x: inverse_mills(x)))
+defvjp(inverse_mills, _rule(lambda ans, x: -ans * (x + ans)))
+defvjp(
+    xlogy,
+    lambda ans, x, y: unbroadcast_f(x, lambda g: g * anp.log(y)),
+    lambda ans, x, y: unbroadcast_f(y, lambda g: g * x / y),
+)
+defvjp(
+    xlog1py,
+    lambda ans, x, y: unbroadcast_f(x, lambda g: g * anp.log1p(y)),
+    lambda ans, x, y: unbroadcast_f(y, lambda g: g * x / (1.0 + y)),
+)
+
+
+def _gamma_density(a: Any, x: Any) -> Any:
+    return anp.exp(xlogy(a - 1.0, x) - x - gammaln(a))
+
+
+defvjp(
+    gammaincc,
+    lambda ans, a, x: unbroadcast_f(x, lambda g: -g * _gamma_density(a, x)),
+    argnums=(1,),
+)
+defvjp(
+    gammainc,
+    lambda ans, a, x: unbroadcast_f(x, lambda g: g * _gamma_density(a, x)),
+    argnums=(1,),
+)
+
+UFUNCS: dict[str, Callable[..., Any]] = {
+    "gammaln": gammaln,
+    "psi": digamma,
+    "betaln": betaln,
+    "expit": expit,
+    "logit": logit,
+    "log_expit": log_expit,
+    "erf": erf,
+    "erfc": erfc,
+    "ndtr": ndtr,
+    "log_ndtr": log_ndtr,
+    "xlogy": xlogy,
+    "xlog1py": xlog1py,
+    "gammainc": gammainc,
+    "gammaincc": gammaincc,
+}

@@ -1,0 +1,206 @@
+"""Every constraint: there and back, its Jacobian, extreme values, what it refuses."""
+
+import autograd.numpy as anp
+import numpy as np
+import pytest
+from autograd import jacobian
+
+from probmodel.constraints import (
+    CONSTRAINTS,
+    CholeskyFactor,
+    IntegerInterval,
+    Interval,
+    Lower,
+    NonNegative,
+    OffsetMultiplier,
+    Ordered,
+    Positive,
+    PositiveDefinite,
+    PositiveOrdered,
+    Real,
+    Simplex,
+    UnitInterval,
+    Upper,
+)
+
+EXAMPLES = {
+    "real": Real(),
+    "positive": Positive(),
+    "non_negative": NonNegative(),
+    "lower": Lower(-1.5),
+    "upper": Upper(2.5),
+    "interval": Interval(-1.0, 3.0),
+    "unit_interval": UnitInterval(),
+    "offset_multiplier": OffsetMultiplier(2.0, 0.5),
+    "ordered": Ordered(),
+    "positive_ordered": PositiveOrdered(),
+    "simplex": Simplex(),
+}
+CHECKS = {
+    "integer_interval": IntegerInterval(0, 5),
+    "positive_definite": PositiveDefinite(),
+    "cholesky_factor": CholeskyFactor(),
+}
+SIZE = 4
+maps = pytest.mark.parametrize("name", sorted(EXAMPLES))
+
+
+def points(constraint, batch=(5,), seed=0, scale=1.5):
+    shape = constraint.free_shape((SIZE,)) if constraint.event_ndim else ()
+    return np.random.default_rng(seed).normal(0, scale, (*batch, *shape))
+
+
+def test_every_constraint_has_an_example():
+    assert set(EXAMPLES) | set(CHECKS) == set(CONSTRAINTS)
+
+
+@maps
+def test_there_and_back(name):
+    constraint = EXAMPLES[name]
+    u = points(constraint)
+    y = constraint.forward(np, u, *constraint.bounds)
+    assert constraint.check(y, *constraint.bounds).all()
+    np.testing.assert_allclose(constraint.inverse(y, *constraint.bounds), u, rtol=1e-10, atol=1e-10)
+
+
+@maps
+def test_log_det_is_that_of_the_jacobian(name):
+    constraint = EXAMPLES[name]
+    for u in points(constraint, (4,)):
+        flat = np.atleast_1d(u)
+
+        def free(v, u=u):
+            y = constraint.forward(anp, anp.reshape(v, np.shape(u)), *constraint.bounds)
+            return anp.reshape(constraint.free_coords(y), (-1,))
+
+        exact = jacobian(free)(flat)
+        numeric = np.stack(
+            [(free(flat + h) - free(flat - h)) / 2e-6 for h in 1e-6 * np.eye(flat.size)], axis=1
+        )
+        stated = np.sum(constraint.log_det(np, u, *constraint.bounds))
+        np.testing.assert_allclose(stated, np.linalg.slogdet(exact)[1], rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(stated, np.linalg.slogdet(numeric)[1], rtol=1e-6, atol=1e-6)
+
+
+def test_a_dropped_factor_would_be_seen():
+    """Negative control: the log-Jacobian without its constant differs by that constant."""
+    constraint, u = Simplex(), points(Simplex(), (1,))[0]
+
+    def free(v):
+        return constraint.free_coords(constraint.forward(anp, v))
+
+    stated = constraint.log_det(np, u) - 0.5 * np.log(SIZE)
+    assert abs(stated - np.linalg.slogdet(jacobian(free)(u))[1]) > 0.5
+
+
+@maps
+def test_second_derivatives_match_finite_differences(name):
+    constraint = EXAMPLES[name]
+    u = points(constraint, ()).reshape(-1)
+    shape = np.shape(points(constraint, ()))
+
+    def total(v):
+        x = anp.reshape(v, shape)
+        y = constraint.forward(anp, x, *constraint.bounds)
+        return anp.sum(anp.sin(y)) + anp.sum(constraint.log_det(anp, x, *constraint.bounds))
+
+    gradient = jacobian(total)
+    numeric = np.stack(
+        [(gradient(u + h) - gradient(u - h)) / 2e-5 for h in 1e-5 * np.eye(u.size)]
+    )
+    np.testing.assert_allclose(jacobian(gradient)(u), numeric, rtol=1e-6, atol=1e-6)
+
+
+@maps
+@pytest.mark.parametrize("batch", [(), (1,), (3,), (2, 3)])
+def test_batched_equals_looped(name, batch):
+    constraint = EXAMPLES[name]
+    u = points(constraint, batch)
+    y = constraint.forward(np, u, *constraint.bounds)
+    log_det = constraint.log_det(np, u, *constraint.bounds)
+    for i in np.ndindex(*batch):
+        np.testing.assert_allclose(
+            y[i], constraint.forward(np, u[i], *constraint.bounds), rtol=1e-13
+        )
+        np.testing.assert_allclose(
+            log_det[i], constraint.log_det(np, u[i], *constraint.bounds), rtol=1e-14
+        )
+
+
+@maps
+@pytest.mark.parametrize("size", [-700.0, -40.0, 40.0, 700.0])
+def test_extreme_values_do_not_overflow_silently(name, size):
+    constraint = EXAMPLES[name]
+    u = np.full(np.shape(points(constraint, (1,))), size)
+    with np.errstate(all="ignore"):
+        y = constraint.forward(np, u, *constraint.bounds)
+        log_det = constraint.log_det(np, u, *constraint.bounds)
+    assert not np.isnan(y).any()
+    assert np.isfinite(log_det).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "centre"),
+    [
+        ("real", 0.0), ("positive", 1.0), ("unit_interval", 0.5), ("interval", 1.0),
+        ("simplex", np.full(SIZE, 1 / SIZE)), ("lower", -0.5), ("upper", 1.5),
+        ("offset_multiplier", 2.0),
+    ],
+)  # fmt: skip
+def test_zero_maps_to_the_centre(name, centre):
+    constraint = EXAMPLES[name]
+    u = np.zeros(np.shape(points(constraint, ())))
+    np.testing.assert_allclose(constraint.forward(np, u, *constraint.bounds), centre, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("name", "outside"),
+    [
+        ("real", [np.nan, np.inf]),
+        ("positive", [0.0, -1.0, np.nan, np.inf]),
+        ("non_negative", [-1e-9, np.nan]),
+        ("lower", [-1.5, -2.0, np.nan]),
+        ("upper", [2.5, 3.0, np.nan]),
+        ("interval", [-1.1, 3.1, np.nan]),
+        ("unit_interval", [-0.1, 1.1, np.nan]),
+        ("offset_multiplier", [np.nan, np.inf]),
+        ("ordered", [[1.0, 1.0], [2.0, 1.0], [0.0, np.nan]]),
+        ("positive_ordered", [[-1.0, 1.0], [2.0, 1.0], [0.0, 1.0]]),
+        ("simplex", [[0.5, 0.4], [1.5, -0.5], [np.nan, 1.0]]),
+        ("integer_interval", [-1.0, 6.0, 1.5, np.nan]),
+        (
+            "positive_definite",
+            [[[1.0, 2.0], [2.0, 1.0]], [[1.0, 0.5], [0.0, 1.0]], [[np.nan, 0.0], [0.0, 1.0]]],
+        ),
+        (
+            "cholesky_factor",
+            [[[1.0, 0.5], [0.0, 1.0]], [[-1.0, 0.0], [0.0, 1.0]], [[np.nan, 0.0], [0.0, 1.0]]],
+        ),
+    ],
+)
+def test_check_refuses(name, outside):
+    constraint = (EXAMPLES | CHECKS)[name]
+    assert not constraint.check(np.array(outside), *constraint.bounds).any()
+
+
+def test_check_accepts_matrices_and_integers():
+    assert PositiveDefinite().check(np.array([[2.0, 1.0], [1.0, 2.0]]))
+    assert not PositiveDefinite().check(np.ones((2, 3)))
+    assert CholeskyFactor().check(np.array([[2.0, 0.0], [1.0, 2.0]]))
+    assert IntegerInterval(0, 5).check(np.array([0, 5]), 0, 5).all()
+    assert IntegerInterval().check(np.array([-7, 5])).all()
+
+
+def test_limits_are_those_of_intervals():
+    assert Real().limits == (None, None)
+    assert Positive().limits == (0.0, None)
+    assert Lower(1.0).limits == (1.0, None)
+    assert Upper(1.0).limits == (None, 1.0)
+    assert UnitInterval().limits == (0.0, 1.0)
+    assert Simplex().limits is None
+
+
+@pytest.mark.parametrize("constraint", [*EXAMPLES.values(), *CHECKS.values()])
+def test_names_are_words(constraint):
+    assert constraint.name == constraint.name.lower()
+    assert constraint.name

@@ -1,0 +1,502 @@
+"""The table of examples over which every distribution is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import expit
+
+from probmodel import distributions as d
+from probmodel.distributions import kernels
+
+
+class Case(NamedTuple):
+    """One distribution with parameters, values and the truth about them.
+
+    Attributes
+    ----------
+    dist : the instance whose formulas are checked
+    params : two sets of parameters of one batch element
+    values : values of positive density under the first set, stacked; their event axes come last
+    reference : log density by other means, of one value and one set of parameters
+    invalid : bad values, by parameter position
+    outside : values that are impossible under both sets
+    fixed : positions of arguments that are not differentiated in
+    law : how draws are checked: a distribution function; or, for vectors, a map of draws and
+        parameters to independent standard normal numbers; counts use the reference
+    tangent : projections onto the directions in which an argument may move, by position
+    """
+
+    dist: Any
+    params: Sequence[tuple[Any, ...]]
+    values: Any
+    reference: Callable[..., float]
+    invalid: dict[int, list[Any]]
+    outside: Sequence[Any] = ()
+    fixed: tuple[int, ...] = ()
+    law: Callable[..., Any] | None = None
+    tangent: dict[int, Callable[[Any], Any]] = {}  # noqa: RUF012 (read only)
+
+
+def symmetric(a: Any) -> Any:
+    return a + np.swapaxes(a, -1, -2)
+
+
+def zero_sum(a: Any) -> Any:
+    return a - a.mean(axis=-1, keepdims=True)
+
+
+LINE = np.array([-2.3, -0.4, 0.2, 1.7])
+HALF = np.array([0.05, 0.6, 1.3, 4.2])
+UNIT = np.array([0.02, 0.3, 0.55, 0.97])
+COUNTS = np.array([0, 1, 3, 7])
+BAD_SCALE = [-1.0, 0.0, np.nan]
+NOT_COUNTS = [-1, 0.5, np.nan]
+
+
+def scipy_case(
+    dist: Any,
+    family: Any,
+    arguments: Callable[..., Any],
+    params: Any,
+    values: Any,
+    invalid: Any,
+    outside: Any = (),
+    **more: Any,
+) -> Case:
+    """Case of a distribution that SciPy has, with SciPy's arguments as a function of ours."""
+    density = "logpmf" if hasattr(family, "pmf") else "logpdf"
+
+    def reference(value: Any, *p: Any) -> float:
+        return getattr(family(*arguments(*p)), density)(value)
+
+    def law(draws: Any, *p: Any) -> Any:
+        return family(*arguments(*p)).cdf(draws)
+
+    return Case(dist, params, values, reference, invalid, outside, law=law, **more)
+
+
+def location_scale(dist: Any, family: Any) -> Case:
+    return scipy_case(
+        dist, family, lambda m, s: (m, s), [(0.3, 0.8), (-0.5, 1.6)], LINE, {1: BAD_SCALE}
+    )
+
+
+def half(dist: Any, family: Any) -> Case:
+    return scipy_case(
+        dist, family, lambda s: (0, s), [(0.8,), (1.9,)], HALF, {0: BAD_SCALE}, [-0.1]
+    )
+
+
+def normal_vector(dist: Any, params: Any, moments: Any, shape: Any, **more: Any) -> Case:
+    """Case of a Gaussian vector or array with given ``moments(*params)``: mean, covariance."""
+    size = int(np.prod(shape))
+    values = np.random.default_rng(5).standard_normal((4, *shape))
+
+    def reference(value: Any, *p: Any) -> float:
+        mean, covariance = moments(*p)
+        # `allow_singular` also stops SciPy from refusing ill-conditioned covariances.
+        return stats.multivariate_normal(mean, covariance).logpdf(value.reshape(size))
+
+    def law(draws: Any, *p: Any) -> Any:
+        mean, covariance = moments(*p)
+        centred = draws.reshape(-1, size) - mean
+        return np.linalg.solve(np.linalg.cholesky(covariance), centred.T).T
+
+    return Case(dist, params, values, reference, law=law, **more)
+
+
+ROOT = np.array([[1.1, 0.0, 0.0], [0.4, 0.8, 0.0], [-0.3, 0.2, 1.4]])
+ROOT_2 = np.array([[0.7, 0.0, 0.0], [-0.2, 1.2, 0.0], [0.5, 0.1, 0.9]])
+COV, COV_2 = ROOT @ ROOT.T, ROOT_2 @ ROOT_2.T
+NOT_PD = np.array([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+BAD_ROOT = np.diag([1.0, -1.0, 1.0])
+MEANS = (np.array([0.2, -0.1, 0.4]), np.array([-0.3, 0.5, 0.1]))
+
+
+def ar1_moments(phi: float, sigma: float) -> Any:
+    t = np.arange(6)
+    return np.zeros(6), sigma**2 / (1 - phi**2) * phi ** abs(t[:, None] - t)
+
+
+RHO = {
+    kernels.ExpQuad: lambda s: np.exp(-0.5 * s**2),
+    kernels.Exponential: lambda s: np.exp(-s),
+    kernels.Matern32: lambda s: (1 + np.sqrt(3) * s) * np.exp(-np.sqrt(3) * s),
+    kernels.Matern52: lambda s: (1 + np.sqrt(5) * s + 5 * s**2 / 3) * np.exp(-np.sqrt(5) * s),
+}
+POINTS = np.array([0.0, 0.7, 1.1, 2.4, 3.0])
+PLANE = np.array([[0.0, 0.1], [1.0, 0.4], [0.3, 1.7], [2.0, 1.0]])
+AXES = (np.array([0.0, 1.0, 2.0]), np.array([0.0, 0.8]))
+JITTER = 1e-3
+
+
+def correlation(kernel: Any, x: Any, length_scale: float) -> Any:
+    x = x.reshape(len(x), -1)
+    distance = np.sqrt(((x[:, None] - x) ** 2).sum(-1))
+    return RHO[kernel](distance / length_scale) + JITTER * np.eye(len(x))
+
+
+def process(kernel: Any, points: Any = None, grid: Any = None) -> Case:
+    dist = d.GaussianProcess(kernel(), points, grid=grid, jitter=JITTER)
+    coordinates = (points,) if grid is None else grid
+    shape = tuple(len(x) for x in coordinates)
+
+    def moments(mean: float, amplitude: float, length_scale: float, *axes: Any) -> Any:
+        if len(axes) == 1:
+            matrix = correlation(kernel, axes[0], length_scale)
+        elif kernel is kernels.ExpQuad:
+            matrix = np.kron(*(correlation(kernel, x, length_scale) for x in axes))
+        else:
+            mesh = np.array([[a, b] for a in axes[0] for b in axes[1]])
+            matrix = correlation(kernel, mesh, length_scale)
+        return np.full(len(matrix), mean), amplitude**2 * matrix
+
+    params = [(0.3, 1.2, 0.9, *coordinates), (-0.2, 0.8, 1.6, *coordinates)]
+    fixed = tuple(range(4, 4 + len(coordinates)))
+    bad = {1: BAD_SCALE, 2: BAD_SCALE}
+    return normal_vector(dist, params, moments, shape, invalid=bad, fixed=fixed)
+
+
+def truncated_reference(base: Any, lower: Any, upper: Any) -> Callable[..., float]:
+    def reference(value: Any, *p: Any) -> float:
+        family = base(*p[:2])
+        a, b = p[2:] if len(p) > 2 else (lower, upper)
+        return family.logpdf(value) - np.log(family.cdf(b) - family.cdf(a))
+
+    return reference
+
+
+def censored_reference(value: Any, loc: Any, scale: Any, lower: Any, upper: Any) -> float:
+    family = stats.norm(loc, scale)
+    if value == lower:
+        return family.logcdf(lower)
+    return family.logsf(upper) if value == upper else family.logpdf(value)
+
+
+def censored_poisson(value: Any, rate: Any, upper: Any) -> float:
+    family = stats.poisson(rate)
+    return family.logsf(upper - 1) if value == upper else family.logpmf(value)
+
+
+def truncated_poisson(value: Any, rate: Any, lower: Any, upper: Any) -> float:
+    family = stats.poisson(rate)
+    mass = np.log(family.cdf(upper) - family.cdf(lower - 1))
+    return family.logpmf(value) - mass if lower <= value <= upper else -np.inf
+
+
+def truncated_law(draws: Any, loc: Any, scale: Any, lower: Any, upper: Any) -> Any:
+    low, high = (lower - loc) / scale, (upper - loc) / scale
+    return stats.truncnorm(low, high, loc, scale).cdf(draws)
+
+
+CASES: dict[str, Case] = {
+    "Normal": location_scale(d.Normal(0, 1), stats.norm),
+    "Cauchy": location_scale(d.Cauchy(0, 1), stats.cauchy),
+    "Laplace": location_scale(d.Laplace(0, 1), stats.laplace),
+    "Logistic": location_scale(d.Logistic(0, 1), stats.logistic),
+    "StudentT": scipy_case(
+        d.StudentT(4),
+        stats.t,
+        lambda n, m, s: (n, m, s),
+        [(4.5, 0.2, 0.9), (1.3, -0.4, 1.5)],
+        LINE,
+        {0: BAD_SCALE, 2: BAD_SCALE},
+    ),
+    "HalfNormal": half(d.HalfNormal(1), stats.halfnorm),
+    "HalfCauchy": half(d.HalfCauchy(1), stats.halfcauchy),
+    "HalfStudentT": Case(
+        d.HalfStudentT(3, 1),
+        [(4.5, 0.9), (1.3, 1.5)],
+        HALF,
+        lambda y, n, s: np.log(2) + stats.t(n, 0, s).logpdf(y),
+        {0: BAD_SCALE, 1: BAD_SCALE},
+        [-0.1],
+        law=lambda y, n, s: 2 * stats.t(n, 0, s).cdf(y) - 1,
+    ),
+    "LogNormal": scipy_case(
+        d.LogNormal(0, 1),
+        stats.lognorm,
+        lambda m, s: (s, 0, np.exp(m)),
+        [(0.3, 0.8), (-0.5, 1.6)],
+        HALF,
+        {1: BAD_SCALE},
+        [-0.1, 0.0],
+    ),
+    "Exponential": scipy_case(
+        d.Exponential(1),
+        stats.expon,
+        lambda r: (0, 1 / r),
+        [(0.8,), (2.1,)],
+        HALF,
+        {0: BAD_SCALE},
+        [-0.1],
+    ),
+    "Gamma": scipy_case(
+        d.Gamma(1, 1),
+        stats.gamma,
+        lambda a, b: (a, 0, 1 / b),
+        [(2.3, 1.4), (0.7, 0.5)],
+        HALF,
+        {0: [*BAD_SCALE, -0.5, -1.5], 1: BAD_SCALE},
+        [-0.1],
+    ),
+    "InverseGamma": scipy_case(
+        d.InverseGamma(1, 1),
+        stats.invgamma,
+        lambda a, b: (a, 0, b),
+        [(2.3, 1.4), (0.7, 0.5)],
+        HALF,
+        {0: [*BAD_SCALE, -0.5, -1.5], 1: BAD_SCALE},
+        [-0.1, 0.0],
+    ),
+    "ScaledInverseChi2": scipy_case(
+        d.ScaledInverseChi2(1, 1),
+        stats.invgamma,
+        lambda n, s: (n / 2, 0, n * s**2 / 2),
+        [(4.3, 1.4), (1.7, 0.5)],
+        HALF,
+        {0: BAD_SCALE, 1: BAD_SCALE},
+        [-0.1, 0.0],
+    ),
+    "Beta": scipy_case(
+        d.Beta(1, 1),
+        stats.beta,
+        lambda a, b: (a, b),
+        [(2.3, 1.4), (0.7, 0.5)],
+        UNIT,
+        {0: [*BAD_SCALE, -0.5, -1.5], 1: [*BAD_SCALE, -0.5, -1.5]},
+        [-0.1, 1.1],
+    ),
+    "Uniform": scipy_case(
+        d.Uniform(0, 1),
+        stats.uniform,
+        lambda a, b: (a, b - a),
+        [(-3.0, 2.5), (-2.6, 1.8)],
+        LINE,
+        {0: [2.5, 3.0, np.nan], 1: [-3.0, -4.0, np.nan]},
+        [-3.1, 2.6],
+    ),
+    "Dirichlet": Case(
+        d.Dirichlet([1, 1, 1]),
+        [(np.array([2.3, 0.7, 1.4]),), (np.array([0.6, 1.0, 3.0]),)],
+        np.array([[0.2, 0.3, 0.5], [0.6, 0.1, 0.3], [0.05, 0.9, 0.05]]),
+        lambda y, a: stats.dirichlet(a).logpdf(y),
+        {0: [np.array([1.0, -1.0, 2.0]), np.array([1.0, -0.5, 2.0]), np.array([0.0, 1.0, 1.0])]},
+        [np.array([0.5, 0.5, 0.5]), np.array([-0.1, 0.6, 0.5])],
+        tangent={0: zero_sum},
+    ),
+    "MvNormal": normal_vector(
+        d.MvNormal(0, COV),
+        [(MEANS[0], COV), (MEANS[1], COV_2)],
+        lambda m, c: (m, c),
+        (3,),
+        invalid={1: [NOT_PD, np.full((3, 3), np.nan)]},
+        tangent={2: symmetric},
+    ),
+    "MvNormal cholesky": normal_vector(
+        d.MvNormal(0, cholesky=ROOT),
+        [(MEANS[0], ROOT), (MEANS[1], ROOT_2)],
+        lambda m, c: (m, c @ c.T),
+        (3,),
+        invalid={1: [BAD_ROOT, np.full((3, 3), np.nan), np.zeros((3, 3))]},
+        tangent={2: np.tril},
+    ),
+    "MvNormal precision": normal_vector(
+        d.MvNormal(0, precision=COV),
+        [(MEANS[0], COV), (MEANS[1], COV_2)],
+        lambda m, c: (m, np.linalg.inv(c)),
+        (3,),
+        invalid={1: [NOT_PD, np.full((3, 3), np.nan)]},
+        tangent={2: symmetric},
+    ),
+    "AR1": normal_vector(
+        d.AR1(0.5, 1),
+        [(0.85, 0.6), (-0.3, 1.4)],
+        ar1_moments,
+        (6,),
+        invalid={0: [1.0, -1.0, 1.5, -1.5, np.nan], 1: BAD_SCALE},
+    ),
+    "GaussianProcess ExpQuad": process(kernels.ExpQuad, POINTS),
+    "GaussianProcess Exponential": process(kernels.Exponential, PLANE),
+    "GaussianProcess Matern32": process(kernels.Matern32, POINTS),
+    "GaussianProcess Matern52": process(kernels.Matern52, PLANE),
+    "GaussianProcess Kronecker": process(kernels.ExpQuad, grid=AXES),
+    "GaussianProcess dense grid": process(kernels.Matern52, grid=AXES),
+    "Bernoulli": scipy_case(
+        d.Bernoulli(0.5),
+        stats.bernoulli,
+        lambda p: (p,),
+        [(0.3,), (0.85,)],
+        np.array([0, 1]),
+        {0: [-0.1, 1.1, np.nan]},
+        [*NOT_COUNTS, 2],
+    ),
+    "BernoulliLogit": scipy_case(
+        d.BernoulliLogit(0),
+        stats.bernoulli,
+        lambda e: (expit(e),),
+        [(-0.6,), (1.7,)],
+        np.array([0, 1]),
+        {0: [np.nan]},
+        [*NOT_COUNTS, 2],
+    ),
+    "Binomial": scipy_case(
+        d.Binomial(8, 0.5),
+        stats.binom,
+        lambda n, p: (n, p),
+        [(9, 0.3), (12, 0.85)],
+        COUNTS,
+        {0: [-1, 2.5, np.nan], 1: [-0.1, 1.1, np.nan]},
+        [*NOT_COUNTS, 13],
+        fixed=(1,),
+    ),
+    "BinomialLogit": scipy_case(
+        d.BinomialLogit(8, 0),
+        stats.binom,
+        lambda n, e: (n, expit(e)),
+        [(9, -0.6), (12, 1.7)],
+        COUNTS,
+        {0: [-1, 2.5, np.nan], 1: [np.nan]},
+        [*NOT_COUNTS, 13],
+        fixed=(1,),
+    ),
+    "Poisson": scipy_case(
+        d.Poisson(1),
+        stats.poisson,
+        lambda r: (r,),
+        [(2.6,), (0.7,)],
+        COUNTS,
+        {0: [-1.0, -0.1, np.nan]},
+        NOT_COUNTS,
+    ),
+    "PoissonLog": scipy_case(
+        d.PoissonLog(0),
+        stats.poisson,
+        lambda e: (np.exp(e),),
+        [(0.9,), (-0.4,)],
+        COUNTS,
+        {0: [np.nan, np.inf]},
+        NOT_COUNTS,
+    ),
+    "NegativeBinomial2": scipy_case(
+        d.NegativeBinomial2(1, 1),
+        stats.nbinom,
+        lambda m, f: (f, f / (m + f)),
+        [(2.6, 1.4), (0.7, 5.0)],
+        COUNTS,
+        {0: BAD_SCALE, 1: [*BAD_SCALE, -0.5, -2.5]},
+        NOT_COUNTS,
+    ),
+    "Categorical": Case(
+        d.Categorical([0.2, 0.3, 0.5]),
+        [(np.array([0.2, 0.3, 0.5]),), (np.array([0.6, 0.3, 0.1]),)],
+        np.array([0, 1, 2]),
+        lambda y, p: np.log(p[int(y)]),
+        {0: [np.array([0.2, 0.3, 0.4]), np.array([-0.1, 0.6, 0.5]), np.full(3, np.nan)]},
+        [*NOT_COUNTS, 3],
+        tangent={1: zero_sum},
+    ),
+    "CategoricalLogit": Case(
+        d.CategoricalLogit([0.0, 0.0, 0.0]),
+        [(np.array([0.2, -0.3, 1.5]),), (np.array([0.6, 0.3, -1.1]),)],
+        np.array([0, 1, 2]),
+        lambda y, e: e[int(y)] - np.log(np.exp(e).sum()),
+        {0: [np.array([0.2, np.nan, 0.4])]},
+        [*NOT_COUNTS, 3],
+    ),
+    "Flat": Case(d.Flat(), [(), ()], LINE, lambda y: 0.0, {}),
+    "Affine": Case(
+        d.Affine(d.Beta(1, 1), loc=-1, scale=2),
+        [(2.3, 1.4, -1.0, 2.0), (0.7, 0.5, -1.2, 2.5)],
+        np.array([-0.95, -0.2, 0.4, 0.9]),
+        lambda y, a, b, m, s: stats.beta(a, b, m, s).logpdf(y),
+        {0: BAD_SCALE, 1: BAD_SCALE, 3: BAD_SCALE},
+        [-1.3, 1.4],
+        law=lambda y, a, b, m, s: stats.beta(a, b, m, s).cdf(y),
+    ),
+    "Affine of AR1": normal_vector(
+        d.Affine(d.AR1(0.5, 1), loc=0, scale=1),
+        [(0.85, 0.6, 0.7, 1.3), (-0.3, 1.4, -0.2, 0.8)],
+        lambda phi, sigma, m, s: (m + np.zeros(6), s**2 * ar1_moments(phi, sigma)[1]),
+        (6,),
+        invalid={0: [1.0, -1.5], 1: BAD_SCALE, 3: BAD_SCALE},
+    ),
+    "Truncated": Case(
+        d.Truncated(d.Normal(0, 1), lower=-2.5, upper=2.0),
+        [(0.3, 0.8, -2.5, 2.0), (-0.5, 1.6, -2.6, 1.9)],
+        LINE,
+        truncated_reference(stats.norm, -2.5, 2.0),
+        {1: BAD_SCALE, 2: [2.0, 3.0, np.nan], 3: [-2.5, -3.0, np.nan]},
+        [-2.7, 2.1],
+        law=truncated_law,
+    ),
+    "Truncated below": Case(
+        d.Truncated(d.Cauchy(0, 1), lower=-2.4),
+        [(0.3, 0.8, -2.4), (-0.5, 1.6, -2.5)],
+        LINE,
+        lambda y, m, s, a: stats.cauchy(m, s).logpdf(y) - stats.cauchy(m, s).logsf(a),
+        {1: BAD_SCALE, 2: [np.nan]},
+        [-2.7],
+        law=lambda y, m, s, a: 1 - stats.cauchy(m, s).sf(y) / stats.cauchy(m, s).sf(a),
+    ),
+    "Truncated above": Case(
+        d.Truncated(d.HalfNormal(1), upper=5.0),
+        [(1.8, 5.0), (2.6, 4.5)],
+        HALF,
+        lambda y, s, b: stats.halfnorm(0, s).logpdf(y) - stats.halfnorm(0, s).logcdf(b),
+        {0: BAD_SCALE, 1: [np.nan, -1.0]},
+        [-0.1, 5.1],
+        law=lambda y, s, b: stats.halfnorm(0, s).cdf(y) / stats.halfnorm(0, s).cdf(b),
+    ),
+    "Truncated Poisson": Case(
+        d.Truncated(d.Poisson(1), lower=1, upper=9),
+        [(2.6, 1.0, 9.0), (0.7, 1.0, 8.0)],
+        COUNTS[1:],
+        truncated_poisson,
+        {0: [-1.0, np.nan]},
+        [0, 0.5, 10, np.nan],
+        fixed=(2, 3),
+    ),
+    "Censored": Case(
+        d.Censored(d.Normal(0, 1), lower=-2.3, upper=1.7),
+        [(0.3, 0.8, -2.3, 1.7), (-0.5, 1.6, -2.3, 1.7)],
+        LINE,
+        censored_reference,
+        {1: BAD_SCALE},
+        [-2.4, 1.8],
+        fixed=(0, 3, 4),
+    ),
+    "Censored Poisson": Case(
+        d.Censored(d.Poisson(1), upper=7),
+        [(2.6, 7.0), (0.7, 7.0)],
+        COUNTS,
+        censored_poisson,
+        {0: [-1.0, np.nan]},
+        [-1, 0.5, 8, np.nan],
+        fixed=(2,),
+    ),
+}
+NORMAL_LOG_SCALE = scipy_case(
+    d.Normal.link_forms["scale", "exp"](0, 0),
+    stats.norm,
+    lambda m, e: (m, np.exp(e)),
+    [(0.3, -0.2), (-0.5, 0.5)],
+    LINE,
+    {1: [np.nan, np.inf]},
+)
+CASES["NormalLogScale"] = NORMAL_LOG_SCALE
+
+
+@pytest.fixture(params=CASES.values(), ids=CASES.keys())
+def case(request: pytest.FixtureRequest) -> Case:
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def cases() -> dict[str, Case]:
+    return CASES

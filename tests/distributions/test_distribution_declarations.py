@@ -1,0 +1,60 @@
+"""Binding of arguments, defaults and supports that depend on them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from probmodel import distributions as d
+from probmodel.distributions.base import batch_shape, reduce_to, row_sum
+from probmodel.errors import ModelError
+
+
+def test_arguments_are_bound_by_position_and_name():
+    assert d.Normal(1.0, scale=2.0).args == {"loc": 1.0, "scale": 2.0}
+    assert d.StudentT(3.0).args == {"df": 3.0, "loc": 0.0, "scale": 1.0}
+    assert d.Normal(0, 1).location.file == __file__
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: d.Normal(0), "needs 'scale'"),
+        (lambda: d.Normal(0, 1, 2), "takes 2 parameters, 3 were given"),
+        (lambda: d.Normal(0, sigma=1), "no parameter 'sigma'"),
+        (lambda: d.Normal(0, 1, loc=1), "'loc' twice"),
+        (lambda: d.Flat(1), "takes 0 parameters"),
+    ],
+)
+def test_wrong_arguments_are_named(call, message):
+    with pytest.raises(ModelError, match=message):
+        call()
+
+
+def test_supports_that_depend_on_arguments():
+    assert d.Uniform(-1.0, 2.0).support().bounds == (-1.0, 2.0)
+    assert d.Binomial(7, 0.5).support().bounds == (0, 7)
+    assert d.Categorical([0.2, 0.8]).support().bounds == (0, 1)
+    assert d.CategoricalLogit(np.zeros((5, 4))).support().bounds == (0, 3)
+    assert d.Categorical(object()).support().bounds == (0,)
+
+
+def test_reduction_sums_over_what_was_broadcast():
+    full = np.arange(6.0).reshape(2, 3)
+    assert reduce_to(np.zeros((2, 1)), full, (2, 3), 0).shape == (2, 1)
+    np.testing.assert_array_equal(reduce_to(np.zeros(3), full, (2, 3), 0), full.sum(0))
+    np.testing.assert_array_equal(reduce_to(np.zeros(()), full, (2, 3), 0), 15.0)
+    np.testing.assert_array_equal(
+        reduce_to(np.zeros((2, 1)), np.ones((2, 1)), (2, 3), 0), [[3], [3]]
+    )
+
+
+@pytest.mark.parametrize("shape", [(), (4,), (3, 1), (1, 4), (2, 3, 4), (2, 1, 1), (2, 3, 1)])
+def test_row_sums_equal_those_of_the_broadcast(shape):
+    terms = np.random.default_rng(0).standard_normal(shape)
+    expected = np.broadcast_to(terms, (2, 3, 4)).sum(axis=(1, 2))
+    np.testing.assert_allclose(np.broadcast_to(row_sum(terms, (2, 3, 4)), (2,)), expected)
+
+
+def test_batch_shape_leaves_out_event_axes():
+    assert batch_shape([np.zeros((2, 1, 3)), np.zeros((4, 3, 3))], [1, 2]) == (2, 4)

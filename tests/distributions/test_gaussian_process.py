@@ -1,0 +1,101 @@
+"""Gaussian processes: declaration, structure and what is remembered."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from probmodel.distributions import GaussianProcess, correlation, kernels
+from probmodel.errors import ModelError
+
+X = np.linspace(0.0, 3.0, 7)
+NUMBERS = tuple(np.array(v) for v in (0.2, 1.3, 0.8))
+
+
+def test_it_takes_points_or_a_grid():
+    with pytest.raises(ModelError, match="exactly one"):
+        GaussianProcess(kernels.ExpQuad())
+    with pytest.raises(ModelError, match="exactly one"):
+        GaussianProcess(kernels.ExpQuad(), X, grid=(X,))
+    with pytest.raises(ModelError, match="a kernel first"):
+        GaussianProcess(X, X)
+    with pytest.raises(ModelError, match="jitter >= 0"):
+        GaussianProcess(kernels.ExpQuad(), X, jitter=-1.0)
+
+
+def test_kernel_arguments_are_parameters():
+    dist = GaussianProcess(kernels.Matern32(amplitude=2.0, length_scale=0.5), X, mean=1.0)
+    assert {k: v for k, v in dist.args.items() if k != "points"} == {
+        "mean": 1.0,
+        "amplitude": 2.0,
+        "length_scale": 0.5,
+    }
+    assert dist.event_ndim == 1
+    on_grid = GaussianProcess(kernels.ExpQuad(), grid=(X, X[:3]))
+    assert on_grid.event_ndim == 2
+    assert list(on_grid.args)[3:] == ["axis_0", "axis_1"]
+
+
+def counting(monkeypatch):
+    calls, real = [], correlation.cholesky
+    monkeypatch.setattr(correlation, "cholesky", lambda a: calls.append(a.shape) or real(a))
+    return calls
+
+
+@pytest.mark.parametrize("grid", [False, True])
+def test_constant_hyperparameters_are_factorised_once(monkeypatch, grid):
+    calls = counting(monkeypatch)
+    coordinates = (X, X[:3]) if grid else (X,)
+    shape = tuple(map(len, coordinates))
+    where = {"grid": coordinates} if grid else {"points": X}
+    dist = GaussianProcess(kernels.ExpQuad(), **where, jitter=1e-6)
+    y = np.random.default_rng(0).standard_normal((3, *shape))
+    dist.summed([0], y, *NUMBERS, *coordinates)
+    assert calls == [(n, n) for n in shape]
+    # Other values of the mean and the amplitude, even one per chain, need no other factor.
+    dist.summed(
+        [0, 1, 2], y, NUMBERS[0], np.array([1.0, 2.0, 3.0]), NUMBERS[2].copy(), *coordinates
+    )
+    dist.noncentered(np, y, *NUMBERS, *coordinates)
+    dist.partials(np, y, *NUMBERS, *coordinates)[0]()
+    assert len(calls) == len(shape)
+    dist.summed([0], y, *NUMBERS[:2], np.array(0.9), *coordinates)
+    assert len(calls) == 2 * len(shape)
+
+
+def test_non_separable_kernels_on_a_grid_take_one_dense_matrix(monkeypatch):
+    calls = counting(monkeypatch)
+    dist = GaussianProcess(kernels.Exponential(), grid=(X, X[:3]))
+    dist.log_kernel(np, np.zeros((7, 3)), *NUMBERS, X, X[:3])
+    assert calls == [(21, 21)]
+
+
+def test_three_axes_per_chain_equal_the_explicit_covariance():
+    axes = (X[:3], X[:2], X[:4])
+    dist = GaussianProcess(kernels.ExpQuad(), grid=axes, jitter=1e-4)
+    y = np.random.default_rng(0).standard_normal((2, 3, 2, 4))
+    scales = np.array([0.7, 1.4])
+    logp, _ = dist.summed([0, 3], y, NUMBERS[0], NUMBERS[1], scales, *axes)
+    for value, scale, actual in zip(y, scales, logp, strict=True):
+        covariance = np.array([[1.3**2]])
+        for x in axes:
+            r = np.exp(-0.5 * ((x[:, None] - x) / scale) ** 2) + 1e-4 * np.eye(len(x))
+            covariance = np.kron(covariance, r)
+        expected = stats.multivariate_normal(np.full(24, 0.2), covariance).logpdf(value.ravel())
+        assert actual == pytest.approx(expected, rel=1e-9)
+
+
+def test_coordinates_cannot_depend_on_parameters():
+    dist = GaussianProcess(kernels.ExpQuad(), X)
+    with pytest.raises(ModelError, match="cannot depend on parameters"):
+        dist.partials(np, np.zeros(7), *NUMBERS, X)[4]()
+
+
+def test_it_can_be_pickled():
+    dist = GaussianProcess(kernels.ExpQuad(), X)
+    before = dist.log_kernel(np, np.sin(X), *NUMBERS, X)
+    after = pickle.loads(pickle.dumps(dist)).log_kernel(np, np.sin(X), *NUMBERS, X)
+    assert after == before

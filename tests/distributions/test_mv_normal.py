@@ -1,0 +1,84 @@
+"""The three forms of the multivariate normal, and what is remembered of constants."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from probmodel import distributions as d
+from probmodel.distributions import mv_normal, whitening
+from probmodel.errors import ModelError
+
+
+def covariance(n, seed=0):
+    a = np.random.default_rng(seed).standard_normal((n, n))
+    return a @ a.T + np.eye(n)
+
+
+def test_the_keyword_chooses_the_form():
+    matrix = np.eye(2)
+    assert list(d.MvNormal(0.0, covariance=matrix).parameters) == ["loc", "covariance"]
+    assert list(d.MvNormal(0.0, matrix).parameters) == ["loc", "covariance"]
+    assert list(d.MvNormal(0.0, cholesky=matrix).parameters) == ["loc", "cholesky"]
+    assert list(d.MvNormal(loc=0.0, precision=matrix).parameters) == ["loc", "precision"]
+    assert d.MvNormal(0.0, precision=matrix).name == "MvNormal"
+
+
+@pytest.mark.parametrize("matrices", [{}, {"covariance": 1, "cholesky": 1}, {"wrong": 1}])
+def test_exactly_one_matrix_is_given(matrices):
+    with pytest.raises(ModelError, match="exactly one of covariance=, cholesky= and precision="):
+        d.MvNormal(0.0, **matrices)
+
+
+def test_the_three_forms_agree():
+    c = covariance(4)
+    y, loc = np.random.default_rng(1).standard_normal((2, 3, 4))
+    forms = {"covariance": c, "cholesky": np.linalg.cholesky(c), "precision": np.linalg.inv(c)}
+    logps = [d.MvNormal(0.0, **{k: m}).summed([0], y, loc, m) for k, m in forms.items()]
+    for logp, (slope,) in logps[1:]:
+        np.testing.assert_allclose(logp, logps[0][0], rtol=1e-10)
+        np.testing.assert_allclose(slope, logps[0][1][0], rtol=1e-10)
+
+
+@pytest.mark.parametrize("form", ["covariance", "cholesky", "precision"])
+def test_a_constant_matrix_is_factorised_once(form, monkeypatch):
+    calls = []
+    for module in (mv_normal, whitening):
+        for name in ("cholesky", "solve_lower"):
+            real = getattr(module, name, None)
+            if real is not None:
+                counted = lambda *a, real=real, **k: calls.append(1) or real(*a, **k)  # noqa: E731
+                monkeypatch.setattr(module, name, counted)
+    c = covariance(4)
+    dist = d.MvNormal(0.0, **{form: c if form != "cholesky" else np.linalg.cholesky(c)})
+    matrix = dist.args[form]
+    y = np.random.default_rng(1).standard_normal((3, 4))
+    first = dist.summed([0, 1], y, np.zeros(4), matrix)
+    done = len(calls)
+    assert done > 0
+    again = dist.summed([0, 1], y, np.zeros(4), matrix.copy())
+    dist.partials(np, y, np.zeros(4), matrix)[0]()
+    assert len(calls) == done
+    np.testing.assert_array_equal(first[0], again[0])
+    other = dist.summed([0], y, np.zeros(4), 2.0 * matrix)
+    assert len(calls) > done
+    assert not np.any(other[0] == first[0])
+
+
+def test_one_bad_matrix_of_a_stack_is_nan():
+    stack = np.stack([covariance(3), -np.eye(3), covariance(3, 2)])
+    y = np.zeros((3, 3))
+    for form in ("covariance", "precision"):
+        logp, _ = d.MvNormal(0.0, **{form: stack}).summed([0, 2], y, np.zeros(3), stack)
+        assert list(np.isfinite(logp)) == [True, False, True]
+
+
+def test_it_can_be_pickled():
+    dist = d.MvNormal(np.zeros(3), cholesky=np.eye(3))
+    dist.log_kernel(np, np.zeros(3), np.zeros(3), np.eye(3))
+    copy = pickle.loads(pickle.dumps(dist))
+    assert list(copy.parameters) == ["loc", "cholesky"]
+    logp = copy.log_kernel(np, np.zeros(3), np.zeros(3), np.eye(3))
+    assert logp == pytest.approx(-1.5 * np.log(2 * np.pi))

@@ -1,0 +1,202 @@
+"""Affine, truncated and censored distributions: declaration, supports and corner cases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from probmodel import distributions as d
+from probmodel.constraints import IntegerInterval, Interval, Lower, Real, Upper
+from probmodel.errors import ModelError
+
+
+def logp(dist, value, *params):
+    with np.errstate(all="ignore"):
+        return dist.log_density(np, np.asarray(value), *map(np.asarray, params))
+
+
+@pytest.mark.parametrize(
+    ("inner", "kind", "bounds"),
+    [
+        (d.Normal(0, 1), Real, ()),
+        (d.Gamma(1, 1), Lower, (-1.0,)),
+        (d.HalfNormal(1), Lower, (-1.0,)),
+        (d.Beta(1, 1), Interval, (-1.0, 1.0)),
+        (d.Uniform(1, 3), Interval, (1.0, 5.0)),
+        (d.Truncated(d.Normal(0, 1), upper=2.0), Upper, (3.0,)),
+    ],
+)
+def test_affine_moves_the_support(inner, kind, bounds):
+    support = d.Affine(inner, loc=-1.0, scale=2.0).support()
+    assert type(support) is kind
+    assert support.bounds == bounds
+
+
+@pytest.mark.parametrize("inner", [d.Poisson(1), d.Dirichlet([1, 1])])
+def test_affine_refuses_what_it_cannot_move(inner):
+    with pytest.raises(ModelError, match=inner.name):
+        d.Affine(inner, loc=1.0)
+
+
+def test_wrappers_take_a_distribution():
+    with pytest.raises(ModelError, match="takes a distribution first, float was given"):
+        d.Affine(1.0)
+
+
+def test_wrapper_parameters_are_those_inside_and_its_own():
+    dist = d.Affine(d.Truncated(d.Normal(1.0, 2.0), lower=0.5), loc=3.0, scale=4.0)
+    assert dist.args == {
+        "dist.dist.loc": 1.0,
+        "dist.dist.scale": 2.0,
+        "dist.lower": 0.5,
+        "loc": 3.0,
+        "scale": 4.0,
+    }
+    expected = stats.truncnorm(-0.25, np.inf, 1.0, 2.0).logpdf(2.0) - np.log(4.0)
+    assert logp(dist, 11.0, *dist.args.values()) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("dist", "kind", "bounds"),
+    [
+        (d.Truncated(d.Normal(0, 1), lower=1.0), Lower, (1.0,)),
+        (d.Truncated(d.Normal(0, 1), upper=1.0), Upper, (1.0,)),
+        (d.Truncated(d.Normal(0, 1), lower=0.0, upper=1.0), Interval, (0.0, 1.0)),
+        (d.Truncated(d.HalfNormal(1), upper=3.0), Interval, (0.0, 3.0)),
+        (d.Truncated(d.HalfNormal(1), lower=-2.0, upper=3.0), Interval, (0.0, 3.0)),
+        (d.Truncated(d.Uniform(0, 5), lower=2.0, upper=9.0), Interval, (2.0, 5.0)),
+        (d.Truncated(d.Poisson(1), lower=1), IntegerInterval, (1.0,)),
+        (d.Censored(d.Poisson(1), upper=9), IntegerInterval, (0, 9)),
+        (d.Censored(d.Normal(0, 1), lower=-1.0), Lower, (-1.0,)),
+    ],
+)
+def test_bounds_narrow_the_support(dist, kind, bounds):
+    assert type(dist.support()) is kind
+    assert dist.support().bounds == bounds
+
+
+def test_censored_values_at_the_bounds_are_in_the_support():
+    support = d.Censored(d.Normal(0, 1), lower=-1.0, upper=1.0).support()
+    assert np.all(support.check(np.array([-1.0, 0.0, 1.0]), *support.bounds))
+
+
+@pytest.mark.parametrize("wrapper", [d.Truncated, d.Censored])
+def test_what_cannot_be_bounded_says_so_and_lists_what_can(wrapper):
+    with pytest.raises(ModelError, match=r"Beta has no cumulative.*Cauchy, .*Normal, "):
+        wrapper(d.Beta(1, 1), lower=0.5)
+    with pytest.raises(ModelError, match="AR1 has no cumulative"):
+        wrapper(d.AR1(0.5, 1), lower=0.5)
+    with pytest.raises(ModelError, match="Affine has no cumulative"):
+        wrapper(d.Affine(d.Beta(1, 1)), lower=0.5)
+    with pytest.raises(ModelError, match="needs lower=, upper= or both"):
+        wrapper(d.Normal(0, 1))
+    with pytest.raises(ModelError, match="lower < upper"):
+        wrapper(d.Normal(0, 1), lower=1.0, upper=1.0)
+    with pytest.raises(ModelError, match="Beta has no cumulative"):
+        d.Beta(1, 1).log_cdf(np, 0.5, 1.0, 1.0)
+
+
+CONTINUOUS = {
+    "Normal": stats.norm,
+    "Cauchy": stats.cauchy,
+    "Laplace": stats.laplace,
+    "Logistic": stats.logistic,
+}
+
+
+@pytest.mark.parametrize("name", CONTINUOUS)
+@pytest.mark.parametrize("z", [-30.0, -3.0, -0.1, 0.0, 0.1, 3.0, 30.0])
+def test_distribution_functions_are_accurate_in_both_tails(name, z):
+    dist, family = d.DISTRIBUTIONS[name](0, 1), CONTINUOUS[name]
+    x, params = np.array(1.0 + 2.0 * z), (np.array(1.0), np.array(2.0))
+    assert dist.log_cdf(np, x, *params) == pytest.approx(family.logcdf(z), rel=1e-10)
+    assert dist.log_ccdf(np, x, *params) == pytest.approx(family.logsf(z), rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "family"),
+    [
+        ("HalfNormal", (1.3,), stats.halfnorm(0, 1.3)),
+        ("HalfCauchy", (1.3,), stats.halfcauchy(0, 1.3)),
+        ("LogNormal", (0.3, 0.8), stats.lognorm(0.8, 0, np.exp(0.3))),
+        ("Exponential", (0.7,), stats.expon(0, 1 / 0.7)),
+        ("Uniform", (-1.0, 4.0), stats.uniform(-1.0, 5.0)),
+        ("Poisson", (3.2,), stats.poisson(3.2)),
+        ("PoissonLog", (np.log(3.2),), stats.poisson(3.2)),
+    ],
+)
+def test_distribution_functions_are_those_of_scipy(name, params, family):
+    dist, params = d.DISTRIBUTIONS[name], [np.asarray(p) for p in params]
+    dist = dist(*params)
+    for x in (-2.0, 0.2, 1.0, 2.0, 6.0):
+        with np.errstate(all="ignore"):
+            below = np.exp(dist.log_cdf(np, np.array(x), *params))
+            above = np.exp(dist.log_ccdf(np, np.array(x), *params))
+        assert below == pytest.approx(family.cdf(x), rel=1e-10, abs=1e-15)
+        assert above == pytest.approx(family.sf(x), rel=1e-10, abs=1e-15)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_truncation_far_in_a_tail_is_finite_and_right(sign):
+    bounds = sorted([sign * 20.0, sign * 21.0])
+    dist = d.Truncated(d.Normal(0, 1), *bounds)
+    params = (0.0, 1.0, *bounds)
+    expected = stats.norm.logpdf(20.3) - (
+        stats.norm.logsf(20.0) + np.log1p(-np.exp(stats.norm.logsf(21.0) - stats.norm.logsf(20.0)))
+    )
+    assert logp(dist, sign * 20.3, *params) == pytest.approx(expected, rel=1e-10)
+    slopes = [t() for t in dist.partials(np, np.array(sign * 20.3), *map(np.asarray, params))]
+    assert np.all(np.isfinite(slopes))
+    draws = dist.sample(np.random.default_rng(0), (2000,), *map(np.asarray, params))
+    assert (
+        stats.kstest(sign * draws, lambda x: 1 - stats.norm.sf(x) / stats.norm.sf(20.0)).pvalue
+        > 1e-5
+    )
+
+
+def test_truncated_draws_without_a_lower_bound_reach_far():
+    dist = d.Truncated(d.Cauchy(0, 1), upper=-1e6)
+    draws = dist.sample(np.random.default_rng(0), (500,), *map(np.asarray, (0.0, 1.0, -1e6)))
+    # The tail is a power: -1e6 / draws is uniform.
+    assert stats.kstest(-1e6 / draws, "uniform").pvalue > 1e-5
+
+
+def test_truncated_counts_include_both_bounds():
+    dist = d.Truncated(d.Poisson(1), lower=2, upper=4)
+    masses = [np.exp(logp(dist, k, 3.0, 2.0, 4.0)) for k in range(7)]
+    expected = stats.poisson.pmf([2, 3, 4], 3.0)
+    np.testing.assert_allclose(masses, [0, 0, *(expected / expected.sum()), 0, 0], atol=1e-15)
+
+
+def test_censored_slope_counts_censored_observations_by_their_probability():
+    dist = d.Censored(d.Normal(0, 1), upper=1.0)
+    y, h = np.array([[0.2, 1.0, 1.0]]), 1e-5
+    args = [np.array([[0.3]]), np.array([[0.8]]), np.array(1.0)]
+    _, (slope,) = dist.summed([1], y, *args)
+    up, down = (dist.summed([], y, args[0] + t, *args[1:])[0] for t in (h, -h))
+    assert slope[0, 0] == pytest.approx((up - down)[0] / (2 * h), rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("dist", "link", "other"),
+    [
+        (d.Poisson, ("rate", "exp"), d.PoissonLog),
+        (d.Bernoulli, ("p", "expit"), d.BernoulliLogit),
+        (d.Binomial, ("p", "expit"), d.BinomialLogit),
+        (d.Normal, ("scale", "exp"), None),
+    ],
+)
+def test_link_forms_say_the_same_with_the_parameter_in_its_place(cases, dist, link, other):
+    form = dist.link_forms[link]
+    assert other in (None, form)
+    position = list(dist.parameters).index(link[0])
+    inverse = {"exp": np.log, "expit": lambda p: np.log(p / (1 - p))}[link[1]]
+    case = cases[dist.__name__]
+    params = [np.asarray(p) for p in case.params[0]]
+    linked = list(params)
+    linked[position] = inverse(params[position])
+    assert len(form.parameters) == len(dist.parameters)
+    assert logp(case.dist, case.values, *params) == pytest.approx(
+        logp(cases[form.__name__].dist, case.values, *linked), rel=1e-12
+    )

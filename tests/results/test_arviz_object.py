@@ -1,0 +1,180 @@
+"""Groups, dims, coords, types and attributes of the result, in memory and through a file."""
+
+import json
+
+import arviz as az
+import numpy as np
+import pytest
+
+from probmodel.errors import OutputError
+from probmodel.results import draws as draws_module
+from probmodel.results.arviz_object import arviz_before_1, arviz_object, group, group_names
+from probmodel.results.attributes import run_attributes
+from probmodel.results.draws import element_labels, named_draws
+from probmodel.results.findings import Finding
+from probmodel.results.storage import load, reserved, save_reserved
+from probmodel.types import Variable
+
+
+@pytest.fixture
+def build(posterior, sampler, make_request):
+    def build(run, names=None, findings=(), **request):
+        draws = named_draws(posterior, run.x, names)
+        warmup = None if run.warmup_x is None else named_draws(posterior, run.warmup_x, names)
+        attributes = run_attributes(make_request(**request), sampler, run, findings)
+        return arviz_object(run, posterior, draws, attributes, warmup)
+
+    return build
+
+
+def test_kind_is_what_the_installed_arviz_uses(build, make_run):
+    result = build(make_run())
+    assert type(result).__name__ == ("InferenceData" if arviz_before_1() else "DataTree")
+    assert arviz_before_1() == (int(az.__version__.split(".")[0]) < 1)
+
+
+def test_groups(build, make_run):
+    usual = {"posterior", "sample_stats", "observed_data", "constant_data"}
+    assert set(group_names(build(make_run()))) == usual
+    warm = {"warmup_posterior", "warmup_sample_stats"}
+    assert set(group_names(build(make_run(warmup=20)))) == usual | warm
+
+
+def test_no_draws_leave_only_the_warmup(build, make_run):
+    run = make_run(np.empty((4, 0, 3)), warmup=20)
+    names = set(group_names(build(run)))
+    assert names == {"warmup_posterior", "warmup_sample_stats", "observed_data", "constant_data"}
+
+
+def test_posterior_values_dims_and_coords(build, make_run):
+    run = make_run(chains=2, draws=7)
+    found = group(build(run), "posterior")
+    assert found["w"].dims == ("chain", "draw", "feature")
+    assert found["tau"].dims == ("chain", "draw")
+    assert found["table"].dims == ("chain", "draw", "feature", "row")
+    assert list(found.coords["feature"].values) == ["age", "sex"]
+    assert list(found.coords["row"].values) == [0, 1, 2]
+    assert list(found.coords["draw"].values) == list(range(7))
+    np.testing.assert_array_equal(found["tau"], np.exp(run.x[:, :, 2]))
+    np.testing.assert_array_equal(found["w"].sel(feature="sex"), run.x[:, :, 1])
+
+
+def test_statistics_and_data_keep_their_types(build, make_run):
+    result = build(make_run())
+    stats = group(result, "sample_stats")
+    assert stats["diverging"].dtype == bool
+    assert stats["n_steps"].dtype.kind == "i"
+    assert stats["lp"].dims == ("chain", "draw")
+    data = group(result, "observed_data")
+    assert data["y"].dtype.kind == "i"
+    assert list(data.coords["obs"].values) == [0, 1, 2, 3]
+    assert list(group(result, "constant_data").coords["feature"].values) == ["age", "sex"]
+
+
+def test_only_the_variables_asked_for(build, make_run):
+    found = group(build(make_run(), names=("tau",)), "posterior")
+    assert list(found.data_vars) == ["tau"]
+
+
+def test_transforming_in_chunks_changes_nothing(posterior, make_run, monkeypatch):
+    run = make_run(chains=3, draws=11)
+    whole = named_draws(posterior, run.x)
+    posterior.largest = 0
+    monkeypatch.setattr(draws_module, "_CHUNK", 60)
+    for name, values in named_draws(posterior, run.x).items():
+        np.testing.assert_array_equal(values, whole[name])
+    assert posterior.largest == 5
+
+
+def test_element_labels():
+    matrix = Variable("L", (2, 2), ("r", "c"), {"c": np.array(["a", "b"])}, "param")
+    assert element_labels(matrix, {"c": np.array([8, 9])}) == [
+        "L[0, a]",
+        "L[0, b]",
+        "L[1, a]",
+        "L[1, b]",
+    ]
+    assert element_labels(Variable("mu", (), (), {}, "param"), {}) == ["mu"]
+
+
+def test_attributes(build, make_run):
+    finding = Finding("rhat", "R-hat above 1.01", ("w[age]",))
+    attrs = build(make_run(interrupted=True), findings=[finding]).attrs
+    assert attrs["method"] == "fake_mala"
+    assert attrs["coupling"] == "pooled_warmup"
+    assert json.loads(attrs["settings"])["target_accept"] == 0.574
+    assert attrs["seed"] == 42
+    assert attrs["interrupted"] == 1
+    assert attrs["n_grad_sampling"] == 2000
+    assert attrs["sampling_time"] == 0.5
+    assert attrs["inference_library"] == "probmodel"
+    assert attrs["numpy_version"] == np.__version__
+    stored = json.loads(attrs["warnings"])
+    assert stored == [{"kind": "rhat", "message": "R-hat above 1.01", "variables": ["w[age]"]}]
+
+
+@pytest.mark.parametrize(
+    ("entropy", "expected"),
+    [(7, 7), (2**80, str(2**80)), ([1, 2], "[1, 2]")],
+)
+def test_seed_attribute(build, make_run, entropy, expected):
+    attrs = build(make_run(), seed=np.random.SeedSequence(entropy)).attrs
+    assert attrs["seed"] == expected
+    assert "seed_spawn_key" not in attrs
+
+
+def test_seed_of_a_child(build, make_run):
+    child = np.random.SeedSequence(3).spawn(2)[1]
+    attrs = build(make_run(), seed=child).attrs
+    assert (attrs["seed"], attrs["seed_spawn_key"]) == (3, "[1]")
+
+
+def test_round_trip_through_a_file(build, make_run, tmp_path):
+    result = build(make_run(warmup=10), findings=[Finding("few_draws", "few")])
+    path = tmp_path / "fit.nc"
+    with reserved(path) as temporary:
+        save_reserved(result, temporary, path)
+    again = load(path)
+    assert set(group_names(again)) == set(group_names(result))
+    for name in group_names(result):
+        before, after = group(result, name), group(again, name)
+        for key in before.data_vars:
+            np.testing.assert_array_equal(before[key], after[key])
+            assert after[key].dtype == before[key].dtype
+            assert after[key].dims == before[key].dims
+    assert list(group(again, "posterior").coords["feature"].values) == ["age", "sex"]
+    for key, value in result.attrs.items():
+        assert again.attrs[key] == value
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failed_write_leaves_the_old_file(build, make_run, tmp_path):
+    path = tmp_path / "fit.nc"
+    path.write_text("old")
+    result = build(make_run())
+    result.to_netcdf = _full_disk
+    with pytest.raises(OutputError, match="No space"), reserved(path) as temporary:
+        save_reserved(result, temporary, path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def _full_disk(*args, **kwargs):
+    raise OSError(28, "No space left on device")
+
+
+def test_places_that_cannot_be_written(tmp_path):
+    with pytest.raises(OutputError, match="no folder"), reserved(tmp_path / "no" / "fit.nc"):
+        pass
+    with pytest.raises(OutputError, match="not a regular file"), reserved(tmp_path):
+        pass
+    with reserved(None) as temporary:
+        assert temporary is None
+
+
+def test_unreadable_files(tmp_path):
+    with pytest.raises(OutputError, match="no file"):
+        load(tmp_path / "none.nc")
+    (tmp_path / "text.nc").write_text("not a netCDF file")
+    with pytest.raises(OutputError, match="cannot be read"):
+        load(tmp_path / "text.nc")

@@ -1,0 +1,206 @@
+"""Every warning is triggered by a case built for it, and none by clean draws."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from probmodel.errors import SamplingWarning
+from probmodel.results import quantities as quantities_module
+from probmodel.results.diagnostics import diagnose
+from probmodel.results.draws import named_draws
+from probmodel.results.findings import Finding, emit
+
+
+@pytest.fixture
+def check(posterior, sampler, make_request):
+    """Findings about a run, by kind."""
+
+    def check(run, names=None, sampler=sampler, **request):
+        draws = named_draws(posterior, run.x, names)
+        findings = diagnose(run, posterior, draws, sampler, make_request(**request))
+        return {finding.kind: finding for finding in findings}
+
+    return check
+
+
+@pytest.fixture
+def normal():
+    return np.random.default_rng(1).standard_normal((4, 500, 3))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_clean_draws_are_not_complained_about(check, make_run, seed):
+    assert check(make_run(seed=seed)) == {}
+
+
+def test_one_shifted_chain(check, make_run, normal):
+    normal[2, :, 0] += 0.5
+    found = check(make_run(normal))
+    assert found["rhat"].variables[0] == "w[age]"
+    assert "w[age] 1.0" in found["rhat"].message
+    assert "w[sex]" not in found["rhat"].message
+    assert "separated_chains" not in found
+
+
+def test_separated_chains(check, make_run, normal):
+    normal[[1, 3], :, 1] += 20.0
+    found = check(make_run(normal))
+    message = found["separated_chains"].message
+    assert "chains 0, 2" in message
+    assert "chains 1, 3" in message
+    assert found["separated_chains"].variables == ("w[sex]",)
+    assert "rhat" in found
+
+
+def test_drifting_chains_are_not_called_modes(check, make_run, normal):
+    normal[:, :, 0] += np.linspace(0, 1, 500) * np.array([0, 20, 0, 20])[:, None]
+    found = check(make_run(normal))
+    assert "rhat" in found
+    assert "separated_chains" not in found
+
+
+def test_slow_chains_have_few_effective_draws(check, make_run, normal):
+    for t in range(1, 500):
+        normal[:, t, 2] = 0.95 * normal[:, t - 1, 2] + np.sqrt(1 - 0.95**2) * normal[:, t, 2]
+    found = check(make_run(normal))
+    assert found["ess_bulk"].variables == ("tau",)
+    assert found["ess_tail"].variables == ("tau",)
+    assert "raise draws to about" in found["ess_bulk"].message
+
+
+def test_at_most_five_quantities_are_named(check, make_run, normal):
+    normal[0] += 2.0
+    found = check(make_run(normal))
+    assert len(found["rhat"].variables) == 5
+    assert "9 of 9 quantities" in found["rhat"].message
+    assert " and 4 more. " in found["rhat"].message
+
+
+@pytest.mark.parametrize("still", [[1], [0, 1, 2, 3]])
+def test_stuck_chains(check, make_run, normal, still):
+    normal[still] = normal[still, :1]
+    found = check(make_run(normal))
+    assert f"{len(still)} of 4 chains hardly moved" in found["stuck_chains"].message
+    assert "separated_chains" not in found
+
+
+def test_chains_that_moved_twice_are_stuck_too(check, make_run, normal):
+    normal[3] = normal[3, np.repeat([0, 200, 400], [200, 200, 100])]
+    assert "(chain 3)" in check(make_run(normal))["stuck_chains"].message
+
+
+def test_members_of_an_ensemble_may_move_one_at_a_time(check, make_run, sampler):
+    rng = np.random.default_rng(2)
+    turns = np.maximum.accumulate(
+        np.where(np.arange(500) % 200 == 50 * np.arange(4)[:, None], np.arange(500), 0), axis=1
+    )
+    x = np.take_along_axis(rng.standard_normal((4, 500, 3)), turns[:, :, None], axis=1)
+    assert "stuck_chains" in check(make_run(x))
+    ensemble = type("Ensemble", (type(sampler),), {"coupling": "ensemble"})()
+    found = check(make_run(x), sampler=ensemble)
+    assert "stuck_chains" not in found
+    assert "ess_bulk" in found
+
+
+def test_not_finite_draws(check, make_run, normal):
+    normal[0, 3, 2] = 1000.0
+    with np.errstate(over="ignore"):
+        found = check(make_run(normal))
+    assert found["not_finite_draws"].variables == ("tau",)
+    assert "in < 0.1 %" in found["not_finite_draws"].message
+
+
+def test_all_nan_draws_do_not_crash(check, make_run):
+    found = check(make_run(np.full((4, 500, 3), np.nan)))
+    assert "9 of 9 quantities" in found["not_finite_draws"].message
+
+
+def test_not_finite_proposals(check, make_run):
+    assert "not_finite_proposals" not in check(make_run(nonfinite=20))
+    assert "5.0 %" in check(make_run(nonfinite=100))["not_finite_proposals"].message
+    assert "not_finite_proposals" not in check(make_run(nonfinite=100), thin=10)
+
+
+def test_divergences_of_trajectories(check, make_run):
+    run = make_run()
+    run.stats["diverging"][0, :30] = True
+    assert "divergences" not in check(run), "a rejected single step is no divergence"
+    run.stats["n_steps"] += 6
+    assert "30 of 2000" in check(run)["divergences"].message
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.97])
+def test_acceptance_far_from_its_target(check, make_run, rate):
+    run = make_run()
+    run.stats["acceptance_rate"][:] = rate
+    assert f"{rate:.2f}" in check(run)["acceptance"].message
+
+
+def test_acceptance_that_drifts(check, make_run):
+    run = make_run()
+    run.stats["acceptance_rate"][:, 250:] = 0.8
+    assert "0.80" in check(run)["acceptance_drift"].message
+
+
+def test_methods_without_a_target_have_none_to_miss(check, make_run):
+    run = make_run()
+    run.stats["acceptance_rate"][:] = 0.1
+    plain = type("Plain", (), {"name": "plain", "coupling": "independent"})()
+    assert check(run, sampler=plain) == {}
+
+
+def test_warmup_within_the_initial_phase(check, make_run):
+    assert "100" in check(make_run(), warmup=100)["short_warmup"].message
+    assert "short_warmup" not in check(make_run(), warmup=101)
+
+
+def test_one_chain(check, make_run):
+    found = check(make_run(chains=1, draws=1000), chains=1)
+    assert set(found) == {"one_chain"}
+
+
+@pytest.mark.parametrize("draws", [1, 2, 3, 99])
+def test_few_draws(check, make_run, draws):
+    assert f"Only {draws} draws" in check(make_run(draws=draws))["few_draws"].message
+
+
+def test_interrupted(check, make_run):
+    found = check(make_run(draws=300, interrupted=True))
+    assert set(found) == {"interrupted"}
+    assert "300 of 500" in found["interrupted"].message
+
+
+def test_interrupted_in_warmup(check, make_run):
+    run = make_run(np.empty((4, 0, 3)), warmup=20, warmup_done=20, interrupted=True)
+    found = check(run)
+    assert set(found) == {"interrupted"}
+    assert "20 of 500" in found["interrupted"].message
+
+
+def test_parameters_that_were_not_saved_are_checked(check, make_run, normal):
+    normal[2, :, 0] += 1.0
+    found = check(make_run(normal), names=("tau",))
+    assert found["rhat"].variables == ("w[0]",)
+
+
+def test_too_many_derived_quantities_are_skipped(check, make_run, normal, monkeypatch):
+    normal[2, :, 0] += 1.0
+    assert "4 of 9" in check(make_run(normal))["rhat"].message
+    monkeypatch.setattr(quantities_module, "_MOST_DERIVED", 11_000)
+    assert "1 of 3" in check(make_run(normal))["rhat"].message
+
+
+def test_emit_warns_once_for_each():
+    findings = [Finding("a", "first"), Finding("b", "second")]
+
+    def entry():
+        emit(findings)
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        entry()
+    assert [str(w.message) for w in caught] == ["first", "second"]
+    assert {w.category for w in caught} == {SamplingWarning}
+    assert {w.filename for w in caught} == {__file__}
+    assert {w.lineno for w in caught} == {entry.__code__.co_firstlineno + 5}

@@ -1,0 +1,206 @@
+"""The command line: what it prints, where, and with which exit status."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from probmodel.cli import main
+from probmodel.results.arviz_object import group
+from probmodel.results.storage import load
+from probmodel.samplers import SAMPLERS
+
+MODEL = '''
+"""A coin."""
+from probmodel import Model, observed, param
+from probmodel.distributions import BernoulliLogit, Normal
+
+class Coin(Model):
+    p = param(Normal(0, 1.5))
+    heads = observed(BernoulliLogit(p), dims="toss")
+
+class Other(Model):
+    q = param(Normal(0, 1))
+    heads = observed(BernoulliLogit(q), dims="toss")
+'''
+SIZES = ["--chains", "2", "--draws", "200", "--warmup", "200", "--seed", "1"]
+
+
+@pytest.fixture
+def coin(tmp_path):
+    """Words that sample the model with its data."""
+    (tmp_path / "coin.py").write_text(MODEL)
+    (tmp_path / "coin.json").write_text(json.dumps({"heads": [1, 0, 1, 1, 0, 1]}))
+    return [f"{tmp_path / 'coin.py'}:Coin", "--data", str(tmp_path / "coin.json")]
+
+
+def failed(capsys, code, *texts):
+    """Assert an error of one screen on standard error, with these texts and no traceback."""
+    captured = capsys.readouterr()
+    assert code == 2
+    assert captured.err.startswith("error: ")
+    assert "Traceback" not in captured.err
+    assert len(captured.err.splitlines()) <= 24
+    assert captured.out == ""
+    for text in texts:
+        assert text in captured.err
+
+
+def test_sample_prints_the_table(coin, capsys):
+    assert main(["sample", *coin, *SIZES]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("Coin: fisher_mala, 2 chains of 200 draws after 200 warm-up")
+    assert "seed 1" in captured.out
+    assert "\np " in captured.out
+    assert all(line.startswith("warning: ") for line in captured.err.splitlines())
+
+
+def test_the_same_seed_prints_the_same_table(coin, capsys):
+    tables = []
+    for _ in range(2):
+        main(["sample", *coin, *SIZES])
+        tables.append(capsys.readouterr().out.splitlines()[1:])
+    assert len(tables[0]) == 2
+    assert tables[0] == tables[1]
+
+
+def test_warnings_go_to_standard_error(coin, capsys):
+    assert main(["sample", *coin, "--chains", "1", "--draws", "20", "--warmup", "50"]) == 0
+    assert "warning: Only one chain" in capsys.readouterr().err
+
+
+def test_quiet(coin, capsys, tmp_path):
+    out = tmp_path / "coin.nc"
+    assert main(["sample", *coin, *SIZES, "--quiet", "--out", str(out)]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert out.exists()
+
+
+def test_out_and_summary(coin, capsys, tmp_path):
+    out = tmp_path / "coin.nc"
+    out.write_text("an older file")
+    words = ["--method", "mala", "--thin", "2", "--set", "target_accept=0.6", "--out", str(out)]
+    assert main(["sample", *coin, *SIZES, *words]) == 0
+    printed = capsys.readouterr().out
+    result = load(out)
+    assert group(result, "posterior")["p"].shape == (2, 200)
+    assert result.attrs["thin"] == 2
+    assert json.loads(result.attrs["settings"])["target_accept"] == 0.6
+    assert main(["summary", str(out)]) == 0
+    assert capsys.readouterr().out == printed
+    assert sorted(p.suffix for p in tmp_path.iterdir() if p.is_file()) == [".json", ".nc", ".py"]
+
+
+def test_a_bad_place_is_found_before_anything_is_done(capsys, tmp_path):
+    words = ["sample", "no_such_model.py", "--out", str(tmp_path / "no" / "coin.nc")]
+    failed(capsys, main(words), "there is no folder")
+
+
+def test_a_failed_run_leaves_an_existing_file(coin, capsys, tmp_path):
+    out = tmp_path / "coin.nc"
+    out.write_text("precious")
+    code = main(["sample", *coin, "--method", "mula", "--out", str(out)])
+    failed(capsys, code, "Did you mean 'mala'")
+    assert out.read_text() == "precious"
+    assert not list(tmp_path.glob(".*.part"))
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--draws", "0"], "draws must be a whole number of at least 1"),
+        (["--set", "target_accept"], "--set takes KEY=VALUE"),
+        (["--set", "target_acept=0.5"], "Did you mean 'target_accept'"),
+        (["--set", "target_accept=high"], "between 0 and 1, got 'high'"),
+        (["--draws", "5", "--set", "draws=6"], "--set draws=... clashes with --draws"),
+        (["--set", "method=mala"], "--set method=... clashes with --method"),
+        (["--set", "tune=5", "--warmup", "6"], "mean the same"),
+    ],
+)
+def test_arguments_that_make_no_sense(coin, capsys, words, text):
+    failed(capsys, main(["sample", *coin, *words]), text)
+
+
+def test_files_that_make_no_sense(coin, capsys, tmp_path):
+    model, _, data = coin
+    path = model.removesuffix(":Coin")
+    failed(capsys, main(["sample", f"{path}:Coyn", "--data", data]), "Did you mean 'Coin'")
+    failed(capsys, main(["sample", path, "--data", data]), "Coin", "Other")
+    failed(capsys, main(["sample", model, "--data", "none.json"]), "no data file 'none.json'")
+    failed(capsys, main(["sample", "none.py", "--data", data]), "none.py")
+    failed(capsys, main(["sample", model]), "heads", "--data FILE")
+    failed(capsys, main(["summary", "none.nc"]), "no file 'none.nc'")
+    (tmp_path / "more.json").write_text('{"heads": [1], "tails": [0]}')
+    failed(capsys, main(["sample", model, "--data", str(tmp_path / "more.json")]), "tails")
+
+
+def test_unforeseen_errors_fit_on_a_screen(coin, capsys, monkeypatch):
+    def broken(*arguments, **settings):
+        raise RuntimeError("\n".join(f"line {i}" for i in range(100)))
+
+    monkeypatch.setattr(sys.modules["probmodel.infer"], "infer", broken)
+    failed(capsys, main(["sample", *coin]), "RuntimeError: line 0", "more lines; --traceback")
+    assert main(["sample", *coin, "--traceback"]) == 2
+    assert "Traceback (most recent call last)" in capsys.readouterr().err
+
+
+def test_an_interrupt_writes_what_was_drawn(coin, capsys, monkeypatch, tmp_path):
+    module = sys.modules["probmodel.infer"]
+    finished = module.infer
+
+    def interrupted(*arguments, **settings):
+        result = finished(*arguments, **settings)
+        result.attrs["interrupted"] = 1
+        return result
+
+    monkeypatch.setattr(module, "infer", interrupted)
+    out = tmp_path / "coin.nc"
+    assert main(["sample", *coin, *SIZES, "--out", str(out)]) == 130
+    assert group(load(out), "posterior")["p"].shape == (2, 200)
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_an_interrupt_before_the_first_draw(coin, capsys, monkeypatch, tmp_path):
+    def interrupted(*arguments, **settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys.modules["probmodel.infer"], "infer", interrupted)
+    out = tmp_path / "coin.nc"
+    assert main(["sample", *coin, "--out", str(out)]) == 130
+    assert not out.exists()
+    assert capsys.readouterr().err == "Interrupted; there are no draws to keep.\n"
+
+
+def test_check(coin, capsys):
+    assert main(["check", *coin]) == 0
+    assert "all checks passed" in capsys.readouterr().out
+
+
+def test_methods_lists_all(capsys):
+    assert main(["methods"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == list(SAMPLERS)
+    for line, kind in zip(lines[1:], SAMPLERS.values(), strict=True):
+        assert kind.summary in line
+        assert line.endswith(kind.paper)
+
+
+@pytest.mark.parametrize("word", ["methods", "--help"])
+def test_light_commands_import_nothing_heavy(word):
+    code = (
+        "import sys\nfrom probmodel.cli import main\n"
+        f"try:\n    main([{word!r}])\nexcept SystemExit:\n    pass\n"
+        "heavy = {'arviz', 'xarray', 'pandas', 'matplotlib', 'scipy.stats'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "probmodel" in done.stdout or "method" in done.stdout
+
+
+def test_a_command_is_required(capsys):
+    with pytest.raises(SystemExit) as caught:
+        main([])
+    assert caught.value.code == 2
+    assert "COMMAND" in capsys.readouterr().err

@@ -1,0 +1,267 @@
+"""`infer` from its arguments to the ArviZ object, on a small posterior made by hand."""
+
+import dataclasses
+import json
+import sys
+
+import arviz as az
+import numpy as np
+import pytest
+
+from probmodel.errors import InitializationError, ModelError, SamplerError, SamplingWarning
+from probmodel.infer import SYNONYMS, infer
+from probmodel.results.arviz_object import group, group_names
+from probmodel.samplers import SAMPLERS, make_sampler
+from probmodel.types import Evaluation, Variable
+
+COVARIANCE = np.array([[1.0, 0.6, 0.0], [0.6, 1.0, 0.0], [0.0, 0.0, 0.25]])
+SMALL = {"draws": 30, "warmup": 40, "chains": 2, "quiet": True}
+
+
+class Gaussian:
+    """Correlated normal ``w`` and a positive ``tau`` whose logarithm is normal."""
+
+    name = "Gaussian"
+    dim = 3
+    coordinate_names = ("w[0]", "w[1]", "tau")
+    variables = (
+        Variable("w", (2,), ("feature",), {"feature": np.array(["a", "b"])}, "param"),
+        Variable("tau", (), (), {}, "param"),
+        Variable("total", (), (), {}, "deterministic"),
+    )
+
+    def __init__(self, interrupt_after=None):
+        self.coords = {"feature": np.array(["a", "b"])}
+        self.observed_data = {"y": (("obs",), np.arange(3.0))}
+        self.constant_data = {}
+        self.precision = np.linalg.inv(COVARIANCE)
+        self.calls = 0
+        self.interrupt_after = interrupt_after
+        self.inits = None
+
+    def __call__(self, x):
+        self.calls += 1
+        if self.interrupt_after is not None and self.calls > self.interrupt_after:
+            raise KeyboardInterrupt
+        slope = -x @ self.precision
+        return Evaluation(0.5 * np.sum(x * slope, axis=1), slope)
+
+    def log_density(self, x):
+        return self(x).logp
+
+    def constrain(self, x, names=None):
+        w = x[:, :2]
+        values = {"w": w, "tau": np.exp(x[:, 2]), "total": w.sum(axis=1)}
+        return {name: values[name] for name in names or values}
+
+    def initial_points(self, rng, chains, inits=None):
+        self.inits = inits
+        return rng.uniform(-2.0, 2.0, (chains, self.dim))
+
+
+@pytest.fixture
+def posterior():
+    return Gaussian()
+
+
+def w(result):
+    return np.asarray(group(result, "posterior")["w"])
+
+
+def test_groups_and_shapes(posterior):
+    result = infer(posterior, seed=1, **SMALL)
+    assert set(group_names(result)) == {"posterior", "sample_stats", "observed_data"}
+    found = group(result, "posterior")
+    assert list(found.data_vars) == ["w", "tau", "total"]
+    assert found["w"].shape == (2, 30, 2)
+    assert list(found.coords["feature"].values) == ["a", "b"]
+    stats = group(result, "sample_stats")
+    assert {"lp", "acceptance_rate", "step_size", "diverging"} <= set(stats.data_vars)
+
+
+def test_draws_have_the_moments_of_the_target(posterior):
+    result = infer(posterior, seed=2, warmup=1000, draws=2000, chains=4, quiet=True)
+    draws = w(result)
+    for values, expected in ((draws[..., 0], 0.0), (draws[..., 0] * draws[..., 1], 0.6)):
+        error = values.std() / np.sqrt(float(az.ess(values, method="mean")))
+        assert abs(values.mean() - expected) < 5.0 * error
+    assert abs(draws[..., 0].mean() - 1.0) > 5.0 * error  # the check can tell a wrong mean
+
+
+def test_the_same_seed_gives_the_same_draws(posterior):
+    first = w(infer(posterior, seed=3, **SMALL))
+    np.testing.assert_array_equal(first, w(infer(posterior, seed=np.int64(3), **SMALL)))
+    assert not np.array_equal(first, w(infer(posterior, seed=4, **SMALL)))
+    sequence = np.random.SeedSequence(3)
+    for _ in range(2):
+        np.testing.assert_array_equal(first, w(infer(posterior, seed=sequence, **SMALL)))
+
+
+def test_a_fresh_seed_is_recorded(posterior):
+    first = infer(posterior, **SMALL)
+    again = infer(posterior, seed=int(first.attrs["seed"]), **SMALL)
+    np.testing.assert_array_equal(w(first), w(again))
+    assert infer(posterior, **SMALL).attrs["seed"] != first.attrs["seed"]
+
+
+def test_the_method_knows_its_sizes(posterior):
+    result = infer(posterior, "rwm", seed=1, draws=5, warmup=5, quiet=True)
+    assert result.attrs["chains"] == SAMPLERS["rwm"].default_chains
+
+
+def test_thinning_keeps_the_number_of_draws(posterior):
+    result = infer(posterior, seed=1, thin=3, **SMALL)
+    assert w(result).shape == (2, 30, 2)
+    assert result.attrs["thin"] == 3
+
+
+def test_warmup_is_kept_on_request(posterior):
+    result = infer(posterior, seed=1, save_warmup=True, **SMALL)
+    assert group(result, "warmup_posterior")["w"].shape == (2, 40, 2)
+    assert "lp" in group(result, "warmup_sample_stats")
+
+
+@pytest.mark.parametrize("names", ["tau", ["tau"], ("tau",)])
+def test_only_some_variables(posterior, names):
+    found = group(infer(posterior, seed=1, var_names=names, **SMALL), "posterior")
+    assert list(found.data_vars) == ["tau"]
+
+
+@pytest.mark.parametrize("synonym", sorted(SYNONYMS))
+def test_synonyms(posterior, synonym):
+    target = SYNONYMS[synonym]
+    value = {"target_accept": 0.5, "progressbar": False, "inits": 0, "thin": 2}.get(target, 21)
+    sizes = {key: size for key, size in SMALL.items() if key != target}
+    result = infer(posterior, "mala", **{"seed": 1, **sizes, synonym: value} if target != "seed"
+                   else {**sizes, synonym: value})  # fmt: skip
+    if target == "target_accept":
+        assert json.loads(result.attrs["settings"])["target_accept"] == 0.5
+    elif target == "inits":
+        assert posterior.inits == 0
+    elif target != "progressbar":
+        assert result.attrs[target] == value
+
+
+def test_a_synonym_beside_what_it_means(posterior):
+    with pytest.raises(SamplerError, match="'warmup' and 'tune' mean the same"):
+        infer(posterior, warmup=10, tune=20)
+    with pytest.raises(SamplerError, match="'tune' and 'num_warmup' mean the same"):
+        infer(posterior, tune=20, num_warmup=20)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"draw": 10}, "Did you mean 'draws'"),
+        ({"warmupp": 10}, "Did you mean 'warmup'"),
+        ({"target_acept": 0.5}, "Did you mean 'target_accept'"),
+        ({"method": "fisher_mal"}, "Did you mean 'fisher_mala'"),
+        ({"method": 3}, "Unknown method 3"),
+        ({"method": SAMPLERS["mala"]}, "Unknown method"),
+        ({"var_names": "tua"}, "Did you mean 'tau'"),
+        ({"var_names": []}, "var_names is empty"),
+        ({"draws": 0}, "draws must be a whole number of at least 1, got 0"),
+        ({"draws": 10.0}, "got 10.0"),
+        ({"draws": True}, "got True"),
+        ({"draws": "10"}, "got '10'"),
+        ({"warmup": 0}, "warmup must be"),
+        ({"chains": -1}, "chains must be"),
+        ({"thin": 0}, "thin must be"),
+        ({"thin": None}, "thin must be"),
+        ({"target_accept": 1.0}, "between 0 and 1, got 1.0"),
+        ({"target_accept": "high"}, "between 0 and 1"),
+        ({"seed": -1}, "seed must be"),
+        ({"seed": 1.5}, "seed must be"),
+        ({"seed": np.random.default_rng(1)}, "seed must be"),
+    ],
+)
+def test_arguments_are_checked_before_any_work(posterior, arguments, message):
+    with pytest.raises(SamplerError, match=message):
+        infer(posterior, **arguments)
+    assert posterior.calls == 0
+
+
+def test_every_setting_of_a_method_is_an_argument(posterior):
+    field = dataclasses.fields(SAMPLERS["mala"])[0]
+    default = getattr(make_sampler("mala"), field.name)
+    result = infer(posterior, "mala", seed=1, **{field.name: default}, **SMALL)
+    assert field.name in json.loads(result.attrs["settings"])
+
+
+def test_a_sampler_instead_of_a_name(posterior):
+    sampler = make_sampler("mala", target_accept=0.4)
+    result = infer(posterior, sampler, seed=1, **SMALL)
+    assert json.loads(result.attrs["settings"])["target_accept"] == 0.4
+
+
+def test_warnings_point_at_the_call(posterior):
+    with pytest.warns(SamplingWarning) as caught:
+        result = infer(posterior, seed=1, draws=50, warmup=50, chains=1, progressbar=False)
+    assert "Only one chain" in str(caught[0].message)
+    assert {warning.filename for warning in caught} == {__file__}
+    stored = [finding["message"] for finding in json.loads(result.attrs["warnings"])]
+    assert stored == [str(warning.message) for warning in caught]
+
+
+def test_quiet_prints_and_warns_of_nothing(posterior, capfd):
+    result = infer(posterior, seed=1, **SMALL)
+    assert capfd.readouterr() == ("", "")
+    assert json.loads(result.attrs["warnings"])
+
+
+def test_an_interrupt_keeps_the_draws():
+    with pytest.warns(SamplingWarning) as caught:
+        result = infer(
+            Gaussian(interrupt_after=150), seed=1, warmup=50, draws=1000, chains=2,
+            progressbar=False,
+        )  # fmt: skip
+    assert str(caught[0].message).startswith("Interrupted after")
+    assert result.attrs["interrupted"] == 1
+    assert result.attrs["draws"] == 1000
+    assert 50 < w(result).shape[1] < 150
+    assert np.isfinite(w(result)).all()
+
+
+def test_an_interrupt_before_the_first_draw():
+    with pytest.raises(KeyboardInterrupt):
+        infer(Gaussian(interrupt_after=30), seed=1, **SMALL)
+
+
+def test_an_interrupt_in_a_warmup_that_is_saved():
+    result = infer(Gaussian(interrupt_after=30), seed=1, save_warmup=True, **SMALL)
+    assert "posterior" not in group_names(result)
+    assert 10 < group(result, "warmup_posterior")["w"].shape[1] < 40
+
+
+def test_an_error_in_the_diagnostics_does_not_lose_the_draws(posterior, monkeypatch):
+    def broken(*arguments):
+        raise ZeroDivisionError("by nothing")
+
+    monkeypatch.setattr(sys.modules["probmodel.infer"], "diagnose", broken)
+    with pytest.warns(SamplingWarning, match="ZeroDivisionError: by nothing"):
+        result = infer(posterior, seed=1, **{**SMALL, "quiet": False, "progressbar": False})
+    assert w(result).shape == (2, 30, 2)
+
+
+def test_an_interrupt_of_the_diagnostics_does_not_lose_the_draws(posterior, monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys.modules["probmodel.infer"], "diagnose", interrupted)
+    assert w(infer(posterior, seed=1, **SMALL)).shape == (2, 30, 2)
+
+
+def test_a_model_that_was_not_bound_comes_after_the_arguments():
+    with pytest.raises(SamplerError, match="draws must be"):
+        infer(object, draws=0)
+    with pytest.raises(ModelError):
+        infer(object)
+
+
+def test_initial_points_that_fail(posterior, monkeypatch):
+    def fail(rng, chains, inits):
+        raise InitializationError("no start")
+
+    monkeypatch.setattr(posterior, "initial_points", fail)
+    with pytest.raises(InitializationError, match="no start"):
+        infer(posterior, seed=1, **SMALL)
