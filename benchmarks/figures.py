@@ -14,8 +14,12 @@ from report import Summary
 mpl.use("Agg")  # no screen needed
 import matplotlib.pyplot as plt
 
-COLOURS = {"alone": "#0072b2", "pooled": "#d55e00"}
-NAMES = {"alone": "one chain", "pooled": "ten chains together"}
+COLOURS = {"alone": "#0072b2", "pooled": "#d55e00", "robust": "#009e73"}
+NAMES = {
+    "alone": "one chain",
+    "pooled": "ten chains together",
+    "robust": "ten chains together, robust",
+}
 
 
 def frobenius_figure(path: Path, target: str, trajectories: dict[str, Trajectory]) -> None:
@@ -31,8 +35,8 @@ def frobenius_figure(path: Path, target: str, trajectories: dict[str, Trajectory
             axes.fill_between(
                 updates, errors.min(axis=0), errors.max(axis=0), color=colour, alpha=0.2, lw=0
             )
-        reference = getattr(FROBENIUS[target], mode)
-        axes.plot(FROBENIUS_UPDATES, reference, "o", mfc="none", color=colour)
+        if mode != "robust":
+            axes.plot(FROBENIUS_UPDATES, FROBENIUS[target].of(mode), "o", mfc="none", color=colour)
     axes.plot([], [], "o", mfc="none", color="0.3", label="reference")
     axes.axhline(FROBENIUS[target].target_norm, color="0.6", ls=":", label="norm of the target")
     axes.set(xscale="log", yscale="log", xlabel="updates of the preconditioner")

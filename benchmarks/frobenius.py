@@ -22,6 +22,13 @@ from probmodel.types import Array
 
 CHAINS = 10
 
+Mode = Literal["alone", "pooled", "robust"]
+MODES: dict[Mode, str] = {
+    "alone": "ten chains, each learning alone",
+    "pooled": "ten chains learning together, Algorithm 1 as published",
+    "robust": "ten chains learning together, the package's default",
+}
+
 
 class Trajectory(NamedTuple):
     """Errors of one mode of learning.
@@ -65,30 +72,30 @@ def checkpoints(last: int, count: int = 60) -> list[int]:
     return sorted(set(np.geomspace(10, last, count).round().astype(int).tolist()))
 
 
-def learn(
-    target: str, *, pooled: bool, updates: Sequence[int], seed: int, signal: str = "rb"
-) -> Trajectory:
+def learn(target: str, mode: Mode, *, updates: Sequence[int], seed: int) -> Trajectory:
     """Follow the error of ten chains learning together, or of each of ten learning alone.
 
     Parameters
     ----------
     target : a Gaussian in `targets.GAUSSIANS`
-    pooled : whether the chains teach one preconditioner
+    mode : a key of `MODES`
     updates : numbers of updates at which to look
     seed : of the starting points and chains
-    signal : what the preconditioner learns from
     """
     density = GAUSSIANS[target]()
-    settings = settings_of("fisher_mala", signal, 1.0)
+    settings = settings_of("fisher_mala", "rb", 1.0) | {"robust": mode == "robust"}
     sampler = make_sampler("fisher_mala", **settings)
     offset = settings["initial_steps"]
-    seeds = np.random.SeedSequence([seed, zlib.crc32(target.encode()), pooled])
+    groups, chains = (CHAINS, 1) if mode == "alone" else (1, CHAINS)
+    seeds = np.random.SeedSequence([seed, zlib.crc32(target.encode()), list(MODES).index(mode)])
     rows = []
-    for child in seeds.spawn(1 if pooled else CHAINS):
+    for child in seeds.spawn(groups):
         rng = np.random.default_rng(child)
-        x0 = rng.standard_normal((CHAINS if pooled else 1, density.dim))
+        x0 = rng.standard_normal((chains, density.dim))
         collector = ErrorCollector(density.covariance_matrix(), offset, updates)
-        warmup = offset + max(updates) + 1
-        run(sampler, density, x0, rng, warmup=warmup, draws=0, collectors=(collector,))
+        run(
+            sampler, density, x0, rng,
+            warmup=offset + max(updates) + 1, draws=0, collectors=(collector,),
+        )  # fmt: skip
         rows.append([collector.errors[n] for n in sorted(updates)])
     return Trajectory(np.sort(updates), np.array(rows))

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 from ess import ESTIMATORS
-from frobenius import checkpoints, learn
+from frobenius import MODES, checkpoints, learn
 from published import FROBENIUS, FROBENIUS_UPDATES, PUBLISHED
 from report import (
     environment,
@@ -134,17 +134,17 @@ def report_frobenius(options: argparse.Namespace) -> list[str]:
     problems: list[str] = []
     rows: list[dict[str, Any]] = []
     updates = sorted({*checkpoints(FROBENIUS_UPDATES[-1]), *FROBENIUS_UPDATES})
-    print("\nFrobenius error of the learned covariance, mean over 10 chains\n")
+    print("\nFrobenius error of the learned covariance")
+    print("\n".join(f"- {mode}: {meaning}" for mode, meaning in MODES.items()) + "\n")
     for target in FROBENIUS:
         trajectories = {
-            mode: learn(target, pooled=mode == "pooled", updates=updates, seed=options.seed)
-            for mode in ("alone", "pooled")
+            mode: learn(target, mode, updates=updates, seed=options.seed) for mode in MODES
         }
         errors = {
             mode: [float(t.errors[:, updates.index(n)].mean()) for n in FROBENIUS_UPDATES]
             for mode, t in trajectories.items()
         }
-        print(frobenius_table(target, errors), "\n")
+        print(frobenius_table(target, errors), end="\n\n")
         problems += frobenius_shortfalls(target, errors)
         rows += [
             {"target": target, "learning": mode, "chain": c, "updates": int(n), "error": float(e)}

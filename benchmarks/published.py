@@ -123,6 +123,10 @@ class FrobeniusReference(NamedTuple):
     alone: tuple[float, ...]
     pooled: tuple[float, ...]
 
+    def of(self, mode: str) -> tuple[float, ...]:
+        """Return the errors to compare a mode of learning with."""
+        return self.alone if mode == "alone" else self.pooled
+
 
 FROBENIUS_UPDATES = (100, 500, 1000, 2000, 5000, 10_000, 19_500)
 FROBENIUS: dict[str, FrobeniusReference] = {

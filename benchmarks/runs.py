@@ -29,6 +29,7 @@ PAPER_SETTINGS: dict[str, dict[str, Any]] = {
         "target_accept": 0.574,
         "initial_steps": 500,
         "step_rate": 0.015,
+        "robust": False,
     },
 }
 

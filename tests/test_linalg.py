@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import autograd.numpy as anp
 import numpy as np
 import pytest
@@ -108,7 +106,7 @@ def test_triangular_solves_and_their_derivatives(left, right, transposed):
     )
 
 
-@pytest.mark.parametrize(("count", "transposed"), itertools.product([2, 9], [False, True]))
+@pytest.mark.parametrize(("count", "transposed"), [(2, False), (2, True), (9, False), (9, True)])
 def test_a_singular_factor_gives_nan_for_itself_alone(count, transposed):
     factor, b = lower(count, 3), normal(count, 3, 2)
     good = linalg.solve_lower(factor, b, transposed)

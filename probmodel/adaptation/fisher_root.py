@@ -18,7 +18,7 @@ import numpy as np
 
 from probmodel.types import Array
 
-LARGEST_SIGNAL = 1e150  # its square is still finite
+LARGEST_SIGNAL = 1e100  # its square is still finite, whatever R
 
 
 def downdate(R: Array, S: Array, keep: float = 1.0) -> Array:
@@ -39,7 +39,7 @@ def downdate(R: Array, S: Array, keep: float = 1.0) -> Array:
 
 
 def kept(gamma: float, previous: float) -> float:
-    """What remains of the past under the learning rates ``gamma_n`` and ``gamma_{n-1}``.
+    """Return what remains of the past under the learning rates ``gamma_n`` and ``gamma_{n-1}``.
 
     Appendix B averages, ``A_n^-1 = (1 - gamma_n) A_{n-1}^-1 + gamma_n s s'``. Up to the scale of A,
     which does not matter, that is a sum in which the past is multiplied by

@@ -4,6 +4,7 @@ A new constraint is a file with a class, and a line in `CONSTRAINTS`.
 """
 
 from probmodel.constraints.base import Constraint
+from probmodel.constraints.between import between
 from probmodel.constraints.interval import Interval, UnitInterval
 from probmodel.constraints.lower import Lower
 from probmodel.constraints.offset_multiplier import OffsetMultiplier
@@ -48,4 +49,5 @@ __all__ = [
     "Simplex",
     "UnitInterval",
     "Upper",
+    "between",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -82,6 +83,9 @@ class LogDensity:
         self._check_shape(x)
         with np.errstate(all="ignore"):
             logp, grad = self._value_and_gradient(x)
+            # One sum is finite unless something in it is not (or, harmlessly, it overflows).
+            if math.isfinite(np.add.reduce(logp) + np.add.reduce(grad, axis=None)):
+                return Evaluation(logp, grad)
         fine = np.isfinite(logp) & np.isfinite(grad).all(axis=1)
         if not fine.all():
             logp = np.where(fine, logp, -np.inf)

@@ -8,6 +8,8 @@ from typing import Any
 import autograd.numpy as anp
 import numpy as np
 
+from probmodel.density.allocator import keep_freed_memory
+from probmodel.density.codegen import gradient_source
 from probmodel.density.log_density import LogDensity
 from probmodel.density.lowering import Lowering
 from probmodel.density.program import Program
@@ -36,6 +38,7 @@ class ModelDensity(LogDensity):
 
     def __init__(self, model: Model) -> None:
         super().__init__()
+        keep_freed_memory()
         binding = model._binding
         if binding.unbound:
             names = ", ".join(repr(d.name) for d in binding.unbound)
@@ -69,7 +72,7 @@ class ModelDensity(LogDensity):
         return [x[:, cut].reshape((chains, *free.free_shape)) for free, cut in self._blocks]
 
     def _value_and_gradient(self, x: Array) -> tuple[Array, Array]:
-        logp, grads = self._program.sum_and_gradient(self._inputs(x))
+        logp, grads = self._program.sum_and_gradient(*self._inputs(x))
         if len(grads) == 1 and grads[0] is not None:
             return logp, grads[0].reshape(x.shape)
         gradient = np.zeros(x.shape)
@@ -85,6 +88,11 @@ class ModelDensity(LogDensity):
         chains = anp.shape(x)[0]
         inputs = [anp.reshape(x[:, cut], (chains, *free.free_shape)) for free, cut in self._blocks]
         return self._program.traced_sum(inputs) + anp.zeros(chains)
+
+    @property
+    def gradient_source(self) -> str:
+        """The Python function that computes value and gradient, as source."""
+        return gradient_source(self._program)[0]
 
     def terms(self, x: Array) -> dict[str, Array]:
         """Return each term of the log density by its title: (chains, dim) -> (chains,) each."""

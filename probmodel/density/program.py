@@ -1,15 +1,16 @@
 """A straight-line program of array operations, recorded once and replayed.
 
 The graph of a bound model never changes, so the order of its operations is worked out once.
-A value is one pass forwards over the list of steps; a gradient adds one pass backwards with the
-derivative rules that autograd registers (`autograd.core.primitive_vjps`): the same rules as
-autograd's tracer, without its boxes and its sorting on every call. Higher derivatives run the
-tracer itself over the same steps.
+A value is one pass forwards over the list of steps. A gradient adds one pass backwards with the
+derivative rules that autograd registers (`autograd.core.primitive_vjps`), both written out once
+as a Python function: the same rules as autograd's tracer, without its boxes and its sorting on
+every call. Higher derivatives run the tracer itself over the same steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import autograd.numpy as anp
@@ -17,6 +18,8 @@ import numpy as np
 from autograd.core import primitive_vjps
 from autograd.extend import defvjp_argnums, primitive
 
+from probmodel.density.codegen import compile_gradient
+from probmodel.density.rules import source_rules
 from probmodel.distributions.base import Distribution
 from probmodel.types import Array
 
@@ -37,33 +40,35 @@ class Ref(NamedTuple):
 
 
 class Step:
-    """One operation: a function, the slots of its arguments, constants in between."""
+    """One operation: a function, the slots of its arguments, constants in between.
 
-    __slots__ = (
-        "argnums",
-        "constants",
-        "function",
-        "inputs",
-        "kwargs",
-        "maker",
-        "out",
-        "primitive",
-        "sources",
-    )
+    Attributes
+    ----------
+    primitive : the function as autograd knows it
+    gradient_function : what is called where derivatives follow
+    maker : autograd's rule; None for functions without derivative
+    rules : derivatives as source, where static shapes allow it
+    argnums, sources : positions and slots of the arguments that derivatives flow to
+    """
+
+    is_density = False
 
     def __init__(
-        self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], out: int
+        self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], out: Ref
     ) -> None:
         self.primitive = function
         self.function = getattr(function, "fun", function)  # without autograd's dispatch
+        self.gradient_function = self.function
         self.maker = primitive_vjps.get(function)
         self.constants = [None if isinstance(a, Ref) else a for a in args]
         self.inputs = [(i, a.slot) for i, a in enumerate(args) if isinstance(a, Ref)]
-        active = [(i, a.slot) for i, a in enumerate(args) if isinstance(a, Ref) and a.active]
+        active = [(i, a) for i, a in enumerate(args) if isinstance(a, Ref) and a.active]
         self.argnums = tuple(i for i, _ in active)
-        self.sources = tuple(slot for _, slot in active)
+        self.sources = tuple(ref.slot for _, ref in active)
         self.kwargs = kwargs
-        self.out = out
+        self.out = out.slot
+        shapes = [ref.shape for _, ref in active]
+        self.rules = source_rules(function, self.argnums, shapes, out.shape, kwargs)
 
     def arguments(self, env: list[Any]) -> list[Any]:
         """Put the values of the slots between the constants."""
@@ -72,49 +77,23 @@ class Step:
             args[position] = env[slot]
         return args
 
-    def forward(self, env: list[Any]) -> Any:
-        """Compute the value, and return what `backward` will need."""
-        args = self.arguments(env)
-        env[self.out] = self.function(*args, **self.kwargs)
-        return args
-
     def value(self, env: list[Any]) -> None:
-        """Compute the value alone."""
+        """Compute the value."""
         env[self.out] = self.function(*self.arguments(env), **self.kwargs)
 
     def trace(self, env: list[Any]) -> None:
         """Compute the value with autograd's boxes."""
         env[self.out] = self.primitive(*self.arguments(env), **self.kwargs)
 
-    def backward(self, g: Array | None, args: Any, env: list[Any]) -> Any:
-        """Return the derivative for each source; ``g`` None stands for ones."""
-        ans = env[self.out]
-        if g is None:
-            g = np.ones(np.shape(ans))
-        assert self.maker is not None
-        return self.maker(self.argnums, ans, args, self.kwargs)(g)
-
 
 class DensityStep(Step):
     """A distribution's summed log density, whose closed-form partials come with its value."""
 
-    __slots__ = ("distribution",)
+    is_density = True
 
-    def __init__(self, distribution: Distribution, args: Sequence[Any], out: int) -> None:
+    def __init__(self, distribution: Distribution, args: Sequence[Any], out: Ref) -> None:
         super().__init__(density_primitive(distribution), args, {}, out)
-        self.distribution = distribution
-
-    def forward(self, env: list[Any]) -> Any:
-        """Compute the value, and return the partials."""
-        args = self.arguments(env)
-        env[self.out], partials = self.distribution.summed(self.argnums, *args)
-        return partials
-
-    def backward(self, g: Array | None, args: Any, env: list[Any]) -> Any:
-        """Weigh the partials, which are already there."""
-        if g is None:
-            return args
-        return [p * g.reshape(g.shape + (1,) * (p.ndim - 1)) for p in args]
+        self.gradient_function = distribution.summed
 
 
 def density_primitive(distribution: Distribution) -> Callable[..., Any]:
@@ -180,13 +159,13 @@ class Recorder:
         differentiable = function in primitive_vjps  # comparisons and rounding are not
         active = differentiable and any(isinstance(a, Ref) and a.active for a in args)
         out = self._new(shape, active)
-        self.steps.append(Step(function, args, kwargs, out.slot))
+        self.steps.append(Step(function, args, kwargs, out))
         return out
 
     def emit_density(self, distribution: Distribution, args: Sequence[Any]) -> Ref:
         """Add the summed log density of a distribution: one number for each chain."""
         out = self._new(())
-        self.steps.append(DensityStep(distribution, args, out.slot))
+        self.steps.append(DensityStep(distribution, args, out))
         return out
 
     def finish(self, outputs: Sequence[Ref | Array]) -> Program:
@@ -230,36 +209,13 @@ class Program:
             for o in self.outputs
         ]
 
-    def sum_and_gradient(self, inputs: Sequence[Array]) -> tuple[Array, list[Array | None]]:
-        """Return the sum of the outputs (one number a chain each) and its gradient.
+    @cached_property
+    def sum_and_gradient(self) -> Callable[..., tuple[Array, list[Array | None]]]:
+        """Function of the inputs: the sum of the outputs, and its gradient for each input.
 
-        The gradient has one entry per input, None for an input that no output depends on.
+        The sum is one number a chain; a derivative is None for an input that no output needs.
         """
-        env = self._environment(inputs)
-        saved = [step.forward(env) for step in self.steps]
-        total = np.zeros(len(inputs[0]))
-        grads: list[Any] = [None] * self._slots
-        roots = set()
-        for output in self.outputs:
-            if isinstance(output, Ref):
-                total += env[output.slot]
-                roots.add(output.slot)
-            else:
-                total += output
-        for step, args in zip(reversed(self.steps), reversed(saved), strict=True):
-            g = grads[step.out]
-            if g is None and step.out not in roots:
-                continue
-            if g is not None and step.out in roots:
-                g = g + 1.0
-            if not step.sources:
-                continue
-            for slot, ingrad in zip(step.sources, step.backward(g, args, env), strict=True):
-                known = grads[slot]
-                grads[slot] = ingrad if known is None else known + ingrad
-        return total, [
-            _root_gradient(grads[ref.slot], ref.slot in roots, env[ref.slot]) for ref in self.inputs
-        ]
+        return compile_gradient(self)
 
     def traced_sum(self, inputs: Sequence[Any]) -> Any:
         """Return the sum of the outputs, traceable by autograd."""
@@ -277,10 +233,3 @@ class Program:
             env[ref.slot] = value
         return env
 
-
-def _root_gradient(grad: Any, root: bool, value: Array) -> Array | None:
-    """Add the ones of an input that is itself an output."""
-    if not root:
-        return grad
-    ones = np.ones(value.shape)
-    return ones if grad is None else grad + ones

@@ -68,16 +68,14 @@ class Affine(Wrapper):
     def support(self) -> Constraint:
         """Image of the support of ``dist``."""
         loc, scale = self.args["loc"], self.args["scale"]
-        inner = self.dist.support()
-        if isinstance(inner, Real):
-            return inner
-        if isinstance(inner, Positive):
-            return Lower(loc)
-        for kind in (Lower, Upper, Interval):
-            if isinstance(inner, kind):
-                return kind(*(loc + scale * bound for bound in inner.bounds))
+        limits = self.dist.support().limits
+        if limits is not None:
+            low, high = (None if limit is None else loc + scale * limit for limit in limits)
+            if low is None:
+                return Real() if high is None else Upper(high)
+            return Lower(low) if high is None else Interval(low, high)
         raise ModelError(
-            f"Affine cannot shift and stretch {self.dist.name}: its values are {inner.name}. "
+            f"Affine cannot shift and stretch {self.dist.name}, of {self.dist.support().name}. "
             "Expected values on the real line, a half-line or an interval.",
             location=self.location,
             given=self.dist.name,
@@ -116,37 +114,32 @@ class Affine(Wrapper):
         x = self.dist.sample(rng, shape, *inner)
         return np.asarray(self._expand(np, loc) + self._expand(np, scale) * x)
 
-    def summed(
+    def _summed(
         self, wanted: Sequence[int], value: Array, *params: Array
     ) -> tuple[Array, list[Array]]:
-        """Sum of the log density per chain, with partials, by way of those of ``dist``."""
+        """Sum of the log density per chain, with partials, by way of those of a process."""
         *inner, loc, scale = params
         x = self._standardise(np, value, loc, scale)
-        last = len(params)
-        event_ndims = (self.event_ndim, *(p.event_ndim for p in self.parameters.values()))
-        batch = batch_shape((value, *params), event_ndims)
+        batch = batch_shape((value, *params), self.event_ndims)
         # The slope in x comes back summed over the batch axes that x lacks.
         own = x.shape[: x.ndim - self.event_ndim]
-        if len(own) != len(batch) or own[0] != batch[0]:
-            return super().summed(wanted, value, *params)
-        outer = {0, last - 1, last}.intersection(wanted)
+        if not self.event_ndim or len(own) != len(batch) or own[0] != batch[0]:
+            return super()._summed(wanted, value, *params)
+        last = len(params)
         inside = [i for i in wanted if 0 < i < last - 1]
-        logp, slopes = self.dist.summed([0, *inside] if outer else inside, x, *inner)
-        size = prod(x.shape[x.ndim - self.event_ndim :])
+        logp, (slope, *slopes) = self.dist._summed([0, *inside], x, *inner)
+        found = dict(zip(inside, slopes, strict=True))
+        size = prod(x.shape[len(own) :])
         logp = logp - size * row_sum(np.log(scale), batch)
-        if not outer:
-            return logp, slopes
-        slope = slopes[0] / self._expand(np, scale)
-        found = dict(zip(inside, slopes[1:], strict=True))
+        slope = slope / self._expand(np, scale)
         axes = tuple(range(-self.event_ndim, 0))
-        if 0 in outer:
+        if 0 in wanted:
             found[0] = reduce_to(value, slope, own, self.event_ndim)
-        if last - 1 in outer:
-            found[last - 1] = reduce_to(loc, -slope.sum(axis=axes) if axes else -slope, own, 0)
-        if last in outer:
-            moment = (slope * x).sum(axis=axes) if axes else slope * x
+        if last - 1 in wanted:
+            found[last - 1] = reduce_to(loc, -slope.sum(axis=axes), own, 0)
+        if last in wanted:
             count = size * prod(batch) // max(np.size(scale), 1)
-            found[last] = reduce_to(scale, -moment, own, 0) - count / scale
+            found[last] = reduce_to(scale, -(slope * x).sum(axis=axes), own, 0) - count / scale
         return logp, [found[i] for i in wanted]
 
     @property

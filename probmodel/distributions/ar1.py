@@ -85,14 +85,14 @@ class AR1(Distribution):
         """Draw processes: ``shape`` ends with their length."""
         return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
 
-    def summed(
+    def _summed(
         self, wanted: Sequence[int], value: Array, *params: Array
     ) -> tuple[Array, list[Array]]:
         """Sum of the log density per chain, with partials, from one pass of innovations."""
         phi, sigma = (np.asarray(p) for p in params)
         first, e = value[..., 0], value[..., 1:] - phi[..., None] * value[..., :-1]
         if first.shape != e.shape[:-1]:
-            return super().summed(wanted, value, *params)
+            return super()._summed(wanted, value, *params)
         n = value.shape[-1]
         ratio = (1.0 - phi) * (1.0 + phi)
         precision = 1.0 / (sigma * sigma)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from math import prod
 from typing import Any, ClassVar, NamedTuple
 
@@ -14,6 +15,9 @@ from probmodel.expressions import caller_location
 from probmodel.types import Array
 
 Thunk = Callable[[], Any]
+
+# Elements of a batch that are worked on at a time: a few arrays of this size fit in cache.
+BLOCK = 8192
 
 _CDF = "cumulative distribution function to truncate or censor it by"
 
@@ -48,6 +52,9 @@ class Distribution:
     event_ndim: ClassVar[int] = 0
     discrete: ClassVar[bool] = False
 
+    # Whether the work of `summed` is in passes over the elements, so that blocks pay.
+    blockwise: ClassVar[bool] = True
+
     # Which distribution says the same of a parameter's link: {("rate", "exp"): PoissonLog} means
     # that with rate = exp(e), PoissonLog with e in the place of rate is the better formula.
     link_forms: ClassVar[dict[tuple[str, str], type[Distribution]]] = {}
@@ -63,6 +70,11 @@ class Distribution:
     ) -> None:
         """Give this instance parameters, event axes and discreteness of its own."""
         vars(self).update(parameters=parameters, event_ndim=event_ndim, discrete=discrete)
+
+    @cached_property
+    def event_ndims(self) -> tuple[int, ...]:
+        """Number of event axes of the value and of each parameter."""
+        return (self.event_ndim, *(p.event_ndim for p in self.parameters.values()))
 
     @property
     def name(self) -> str:
@@ -143,15 +155,58 @@ class Distribution:
         logp : (chains,)
         partials : for each wanted argument, the derivative of ``logp`` in that argument's shape
 
-        Distributions on hot paths override this to share work between value and partials.
+        Large batches are worked off in blocks of chains that stay in the processor's cache.
         """
         args = (value, *params)
-        event_ndims = (self.event_ndim, *(p.event_ndim for p in self.parameters.values()))
-        batch = batch_shape(args, event_ndims)
-        logp = np.broadcast_to(self.log_kernel(np, *args), batch)
-        thunks = self.partials(np, *args) if wanted else ()
-        partials = [reduce_to(args[i], thunks[i](), batch, event_ndims[i]) for i in wanted]
-        return logp.reshape(batch[0], -1).sum(axis=1), partials
+        if self.blockwise and sum(map(np.size, args)) > BLOCK:
+            return in_blocks(self._summed, wanted, args, self.event_ndims)
+        return self._summed(wanted, *args)
+
+    def _summed(
+        self, wanted: Sequence[int], value: Array, *params: Array
+    ) -> tuple[Array, list[Array]]:
+        """Compute `summed` in one go: hot distributions share the work of value and partials."""
+        args = (value, *params)
+        batch = batch_shape(args, self.event_ndims)
+        logp = self.log_kernel(np, *args)
+        if np.shape(logp) != batch:
+            logp = np.broadcast_to(logp, batch)
+        if len(batch) > 1:
+            logp = logp.reshape(batch[0], -1).sum(axis=1)
+        if not wanted:
+            return logp, []
+        thunks = self.partials(np, *args)
+        return logp, [reduce_to(args[i], thunks[i](), batch, self.event_ndims[i]) for i in wanted]
+
+
+def in_blocks(
+    summed: Callable[..., tuple[Array, list[Array]]],
+    wanted: Sequence[int],
+    args: Sequence[Array],
+    event_ndims: Sequence[int],
+) -> tuple[Array, list[Array]]:
+    """Call ``summed`` for some chains at a time and put the results together."""
+    batch = batch_shape(args, event_ndims)
+    event = np.shape(args[0])[np.ndim(args[0]) - event_ndims[0] :]
+    chains, step = batch[0], max(1, BLOCK // max(prod(batch[1:] + event), 1))
+    batched = [
+        np.ndim(a) - e == len(batch) and len(a) == chains
+        for a, e in zip(args, event_ndims, strict=True)
+    ]
+    if step >= chains or not any(batched):
+        return summed(wanted, *args)
+    logp = np.empty(chains)
+    partials = [(np.empty if batched[i] else np.zeros)(np.shape(args[i])) for i in wanted]
+    for start in range(0, chains, step):
+        rows = slice(start, start + step)
+        block = [a[rows] if is_batched else a for a, is_batched in zip(args, batched, strict=True)]
+        logp[rows], slopes = summed(wanted, *block)
+        for i, partial, slope in zip(wanted, partials, slopes, strict=True):
+            if batched[i]:
+                partial[rows] = slope
+            else:
+                partial += slope
+    return logp, partials
 
 
 def row_sum(terms: Any, batch: tuple[int, ...]) -> Any:
@@ -178,6 +233,8 @@ def row_dot(a: Array, b: Array) -> Array:
 
 def batch_shape(args: Sequence[Any], event_ndims: Sequence[int]) -> tuple[int, ...]:
     """Broadcast the batch shapes (shapes without event axes) of aligned arguments."""
+    if not any(event_ndims):
+        return np.broadcast(*args).shape
     shapes = [np.shape(a) for a in args]
     return np.broadcast_shapes(*(s[: len(s) - e] for s, e in zip(shapes, event_ndims, strict=True)))
 
@@ -191,7 +248,7 @@ def reduce_to(arg: Array, partial: Array, batch: tuple[int, ...], event_ndim: in
     shape = np.shape(arg)
     shape = (1,) * (full.ndim - len(shape)) + shape
     axes = tuple(i for i, (n, m) in enumerate(zip(shape, full.shape, strict=True)) if n != m)
-    return full.sum(axis=axes, keepdims=True).reshape(np.shape(arg)) if axes else full
+    return (full.sum(axis=axes, keepdims=True) if axes else full).reshape(np.shape(arg))
 
 
 def bind_arguments(

@@ -60,7 +60,7 @@ class BernoulliLogit(Distribution):
         (logit,) = params
         return (rng.logistic(size=shape) < logit).astype(np.int64)
 
-    def summed(
+    def _summed(
         self, wanted: Sequence[int], value: Array, *params: Array
     ) -> tuple[Array, list[Array]]:
         """Sum of the log probability per chain, with partials, from one exponential.
@@ -72,7 +72,7 @@ class BernoulliLogit(Distribution):
         sign = 1.0 - 2.0 * value
         t = np.asarray(sign * logit)
         if 0 in wanted or (t.size and not t.max() <= 700.0):
-            return super().summed(wanted, value, *params)
+            return super()._summed(wanted, value, *params)
         e = np.exp(t, out=t)
         logp = -row_sum(np.log1p(e), t.shape)
         if not wanted:

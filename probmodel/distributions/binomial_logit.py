@@ -61,7 +61,7 @@ class BinomialLogit(Distribution):
         n, logit = params
         return np.asarray(rng.binomial(np.asarray(n).astype(np.int64), expit(logit), shape))
 
-    def summed(
+    def _summed(
         self, wanted: Sequence[int], value: Array, *params: Array
     ) -> tuple[Array, list[Array]]:
         """Sum of `log_kernel` per chain, with partials, from one exponential."""

@@ -7,7 +7,7 @@ from typing import Any
 import autograd.numpy as anp
 import numpy as np
 
-from probmodel.constraints import IntegerInterval, Interval, Lower, Positive, Real, Upper
+from probmodel.constraints import IntegerInterval, Interval, Lower, Real, Upper
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter, batch_shape
 from probmodel.distributions.wrapper import Wrapper, elementwise_partials
@@ -97,12 +97,7 @@ def support_bounds(support: Constraint) -> tuple[Any, Any]:
         bounds = iter(support.bounds)
         lower = next(bounds) if support.has_lower else None
         return lower, next(bounds) if support.has_upper else None
-    if isinstance(support, Positive):
-        return 0.0, None
-    if isinstance(support, Interval):
-        return support.bounds[0], support.bounds[1]
-    lower = support.bounds[0] if isinstance(support, Lower) else None
-    return lower, support.bounds[0] if isinstance(support, Upper) else None
+    return support.limits or (None, None)
 
 
 def _tighter(choose: Any, bound: Any, other: Any) -> Any:

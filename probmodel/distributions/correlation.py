@@ -49,9 +49,10 @@ class Correlation:
         self.sizes = tuple(len(d) for d in distances)
         self.size = prod(shape)
         self._scaled = [d / scale for d in distances]
+        self._correlations = [kernel.correlation(xp, s) for s in self._scaled]
         self._roots = [
-            cholesky(kernel.correlation(xp, s) + jitter * np.eye(n))
-            for s, n in zip(self._scaled, self.sizes, strict=True)
+            cholesky(rho + jitter * np.eye(n))
+            for rho, n in zip(self._correlations, self.sizes, strict=True)
         ]
         self._constant = isinstance(length_scale, np.ndarray) and length_scale.ndim == 0
         make = from_constant_lower if self._constant else from_lower
@@ -83,8 +84,9 @@ class Correlation:
         """
         xp = anp if isinstance(z, Box) or isinstance(self.length_scale, Box) else np
         total = 0.0
-        for axis, (s, root) in enumerate(zip(self._scaled, self._roots, strict=True)):
-            stretched = self.kernel.stretch(xp, s)
+        factors = zip(self._scaled, self._correlations, self._roots, strict=True)
+        for axis, (s, rho, root) in enumerate(factors):
+            stretched = self.kernel.stretch(s, rho)
             inner = solve_lower(root, transpose(solve_lower(root, stretched)))
             rows = self._rows(z, axis)
             quadratic = xp.sum(xp.matmul(rows, inner) * rows, axis=(-2, -1))

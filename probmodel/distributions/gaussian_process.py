@@ -61,6 +61,8 @@ class GaussianProcess(Distribution):
         If not exactly one of points and grid is given, or the jitter is negative.
     """
 
+    blockwise = False
+
     def __init__(
         self,
         kernel: Kernel,
@@ -137,20 +139,19 @@ class GaussianProcess(Distribution):
         """Draw processes: ``shape`` ends with their shape."""
         return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
 
-    def summed(
+    def _summed(
         self, wanted: Sequence[int], value: Array, *params: Array
     ) -> tuple[Array, list[Array]]:
         """Sum of the log density per chain, with partials, from one whitened residual."""
         args = (value, *params)
-        event_ndims = (self.event_ndim, *(p.event_ndim for p in self.parameters.values()))
-        batch = batch_shape(args, event_ndims)
+        batch = batch_shape(args, self.event_ndims)
         mean, amplitude, length_scale, *coordinates = params
         correlation = self._correlation(length_scale, coordinates)
         z = self._whiten(np, correlation, value, mean, amplitude)
         squares = np.sum(z * z, axis=self._axes)
         logp = row_sum(self._log_det(np, correlation, amplitude) - 0.5 * squares, batch)
         slopes = self._slopes(np, correlation, z, amplitude, len(coordinates))
-        return logp, [reduce_to(args[i], slopes[i](), batch, event_ndims[i]) for i in wanted]
+        return logp, [reduce_to(args[i], slopes[i](), batch, self.event_ndims[i]) for i in wanted]
 
     def base(self) -> Distribution:
         """Return the standard normal: independent values at the points."""

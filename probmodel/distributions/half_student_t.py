@@ -58,7 +58,7 @@ class HalfStudentT(Distribution):
         weight = (df + 1.0) / (df + z * z)
         return (
             lambda: -z * weight / scale,
-            lambda: slope_in_df(xp, df, z, weight),
+            lambda: slope_in_df(df, xp.log1p(z * z / df), weight * z * z),
             lambda: (z * z * weight - 1.0) / scale,
         )
 

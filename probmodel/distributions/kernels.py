@@ -29,8 +29,8 @@ class Kernel:
         raise NotImplementedError
 
     @staticmethod
-    def stretch(xp: Any, s: Any) -> Any:
-        """Return the derivative of the correlation in the log length scale."""
+    def stretch(s: Any, rho: Any) -> Any:
+        """Return the derivative of the correlation ``rho`` in the log length scale."""
         raise NotImplementedError
 
 
@@ -45,9 +45,9 @@ class ExpQuad(Kernel):
         return xp.exp(-0.5 * s * s)
 
     @staticmethod
-    def stretch(xp: Any, s: Any) -> Any:
-        """Return ``s^2`` times the correlation."""
-        return s * s * xp.exp(-0.5 * s * s)
+    def stretch(s: Any, rho: Any) -> Any:
+        """Return ``-s`` times the derivative in ``s``."""
+        return s * s * rho
 
 
 class Exponential(Kernel):
@@ -59,9 +59,9 @@ class Exponential(Kernel):
         return xp.exp(-s)
 
     @staticmethod
-    def stretch(xp: Any, s: Any) -> Any:
-        """Return ``s`` times the correlation."""
-        return s * xp.exp(-s)
+    def stretch(s: Any, rho: Any) -> Any:
+        """Return ``-s`` times the derivative in ``s``."""
+        return s * rho
 
 
 class Matern32(Kernel):
@@ -74,10 +74,10 @@ class Matern32(Kernel):
         return (1.0 + t) * xp.exp(-t)
 
     @staticmethod
-    def stretch(xp: Any, s: Any) -> Any:
-        r"""Return :math:`3 s^2 \exp(-\sqrt 3 s)`."""
+    def stretch(s: Any, rho: Any) -> Any:
+        """Return ``-s`` times the derivative in ``s``."""
         t = sqrt(3.0) * s
-        return t * t * xp.exp(-t)
+        return rho * t * t / (1.0 + t)
 
 
 class Matern52(Kernel):
@@ -90,7 +90,7 @@ class Matern52(Kernel):
         return (1.0 + t + t * t / 3.0) * xp.exp(-t)
 
     @staticmethod
-    def stretch(xp: Any, s: Any) -> Any:
-        r"""Return :math:`(5 s^2 / 3) (1 + \sqrt 5 s) \exp(-\sqrt 5 s)`."""
+    def stretch(s: Any, rho: Any) -> Any:
+        """Return ``-s`` times the derivative in ``s``."""
         t = sqrt(5.0) * s
-        return t * t * (1.0 + t) / 3.0 * xp.exp(-t)
+        return rho * t * t * (1.0 + t) / (3.0 + t * (3.0 + t))

@@ -61,7 +61,7 @@ class LocationScale(Distribution):
         loc, scale = params
         return np.asarray(loc + scale * self.draw_standard(rng, shape))
 
-    def summed(
+    def _summed(
         self, wanted: Sequence[int], value: Array, *params: Array
     ) -> tuple[Array, list[Array]]:
         """Sum of the log density per chain, with partials, from one standardised value."""
@@ -119,7 +119,7 @@ class HalfFamily(Distribution):
         (scale,) = params
         return np.asarray(scale * np.abs(self.full.draw_standard(rng, shape)))
 
-    def summed(
+    def _summed(
         self, wanted: Sequence[int], value: Array, *params: Array
     ) -> tuple[Array, list[Array]]:
         """Sum of the log density per chain, with partials, from one standardised value."""

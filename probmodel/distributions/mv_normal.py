@@ -67,6 +67,7 @@ class MvNormal(Distribution):
         "covariance": Parameter(PositiveDefinite(), event_ndim=2),
     }
     event_ndim = 1
+    blockwise = False
 
     def __new__(cls, *args: Any, **kwargs: Any) -> MvNormal:
         """Return an instance of the class for the matrix that is given."""
@@ -133,7 +134,7 @@ class MvNormal(Distribution):
         """Draw vectors: ``shape`` ends with their length."""
         return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
 
-    def summed(
+    def _summed(
         self, wanted: Sequence[int], value: Array, *params: Array
     ) -> tuple[Array, list[Array]]:
         """Sum of the log density per chain, with partials, from one whitened residual."""

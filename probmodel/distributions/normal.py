@@ -56,7 +56,7 @@ class Normal(LocationScale):
         loc, scale = params
         return log_ndtr((loc - x) / scale)
 
-    def summed(
+    def _summed(
         self, wanted: Sequence[int], value: Array, *params: Array
     ) -> tuple[Array, list[Array]]:
         """Sum of the log density per chain, with partials, from one standardised value."""
@@ -70,7 +70,7 @@ class Normal(LocationScale):
         slope = z / scale
         partials = []
         for i in wanted:
-            if i == 2 and np.ndim(scale) and scale.size == len(squares) == len(scale):
+            if i == 2 and np.ndim(scale) == z.ndim and scale.size == len(scale) == len(z):
                 n = z.size // max(len(z), 1)
                 partials.append((squares.reshape(scale.shape) - n) / scale)
             else:

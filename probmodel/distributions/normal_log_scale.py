@@ -63,7 +63,7 @@ class NormalLogScale(Distribution):
         loc, log_scale = params
         return np.asarray(loc + np.exp(log_scale) * rng.standard_normal(shape))
 
-    def summed(
+    def _summed(
         self, wanted: Sequence[int], value: Array, *params: Array
     ) -> tuple[Array, list[Array]]:
         """Sum of the log density per chain, with partials, from one exponential."""

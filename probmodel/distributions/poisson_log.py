@@ -72,7 +72,7 @@ class PoissonLog(Distribution):
         (log_rate,) = params
         return poisson_log_ccdf(xp, x, xp.exp(log_rate))
 
-    def summed(
+    def _summed(
         self, wanted: Sequence[int], value: Array, *params: Array
     ) -> tuple[Array, list[Array]]:
         """Sum of `log_kernel` per chain, with partials, from one exponential."""

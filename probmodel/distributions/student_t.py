@@ -56,7 +56,7 @@ class StudentT(Distribution):
         slope = -z * weight / scale
         return (
             lambda: slope,
-            lambda: slope_in_df(xp, df, z, weight),
+            lambda: slope_in_df(df, xp.log1p(z * z / df), weight * z * z),
             lambda: -slope,
             lambda: -(1.0 / scale + z * slope),
         )
@@ -66,26 +66,26 @@ class StudentT(Distribution):
         df, loc, scale = params
         return np.asarray(loc + scale * rng.standard_t(df, shape))
 
-    def summed(
+    def _summed(
         self, wanted: Sequence[int], value: Array, *params: Array
     ) -> tuple[Array, list[Array]]:
         """Sum of the log density per chain, with partials, from one standardised value."""
         df, loc, scale = params
         z = (value - loc) / scale
         squares = z * z
-        heavy = np.log1p(squares / df) * (0.5 * (df + 1.0))
-        batch = heavy.shape
-        logp = row_sum(log_normalizer(np, df), batch) - row_sum(np.log(scale), batch)
-        logp = logp - row_sum(heavy, batch)
+        tail = np.log1p(squares / df)
+        batch = tail.shape
+        logp = row_sum(log_normalizer(np, df) - np.log(scale), batch)
+        logp = logp - row_sum(tail * (0.5 * (df + 1.0)), batch)
         if not wanted:
             return logp, []
         weight = (df + 1.0) / (df + squares)
         slope = z * weight / scale
         formulas = (
             lambda: -slope,
-            lambda: slope_in_df(np, df, z, weight),
+            lambda: slope_in_df(df, tail, weight * squares),
             lambda: slope,
-            lambda: (z * z * weight - 1.0) / scale,
+            lambda: (squares * weight - 1.0) / scale,
         )
         args = (value, *params)
         return logp, [reduce_to(args[i], formulas[i](), batch, 0) for i in wanted]
@@ -105,7 +105,10 @@ def log_normalizer(xp: Any, df: Any) -> Any:
     return -0.5 * xp.log(df) - betaln(0.5 * df, 0.5)
 
 
-def slope_in_df(xp: Any, df: Any, z: Any, weight: Any) -> Any:
-    """Return the derivative of the log density in the degrees of freedom."""
+def slope_in_df(df: Any, tail: Any, pull: Any) -> Any:
+    """Return the derivative of the log density in the degrees of freedom.
+
+    ``tail`` is ``log(1 + z^2 / df)`` and ``pull`` is ``(df + 1) z^2 / (df + z^2)``.
+    """
     gammas = digamma(0.5 * df + 0.5) - digamma(0.5 * df)
-    return 0.5 * (gammas - 1.0 / df - xp.log1p(z * z / df) + weight * z * z / df)
+    return 0.5 * (gammas - tail + (pull - 1.0) / df)

@@ -70,9 +70,7 @@ class Group:
         self._move("draw", i)
 
     def _move(self, phase: Phase, i: int) -> Info:
-        self._state, info = self._sampler.step(
-            self._rng, self._density, self._state, self.params
-        )
+        self._state, info = self._sampler.step(self._rng, self._density, self._state, self.params)
         for collector in self._collectors:
             collector.record(phase, i, self._state, info, self.params)
         return info

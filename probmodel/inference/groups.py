@@ -97,9 +97,7 @@ def sample(
         for block in blocks
     ]
     groups = [
-        Group(
-            sampler, density, block, np.random.default_rng(child), [*record.collectors, *line]
-        )
+        Group(sampler, density, block, np.random.default_rng(child), [*record.collectors, *line])
         for block, child, record, line in zip(
             blocks,
             _children(seed, len(blocks)),
@@ -117,7 +115,7 @@ def sample(
 
 
 def _split(sampler: Sampler, x0: Array, pool: bool) -> list[Array]:
-    """Starting points of each group; sizes differ by one at most."""
+    """Split the starting points into groups whose sizes differ by one at most."""
     least = sampler.min_chains(x0.shape[1])
     if len(x0) < least:
         raise SamplerError(

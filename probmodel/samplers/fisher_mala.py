@@ -1,16 +1,31 @@
 """Fisher-adaptive Metropolis-adjusted Langevin: learns its preconditioner from score increments.
 
-    x, y      position, proposal                                   (chains, dim)
-    g         score, the gradient of the log density               (chains, dim)
-    s         signal that is learned from, sqrt(alpha) (g(y) - g(x))   (chains, dim)
-    A, R      inverse Fisher matrix, and a root of it: A = R R'    (dim, dim)
-    sigma     step size: a move is sigma_R^2/2 A g + sigma_R R eta, sigma_R^2 = sigma^2 dim/tr(A)
-    alpha     Metropolis-Hastings probability                      (chains,)
-    n0        iterations of plain MALA before R is learned
+    x, y      position, proposal                                        (chains, dim)
+    g         score, the gradient of the log density                    (chains, dim)
+    alpha     Metropolis-Hastings probability                           (chains,)
+    a         whether the proposal was accepted                         (chains,)
+    s         signal that is learned from, sqrt(alpha) (g(y) - g(x))    (chains, dim)
+    A, R      inverse Fisher matrix, and a root of it: A = R R'         (dim, dim)
+    sigma     step size: a move is sigma^2/2 A g(x) + sigma R eta, with tr(A) = dim
     lambda    damping: A starts as I / lambda
     gamma_n   learning rate of the n-th update of A
+    n0        initial iterations, before R is learned
 
     Titsias (2023), "Optimal preconditioning and Fisher adaptive Langevin sampling", Algorithm 1.
+
+Deviations. The first step size is found by trying (the paper gives none). The signals of all chains
+of a group update R together, and each chain applies the rule for sigma^2 once. With one chain that
+is Algorithm 1 as published. Several chains that start far apart in a badly scaled posterior need
+more than that within a short warm-up; ``robust`` adds, by default for groups of several chains:
+
+1. R is learned in the initial iterations too, after the first fifth or 50 of them, and thrown away
+   at their end: what the way to the bulk was like is forgotten altogether.
+2. The step size is looked for again after updates 1, 2, 4, ..., 64 of R, because each changes the
+   geometry under it by orders of magnitude, which Robbins-Monro steps take long to follow.
+3. gamma_n = 4/(n + 3) in place of 1/n: later signals, from a better preconditioner, weigh more.
+4. Chains that keep being rejected take shorter steps until they move.
+
+All of it ends with the warm-up.
 """
 
 from __future__ import annotations
@@ -24,6 +39,8 @@ import numpy as np
 from probmodel.adaptation.fisher_root import downdate, kept, normalised, paired
 from probmodel.adaptation.initial_step import initial_step
 from probmodel.adaptation.robbins_monro import rm_abs
+from probmodel.adaptation.own_steps import OwnSteps, rescue, search, steer, whole_steps
+from probmodel.errors import SamplerError
 from probmodel.samplers.base import Coupling, Info, Sampler, State
 from probmodel.samplers.langevin import langevin_step
 from probmodel.samplers.metropolis import adaptable, check_start, evaluate
@@ -31,27 +48,86 @@ from probmodel.samplers.settings import check_choice, check_number, check_whole
 from probmodel.types import Array, LogDensity
 
 Signal = Literal["rb", "increment", "score", "paired"]
+SIGNALS = ("rb", "increment", "score", "paired")
+
+INITIAL_STEPS = 500  # the paper's n0, for a warm-up long enough
+PLAIN_STEPS = 50  # iterations before a robust run begins to learn R
+SEARCHES = (1, 2, 4, 8, 16, 32, 64)  # updates of R after which a step size is looked for
+FORGETTING = 3.0  # signal i of n weighs i^FORGETTING in a robust run
 
 
 class Params(NamedTuple):
-    root: Array | None
-    step_size: float
+    """What one transition uses.
+
+    Attributes
+    ----------
+    root : (dim, dim), R scaled so that tr(R R') = dim
+    step_size : sigma; in a robust warm-up it may differ between chains, (chains,)
+    """
+
+    root: Array
+    step_size: float | Array
 
 
-class Adaptation(NamedTuple):
+class Fisher(NamedTuple):
+    """What is known of the Fisher matrix.
+
+    Attributes
+    ----------
+    R : (dim, dim), root of the inverse of the sum of signals, up to a factor
+    n : number of updates
+    gamma : learning rate of the last one
+    mean, weight : mean signal (dim,), and what the signals weigh; for ``signal="paired"`` only
+    """
+
     R: Array
-    log_sigma2: float
     n: int
     gamma: float
     mean: Array
     weight: float
-    learning: bool
-    rej: Array
-    f: Array
+
+
+class Adaptation(NamedTuple):
+    """State of the adaptation: log sigma^2, the Fisher matrix, and the chains that lag behind."""
+
+    log_sigma2: float
+    fisher: Fisher
+    own: OwnSteps
 
 
 @dataclass(frozen=True)
 class FisherMALA(Sampler):
+    """Fisher-adaptive Metropolis-adjusted Langevin algorithm.
+
+    Parameters
+    ----------
+    step_size : float, optional
+        Where sigma starts; found by trying if not given.
+    target_accept : float
+        Acceptance rate that sigma aims at, between 0 and 1.
+    step_rate : float
+        Robbins-Monro rate rho of sigma^2, between 0 and 1.
+    signal : {"rb", "increment", "score", "paired"}
+        What R is learned from: the score increment of every proposal, weighted by its acceptance
+        probability (eq. 16); that of accepted proposals (eq. 15); the score itself, uncentred
+        (section 4.1); or centred by its running mean (appendix C).
+    damping : float
+        lambda, above 0.
+    initial_steps : int, optional
+        n0, at least 0. By default 500, or a quarter of a warm-up shorter than 2000.
+    learning_rate : float or callable, optional
+        gamma_n of appendix B: a number in (0, 1), or a function of n = 2, 3, ... with such values
+        (gamma_1 is 1). By default 1/n, or 4/(n + 3) in a robust run.
+    robust : bool, optional
+        Whether to add to Algorithm 1 what the head of this file lists. By default for groups of
+        several chains; ``False`` is the paper's algorithm for any number of chains.
+
+    Raises
+    ------
+    SamplerError
+        If a setting is out of its range.
+    """
+
     step_size: float | None = None
     target_accept: float = 0.574
     step_rate: float = 0.015
@@ -59,9 +135,7 @@ class FisherMALA(Sampler):
     damping: float = 10.0
     initial_steps: int | None = None
     learning_rate: float | Callable[[int], float] | None = None
-    eta: float = 3.0
-    research: tuple = (1,2,4,8,16,32,64)
-    rescue: int = 10
+    robust: bool | None = None
 
     name: ClassVar[str] = "fisher_mala"
     summary: ClassVar[str] = "Langevin with a preconditioner learned from score increments"
@@ -71,50 +145,164 @@ class FisherMALA(Sampler):
     default_draws: ClassVar[int] = 4000
     default_chains: ClassVar[int] = 16
 
+    def __post_init__(self) -> None:
+        check_number(self.name, "step_size", self.step_size, above=0.0, optional=True)
+        check_number(self.name, "target_accept", self.target_accept, above=0.0, below=1.0)
+        check_number(self.name, "step_rate", self.step_rate, above=0.0, below=1.0)
+        check_choice(self.name, "signal", self.signal, SIGNALS)
+        check_number(self.name, "damping", self.damping, above=0.0)
+        check_whole(self.name, "initial_steps", self.initial_steps, least=0, optional=True)
+        if not callable(self.learning_rate):
+            check_number(
+                self.name, "learning_rate", self.learning_rate,
+                above=0.0, below=1.0, optional=True,
+            )  # fmt: skip
+        if self.robust not in (None, True, False):
+            raise SamplerError(
+                f"{self.name}: robust must be True, False or None, got {self.robust!r}.",
+                setting="robust", value=self.robust,
+            )  # fmt: skip
+
     def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:
+        """State at the starting points."""
         return check_start(self.name, evaluate(density, x))
 
     def step(
         self, rng: np.random.Generator, density: LogDensity, state: State, params: Params
     ) -> tuple[State, Info]:
+        """One preconditioned Langevin transition of every chain (eq. 3, Proposition 1)."""
         return langevin_step(rng, density, state, params.root, params.step_size)
 
-    def adapt_init(self, rng, density, state):
-        def acceptance_at(step_size):
-            _, info = langevin_step(rng, density, state, None, step_size)
-            return float(np.mean(info.accept_prob))
+    def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: State) -> Adaptation:
+        """Start with plain MALA."""
+        chains, dim = state.x.shape
+        fisher, own = self._fisher(dim), whole_steps(chains)
+        if self.step_size is not None:
+            return Adaptation(2.0 * float(np.log(self.step_size)), fisher, own)
+        if not self._is_robust(chains):
+            return Adaptation(_search(rng, density, state, fisher, 0.0), fisher, own)
 
-        sigma = self.step_size or initial_step(acceptance_at)
-        dim = state.x.shape[1]
-        return Adaptation(np.eye(dim) / np.sqrt(self.damping), 2 * np.log(sigma), 0, 1.0, np.zeros(dim), 0.0, False, np.zeros(len(state.x)), np.ones(len(state.x)))
+        def acceptance_at(steps: Array) -> Array:
+            return langevin_step(rng, density, state, None, steps)[1].accept_prob
 
-    def adapt(self, rng, density, i, n_warmup, adaptation, state, info):
-        R, log_sigma2, n, gamma, mean, weight, learning, rej, f = adaptation
-        whole = f == 1.0
-        n0 = min(500, n_warmup // 4) if self.initial_steps is None else self.initial_steps
+        return Adaptation(0.0, fisher, search(acceptance_at, chains))
+
+    def adapt(
+        self,
+        rng: np.random.Generator,
+        density: LogDensity,
+        i: int,
+        n_warmup: int,
+        adaptation: Adaptation,
+        state: State,
+        info: Info,
+    ) -> Adaptation:
+        """Learn R, and steer the acceptance."""
+        n0 = min(INITIAL_STEPS, n_warmup // 4)
+        n0 = n0 if self.initial_steps is None else self.initial_steps
+        if self._is_robust(len(state.x)):
+            return self._adapt_robustly(rng, density, i, n0, adaptation, state, info)
+        log_sigma2, fisher, own = adaptation
         if i >= n0:
-            n += 1
-            C = len(state.x)
-            s = np.sqrt(info.accept_prob)[:, None] * (info.proposal.grad - info.previous.grad)
-            eta = 0.0 if C == 1 else self.eta
-            new = (1 + eta) / (n + eta)
-            keep = 1.0 if n == 1 else kept(new, gamma)
-            R = downdate(R, adaptable(s, info), keep)
-            gamma = new
-        alpha = adaptable(info.accept_prob, info) if whole.all() else (info.accept_prob[whole] if whole.any() else np.zeros(1))
-        if len(state.x) > 1 and self.rescue:
-            rej = np.where(info.accepted, 0, rej+1)
-            f = np.where(info.accepted, np.minimum(1.0, f*2), np.where(rej >= self.rescue, f*.5, f))
-        if i >= n0 and n in self.research and len(state.x) > 1:
-            root = normalised(R)
-            def acceptance_at(step_size):
-                _, inf = langevin_step(rng, density, state, root, step_size)
-                return float(np.mean(inf.accept_prob))
-            sg = initial_step(acceptance_at, float(np.exp(.5*log_sigma2)))
-            return Adaptation(R, 2*np.log(sg), n, gamma, mean, weight, learning, rej, f)
-        log_sigma2 = rm_abs(log_sigma2, alpha, self.target_accept, self.step_rate)
-        return Adaptation(R, log_sigma2, n, gamma, mean, weight, learning, rej, f)
+            fisher = self._learn(fisher, state, info)
+        return Adaptation(self._steer(log_sigma2, own, info), fisher, own)
+
+    def _adapt_robustly(
+        self,
+        rng: np.random.Generator,
+        density: LogDensity,
+        i: int,
+        n0: int,
+        adaptation: Adaptation,
+        state: State,
+        info: Info,
+    ) -> Adaptation:
+        """Learn with what the head of this file lists."""
+        log_sigma2, fisher, own = adaptation
+        plain = min(PLAIN_STEPS, n0 // 4)
+        if i < plain:
+            return Adaptation(log_sigma2, fisher, steer(own, info.accept_prob, self.target_accept))
+        if i == plain:
+            log_sigma2 += 2.0 * float(np.median(np.log(own.factor)))
+        if i == n0:
+            fisher = self._fisher(state.x.shape[1])
+        fisher = self._learn(fisher, state, info)
+        if fisher.n in SEARCHES:
+            log_sigma2 = _search(rng, density, state, fisher, log_sigma2)
+            return Adaptation(log_sigma2, fisher, whole_steps(len(state.x)))
+        return Adaptation(
+            self._steer(log_sigma2, own, info), fisher, rescue(own, info.accepted)
+        )
+
+    def _steer(self, log_sigma2: float, own: OwnSteps, info: Info) -> float:
+        """Apply the rule for sigma^2 once for each chain that used sigma."""
+        alpha = adaptable(info.accept_prob, info)
+        if not own.whole.all():
+            alpha = info.accept_prob[own.whole]
+        if not len(alpha):
+            return log_sigma2
+        return rm_abs(log_sigma2, alpha, self.target_accept, self.step_rate)
 
     def params(self, adaptation: Adaptation, final: bool = False) -> Params:
-        sg = float(np.exp(0.5 * adaptation.log_sigma2))
-        return Params(normalised(adaptation.R), sg if final or (adaptation.f==1).all() else sg*adaptation.f)
+        """Root and step size of the next transition (eq. 7)."""
+        log_sigma2, fisher, own = adaptation
+        sigma = float(np.exp(0.5 * log_sigma2))
+        root = normalised(fisher.R)
+        return Params(root, sigma if final or own.whole.all() else sigma * own.factor)
+
+    def _is_robust(self, chains: int) -> bool:
+        return chains > 1 if self.robust is None else self.robust
+
+    def _fisher(self, dim: int) -> Fisher:
+        """Knowledge before any signal; Proposition 4 starts from the same root (eq. 12)."""
+        return Fisher(np.eye(dim) / np.sqrt(self.damping), 0, 1.0, np.zeros(dim), 0.0)
+
+    def _learn(self, fisher: Fisher, state: State, info: Info) -> Fisher:
+        """Update R with the signals of all chains (Proposition 4, eq. 12 and 13)."""
+        R, n, gamma, mean, weight = fisher
+        n += 1
+        gamma, keep = self._rate(n, gamma, len(state.x))
+        if self.signal == "paired":
+            R, mean, weight = paired(R, mean, weight, state.grad, keep)  # appendix C
+        else:
+            R = downdate(R, _signals(self.signal, state, info), keep)
+        return Fisher(R, n, gamma, mean, weight)
+
+    def _rate(self, n: int, previous: float, chains: int) -> tuple[float, float]:
+        """Learning rate gamma_n, and what remains of the past."""
+        rate = self.learning_rate
+        if n == 1 or (rate is None and not self._is_robust(chains)):
+            return 1.0 / n, 1.0
+        if rate is None:
+            gamma = (1.0 + FORGETTING) / (n + FORGETTING)
+        else:
+            gamma = float(rate(n) if callable(rate) else rate)
+        check_number(self.name, f"learning_rate({n})", gamma, above=0.0, below=1.0)
+        return gamma, kept(gamma, previous)
+
+
+def _signals(signal: Signal, state: State, info: Info) -> Array:
+    """Signals of one transition, (chains, dim), without those of proposals that are not finite."""
+    if signal == "score":
+        return state.grad
+    increments = info.proposal.grad - info.previous.grad
+    # eq. (15), and eq. (16): s s' is to carry alpha, so s carries its root
+    weights = info.accepted if signal == "increment" else np.sqrt(info.accept_prob)
+    return adaptable(weights[:, None] * increments, info)
+
+
+def _search(
+    rng: np.random.Generator,
+    density: LogDensity,
+    state: State,
+    fisher: Fisher,
+    log_sigma2: float,
+) -> float:
+    """Logarithm of a sigma^2 that about half of the chains accept; it starts from the given one."""
+    root = normalised(fisher.R)
+
+    def acceptance_at(step_size: float) -> float:
+        _, info = langevin_step(rng, density, state, root, step_size)
+        return float(np.mean(info.accept_prob))
+
+    return 2.0 * float(np.log(initial_step(acceptance_at, float(np.exp(0.5 * log_sigma2)))))

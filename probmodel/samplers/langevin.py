@@ -6,9 +6,9 @@
     sigma     step size                               () or (chains,)
     eta       standard normal noise                   (chains, dim)
 
-A move is ``y = x + sigma^2/2 A g(x) + sigma R eta``. The ratio is computed from the noise that would
-lead back, so that neither the inverse of A nor its determinant is needed: the whitened form of
-Proposition 1 in Titsias (2023), "Optimal preconditioning and Fisher adaptive Langevin sampling".
+A move is ``y = x + sigma^2/2 A g(x) + sigma R eta``. The ratio is computed from the noise that
+would lead back, so that neither the inverse of A nor its determinant is needed: the whitened form
+of Proposition 1 in Titsias (2023), "Optimal preconditioning and Fisher adaptive Langevin sampling".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Metropolis-adjusted Langevin algorithm: moves along the gradient, the same scale in all directions.
+"""Metropolis-adjusted Langevin algorithm: moves along the gradient, of one size in all directions.
 
     x, y        position, proposal                           (chains, dim)
     g           gradient of the log density                  (chains, dim)
@@ -87,9 +87,7 @@ class MALA(Sampler):
         """One Langevin transition of every chain."""
         return langevin_step(rng, density, state, None, params.step_size)
 
-    def adapt_init(
-        self, rng: np.random.Generator, density: LogDensity, state: State
-    ) -> Adaptation:
+    def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: State) -> Adaptation:
         """Start from ``step_size``, or from a step accepted by half."""
 
         def acceptance_at(step_size: float) -> float:
@@ -109,11 +107,9 @@ class MALA(Sampler):
         state: State,
         info: Info,
     ) -> Adaptation:
-        """sigma^2 <- sigma^2 [1 + rho (alpha - alpha*)]."""
+        """Multiply sigma^2 by 1 + rho (alpha - alpha*)."""
         alpha = adaptable(info.accept_prob, info)
-        return Adaptation(
-            rm_abs(adaptation.log_sigma2, alpha, self.target_accept, self.step_rate)
-        )
+        return Adaptation(rm_abs(adaptation.log_sigma2, alpha, self.target_accept, self.step_rate))
 
     def params(self, adaptation: Adaptation, final: bool = False) -> Params:
         """Step size of the next transition."""

@@ -89,9 +89,7 @@ class RandomWalk(Sampler):
             log_ratio = proposal.logp - state.logp
         return decide(rng, log_ratio, state, proposal, n_grad=0)
 
-    def adapt_init(
-        self, rng: np.random.Generator, density: LogDensity, state: State
-    ) -> Adaptation:
+    def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: State) -> Adaptation:
         """Start from ``step_size``, or from a step accepted at the target rate."""
 
         def acceptance_at(step_size: float) -> float:
@@ -111,7 +109,7 @@ class RandomWalk(Sampler):
         state: State,
         info: Info,
     ) -> Adaptation:
-        """delta <- delta [1 + eta (a - alpha*) / alpha*]."""
+        """Multiply delta by 1 + eta (a - alpha*) / alpha*."""
         a = adaptable(info.accepted, info).astype(float)
         return Adaptation(rm_ratio(adaptation.log_delta, a, self.target_accept, self.step_rate))
 

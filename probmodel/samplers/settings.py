@@ -33,9 +33,7 @@ def check_number(
     )  # fmt: skip
 
 
-def check_whole(
-    sampler: str, name: str, value: Any, *, least: int, optional: bool = False
-) -> None:
+def check_whole(sampler: str, name: str, value: Any, *, least: int, optional: bool = False) -> None:
     """Raise SamplerError unless ``value`` is a whole number of at least ``least``."""
     if optional and value is None:
         return

@@ -1,11 +1,12 @@
 """The published tables, and what the benchmark script makes of its measurements."""
 
 import csv
+from types import SimpleNamespace
 
 import numpy as np
 import papers
 import pytest
-from frobenius import relative
+from frobenius import CHAINS, ErrorCollector, learn, relative
 from published import FROBENIUS, PUBLISHED
 from report import (
     frobenius_shortfalls,
@@ -63,7 +64,28 @@ def test_frobenius_tolerance_is_a_factor_of_two():
     beyond = {"pooled": [*reference[:-1], 2.1 * reference[-1]]}
     assert frobenius_shortfalls("gp100", within) == []
     assert len(frobenius_shortfalls("gp100", beyond)) == 1
+    assert frobenius_shortfalls("gp100", {"robust": beyond["pooled"]}) == []
     assert "2.10" in frobenius_table("gp100", beyond)
+
+
+def test_error_of_a_known_preconditioner():
+    """The start of the algorithm, a multiple of the identity; and the truth, whatever its scale."""
+    truth = GAUSSIANS["gp100"]().covariance_matrix()
+    collector = ErrorCollector(truth, offset=500, updates=[0, 7])
+    roots = {500: np.eye(100), 507: 3.0 * np.linalg.cholesky(truth)}
+    for i, root in roots.items():
+        collector.record("warmup", i, None, None, SimpleNamespace(root=root))
+    identity = np.linalg.norm(relative(truth) - np.eye(100))
+    assert collector.errors[0] == pytest.approx(identity, rel=1e-12)
+    assert collector.errors[7] < 1e-10
+
+
+@pytest.mark.parametrize(("mode", "groups"), [("alone", CHAINS), ("pooled", 1), ("robust", 1)])
+def test_preconditioners_approach_the_covariance(mode, groups):
+    updates, errors = learn("inhomogeneous", mode, updates=(20, 400), seed=1)
+    assert updates.tolist() == [20, 400]
+    assert errors.shape == (groups, 2)
+    assert np.all(errors[:, 1] < 0.7 * errors[:, 0])
 
 
 def test_nothing_to_do_is_an_error(capsys):

@@ -21,6 +21,7 @@ from probmodel.constraints import (
     Simplex,
     UnitInterval,
     Upper,
+    between,
 )
 
 EXAMPLES = {
@@ -94,9 +95,11 @@ def test_a_dropped_factor_would_be_seen():
 
 
 @maps
-def test_second_derivatives_match_finite_differences(name):
+@pytest.mark.parametrize("at", [0.0, 1.0])
+def test_second_derivatives_match_finite_differences(name, at):
+    """At zero too, where chains may start and where absolute values would leave a kink."""
     constraint = EXAMPLES[name]
-    u = points(constraint, ()).reshape(-1)
+    u = at * points(constraint, ()).reshape(-1)
     shape = np.shape(points(constraint, ()))
 
     def total(v):
@@ -105,9 +108,7 @@ def test_second_derivatives_match_finite_differences(name):
         return anp.sum(anp.sin(y)) + anp.sum(constraint.log_det(anp, x, *constraint.bounds))
 
     gradient = jacobian(total)
-    numeric = np.stack(
-        [(gradient(u + h) - gradient(u - h)) / 2e-5 for h in 1e-5 * np.eye(u.size)]
-    )
+    numeric = np.stack([(gradient(u + h) - gradient(u - h)) / 2e-5 for h in 1e-5 * np.eye(u.size)])
     np.testing.assert_allclose(jacobian(gradient)(u), numeric, rtol=1e-6, atol=1e-6)
 
 
@@ -137,6 +138,22 @@ def test_extreme_values_do_not_overflow_silently(name, size):
         log_det = constraint.log_det(np, u, *constraint.bounds)
     assert not np.isnan(y).any()
     assert np.isfinite(log_det).all()
+
+
+@pytest.mark.parametrize("name", ["positive", "non_negative", "unit_interval"])
+def test_values_near_zero_stay_inside_and_keep_their_digits(name):
+    constraint = EXAMPLES[name]
+    u = np.array([-700.0, -40.0, -20.0])
+    y = constraint.forward(np, u, *constraint.bounds)
+    assert (y > 0).all()
+    np.testing.assert_allclose(y, np.exp(u) / (1 + np.exp(u) * (name == "unit_interval")), 1e-12)
+    np.testing.assert_allclose(constraint.inverse(y, *constraint.bounds), u, rtol=1e-12)
+
+
+@pytest.mark.parametrize("u", [-700.0, -50.0, 0.0, 50.0, 700.0])
+def test_log_det_of_an_interval_is_accurate_in_the_tails(u):
+    expected = np.log(4.0) - abs(u) - 2 * np.log1p(np.exp(-abs(u)))
+    np.testing.assert_allclose(Interval(-1.0, 3.0).log_det(np, u, -1.0, 3.0), expected, rtol=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -204,3 +221,25 @@ def test_limits_are_those_of_intervals():
 def test_names_are_words(constraint):
     assert constraint.name == constraint.name.lower()
     assert constraint.name
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "expected"),
+    [
+        (None, None, Real),
+        (-np.inf, np.inf, Real),
+        (0.0, np.inf, Lower),
+        (np.array([0.0, 1.0]), None, Lower),
+        (None, 1, Upper),
+        (-np.inf, np.float64(1.0), Upper),
+        (0.0, 1.0, Interval),
+        (np.array([0.0, -np.inf]), 1.0, Interval),
+    ],
+)
+def test_missing_and_infinite_limits_are_no_limits(lower, upper, expected):
+    constraint = between(lower, upper)
+    assert type(constraint) is expected
+    assert constraint.bounds == tuple(
+        limit for limit, is_kept in ((lower, expected in (Lower, Interval)),
+                                     (upper, expected in (Upper, Interval))) if is_kept
+    )  # fmt: skip

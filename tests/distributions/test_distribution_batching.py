@@ -7,11 +7,17 @@ import itertools
 import numpy as np
 import pytest
 
+from probmodel.distributions import base
 from probmodel.distributions.base import Distribution
 
 CHAINS, COUNT = 2, 3
-LAYOUTS = {1: [(), (CHAINS,)], 2: [(), (COUNT,), (CHAINS, 1), (CHAINS, COUNT)]}
-MOST_COMBINATIONS = 40
+LAYOUTS = [
+    [(), (CHAINS,)],
+    [(), (COUNT,), (CHAINS, 1), (CHAINS, COUNT)],
+    [(), (COUNT,), (1, 1), (1, COUNT)],
+    [(), (2, 1), (CHAINS, 1, COUNT), (CHAINS, 2, 1), (CHAINS, 2, COUNT)],
+]
+MOST_COMBINATIONS = 25
 
 
 def event_ndims(dist):
@@ -31,11 +37,12 @@ def combinations(case):
     # Coordinates of Gaussian processes are data: they have no batch axes.
     data = [i for i in range(n) if i and list(case.dist.parameters)[i - 1][:4] in ("poin", "axis")]
     rng = np.random.default_rng(4)
-    for rank, choices in LAYOUTS.items():
+    for choices in LAYOUTS:
+        rank = len(choices[-1])
         found = [
             c
             for c in itertools.product(*([()] if i in data else choices for i in range(n)))
-            if any(len(layout) == rank and layout[0] == CHAINS for layout in c)
+            if any(len(layout) == rank for layout in c)
         ]
         keep = rng.permutation(len(found))[:MOST_COMBINATIONS]
         yield from (found[i] for i in keep)
@@ -70,9 +77,9 @@ def test_summed_equals_a_loop(case):
                 if i not in case.fixed and not (i == 0 and case.dist.discrete)
             ]
             expected, slopes = looped(case, args, wanted)
-            for function in (case.dist.summed, lambda *a: Distribution.summed(case.dist, *a)):
+            for function in (case.dist.summed, lambda *a: Distribution._summed(case.dist, *a)):
                 logp, partials = function(wanted, *args)
-                assert logp.shape == (CHAINS,), layouts
+                assert logp.shape == expected.shape, layouts
                 np.testing.assert_allclose(logp, expected, rtol=1e-10, err_msg=str(layouts))
                 for i, partial, slope in zip(wanted, partials, slopes, strict=True):
                     assert partial.shape == args[i].shape, (layouts, i)
@@ -80,6 +87,22 @@ def test_summed_equals_a_loop(case):
                         partial, slope, rtol=1e-8, atol=1e-10, err_msg=f"{layouts} {i}"
                     )
                 np.testing.assert_array_equal(function([], *args)[0], logp)
+
+
+def test_blocks_of_chains_equal_the_whole(case, monkeypatch):
+    layouts = [(), (7, 1), (7, 3), (3,)]
+    for turn in range(len(layouts)):
+        args = [laid_out(case, i, layouts[(i + turn) % 4]) for i in range(len(case.params[0]) + 1)]
+        if not any(len(a) == 7 for a in args if a.ndim) or not case.dist.blockwise:
+            continue
+        wanted = [i for i in range(1, len(args)) if i not in case.fixed]
+        with np.errstate(all="ignore"):
+            logp, partials = case.dist.summed(wanted, *args)
+            monkeypatch.setattr(base, "BLOCK", 6)
+            in_blocks, slopes = case.dist.summed(wanted, *args)
+        np.testing.assert_allclose(in_blocks, logp, rtol=1e-12)
+        for one, other in zip(partials, slopes, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
 
 
 def test_the_order_of_what_is_wanted_is_kept(case):

@@ -105,12 +105,16 @@ def test_every_parameter_but_locations_has_invalid_examples(cases):
             assert i in case.invalid or known or bounds, (name, parameter)
 
 
-@pytest.mark.parametrize("kernel", [kernels.Exponential, kernels.Matern32, kernels.Matern52])
+@pytest.mark.parametrize(
+    "kernel", [kernels.ExpQuad, kernels.Exponential, kernels.Matern32, kernels.Matern52]
+)
 def test_kernel_correlation_starts_at_one_and_its_stretch_is_its_derivative(kernel):
     s, h = np.linspace(0.0, 4.0, 9), 1e-5
     assert kernel.correlation(np, np.array(0.0)) == 1.0
     longer = kernel.correlation(np, s * np.exp(-h)) - kernel.correlation(np, s * np.exp(h))
-    np.testing.assert_allclose(kernel.stretch(np, s), longer / (2 * h), atol=1e-9)
+    np.testing.assert_allclose(
+        kernel.stretch(s, kernel.correlation(np, s)), longer / (2 * h), atol=1e-9
+    )
 
 
 TAILS = [
