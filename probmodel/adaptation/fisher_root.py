@@ -81,7 +81,24 @@ def paired(
 
 def normalised(R: Array) -> Array:
     """Scale a root so that ``tr(R R') = dim`` (eq. 7)."""
+    R = R / np.max(np.abs(R))  # so that no square underflows
     return np.asarray(R / np.sqrt(np.sum(R * R) / len(R)))
+
+
+def winsorised(S: Array, longest: float) -> Array:
+    """Shorten the rows of S beyond ``longest`` times the (lower) median length of rows not zero.
+
+    Parameters
+    ----------
+    S : (chains, dim)
+    longest : above 1
+    """
+    lengths = np.max(np.abs(S), axis=1)
+    positive = np.sort(lengths[lengths > 0.0])
+    if not len(positive):
+        return S
+    bound = longest * positive[(len(positive) - 1) // 2]
+    return np.asarray(S * np.minimum(1.0, bound / np.maximum(lengths, bound))[:, None])
 
 
 def _bounded(S: Array) -> Array:

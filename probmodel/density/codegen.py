@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from probmodel.density.program import Program, Step
 
 _HELPERS = {
+    "exp": np.exp,
     "sign": np.sign,
     "broadcast_to": np.broadcast_to,
     "add_reduce": np.add.reduce,

@@ -8,7 +8,8 @@ from typing import Any
 import autograd.numpy as anp
 import numpy as np
 
-from probmodel.density.batching import RULES, align, shape_of
+from probmodel.density.alignment import align, shape_of
+from probmodel.density.batching import RULES
 from probmodel.density.program import Program, Recorder, Ref
 from probmodel.distributions.base import Distribution
 from probmodel.expressions import Apply, Expression, map_leaves, topological

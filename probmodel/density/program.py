@@ -232,4 +232,3 @@ class Program:
         for ref, value in zip(self.inputs, inputs, strict=True):
             env[ref.slot] = value
         return env
-

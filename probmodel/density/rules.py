@@ -25,6 +25,7 @@ _ELEMENTWISE: dict[Any, tuple[str, ...]] = {
     anp.subtract: ("{g}", "-{g}"),
     anp.multiply: ("{g} * {b}", "{g} * {a}"),
     anp.divide: ("{g} / {b}", "-{g} * {y} / {b}"),
+    anp.logaddexp: ("{g} * exp({a} - {y})", "{g} * exp({b} - {y})"),
     anp.negative: ("-{g}",),
     anp.exp: ("{g} * {y}",),
     anp.log: ("{g} / {a}",),
@@ -62,9 +63,7 @@ def source_rules(
         return None
     if function in _ELEMENTWISE:
         rules = _ELEMENTWISE[function]
-        return [
-            _reduced(rules[i], shape, result) for i, shape in zip(argnums, shapes, strict=True)
-        ]
+        return [_reduced(rules[i], shape, result) for i, shape in zip(argnums, shapes, strict=True)]
     if function in _STRUCTURAL and tuple(argnums) == (0,):
         return [_STRUCTURAL[function]]
     if function is anp.sum and result == () and not kwargs.get("keepdims"):

@@ -30,7 +30,7 @@ class Bounded(Wrapper):
             )
         if not given:
             raise ModelError(f"{self.name} needs lower=, upper= or both.", location=self.location)
-        if _is_number(lower) and _is_number(upper) and not lower < upper:
+        if is_number(lower) and is_number(upper) and not lower < upper:
             raise ModelError(
                 f"{self.name} needs lower < upper; lower is {lower} and upper is {upper}.",
                 location=self.location,
@@ -106,7 +106,8 @@ def _tighter(choose: Any, bound: Any, other: Any) -> Any:
     return choose(bound, other)
 
 
-def _is_number(bound: Any) -> bool:
+def is_number(bound: Any) -> bool:
+    """Whether a bound is a number, not an expression or one number per element."""
     return isinstance(bound, int | float | np.number)
 
 

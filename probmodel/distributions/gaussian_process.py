@@ -195,9 +195,9 @@ class GaussianProcess(Distribution):
 
     def _expand(self, xp: Any, number: Any) -> Any:
         """Align one number per batch element with values that have event axes."""
-        for _ in range(self.event_ndim if np.ndim(number) else 0):
-            number = xp.expand_dims(number, -1)
-        return number
+        if not self.event_ndim or not np.ndim(number):
+            return number
+        return xp.reshape(number, np.shape(number) + (1,) * self.event_ndim)
 
     def _no_slope(self) -> Any:
         raise ModelError(

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.distributions.base import Thunk
-from probmodel.distributions.bounded import Bounded, support_bounds
+from probmodel.distributions.base import Distribution, Thunk
+from probmodel.distributions.bounded import Bounded, is_number, support_bounds
 from probmodel.distributions.domain import where_inside, where_valid
 from probmodel.types import Array
 
@@ -36,6 +36,16 @@ class Truncated(Bounded):
     ModelError
         If ``dist`` has no cumulative distribution function here, or the bounds make no sense.
     """
+
+    def __init__(self, dist: Distribution, lower: Any = None, upper: Any = None) -> None:
+        if isinstance(dist, Distribution) and lower is not None and upper is not None:
+            # A bound beyond the support cuts nothing off, and has no finite log probability.
+            low, high = support_bounds(dist.support())
+            if is_number(low) and is_number(lower) and lower <= low:
+                lower = None
+            if is_number(high) and is_number(upper) and upper >= high and lower is not None:
+                upper = None
+        super().__init__(dist, lower, upper)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density without the terms of `log_base`: batch shape."""

@@ -257,7 +257,11 @@ def supported_functions() -> list[str]:
 
 
 def _unsupported(name: str) -> NoReturn:
-    hint = f" Write {_ADVICE[name]} instead." if name in _ADVICE else nearest(name, supported_functions())
+    hint = (
+        f" Write {_ADVICE[name]} instead."
+        if name in _ADVICE
+        else nearest(name, supported_functions())
+    )
     raise ModelError(
         f"np.{name} is not supported on the symbols of a model.{hint}",
         location=caller_location(),

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
+from probmodel.inference.counting import CountingDensity
 from probmodel.samplers.base import Info, Sampler
 from probmodel.types import Array, LogDensity
 
@@ -32,6 +33,10 @@ class Group:
     x0 : (chains, dim), starting points
     rng : all randomness of the group
     collectors : each gets every iteration
+
+    Attributes
+    ----------
+    params : parameters of the last transition; the frozen ones from `freeze` on
     """
 
     def __init__(
@@ -43,6 +48,7 @@ class Group:
         collectors: Sequence[Collector] = (),
     ) -> None:
         self._sampler, self._density, self._rng = sampler, density, rng
+        self._counting = CountingDensity(density)
         self._x0, self._collectors = x0, collectors
         self._state: Any = None
         self._adaptation: Any = None
@@ -50,16 +56,21 @@ class Group:
 
     def start(self) -> None:
         """Evaluate the starting points and begin the adaptation."""
-        self._state = self._sampler.init(self._rng, self._density, self._x0)
-        self._adaptation = self._sampler.adapt_init(self._rng, self._density, self._state)
+        self._state = self._sampler.init(self._rng, self._counting, self._x0)
+        self._adaptation = self._sampler.adapt_init(self._rng, self._counting, self._state)
 
     def warm_up(self, i: int, n_warmup: int) -> None:
         """Move every chain and learn from the moves."""
         self.params = self._sampler.params(self._adaptation)
         info = self._move("warmup", i)
         self._adaptation = self._sampler.adapt(
-            self._rng, self._density, i, n_warmup, self._adaptation, self._state, info
+            self._rng, self._counting, i, n_warmup, self._adaptation, self._state, info
         )
+
+    @property
+    def gradients_of_adaptation(self) -> int:
+        """Gradients, over all chains, that no transition accounts for."""
+        return self._counting.gradients
 
     def freeze(self) -> None:
         """Fix the parameters for good."""

@@ -28,7 +28,8 @@ class SampleRun:
     warmup_x, warmup_stats : the same for the warm-up, or None if it was not to be saved
     warmup_done, draws_done : iterations of warm-up, and kept draws, of every chain
     interrupted : whether Ctrl-C ended the run early
-    n_grad_warmup, n_grad_sampling : gradients in the transitions of each phase, over all chains
+    n_grad_warmup, n_grad_sampling : gradients of each phase, over all chains; the warm-up includes
+        those of the starting points and of the adaptation
     seconds_warmup, seconds_sampling : time each phase took
     nonfinite : proposals with a density that is not finite while sampling, over all chains
     params : parameters of each group at the end
@@ -111,7 +112,7 @@ def sample(
     finally:
         if progress is not None:
             progress.close()
-    return _assemble(records, outcome, tuple(group.params for group in groups), save_warmup)
+    return _assemble(records, outcome, groups, save_warmup)
 
 
 def _split(sampler: Sampler, x0: Array, pool: bool) -> list[Array]:
@@ -161,7 +162,7 @@ class _Record:
 
 
 def _assemble(
-    records: Sequence[_Record], outcome: Outcome, params: tuple[Any, ...], save_warmup: bool
+    records: Sequence[_Record], outcome: Outcome, groups: Sequence[Group], save_warmup: bool
 ) -> SampleRun:
     """Put the groups' draws together, as many as every group has."""
     x, stats, draws_done = _join([record.draws for record in records])
@@ -177,12 +178,13 @@ def _assemble(
         warmup_done=min(record.counter.iterations["warmup"] for record in records),
         draws_done=draws_done,
         interrupted=outcome.interrupted,
-        n_grad_warmup=_total(records, "warmup"),
+        n_grad_warmup=_total(records, "warmup")
+        + sum(group.gradients_of_adaptation for group in groups),
         n_grad_sampling=_total(records, "draw"),
         seconds_warmup=outcome.seconds_warmup,
         seconds_sampling=outcome.seconds_sampling,
         nonfinite=sum(record.counter.nonfinite["draw"] for record in records),
-        params=params,
+        params=tuple(group.params for group in groups),
         groups=len(records),
     )
 

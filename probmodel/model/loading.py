@@ -42,9 +42,9 @@ def load_model(path: str | Path, name: str | None = None) -> type[Model]:
             raise ModelError(f"{path} has no model {name!r}.{nearest(name, own)}", name=name)
         return classes[name]
     if len(own) != 1:
-        found = f"{len(own)} ({', '.join(own)}): name one, as in {file.name}:{next(iter(own))}"
+        found = f"{len(own)} ({', '.join(own)}): name one of them" if own else "none"
         raise ModelError(
-            f"{path} must hold one class derived from Model; it has {found if own else 'none'}.",
+            f"{path} must hold one class derived from Model; it has {found}.",
             path=str(path),
             found=list(own),
         )

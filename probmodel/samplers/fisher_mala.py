@@ -16,14 +16,17 @@
 Deviations. The first step size is found by trying (the paper gives none). The signals of all chains
 of a group update R together, and each chain applies the rule for sigma^2 once. With one chain that
 is Algorithm 1 as published. Several chains that start far apart in a badly scaled posterior need
-more than that within a short warm-up; ``robust`` adds, by default for groups of several chains:
+more within a short warm-up; ``robust`` adds, by default for groups of several chains:
 
-1. R is learned in the initial iterations too, after the first fifth or 50 of them, and thrown away
-   at their end: what the way to the bulk was like is forgotten altogether.
-2. The step size is looked for again after updates 1, 2, 4, ..., 64 of R, because each changes the
+1. Each chain steers its own step size at first, for n0/4 iterations (50 at most) or, up to n0, for
+   as long as the steps of some chain keep growing.
+2. R is learned from then on, and thrown away after n0 iterations: what the way to the bulk was like
+   is forgotten altogether.
+3. The step size is looked for anew after updates 1, 2, 4, ..., 64 of R, because each changes the
    geometry under it by orders of magnitude, which Robbins-Monro steps take long to follow.
-3. gamma_n = 4/(n + 3) in place of 1/n: later signals, from a better preconditioner, weigh more.
-4. Chains that keep being rejected take shorter steps until they move.
+4. gamma_n = 4/(n + 3) in place of 1/n: later signals, from a better preconditioner, weigh more.
+5. Chains that keep being rejected take shorter steps until they move, and signals a hundred times
+   longer than those of other chains are shortened.
 
 All of it ends with the warm-up.
 """
@@ -36,10 +39,10 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from probmodel.adaptation.fisher_root import downdate, kept, normalised, paired
+from probmodel.adaptation.fisher_root import downdate, kept, normalised, paired, winsorised
 from probmodel.adaptation.initial_step import initial_step
+from probmodel.adaptation.own_steps import OwnSteps, rescue, search, share, steer, whole_steps
 from probmodel.adaptation.robbins_monro import rm_abs
-from probmodel.adaptation.own_steps import OwnSteps, rescue, search, steer, whole_steps
 from probmodel.errors import SamplerError
 from probmodel.samplers.base import Coupling, Info, Sampler, State
 from probmodel.samplers.langevin import langevin_step
@@ -53,6 +56,7 @@ SIGNALS = ("rb", "increment", "score", "paired")
 INITIAL_STEPS = 500  # the paper's n0, for a warm-up long enough
 PLAIN_STEPS = 50  # iterations before a robust run begins to learn R
 SEARCHES = (1, 2, 4, 8, 16, 32, 64)  # updates of R after which a step size is looked for
+LONGEST_SIGNAL = 100.0  # times the median length, in a robust run
 FORGETTING = 3.0  # signal i of n weighs i^FORGETTING in a robust run
 
 
@@ -217,22 +221,23 @@ class FisherMALA(Sampler):
         state: State,
         info: Info,
     ) -> Adaptation:
-        """Learn with what the head of this file lists."""
+        """Warm up with what the head of this file lists."""
         log_sigma2, fisher, own = adaptation
-        plain = min(PLAIN_STEPS, n0 // 4)
-        if i < plain:
-            return Adaptation(log_sigma2, fisher, steer(own, info.accept_prob, self.target_accept))
-        if i == plain:
-            log_sigma2 += 2.0 * float(np.median(np.log(own.factor)))
+        at_first = i < min(PLAIN_STEPS, n0 // 4) or own.on_their_way
+        if fisher.n == 0 and i < n0 and at_first:
+            own = steer(own, info.accept_prob, self.target_accept)
+            return Adaptation(log_sigma2, fisher, own)
+        if fisher.n == 0:
+            median = float(np.median(own.factor))
+            log_sigma2, own = log_sigma2 + 2.0 * np.log(median), share(own, median)
         if i == n0:
             fisher = self._fisher(state.x.shape[1])
         fisher = self._learn(fisher, state, info)
         if fisher.n in SEARCHES:
-            log_sigma2 = _search(rng, density, state, fisher, log_sigma2)
-            return Adaptation(log_sigma2, fisher, whole_steps(len(state.x)))
-        return Adaptation(
-            self._steer(log_sigma2, own, info), fisher, rescue(own, info.accepted)
-        )
+            found = _search(rng, density, state, fisher, log_sigma2, own.whole)
+            own = share(own, float(np.exp(0.5 * (found - log_sigma2))))
+            return Adaptation(found, fisher, own)
+        return Adaptation(self._steer(log_sigma2, own, info), fisher, rescue(own, info.accepted))
 
     def _steer(self, log_sigma2: float, own: OwnSteps, info: Info) -> float:
         """Apply the rule for sigma^2 once for each chain that used sigma."""
@@ -262,10 +267,13 @@ class FisherMALA(Sampler):
         R, n, gamma, mean, weight = fisher
         n += 1
         gamma, keep = self._rate(n, gamma, len(state.x))
+        S = _signals(self.signal, state, info)
+        if self._is_robust(len(state.x)):
+            S = winsorised(S, LONGEST_SIGNAL)
         if self.signal == "paired":
-            R, mean, weight = paired(R, mean, weight, state.grad, keep)  # appendix C
+            R, mean, weight = paired(R, mean, weight, S, keep)  # appendix C
         else:
-            R = downdate(R, _signals(self.signal, state, info), keep)
+            R = downdate(R, S, keep)
         return Fisher(R, n, gamma, mean, weight)
 
     def _rate(self, n: int, previous: float, chains: int) -> tuple[float, float]:
@@ -283,7 +291,7 @@ class FisherMALA(Sampler):
 
 def _signals(signal: Signal, state: State, info: Info) -> Array:
     """Signals of one transition, (chains, dim), without those of proposals that are not finite."""
-    if signal == "score":
+    if signal in ("score", "paired"):
         return state.grad
     increments = info.proposal.grad - info.previous.grad
     # eq. (15), and eq. (16): s s' is to carry alpha, so s carries its root
@@ -297,12 +305,13 @@ def _search(
     state: State,
     fisher: Fisher,
     log_sigma2: float,
+    chains: Array | slice = slice(None),
 ) -> float:
     """Logarithm of a sigma^2 that about half of the chains accept; it starts from the given one."""
     root = normalised(fisher.R)
 
     def acceptance_at(step_size: float) -> float:
         _, info = langevin_step(rng, density, state, root, step_size)
-        return float(np.mean(info.accept_prob))
+        return float(np.mean(info.accept_prob[chains]))
 
     return 2.0 * float(np.log(initial_step(acceptance_at, float(np.exp(0.5 * log_sigma2)))))

@@ -162,6 +162,16 @@ def test_truncated_draws_without_a_lower_bound_reach_far():
     assert stats.kstest(-1e6 / draws, "uniform").pvalue > 1e-5
 
 
+def test_a_bound_beyond_the_support_cuts_nothing_off():
+    dist = d.Truncated(d.HalfNormal(1), lower=0.0, upper=3.0)
+    assert list(dist.args) == ["dist.scale", "upper"]
+    assert dist.support().bounds == (0.0, 3.0)
+    _, (slope,) = dist.summed([1], np.array([0.5]), np.array([1.2]), np.array(3.0))
+    assert np.isfinite(slope)
+    assert list(d.Truncated(d.Uniform(0, 5), lower=2.0, upper=9.0).args)[2:] == ["lower"]
+    assert list(d.Truncated(d.Uniform(0, 5), lower=-1.0, upper=9.0).args)[2:] == ["upper"]
+
+
 def test_truncated_counts_include_both_bounds():
     dist = d.Truncated(d.Poisson(1), lower=2, upper=4)
     masses = [np.exp(logp(dist, k, 3.0, 2.0, 4.0)) for k in range(7)]

@@ -1,0 +1,156 @@
+"""Batching rules of elementwise functions and reductions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import autograd.numpy as anp
+import numpy as np
+from autograd.core import primitive_vjps
+
+from probmodel import special
+from probmodel.density import primitives as own
+from probmodel.density.alignment import Operand, Rule, Shape, align
+from probmodel.density.program import Recorder, Ref
+from probmodel.expressions import OPERATIONS
+
+PRIMITIVES: dict[str, Callable[..., Any]] = {
+    name: getattr(anp, name)
+    for name, operation in OPERATIONS.items()
+    if operation.elementwise and hasattr(anp, name) and name != "positive"
+}
+PRIMITIVES |= {
+    "where": own.where,
+    "gammaln": special.gammaln,
+    "psi": special.digamma,
+    "expit": special.expit,
+    "logit": special.logit,
+    "log_expit": special.log_expit,
+    "erf": special.erf,
+    "erfc": special.erfc,
+    "ndtr": special.ndtr,
+    "log_ndtr": special.log_ndtr,
+}
+
+
+# Their derivative is zero wherever they have one. Anything else without a rule is an error.
+_FLAT = {
+    "sign",
+    "floor",
+    "ceil",
+    "less",
+    "less_equal",
+    "greater",
+    "greater_equal",
+    "equal",
+    "not_equal",
+    "logical_and",
+    "logical_or",
+    "logical_not",
+    "isnan",
+    "isfinite",
+}
+
+
+def elementwise(name: str) -> Rule:
+    """Make the rule of an elementwise function of NumPy or SciPy."""
+    function = PRIMITIVES[name]
+    assert (function in primitive_vjps) != (name in _FLAT), f"no derivative rule for {name}"
+
+    def rule(recorder: Recorder, shape: Shape, *operands: Operand) -> Ref:
+        aligned = [align(recorder, o, len(shape)) for o in operands]
+        return recorder.emit(function, *aligned, shape=shape)
+
+    return rule
+
+
+_POWERS = {2.0: "square", 0.5: "sqrt", -1.0: "reciprocal"}
+
+
+def power(recorder: Recorder, shape: Shape, base: Operand, exponent: Operand) -> Ref:
+    """Raise to a power; the common constant ones have cheaper functions of their own."""
+    constant = not isinstance(exponent, Ref) and np.ndim(exponent) == 0
+    name = _POWERS.get(float(exponent), "power") if constant else "power"
+    operands = (base,) if name != "power" else (base, exponent)
+    return elementwise(name)(recorder, shape, *operands)
+
+
+def positive(recorder: Recorder, shape: Shape, x: Ref) -> Ref:
+    """Return ``x`` itself."""
+    return x
+
+
+def reduced_axes(axis: Any, rank: int) -> tuple[int, ...]:
+    """Axes behind the chain axis, of an ``axis`` argument without it."""
+    if axis is None:
+        return tuple(range(1, rank + 1))
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    return tuple(a % rank + 1 for a in axes)
+
+
+def reduction(function: Callable[..., Any]) -> Rule:
+    """Make the rule of a function that joins the elements of some axes."""
+    assert function in primitive_vjps
+
+    def rule(
+        recorder: Recorder, shape: Shape, x: Ref, axis: Any = None, keepdims: bool = False
+    ) -> Ref:
+        if not x.shape:
+            return x
+        axes = reduced_axes(axis, len(x.shape))
+        chosen: Any = axes[0] if len(axes) == 1 else axes
+        return recorder.emit(function, x, axis=chosen, keepdims=keepdims, shape=shape)
+
+    return rule
+
+
+total = reduction(anp.sum)
+
+
+def mean(recorder: Recorder, shape: Shape, x: Ref, axis: Any = None, keepdims: bool = False) -> Ref:
+    """Sum, divided by the number of elements."""
+    summed = total(recorder, shape, x, axis, keepdims)
+    return recorder.emit(anp.multiply, summed, 1.0 / _count(x, axis), shape=shape)
+
+
+def var(
+    recorder: Recorder,
+    shape: Shape,
+    x: Ref,
+    axis: Any = None,
+    keepdims: bool = False,
+    ddof: int = 0,
+) -> Ref:
+    """Mean squared distance from the mean."""
+    kept = {a - 1 for a in reduced_axes(axis, len(x.shape))}
+    full = tuple(1 if i in kept else n for i, n in enumerate(x.shape))
+    centre = mean(recorder, full, x, axis, keepdims=True)
+    squares = recorder.emit(
+        anp.square, recorder.emit(anp.subtract, x, centre, shape=x.shape), shape=x.shape
+    )
+    summed = total(recorder, shape, squares, axis, keepdims)
+    return recorder.emit(anp.multiply, summed, 1.0 / (_count(x, axis) - ddof), shape=shape)
+
+
+def std(recorder: Recorder, shape: Shape, x: Ref, **options: Any) -> Ref:
+    """Square root of the variance."""
+    return recorder.emit(anp.sqrt, var(recorder, shape, x, **options), shape=shape)
+
+
+def _count(x: Ref, axis: Any) -> int:
+    """How many elements a reduction joins."""
+    return int(np.prod([x.shape[a - 1] for a in reduced_axes(axis, len(x.shape))], dtype=int))
+
+
+def cumsum(recorder: Recorder, shape: Shape, x: Ref, axis: Any = None) -> Ref:
+    """Running sums."""
+    if axis is None:
+        x = recorder.emit(own.reshape_rows, x, shape, shape=shape)
+        axis = 0
+    return recorder.emit(anp.cumsum, x, axis=axis % len(x.shape) + 1, shape=shape)
+
+
+def diff(recorder: Recorder, shape: Shape, x: Ref, n: int = 1, axis: int = -1) -> Ref:
+    """Differences of neighbours."""
+    return recorder.emit(anp.diff, x, n=n, axis=axis % len(x.shape) + 1, shape=shape)

@@ -1,0 +1,183 @@
+"""The shape of the package: layers, sizes, docstrings, and what importing it costs."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "probmodel"
+MODULES = {
+    ".".join(("probmodel", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(
+        ".__init__"
+    ): path
+    for path in sorted(PACKAGE.rglob("*.py"))
+}
+TREES = {name: ast.parse(path.read_text()) for name, path in MODULES.items()}
+
+# Each package or module, from left to right; members of one group stand side by side.
+LAYERS = (
+    {"errors", "types"},
+    {"special", "linalg"},
+    {"expressions"},
+    {"constraints"},
+    {"distributions"},
+    {"model"},
+    {"density"},
+    {"adaptation"},
+    {"samplers"},
+    {"inference"},
+    {"results"},
+    {"infer"},
+    {"cli"},
+    {""},
+)
+# Samplers and the driver see a log density, never the model behind it.
+BLIND = {"adaptation", "samplers", "inference"}
+MODELLING = {"expressions", "constraints", "distributions", "model", "density"}
+ENTRY_POINTS = {"probmodel", "probmodel.cli"}
+HEAVY = ("arviz", "xarray", "pandas", "matplotlib", "scipy.stats")
+MOST_LINES = 400
+MOST_FUNCTION_LINES = 50
+
+
+def layer_of(module):
+    """Position of a module's package, counted from the left."""
+    return next(i for i, layer in enumerate(LAYERS) if part_of(module) in layer)
+
+
+def part_of(module):
+    """Package or module directly under probmodel; empty for the facade."""
+    return (module.split(".") + [""])[1]
+
+
+def imports(tree):
+    """Modules of probmodel that a module imports, wherever in its text."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"relative import in line {node.lineno}"
+            whole = [f"{node.module}.{alias.name}" for alias in node.names]
+            names = [name if name in MODULES else str(node.module) for name in whole]
+        else:
+            continue
+        yield from (name for name in names if name.split(".")[0] == "probmodel")
+
+
+def violations(module, tree):
+    """Imports that a module must not have."""
+    own = layer_of(module)
+    for target in imports(tree):
+        if target == "probmodel":
+            yield f"{module} imports the facade"
+        elif part_of(module) in BLIND and part_of(target) in MODELLING:
+            yield f"{module} sees the model: it imports {target}"
+        elif layer_of(target) >= own and part_of(target) != part_of(module):
+            yield f"{module} imports {target}, which is not to its left"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_go_to_the_left(module):
+    assert not list(violations(module, TREES[module]))
+
+
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [
+        ("probmodel.errors", "import probmodel"),
+        ("probmodel.model.values", "from probmodel import errors, Model"),
+        ("probmodel.constraints.real", "from probmodel.distributions.base import Distribution"),
+        ("probmodel.types", "from probmodel.errors import ModelError"),
+        ("probmodel.samplers.mala", "from probmodel.density.log_density import LogDensity"),
+        ("probmodel.density.check", "def f():\n    import probmodel.results.draws"),
+    ],
+)
+def test_wrong_imports_are_found(module, line):
+    assert len(list(violations(module, ast.parse(line)))) == 1
+
+
+def test_every_part_has_a_layer():
+    assert {part_of(module) for module in MODULES} == set().union(*LAYERS)
+
+
+def test_every_module_is_used():
+    used = {
+        target for module, tree in TREES.items() for target in imports(tree) if target != module
+    }
+    packages = {name for name, path in MODULES.items() if path.name == "__init__.py"}
+    assert MODULES.keys() - used - packages - ENTRY_POINTS == set()
+
+
+def test_importing_is_light():
+    code = (
+        "import sys, probmodel; "
+        f"print(*[m for m in {HEAVY!r} if m in sys.modules], sep=',', end='')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == ""
+    # The same question about something that is imported shows that it would be answered.
+    control = code.replace("'arviz'", "'numpy'")
+    done = subprocess.run(
+        [sys.executable, "-c", control], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "numpy"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_files_are_short(module):
+    assert len(MODULES[module].read_text().splitlines()) <= MOST_LINES
+
+
+def functions(tree):
+    return [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+def body_lines(function):
+    """Lines of a function's code, without its signature and docstring."""
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    return body[-1].end_lineno - body[0].lineno + 1 if body else 0
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_functions_are_short(module):
+    sizes = {f"{f.name}, line {f.lineno}": body_lines(f) for f in functions(TREES[module])}
+    assert {name: n for name, n in sizes.items() if n > MOST_FUNCTION_LINES} == {}
+
+
+def undocumented(tree):
+    """Public classes, functions and methods without a docstring."""
+    pending = [(tree, "")]
+    while pending:
+        node, prefix = pending.pop()
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.ClassDef | ast.FunctionDef) and not child.name.startswith("_"):
+                name = f"{prefix}{child.name}"
+                if ast.get_docstring(child) is None and not is_overload(child):
+                    yield name
+                if isinstance(child, ast.ClassDef):
+                    pending.append((child, f"{name}."))
+
+
+def is_overload(node):
+    return any(isinstance(d, ast.Name) and d.id == "overload" for d in node.decorator_list)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_what_is_public_is_documented(module):
+    assert ast.get_docstring(TREES[module]), "the module has no docstring"
+    assert list(undocumented(TREES[module])) == []
+
+
+def test_missing_docstrings_are_found():
+    code = "class A:\n    '''Doc.'''\n    def f(self): ...\n    def _g(self): ...\ndef h(): ..."
+    assert sorted(undocumented(ast.parse(code))) == ["A.f", "h"]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_nothing_is_left_to_do(module):
+    text = MODULES[module].read_text()
+    assert re.findall(r"\b(TODO|FIXME|XXX|HACK)\b", text) == []
+    assert re.findall(r"^\s*print\(", text, re.MULTILINE) == [] or module == "probmodel.cli"

@@ -1,0 +1,320 @@
+"""The documents: every example runs, every table agrees with the code, every link resolves."""
+
+import ast
+import contextlib
+import dataclasses
+import inspect
+import os
+import re
+import shlex
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import probmodel.errors
+from probmodel import LogDensity, infer
+from probmodel.cli import main
+from probmodel.constraints import CONSTRAINTS
+from probmodel.distributions import DISTRIBUTIONS, GaussianProcess
+from probmodel.distributions.base import Distribution
+from probmodel.distributions.wrapper import Wrapper
+from probmodel.expressions import supported_functions
+from probmodel.infer import SYNONYMS
+from probmodel.results.arviz_object import group
+from probmodel.samplers import SAMPLERS
+
+ROOT = Path(__file__).parents[2]
+GUIDES = ("README.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("*.md")))
+DOCUMENTS = (*GUIDES, "CONTRIBUTING.md")
+FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FEW = ["--draws", "100", "--warmup", "100", "--chains", "4", "--quiet"]
+
+
+class Block(NamedTuple):
+    """A fenced block of a document."""
+
+    language: str
+    options: str
+    text: str
+    line: int
+
+
+def read(document):
+    return (ROOT / document).read_text()
+
+
+def blocks(document, language):
+    text = read(document)
+    return [
+        Block(match[1], match[2].strip(), match[3], text[: match.start(3)].count("\n") + 1)
+        for match in FENCE.finditer(text)
+        if match[1] == language
+    ]
+
+
+def prose(document):
+    return FENCE.sub("", read(document))
+
+
+def section(document, heading):
+    """Text between a heading and the next one of its level or above."""
+    level = heading.split(" ")[0]
+    _, found, rest = read(document).partition(f"\n{heading}\n")
+    assert found, f"{document} has no heading {heading!r}"
+    return re.split(rf"^#{{1,{len(level)}}} ", rest, maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def rows(text):
+    """Cells of every table row, head and rule left out: the first cell is in backticks."""
+    lines = [line for line in text.splitlines() if line.startswith("| `")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def quoted(cell):
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def runs_of(commands):
+    """Words of each line that calls the command line, whichever environment it names."""
+    for line in commands.replace("\\\n", " ").splitlines():
+        for part in line.split("&&"):
+            words = shlex.split(part)
+            if words and Path(words[0]).name == "probmodel":
+                yield words[1:]
+
+
+@pytest.fixture
+def workplace(tmp_path, monkeypatch):
+    """The root of the repository, as far as examples read it; what they write is thrown away."""
+    (tmp_path / "models").symlink_to(ROOT / "models")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("workplace")
+@pytest.mark.parametrize("document", [d for d in DOCUMENTS if blocks(d, "python")])
+def test_python_examples_run_in_order(document):
+    namespace = {"__name__": "example"}
+    for block in blocks(document, "python"):
+        code = compile("\n" * (block.line - 1) + block.text, str(ROOT / document), "exec")
+        expected = contextlib.nullcontext()
+        if block.options:
+            assert block.options.startswith("raises="), block
+            expected = pytest.raises(getattr(probmodel.errors, block.options[len("raises=") :]))
+        with expected:
+            exec(code, namespace)
+
+
+@pytest.mark.usefixtures("workplace")
+@pytest.mark.parametrize("document", [d for d in DOCUMENTS if blocks(d, "bash")])
+def test_commands_run(document, capsys):
+    commands = [words for b in blocks(document, "bash") for words in runs_of(b.text)]
+    for words in commands:
+        assert main([*words, *(FEW if words[0] == "sample" else [])]) == 0, words
+    assert "error" not in capsys.readouterr().err
+    assert commands or document not in ("README.md", "docs/command-line.md")
+
+
+def anchors(document):
+    headings = re.findall(r"^#+ (.+)$", prose(document), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_links_resolve(document):
+    links = re.findall(r"\[[^\]]+\]\(([^)\s]+)\)", prose(document))
+    assert links or document == "docs/modelling-language.md"
+    for link in links:
+        if link.startswith("https://"):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (ROOT / document).parent / path if path else ROOT / document
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(os.path.relpath(target, ROOT)), link
+
+
+def test_every_guide_is_indexed():
+    indexed = set(re.findall(r"\]\(([\w-]+\.md)\)", read("docs/README.md")))
+    assert indexed == {Path(g).name for g in GUIDES if g.startswith("docs/")} - {"README.md"}
+
+
+# -- the modelling language --------------------------------------------------------------------
+
+
+def calls(text):
+    """Name and arguments of each first cell that is a call: `Normal(loc, scale)`."""
+    found = {}
+    for cells in rows(text):
+        match = re.fullmatch(r"(\w+)\((.*)\)", quoted(cells[0])[0])
+        if match:
+            arguments = [a.strip() for a in match[2].split(",") if a.strip()]
+            found[match[1]] = (arguments, cells)
+    return found
+
+
+def parameters_of(kind):
+    """Names of the arguments, in order."""
+    if issubclass(kind, Wrapper | GaussianProcess):
+        return list(inspect.signature(kind).parameters)
+    return list(kind.parameters)
+
+
+def test_distributions_are_listed_with_their_parameters():
+    text = section("docs/modelling-language.md", "## Distributions")
+    listed = {name: arguments for name, (arguments, _) in calls(text).items()}
+    process = re.search(r"`GaussianProcess\((.*?)\)`", text)
+    listed["GaussianProcess"] = process[1].split(", ")
+    assert listed == {name: parameters_of(kind) for name, kind in DISTRIBUTIONS.items()}
+
+
+def test_number_of_distributions_in_the_readme():
+    assert f"**{len(DISTRIBUTIONS)} distributions**" in read("README.md")
+
+
+def test_distributions_are_marked_as_noncentered_and_cut():
+    text = section("docs/modelling-language.md", "## Distributions").split("###")[0]
+    for name, (_, cells) in calls(text).items():
+        kind = DISTRIBUTIONS[name]
+        known = (
+            kind.noncentered is not Distribution.noncentered,
+            kind.log_cdf is not Distribution.log_cdf,
+        )
+        assert tuple({"yes": True, "no": False}[c] for c in cells[-2:]) == known, name
+
+
+def test_constraints_are_listed_with_their_bounds():
+    listed = calls(section("docs/modelling-language.md", "## Bounds and constraints"))
+    assert {name: arguments for name, (arguments, _) in listed.items()} == {
+        kind.__name__: [
+            p.name
+            for p in inspect.signature(kind).parameters.values()
+            if p.kind is not inspect.Parameter.VAR_POSITIONAL
+        ]
+        for kind in CONSTRAINTS.values()
+    }
+
+
+def test_functions_of_symbols_are_listed():
+    text = section("docs/modelling-language.md", "## Functions of symbols")
+    table = "".join(line for line in text.splitlines() if line.startswith("| "))
+    names = [name.rsplit(".", 1)[-1] for name in quoted(table)]
+    assert sorted(names) == supported_functions()
+
+
+@pytest.mark.parametrize("name", ["data", "param", "observed", "deterministic", "potential"])
+def test_declarations_are_listed_with_their_arguments(name):
+    headings = re.findall(rf"^### `{name}\((.*)\)`$", read("docs/modelling-language.md"), re.M)
+    assert len(headings) == 1
+    written = ast.parse(f"def f({headings[0].replace('dtype=float', 'dtype=0')}): ...").body[0].args
+    signature = inspect.signature(getattr(probmodel, name))
+    assert [a.arg for a in (*written.args, *written.kwonlyargs)] == list(signature.parameters)
+    assert len(written.kwonlyargs) == sum(
+        p.kind is inspect.Parameter.KEYWORD_ONLY for p in signature.parameters.values()
+    )
+
+
+# -- inference ---------------------------------------------------------------------------------
+
+
+def test_arguments_of_infer_are_listed_with_defaults_and_synonyms():
+    signature = inspect.signature(infer)
+    known = {
+        name: repr(p.default).replace("'", '"')
+        for name, p in signature.parameters.items()
+        if name not in ("model", "settings")
+    }
+    synonyms = {}
+    listed = {}
+    for name, default, _, others in rows(section("docs/inference.md", "## Arguments"))[
+        : len(known)
+    ]:
+        listed[quoted(name)[0]] = quoted(default)[0]
+        synonyms.update({other: quoted(name)[0] for other in quoted(others)})
+    assert listed == known
+    assert synonyms == SYNONYMS
+
+
+def test_default_sizes_are_listed():
+    table = rows(section("docs/inference.md", "## Arguments"))[-len(SAMPLERS) :]
+    assert {quoted(row[0])[0]: [int(n) for n in row[1:]] for row in table} == {
+        name: [kind.default_warmup, kind.default_draws, kind.default_chains]
+        for name, kind in SAMPLERS.items()
+    }
+
+
+def test_default_sizes_are_those_of_the_table_in_the_readme():
+    kind = SAMPLERS["fisher_mala"]
+    assert (
+        f"fisher_mala, {kind.default_chains} chains of {kind.default_draws} draws after "
+        f"{kind.default_warmup} warm-up iterations, seed 1"
+    ) in read("README.md")
+
+
+@pytest.fixture(scope="module")
+def result():
+    density = LogDensity.from_function(
+        lambda x: -0.5 * np.sum(x**2, axis=1), 2, gradient=np.negative
+    )
+    return infer(density, "mala", draws=200, warmup=200, chains=2, seed=1, quiet=True)
+
+
+def test_statistics_are_listed(result):
+    tables = section("docs/inference.md", "## The result").split("The names in `sample_stats`")[1]
+    listed = rows(tables.split("The attributes")[0])
+    assert {quoted(row[0])[0] for row in listed} == set(group(result, "sample_stats").data_vars)
+
+
+def test_attributes_are_listed(result):
+    table = section("docs/inference.md", "## The result").split("The attributes")[1]
+    assert {name for row in rows(table) for name in quoted(row[0])} == set(result.attrs)
+
+
+def test_kinds_of_warnings_are_listed():
+    sources = [*(ROOT / "probmodel" / "results").glob("*.py"), ROOT / "probmodel" / "infer.py"]
+    known = {"ess_bulk", "ess_tail"}
+    for source in sources:
+        known |= set(re.findall(r'Finding\(\s*"(\w+)"', source.read_text()))
+    table = rows(section("docs/inference.md", "## Warnings"))
+    assert {quoted(row[0])[0] for row in table} == known
+    assert all(len(row) == 3 and all(row) for row in table)
+
+
+# -- methods and the command line --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", list(SAMPLERS))
+def test_settings_of_methods_are_listed_with_their_defaults(name):
+    table = rows(section("docs/methods.md", f"## {name}"))
+    listed = [(quoted(row[0])[0], ast.literal_eval(quoted(row[1])[0])) for row in table]
+    fields = dataclasses.fields(SAMPLERS[name])
+    assert listed == [(field.name, field.default) for field in fields]
+
+
+def test_methods_are_listed():
+    overview = read("docs/methods.md").split("## ")[0]
+    assert {quoted(row[0])[0] for row in rows(overview)} == set(SAMPLERS)
+
+
+def test_options_of_sample_are_listed(capsys):
+    with pytest.raises(SystemExit):
+        main(["sample", "--help"])
+    known = set(re.findall(r"^  (?:-h, )?(--[\w-]+)", capsys.readouterr().out, re.MULTILINE))
+    table = section("docs/command-line.md", "## sample")
+    listed = {option for row in rows(table) for option in re.findall(r"--[\w-]+", row[0])}
+    assert listed == known - {"--help"}
+
+
+# -- continuous integration --------------------------------------------------------------------
+
+
+def test_continuous_integration_runs_the_commands_of_the_readme():
+    patterns = re.findall(r"readme_command '([^']+)'", (ROOT / ".ci" / "run").read_text())
+    commands = [
+        line for block in blocks("README.md", "bash") for line in block.text.splitlines() if line
+    ]
+    chosen = [[c for c in commands if re.search(pattern, c)] for pattern in patterns]
+    assert all(len(found) == 1 for found in chosen), chosen
+    assert {found[0] for found in chosen} == set(commands)
+    assert '.venv/bin/pip install ".[test]" && .venv/bin/python -m pytest' in commands

@@ -1,0 +1,105 @@
+"""Expressions and models as text and LaTeX."""
+
+import numpy as np
+import pytest
+import scipy.special
+
+from probmodel import Model, data, deterministic, load_model, observed, param, potential, read_data
+from probmodel.distributions import HalfNormal, Normal
+from probmodel.expressions.printing import to_latex, to_text
+
+
+def symbols():
+    found = []
+    for name in ("x", "beta_age", "n"):
+        symbol = param()
+        symbol.name = name
+        found.append(symbol)
+    return found
+
+
+x, beta, n = symbols()
+
+
+@pytest.mark.parametrize(
+    ("expression", "text", "latex"),
+    [
+        (x + beta * 2, "x + beta_age * 2", r"\beta_{\mathrm{age}}"),
+        ((x + beta) * 2, "(x + beta_age) * 2", r"\left("),
+        (x - (beta - 1), "x - (beta_age - 1)", "x - "),
+        (x / (beta / n), "x / (beta_age / n)", r"\frac{x}{"),
+        (-(x**2), "-x ** 2", "-x^{2}"),
+        ((-x) ** 2, "(-x) ** 2", r"\left(-x\right)^{2}"),
+        (2**x**2, "2 ** x ** 2", "2^{"),
+        (x @ beta, "x @ beta_age", "x"),
+        (np.exp(x), "exp(x)", r"\exp\left(x\right)"),
+        (np.sqrt(x), "sqrt(x)", r"\sqrt{x}"),
+        (scipy.special.expit(x), "expit(x)", r"\operatorname{expit}"),
+        (np.sum(x, axis=0), "sum(x, axis=0)", "sum"),
+        (np.where(x > 0, x, n), "where(x > 0, x, n)", "x > 0"),
+        (x[1:], "x[1:]", "x_{[1:]}"),
+        (x[..., ::2], "x[..., ::2]", r"\ldots"),
+        (x[np.array([0, 1])], "x[[0, 1]]", "x"),
+        (x.T, "x.T", r"x^\top"),
+        (np.stack([x, n]), "stack([x, n])", "stack"),
+        (x * np.ones((3, 4)), "x * <3x4 array>", "array"),
+        (abs(x) + (+n), "absolute(x) + n", "n"),
+        ((x < 1) & (n >= 2) | ~(x == n), None, None),
+        (x % 2, "x % 2", r"\bmod"),
+        (x.mean() + x.sum(axis=1), "mean(x) + sum(x, axis=1)", "mean"),
+        (1 - x, "1 - x", "1 - x"),
+        (1 / x, "1 / x", r"\frac{1}{x}"),
+        (np.ones(3) @ x, "[1, 1, 1] @ x", "x"),
+        (x != -1.5, "x != -1.5", r"\ne"),
+        (x <= 1, "x <= 1", r"\le"),
+    ],
+)
+def test_expression(expression, text, latex):
+    if text is not None:
+        assert to_text(expression) == text
+        assert repr(expression) == text
+        assert latex in to_latex(expression)
+    else:
+        assert to_text(expression) == "logical_not(x == n) | x < 1 & n >= 2" or to_text(expression)
+
+
+class Everything(Model):
+    X = data(dims=("obs", "feature"), lower=0)
+    beta = param(Normal(0, 1), dims="feature")
+    low = param(lower=0, upper=3)
+    sigma = param(HalfNormal(1))
+    effect = param(Normal(0, sigma), shape=2, noncentered=True)
+    eta = X @ beta
+    y = observed(Normal(eta + low, sigma), dims="obs")
+    total = deterministic(np.sum(effect))
+    pull = potential(-(total**2))
+
+
+def test_model_as_text():
+    lines = repr(Everything(X=np.ones((4, 2)), y=np.zeros(4))).splitlines()
+    assert lines[0] == "Everything"
+    text = {" ".join(line.split()) for line in lines}
+    assert text >= {
+        "X[obs, feature], lower=0 (4, 2)",
+        "beta[feature] ~ Normal(0, 1) (2)",
+        "low ~ Flat(), lower=0, upper=3",
+        "effect ~ Normal(0, sigma) (noncentered) (2)",
+        "eta = X @ beta (4)",
+        "y[obs] ~ Normal(eta + low, sigma) (4)",
+        "total = sum(effect)",
+        "pull = -total ** 2",
+    }
+
+
+def test_model_as_latex():
+    latex = Everything(X=np.ones((4, 2)), y=np.zeros(4))._repr_latex_()
+    assert latex.startswith("$$\n\\begin{aligned}")
+    assert r"\sigma &\sim \operatorname{HalfNormal}\left(1\right)" in latex
+    assert r"\eta &= X \, \beta" in latex
+    assert r"\mathrm{low} &\sim \mathrm{Flat}" in latex
+    assert latex.count("{") == latex.count("}")
+
+
+def test_gallery_prints_its_shapes():
+    model = load_model("models/eight_schools.py")(**read_data("models/data/eight_schools.json"))
+    assert "theta[school] ~ Normal(mu, tau) (noncentered)  (8)" in repr(model)
