@@ -49,9 +49,9 @@ def ess_figure(path: Path, summaries: Sequence[Summary]) -> None:
     """Draw the smallest and median sizes beside the published ones, one group a target."""
     shown = [s for s in summaries if s.published is not None]
     several = len({s.label for s in shown}) > 1
-    names = [f"{s.target}\n{s.label}" if several else s.target for s in shown]
+    names = [f"{s.target} {s.label.split(':')[-1]}" if several else s.target for s in shown]
     place = np.arange(len(shown))
-    width = max(6.0, 0.8 * len(shown))
+    width = max(6.0, 0.5 * len(shown))
     figure, panels = plt.subplots(2, figsize=(width, 6.0), layout="constrained", sharex=True)
     for axes, statistic, field in zip(
         panels, ("min", "median"), ("smallest", "median"), strict=True
@@ -68,6 +68,7 @@ def ess_figure(path: Path, summaries: Sequence[Summary]) -> None:
             )  # fmt: skip
         axes.set(yscale="log", ylabel=f"{field} ESS over coordinates")
         axes.set_ylim(bottom=1.0)
+        axes.set_xlim(-0.6, len(shown) - 0.4)
     panels[0].legend(frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0))
     panels[1].set_xticks(place, names, rotation=45, ha="right", fontsize="small")
     save(figure, path)

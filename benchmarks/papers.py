@@ -112,10 +112,10 @@ def report_sizes(options: argparse.Namespace) -> list[str]:
             file=sys.stderr,
         )
     summaries = summarise(rows)
-    print(f"\nEffective sample size ({options.ess}), mean ± sd over {options.repeats} repeats\n")
+    print(f"\n## Effective sample size ({options.ess}), mean ± sd over {options.repeats} repeats\n")
     print(ess_table(summaries))
     if options.signals:
-        print("\nRanking of the signals by smallest ESS\n")
+        print("\n## Ranking of the signals by smallest ESS\n")
         print(ranking_table(summaries))
     if options.csv:
         write_csv(options.csv, rows)
@@ -134,7 +134,7 @@ def report_frobenius(options: argparse.Namespace) -> list[str]:
     problems: list[str] = []
     rows: list[dict[str, Any]] = []
     updates = sorted({*checkpoints(FROBENIUS_UPDATES[-1]), *FROBENIUS_UPDATES})
-    print("\nFrobenius error of the learned covariance")
+    print("\n## Frobenius error of the learned covariance\n")
     print("\n".join(f"- {mode}: {meaning}" for mode, meaning in MODES.items()) + "\n")
     for target in FROBENIUS:
         trajectories = {
@@ -164,11 +164,13 @@ def report_frobenius(options: argparse.Namespace) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what the command line asks for; 1 if something falls short of the paper."""
     options = parse_arguments(arguments)
-    print("\n".join(environment()))
+    given = sys.argv[1:] if arguments is None else arguments
+    lines = [f"Command: python benchmarks/papers.py {' '.join(given)}", *environment()]
+    print("\n".join(f"- {line}" for line in lines))
     problems = report_sizes(options) if options.table else []
     if options.frobenius:
         problems += report_frobenius(options)
-    print("\n" + "\n".join([f"FALLS SHORT: {p}" for p in problems] or ["Nothing falls short."]))
+    print("\n" + "\n".join([f"- FALLS SHORT: {p}" for p in problems] or ["Nothing falls short."]))
     return 1 if problems else 0
 
 

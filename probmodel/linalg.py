@@ -109,6 +109,12 @@ def _substitute(factors: Array, b: Array, transposed: bool) -> Array:
     return x
 
 
+def invert_lower(factor: Array) -> Array:
+    """Inverse of one lower triangular matrix, (n, n); NaN if it is singular."""
+    inverse, info = _lapack().dtrtri(np.ascontiguousarray(factor).T, lower=0)
+    return np.ascontiguousarray(np.tril(inverse.T)) if info == 0 else np.full(factor.shape, np.nan)
+
+
 @differentiable
 def diagonal(a: Array) -> Array:
     """Diagonals of a stack of square matrices: (..., n, n) -> (..., n)."""

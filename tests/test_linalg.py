@@ -160,3 +160,19 @@ def test_geometric_filter_of_a_scalar_ratio():
     x = normal(2, 6)
     np.testing.assert_allclose(linalg.geometric_filter(0.0, x), x)
     assert grad(lambda r: anp.sum(linalg.geometric_filter(r, x)))(0.5).shape == ()
+
+
+def test_inverse_of_a_lower_factor():
+    factor = lower(5)
+    np.testing.assert_allclose(linalg.invert_lower(factor), np.linalg.inv(factor), atol=1e-12)
+    above = factor + np.triu(np.ones((5, 5)), 1)
+    np.testing.assert_array_equal(linalg.invert_lower(above), linalg.invert_lower(factor))
+    assert np.all(np.isnan(linalg.invert_lower(np.zeros((2, 2)))))
+
+
+def test_cholesky_of_a_symbol_is_numpys():
+    class Symbol:
+        def __array_function__(self, function, types, args, kwargs):
+            return function.__name__
+
+    assert linalg.cholesky(Symbol()) == "cholesky"

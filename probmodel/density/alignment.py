@@ -36,9 +36,7 @@ def batched(recorder: Recorder, operand: Operand, like: Ref) -> Ref:
     if isinstance(operand, Ref):
         return operand
     array = np.asarray(operand, dtype=np.float64)
-    return recorder.emit(own.repeat_for_chains, array, like, shape=array.shape)._replace(
-        active=False
-    )
+    return recorder.emit(own.repeat_for_chains, array, like, shape=array.shape)
 
 
 def shape_of(operand: Operand) -> Shape:

@@ -144,7 +144,7 @@ def _count(x: Ref, axis: Any) -> int:
 
 
 def cumsum(recorder: Recorder, shape: Shape, x: Ref, axis: Any = None) -> Ref:
-    """Running sums."""
+    """Return running sums."""
     if axis is None:
         x = recorder.emit(own.reshape_rows, x, shape, shape=shape)
         axis = 0

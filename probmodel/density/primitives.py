@@ -68,10 +68,9 @@ defvjp(
 )
 
 
-@primitive
-def repeat_for_chains(constant: Array, like: Array) -> Array:
-    """Give a constant the chain axis of ``like``: (n,) -> (c, n)."""
-    return np.broadcast_to(constant, (len(like), *np.shape(constant)))
+def repeat_for_chains(constant: Array, like: Any) -> Array:
+    """Give a constant the chain axis of ``like``: (n,) -> (c, n). Nothing flows back."""
+    return np.broadcast_to(constant, (anp.shape(like)[0], *np.shape(constant)))
 
 
 @primitive

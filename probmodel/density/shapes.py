@@ -15,7 +15,7 @@ from probmodel.types import Array
 
 
 def to_shape(recorder: Recorder, shape: Shape, x: Ref, /, **_: Any) -> Ref:
-    """Same elements in the shape of the result."""
+    """Put the elements in the shape of the result."""
     return recorder.emit(own.reshape_rows, x, shape, shape=shape)
 
 

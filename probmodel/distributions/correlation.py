@@ -24,39 +24,45 @@ class Correlation:
     ----------
     kernel : the covariance function
     length_scale : one number per batch element
-    distances : of the coordinates of each axis: (n_1, n_1), (n_2, n_2), ...; for scattered points,
-        and on a grid where the kernel is not separable, one matrix
+    find_distances : returns those of the coordinates of each axis, (n_1, n_1), (n_2, n_2), ...; for
+        scattered points, and on a grid where the kernel is not separable, one matrix
     shape : event shape of a value
     jitter : added to the diagonal of each factor
 
-    Without batch axes in ``length_scale`` the inverses of the roots are computed here, once;
-    otherwise each use solves triangular systems.
+    Without batch axes in ``length_scale`` the inverses of the roots are computed here, once, and
+    all else is let go, for it may be large; otherwise each use solves triangular systems.
     """
 
     def __init__(
         self,
         kernel: Kernel,
         length_scale: Any,
-        distances: Sequence[Array],
+        find_distances: Callable[[], Sequence[Array]],
         shape: tuple[int, ...],
         jitter: float,
     ) -> None:
-        xp = anp if isinstance(length_scale, Box) else np
-        scale = where_valid(xp, length_scale > 0, length_scale)[..., None, None]
         self.kernel = kernel
         self.length_scale = length_scale
         self.shape = shape
-        self.sizes = tuple(len(d) for d in distances)
         self.size = prod(shape)
-        self._scaled = [d / scale for d in distances]
-        self._correlations = [kernel.correlation(xp, s) for s in self._scaled]
+        self._find_distances = find_distances
+        self._constant = isinstance(length_scale, np.ndarray) and length_scale.ndim == 0
+        scaled, correlations = self._correlate()
+        self.sizes = tuple(rho.shape[-1] for rho in correlations)
         self._roots = [
             cholesky(rho + jitter * np.eye(n))
-            for rho, n in zip(self._correlations, self.sizes, strict=True)
+            for rho, n in zip(correlations, self.sizes, strict=True)
         ]
-        self._constant = isinstance(length_scale, np.ndarray) and length_scale.ndim == 0
         make = from_constant_lower if self._constant else from_lower
         self._whitenings = [make(root) for root in self._roots]
+        self._kept = None if self._constant else (scaled, correlations)
+
+    def _correlate(self) -> tuple[list[Any], list[Any]]:
+        """Distances in units of the length scale, and correlations, of each axis."""
+        xp = anp if isinstance(self.length_scale, Box) else np
+        scale = where_valid(xp, self.length_scale > 0, self.length_scale)[..., None, None]
+        scaled = [d / scale for d in self._find_distances()]
+        return scaled, [self.kernel.correlation(xp, s) for s in scaled]
 
     @property
     def log_det(self) -> Any:
@@ -84,8 +90,8 @@ class Correlation:
         """
         xp = anp if isinstance(z, Box) or isinstance(self.length_scale, Box) else np
         total = 0.0
-        factors = zip(self._scaled, self._correlations, self._roots, strict=True)
-        for axis, (s, rho, root) in enumerate(factors):
+        scaled, correlations = self._kept or self._correlate()
+        for axis, (s, rho, root) in enumerate(zip(scaled, correlations, self._roots, strict=True)):
             stretched = self.kernel.stretch(s, rho)
             inner = solve_lower(root, transpose(solve_lower(root, stretched)))
             rows = self._rows(z, axis)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -172,8 +173,11 @@ class GaussianProcess(Distribution):
 
     def _factorise(self, length_scale: Any, *coordinates: Array) -> Correlation:
         shape = tuple(len(x) for x in coordinates)
-        distances = self._distances(*coordinates)
-        return Correlation(self.kernel, length_scale, distances, shape, self.jitter)
+        varying = np.ndim(length_scale) > 0
+        find = self._distances if varying else self._find_distances
+        return Correlation(
+            self.kernel, length_scale, partial(find, *coordinates), shape, self.jitter
+        )
 
     def _find_distances(self, *coordinates: Array) -> tuple[Array, ...]:
         if self._kronecker or len(coordinates) == 1:

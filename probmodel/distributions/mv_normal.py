@@ -178,7 +178,7 @@ class MvNormalCholesky(MvNormal):
         return one_by_one(from_lower(matrix))
 
     def _constant_whitening(self, matrix: Array) -> Whitening:
-        return from_constant_lower(matrix)
+        return from_constant_lower(np.tril(matrix))
 
     def _slope_in_matrix(self, xp: Any, dual: Any, matrix: Any) -> Any:
         z = xp.matmul(transpose(matrix), dual[..., None])

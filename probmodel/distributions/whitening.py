@@ -9,7 +9,7 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.extend import Box
 
-from probmodel.linalg import log_det_lower, solve_lower, transpose
+from probmodel.linalg import invert_lower, log_det_lower, solve_lower, transpose
 from probmodel.types import Array
 
 
@@ -53,13 +53,12 @@ def one_by_one(rows: Whitening) -> Whitening:
 
 
 def from_constant_lower(root: Array) -> Whitening:
-    """Whitening by products with the inverse of one root, (n, n): computed once."""
-    inverse = np.ascontiguousarray(solve_lower(root, np.eye(len(root))))
-    lower = np.tril(root)
+    """Whitening of vectors (..., n) by products with one root, (n, n), and its inverse."""
+    inverse = invert_lower(root)
     return Whitening(
         lambda r: r @ inverse.T,
         lambda z: z @ inverse,
-        lambda z: z @ lower.T,
+        lambda z: z @ root.T,
         -log_det_lower(root),
     )
 
@@ -76,7 +75,7 @@ def from_precision_root(root: Any) -> Whitening:
 
 def from_constant_precision_root(root: Array) -> Whitening:
     """Whitening of vectors (..., n) by products with one lower root of a precision, (n, n)."""
-    inverse = np.ascontiguousarray(solve_lower(root, np.eye(len(root))))
+    inverse = invert_lower(root)
     return Whitening(
         lambda r: r @ root,
         lambda z: z @ root.T,

@@ -20,8 +20,8 @@ more within a short warm-up; ``robust`` adds, by default for groups of several c
 
 1. Each chain steers its own step size at first, for n0/4 iterations (50 at most) or, up to n0, for
    as long as the steps of some chain keep growing.
-2. R is learned from then on, and thrown away after n0 iterations: what the way to the bulk was like
-   is forgotten altogether.
+2. R is learned from then on, from score increments, and thrown away after n0 iterations: what the
+   way to the bulk was like is forgotten altogether.
 3. The step size is looked for anew after updates 1, 2, 4, ..., 64 of R, because each changes the
    geometry under it by orders of magnitude, which Robbins-Monro steps take long to follow.
 4. gamma_n = 4/(n + 3) in place of 1/n: later signals, from a better preconditioner, weigh more.
@@ -208,7 +208,7 @@ class FisherMALA(Sampler):
             return self._adapt_robustly(rng, density, i, n0, adaptation, state, info)
         log_sigma2, fisher, own = adaptation
         if i >= n0:
-            fisher = self._learn(fisher, state, info)
+            fisher = self._learn(fisher, state, info, self.signal)
         return Adaptation(self._steer(log_sigma2, own, info), fisher, own)
 
     def _adapt_robustly(
@@ -232,7 +232,7 @@ class FisherMALA(Sampler):
             log_sigma2, own = log_sigma2 + 2.0 * np.log(median), share(own, median)
         if i == n0:
             fisher = self._fisher(state.x.shape[1])
-        fisher = self._learn(fisher, state, info)
+        fisher = self._learn(fisher, state, info, "rb" if i < n0 else self.signal)
         if fisher.n in SEARCHES:
             found = _search(rng, density, state, fisher, log_sigma2, own.whole)
             own = share(own, float(np.exp(0.5 * (found - log_sigma2))))
@@ -262,15 +262,15 @@ class FisherMALA(Sampler):
         """Knowledge before any signal; Proposition 4 starts from the same root (eq. 12)."""
         return Fisher(np.eye(dim) / np.sqrt(self.damping), 0, 1.0, np.zeros(dim), 0.0)
 
-    def _learn(self, fisher: Fisher, state: State, info: Info) -> Fisher:
+    def _learn(self, fisher: Fisher, state: State, info: Info, signal: Signal) -> Fisher:
         """Update R with the signals of all chains (Proposition 4, eq. 12 and 13)."""
         R, n, gamma, mean, weight = fisher
         n += 1
         gamma, keep = self._rate(n, gamma, len(state.x))
-        S = _signals(self.signal, state, info)
+        S = _signals(signal, state, info)
         if self._is_robust(len(state.x)):
             S = winsorised(S, LONGEST_SIGNAL)
-        if self.signal == "paired":
+        if signal == "paired":
             R, mean, weight = paired(R, mean, weight, S, keep)  # appendix C
         else:
             R = downdate(R, S, keep)

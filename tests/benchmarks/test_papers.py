@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import papers
 import pytest
-from frobenius import CHAINS, ErrorCollector, learn, relative
+from frobenius import CHAINS, ErrorCollector, Trajectory, learn, relative
 from published import FROBENIUS, PUBLISHED
 from report import (
     frobenius_shortfalls,
@@ -115,3 +115,18 @@ def test_a_short_run_end_to_end(tmp_path, capsys, engine):
     assert [r["repeat"] for r in runs] == ["0", "1"]
     assert all(0 < float(r["ess_min"]) <= float(r["ess_max"]) for r in runs)
     assert runs[0]["ess_min"] != runs[1]["ess_min"]
+
+
+def test_figures(tmp_path):
+    pytest.importorskip("matplotlib")
+    from figures import ess_figure, frobenius_figure
+
+    rows = [row("pima", signal=s) for s in ("rb", "score")]
+    ess_figure(tmp_path / "ess.png", summarise(rows))
+    trajectories = {
+        mode: Trajectory(np.array([10, 100]), np.array([[3.0, 1.0], [2.0, 1.5]]))
+        for mode in ("alone", "pooled", "robust")
+    }
+    frobenius_figure(tmp_path / "frobenius.png", "gp100", trajectories)
+    for name in ("ess.png", "frobenius.png"):
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")

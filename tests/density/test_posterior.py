@@ -410,9 +410,8 @@ def test_affine_prior_bounds():
 
 
 def test_errors_survive_pickling():
-    try:
+    with pytest.raises(ModelError) as caught:
         Normal(1, 2, 3)
-    except ModelError as error:
-        copy = pickle.loads(pickle.dumps(error))
-        assert str(copy) == str(error)
-        assert copy.location == error.location
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert str(copy) == str(caught.value)
+    assert copy.location == caught.value.location

@@ -162,6 +162,12 @@ def test_truncated_draws_without_a_lower_bound_reach_far():
     assert stats.kstest(-1e6 / draws, "uniform").pvalue > 1e-5
 
 
+def test_an_affine_distribution_can_be_truncated():
+    dist = d.Truncated(d.Affine(d.Normal(0, 1), loc=1.0, scale=2.0), lower=0.5, upper=4.0)
+    expected = stats.truncnorm(-0.25, 1.5, 1.0, 2.0).logpdf(2.0)
+    assert logp(dist, 2.0, *dist.args.values()) == pytest.approx(expected, rel=1e-10)
+
+
 def test_a_bound_beyond_the_support_cuts_nothing_off():
     dist = d.Truncated(d.HalfNormal(1), lower=0.0, upper=3.0)
     assert list(dist.args) == ["dist.scale", "upper"]
