@@ -147,7 +147,7 @@ def report_frobenius(options: argparse.Namespace) -> list[str]:
         print(frobenius_table(target, errors), end="\n\n")
         problems += frobenius_shortfalls(target, errors)
         rows += [
-            {"target": target, "learning": mode, "chain": c, "updates": int(n), "error": float(e)}
+            {"target": target, "learning": mode, "chain": c, "updates": int(n), "error": f"{e:.6g}"}
             for mode, t in trajectories.items()
             for (c, k), e in np.ndenumerate(t.errors)
             for n in (t.updates[k],)

@@ -5,8 +5,9 @@ Shown on daily log returns of the S&P 500 in per cent, less their mean: ten year
 
     probmodel sample models/stochastic_volatility.py --data models/data/sp500_500.csv
 
-The log variances mix well, their persistence phi and spread sigma slowly: the run ends with a
-warning that names them, and they need some ten times its length (``--draws 40000 --thin 10``).
+This posterior is hard. At the default lengths the run ends with warnings: the chains disagree about
+the persistence phi and the spread sigma, and the summary is not to be trusted. Ten times the
+warm-up, or ten times the iterations after it, did not suffice either.
 
 Reference: Kim, Shephard and Chib (1998), Stochastic volatility: likelihood inference and
 comparison with ARCH models; priors as in Hirt, Titsias and Dellaportas (2021), section 4.4.

@@ -25,7 +25,6 @@ from probmodel.errors import (
     SamplingWarning,
     ShapeError,
 )
-
 from probmodel.infer import infer
 from probmodel.model import (
     Model,

@@ -96,7 +96,7 @@ class Posterior(LogDensity, Protocol):
         ...
 
     def initial_points(self, rng: np.random.Generator, chains: int, inits: Any = None) -> Array:
-        """Starting points with a finite log density: (chains, dim).
+        """Return starting points with a finite log density: (chains, dim).
 
         Raises
         ------

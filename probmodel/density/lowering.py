@@ -86,10 +86,7 @@ class Lowering:
         return self._recorder.emit(anp.sum, operand, axis=axes, shape=())
 
     def _density(self, distribution: Distribution, operands: list[Any]) -> Ref | Array:
-        event_ndims = (
-            distribution.event_ndim,
-            *(p.event_ndim for p in distribution.parameters.values()),
-        )
+        event_ndims = distribution.event_ndims
         rank = max(len(shape_of(o)) - e for o, e in zip(operands, event_ndims, strict=True))
         if not any(isinstance(o, Ref) for o in operands):
             return np.asarray(np.sum(distribution.log_density(np, *operands), dtype=float))

@@ -149,7 +149,7 @@ class ModelDensity(LogDensity):
         prior = free.declaration.prior
         if free.declaration.noncentered and prior is not None:
             params = self.values_at(x, [as_expression(arg) for arg in prior.args.values()])
-            return _standardise(prior, value, params)
+            value = _standardise(prior, value, params)
         bounds = self.values_at(x, free.bounds)
         inside = np.asarray(free.constraint.check(value, *bounds))
         if not inside.all():
@@ -246,4 +246,4 @@ def _standardise(prior: Distribution, value: Array, params: list[Array]) -> Arra
     basis = np.concatenate([np.zeros((1, size)), np.eye(size)]).reshape(size + 1, *value.shape)
     images = np.stack([np.asarray(prior.noncentered(np, z, *params)) for z in basis])
     offset, columns = images[0].reshape(-1), (images[1:] - images[0]).reshape(size, size).T
-    return np.linalg.solve(columns, value.reshape(-1) - offset)
+    return np.linalg.solve(columns, value.reshape(-1) - offset).reshape(value.shape)

@@ -93,7 +93,7 @@ class DensityStep(Step):
 
     def __init__(self, distribution: Distribution, args: Sequence[Any], out: Ref) -> None:
         super().__init__(density_primitive(distribution), args, {}, out)
-        self.gradient_function = distribution.summed
+        self.gradient_function = distribution.prepared(self.constants)
 
 
 def density_primitive(distribution: Distribution) -> Callable[..., Any]:
@@ -103,10 +103,7 @@ def density_primitive(distribution: Distribution) -> Callable[..., Any]:
     def summed(*args: Any) -> Array:
         return distribution.summed((), *args)[0]
 
-    event_ndims = (
-        distribution.event_ndim,
-        *(p.event_ndim for p in distribution.parameters.values()),
-    )
+    event_ndims = distribution.event_ndims
 
     def make_vjp(argnums: Sequence[int], ans: Any, args: Any, kwargs: Any) -> Callable[..., Any]:
         thunks = distribution.partials(anp, *args)

@@ -19,6 +19,7 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import (
     Distribution,
     Parameter,
+    Summed,
     Thunk,
     batch_shape,
     reduce_to,
@@ -114,6 +115,14 @@ class Affine(Wrapper):
         x = self.dist.sample(rng, shape, *inner)
         return np.asarray(self._expand(np, loc) + self._expand(np, scale) * x)
 
+    def prepared(self, known: Sequence[Any]) -> Summed:
+        """Prepare the distribution inside, where all parameters are known numbers."""
+        value, *params = known
+        if value is not None or self.event_ndim or any(p is None or np.ndim(p) for p in params):
+            return self.summed
+        *inner, loc, scale = (float(p) for p in params)
+        return _FixedAffine(self.dist.prepared([None, *inner]), inner, loc, scale)
+
     def _summed(
         self, wanted: Sequence[int], value: Array, *params: Array
     ) -> tuple[Array, list[Array]]:
@@ -174,3 +183,22 @@ class Affine(Wrapper):
         if not self.event_ndim or not np.ndim(number):
             return number
         return xp.reshape(number, np.shape(number) + (1,) * self.event_ndim)
+
+
+class _FixedAffine:
+    """Sum of the log densities of ``loc + scale * x``, with known parameters."""
+
+    def __init__(self, inside: Summed, params: list[float], loc: float, scale: float) -> None:
+        self.inside = inside
+        self.params = params
+        self.loc, self.scale = loc, scale
+        self.log_scale = float(np.log(scale))
+
+    def __call__(
+        self, wanted: Sequence[int], value: Array, *params: Any
+    ) -> tuple[Array, list[Array]]:
+        """Return the sum for each chain and its derivative in the value."""
+        x = (value - self.loc) / self.scale
+        logp, slopes = self.inside(wanted, x, *self.params)
+        count = value.size // max(len(value), 1)
+        return logp - count * self.log_scale, [slope / self.scale for slope in slopes]

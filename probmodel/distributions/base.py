@@ -15,6 +15,7 @@ from probmodel.expressions import caller_location
 from probmodel.types import Array
 
 Thunk = Callable[[], Any]
+Summed = Callable[..., tuple[Array, list[Array]]]  # (wanted, value, *params)
 
 # Elements of a batch that are worked on at a time: a few arrays of this size fit in cache.
 BLOCK = 8192
@@ -161,6 +162,18 @@ class Distribution:
         if self.blockwise and sum(map(np.size, args)) > BLOCK:
             return in_blocks(self._summed, wanted, args, self.event_ndims)
         return self._summed(wanted, *args)
+
+    def prepared(self, known: Sequence[Any]) -> Summed:
+        """Return `summed`, specialised to the arguments that data decides.
+
+        Parameters
+        ----------
+        known : the value and the parameters; None for those that change from call to call
+
+        Called once for each density; what it returns is called for every gradient. Distributions
+        on hot paths override this to work out beforehand what the known arguments settle.
+        """
+        return self.summed
 
     def _summed(
         self, wanted: Sequence[int], value: Array, *params: Array

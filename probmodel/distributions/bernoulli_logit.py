@@ -9,7 +9,8 @@ import numpy as np
 
 from probmodel.constraints import IntegerInterval, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk, reduce_to, row_sum
+from probmodel.distributions.base import Distribution, Parameter, Summed, Thunk, reduce_to, row_sum
+from probmodel.numerics import row_sum_log
 from probmodel.special import expit, log1p_exp
 from probmodel.types import Array
 
@@ -60,6 +61,13 @@ class BernoulliLogit(Distribution):
         (logit,) = params
         return (rng.logistic(size=shape) < logit).astype(np.int64)
 
+    def prepared(self, known: Sequence[Any]) -> Summed:
+        """Work out the signs of known outcomes beforehand."""
+        value, logit = known
+        if value is None or logit is not None:
+            return self.summed
+        return _FixedOutcomes(self, np.asarray(value, dtype=float))
+
     def _summed(
         self, wanted: Sequence[int], value: Array, *params: Array
     ) -> tuple[Array, list[Array]]:
@@ -80,3 +88,29 @@ class BernoulliLogit(Distribution):
         slope = e / (1.0 + e)
         slope *= -sign
         return logp, [reduce_to(logit, slope, slope.shape, 0)]
+
+
+class _FixedOutcomes:
+    """Sum of log probabilities of known outcomes, as a function of the log odds."""
+
+    def __init__(self, general: BernoulliLogit, value: Array) -> None:
+        self.general = general
+        self.sign = 1.0 - 2.0 * value
+        self.minus_sign = -self.sign
+
+    def __call__(
+        self, wanted: Sequence[int], value: Array, logit: Array
+    ) -> tuple[Array, list[Array]]:
+        """Return the sum for each chain and its derivative, as in `BernoulliLogit._summed`."""
+        t = self.sign * logit
+        largest = t.max()
+        if t.shape != logit.shape or t.ndim < 2 or not largest <= 700.0:
+            return self.general.summed(wanted, value, logit)
+        e = np.exp(t, out=t)
+        w = e + 1.0
+        logp = -row_sum_log(w.reshape(len(w), -1), 1.0 + np.exp(largest))
+        if not wanted:
+            return logp, []
+        slope = np.divide(e, w, out=e)
+        slope *= self.minus_sign
+        return logp, [slope]

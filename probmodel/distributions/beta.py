@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel.constraints import Positive, UnitInterval
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter, Summed, Thunk
 from probmodel.distributions.domain import where_valid
 from probmodel.special import betaln, digamma
 from probmodel.types import Array
@@ -43,6 +43,13 @@ class Beta(Distribution):
         powers = (alpha - 1.0) * xp.log(value) + (beta - 1.0) * xp.log1p(-value)
         return powers - betaln(alpha, beta)
 
+    def prepared(self, known: Sequence[Any]) -> Summed:
+        """Work out the normaliser of known shapes beforehand."""
+        value, alpha, beta = known
+        if value is not None or np.ndim(alpha) or np.ndim(beta) or alpha is None or beta is None:
+            return self.summed
+        return _FixedShapes(float(alpha), float(beta))
+
     def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
         """Return derivatives with respect to value and both shapes."""
         alpha, beta = params
@@ -56,3 +63,20 @@ class Beta(Distribution):
         """Draw variates of shape ``shape``."""
         alpha, beta = params
         return np.asarray(rng.beta(alpha, beta, shape))
+
+
+class _FixedShapes:
+    """Sum of beta log densities with known shapes, as a function of the value."""
+
+    def __init__(self, alpha: float, beta: float) -> None:
+        self.powers = alpha - 1.0, beta - 1.0
+        self.log_normaliser = float(betaln(alpha, beta))
+
+    def __call__(
+        self, wanted: Sequence[int], value: Array, *params: Any
+    ) -> tuple[Array, list[Array]]:
+        """Return the sum for each chain and its derivative in the value."""
+        a, b = self.powers
+        terms = a * np.log(value) + b * np.log1p(-value) - self.log_normaliser
+        logp = terms if terms.ndim == 1 else terms.reshape(len(terms), -1).sum(axis=1)
+        return logp, [a / value - b / (1.0 - value)] if wanted else []

@@ -22,7 +22,9 @@ from probmodel.distributions.base import (
 from probmodel.distributions.correlation import Correlation, find_distances, grid_points
 from probmodel.distributions.kernels import Kernel
 from probmodel.distributions.normal import Normal
-from probmodel.distributions.whitening import Memory
+from probmodel.distributions.whitening import (
+    Memory,
+)
 from probmodel.errors import ModelError
 from probmodel.expressions import caller_location
 from probmodel.special import LOG_2PI

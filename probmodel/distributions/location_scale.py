@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel.constraints import NonNegative, Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk, reduce_to, row_sum
+from probmodel.distributions.base import Distribution, Parameter, Summed, Thunk, reduce_to, row_sum
 from probmodel.distributions.domain import where_inside
 from probmodel.types import Array
 
@@ -78,6 +78,13 @@ class LocationScale(Distribution):
             partials.append(reduce_to((value, loc, scale)[i], full, batch, 0))
         return logp, partials
 
+    def prepared(self, known: Sequence[Any]) -> Summed:
+        """Work out the terms of a constant location and scale beforehand."""
+        value, loc, scale = known
+        if value is None and loc is not None and scale is not None:
+            return _Fixed(self.log_standard, self.slope_standard, loc, scale)
+        return self.summed
+
     def base(self) -> Distribution:
         """Return the standard member of the family."""
         return type(self)(0.0, 1.0)
@@ -119,6 +126,15 @@ class HalfFamily(Distribution):
         (scale,) = params
         return np.asarray(scale * np.abs(self.full.draw_standard(rng, shape)))
 
+    def prepared(self, known: Sequence[Any]) -> Summed:
+        """Work out the terms of a constant scale beforehand."""
+        value, scale = known
+        if value is None and scale is not None:
+            full = self.full
+            fixed = _Fixed(full.log_standard, full.slope_standard, 0.0, scale, LOG_2)
+            return _Inside(fixed)
+        return self.summed
+
     def _summed(
         self, wanted: Sequence[int], value: Array, *params: Array
     ) -> tuple[Array, list[Array]]:
@@ -147,3 +163,49 @@ class HalfFamily(Distribution):
         """Stretch a value of unit scale."""
         (scale,) = params
         return scale * z
+
+
+class _Fixed:
+    """Sum of a standard log density at ``(value - loc) / scale`` with constant loc and scale."""
+
+    def __init__(
+        self, log_standard: Any, slope_standard: Any, loc: Any, scale: Any, extra: float = 0.0
+    ) -> None:
+        self.log_standard = log_standard
+        self.slope_standard = slope_standard
+        self.is_standard = not np.any(loc) and bool(np.all(np.equal(scale, 1.0)))
+        self.loc = np.asarray(loc, dtype=float)
+        self.inverse = 1.0 / np.asarray(scale, dtype=float)
+        self.constant = np.log(self.inverse) + extra
+
+    def __call__(
+        self, wanted: Sequence[int], value: Array, *params: Array
+    ) -> tuple[Array, list[Array]]:
+        """Return the sum for each chain and its derivative in the value."""
+        z = value if self.is_standard else (value - self.loc) * self.inverse
+        logp = self.log_standard(np, z) + self.constant
+        slope = self.slope_standard(np, z)
+        if not self.is_standard:
+            slope = slope * self.inverse
+        if slope.shape != value.shape:  # the constants have more elements than the value
+            slope = reduce_to(value, slope, np.shape(slope), 0)
+        return (logp if logp.ndim == 1 else np.add.reduce(logp.reshape(len(logp), -1), axis=1)), [
+            slope
+        ] * len(wanted)
+
+
+class _Inside:
+    """A fixed density on the positive half-line: minus infinity elsewhere."""
+
+    def __init__(self, fixed: _Fixed) -> None:
+        self.fixed = fixed
+
+    def __call__(
+        self, wanted: Sequence[int], value: Array, *params: Array
+    ) -> tuple[Array, list[Array]]:
+        """Return the sum for each chain and its derivative in the value."""
+        logp, slopes = self.fixed(wanted, value)
+        if not value.min(initial=0.0) >= 0.0:
+            outside = (value < 0.0).reshape(len(value), -1).any(axis=1)
+            logp = np.where(outside, -np.inf, logp)
+        return logp, slopes

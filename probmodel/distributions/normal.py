@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probmodel.distributions.base import reduce_to, row_dot, row_sum
+from probmodel.distributions.base import Summed, reduce_to, row_dot, row_sum
 from probmodel.distributions.location_scale import LocationScale
 from probmodel.distributions.normal_log_scale import NormalLogScale
 from probmodel.special import LOG_2PI, log_ndtr
@@ -56,6 +56,13 @@ class Normal(LocationScale):
         loc, scale = params
         return log_ndtr((loc - x) / scale)
 
+    def prepared(self, known: Sequence[Any]) -> Summed:
+        """Work out what a constant location and scale, or data and scale, settle beforehand."""
+        value, loc, scale = known
+        if scale is None or (value is None) == (loc is None):
+            return self.summed
+        return _FixedScale(0 if value is None else 1, loc if value is None else value, scale)
+
     def _summed(
         self, wanted: Sequence[int], value: Array, *params: Array
     ) -> tuple[Array, list[Array]]:
@@ -77,3 +84,36 @@ class Normal(LocationScale):
                 full = -slope if i == 0 else slope if i == 1 else (z * z - 1.0) / scale
                 partials.append(reduce_to((value, loc, scale)[i], full, batch, 0))
         return logp, partials
+
+
+class _FixedScale:
+    """Sum of normal log densities of a known scale; value or location is known too.
+
+    Parameters
+    ----------
+    position : of the argument that varies, 0 for the value and 1 for the location
+    center : the one that is known; value and location are symmetric
+    scale : standard deviation
+    """
+
+    def __init__(self, position: int, center: Any, scale: Any) -> None:
+        self.position = position
+        self.center = np.asarray(center, dtype=float)
+        self.centered = not np.any(center)
+        scale = np.asarray(scale, dtype=float)
+        self.unit = bool(np.all(scale == 1.0))
+        self.precision = 1.0 / (scale * scale)
+        self.log_constant = -np.log(scale) - 0.5 * LOG_2PI
+
+    def __call__(self, wanted: Sequence[int], *args: Array) -> tuple[Array, list[Array]]:
+        """Return the sum for each chain and its derivative in the argument that varies."""
+        x = args[self.position]
+        residual = x if self.centered else x - self.center
+        batch = np.broadcast_shapes(residual.shape, self.log_constant.shape)
+        weighted = residual if self.unit else residual * self.precision
+        if weighted.shape != residual.shape:
+            residual = np.broadcast_to(residual, weighted.shape)
+        logp = row_sum(self.log_constant, batch) - 0.5 * row_dot(residual, weighted)
+        if not wanted:
+            return logp, []
+        return logp, [reduce_to(x, -weighted, batch, 0)]

@@ -12,6 +12,7 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import (
     Distribution,
     Parameter,
+    Summed,
     Thunk,
     reduce_to,
     row_dot,
@@ -79,6 +80,13 @@ class NormalLogScale(Distribution):
             partials.append(-partial if i == 0 else partial)
         return logp, partials
 
+    def prepared(self, known: Sequence[Any]) -> Summed:
+        """Square the residuals of known data and location once."""
+        value, loc, log_scale = known
+        if value is None or loc is None or log_scale is not None:
+            return self.summed
+        return _FixedResidual(np.asarray(value - loc, dtype=float))
+
     def base(self) -> Distribution:
         """Return the standard normal."""
         return NormalLogScale(0.0, 0.0)
@@ -87,3 +95,22 @@ class NormalLogScale(Distribution):
         """Shift and stretch a standard normal value."""
         loc, log_scale = params
         return loc + xp.exp(log_scale) * z
+
+
+class _FixedResidual:
+    """Sum of normal log densities of known residuals, as a function of the log scale."""
+
+    def __init__(self, residual: Array) -> None:
+        self.squares = residual * residual
+
+    def __call__(
+        self, wanted: Sequence[int], value: Any, loc: Any, log_scale: Array
+    ) -> tuple[Array, list[Array]]:
+        """Return the sum for each chain and its derivative in the log scale."""
+        terms = np.exp(-2.0 * log_scale) * self.squares
+        batch = terms.shape
+        logp = row_sum(-0.5 * terms, batch) - row_sum(log_scale + 0.5 * LOG_2PI, batch)
+        if not wanted:
+            return logp, []
+        terms -= 1.0
+        return logp, [reduce_to(log_scale, terms, batch, 0)]

@@ -12,6 +12,7 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import (
     Distribution,
     Parameter,
+    Summed,
     Thunk,
     reduce_to,
     row_sum,
@@ -72,6 +73,13 @@ class PoissonLog(Distribution):
         (log_rate,) = params
         return poisson_log_ccdf(xp, x, xp.exp(log_rate))
 
+    def prepared(self, known: Sequence[Any]) -> Summed:
+        """Turn the sum over known counts into one product for all chains."""
+        value, log_rate = known
+        if value is None or log_rate is not None:
+            return self.summed
+        return _FixedCounts(self, np.asarray(value, dtype=float))
+
     def _summed(
         self, wanted: Sequence[int], value: Array, *params: Array
     ) -> tuple[Array, list[Array]]:
@@ -84,6 +92,27 @@ class PoissonLog(Distribution):
         logp = row_sum(terms, batch)
         args = (log_rate, value - rate) if wanted else ()
         return logp, [reduce_to((value, log_rate)[i], args[i], batch, 0) for i in wanted]
+
+
+class _FixedCounts:
+    """Sum of log probabilities of known counts, as a function of the log rate."""
+
+    def __init__(self, general: PoissonLog, value: Array) -> None:
+        self.general = general
+        self.value = value
+        self.flat = value.reshape(-1)
+
+    def __call__(
+        self, wanted: Sequence[int], value: Array, log_rate: Array
+    ) -> tuple[Array, list[Array]]:
+        """Return the sum for each chain and its derivative in the log rate."""
+        if log_rate.shape[1:] != self.value.shape or log_rate.ndim < 2:
+            return self.general.summed(wanted, value, log_rate)
+        rate = np.exp(log_rate)
+        chains = len(rate)
+        total = np.add.reduce(rate.reshape(chains, -1), axis=1)
+        logp = log_rate.reshape(chains, -1) @ self.flat - total
+        return logp, [self.value - rate] if wanted else []
 
 
 def count_base(value: Array) -> Array:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.constraints import Constraint, Interval, Lower, OffsetMultiplier, Real, Upper
+from probmodel.constraints import Constraint, OffsetMultiplier, Real, between
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError, ShapeError
 from probmodel.expressions import OPERATIONS, Apply, Expression, FreeSymbol, as_expression
@@ -68,7 +68,7 @@ def elaborate(
     free = FreeSymbol(f"unconstrained {declaration.name}", free_shape, declaration.location)
     evaluator.define(free, np.zeros(free_shape), random=True)
     if declaration.noncentered and declaration.prior is not None:
-        parts = _noncentered(declaration, declaration.prior, free)
+        parts = _noncentered(declaration, declaration.prior, constraint, free)
     else:
         parts = _constrained(declaration, constraint, free)
     value, bounds, terms = parts
@@ -97,33 +97,41 @@ def _declared_shape(
 
 
 def _noncentered(
-    declaration: Parameter, prior: Distribution, free: FreeSymbol
+    declaration: Parameter, prior: Distribution, constraint: Constraint, free: FreeSymbol
 ) -> tuple[Expression, tuple[Expression, ...], list[Term]]:
+    """Write the value as the prior's location and scale applied to a standardised one."""
+    standardised, bounds, terms = _map(declaration, constraint, free)
+    terms = [
+        Term.of_distribution(str(declaration.name), "prior", prior.base(), standardised),
+        *terms,
+    ]
     args = [as_expression(arg) for arg in prior.args.values()]
     if prior.event_ndim == 0:
-        value = as_expression(prior.noncentered(np, free, *args))
-    else:
-        event_ndims = (prior.event_ndim, *(p.event_ndim for p in prior.parameters.values()))
-        options = {"function": prior.noncentered, "event_ndims": event_ndims}
-        value = Apply(OPERATIONS["call"], (free, *args), options)
-    term = Term.of_distribution(str(declaration.name), "prior", prior.base(), free)
-    return value, (), [term]
+        return as_expression(prior.noncentered(np, standardised, *args)), bounds, terms
+    options = {"function": prior.noncentered, "event_ndims": prior.event_ndims}
+    return Apply(OPERATIONS["call"], (standardised, *args), options), bounds, terms
 
 
 def _constrained(
     declaration: Parameter, constraint: Constraint, free: FreeSymbol
 ) -> tuple[Expression, tuple[Expression, ...], list[Term]]:
-    name = str(declaration.name)
-    bounds = tuple(as_expression(bound) for bound in constraint.bounds)
-    terms = []
+    value, bounds, terms = _map(declaration, constraint, free)
     if declaration.prior is not None:
-        terms.append(Term.of_distribution(name, "prior", declaration.prior, declaration))
-    if isinstance(constraint, Real):
-        return free, bounds, terms
-    value = as_expression(constraint.forward(np, free, *bounds))
-    log_det = as_expression(constraint.log_det(np, free, *bounds))
-    terms.append(Term(name, "jacobian", log_det))
+        prior = Term.of_distribution(str(declaration.name), "prior", declaration.prior, declaration)
+        terms = [prior, *terms]
     return value, bounds, terms
+
+
+def _map(
+    declaration: Parameter, constraint: Constraint, free: FreeSymbol
+) -> tuple[Expression, tuple[Expression, ...], list[Term]]:
+    """Write the constrained value of ``free``, and the log-Jacobian where it is not constant."""
+    bounds = tuple(as_expression(bound) for bound in constraint.bounds)
+    if isinstance(constraint, Real):
+        return free, bounds, []
+    log_det = as_expression(constraint.log_det(np, free, *bounds))
+    value = as_expression(constraint.forward(np, free, *bounds))
+    return value, bounds, [Term(str(declaration.name), "jacobian", log_det)]
 
 
 def choose_constraint(declaration: Parameter, evaluator: Evaluator) -> Constraint:
@@ -134,9 +142,10 @@ def choose_constraint(declaration: Parameter, evaluator: Evaluator) -> Constrain
     ModelError
         If bounds and support contradict each other.
     """
-    if declaration.noncentered:
-        return Real()
-    support = declaration.prior.support() if declaration.prior is not None else Real()
+    prior = declaration.prior
+    if declaration.noncentered and prior is not None:
+        return prior.base().support()
+    support = prior.support() if prior is not None else Real()
     if declaration.constraint is not None:
         return _own_constraint(declaration, declaration.constraint, support)
     bounds = declaration.bounds
@@ -194,9 +203,7 @@ def _cut(declaration: Parameter, support: Constraint, evaluator: Evaluator) -> C
     if outside:
         given = ", ".join(f"{k}={v!r}" for k, v in declaration.bounds.items())
         raise _contradiction(declaration, given, support)
-    if lower is not None and upper is not None:
-        return Interval(lower, upper)
-    return Lower(lower) if upper is None else Upper(upper)
+    return between(lower, upper)
 
 
 def limits(constraint: Constraint) -> tuple[Any, Any] | None:

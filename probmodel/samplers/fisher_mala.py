@@ -146,8 +146,8 @@ class FisherMALA(Sampler):
     paper: ClassVar[str] = "Titsias (2023)"
     coupling: ClassVar[Coupling] = "pooled_warmup"
     default_warmup: ClassVar[int] = 1000
-    default_draws: ClassVar[int] = 4000
-    default_chains: ClassVar[int] = 16
+    default_draws: ClassVar[int] = 5000
+    default_chains: ClassVar[int] = 8
 
     def __post_init__(self) -> None:
         check_number(self.name, "step_size", self.step_size, above=0.0, optional=True)

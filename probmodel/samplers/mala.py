@@ -70,7 +70,7 @@ class MALA(Sampler):
     coupling: ClassVar[Coupling] = "pooled_warmup"
     default_warmup: ClassVar[int] = 2000
     default_draws: ClassVar[int] = 5000
-    default_chains: ClassVar[int] = 16
+    default_chains: ClassVar[int] = 8
 
     def __post_init__(self) -> None:
         check_number(self.name, "step_size", self.step_size, above=0.0, optional=True)

@@ -93,7 +93,7 @@ def workplace(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("workplace")
 @pytest.mark.parametrize("document", [d for d in DOCUMENTS if blocks(d, "python")])
-def test_python_examples_run_in_order(document):
+def test_python_examples_run_in_order(document, capsys):
     namespace = {"__name__": "example"}
     for block in blocks(document, "python"):
         code = compile("\n" * (block.line - 1) + block.text, str(ROOT / document), "exec")
@@ -103,16 +103,27 @@ def test_python_examples_run_in_order(document):
             expected = pytest.raises(getattr(probmodel.errors, block.options[len("raises=") :]))
         with expected:
             exec(code, namespace)
+    output = capsys.readouterr().out
+    shown = [block for block in blocks(document, "text") if block.options == "printed"]
+    assert [block for block in shown if block.text not in output] == []
+
+
+COMMANDS = {
+    document: [words for b in blocks(document, "bash") for words in runs_of(b.text)]
+    for document in DOCUMENTS
+}
 
 
 @pytest.mark.usefixtures("workplace")
-@pytest.mark.parametrize("document", [d for d in DOCUMENTS if blocks(d, "bash")])
-def test_commands_run(document, capsys):
-    commands = [words for b in blocks(document, "bash") for words in runs_of(b.text)]
-    for words in commands:
+@pytest.mark.parametrize("document", [d for d, commands in COMMANDS.items() if commands])
+def test_commands_run(document):
+    for words in COMMANDS[document]:
         assert main([*words, *(FEW if words[0] == "sample" else [])]) == 0, words
-    assert "error" not in capsys.readouterr().err
-    assert commands or document not in ("README.md", "docs/command-line.md")
+
+
+def test_every_command_is_shown():
+    shown = {words[0] for words in COMMANDS["docs/command-line.md"]}
+    assert shown == {"sample", "summary", "check", "methods"}
 
 
 def anchors(document):
@@ -125,7 +136,7 @@ def is_broken(document, link):
         return False
     path, _, anchor = link.partition("#")
     target = (ROOT / document).parent / path if path else ROOT / document
-    return not target.exists() or bool(anchor) and anchor not in anchors(target)
+    return not target.exists() or (bool(anchor) and anchor not in anchors(target))
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
