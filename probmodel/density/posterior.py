@@ -75,10 +75,9 @@ class ModelDensity(LogDensity):
         logp, grads = self._program.sum_and_gradient(*self._inputs(x))
         if len(grads) == 1 and grads[0] is not None:
             return logp, grads[0].reshape(x.shape)
-        gradient = np.zeros(x.shape)
+        gradient = np.empty(x.shape)
         for (_, cut), grad in zip(self._blocks, grads, strict=True):
-            if grad is not None:
-                gradient[:, cut] = grad.reshape(len(x), -1)
+            gradient[:, cut] = 0.0 if grad is None else grad.reshape(len(x), -1)
         return logp, gradient
 
     def _value(self, x: Array) -> Array:

@@ -90,7 +90,9 @@ class AR1(Distribution):
     ) -> tuple[Array, list[Array]]:
         """Sum of the log density per chain, with partials, from one pass of innovations."""
         phi, sigma = (np.asarray(p) for p in params)
-        first, e = value[..., 0], value[..., 1:] - phi[..., None] * value[..., :-1]
+        first, lagged = value[..., 0], value[..., :-1]
+        push = phi[..., None] * lagged
+        e = value[..., 1:] - push
         if first.shape != e.shape[:-1]:
             return super()._summed(wanted, value, *params)
         n = value.shape[-1]
@@ -102,15 +104,19 @@ class AR1(Distribution):
         logp = row_sum(terms - 0.5 * n * LOG_2PI, batch)
 
         def slope_in_value() -> Array:
-            slope = np.empty((*e.shape[:-1], n))
-            slope[..., 0] = -ratio * first
-            np.negative(e, out=slope[..., 1:])
-            slope[..., :-1] += phi[..., None] * e
-            return slope * precision[..., None]
+            if n == 1:
+                return -(precision * ratio)[..., None] * value
+            behind = e * precision[..., None]
+            ahead = np.multiply(behind, phi[..., None], out=push)
+            slope = np.empty((*first.shape, n))
+            slope[..., 0] = ahead[..., 0] - precision * ratio * first
+            np.subtract(ahead[..., 1:], behind[..., :-1], out=slope[..., 1:-1])
+            slope[..., -1] = -behind[..., -1]
+            return slope
 
         def slope_in_phi() -> Any:
-            lagged = np.vecdot(e, value[..., :-1])
-            return precision * (lagged + phi * first * first) - phi / ratio
+            moment = np.vecdot(e, lagged)
+            return precision * (moment + phi * first * first) - phi / ratio
 
         args = (value, phi, sigma)
         slopes = (slope_in_value, slope_in_phi, lambda: (precision * quadratic - n) / sigma)

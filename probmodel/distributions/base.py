@@ -18,7 +18,7 @@ Thunk = Callable[[], Any]
 Summed = Callable[..., tuple[Array, list[Array]]]  # (wanted, value, *params)
 
 # Elements of a batch that are worked on at a time: a few arrays of this size fit in cache.
-BLOCK = 8192
+BLOCK = 65536
 
 _CDF = "cumulative distribution function to truncate or censor it by"
 

@@ -14,6 +14,7 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import (
     Distribution,
     Parameter,
+    Summed,
     Thunk,
     batch_shape,
     reduce_to,
@@ -23,7 +24,10 @@ from probmodel.distributions.correlation import Correlation, find_distances, gri
 from probmodel.distributions.kernels import Kernel
 from probmodel.distributions.normal import Normal
 from probmodel.distributions.whitening import (
+    FixedGaussian,
     Memory,
+    Whitening,
+    well_conditioned,
 )
 from probmodel.errors import ModelError
 from probmodel.expressions import caller_location
@@ -141,6 +145,27 @@ class GaussianProcess(Distribution):
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw processes: ``shape`` ends with their shape."""
         return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
+
+    def prepared(self, known: Sequence[Any]) -> Summed:
+        """Turn known kernel and mean into a precision matrix, unless axes factorise cheaply."""
+        value, *params = known
+        if value is not None or any(p is None for p in params) or self._kronecker:
+            return self.summed
+        mean, amplitude, length_scale, *coordinates = (np.asarray(p) for p in params)
+        if mean.ndim or amplitude.ndim or length_scale.ndim:
+            return self.summed
+        correlation = self._correlation(length_scale, coordinates)
+        identity = np.eye(correlation.size).reshape(-1, *correlation.shape)
+        if not well_conditioned(correlation.color(identity).reshape(correlation.size, -1)):
+            return self.summed
+
+        def whiten(r: Array) -> Array:
+            shaped = r.reshape(-1, *correlation.shape) / amplitude
+            return np.asarray(correlation.whiten(shaped).reshape(r.shape))
+
+        log_det = correlation.log_det - correlation.size * np.log(amplitude)
+        whitening = Whitening(whiten, whiten, whiten, log_det)
+        return FixedGaussian(whitening, np.full(correlation.size, float(mean)), 0)
 
     def _summed(
         self, wanted: Sequence[int], value: Array, *params: Array

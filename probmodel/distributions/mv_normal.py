@@ -12,6 +12,7 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import (
     Distribution,
     Parameter,
+    Summed,
     Thunk,
     batch_shape,
     reduce_to,
@@ -19,6 +20,7 @@ from probmodel.distributions.base import (
 )
 from probmodel.distributions.normal import Normal
 from probmodel.distributions.whitening import (
+    FixedGaussian,
     Memory,
     Whitening,
     from_constant_lower,
@@ -26,6 +28,7 @@ from probmodel.distributions.whitening import (
     from_lower,
     from_precision_root,
     one_by_one,
+    well_conditioned,
 )
 from probmodel.errors import ModelError
 from probmodel.expressions import caller_location
@@ -133,6 +136,17 @@ class MvNormal(Distribution):
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw vectors: ``shape`` ends with their length."""
         return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
+
+    def prepared(self, known: Sequence[Any]) -> Summed:
+        """Turn a known matrix into a precision; value or mean must be known too."""
+        value, loc, matrix = known
+        if matrix is None or (value is None) == (loc is None) or np.ndim(matrix) != 2:
+            return self.summed
+        center = np.asarray(loc if value is None else value, dtype=float)
+        whitening = self._constant_whitening(np.asarray(matrix, dtype=float))
+        if center.ndim != 1 or not well_conditioned(whitening.color(np.eye(center.size))):
+            return self.summed
+        return FixedGaussian(whitening, center, 0 if value is None else 1)
 
     def _summed(
         self, wanted: Sequence[int], value: Array, *params: Array

@@ -57,8 +57,10 @@ class Normal(LocationScale):
         return log_ndtr((loc - x) / scale)
 
     def prepared(self, known: Sequence[Any]) -> Summed:
-        """Work out what a constant location and scale, or data and scale, settle beforehand."""
+        """Work out what a constant scale, or known data, settle beforehand."""
         value, loc, scale = known
+        if scale is None and value is not None and loc is None:
+            return _FixedData(self)
         if scale is None or (value is None) == (loc is None):
             return self.summed
         return _FixedScale(0 if value is None else 1, loc if value is None else value, scale)
@@ -101,19 +103,47 @@ class _FixedScale:
         self.center = np.asarray(center, dtype=float)
         self.centered = not np.any(center)
         scale = np.asarray(scale, dtype=float)
-        self.unit = bool(np.all(scale == 1.0))
         self.precision = 1.0 / (scale * scale)
+        self.unit = bool(np.all(scale == 1.0))
         self.log_constant = -np.log(scale) - 0.5 * LOG_2PI
+        self.constants: dict[tuple[int, ...], Any] = {}  # by event shape
 
     def __call__(self, wanted: Sequence[int], *args: Array) -> tuple[Array, list[Array]]:
         """Return the sum for each chain and its derivative in the argument that varies."""
         x = args[self.position]
         residual = x if self.centered else x - self.center
-        batch = np.broadcast_shapes(residual.shape, self.log_constant.shape)
         weighted = residual if self.unit else residual * self.precision
-        if weighted.shape != residual.shape:
-            residual = np.broadcast_to(residual, weighted.shape)
-        logp = row_sum(self.log_constant, batch) - 0.5 * row_dot(residual, weighted)
+        shape = weighted.shape
+        if residual.shape != shape:
+            residual = np.broadcast_to(residual, shape)
+        constant = self.constants.get(shape[1:])
+        if constant is None:
+            constant = self.constants[shape[1:]] = row_sum(self.log_constant, shape)
+        logp = constant - 0.5 * row_dot(residual, weighted)
         if not wanted:
             return logp, []
-        return logp, [reduce_to(x, -weighted, batch, 0)]
+        slope = -weighted
+        return logp, [slope if slope.shape == x.shape else reduce_to(x, slope, shape, 0)]
+
+
+class _FixedData:
+    """Sum of normal log densities of known data, with one scale for each chain."""
+
+    def __init__(self, general: Normal) -> None:
+        self.general = general
+
+    def __call__(
+        self, wanted: Sequence[int], value: Array, loc: Array, scale: Array
+    ) -> tuple[Array, list[Array]]:
+        """Return the sum for each chain and its derivatives in location and scale."""
+        residual = value - loc
+        if residual.shape != loc.shape or scale.shape != (len(loc), *(1,) * (loc.ndim - 1)):
+            return self.general.summed(wanted, value, loc, scale)
+        precision = 1.0 / (scale * scale)
+        count = residual.size // max(len(residual), 1)
+        weighted_squares = row_dot(residual, residual).reshape(scale.shape) * precision
+        logp = -0.5 * weighted_squares - count * (np.log(scale) + 0.5 * LOG_2PI)
+        slopes = [
+            residual * precision if i == 1 else (weighted_squares - count) / scale for i in wanted
+        ]
+        return logp.reshape(len(logp)), slopes

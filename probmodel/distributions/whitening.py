@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import autograd.numpy as anp
@@ -10,6 +10,7 @@ import numpy as np
 from autograd.extend import Box
 
 from probmodel.linalg import invert_lower, log_det_lower, solve_lower, transpose
+from probmodel.special import LOG_2PI
 from probmodel.types import Array
 
 
@@ -87,6 +88,40 @@ def from_constant_precision_root(root: Array) -> Whitening:
 def _matmul(a: Any, b: Any) -> Any:
     xp = anp if isinstance(a, Box) or isinstance(b, Box) else np
     return xp.matmul(a, b)
+
+
+class FixedGaussian:
+    """Sum of normal log densities with one known covariance: one matrix product a call.
+
+    Parameters
+    ----------
+    whitening : of the covariance; must be a constant one
+    center : the mean if the value varies, or the value if the mean does: flattened, (n,)
+    position : of the argument that varies
+    """
+
+    def __init__(self, whitening: Whitening, center: Array, position: int) -> None:
+        root = whitening.whiten(np.eye(center.size))
+        self.precision = root @ root.T
+        self.center = center
+        self.position = position
+        self.constant = float(whitening.log_det) - 0.5 * LOG_2PI * center.size
+
+    def __call__(self, wanted: Sequence[int], *args: Array) -> tuple[Array, list[Array]]:
+        """Return the sum for each chain and its derivative in the argument that varies."""
+        x = args[self.position]
+        rows = x.reshape(-1, self.center.size) - self.center
+        dual = rows @ self.precision
+        logp = self.constant - 0.5 * np.vecdot(rows, dual)
+        if len(logp) != len(x):
+            logp = logp.reshape(len(x), -1).sum(axis=1)
+        return logp, [np.negative(dual, out=dual).reshape(x.shape)] * len(wanted)
+
+
+def well_conditioned(root: Array) -> bool:
+    """Whether a precision matrix is accurate enough to stand in for its root, (n, n)."""
+    diagonal = np.abs(np.diagonal(root))
+    return bool(diagonal.max(initial=1.0) < 1e4 * diagonal.min(initial=1.0))
 
 
 class Memory:

@@ -99,7 +99,7 @@ def test_preconditioner_scale_and_step_size_are_one(setting):
 
 def test_step_reports_what_happened(setting):
     target, state, R, _ = setting
-    new, info = langevin_step(np.random.default_rng(2), target, state, R, SIGMA)
+    new, info = langevin_step(np.random.default_rng(2), target, state, R, 0.1)
     np.testing.assert_array_equal(new.x[info.accepted], info.proposal.x[info.accepted])
     np.testing.assert_array_equal(new.x[~info.accepted], state.x[~info.accepted])
     assert info.previous is state
