@@ -107,7 +107,8 @@ class AR1(Distribution):
             if n == 1:
                 return -(precision * ratio)[..., None] * value
             behind = e * precision[..., None]
-            ahead = np.multiply(behind, phi[..., None], out=push)
+            reused = push if push.shape == behind.shape else None
+            ahead = np.multiply(behind, phi[..., None], out=reused)
             slope = np.empty((*first.shape, n))
             slope[..., 0] = ahead[..., 0] - precision * ratio * first
             np.subtract(ahead[..., 1:], behind[..., :-1], out=slope[..., 1:-1])

@@ -1,0 +1,108 @@
+"""Progress on a terminal, and silence elsewhere."""
+
+import io
+import re
+
+import numpy as np
+import pytest
+
+from probmodel.inference.groups import sample
+from probmodel.inference.progress import INTERVAL, MOST_LINES, Progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+class Clock:
+    """A clock that advances by a fixed time whenever it is read."""
+
+    def __init__(self, tick=0.0):
+        self.now, self.tick = 100.0, tick
+
+    def __call__(self):
+        self.now += self.tick
+        return self.now
+
+
+def go(counting, flat, progress, chains=3, **options):
+    options = {"draws": 20, "warmup": 10} | options
+    return sample(counting(), flat, np.zeros((chains, 2)), 1, progress=progress, **options)
+
+
+def lines(stream):
+    return [line for line in re.split(r"[\r\n]", stream.getvalue().replace("\x1b[K", "")) if line]
+
+
+def test_nothing_is_written_if_it_is_no_terminal(counting, flat):
+    stream = io.StringIO()
+    go(counting, flat, Progress(stream, Clock(1.0)))
+    assert stream.getvalue() == ""
+
+
+def test_stderr_is_the_default(counting, flat, capsys):
+    go(counting, flat, Progress())
+    captured = capsys.readouterr()
+    assert captured.out == captured.err == ""
+
+
+def test_line_says_where_the_run_is(counting, flat):
+    stream = Terminal()
+    go(counting, flat, Progress(stream, Clock(1.0)))
+    shown = lines(stream)
+    assert shown[0].startswith("3 chains  warm-up ")
+    assert "1/30" in shown[0]
+    assert "accept 0.50" in shown[0]
+    assert "step 0" in shown[0]
+    assert re.search(r"\d gradients/s", shown[0])
+    assert shown[-1].startswith("3 chains  sampling 30/30 (100 %)")
+    assert "0 s left" in shown[-1]
+    assert stream.getvalue().endswith("\n")
+    assert stream.getvalue().count("\n") == 1
+
+
+def test_time_left_is_extrapolated(counting, flat):
+    stream = Terminal()
+    go(counting, flat, Progress(stream, Clock(60.0)), warmup=0, draws=100)
+    left = [re.search(r"(\S+) left", line)[1] for line in lines(stream)[:3]]
+    assert left == ["1:39:00", "1:38:00", "1:37:00"]
+
+
+@pytest.mark.parametrize("tick", [0.001, 0.05])
+def test_refresh_rate_is_bounded(counting, flat, tick):
+    stream, clock = Terminal(), Clock(tick)
+    begin = clock.now
+    go(counting, flat, Progress(stream, clock), draws=400)
+    elapsed = clock.now - begin
+    assert len(lines(stream)) <= elapsed / INTERVAL + 2
+
+
+def test_one_line_per_group_and_not_too_many(counting, flat):
+    stream = Terminal()
+    go(counting, flat, Progress(stream, Clock(1.0)), chains=MOST_LINES + 3, pool=False)
+    assert "group 0: 1 chain  " in stream.getvalue()
+    assert f"group {MOST_LINES - 1}: " in stream.getvalue()
+    assert f"group {MOST_LINES}: " not in stream.getvalue()
+    assert "... and 3 more groups" in stream.getvalue()
+    assert f"\x1b[{MOST_LINES}A\r" in stream.getvalue()
+
+
+def test_line_is_ended_after_an_interrupt(counting, flat):
+    stream = Terminal()
+    sampler = counting(interrupt_at=15)
+    sample(
+        sampler, flat, np.zeros((2, 2)), 1, draws=20, warmup=10,
+        progress=Progress(stream, Clock(1.0)),
+    )  # fmt: skip
+    assert lines(stream)[-1].startswith("2 chains  sampling 14/30")
+    assert stream.getvalue().endswith("\n")
+
+
+def test_interrupt_before_anything_is_known(counting, flat):
+    stream = Terminal()
+    sampler = counting(interrupt_at=1)
+    sample(
+        sampler, flat, np.zeros((2, 2)), 1, draws=20, warmup=10, progress=Progress(stream, Clock())
+    )
+    assert "? left" in lines(stream)[-1]
