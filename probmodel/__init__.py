@@ -11,31 +11,39 @@ Write a model as a class, bind data by making an instance, and hand it to `infer
 >>> posterior = infer(LogisticRegression(X=X, y=y), method="fisher_mala")
 
 What comes back is an ArviZ object.
+
+Names are imported when they are first used, so that ``import probmodel`` costs next to nothing.
 """
 
-from probmodel import distributions
-from probmodel.density import LogDensity, check_model
-from probmodel.errors import (
-    DataError,
-    InitializationError,
-    ModelError,
-    OutputError,
-    ProbmodelError,
-    SamplerError,
-    SamplingWarning,
-    ShapeError,
-)
-from probmodel.infer import infer
-from probmodel.model import (
-    Model,
-    data,
-    deterministic,
-    load_model,
-    observed,
-    param,
-    potential,
-    read_data,
-)
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from probmodel import distributions
+    from probmodel.density import LogDensity, check_model
+    from probmodel.errors import (
+        DataError,
+        InitializationError,
+        ModelError,
+        OutputError,
+        ProbmodelError,
+        SamplerError,
+        SamplingWarning,
+        ShapeError,
+    )
+    from probmodel.model import (
+        Model,
+        data,
+        deterministic,
+        load_model,
+        observed,
+        param,
+        potential,
+        read_data,
+    )
+    from probmodel.sampling import infer
 
 __version__ = "0.1.0"
 
@@ -61,3 +69,33 @@ __all__ = [
     "potential",
     "read_data",
 ]
+
+_HOMES = {
+    "probmodel.density": ("LogDensity", "check_model"),
+    "probmodel.model": (
+        "Model",
+        "data",
+        "deterministic",
+        "load_model",
+        "observed",
+        "param",
+        "potential",
+        "read_data",
+    ),
+    "probmodel.sampling": ("infer",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "distributions":
+        return importlib.import_module("probmodel.distributions")
+    if name not in __all__:
+        raise AttributeError(f"module 'probmodel' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME_OF.get(name, "probmodel.errors")), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -110,7 +110,7 @@ def _add_sample(commands: Any) -> None:
 
 
 def _run_sample(options: argparse.Namespace) -> int:
-    from probmodel.infer import infer
+    from probmodel.sampling import infer
     from probmodel.results.storage import reserved, save_reserved
 
     settings = dict(_setting(text) for text in options.settings)

@@ -139,14 +139,14 @@ def test_unforeseen_errors_fit_on_a_screen(coin, capsys, monkeypatch):
     def broken(*arguments, **settings):
         raise RuntimeError("\n".join(f"line {i}" for i in range(100)))
 
-    monkeypatch.setattr(sys.modules["probmodel.infer"], "infer", broken)
+    monkeypatch.setattr(sys.modules["probmodel.sampling"], "infer", broken)
     failed(capsys, main(["sample", *coin]), "RuntimeError: line 0", "more lines; --traceback")
     assert main(["sample", *coin, "--traceback"]) == 2
     assert "Traceback (most recent call last)" in capsys.readouterr().err
 
 
 def test_an_interrupt_writes_what_was_drawn(coin, capsys, monkeypatch, tmp_path):
-    module = sys.modules["probmodel.infer"]
+    module = sys.modules["probmodel.sampling"]
     finished = module.infer
 
     def interrupted(*arguments, **settings):
@@ -165,7 +165,7 @@ def test_an_interrupt_before_the_first_draw(coin, capsys, monkeypatch, tmp_path)
     def interrupted(*arguments, **settings):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sys.modules["probmodel.infer"], "infer", interrupted)
+    monkeypatch.setattr(sys.modules["probmodel.sampling"], "infer", interrupted)
     out = tmp_path / "coin.nc"
     assert main(["sample", *coin, "--out", str(out)]) == 130
     assert not out.exists()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from probmodel.errors import InitializationError, ModelError, SamplerError, SamplingWarning
-from probmodel.infer import SYNONYMS, infer
+from probmodel.sampling import SYNONYMS, infer
 from probmodel.results.arviz_object import group, group_names
 from probmodel.samplers import SAMPLERS, make_sampler
 from probmodel.types import Evaluation, Variable
@@ -237,7 +237,7 @@ def test_an_error_in_the_diagnostics_does_not_lose_the_draws(posterior, monkeypa
     def broken(*arguments):
         raise ZeroDivisionError("by nothing")
 
-    monkeypatch.setattr(sys.modules["probmodel.infer"], "diagnose", broken)
+    monkeypatch.setattr(sys.modules["probmodel.sampling"], "diagnose", broken)
     with pytest.warns(SamplingWarning, match="ZeroDivisionError: by nothing"):
         result = infer(posterior, seed=1, **{**SMALL, "quiet": False, "progressbar": False})
     assert w(result).shape == (2, 30, 2)
@@ -247,7 +247,7 @@ def test_an_interrupt_of_the_diagnostics_does_not_lose_the_draws(posterior, monk
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sys.modules["probmodel.infer"], "diagnose", interrupted)
+    monkeypatch.setattr(sys.modules["probmodel.sampling"], "diagnose", interrupted)
     assert w(infer(posterior, seed=1, **SMALL)).shape == (2, 30, 2)
 
 

@@ -109,7 +109,7 @@ class AR1(Distribution):
             behind = e * precision[..., None]
             reused = push if push.shape == behind.shape else None
             ahead = np.multiply(behind, phi[..., None], out=reused)
-            slope = np.empty((*first.shape, n))
+            slope = np.empty((*batch, n))
             slope[..., 0] = ahead[..., 0] - precision * ratio * first
             np.subtract(ahead[..., 1:], behind[..., :-1], out=slope[..., 1:-1])
             slope[..., -1] = -behind[..., -1]

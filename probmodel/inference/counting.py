@@ -1,21 +1,22 @@
-"""A log density that counts what it is asked for."""
+"""A log density that counts the gradients it is asked for.
+
+A transition reports its own gradients; what the adaptation evaluates besides, to find a step size
+for example, is counted here.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from probmodel.types import Array, Evaluation, LogDensity
+from probmodel.types import Array, CurvedLogDensity, Evaluation, LogDensity
 
 
 class CountingDensity:
     """Passes everything on to a log density and counts gradients.
 
-    A transition reports its own gradients; what the adaptation evaluates besides, to find a step
-    size for example, is counted here.
-
     Parameters
     ----------
-    density : what to count; other attributes are passed through
+    density : what to count; attributes that are not counted are passed through
 
     Attributes
     ----------
@@ -25,25 +26,42 @@ class CountingDensity:
 
     def __init__(self, density: LogDensity) -> None:
         self._density: Any = density
+        self.dim = density.dim
+        self.coordinate_names = density.coordinate_names
         self.gradients = 0
 
     def __call__(self, x: Array) -> Evaluation:
         """Log density and gradient at ``x``: (chains, dim)."""
         self.gradients += len(x)
-        return self._density(x)
-
-    def __getattr__(self, name: str) -> Any:
-        """Give second derivatives, counted, if the density has them, and anything else as it is."""
-        value = getattr(self._density, name)
-        if name == "hvp":
-            return self._counted(value, 2)
-        if name == "hessian":
-            return self._counted(value, self._density.dim)
+        value: Evaluation = self._density(x)
         return value
 
-    def _counted(self, function: Any, cost: int) -> Any:
-        def call(x: Array, *args: Array) -> Array:
-            self.gradients += cost * len(x)
-            return function(x, *args)
+    def log_density(self, x: Array) -> Array:
+        """Log density alone at ``x``: (chains, dim) -> (chains,)."""
+        value: Array = self._density.log_density(x)
+        return value
 
-        return call
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._density, name)
+
+
+class CountingCurvedDensity(CountingDensity):
+    """The same for a log density with second derivatives."""
+
+    def hvp(self, x: Array, v: Array) -> Array:
+        """Hessian at ``x`` times ``v``: (chains, dim) each."""
+        self.gradients += 2 * len(x)
+        value: Array = self._density.hvp(x, v)
+        return value
+
+    def hessian(self, x: Array) -> Array:
+        """Hessian at ``x``: (chains, dim, dim)."""
+        self.gradients += self.dim * len(x)
+        value: Array = self._density.hessian(x)
+        return value
+
+
+def counting(density: LogDensity) -> CountingDensity:
+    """Count the gradients of ``density``, with second derivatives if it has them."""
+    curved = isinstance(density, CurvedLogDensity)
+    return CountingCurvedDensity(density) if curved else CountingDensity(density)

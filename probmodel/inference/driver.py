@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from probmodel.inference.counting import CountingDensity
+from probmodel.inference.counting import counting
 from probmodel.samplers.base import Info, Sampler
 from probmodel.types import Array, LogDensity
 
@@ -48,7 +48,7 @@ class Group:
         collectors: Sequence[Collector] = (),
     ) -> None:
         self._sampler, self._density, self._rng = sampler, density, rng
-        self._counting = CountingDensity(density)
+        self._counting = counting(density)
         self._x0, self._collectors = x0, collectors
         self._state: Any = None
         self._adaptation: Any = None

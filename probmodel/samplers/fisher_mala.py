@@ -240,12 +240,12 @@ class FisherMALA(Sampler):
         return Adaptation(self._steer(log_sigma2, own, info), fisher, rescue(own, info.accepted))
 
     def _steer(self, log_sigma2: float, own: OwnSteps, info: Info) -> float:
-        """Apply the rule for sigma^2 once for each chain that used sigma."""
-        alpha = adaptable(info.accept_prob, info)
-        if not own.whole.all():
-            alpha = info.accept_prob[own.whole]
-        if not len(alpha):
-            return log_sigma2
+        """Apply the rule for sigma^2 once for each chain that used sigma.
+
+        Where none did, or none had a finite proposal, sigma is too long: that counts as a rejection.
+        """
+        rows = own.whole & np.isfinite(info.proposal.logp)
+        alpha = info.accept_prob[rows] if rows.any() else np.zeros(1)
         return rm_abs(log_sigma2, alpha, self.target_accept, self.step_rate)
 
     def params(self, adaptation: Adaptation, final: bool = False) -> Params:

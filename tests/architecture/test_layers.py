@@ -20,6 +20,7 @@ TREES = {name: ast.parse(path.read_text()) for name, path in MODULES.items()}
 # Each package or module, from left to right; members of one group stand side by side.
 LAYERS = (
     {"errors", "types"},
+    {"numerics"},
     {"special"},
     {"linalg"},
     {"expressions"},
@@ -31,7 +32,7 @@ LAYERS = (
     {"samplers"},
     {"inference"},
     {"results"},
-    {"infer"},
+    {"sampling"},
     {"cli"},
     {""},
 )
@@ -41,12 +42,14 @@ MODELLING = {"expressions", "constraints", "distributions", "model", "density"}
 ENTRY_POINTS = {"probmodel", "probmodel.cli"}
 HEAVY = ("arviz", "xarray", "pandas", "matplotlib", "scipy.stats")
 MOST_LINES = 400
-MOST_FUNCTION_LINES = 50
+MOST_FUNCTION_LINES = 40  # of code: signature and docstring come on top
 
 
 def layer_of(module):
     """Position of a module's package, counted from the left."""
-    return next(i for i, layer in enumerate(LAYERS) if part_of(module) in layer)
+    found = [i for i, layer in enumerate(LAYERS) if part_of(module) in layer]
+    assert found, f"{module} belongs to no layer; give it one"
+    return found[0]
 
 
 def part_of(module):

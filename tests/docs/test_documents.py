@@ -20,7 +20,7 @@ from probmodel.distributions import DISTRIBUTIONS, GaussianProcess
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.wrapper import Wrapper
 from probmodel.expressions import supported_functions
-from probmodel.infer import SYNONYMS
+from probmodel.sampling import SYNONYMS
 from probmodel.results.arviz_object import group
 from probmodel.samplers import SAMPLERS
 
@@ -288,7 +288,7 @@ def test_attributes_are_listed(result):
 
 
 def test_kinds_of_warnings_are_listed():
-    sources = [*(ROOT / "probmodel" / "results").glob("*.py"), ROOT / "probmodel" / "infer.py"]
+    sources = [*(ROOT / "probmodel" / "results").glob("*.py"), ROOT / "probmodel" / "sampling.py"]
     known = {"ess_bulk", "ess_tail"}
     for source in sources:
         known |= set(re.findall(r'Finding\(\s*"(\w+)"', source.read_text()))

@@ -18,7 +18,8 @@ def test_everything_of_a_complete_run(counting, flat):
     expected = np.arange(8.0).reshape(4, 1, 2) + np.arange(6.0, 12.0)[None, :, None]
     np.testing.assert_array_equal(run.x, expected)
     assert set(run.stats) == {
-        "lp", "acceptance_rate", "accepted", "step_size", "n_steps", "n_grad", "diverging", "energy",
+        "lp", "acceptance_rate", "accepted", "step_size", "n_steps", "n_grad", "diverging",
+        "energy",
     }  # fmt: skip
     assert all(column.shape == (4, 6) for column in run.stats.values())
     assert run.stats["accepted"].dtype == run.stats["diverging"].dtype == bool
@@ -117,21 +118,21 @@ def test_interrupt_before_the_first_iteration(counting, flat):
 
 
 def test_interrupt_between_two_statistics_leaves_no_half_draw(counting, flat):
-    class Presses(dict):
-        """Statistics that press Ctrl-C when they are read for the fourth time."""
+    class Late:
+        """A statistic that presses Ctrl-C when the fourth draw is being written."""
 
-        reads = 0
+        def __init__(self, number):
+            self.number = number
 
-        def keys(self):
-            Presses.reads += 1
-            if Presses.reads == 4:
+        def __array__(self, dtype=None, copy=None):
+            if self.number == 4:
                 raise KeyboardInterrupt
-            return super().keys()
+            return np.zeros(4)
 
     class Sampler(type(counting())):
         def step(self, rng, density, state, params):
             state, info = super().step(rng, density, state, params)
-            return state, info._replace(stats=Presses(info.stats))
+            return state, info._replace(stats={"late": Late(self.presses.count)})
 
     run = go(Sampler(), flat, warmup=0)
     assert run.interrupted

@@ -118,7 +118,7 @@ def test_one_over_n_as_a_function_is_the_default(targets):
             np.random.default_rng(7),
             warmup=100,
             draws=0,
-        )  # fmt: skip
+        )
         for rate in (None, lambda n: 1.0 / n)
     ]
     np.testing.assert_allclose(runs[0].root, runs[1].root, rtol=1e-9, atol=1e-12)
@@ -242,3 +242,29 @@ def test_learning_rate_function_out_of_range(targets):
         run(
             sampler, targets.Banana(), np.zeros((1, 2)), np.random.default_rng(1), warmup=5, draws=0
         )
+
+
+@pytest.mark.parametrize(
+    ("factor", "logp", "counted"),
+    [
+        ([1.0, 1.0, 1.0], [0.0, 0.0, 0.0], [0.2, 0.5, 0.9]),
+        ([1.0, 0.5, 1.0], [0.0, 0.0, 0.0], [0.2, 0.9]),
+        ([1.0, 0.5, 1.0], [-np.inf, 0.0, 0.0], [0.9]),
+        ([0.5, 0.5, 0.5], [0.0, 0.0, 0.0], [0.0]),
+        ([1.0, 1.0, 1.0], [-np.inf, -np.inf, -np.inf], [0.0]),
+    ],
+)
+def test_who_steers_the_step_size(targets, factor, logp, counted):
+    """Chains with finite proposals of the shared size do."""
+    target, rng = targets.Banana(), np.random.default_rng(14)
+    sampler = FisherMALA(robust=False, initial_steps=10)
+    state = sampler.init(rng, target, np.zeros((3, 2)))
+    adaptation = sampler.adapt_init(rng, target, state)
+    adaptation = adaptation._replace(own=adaptation.own._replace(factor=np.array(factor)))
+    _, info = sampler.step(rng, target, state, sampler.params(adaptation))
+    info = info._replace(
+        accept_prob=np.array([0.2, 0.5, 0.9]), proposal=state._replace(logp=np.array(logp))
+    )
+    after = sampler.adapt(rng, target, 0, 1000, adaptation, state, info)
+    expected = np.sum(np.log1p(0.015 * (np.array(counted) - 0.574)))
+    assert after.log_sigma2 - adaptation.log_sigma2 == pytest.approx(expected, rel=1e-10)
