@@ -230,7 +230,7 @@ def test_an_interrupt_before_the_first_draw():
 def test_an_interrupt_in_a_warmup_that_is_saved():
     result = infer(Gaussian(interrupt_after=30), seed=1, save_warmup=True, **SMALL)
     assert "posterior" not in group_names(result)
-    assert 10 < group(result, "warmup_posterior")["w"].shape[1] < 40
+    assert 0 < group(result, "warmup_posterior")["w"].shape[1] < 40
 
 
 def test_an_error_in_the_diagnostics_does_not_lose_the_draws(posterior, monkeypatch):

@@ -205,7 +205,7 @@ class FisherMALA(Sampler):
         n0 = min(INITIAL_STEPS, n_warmup // 4)
         n0 = n0 if self.initial_steps is None else self.initial_steps
         if self._is_robust(len(state.x)):
-            return self._adapt_robustly(rng, density, i, n0, adaptation, state, info)
+            return self._adapt_robustly(rng, density, i, n_warmup, n0, adaptation, state, info)
         log_sigma2, fisher, own = adaptation
         if i >= n0:
             fisher = self._learn(fisher, state, info, self.signal)
@@ -216,6 +216,7 @@ class FisherMALA(Sampler):
         rng: np.random.Generator,
         density: LogDensity,
         i: int,
+        n_warmup: int,
         n0: int,
         adaptation: Adaptation,
         state: State,
@@ -233,7 +234,7 @@ class FisherMALA(Sampler):
         if i == n0:
             fisher = self._fisher(state.x.shape[1])
         fisher = self._learn(fisher, state, info, "rb" if i < n0 else self.signal)
-        if fisher.n in SEARCHES:
+        if fisher.n in SEARCHES and i < n_warmup // 2:
             found = _search(rng, density, state, fisher, log_sigma2, own.whole)
             own = share(own, float(np.exp(0.5 * (found - log_sigma2))))
             return Adaptation(found, fisher, own)
@@ -242,7 +243,7 @@ class FisherMALA(Sampler):
     def _steer(self, log_sigma2: float, own: OwnSteps, info: Info) -> float:
         """Apply the rule for sigma^2 once for each chain that used sigma.
 
-        Where none did, or none had a finite proposal, sigma is too long: that counts as a rejection.
+        Where none did, or none had a finite proposal, sigma is too long: that is a rejection.
         """
         rows = own.whole & np.isfinite(info.proposal.logp)
         alpha = info.accept_prob[rows] if rows.any() else np.zeros(1)

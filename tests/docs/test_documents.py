@@ -20,9 +20,9 @@ from probmodel.distributions import DISTRIBUTIONS, GaussianProcess
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.wrapper import Wrapper
 from probmodel.expressions import supported_functions
-from probmodel.sampling import SYNONYMS
 from probmodel.results.arviz_object import group
 from probmodel.samplers import SAMPLERS
+from probmodel.sampling import SYNONYMS
 
 ROOT = Path(__file__).parents[2]
 GUIDES = ("README.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("*.md")))
@@ -229,6 +229,12 @@ def test_declarations_are_listed_with_their_arguments(name):
     assert len(written.kwonlyargs) == sum(
         p.kind is inspect.Parameter.KEYWORD_ONLY for p in signature.parameters.values()
     )
+
+
+def test_errors_are_listed():
+    table = rows(section("docs/modelling-language.md", "## Errors"))
+    known = {name for name in probmodel.__all__ if name.endswith("Error")}
+    assert {quoted(row[0])[0] for row in table} == known - {"ProbmodelError"}
 
 
 # -- inference ---------------------------------------------------------------------------------
