@@ -110,8 +110,8 @@ def _add_sample(commands: Any) -> None:
 
 
 def _run_sample(options: argparse.Namespace) -> int:
-    from probmodel.sampling import infer
     from probmodel.results.storage import reserved, save_reserved
+    from probmodel.sampling import infer
 
     settings = dict(_setting(text) for text in options.settings)
     sizes = ("chains", "draws", "warmup", "thin", "seed")

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from probmodel.errors import InitializationError, ModelError, SamplerError, SamplingWarning
-from probmodel.sampling import SYNONYMS, infer
 from probmodel.results.arviz_object import group, group_names
 from probmodel.samplers import SAMPLERS, make_sampler
+from probmodel.sampling import SYNONYMS, infer
 from probmodel.types import Evaluation, Variable
 
 COVARIANCE = np.array([[1.0, 0.6, 0.0], [0.6, 1.0, 0.0], [0.0, 0.0, 0.25]])

@@ -93,6 +93,7 @@ def winsorised(S: Array, longest: float) -> Array:
     S : (chains, dim)
     longest : above 1
     """
+    S = _bounded(S)
     lengths = np.max(np.abs(S), axis=1)
     positive = np.sort(lengths[lengths > 0.0])
     if not len(positive):
@@ -102,6 +103,5 @@ def winsorised(S: Array, longest: float) -> Array:
 
 
 def _bounded(S: Array) -> Array:
-    """Shorten signals so long that their squares would overflow."""
-    largest = np.max(np.abs(S), axis=1, keepdims=True, initial=0.0)
-    return np.where(largest > LARGEST_SIGNAL, S * (LARGEST_SIGNAL / np.maximum(largest, 1.0)), S)
+    """Bound signals so long that their squares would overflow."""
+    return np.clip(S, -LARGEST_SIGNAL, LARGEST_SIGNAL)

@@ -27,7 +27,7 @@ class CountingDensity:
     def __init__(self, density: LogDensity) -> None:
         self._density: Any = density
         self.dim = density.dim
-        self.coordinate_names = density.coordinate_names
+        self.coordinate_names = getattr(density, "coordinate_names", ())
         self.gradients = 0
 
     def __call__(self, x: Array) -> Evaluation:

@@ -294,7 +294,8 @@ def _signals(signal: Signal, state: State, info: Info) -> Array:
     """Signals of one transition, (chains, dim), without those of proposals that are not finite."""
     if signal in ("score", "paired"):
         return state.grad
-    increments = info.proposal.grad - info.previous.grad
+    with np.errstate(over="ignore"):
+        increments = info.proposal.grad - info.previous.grad
     # eq. (15), and eq. (16): s s' is to carry alpha, so s carries its root
     weights = info.accepted if signal == "increment" else np.sqrt(info.accept_prob)
     return adaptable(weights[:, None] * increments, info)

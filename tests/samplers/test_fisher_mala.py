@@ -268,3 +268,20 @@ def test_who_steers_the_step_size(targets, factor, logp, counted):
     after = sampler.adapt(rng, target, 0, 1000, adaptation, state, info)
     expected = np.sum(np.log1p(0.015 * (np.array(counted) - 0.574)))
     assert after.log_sigma2 - adaptation.log_sigma2 == pytest.approx(expected, rel=1e-10)
+
+
+def test_scales_over_eight_orders_need_the_robust_learning_rate(targets):
+    """With 1/n the damping and the first signals still weigh too much at the end."""
+    rng = np.random.default_rng(15)
+    Q = np.linalg.qr(rng.standard_normal((10, 10)))[0]
+    target = targets.Gaussian(np.zeros(10), Q @ np.diag(np.logspace(-8, 8, 10)) @ Q.T)
+    target.precision = Q @ np.diag(np.logspace(8, -8, 10)) @ Q.T
+    x0 = rng.uniform(-2.0, 2.0, (8, 10))
+    rhat = [
+        worst_rhat(
+            sample(FisherMALA(learning_rate=rate), target, x0, 16, draws=1000, warmup=1000).x
+        )
+        for rate in (None, lambda n: 1.0 / n)
+    ]
+    assert rhat[0] < 1.02
+    assert rhat[1] > 1.1
