@@ -1,0 +1,103 @@
+"""What a distribution prepares for known arguments equals the general computation."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from probmodel.distributions import BernoulliLogit, GaussianProcess, MvNormal, kernels
+from probmodel.numerics import row_sum_log
+
+CHAINS, COUNT = 3, 4
+KNOWN = [(), (COUNT,)]
+VARYING = [(CHAINS, COUNT), (CHAINS, 1)]
+
+
+def filled(case, position, batch):
+    """An argument of a batch shape, filled with the examples in turn."""
+    examples = case.values if position == 0 else [p[position - 1] for p in case.params]
+    examples = [np.asarray(e, dtype=float) for e in examples]
+    index = np.arange(int(np.prod(batch))) % len(examples)
+    return np.stack([examples[i] for i in index]).reshape(batch + examples[0].shape)
+
+
+def arrangements(case):
+    """Which arguments vary, and the batch shapes of all."""
+    n = len(case.params[0]) + 1
+    names = ["value", *case.dist.parameters]
+    settled = ("points", "axis_0", "axis_1", "n", "lower", "upper")  # data, or as good as
+    fixed = {i for i, name in enumerate(names) if name in settled}
+    free = [i for i in range(n) if i not in fixed and (i or not case.dist.discrete)]
+    for size in (1, 2):
+        for varying in itertools.combinations(free, size):
+            for known, moving in itertools.product(KNOWN, VARYING):
+                batches = [moving if i in varying else known for i in range(n)]
+                batches = [() if i in fixed and names[i] != "n" else b
+                           for i, b in enumerate(batches)]  # fmt: skip
+                if np.broadcast_shapes(*batches)[0] == CHAINS:
+                    yield varying, batches
+
+
+def test_prepared_equals_summed(case):
+    for varying, batches in arrangements(case):
+        args = [filled(case, i, b) for i, b in enumerate(batches)]
+        known = [None if i in varying else a for i, a in enumerate(args)]
+        with np.errstate(all="ignore"):
+            expected, slopes = case.dist.summed(varying, *args)
+            logp, found = case.dist.prepared(known)(varying, *args)
+            alone, nothing = case.dist.prepared(known)((), *args)
+        np.testing.assert_allclose(logp, expected, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(alone, expected, rtol=1e-9, atol=1e-9)
+        assert len(nothing) == 0
+        for i, a, b in zip(varying, found, slopes, strict=True):
+            assert np.shape(a) == np.shape(args[i])
+            np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-8)
+
+
+def test_scalar_parameters_of_priors(case):
+    """A value with nothing but a chain axis, as scalar parameters have it."""
+    if case.dist.discrete:
+        pytest.skip("no prior")
+    args = [filled(case, 0, (CHAINS,)), *(np.asarray(p, dtype=float) for p in case.params[0])]
+    expected, (slope,) = case.dist.summed((0,), *args)
+    logp, (found,) = case.dist.prepared([None, *args[1:]])((0,), *args)
+    np.testing.assert_allclose(logp, expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(found, slope, rtol=1e-8, atol=1e-8)
+
+
+def test_long_rows_of_outcomes():
+    rng = np.random.default_rng(0)
+    y, logit = rng.integers(0, 2, 3001), rng.normal(0, 3, (4, 3001))
+    dist = BernoulliLogit(0.0)
+    for scale in (1.0, 30.0, 400.0):
+        expected, (slope,) = dist.summed((1,), y, scale * logit)
+        logp, (found,) = dist.prepared([y, None])((1,), y, scale * logit)
+        np.testing.assert_allclose(logp, expected, rtol=1e-12)
+        np.testing.assert_allclose(found, slope, rtol=1e-10, atol=1e-300)
+
+
+def test_outcomes_that_are_not_finite():
+    y = np.array([0.0, 1.0])
+    logit = np.array([[0.3, np.nan], [0.1, 0.2]])
+    logp, _ = BernoulliLogit(0.0).prepared([y, None])((1,), y, logit)
+    assert np.isnan(logp[0])
+    assert np.isfinite(logp[1])
+
+
+@pytest.mark.parametrize("largest", [1.0, 3.0, 1e4, 1e30])
+@pytest.mark.parametrize("shape", [(3, 5), (4, 3001), (9, 1024)])
+def test_row_sum_log(shape, largest):
+    w = np.random.default_rng(1).uniform(1.0, largest, shape)
+    expected = np.log(w).sum(axis=1)
+    np.testing.assert_allclose(row_sum_log(w, largest), expected, rtol=1e-12, atol=1e-11)
+
+
+def test_matrices_too_close_to_singular_keep_their_roots():
+    points = np.linspace(0, 1, 40)
+    process = GaussianProcess(kernels.ExpQuad(1.0, 2.0), points, jitter=1e-10)
+    arguments = [np.asarray(a, dtype=float) for a in process.args.values()]
+    assert process.prepared([None, *arguments]) == process.summed
+    normal = MvNormal(np.zeros(2), covariance=np.diag([1e-12, 1.0]))
+    assert normal.prepared([None, np.zeros(2), np.diag([1e-12, 1.0])]) == normal.summed
