@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.constraints.base import Constraint
+from probmodel.special import expit
 from probmodel.types import Array
 
 
@@ -29,7 +30,7 @@ class Interval(Constraint):
     def forward(self, xp: Any, u: Any, *bounds: Any) -> Any:
         """Return the point of the interval, accurate relative to its distance from ``lower``."""
         lower, upper = bounds
-        return lower + (upper - lower) * xp.exp(-xp.logaddexp(0.0, -u))
+        return lower + (upper - lower) * expit(u)
 
     def log_det(self, xp: Any, u: Any, *bounds: Any) -> Any:
         """Return ``log(upper - lower) - u - 2 log(1 + exp(-u))``.

@@ -65,6 +65,15 @@ def elementwise(name: str) -> Rule:
     return rule
 
 
+def add(recorder: Recorder, shape: Shape, a: Operand, b: Operand) -> Ref:
+    """Sum; an intercept joins the product of a constant matrix and a vector in one step."""
+    for shift, product in ((a, b), (b, a)):
+        made = recorder.made.get(product.slot) if isinstance(product, Ref) else None
+        if made and made[0] is own.linear_map and isinstance(shift, Ref) and not shift.shape:
+            return recorder.emit(own.affine_map, *made[1], shift, shape=shape)
+    return elementwise("add")(recorder, shape, a, b)
+
+
 _POWERS = {2.0: "square", 0.5: "sqrt", -1.0: "reciprocal"}
 
 

@@ -39,6 +39,7 @@ def _call(
 RULES: dict[str, Rule] = {
     "call": _call,
     **{name: arithmetic.elementwise(name) for name in arithmetic.PRIMITIVES},
+    "add": arithmetic.add,
     "positive": arithmetic.positive,
     "power": arithmetic.power,
     "sum": arithmetic.total,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import autograd.numpy as anp
@@ -12,7 +12,14 @@ from probmodel.density.alignment import align, shape_of
 from probmodel.density.batching import RULES
 from probmodel.density.program import Program, Recorder, Ref
 from probmodel.distributions.base import Distribution
-from probmodel.expressions import Apply, Expression, map_leaves, topological
+from probmodel.expressions import (
+    Apply,
+    Constant,
+    Expression,
+    as_expression,
+    map_leaves,
+    topological,
+)
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Deterministic
 from probmodel.model.terms import Term
@@ -123,8 +130,33 @@ def linked(
         node = params[i]
         if not isinstance(node, Apply):
             continue
-        form = distribution.link_forms.get((name, node.operation.name))
-        if form is not None:
-            changed = (*params[:i], node.args[0], *params[i + 1 :])
-            return form(*changed), changed
+        for link, argument in _links(node):
+            form = distribution.link_forms.get((name, link))
+            if form is not None:
+                changed = (*params[:i], argument, *params[i + 1 :])
+                return form(*changed), changed
     return distribution, params
+
+
+def _links(node: Apply) -> Iterator[tuple[str, Expression]]:
+    """Yield the functions that an expression is of something, the most special first."""
+    argument = as_expression(node.args[0]) if node.args else node
+    name = node.operation.name
+    half = _doubled(argument)
+    if half is not None:
+        yield f"{name} of half", half
+    yield name, argument
+
+
+def _doubled(node: Expression) -> Expression | None:
+    """Return e where an expression is e / 2 or 0.5 * e."""
+    if not isinstance(node, Apply) or len(node.args) != 2:
+        return None
+    a, b = (arg.value if isinstance(arg, Constant) else arg for arg in node.args)
+    if node.operation.name == "divide" and isinstance(b, (int, float)) and b == 2:
+        return as_expression(a)
+    if node.operation.name == "multiply":
+        for factor, other in ((a, b), (b, a)):
+            if isinstance(factor, (int, float)) and factor == 0.5:
+                return as_expression(other)
+    return None

@@ -56,6 +56,22 @@ defvjp(linear_map, lambda ans, x, matrix: lambda g: linear_map(g, matrix.T), arg
 
 
 @primitive
+def affine_map(x: Array, matrix: Array, shift: Array) -> Array:
+    """Multiply rows by a constant matrix and shift each: (c, k), (k, n), (c,) -> (c, n)."""
+    out = x @ matrix
+    out += shift[:, None]
+    return out
+
+
+defvjp(
+    affine_map,
+    lambda ans, x, matrix, shift: lambda g: linear_map(g, matrix.T),
+    lambda ans, x, matrix, shift: lambda g: anp.sum(g, axis=1),
+    argnums=(0, 2),
+)
+
+
+@primitive
 def row_dot(a: Array, b: Array) -> Array:
     """Inner product of each chain's vectors: (c, n), (c, n) or (n,) -> (c,)."""
     return np.einsum("...n,...n->...", a, b)

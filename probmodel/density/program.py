@@ -131,6 +131,13 @@ def _reduce(g: Any, partial: Any, args: Any, event_ndims: Sequence[int], i: int)
     return anp.sum(weighted, axis=axes, keepdims=True) if axes else weighted
 
 
+def _key(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Return what tells equal steps, or None for steps with constants that are not numbers."""
+    if all(isinstance(a, (Ref, int, float)) for a in args):
+        return function, tuple(args), tuple(sorted(kwargs.items()))
+    return None
+
+
 class Recorder:
     """Collects the steps of a program."""
 
@@ -138,6 +145,8 @@ class Recorder:
         self.steps: list[Step] = []
         self.inputs: list[Ref] = []
         self._slots = 0
+        self._known: dict[Any, Ref] = {}
+        self.made: dict[int, tuple[Callable[..., Any], tuple[Any, ...]]] = {}  # by slot
 
     def _new(self, shape: tuple[int, ...], active: bool = True) -> Ref:
         self._slots += 1
@@ -152,11 +161,20 @@ class Recorder:
     def emit(
         self, function: Callable[..., Any], *args: Any, shape: tuple[int, ...], **kwargs: Any
     ) -> Ref:
-        """Add a step and return its result. ``function`` is a primitive of autograd."""
+        """Add a step and return its result. ``function`` is a primitive of autograd.
+
+        A step that stands there already is not added again.
+        """
+        key = _key(function, args, kwargs)
+        if key in self._known:
+            return self._known[key]
         differentiable = function in primitive_vjps  # comparisons and rounding are not
         active = differentiable and any(isinstance(a, Ref) and a.active for a in args)
         out = self._new(shape, active)
         self.steps.append(Step(function, args, kwargs, out))
+        self.made[out.slot] = function, args
+        if key is not None:
+            self._known[key] = out
         return out
 
     def emit_density(self, distribution: Distribution, args: Sequence[Any]) -> Ref:

@@ -66,6 +66,9 @@ def source_rules(
         return [_reduced(rules[i], shape, result) for i, shape in zip(argnums, shapes, strict=True)]
     if function in _STRUCTURAL and tuple(argnums) == (0,):
         return [_STRUCTURAL[function]]
+    if function is own.affine_map:
+        parts = {0: "{g} @ {b}.T", 2: "add_reduce({g}, axis=1)"}
+        return [parts[i] for i in argnums]
     if function is anp.sum and result == () and not kwargs.get("keepdims"):
         column = "(-1" + ", 1" * len(shapes[0]) + ")"
         return ["broadcast_to({g}.reshape(" + column + "), {a}.shape)"]

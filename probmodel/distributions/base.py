@@ -232,7 +232,9 @@ def row_sum(terms: Any, batch: tuple[int, ...]) -> Any:
     if terms.ndim == 1:
         return terms
     per_row = terms.reshape(len(terms), -1)
-    return per_row.sum(axis=1) * (prod(batch[1:]) / max(per_row.shape[1], 1))
+    total = np.add.reduce(per_row, axis=1)
+    times = prod(batch[1:]) // max(per_row.shape[1], 1)
+    return total if times == 1 else total * times
 
 
 def row_dot(a: Array, b: Array) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from probmodel.distributions.base import Summed, reduce_to, row_dot, row_sum
 from probmodel.distributions.location_scale import LocationScale
 from probmodel.distributions.normal_log_scale import NormalLogScale
+from probmodel.distributions.normal_log_variance import NormalLogVariance
 from probmodel.special import LOG_2PI, log_ndtr
 from probmodel.types import Array
 
@@ -29,7 +30,10 @@ class Normal(LocationScale):
     Stan: ``normal(loc, scale)``. SciPy: ``norm(loc, scale)``. One number per batch element.
     """
 
-    link_forms: ClassVar = {("scale", "exp"): NormalLogScale}
+    link_forms: ClassVar = {
+        ("scale", "exp"): NormalLogScale,
+        ("scale", "exp of half"): NormalLogVariance,
+    }
 
     @staticmethod
     def log_standard(xp: Any, z: Any) -> Any:

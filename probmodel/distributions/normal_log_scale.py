@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -107,9 +108,12 @@ class _FixedResidual:
         self, wanted: Sequence[int], value: Any, loc: Any, log_scale: Array
     ) -> tuple[Array, list[Array]]:
         """Return the sum for each chain and its derivative in the log scale."""
-        terms = np.exp(-2.0 * log_scale) * self.squares
+        weight = -2.0 * log_scale
+        np.exp(weight, out=weight)
+        terms = weight * self.squares
         batch = terms.shape
-        logp = row_sum(-0.5 * terms, batch) - row_sum(log_scale + 0.5 * LOG_2PI, batch)
+        constant = 0.5 * LOG_2PI * prod(batch[1:])
+        logp = -0.5 * row_sum(terms, batch) - row_sum(log_scale, batch) - constant
         if not wanted:
             return logp, []
         terms -= 1.0

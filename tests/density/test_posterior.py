@@ -195,6 +195,24 @@ def test_link_forms_change_nothing_but_the_cost():
         np.testing.assert_allclose(other.grad, results[0].grad, rtol=1e-12)
 
 
+@pytest.mark.parametrize("half", [lambda v: v / 2, lambda v: 0.5 * v, lambda v: v * 0.5])
+def test_log_variances_are_recognised(half):
+    class Plain(Model):
+        v = param(Normal(0, 1), dims="obs")
+        scale = 1.0 * np.exp(half(v))
+        y = observed(Normal(0, scale), dims="obs")
+
+    class Linked(Model):
+        v = param(Normal(0, 1), dims="obs")
+        y = observed(Normal(0, np.exp(half(v))), dims="obs")
+
+    x = np.random.default_rng(0).normal(size=(3, 4))
+    plain, linked = (as_posterior(M(y=[0.0, 1.0, -2.0, 3.0])) for M in (Plain, Linked))
+    assert len(linked._program.steps) < len(plain._program.steps)
+    np.testing.assert_allclose(linked(x).logp, plain(x).logp, rtol=1e-13)
+    np.testing.assert_allclose(linked(x).grad, plain(x).grad, rtol=1e-12)
+
+
 def test_terms_sum_to_the_log_density():
     density = as_posterior(hierarchy())
     x = density.initial_points(np.random.default_rng(5), 3)

@@ -489,7 +489,16 @@ NORMAL_LOG_SCALE = scipy_case(
     LINE,
     {1: [np.nan, np.inf]},
 )
+NORMAL_LOG_VARIANCE = scipy_case(
+    d.Normal.link_forms["scale", "exp of half"](0, 0),
+    stats.norm,
+    lambda m, v: (m, np.exp(v / 2)),
+    [(0.3, -0.4), (-0.5, 1.0)],
+    LINE,
+    {1: [np.nan, np.inf]},
+)
 CASES["NormalLogScale"] = NORMAL_LOG_SCALE
+CASES["NormalLogVariance"] = NORMAL_LOG_VARIANCE
 
 
 @pytest.fixture(params=CASES.values(), ids=CASES.keys())

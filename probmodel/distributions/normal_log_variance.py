@@ -1,0 +1,104 @@
+"""The normal distribution given the logarithm of its variance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import Real
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import (
+    Distribution,
+    Parameter,
+    Summed,
+    Thunk,
+    reduce_to,
+    row_sum,
+)
+from probmodel.special import LOG_2PI
+from probmodel.types import Array
+
+
+class NormalLogVariance(Distribution):
+    r"""Normal distribution whose variance is ``exp(log_variance)``.
+
+    .. math:: \log p(y) = -\tfrac12 \{\log 2\pi + v + (y - \mu)^2 e^{-v}\}
+
+    The form that `Normal` takes when its scale is the exponential of half an expression, as in
+    stochastic volatility models.
+
+    Parameters
+    ----------
+    loc : mean :math:`\mu`
+    log_variance : logarithm :math:`v` of the variance
+
+    Notes
+    -----
+    Stan: ``normal(loc, exp(log_variance / 2))``. SciPy: ``norm(loc, exp(log_variance / 2))``.
+    """
+
+    parameters: ClassVar = {"loc": Parameter(Real()), "log_variance": Parameter(Real())}
+
+    def support(self) -> Constraint:
+        """All real numbers."""
+        return Real()
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density: batch shape."""
+        loc, log_variance = params
+        residual = value - loc
+        return -0.5 * (residual * residual * xp.exp(-log_variance) + log_variance + LOG_2PI)
+
+    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+        """Return derivatives with respect to value, location and log variance."""
+        loc, log_variance = params
+        residual = value - loc
+        slope = residual * xp.exp(-log_variance)
+        return (lambda: -slope, lambda: slope, lambda: 0.5 * (residual * slope - 1.0))
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw variates of shape ``shape``."""
+        loc, log_variance = params
+        return np.asarray(loc + np.exp(0.5 * log_variance) * rng.standard_normal(shape))
+
+    def base(self) -> Distribution:
+        """Return the standard normal."""
+        return NormalLogVariance(0.0, 0.0)
+
+    def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
+        """Shift and stretch a standard normal value."""
+        loc, log_variance = params
+        return loc + xp.exp(0.5 * log_variance) * z
+
+    def prepared(self, known: Sequence[Any]) -> Summed:
+        """Square the residuals of known data and location once."""
+        value, loc, log_variance = known
+        if value is None or loc is None or log_variance is not None:
+            return self.summed
+        return _FixedResidual(np.asarray(value - loc, dtype=float))
+
+
+class _FixedResidual:
+    """Sum of normal log densities of known residuals, as a function of the log variance."""
+
+    def __init__(self, residual: Array) -> None:
+        self.squares = residual * residual
+
+    def __call__(
+        self, wanted: Sequence[int], value: Any, loc: Any, log_variance: Array
+    ) -> tuple[Array, list[Array]]:
+        """Return the sum for each chain and its derivative in the log variance."""
+        precision = -log_variance
+        np.exp(precision, out=precision)
+        terms = precision * self.squares
+        batch = terms.shape
+        constant = LOG_2PI * prod(batch[1:])
+        logp = -0.5 * (row_sum(terms, batch) + row_sum(log_variance, batch) + constant)
+        if not wanted:
+            return logp, []
+        terms -= 1.0
+        terms *= 0.5
+        return logp, [reduce_to(log_variance, terms, batch, 0)]
