@@ -211,7 +211,8 @@ def _sampler(method: str | Sampler, target_accept: Any, settings: dict[str, Any]
                 method=kind.name,
             )
         if unknown:
-            hint = nearest(unknown[0], {*known, *SYNONYMS, *(infer.__kwdefaults__ or ())})
+            own = {"model", "method", *(infer.__kwdefaults__ or ())}
+            hint = nearest(unknown[0], {*known, *SYNONYMS, *own})
             raise SamplerError(
                 f"infer() has no argument {unknown[0]!r} and {kind.name} no such setting.{hint}",
                 name=unknown[0], method=kind.name,

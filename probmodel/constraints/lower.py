@@ -39,5 +39,5 @@ class Lower(Constraint):
         return np.log(y - bounds[0])
 
     def check(self, y: Array, *bounds: Any) -> Array:
-        """Whether ``lower < y < inf``."""
-        return (y > bounds[0]) & np.isfinite(y)
+        """Whether ``lower <= y < inf``; sampling meets the bound itself only by rounding."""
+        return (y >= bounds[0]) & np.isfinite(y)

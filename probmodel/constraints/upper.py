@@ -39,5 +39,5 @@ class Upper(Constraint):
         return np.log(bounds[0] - y)
 
     def check(self, y: Array, *bounds: Any) -> Array:
-        """Whether ``-inf < y < upper``."""
-        return (y < bounds[0]) & np.isfinite(y)
+        """Whether ``-inf < y <= upper``; sampling meets the bound itself only by rounding."""
+        return (y <= bounds[0]) & np.isfinite(y)

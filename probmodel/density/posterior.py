@@ -13,7 +13,6 @@ from probmodel.density.codegen import gradient_source
 from probmodel.density.log_density import LogDensity
 from probmodel.density.lowering import Lowering
 from probmodel.density.program import Program
-from probmodel.distributions.base import Distribution
 from probmodel.errors import DataError, InitializationError, ModelError, nearest
 from probmodel.expressions import Expression, as_expression
 from probmodel.model import Model, ModelMeta
@@ -148,17 +147,19 @@ class ModelDensity(LogDensity):
         prior = free.declaration.prior
         if free.declaration.noncentered and prior is not None:
             params = self.values_at(x, [as_expression(arg) for arg in prior.args.values()])
-            value = _standardise(prior, value, params)
+            value = prior.standardise(value, *params)
         bounds = self.values_at(x, free.bounds)
+        with np.errstate(all="ignore"):
+            unconstrained = np.asarray(free.constraint.inverse(value, *bounds)).reshape(-1)
         inside = np.asarray(free.constraint.check(value, *bounds))
-        if not inside.all():
+        if not inside.all() or not np.isfinite(unconstrained).all():
             raise InitializationError(
-                f"inits[{free.name!r}] lies outside its support ({free.constraint.name}): got "
-                f"{value.reshape(-1)[:5]}.",
+                f"inits[{free.name!r}] lies outside its support ({free.constraint.name}), or on "
+                f"its boundary: got {value.reshape(-1)[:5]}.",
                 name=free.name,
                 value=value,
             )
-        return np.asarray(free.constraint.inverse(value, *bounds)).reshape(-1)
+        return unconstrained
 
     def explain(self, x: Array) -> str:
         """Return the terms at one point, with the first offending element of each bad one."""
@@ -237,12 +238,3 @@ def _broadcast(free: FreeParameter, given: Any) -> Array:
             name=free.name,
             shape=value.shape,
         ) from error
-
-
-def _standardise(prior: Distribution, value: Array, params: list[Array]) -> Array:
-    """Undo a non-centred parameterisation, which is an affine map of the standardised value."""
-    size = value.size
-    basis = np.concatenate([np.zeros((1, size)), np.eye(size)]).reshape(size + 1, *value.shape)
-    images = np.stack([np.asarray(prior.noncentered(np, z, *params)) for z in basis])
-    offset, columns = images[0].reshape(-1), (images[1:] - images[0]).reshape(size, size).T
-    return np.linalg.solve(columns, value.reshape(-1) - offset).reshape(value.shape)

@@ -136,6 +136,14 @@ class Distribution:
         """Map ``z``, distributed as `base`, to a value of this distribution of the same shape."""
         raise self._without("non-centred form")
 
+    def standardise(self, value: Array, *params: Any) -> Array:
+        """Undo `noncentered` for one value (NumPy); this default takes the map to be affine."""
+        size = value.size
+        basis = np.concatenate([np.zeros((1, size)), np.eye(size)]).reshape(-1, *value.shape)
+        images = np.stack([np.asarray(self.noncentered(np, z, *params)) for z in basis])
+        offset, columns = images[0].reshape(-1), (images[1:] - images[0]).reshape(size, size).T
+        return np.linalg.solve(columns, value.reshape(-1) - offset).reshape(value.shape)
+
     def _without(self, what: str) -> ModelError:
         return ModelError(
             f"{self.name} has no {what}.", location=self.location, distribution=self.name

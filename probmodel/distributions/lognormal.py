@@ -77,3 +77,8 @@ class LogNormal(Distribution):
         """Exponential of a shifted and stretched standard normal value."""
         mu, sigma = params
         return xp.exp(mu + sigma * z)
+
+    def standardise(self, value: Array, *params: Any) -> Array:
+        """Standardise the logarithm."""
+        mu, sigma = params
+        return np.asarray((np.log(value) - mu) / sigma)

@@ -191,8 +191,8 @@ class Expression:
         if name.startswith("__"):
             raise AttributeError(name)
         raise SymbolAttributeError(
-            f"a symbol has no attribute {name!r}; use a NumPy function, such as np.{name}(x), "
-            "if there is one.",
+            f"a symbol has no attribute {name!r}: it has no value yet. Use NumPy's functions; "
+            "sizes and axes are named by dims.",
             location=caller_location(),
             attribute=name,
         )

@@ -247,7 +247,8 @@ def operation_for(function: Callable[..., Any]) -> Operation:
     """Return the operation of a NumPy function, or raise a `ModelError` as above."""
     name = _FUNCTIONS.get(function)
     if name is None:
-        _unsupported(getattr(function, "__name__", str(function)))
+        module = getattr(function, "__module__", "numpy").partition(".")[2]
+        _unsupported(getattr(function, "__name__", str(function)), module)
     return OPERATIONS[name]
 
 
@@ -256,14 +257,15 @@ def supported_functions() -> list[str]:
     return sorted(name for name in OPERATIONS if name not in ("call", "getitem"))
 
 
-def _unsupported(name: str) -> NoReturn:
+def _unsupported(name: str, module: str = "") -> NoReturn:
     hint = (
         f" Write {_ADVICE[name]} instead."
         if name in _ADVICE
         else nearest(name, supported_functions())
     )
     raise ModelError(
-        f"np.{name} is not supported on the symbols of a model.{hint}",
+        f"np.{module + '.' if module else ''}{name} is not supported on the symbols of a "
+        f"model.{hint}",
         location=caller_location(),
         function=name,
     )

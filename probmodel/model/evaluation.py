@@ -99,7 +99,13 @@ class Evaluator:
                 f"{node!r}: {error}. The matrix comes from data alone; no parameter can mend it.",
                 location=node.location,
             ) from error
-        except (ValueError, IndexError, TypeError) as error:
+        except IndexError as error:
+            raise DataError(
+                f"{node!r}: {error}. Indices count from 0.",
+                location=node.location,
+                expression=repr(node),
+            ) from error
+        except (ValueError, TypeError) as error:
             shapes = ", ".join(str(np.shape(a)) for a in args if not isinstance(a, (tuple, list)))
             raise ShapeError(
                 f"{node!r} cannot be evaluated: its operands have shapes {shapes}. NumPy says: "

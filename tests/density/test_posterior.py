@@ -31,6 +31,7 @@ from probmodel.distributions import (
     Flat,
     HalfCauchy,
     HalfNormal,
+    LogNormal,
     MvNormal,
     Normal,
     Poisson,
@@ -284,9 +285,21 @@ def test_inits_of_a_noncentered_parameter():
     np.testing.assert_allclose(density.constrain(x)["theta"], np.tile(np.arange(8.0), (2, 1)))
 
 
+def test_inits_of_a_noncentered_lognormal():
+    class Positive(Model):
+        mu = param(Normal(0, 1))
+        t = param(LogNormal(mu, 0.5), noncentered=True)
+
+    x = as_posterior(Positive()).initial_points(
+        np.random.default_rng(0), 2, inits={"mu": 1.0, "t": 4.0}
+    )
+    np.testing.assert_allclose(as_posterior(Positive()).constrain(x)["t"], 4.0)
+
+
 @pytest.mark.parametrize(
     ("inits", "message"),
     [
+        ({"low": 0.0}, "or on its boundary"),
         ({"taus": 1.0}, "no param.*Did you mean"),
         ({"tau": -1.0}, "outside its support"),
         ({"weights": [0.5, 0.5]}, r"has shape \(2,\); expected \(3,\)"),

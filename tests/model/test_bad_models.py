@@ -5,7 +5,17 @@ import sys
 import numpy as np
 import pytest
 
-from probmodel import Model, ModelError, ShapeError, data, deterministic, observed, param, potential
+from probmodel import (
+    DataError,
+    Model,
+    ModelError,
+    ShapeError,
+    data,
+    deterministic,
+    observed,
+    param,
+    potential,
+)
 from probmodel.distributions import (
     Beta,
     Exponential,
@@ -282,3 +292,18 @@ def test_inherited_declarations_come_first():
         total = potential(-(tau**2))
 
     assert list(Derived._declarations) == ["mu", "tau", "total"]
+
+
+def test_index_out_of_range_is_an_error_of_the_data():
+    class Groups(Model):
+        group = data(dims="obs", dtype=int)
+        mu = param(Normal(0, 1), shape=3)
+        y = observed(Normal(mu[group], 1), dims="obs")
+
+    with pytest.raises(DataError, match=r"mu\[group\]: index 3 is out of bounds.*count from 0"):
+        Groups(group=[1, 3], y=[0.0, 0.0])
+
+
+def test_functions_of_submodules_are_named_in_full():
+    with pytest.raises(ModelError, match=r"np\.linalg\.det is not supported.*cholesky"):
+        np.linalg.det(param(shape=(2, 2)))
