@@ -24,8 +24,11 @@ class IntegerInterval(Constraint):
     @property
     def name(self) -> str:
         """The constraint in words."""
-        limits = [w for w, has in (("from", self.has_lower), ("up to", self.has_upper)) if has]
-        return f"whole numbers {' and '.join(limits)} a bound" if limits else "whole numbers"
+        if self.has_lower and self.has_upper:
+            return "whole numbers between two bounds"
+        if self.has_lower or self.has_upper:
+            return f"whole numbers {'from' if self.has_lower else 'up to'} a bound"
+        return "whole numbers"
 
     def check(self, y: Array, *bounds: Any) -> Array:
         """Whether each element is a whole number within the limits."""

@@ -98,6 +98,7 @@ def _check_names(
     for key in values:
         if key not in takes:
             hint = nearest(key, missing or takes)
+            hint = hint if "Did you mean" in hint else ""
             known = declarations.get(key)
             if known is not None:
                 hint = f" {key!r} is a {known.kind}(...), which takes no data."

@@ -83,7 +83,7 @@ def check_observed(declaration: Observed, data: Array, evaluator: Evaluator) -> 
 
 
 def _set_name(support: Any, bounds: Sequence[Array]) -> str:
-    limits = ", ".join(f"{b:g}" for b in bounds if np.ndim(b) == 0)
+    limits = " to ".join(f"{b:g}" for b in bounds if np.ndim(b) == 0)
     return f"{support.name} ({limits})" if limits else str(support.name)
 
 
