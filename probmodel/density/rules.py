@@ -16,6 +16,7 @@ from typing import Any
 
 import autograd.numpy as anp
 
+from probmodel import special
 from probmodel.density import primitives as own
 
 Shape = tuple[int, ...]
@@ -34,6 +35,7 @@ _ELEMENTWISE: dict[Any, tuple[str, ...]] = {
     anp.square: ("{g} * (2.0 * {a})",),
     anp.tanh: ("{g} * (1.0 - {y} * {y})",),
     anp.absolute: ("{g} * sign({a})",),
+    special.expit: ("{g} * ({y} - {y} * {y})",),
 }
 _STRUCTURAL: dict[Any, str] = {
     own.insert_axes: "{g}.reshape({a}.shape)",

@@ -99,9 +99,10 @@ class AR1(Distribution):
         ratio = (1.0 - phi) * (1.0 + phi)
         precision = 1.0 / (sigma * sigma)
         quadratic = np.vecdot(e, e) + ratio * first * first
-        terms = 0.5 * np.log(ratio) - n * np.log(sigma) - 0.5 * precision * quadratic
+        log_scale = 0.5 * np.log(ratio) - n * (np.log(sigma) + 0.5 * LOG_2PI)
+        terms = log_scale - 0.5 * precision * quadratic
         batch = terms.shape
-        logp = row_sum(terms - 0.5 * n * LOG_2PI, batch)
+        logp = row_sum(terms, batch)
 
         def slope_in_value() -> Array:
             if n == 1:
