@@ -16,33 +16,20 @@ step size apply the rule for it once each.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
-from probmodel.adaptation.initial_step import initial_step
 from probmodel.adaptation.robbins_monro import rm_abs
-from probmodel.samplers.base import Coupling, Info, Sampler, State
+from probmodel.samplers.base import Info, State
 from probmodel.samplers.langevin import langevin_step
 from probmodel.samplers.metropolis import adaptable, check_start, evaluate
-from probmodel.samplers.settings import check_number
+from probmodel.samplers.step_size import Params, StepSizeSampler
 from probmodel.types import Array, LogDensity
 
 
-class Params(NamedTuple):
-    """Step size, sigma."""
-
-    step_size: float
-
-
-class Adaptation(NamedTuple):
-    """Logarithm of sigma^2."""
-
-    log_sigma2: float
-
-
 @dataclass(frozen=True)
-class MALA(Sampler):
+class MALA(StepSizeSampler):
     """Metropolis-adjusted Langevin algorithm.
 
     Parameters
@@ -60,22 +47,12 @@ class MALA(Sampler):
         If a setting is out of its range.
     """
 
-    step_size: float | None = None
     target_accept: float = 0.574
     step_rate: float = 0.015
 
     name: ClassVar[str] = "mala"
     summary: ClassVar[str] = "Metropolis-adjusted Langevin, one step size for all directions"
     paper: ClassVar[str] = "Roberts and Tweedie (1996)"
-    coupling: ClassVar[Coupling] = "pooled_warmup"
-    default_warmup: ClassVar[int] = 2000
-    default_draws: ClassVar[int] = 5000
-    default_chains: ClassVar[int] = 8
-
-    def __post_init__(self) -> None:
-        check_number(self.name, "step_size", self.step_size, above=0.0, optional=True)
-        check_number(self.name, "target_accept", self.target_accept, above=0.0, below=1.0)
-        check_number(self.name, "step_rate", self.step_rate, above=0.0, below=1.0)
 
     def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:
         """State at the starting points."""
@@ -87,30 +64,7 @@ class MALA(Sampler):
         """One Langevin transition of every chain."""
         return langevin_step(rng, density, state, None, params.step_size)
 
-    def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: State) -> Adaptation:
-        """Start from ``step_size``, or from a step accepted by half."""
-
-        def acceptance_at(step_size: float) -> float:
-            _, info = langevin_step(rng, density, state, None, step_size)
-            return float(np.mean(info.accept_prob))
-
-        sigma = self.step_size or initial_step(acceptance_at)
-        return Adaptation(2.0 * np.log(sigma))
-
-    def adapt(
-        self,
-        rng: np.random.Generator,
-        density: LogDensity,
-        i: int,
-        n_warmup: int,
-        adaptation: Adaptation,
-        state: State,
-        info: Info,
-    ) -> Adaptation:
+    def rule(self, log_sigma2: float, info: Info) -> float:
         """Multiply sigma^2 by 1 + rho (alpha - alpha*)."""
         alpha = adaptable(info.accept_prob, info)
-        return Adaptation(rm_abs(adaptation.log_sigma2, alpha, self.target_accept, self.step_rate))
-
-    def params(self, adaptation: Adaptation, final: bool = False) -> Params:
-        """Step size of the next transition."""
-        return Params(float(np.exp(0.5 * adaptation.log_sigma2)))
+        return rm_abs(log_sigma2, alpha, self.target_accept, self.step_rate)

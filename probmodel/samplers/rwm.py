@@ -14,32 +14,19 @@ delta = 0.5/dim, and chains that share a step size apply the rule for it once ea
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
-from probmodel.adaptation.initial_step import initial_step
 from probmodel.adaptation.robbins_monro import rm_ratio
-from probmodel.samplers.base import Coupling, Info, Sampler, State
+from probmodel.samplers.base import Info, State
 from probmodel.samplers.metropolis import adaptable, check_start, decide, evaluate_value
-from probmodel.samplers.settings import check_number
+from probmodel.samplers.step_size import Params, StepSizeSampler
 from probmodel.types import Array, LogDensity
 
 
-class Params(NamedTuple):
-    """Step size, sigma."""
-
-    step_size: float
-
-
-class Adaptation(NamedTuple):
-    """Logarithm of delta = sigma^2."""
-
-    log_delta: float
-
-
 @dataclass(frozen=True)
-class RandomWalk(Sampler):
+class RandomWalk(StepSizeSampler):
     """Random-walk Metropolis.
 
     Parameters
@@ -58,22 +45,12 @@ class RandomWalk(Sampler):
         If a setting is out of its range.
     """
 
-    step_size: float | None = None
     target_accept: float = 0.25
     step_rate: float = 0.01
 
     name: ClassVar[str] = "rwm"
     summary: ClassVar[str] = "random-walk Metropolis, no gradients"
     paper: ClassVar[str] = "Titsias and Dellaportas (2019)"
-    coupling: ClassVar[Coupling] = "pooled_warmup"
-    default_warmup: ClassVar[int] = 2000
-    default_draws: ClassVar[int] = 5000
-    default_chains: ClassVar[int] = 8
-
-    def __post_init__(self) -> None:
-        check_number(self.name, "step_size", self.step_size, above=0.0, optional=True)
-        check_number(self.name, "target_accept", self.target_accept, above=0.0, below=1.0)
-        check_number(self.name, "step_rate", self.step_rate, above=0.0, below=1.0)
 
     def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:
         """State at the starting points; its gradient is zeros."""
@@ -89,30 +66,12 @@ class RandomWalk(Sampler):
             log_ratio = proposal.logp - state.logp
         return decide(rng, log_ratio, state, proposal, n_grad=0)
 
-    def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: State) -> Adaptation:
-        """Start from ``step_size``, or from a step accepted at the target rate."""
+    @property
+    def first_acceptance(self) -> float:
+        """The target rate."""
+        return self.target_accept
 
-        def acceptance_at(step_size: float) -> float:
-            _, info = self.step(rng, density, state, Params(step_size))
-            return float(np.mean(info.accept_prob))
-
-        sigma = self.step_size or initial_step(acceptance_at, crossing=self.target_accept)
-        return Adaptation(2.0 * np.log(sigma))
-
-    def adapt(
-        self,
-        rng: np.random.Generator,
-        density: LogDensity,
-        i: int,
-        n_warmup: int,
-        adaptation: Adaptation,
-        state: State,
-        info: Info,
-    ) -> Adaptation:
-        """Multiply delta by 1 + eta (a - alpha*) / alpha*."""
+    def rule(self, log_sigma2: float, info: Info) -> float:
+        """Multiply delta = sigma^2 by 1 + eta (a - alpha*) / alpha*."""
         a = adaptable(info.accepted, info).astype(float)
-        return Adaptation(rm_ratio(adaptation.log_delta, a, self.target_accept, self.step_rate))
-
-    def params(self, adaptation: Adaptation, final: bool = False) -> Params:
-        """Step size of the next transition."""
-        return Params(float(np.exp(0.5 * adaptation.log_delta)))
+        return rm_ratio(log_sigma2, a, self.target_accept, self.step_rate)

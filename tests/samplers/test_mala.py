@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from probmodel.inference.groups import sample
-from probmodel.samplers.mala import MALA, Adaptation
+from probmodel.samplers.mala import MALA
+from probmodel.samplers.step_size import Adaptation
 
 
 def test_one_chain_follows_the_papers_rule(targets):

@@ -37,4 +37,4 @@ def test_one_chain_follows_the_papers_rule():
     adaptation = sampler.adapt(rng, target, 0, 10, adaptation, state, info)
     a = float(info.accepted[0])
     expected = 0.25 * (1.0 + 0.01 * (a - 0.25) / 0.25)
-    assert np.exp(adaptation.log_delta) == pytest.approx(expected, rel=1e-14)
+    assert np.exp(adaptation.log_sigma2) == pytest.approx(expected, rel=1e-14)

@@ -1,0 +1,99 @@
+"""What samplers share whose warm-up learns a step size and nothing else.
+
+    sigma       step size                          ()
+    alpha       Metropolis-Hastings probability    (chains,)
+    a           whether the proposal was accepted  (chains,)
+
+A sampler of this kind says how it moves, which rule steers sigma^2, and which acceptance its first
+step size is looked for at.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from probmodel.adaptation.initial_step import initial_step
+from probmodel.samplers.base import Coupling, Info, Sampler, State
+from probmodel.samplers.settings import check_number
+from probmodel.types import LogDensity
+
+
+class Params(NamedTuple):
+    """Step size, sigma."""
+
+    step_size: float
+
+
+class Adaptation(NamedTuple):
+    """Logarithm of sigma^2."""
+
+    log_sigma2: float
+
+
+@dataclass(frozen=True)
+class StepSizeSampler(Sampler):
+    """Base of the samplers that learn one step size by a Robbins-Monro rule.
+
+    Parameters
+    ----------
+    step_size : float, optional
+        Where sigma starts; found by trying if not given.
+    target_accept : float
+        Acceptance rate that sigma aims at, between 0 and 1.
+    step_rate : float
+        Robbins-Monro rate, between 0 and 1.
+    """
+
+    step_size: float | None = None
+    target_accept: float = 0.574
+    step_rate: float = 0.015
+
+    coupling: ClassVar[Coupling] = "pooled_warmup"
+    default_warmup: ClassVar[int] = 2000
+    default_draws: ClassVar[int] = 5000
+    default_chains: ClassVar[int] = 8
+
+    def __post_init__(self) -> None:
+        check_number(self.name, "step_size", self.step_size, above=0.0, optional=True)
+        check_number(self.name, "target_accept", self.target_accept, above=0.0, below=1.0)
+        check_number(self.name, "step_rate", self.step_rate, above=0.0, below=1.0)
+
+    @abstractmethod
+    def rule(self, log_sigma2: float, info: Info) -> float:
+        """Return log sigma^2 after a transition; `adaptable` gives what it may learn from."""
+
+    @property
+    def first_acceptance(self) -> float:
+        """Acceptance rate at which the first step size is looked for."""
+        return 0.5
+
+    def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: State) -> Adaptation:
+        """Start from ``step_size``, or from a step that is accepted about as often as wanted."""
+
+        def acceptance_at(step_size: float) -> float:
+            _, info = self.step(rng, density, state, Params(step_size))
+            return float(np.mean(info.accept_prob))
+
+        sigma = self.step_size or initial_step(acceptance_at, crossing=self.first_acceptance)
+        return Adaptation(2.0 * float(np.log(sigma)))
+
+    def adapt(
+        self,
+        rng: np.random.Generator,
+        density: LogDensity,
+        i: int,
+        n_warmup: int,
+        adaptation: Adaptation,
+        state: State,
+        info: Info,
+    ) -> Adaptation:
+        """Apply the rule."""
+        return Adaptation(self.rule(adaptation.log_sigma2, info))
+
+    def params(self, adaptation: Adaptation, final: bool = False) -> Params:
+        """Step size of the next transition."""
+        return Params(float(np.exp(0.5 * adaptation.log_sigma2)))
