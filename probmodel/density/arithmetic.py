@@ -21,7 +21,7 @@ PRIMITIVES: dict[str, Callable[..., Any]] = {
     if operation.elementwise and hasattr(anp, name) and name != "positive"
 }
 PRIMITIVES |= {
-    "where": own.where,
+    "where": special.where,
     "gammaln": special.gammaln,
     "psi": special.digamma,
     "expit": special.expit,

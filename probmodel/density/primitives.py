@@ -12,7 +12,6 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.core import make_vjp
 from autograd.extend import defvjp, defvjp_argnums, primitive
-from autograd.numpy.numpy_vjps import unbroadcast_f
 
 from probmodel.types import Array
 
@@ -102,20 +101,6 @@ def _spread_vjp(ans: Array, x: Array, shape: tuple[int, ...]) -> Callable[[Array
 
 
 defvjp(spread_rows, _spread_vjp, argnums=(0,))
-
-
-@primitive
-def where(condition: Any, x: Any, y: Any) -> Array:
-    """Choose element by element; unlike autograd's rule, this one's operands may broadcast."""
-    return np.where(condition, x, y)
-
-
-defvjp(
-    where,
-    lambda ans, c, x, y: unbroadcast_f(x, lambda g: where(c, g, 0.0)),
-    lambda ans, c, x, y: unbroadcast_f(y, lambda g: where(c, 0.0, g)),
-    argnums=(1, 2),
-)
 
 
 def formula(function: Callable[..., Any]) -> Callable[..., Any]:

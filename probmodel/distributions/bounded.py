@@ -12,6 +12,7 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter, batch_shape
 from probmodel.distributions.wrapper import Wrapper, elementwise_partials
 from probmodel.errors import ModelError
+from probmodel.special import where
 
 
 class Bounded(Wrapper):
@@ -79,8 +80,8 @@ class Bounded(Wrapper):
         below = xp.ceil(lower) - 1.0 if self.discrete else lower
         to_upper, from_lower = self._log_below(xp, upper, inner), self._log_above(xp, lower, inner)
         right = from_lower < to_upper
-        large = xp.where(right, from_lower, to_upper)
-        small = xp.where(
+        large = where(right, from_lower, to_upper)
+        small = where(
             right, self.dist.log_ccdf(xp, upper, *inner), self.dist.log_cdf(xp, below, *inner)
         )
         return large + xp.log(-xp.expm1(small - large))

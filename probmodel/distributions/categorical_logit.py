@@ -10,7 +10,7 @@ import numpy as np
 from probmodel.constraints import IntegerInterval, Real
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter, Thunk
-from probmodel.special import logsumexp
+from probmodel.special import logsumexp, where
 from probmodel.types import Array
 
 
@@ -40,7 +40,7 @@ class CategoricalLogit(Distribution):
         """Log probability: batch shape; -inf for what is no category."""
         (logits,) = params
         chosen, possible = indicators(value, logits.shape[-1])
-        own = xp.sum(xp.where(chosen, logits, 0.0), axis=-1)
+        own = xp.sum(where(chosen, logits, 0.0), axis=-1)
         return own + possible - logsumexp(logits, axis=-1)
 
     def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:

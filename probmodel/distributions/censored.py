@@ -10,6 +10,7 @@ import numpy as np
 from probmodel.distributions.base import Thunk
 from probmodel.distributions.bounded import Bounded
 from probmodel.distributions.domain import where_inside
+from probmodel.special import where
 from probmodel.types import Array
 
 
@@ -40,14 +41,14 @@ class Censored(Bounded):
         inner, lower, upper = self._split(params)
         density = self.dist.log_kernel(xp, value, *inner)
         # A probability may be finite for parameters that make no sense: the density is not.
-        invalid = xp.where(xp.isnan(density), density, 0.0)
+        invalid = where(xp.isnan(density), density, 0.0)
         logp = density + self.dist.log_base(value, *inner)
         if lower is not None:
             mass = self._log_below(xp, lower, inner) + invalid
-            logp = where_inside(xp, value >= lower, xp.where(value == lower, mass, logp))
+            logp = where_inside(xp, value >= lower, where(value == lower, mass, logp))
         if upper is not None:
             mass = self._log_above(xp, upper, inner) + invalid
-            logp = where_inside(xp, value <= upper, xp.where(value == upper, mass, logp))
+            logp = where_inside(xp, value <= upper, where(value == upper, mass, logp))
         return logp
 
     def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
@@ -71,7 +72,7 @@ class Censored(Bounded):
                     return method(xp, args[len(inner) + own], args[: len(inner)])
 
                 at_bound = 0.0 if position < 0 else self._slope(mass, params, position)
-                slope = xp.where(value == bound, at_bound, slope)
+                slope = where(value == bound, at_bound, slope)
             return slope
 
         return (

@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from probmodel.special import where
+
 
 def where_valid(xp: Any, condition: Any, parameter: Any) -> Any:
     """Return ``parameter`` where the condition on it holds, NaN elsewhere."""
-    return xp.where(condition, parameter, np.nan)
+    return where(condition, parameter, np.nan)
 
 
 def where_inside(xp: Any, condition: Any, log_density: Any) -> Any:
     """Return ``log_density`` where the value lies in the support, minus infinity elsewhere."""
-    return xp.where(condition, log_density, -np.inf)
+    return where(condition, log_density, -np.inf)
 
 
 def is_integer(value: Any) -> Any:

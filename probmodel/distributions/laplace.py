@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.distributions.location_scale import LOG_2, LocationScale
+from probmodel.special import where
 from probmodel.types import Array
 
 
@@ -55,4 +56,4 @@ class Laplace(LocationScale):
 def _log_below(xp: Any, z: Any) -> Any:
     """Log of the standard distribution function, without overflow on either side."""
     tail = xp.minimum(z, 0.0) - LOG_2
-    return xp.where(z < 0, tail, xp.log1p(-0.5 * xp.exp(-xp.maximum(z, 0.0))))
+    return where(z < 0, tail, xp.log1p(-0.5 * xp.exp(-xp.maximum(z, 0.0))))

@@ -18,7 +18,7 @@ from probmodel.distributions.base import (
     row_sum,
 )
 from probmodel.distributions.domain import is_integer
-from probmodel.special import gammainc, gammaincc, gammaln
+from probmodel.special import gammainc, gammaincc, gammaln, where
 from probmodel.types import Array
 
 
@@ -126,11 +126,11 @@ def poisson_log_cdf(xp: Any, x: Any, rate: Any) -> Any:
     """Log probability of Poisson counts up to ``x``; -inf below zero."""
     count = xp.floor(x)
     inside = xp.log(gammaincc(xp.maximum(count, 0.0) + 1.0, rate))
-    return xp.where(count >= 0, inside, -np.inf)
+    return where(count >= 0, inside, -np.inf)
 
 
 def poisson_log_ccdf(xp: Any, x: Any, rate: Any) -> Any:
     """Log probability of Poisson counts above ``x``; zero below zero."""
     count = xp.floor(x)
     inside = xp.log(gammainc(xp.maximum(count, 0.0) + 1.0, rate))
-    return xp.where(count >= 0, inside, 0.0)
+    return where(count >= 0, inside, 0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from probmodel.distributions.base import Distribution
@@ -70,7 +71,29 @@ def _line(declaration: Declaration) -> str:
 
 def distribution_text(distribution: Distribution) -> str:
     """Return a distribution with its arguments, as it is written in a model."""
-    return f"{distribution.name}({', '.join(to_text(a) for a in distribution.args.values())})"
+    parts = _arguments(distribution, distribution_text, to_text)
+    return f"{distribution.name}({', '.join(parts)})"
+
+
+def _arguments(
+    distribution: Distribution,
+    show_distribution: Callable[[Distribution], str],
+    show: Callable[[Any], str],
+) -> list[str]:
+    """Return the printed arguments; a wrapper shows the distribution inside, and names its own."""
+    inside = getattr(distribution, "dist", None)
+    if isinstance(inside, Distribution):
+        own = {k: v for k, v in distribution.args.items() if not k.startswith("dist.")}
+        return [show_distribution(inside), *_named(own, show)]
+    kernel = getattr(distribution, "kernel", None)
+    if kernel is not None:
+        return [type(kernel).__name__, *_named(distribution.args, show)]
+    return [show(argument) for argument in distribution.args.values()]
+
+
+def _named(arguments: dict[str, Any], show: Callable[[Any], str]) -> list[str]:
+    escaped = {k: k.replace("_", r"\_") if show is to_latex else k for k in arguments}
+    return [f"{escaped[k]}={show(v)}" for k, v in arguments.items()]
 
 
 def _bounds_text(bounds: dict[str, Any]) -> str:
@@ -106,5 +129,5 @@ def model_latex(model: Model) -> str:
 
 def distribution_latex(distribution: Distribution) -> str:
     """Return a distribution with its arguments as LaTeX."""
-    arguments = ", ".join(to_latex(a) for a in distribution.args.values())
+    arguments = ", ".join(_arguments(distribution, distribution_latex, to_latex))
     return rf"\operatorname{{{distribution.name}}}\left({arguments}\right)"
