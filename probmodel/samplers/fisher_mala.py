@@ -14,8 +14,8 @@
     Titsias (2023), "Optimal preconditioning and Fisher adaptive Langevin sampling", Algorithm 1.
 
 Deviations. The first step size is found by trying (the paper gives none). The signals of all chains
-of a group update R together, and each chain applies the rule for sigma^2 once. With one chain that
-is Algorithm 1 as published. Several chains that start far apart in a badly scaled posterior need
+of a group update R together, and their mean acceptance steers sigma^2. With one chain that is
+Algorithm 1 as published. Several chains that start far apart in a badly scaled posterior need
 more within a short warm-up; ``robust`` adds, by default for groups of several chains:
 
 1. Each chain steers its own step size at first, for n0/4 iterations (50 at most) or, up to n0, for
@@ -25,7 +25,8 @@ more within a short warm-up; ``robust`` adds, by default for groups of several c
 3. The step size is looked for anew after updates 1, 2, 4, ..., 64 of R, because each changes the
    geometry under it by orders of magnitude, which Robbins-Monro steps take long to follow.
 4. gamma_n = 4/(n + 3) in place of 1/n: later signals, from a better preconditioner, weigh more.
-5. Chains that keep being rejected take shorter steps until they move, and signals a hundred times
+5. Each chain applies the rule for sigma^2, so that C chains steer C times as fast.
+6. Chains that keep being rejected take shorter steps until they move, and signals a hundred times
    longer than those of other chains are shortened.
 
 All of it ends with the warm-up.
@@ -241,12 +242,15 @@ class FisherMALA(Sampler):
         return Adaptation(self._steer(log_sigma2, own, info), fisher, rescue(own, info.accepted))
 
     def _steer(self, log_sigma2: float, own: OwnSteps, info: Info) -> float:
-        """Apply the rule for sigma^2 once for each chain that used sigma.
+        """Apply the rule for sigma^2 to the mean acceptance of the chains that used sigma.
 
-        Where none did, or none had a finite proposal, sigma is too long: that is a rejection.
+        A robust run applies it once for each of them. Where none did, or none had a finite
+        proposal, sigma is too long: that is a rejection.
         """
         rows = own.whole & np.isfinite(info.proposal.logp)
         alpha = info.accept_prob[rows] if rows.any() else np.zeros(1)
+        if not self._is_robust(len(rows)):
+            alpha = np.mean(alpha, keepdims=True)
         return rm_abs(log_sigma2, alpha, self.target_accept, self.step_rate)
 
     def params(self, adaptation: Adaptation, final: bool = False) -> Params:

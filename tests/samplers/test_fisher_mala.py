@@ -255,7 +255,7 @@ def test_learning_rate_function_out_of_range(targets):
     ],
 )
 def test_who_steers_the_step_size(targets, factor, logp, counted):
-    """Chains with finite proposals of the shared size do."""
+    """Chains with finite proposals of the shared size do: by their mean, or one by one."""
     target, rng = targets.Banana(), np.random.default_rng(14)
     sampler = FisherMALA(robust=False, initial_steps=10)
     state = sampler.init(rng, target, np.zeros((3, 2)))
@@ -266,8 +266,11 @@ def test_who_steers_the_step_size(targets, factor, logp, counted):
         accept_prob=np.array([0.2, 0.5, 0.9]), proposal=state._replace(logp=np.array(logp))
     )
     after = sampler.adapt(rng, target, 0, 1000, adaptation, state, info)
-    expected = np.sum(np.log1p(0.015 * (np.array(counted) - 0.574)))
+    expected = np.log1p(0.015 * (np.mean(counted) - 0.574))
     assert after.log_sigma2 - adaptation.log_sigma2 == pytest.approx(expected, rel=1e-10)
+    steered = FisherMALA(robust=True)._steer(adaptation.log_sigma2, adaptation.own, info)
+    expected = np.sum(np.log1p(0.015 * (np.array(counted) - 0.574)))
+    assert steered - adaptation.log_sigma2 == pytest.approx(expected, rel=1e-10)
 
 
 def test_scales_over_eight_orders_need_the_robust_learning_rate(targets):
