@@ -6,14 +6,18 @@ import dataclasses
 from typing import Any
 
 from probmodel.errors import SamplerError, nearest
+from probmodel.samplers.ada_mala import AdaMALA
 from probmodel.samplers.base import Sampler
 from probmodel.samplers.fisher_mala import FisherMALA
 from probmodel.samplers.mala import MALA
+from probmodel.samplers.mtm import MultipleTry
 from probmodel.samplers.rwm import RandomWalk
 
 SAMPLERS: dict[str, type[Sampler]] = {
+    "ada_mala": AdaMALA,
     "fisher_mala": FisherMALA,
     "mala": MALA,
+    "mtm": MultipleTry,
     "rwm": RandomWalk,
 }
 

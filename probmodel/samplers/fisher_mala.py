@@ -41,12 +41,11 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from probmodel.adaptation.fisher_root import downdate, kept, normalised, paired, winsorised
-from probmodel.adaptation.initial_step import initial_step
 from probmodel.adaptation.own_steps import OwnSteps, rescue, search, share, steer, whole_steps
 from probmodel.adaptation.robbins_monro import rm_abs
 from probmodel.errors import SamplerError
 from probmodel.samplers.base import Coupling, Info, Sampler, State
-from probmodel.samplers.langevin import langevin_step
+from probmodel.samplers.langevin import find_step_size, langevin_step
 from probmodel.samplers.metropolis import adaptable, check_start, evaluate
 from probmodel.samplers.settings import check_choice, check_number, check_whole
 from probmodel.types import Array, LogDensity
@@ -314,10 +313,6 @@ def _search(
     chains: Array | slice = slice(None),
 ) -> float:
     """Logarithm of a sigma^2 that about half of the chains accept; it starts from the given one."""
-    root = normalised(fisher.R)
-
-    def acceptance_at(step_size: float) -> float:
-        _, info = langevin_step(rng, density, state, root, step_size)
-        return float(np.mean(info.accept_prob[chains]))
-
-    return 2.0 * float(np.log(initial_step(acceptance_at, float(np.exp(0.5 * log_sigma2)))))
+    start = float(np.exp(0.5 * log_sigma2))
+    sigma = find_step_size(rng, density, state, normalised(fisher.R), start, chains)
+    return 2.0 * float(np.log(sigma))

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from probmodel.adaptation.initial_step import initial_step
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.metropolis import decide, evaluate
 from probmodel.types import Array, LogDensity
@@ -65,3 +66,20 @@ def langevin_step(
     eta = rng.standard_normal(state.x.shape)
     proposal, log_ratio = propose(density, state, root, step_size, eta)
     return decide(rng, log_ratio, state, proposal, n_grad=1)
+
+
+def find_step_size(
+    rng: np.random.Generator,
+    density: LogDensity,
+    state: State,
+    root: Array | None,
+    start: float = 1.0,
+    chains: Array | slice = slice(None),
+) -> float:
+    """Step size that about half of the chains (or of some of them) accept from where they are."""
+
+    def acceptance_at(step_size: float) -> float:
+        _, info = langevin_step(rng, density, state, root, step_size)
+        return float(np.mean(info.accept_prob[chains]))
+
+    return initial_step(acceptance_at, start)
