@@ -73,11 +73,6 @@ class Variable(NamedTuple):
     kind: str
 
 
-def as_float_array(value: Any) -> Array:
-    """Return ``value`` as a float64 array (no copy where it is one already)."""
-    return np.asarray(value, dtype=np.float64)
-
-
 @runtime_checkable
 class Posterior(LogDensity, Protocol):
     """A log density that knows its named variables: what `infer` samples and labels."""

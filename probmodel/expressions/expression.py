@@ -48,12 +48,7 @@ class Expression:
     def __array_function__(
         self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any
     ) -> Any:
-        operation = operation_for(func)
-        return (
-            operation.build(*args, **kwargs)
-            if operation.build
-            else apply(operation, *args, **kwargs)
-        )
+        return apply(operation_for(func), *args, **kwargs)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
         _refuse(

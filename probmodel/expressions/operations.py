@@ -15,8 +15,6 @@ import numpy as np
 from probmodel.errors import ModelError, nearest
 from probmodel.expressions.location import caller_location
 
-Build = Callable[..., Any]
-
 
 @dataclass(frozen=True)
 class Operation:
@@ -29,7 +27,6 @@ class Operation:
     operands : names of the leading arguments that hold values
     options : names and defaults of the remaining, static arguments
     elementwise : whether operands broadcast and each output element needs one of each
-    build : how a call becomes a graph, for functions that are shorthands of others
     """
 
     name: str
@@ -37,7 +34,6 @@ class Operation:
     operands: tuple[str, ...] = ("x",)
     options: Mapping[str, Any] = field(default_factory=dict)
     elementwise: bool = False
-    build: Build | None = None
 
     def normalise(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
