@@ -207,6 +207,21 @@ class FunctionDensity(LogDensity):
                 f"chains it returned shape {value}. Sum over the last axis only.",
                 shape=value,
             )
+        try:
+            with np.errstate(all="ignore"):
+                slope = np.shape(self._value_and_gradient(np.full((2, self.dim), 0.1))[1])
+        except Exception as error:
+            raise ModelError(
+                f"the gradient of the function {self.name!r} cannot be computed: "
+                f"{type(error).__name__}: {error}. Write the function with autograd.numpy, without "
+                "assignment in place, or give gradient=.",
+            ) from error
+        if slope != (2, self.dim):
+            raise ModelError(
+                f"gradient= of {self.name!r} must keep the shape (chains, {self.dim}); for two "
+                f"chains it returned shape {slope}.",
+                shape=slope,
+            )
 
     def constrain(self, x: Array, names: tuple[str, ...] | None = None) -> dict[str, Array]:
         """Return ``x`` under the variable's name."""

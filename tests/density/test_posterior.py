@@ -395,6 +395,15 @@ def test_function_of_the_wrong_shape():
         LogDensity.from_function(lambda x: np.sum(x, axis=1), dim=0)
 
 
+def test_function_that_autograd_cannot_trace():
+    with pytest.raises(ModelError, match=r"Write the function with autograd\.numpy"):
+        LogDensity.from_function(lambda x: np.array([float(row[0]) for row in x]), dim=2)
+    with pytest.raises(ModelError, match=r"gradient= .* returned shape \(2,\)"):
+        LogDensity.from_function(
+            lambda x: -np.sum(x**2, axis=1), dim=2, gradient=lambda x: -2 * x[:, 0]
+        )
+
+
 def test_function_without_a_finite_point():
     density = LogDensity.from_function(
         lambda x: np.full(len(x), -np.inf), dim=2, gradient=lambda x: x
