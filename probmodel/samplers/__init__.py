@@ -7,6 +7,7 @@ from typing import Any
 
 from probmodel.errors import SamplerError, nearest
 from probmodel.samplers.ada_mala import AdaMALA
+from probmodel.samplers.am import AdaptiveMetropolis
 from probmodel.samplers.base import Sampler
 from probmodel.samplers.fisher_mala import FisherMALA
 from probmodel.samplers.mala import MALA
@@ -15,6 +16,7 @@ from probmodel.samplers.rwm import RandomWalk
 
 SAMPLERS: dict[str, type[Sampler]] = {
     "ada_mala": AdaMALA,
+    "am": AdaptiveMetropolis,
     "fisher_mala": FisherMALA,
     "mala": MALA,
     "mtm": MultipleTry,

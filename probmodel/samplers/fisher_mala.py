@@ -43,11 +43,10 @@ import numpy as np
 from probmodel.adaptation.fisher_root import downdate, kept, normalised, paired, winsorised
 from probmodel.adaptation.own_steps import OwnSteps, rescue, search, share, steer, whole_steps
 from probmodel.adaptation.robbins_monro import rm_abs
-from probmodel.errors import SamplerError
 from probmodel.samplers.base import Coupling, Info, Sampler, State
 from probmodel.samplers.langevin import find_step_size, langevin_step
 from probmodel.samplers.metropolis import adaptable, check_start, evaluate
-from probmodel.samplers.settings import check_choice, check_number, check_whole
+from probmodel.samplers.settings import check_choice, check_flag, check_number, check_whole
 from probmodel.types import Array, LogDensity
 
 Signal = Literal["rb", "increment", "score", "paired"]
@@ -161,11 +160,7 @@ class FisherMALA(Sampler):
                 self.name, "learning_rate", self.learning_rate,
                 above=0.0, below=1.0, optional=True,
             )  # fmt: skip
-        if self.robust not in (None, True, False):
-            raise SamplerError(
-                f"{self.name}: robust must be True, False or None, got {self.robust!r}.",
-                setting="robust", value=self.robust,
-            )  # fmt: skip
+        check_flag(self.name, "robust", self.robust, optional=True)
 
     def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:
         """State at the starting points."""

@@ -55,3 +55,12 @@ def check_choice(sampler: str, name: str, value: Any, choices: Collection[str]) 
         f"{sampler}: {name} must be one of {', '.join(map(repr, choices))}, got {value!r}.",
         setting=name, value=value,
     )  # fmt: skip
+
+
+def check_flag(sampler: str, name: str, value: Any, *, optional: bool = False) -> None:
+    """Raise SamplerError unless ``value`` is True or False."""
+    if isinstance(value, bool) or (optional and value is None):
+        return
+    allowed = "True, False or None" if optional else "True or False"
+    raise SamplerError(f"{sampler}: {name} must be {allowed}, got {value!r}.",
+                       setting=name, value=value)  # fmt: skip

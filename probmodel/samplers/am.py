@@ -1,0 +1,197 @@
+"""Adaptive Metropolis: a random walk whose covariance is learned from where the chain has been.
+
+    x, y      position, proposal                                   (chains, dim)
+    mu        running mean of the positions                        (dim,)
+    L         root of the proposal covariance up to delta          (dim, dim), lower triangular
+    delta     squared scale: a move is sqrt(delta) L eta           ()
+    z         L^-1 (x - mu)                                        (chains, dim)
+    rho_t     learning rate 0.001 / (1 + t/4000) of L              ()
+    a         whether the proposal was accepted                    (chains,)
+
+    variant "haario": Haario, Saksman and Tamminen (2001), "An adaptive Metropolis algorithm",
+    Bernoulli 7, as in Zhu (2019), "Sample adaptive MCMC", section 4: L is the Cholesky factor of
+    the covariance of all positions so far.
+    variant "cholesky": Titsias and Dellaportas (2019), "Gradient-based adaptive Markov chain Monte
+    Carlo", section 4: L follows a stochastic gradient.
+
+Deviations: both stop adapting with the warm-up. The positions of all chains of a group teach one L.
+"haario" steers its scale by the rule of the other variant, where Zhu tunes it by hand, factorises
+anew after every fifth iteration only, and begins with plain steps whose size is found by trying.
+Each chain applies the rule for delta once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from probmodel.adaptation.initial_step import initial_step
+from probmodel.adaptation.robbins_monro import rm_ratio
+from probmodel.adaptation.welford import Moments, add_batch, no_moments
+from probmodel.linalg import solve_lower
+from probmodel.samplers.base import Coupling, Info, Sampler, State
+from probmodel.samplers.metropolis import adaptable, check_start, decide, evaluate_value
+from probmodel.samplers.settings import check_choice, check_flag, check_number, check_whole
+from probmodel.types import Array, LogDensity
+
+Variant = Literal["haario", "cholesky"]
+VARIANTS = ("haario", "cholesky")
+
+INITIAL_STEPS = 500  # plain iterations of a warm-up long enough
+REFRESH = 5  # iterations between factorisations
+OPTIMAL = 2.38  # over sqrt(dim): the scale that suits a normal target of known covariance
+MEAN_RATE = 0.01  # of mu
+SMALLEST = 1e-3  # of the diagonal of L
+
+
+class Params(NamedTuple):
+    """Root of the proposal covariance, (dim, dim) or None for the identity, and its scale."""
+
+    root: Array | None
+    step_size: float
+
+
+class Adaptation(NamedTuple):
+    """Logarithm of delta, moments of the positions, and the root in use."""
+
+    log_delta: float
+    moments: Moments
+    root: Array | None
+
+
+@dataclass(frozen=True)
+class AdaptiveMetropolis(Sampler):
+    """Adaptive random-walk Metropolis.
+
+    Parameters
+    ----------
+    variant : {"haario", "cholesky"}
+        How the covariance is learned, see the head of this file.
+    diagonal : bool
+        Whether to learn scales only.
+    step_size : float, optional
+        Where the scale starts; by default found by trying ("haario") or 1 ("cholesky").
+    target_accept : float
+        Acceptance rate that the scale aims at, between 0 and 1.
+    step_rate : float
+        Robbins-Monro rate of delta, between 0 and 1.
+    initial_steps : int, optional
+        Plain iterations before the covariance is used, at least 2; for "haario" only. By default
+        500, or a quarter of a warm-up shorter than 2000.
+
+    Raises
+    ------
+    SamplerError
+        If a setting is out of its range.
+    """
+
+    variant: Variant = "haario"
+    diagonal: bool = False
+    step_size: float | None = None
+    target_accept: float = 0.25
+    step_rate: float = 0.01
+    initial_steps: int | None = None
+
+    name: ClassVar[str] = "am"
+    summary: ClassVar[str] = "random walk with a learned covariance, no gradients"
+    paper: ClassVar[str] = "Haario, Saksman and Tamminen (2001)"
+    coupling: ClassVar[Coupling] = "pooled_warmup"
+    default_warmup: ClassVar[int] = 2000
+    default_draws: ClassVar[int] = 5000
+    default_chains: ClassVar[int] = 8
+
+    def __post_init__(self) -> None:
+        check_choice(self.name, "variant", self.variant, VARIANTS)
+        check_flag(self.name, "diagonal", self.diagonal)
+        check_number(self.name, "step_size", self.step_size, above=0.0, optional=True)
+        check_number(self.name, "target_accept", self.target_accept, above=0.0, below=1.0)
+        check_number(self.name, "step_rate", self.step_rate, above=0.0, below=1.0)
+        check_whole(self.name, "initial_steps", self.initial_steps, least=2, optional=True)
+
+    def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:
+        """State at the starting points; its gradient is zeros."""
+        return check_start(self.name, evaluate_value(density, x))
+
+    def step(
+        self, rng: np.random.Generator, density: LogDensity, state: State, params: Params
+    ) -> tuple[State, Info]:
+        """One random-walk transition of every chain."""
+        eta = rng.standard_normal(state.x.shape)
+        move = eta if params.root is None else eta @ params.root.T
+        proposal = evaluate_value(density, state.x + params.step_size * move)
+        with np.errstate(over="ignore"):
+            log_ratio = proposal.logp - state.logp
+        return decide(rng, log_ratio, state, proposal, n_grad=0)
+
+    def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: State) -> Adaptation:
+        """Start from plain steps ("haario"), or from L = 0.1/sqrt(dim) I ("cholesky")."""
+        dim = state.x.shape[1]
+        if self.variant == "cholesky":
+            moments = Moments(0, state.x.mean(axis=0), np.zeros((dim, dim)))
+            root = 0.1 / np.sqrt(dim) * np.eye(dim)
+            return Adaptation(2.0 * float(np.log(self.step_size or 1.0)), moments, root)
+
+        def acceptance_at(step_size: float) -> float:
+            _, info = self.step(rng, density, state, Params(None, step_size))
+            return float(np.mean(info.accept_prob))
+
+        sigma = self.step_size or initial_step(acceptance_at, crossing=self.target_accept)
+        return Adaptation(2.0 * float(np.log(sigma)), no_moments(dim), None)
+
+    def adapt(
+        self,
+        rng: np.random.Generator,
+        density: LogDensity,
+        i: int,
+        n_warmup: int,
+        adaptation: Adaptation,
+        state: State,
+        info: Info,
+    ) -> Adaptation:
+        """Learn the covariance from the new positions, and steer delta."""
+        a = adaptable(info.accepted, info).astype(float)
+        log_delta = rm_ratio(adaptation.log_delta, a, self.target_accept, self.step_rate)
+        if self.variant == "cholesky":
+            return Adaptation(log_delta, *self._follow(i, adaptation, state.x))
+        n0 = min(INITIAL_STEPS, max(n_warmup // 4, 2))
+        n0 = n0 if self.initial_steps is None else self.initial_steps
+        moments = add_batch(adaptation.moments, state.x)
+        root = adaptation.root
+        if i >= n0 - 1 and (root is None or i % REFRESH == 0):
+            root = self._factor(moments, root)
+            if adaptation.root is None and root is not None:
+                log_delta = 2.0 * float(np.log(OPTIMAL / np.sqrt(len(root))))
+        return Adaptation(log_delta, moments, root)
+
+    def params(self, adaptation: Adaptation, final: bool = False) -> Params:
+        """Root and scale of the next transition."""
+        return Params(adaptation.root, float(np.exp(0.5 * adaptation.log_delta)))
+
+    def _factor(self, moments: Moments, known: Array | None) -> Array | None:
+        """Root of the covariance so far; the last one while rounding leaves none."""
+        covariance = moments.scatter / max(moments.n - 1, 1)
+        if self.diagonal:
+            covariance = np.diag(np.diagonal(covariance))
+        dim = len(covariance)
+        jitter = 1e-10 * np.trace(covariance) / dim * np.eye(dim)
+        try:
+            root = np.linalg.cholesky(covariance + jitter)
+        except np.linalg.LinAlgError:
+            return known
+        return root if np.isfinite(root).all() else known
+
+    def _follow(self, t: int, adaptation: Adaptation, x: Array) -> tuple[Moments, Array]:
+        """Move mu and L towards the new positions: L <- L + rho_t tril(L (z z' - I))."""
+        L = adaptation.root
+        assert L is not None
+        mean = adaptation.moments.mean
+        mean = mean + MEAN_RATE * (x.mean(axis=0) - mean)
+        r = x - mean
+        z = solve_lower(L, r.T).T
+        rho = 0.001 / (1.0 + t / 4000.0)
+        L = (1.0 - rho) * L + rho * np.tril(r.T @ z / len(x))
+        diagonal = np.maximum(np.diagonal(L), SMALLEST)
+        L = np.diag(diagonal) if self.diagonal else np.tril(L, -1) + np.diag(diagonal)
+        return adaptation.moments._replace(mean=mean), L
