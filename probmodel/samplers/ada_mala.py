@@ -26,10 +26,11 @@ import numpy as np
 from probmodel.adaptation.fisher_root import normalised
 from probmodel.adaptation.robbins_monro import rm_abs
 from probmodel.adaptation.welford import Moments, add_batch, no_moments
-from probmodel.samplers.base import Coupling, Info, Sampler, State
+from probmodel.samplers.base import Info, State
 from probmodel.samplers.langevin import find_step_size, langevin_step
 from probmodel.samplers.metropolis import adaptable, check_start, evaluate
 from probmodel.samplers.settings import check_number, check_whole
+from probmodel.samplers.steered import SteeredSampler
 from probmodel.types import Array, LogDensity
 
 INITIAL_STEPS = 500  # the paper's n0, for a warm-up long enough
@@ -52,7 +53,7 @@ class Adaptation(NamedTuple):
 
 
 @dataclass(frozen=True)
-class AdaMALA(Sampler):
+class AdaMALA(SteeredSampler):
     """Metropolis-adjusted Langevin preconditioned by the running covariance.
 
     Parameters
@@ -75,24 +76,15 @@ class AdaMALA(Sampler):
         If a setting is out of its range.
     """
 
-    step_size: float | None = None
-    target_accept: float = 0.574
-    step_rate: float = 0.015
     damping: float = 10.0
     initial_steps: int | None = None
 
     name: ClassVar[str] = "ada_mala"
     summary: ClassVar[str] = "Langevin preconditioned by the running covariance"
     paper: ClassVar[str] = "Titsias (2023)"
-    coupling: ClassVar[Coupling] = "pooled_warmup"
-    default_warmup: ClassVar[int] = 2000
-    default_draws: ClassVar[int] = 5000
-    default_chains: ClassVar[int] = 8
 
     def __post_init__(self) -> None:
-        check_number(self.name, "step_size", self.step_size, above=0.0, optional=True)
-        check_number(self.name, "target_accept", self.target_accept, above=0.0, below=1.0)
-        check_number(self.name, "step_rate", self.step_rate, above=0.0, below=1.0)
+        super().__post_init__()
         check_number(self.name, "damping", self.damping, above=0.0)
         check_whole(self.name, "initial_steps", self.initial_steps, least=1, optional=True)
 

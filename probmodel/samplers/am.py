@@ -31,9 +31,10 @@ from probmodel.adaptation.initial_step import initial_step
 from probmodel.adaptation.robbins_monro import rm_ratio
 from probmodel.adaptation.welford import Moments, add_batch, no_moments
 from probmodel.linalg import solve_lower
-from probmodel.samplers.base import Coupling, Info, Sampler, State
+from probmodel.samplers.base import Info, State
 from probmodel.samplers.metropolis import adaptable, check_start, decide, evaluate_value
-from probmodel.samplers.settings import check_choice, check_flag, check_number, check_whole
+from probmodel.samplers.settings import check_choice, check_flag, check_whole
+from probmodel.samplers.steered import SteeredSampler
 from probmodel.types import Array, LogDensity
 
 Variant = Literal["haario", "cholesky"]
@@ -62,21 +63,21 @@ class Adaptation(NamedTuple):
 
 
 @dataclass(frozen=True)
-class AdaptiveMetropolis(Sampler):
+class AdaptiveMetropolis(SteeredSampler):
     """Adaptive random-walk Metropolis.
 
     Parameters
     ----------
-    variant : {"haario", "cholesky"}
-        How the covariance is learned, see the head of this file.
-    diagonal : bool
-        Whether to learn scales only.
     step_size : float, optional
         Where the scale starts; by default found by trying ("haario") or 1 ("cholesky").
     target_accept : float
         Acceptance rate that the scale aims at, between 0 and 1.
     step_rate : float
         Robbins-Monro rate of delta, between 0 and 1.
+    variant : {"haario", "cholesky"}
+        How the covariance is learned, see the head of this file.
+    diagonal : bool
+        Whether to learn scales only.
     initial_steps : int, optional
         Plain iterations before the covariance is used, at least 2; for "haario" only. By default
         500, or a quarter of a warm-up shorter than 2000.
@@ -87,27 +88,20 @@ class AdaptiveMetropolis(Sampler):
         If a setting is out of its range.
     """
 
-    variant: Variant = "haario"
-    diagonal: bool = False
-    step_size: float | None = None
     target_accept: float = 0.25
     step_rate: float = 0.01
+    variant: Variant = "haario"
+    diagonal: bool = False
     initial_steps: int | None = None
 
     name: ClassVar[str] = "am"
     summary: ClassVar[str] = "random walk with a learned covariance, no gradients"
     paper: ClassVar[str] = "Haario, Saksman and Tamminen (2001)"
-    coupling: ClassVar[Coupling] = "pooled_warmup"
-    default_warmup: ClassVar[int] = 2000
-    default_draws: ClassVar[int] = 5000
-    default_chains: ClassVar[int] = 8
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_choice(self.name, "variant", self.variant, VARIANTS)
         check_flag(self.name, "diagonal", self.diagonal)
-        check_number(self.name, "step_size", self.step_size, above=0.0, optional=True)
-        check_number(self.name, "target_accept", self.target_accept, above=0.0, below=1.0)
-        check_number(self.name, "step_rate", self.step_rate, above=0.0, below=1.0)
         check_whole(self.name, "initial_steps", self.initial_steps, least=2, optional=True)
 
     def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:

@@ -43,10 +43,11 @@ import numpy as np
 from probmodel.adaptation.fisher_root import downdate, kept, normalised, paired, winsorised
 from probmodel.adaptation.own_steps import OwnSteps, rescue, search, share, steer, whole_steps
 from probmodel.adaptation.robbins_monro import rm_abs
-from probmodel.samplers.base import Coupling, Info, Sampler, State
+from probmodel.samplers.base import Info, State
 from probmodel.samplers.langevin import find_step_size, langevin_step
 from probmodel.samplers.metropolis import adaptable, check_start, evaluate
 from probmodel.samplers.settings import check_choice, check_flag, check_number, check_whole
+from probmodel.samplers.steered import SteeredSampler
 from probmodel.types import Array, LogDensity
 
 Signal = Literal["rb", "increment", "score", "paired"]
@@ -99,7 +100,7 @@ class Adaptation(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FisherMALA(Sampler):
+class FisherMALA(SteeredSampler):
     """Fisher-adaptive Metropolis-adjusted Langevin algorithm.
 
     Parameters
@@ -131,9 +132,6 @@ class FisherMALA(Sampler):
         If a setting is out of its range.
     """
 
-    step_size: float | None = None
-    target_accept: float = 0.574
-    step_rate: float = 0.015
     signal: Signal = "rb"
     damping: float = 10.0
     initial_steps: int | None = None
@@ -143,15 +141,10 @@ class FisherMALA(Sampler):
     name: ClassVar[str] = "fisher_mala"
     summary: ClassVar[str] = "Langevin with a preconditioner learned from score increments"
     paper: ClassVar[str] = "Titsias (2023)"
-    coupling: ClassVar[Coupling] = "pooled_warmup"
     default_warmup: ClassVar[int] = 1000
-    default_draws: ClassVar[int] = 5000
-    default_chains: ClassVar[int] = 8
 
     def __post_init__(self) -> None:
-        check_number(self.name, "step_size", self.step_size, above=0.0, optional=True)
-        check_number(self.name, "target_accept", self.target_accept, above=0.0, below=1.0)
-        check_number(self.name, "step_rate", self.step_rate, above=0.0, below=1.0)
+        super().__post_init__()
         check_choice(self.name, "signal", self.signal, SIGNALS)
         check_number(self.name, "damping", self.damping, above=0.0)
         check_whole(self.name, "initial_steps", self.initial_steps, least=0, optional=True)

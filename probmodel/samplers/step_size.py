@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from probmodel.adaptation.initial_step import initial_step
-from probmodel.samplers.base import Coupling, Info, Sampler, State
-from probmodel.samplers.settings import check_number
+from probmodel.samplers.base import Info, State
+from probmodel.samplers.steered import SteeredSampler
 from probmodel.types import LogDensity
 
 
@@ -35,32 +35,8 @@ class Adaptation(NamedTuple):
 
 
 @dataclass(frozen=True)
-class StepSizeSampler(Sampler):
-    """Base of the samplers that learn one step size by a Robbins-Monro rule.
-
-    Parameters
-    ----------
-    step_size : float, optional
-        Where sigma starts; found by trying if not given.
-    target_accept : float
-        Acceptance rate that sigma aims at, between 0 and 1.
-    step_rate : float
-        Robbins-Monro rate, between 0 and 1.
-    """
-
-    step_size: float | None = None
-    target_accept: float = 0.574
-    step_rate: float = 0.015
-
-    coupling: ClassVar[Coupling] = "pooled_warmup"
-    default_warmup: ClassVar[int] = 2000
-    default_draws: ClassVar[int] = 5000
-    default_chains: ClassVar[int] = 8
-
-    def __post_init__(self) -> None:
-        check_number(self.name, "step_size", self.step_size, above=0.0, optional=True)
-        check_number(self.name, "target_accept", self.target_accept, above=0.0, below=1.0)
-        check_number(self.name, "step_rate", self.step_rate, above=0.0, below=1.0)
+class StepSizeSampler(SteeredSampler):
+    """Base of the samplers that learn one step size, by a Robbins-Monro rule, and nothing else."""
 
     @abstractmethod
     def rule(self, log_sigma2: float, info: Info) -> float:

@@ -1,0 +1,43 @@
+"""The settings of samplers whose step size is steered towards an acceptance rate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from probmodel.samplers.base import Coupling, Sampler
+from probmodel.samplers.settings import check_number
+
+
+@dataclass(frozen=True)
+class SteeredSampler(Sampler):
+    """Base of the samplers whose chains steer one step size together in the warm-up.
+
+    Parameters
+    ----------
+    step_size : float, optional
+        Where the step size starts; found by trying if not given.
+    target_accept : float
+        Acceptance rate that it aims at, between 0 and 1.
+    step_rate : float
+        Robbins-Monro rate, between 0 and 1.
+
+    Raises
+    ------
+    SamplerError
+        If a setting is out of its range.
+    """
+
+    step_size: float | None = None
+    target_accept: float = 0.574
+    step_rate: float = 0.015
+
+    coupling: ClassVar[Coupling] = "pooled_warmup"
+    default_warmup: ClassVar[int] = 2000
+    default_draws: ClassVar[int] = 5000
+    default_chains: ClassVar[int] = 8
+
+    def __post_init__(self) -> None:
+        check_number(self.name, "step_size", self.step_size, above=0.0, optional=True)
+        check_number(self.name, "target_accept", self.target_accept, above=0.0, below=1.0)
+        check_number(self.name, "step_rate", self.step_rate, above=0.0, below=1.0)
