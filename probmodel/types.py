@@ -54,6 +54,19 @@ class CurvedLogDensity(LogDensity, Protocol):
         ...
 
 
+@runtime_checkable
+class MetricLogDensity(LogDensity, Protocol):
+    """A log density with a position-dependent metric of its own."""
+
+    def metric(self, x: Array) -> Array:
+        """Metric at ``x``: (chains, dim, dim), symmetric; NaN in the rows that have none.
+
+        For a model: the expected Fisher information of its observed quantities, minus the Hessian
+        of the other terms of the log density.
+        """
+        ...
+
+
 class Variable(NamedTuple):
     """A named quantity that is saved with the draws.
 

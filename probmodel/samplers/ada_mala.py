@@ -82,6 +82,8 @@ class AdaMALA(SteeredSampler):
     name: ClassVar[str] = "ada_mala"
     summary: ClassVar[str] = "Langevin preconditioned by the running covariance"
     paper: ClassVar[str] = "Titsias (2023)"
+    learns: ClassVar[str] = "step size, dense preconditioner"
+    cost: ClassVar[str] = "1 gradient, 3 O(d²)"
 
     def __post_init__(self) -> None:
         super().__post_init__()

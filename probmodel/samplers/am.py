@@ -31,7 +31,7 @@ from probmodel.adaptation.initial_step import initial_step
 from probmodel.adaptation.robbins_monro import rm_ratio
 from probmodel.adaptation.welford import Moments, add_batch, no_moments
 from probmodel.linalg import solve_lower
-from probmodel.samplers.base import Info, State
+from probmodel.samplers.base import Info, Need, State
 from probmodel.samplers.metropolis import adaptable, check_start, decide, evaluate_value
 from probmodel.samplers.settings import check_choice, check_flag, check_whole
 from probmodel.samplers.steered import SteeredSampler
@@ -97,6 +97,9 @@ class AdaptiveMetropolis(SteeredSampler):
     name: ClassVar[str] = "am"
     summary: ClassVar[str] = "random walk with a learned covariance, no gradients"
     paper: ClassVar[str] = "Haario, Saksman and Tamminen (2001)"
+    needs: ClassVar[Need] = "log density"
+    learns: ClassVar[str] = "scale, dense covariance"
+    cost: ClassVar[str] = "1 log density, O(d²)"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -15,6 +15,7 @@ import numpy as np
 from probmodel.types import Array, LogDensity
 
 Coupling = Literal["independent", "pooled_warmup", "ensemble"]
+Need = Literal["log density", "gradient", "hvp", "metric"]
 
 
 class State(NamedTuple):
@@ -51,6 +52,8 @@ class Info(NamedTuple):
         Kept when rejected too: the gradient-based methods learn from rejections.
     stats : dict of str to (chains,)
         The sampler's own statistics, saved with the draws. ``n_steps`` replaces the default of 1.
+    record
+        What the sampler's own adaptation needs besides: noise, trajectories. Nobody else reads it.
     """
 
     accept_prob: Array
@@ -60,6 +63,20 @@ class Info(NamedTuple):
     previous: State
     proposal: State
     stats: dict[str, Array]
+    record: Any = None
+
+
+class Remark(NamedTuple):
+    """A reason, found by the sampler itself, not to trust its draws as they stand.
+
+    Attributes
+    ----------
+    kind : a short name that programs can look for
+    message : what was found and what to do, in plain words
+    """
+
+    kind: str
+    message: str
 
 
 class Sampler(ABC):
@@ -72,9 +89,13 @@ class Sampler(ABC):
 
     Attributes
     ----------
-    name : the method's name in `probmodel.samplers.SAMPLERS`
+    name : the method's name, as `infer` takes it
     summary : what it is, in one line
     paper : short citation
+    needs : what the target has to offer: its log density alone, also its ``"gradient"``, besides
+        that Hessian-vector products (``"hvp"``), or a ``"metric"``
+    learns : what the warm-up learns, in a few words
+    cost : work of one iteration and chain, after the warm-up
     coupling : how the chains of one group depend on each other. ``"independent"``: not at all.
         ``"pooled_warmup"``: they teach one adaptation and are independent given the frozen
         parameters. ``"ensemble"``: a group is one Markov chain on the product space, so that
@@ -85,6 +106,9 @@ class Sampler(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
     paper: ClassVar[str]
+    needs: ClassVar[Need] = "gradient"
+    learns: ClassVar[str]
+    cost: ClassVar[str]
     coupling: ClassVar[Coupling]
     default_warmup: ClassVar[int] = 1000
     default_draws: ClassVar[int] = 1000
@@ -93,6 +117,24 @@ class Sampler(ABC):
     def min_chains(self, dim: int) -> int:
         """Fewest chains that a group needs for ``dim`` unconstrained parameters."""
         return 1
+
+    def points_per_chain(self, dim: int) -> int:
+        """Points of which one chain's state consists, for ``dim`` unconstrained parameters.
+
+        A sampler that needs more than one takes starting points of shape (chains, points, dim) in
+        `init` too, and from (chains, dim) makes them up itself.
+        """
+        return 1
+
+    def remarks(self, params: Any, stats: dict[str, Array]) -> list[Remark]:
+        """Return what speaks against a finished run.
+
+        Parameters
+        ----------
+        params : the frozen parameters
+        stats : name -> (chains, draws), the statistics of the group's draws
+        """
+        return []
 
     @abstractmethod
     def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:

@@ -141,6 +141,8 @@ class FisherMALA(SteeredSampler):
     name: ClassVar[str] = "fisher_mala"
     summary: ClassVar[str] = "Langevin with a preconditioner learned from score increments"
     paper: ClassVar[str] = "Titsias (2023)"
+    learns: ClassVar[str] = "step size, dense preconditioner"
+    cost: ClassVar[str] = "1 gradient, 3 O(d²)"
     default_warmup: ClassVar[int] = 1000
 
     def __post_init__(self) -> None:

@@ -53,6 +53,8 @@ class MALA(StepSizeSampler):
     name: ClassVar[str] = "mala"
     summary: ClassVar[str] = "Metropolis-adjusted Langevin, one step size for all directions"
     paper: ClassVar[str] = "Roberts and Tweedie (1996)"
+    learns: ClassVar[str] = "step size"
+    cost: ClassVar[str] = "1 gradient"
 
     def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:
         """State at the starting points."""

@@ -22,7 +22,7 @@ from typing import ClassVar
 import numpy as np
 
 from probmodel.adaptation.robbins_monro import rm_ratio
-from probmodel.samplers.base import Info, State
+from probmodel.samplers.base import Info, Need, State
 from probmodel.samplers.metropolis import adaptable, check_start, decide, evaluate_value
 from probmodel.samplers.settings import check_whole
 from probmodel.samplers.step_size import Params, StepSizeSampler
@@ -57,6 +57,9 @@ class MultipleTry(StepSizeSampler):
     name: ClassVar[str] = "mtm"
     summary: ClassVar[str] = "multiple-try Metropolis, no gradients"
     paper: ClassVar[str] = "Liu, Liang and Wong (2000)"
+    needs: ClassVar[Need] = "log density"
+    learns: ClassVar[str] = "step size"
+    cost: ClassVar[str] = "2M - 1 log densities"
 
     def __post_init__(self) -> None:
         super().__post_init__()

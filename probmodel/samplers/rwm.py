@@ -19,7 +19,7 @@ from typing import ClassVar
 import numpy as np
 
 from probmodel.adaptation.robbins_monro import rm_ratio
-from probmodel.samplers.base import Info, State
+from probmodel.samplers.base import Info, Need, State
 from probmodel.samplers.metropolis import adaptable, check_start, decide, evaluate_value
 from probmodel.samplers.step_size import Params, StepSizeSampler
 from probmodel.types import Array, LogDensity
@@ -51,6 +51,9 @@ class RandomWalk(StepSizeSampler):
     name: ClassVar[str] = "rwm"
     summary: ClassVar[str] = "random-walk Metropolis, no gradients"
     paper: ClassVar[str] = "Titsias and Dellaportas (2019)"
+    needs: ClassVar[Need] = "log density"
+    learns: ClassVar[str] = "step size"
+    cost: ClassVar[str] = "1 log density"
 
     def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:
         """State at the starting points; its gradient is zeros."""

@@ -1,0 +1,35 @@
+"""Whether a target offers what a sampler needs."""
+
+from __future__ import annotations
+
+from probmodel.errors import SamplerError
+from probmodel.samplers.base import Sampler
+from probmodel.types import CurvedLogDensity, LogDensity
+
+WITHOUT_GRADIENT = "rwm, am, mtm or sa_mcmc"
+
+
+def check_density(sampler: Sampler, density: LogDensity) -> None:
+    """Check that ``density`` offers what ``sampler`` asks for.
+
+    Raises
+    ------
+    SamplerError
+        If the sampler needs gradients or second derivatives, and the density has none.
+    """
+    if sampler.needs == "log density":
+        return
+    name = getattr(density, "name", type(density).__name__)
+    if not getattr(density, "has_gradient", True):
+        raise SamplerError(
+            f"{sampler.name} follows gradients, and {name} was made without one "
+            f"(gradient=False). Give it a gradient, or use {WITHOUT_GRADIENT}, which need the log "
+            "density only.",
+            method=sampler.name, density=name,
+        )  # fmt: skip
+    if sampler.needs == "hvp" and not isinstance(density, CurvedLogDensity):
+        raise SamplerError(
+            f"{sampler.name} needs Hessian-vector products, and {name} has no methods hvp and "
+            "hessian. A model and LogDensity.from_function have them.",
+            method=sampler.name, density=name,
+        )  # fmt: skip
