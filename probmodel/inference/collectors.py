@@ -1,4 +1,4 @@
-"""Collectors: what is kept of a run, and how much work it was."""
+"""Collectors: what is kept of a run."""
 
 from __future__ import annotations
 
@@ -72,22 +72,19 @@ def statistics(state: Any, info: Info, params: Any) -> dict[str, Array]:
 
 
 class Counter:
-    """Counts iterations, gradients and proposals that were not finite.
+    """Counts iterations, and proposals that were not finite.
 
     Attributes
     ----------
     iterations : dict of phase to int
-    gradients : dict of phase to int; totals over chains
     nonfinite : dict of phase to int; proposals, totals over chains
     """
 
     def __init__(self) -> None:
         self.iterations: dict[Phase, int] = {"warmup": 0, "draw": 0}
-        self.gradients: dict[Phase, int] = {"warmup": 0, "draw": 0}
         self.nonfinite: dict[Phase, int] = {"warmup": 0, "draw": 0}
 
     def record(self, phase: Phase, i: int, state: Any, info: Info, params: Any) -> None:
         """Count one iteration."""
         self.iterations[phase] = i + 1
-        self.gradients[phase] += int(np.sum(info.n_grad))
         self.nonfinite[phase] += int(np.sum(~np.isfinite(info.proposal.logp)))

@@ -1,18 +1,39 @@
-"""A log density that counts the gradients it is asked for.
-
-A transition reports its own gradients; what the adaptation evaluates besides, to find a step size
-for example, is counted here.
-"""
+"""A log density that counts what it is asked for."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from probmodel.types import Array, CurvedLogDensity, Evaluation, LogDensity
+from probmodel.types import Array, CurvedLogDensity, Evaluation, LogDensity, MetricLogDensity
+
+
+class Work(NamedTuple):
+    """Evaluations, each of one row: totals over chains.
+
+    Attributes
+    ----------
+    logp : log densities without a gradient
+    grad : log densities with their gradient
+    hvp : Hessian-vector products
+    hessian : Hessians and metrics
+    """
+
+    logp: int = 0
+    grad: int = 0
+    hvp: int = 0
+    hessian: int = 0
+
+    def plus(self, other: Work) -> Work:
+        """Add up two counts."""
+        return Work(*(a + b for a, b in zip(self, other, strict=True)))
+
+    def minus(self, other: Work) -> Work:
+        """Return what was added since ``other``."""
+        return Work(*(a - b for a, b in zip(self, other, strict=True)))
 
 
 class CountingDensity:
-    """Passes everything on to a log density and counts gradients.
+    """Passes everything on to a log density and counts the evaluations.
 
     Parameters
     ----------
@@ -20,24 +41,30 @@ class CountingDensity:
 
     Attributes
     ----------
-    gradients : int
-        Rows evaluated. A Hessian-vector product counts as 2, a Hessian as dim.
+    work : Work
+        Evaluations so far.
     """
 
     def __init__(self, density: LogDensity) -> None:
         self._density: Any = density
         self.dim = density.dim
         self.coordinate_names = getattr(density, "coordinate_names", ())
-        self.gradients = 0
+        self._logp = self._grad = self._hvp = self._hessian = 0
+
+    @property
+    def work(self) -> Work:
+        """Evaluations so far."""
+        return Work(self._logp, self._grad, self._hvp, self._hessian)
 
     def __call__(self, x: Array) -> Evaluation:
         """Log density and gradient at ``x``: (chains, dim)."""
-        self.gradients += len(x)
+        self._grad += len(x)
         value: Evaluation = self._density(x)
         return value
 
     def log_density(self, x: Array) -> Array:
         """Log density alone at ``x``: (chains, dim) -> (chains,)."""
+        self._logp += len(x)
         value: Array = self._density.log_density(x)
         return value
 
@@ -45,23 +72,39 @@ class CountingDensity:
         return getattr(self._density, name)
 
 
-class CountingCurvedDensity(CountingDensity):
+class _Curved(CountingDensity):
     """The same for a log density with second derivatives."""
 
     def hvp(self, x: Array, v: Array) -> Array:
         """Hessian at ``x`` times ``v``: (chains, dim) each."""
-        self.gradients += 2 * len(x)
+        self._hvp += len(x)
         value: Array = self._density.hvp(x, v)
         return value
 
     def hessian(self, x: Array) -> Array:
         """Hessian at ``x``: (chains, dim, dim)."""
-        self.gradients += self.dim * len(x)
+        self._hessian += len(x)
         value: Array = self._density.hessian(x)
         return value
 
 
+class _Metric(CountingDensity):
+    """The same for a log density with a metric."""
+
+    def metric(self, x: Array) -> Array:
+        """Metric at ``x``: (chains, dim, dim)."""
+        self._hessian += len(x)
+        value: Array = self._density.metric(x)
+        return value
+
+
+class _CurvedMetric(_Curved, _Metric):
+    """The same for a log density with both."""
+
+
 def counting(density: LogDensity) -> CountingDensity:
-    """Count the gradients of ``density``, with second derivatives if it has them."""
-    curved = isinstance(density, CurvedLogDensity)
-    return CountingCurvedDensity(density) if curved else CountingDensity(density)
+    """Count the evaluations of ``density``, of second derivatives and metrics if it has them."""
+    curved, metric = (isinstance(density, kind) for kind in (CurvedLogDensity, MetricLogDensity))
+    if curved:
+        return _CurvedMetric(density) if metric else _Curved(density)
+    return _Metric(density) if metric else CountingDensity(density)

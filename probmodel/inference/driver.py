@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from probmodel.inference.counting import counting
+from probmodel.inference.counting import Work, counting
 from probmodel.samplers.base import Info, Sampler
 from probmodel.types import Array, LogDensity
 
@@ -47,34 +47,37 @@ class Group:
         rng: np.random.Generator,
         collectors: Sequence[Collector] = (),
     ) -> None:
-        self._sampler, self._density, self._rng = sampler, density, rng
-        self._counting = counting(density)
+        self._sampler, self._density, self._rng = sampler, counting(density), rng
         self._x0, self._collectors = x0, collectors
         self._state: Any = None
         self._adaptation: Any = None
+        self._work_warmup: Work | None = None
         self.params: Any = None
 
     def start(self) -> None:
         """Evaluate the starting points and begin the adaptation."""
-        self._state = self._sampler.init(self._rng, self._counting, self._x0)
-        self._adaptation = self._sampler.adapt_init(self._rng, self._counting, self._state)
+        self._state = self._sampler.init(self._rng, self._density, self._x0)
+        self._adaptation = self._sampler.adapt_init(self._rng, self._density, self._state)
 
     def warm_up(self, i: int, n_warmup: int) -> None:
         """Move every chain and learn from the moves."""
         self.params = self._sampler.params(self._adaptation)
         info = self._move("warmup", i)
         self._adaptation = self._sampler.adapt(
-            self._rng, self._counting, i, n_warmup, self._adaptation, self._state, info
+            self._rng, self._density, i, n_warmup, self._adaptation, self._state, info
         )
 
     @property
-    def gradients_of_adaptation(self) -> int:
-        """Gradients, over all chains, that no transition accounts for."""
-        return self._counting.gradients
+    def work(self) -> tuple[Work, Work]:
+        """Evaluations of the warm-up, starting points and adaptation included, and since then."""
+        total = self._density.work
+        warmup = total if self._work_warmup is None else self._work_warmup
+        return warmup, total.minus(warmup)
 
     def freeze(self) -> None:
         """Fix the parameters for good."""
         self.params = self._sampler.params(self._adaptation, final=True)
+        self._work_warmup = self._density.work
 
     def draw(self, i: int) -> None:
         """Move every chain with the frozen parameters."""

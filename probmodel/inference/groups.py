@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from probmodel.errors import SamplerError
 from probmodel.inference.collectors import Counter, DrawStore
-from probmodel.inference.driver import Collector, Group, Outcome, Phase, drive
+from probmodel.inference.counting import Work
+from probmodel.inference.driver import Collector, Group, Outcome, drive
 from probmodel.inference.progress import Progress
 from probmodel.samplers.base import Sampler
+from probmodel.samplers.requirements import check_density
 from probmodel.types import Array, LogDensity
 
 
@@ -28,7 +31,7 @@ class SampleRun:
     warmup_x, warmup_stats : the same for the warm-up, or None if it was not to be saved
     warmup_done, draws_done : iterations of warm-up, and kept draws, of every chain
     interrupted : whether Ctrl-C ended the run early
-    n_grad_warmup, n_grad_sampling : gradients of each phase, over all chains; the warm-up includes
+    work_warmup, work_sampling : evaluations of each phase, over all chains; the warm-up includes
         those of the starting points and of the adaptation
     seconds_warmup, seconds_sampling : time each phase took
     nonfinite : proposals with a density that is not finite while sampling, over all chains
@@ -43,13 +46,23 @@ class SampleRun:
     warmup_done: int
     draws_done: int
     interrupted: bool
-    n_grad_warmup: int
-    n_grad_sampling: int
+    work_warmup: Work
+    work_sampling: Work
     seconds_warmup: float
     seconds_sampling: float
     nonfinite: int
     params: tuple[Any, ...]
     groups: int
+
+    @property
+    def n_grad_warmup(self) -> int:
+        """Gradients of the warm-up."""
+        return self.work_warmup.grad
+
+    @property
+    def n_grad_sampling(self) -> int:
+        """Gradients of the sampling."""
+        return self.work_sampling.grad
 
 
 def sample(
@@ -90,8 +103,10 @@ def sample(
     Raises
     ------
     SamplerError
-        If there are too few chains for the method, or a starting point has no finite log density.
+        If the target lacks what the method needs, there are too few chains for it, or a starting
+        point has no finite log density.
     """
+    check_density(sampler, density)
     blocks = _split(sampler, np.asarray(x0, dtype=float), pool)
     records = [
         _Record(len(block), block.shape[1], draws, warmup if save_warmup else 0, thin)
@@ -178,9 +193,8 @@ def _assemble(
         warmup_done=min(record.counter.iterations["warmup"] for record in records),
         draws_done=draws_done,
         interrupted=outcome.interrupted,
-        n_grad_warmup=_total(records, "warmup")
-        + sum(group.gradients_of_adaptation for group in groups),
-        n_grad_sampling=_total(records, "draw"),
+        work_warmup=reduce(Work.plus, (group.work[0] for group in groups)),
+        work_sampling=reduce(Work.plus, (group.work[1] for group in groups)),
         seconds_warmup=outcome.seconds_warmup,
         seconds_sampling=outcome.seconds_sampling,
         nonfinite=sum(record.counter.nonfinite["draw"] for record in records),
@@ -196,7 +210,3 @@ def _join(stores: Sequence[DrawStore]) -> tuple[Array, dict[str, Array], int]:
     names = parts[0] if all(parts) else ()
     stats = {name: np.concatenate([part[name] for part in parts]) for name in names}
     return np.concatenate([store.x(count) for store in stores]), stats, count
-
-
-def _total(records: Sequence[_Record], phase: Phase) -> int:
-    return sum(record.counter.gradients[phase] for record in records)

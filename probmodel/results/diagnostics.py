@@ -48,6 +48,7 @@ def diagnose(
     findings += run_checks.check_divergences(run)
     findings += run_checks.check_warmup(run, sampler, request)
     findings += run_checks.check_acceptance(run, sampler)
+    findings += run_checks.check_remarks(run, sampler)
     found = quantities(run, posterior, draws, sampler.coupling == "ensemble")
     findings += quantity_checks.check_not_finite(found)
     if not stuck:

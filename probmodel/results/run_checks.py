@@ -149,3 +149,15 @@ def check_warmup(run: SampleRun, sampler: Sampler, request: Request) -> list[Fin
         f"beyond {initial}, or lower initial_steps."
     )
     return [Finding("short_warmup", message)]
+
+
+def check_remarks(run: SampleRun, sampler: Sampler) -> list[Finding]:
+    """Ask the sampler itself, group by group; what several groups say is reported once."""
+    found: dict[str, Finding] = {}
+    for chains, params in zip(
+        np.array_split(np.arange(len(run.x)), run.groups), run.params, strict=True
+    ):
+        stats = {name: column[chains] for name, column in run.stats.items()}
+        for remark in sampler.remarks(params, stats):
+            found.setdefault(remark.kind, Finding(remark.kind, remark.message))
+    return list(found.values())

@@ -10,6 +10,9 @@ from probmodel.samplers.ada_mala import AdaMALA
 from probmodel.samplers.am import AdaptiveMetropolis
 from probmodel.samplers.base import Sampler
 from probmodel.samplers.fisher_mala import FisherMALA
+from probmodel.samplers.gad_mala import GradientAdaptiveMALA
+from probmodel.samplers.gad_mala_exact import GradientAdaptiveMALAExact
+from probmodel.samplers.gad_rwm import GradientAdaptiveRandomWalk
 from probmodel.samplers.mala import MALA
 from probmodel.samplers.mtm import MultipleTry
 from probmodel.samplers.rwm import RandomWalk
@@ -18,6 +21,9 @@ SAMPLERS: dict[str, type[Sampler]] = {
     "ada_mala": AdaMALA,
     "am": AdaptiveMetropolis,
     "fisher_mala": FisherMALA,
+    "gad_mala": GradientAdaptiveMALA,
+    "gad_mala_exact": GradientAdaptiveMALAExact,
+    "gad_rwm": GradientAdaptiveRandomWalk,
     "mala": MALA,
     "mtm": MultipleTry,
     "rwm": RandomWalk,

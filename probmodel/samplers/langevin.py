@@ -2,7 +2,7 @@
 
     x, y      position, proposal                      (chains, dim)
     g         gradient of the log density             (chains, dim)
-    R         a square root of the preconditioner     (dim, dim), A = R R'
+    R         a square root of the preconditioner     (dim, dim) or (dim,), A = R R'
     sigma     step size                               () or (chains,)
     eta       standard normal noise                   (chains, dim)
 
@@ -18,6 +18,7 @@ import numpy as np
 from probmodel.adaptation.initial_step import initial_step
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.metropolis import decide, evaluate
+from probmodel.samplers.roots import times, transposed_times
 from probmodel.types import Array, LogDensity
 
 
@@ -30,7 +31,7 @@ def propose(
     ----------
     density : the target
     state : where the chains are
-    root : (dim, dim), or None for the identity
+    root : (dim, dim), (dim,) for a diagonal one, or None for the identity
     step_size : positive; one for all, or (chains,)
     eta : (chains, dim), the noise
 
@@ -41,18 +42,15 @@ def propose(
     """
     sigma = np.reshape(step_size, (-1, 1))
     half = 0.5 * sigma
-    w = half * whiten(state.grad, root) + eta
+    w = half * transposed_times(root, state.grad) + eta
     with np.errstate(over="ignore", invalid="ignore"):
-        y = state.x + sigma * (w if root is None else w @ root.T)  # eq. (3)
+        y = state.x + sigma * times(root, w)  # eq. (3)
         proposal = evaluate(density, y)
-        u = w + half * whiten(proposal.grad, root)  # minus the noise that leads from y to x
+        u = w + half * transposed_times(
+            root, proposal.grad
+        )  # minus the noise that leads from y to x
         log_ratio = proposal.logp - state.logp - 0.5 * np.sum((u - eta) * (u + eta), axis=1)
     return proposal, log_ratio
-
-
-def whiten(grad: Array, root: Array | None) -> Array:
-    """Gradient in the coordinates of the noise: R'g for each row of ``grad``: (chains, dim)."""
-    return grad if root is None else np.asarray(grad @ root)
 
 
 def langevin_step(
@@ -66,6 +64,16 @@ def langevin_step(
     eta = rng.standard_normal(state.x.shape)
     proposal, log_ratio = propose(density, state, root, step_size, eta)
     return decide(rng, log_ratio, state, proposal, n_grad=1)
+
+
+def noisy_langevin_step(
+    rng: np.random.Generator, density: LogDensity, state: State, root: Array
+) -> tuple[State, Info]:
+    """One transition with a step size of one, whose ``info.record`` is the noise: (chains, dim)."""
+    eta = rng.standard_normal(state.x.shape)
+    proposal, log_ratio = propose(density, state, root, 1.0, eta)
+    new, info = decide(rng, log_ratio, state, proposal, n_grad=1)
+    return new, info._replace(record=eta)
 
 
 def find_step_size(

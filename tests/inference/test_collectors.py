@@ -42,5 +42,4 @@ def test_counter():
         counter.record("warmup", i, *transition(1.0), None)
     counter.record("draw", 0, *transition(1.0), None)
     assert counter.iterations == {"warmup": 3, "draw": 1}
-    assert counter.gradients == {"warmup": 12, "draw": 4}
     assert counter.nonfinite == {"warmup": 3, "draw": 1}

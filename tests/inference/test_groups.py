@@ -27,7 +27,8 @@ def test_everything_of_a_complete_run(counting, flat):
     np.testing.assert_array_equal(run.stats["step_size"], -1.0)
     assert (run.warmup_x, run.warmup_stats) == (None, None)
     assert (run.warmup_done, run.draws_done, run.interrupted) == (5, 6, False)
-    assert (run.n_grad_warmup, run.n_grad_sampling) == (5 * 4 * 3 + 4, 6 * 4 * 3)
+    assert run.work_warmup == (0, 5 * 4 + 4, 0, 0)
+    assert run.work_sampling == (0, 6 * 4, 0, 0)
     assert (run.nonfinite, run.groups, len(run.params)) == (0, 1, 1)
     assert run.seconds_warmup >= 0.0
     assert run.seconds_sampling >= 0.0
@@ -45,7 +46,7 @@ def test_thinning_keeps_the_last_of_each_block(counting, flat):
     np.testing.assert_array_equal(run.x[0, :, 0], [9.0, 13.0, 17.0])
     assert run.draws_done == 3
     assert run.warmup_x.shape == (4, 5, 2)
-    assert run.n_grad_sampling == 12 * 4 * 3
+    assert run.n_grad_sampling == 12 * 4
 
 
 @pytest.mark.parametrize(("fewest", "chains", "groups"), [(1, 4, 4), (2, 5, 2), (3, 7, 2)])

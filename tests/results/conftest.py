@@ -7,7 +7,9 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from probmodel.inference.counting import Work
 from probmodel.results.attributes import Request
+from probmodel.samplers.base import Remark
 from probmodel.types import Variable
 
 
@@ -42,6 +44,9 @@ class FakeSampler:
     name: ClassVar[str] = "fake_mala"
     coupling: ClassVar[str] = "pooled_warmup"
 
+    def remarks(self, params, stats):
+        return [] if params is None else [Remark("odd", f"{params}: {stats['lp'].shape}")]
+
 
 def statistics(rng, chains, draws):
     return {
@@ -70,12 +75,12 @@ def make_run():
             "warmup_done": 500,
             "draws_done": x.shape[1],
             "interrupted": False,
-            "n_grad_warmup": 2000,
-            "n_grad_sampling": 4 * x.shape[1],
+            "work_warmup": Work(logp=30, grad=2000),
+            "work_sampling": Work(grad=4 * x.shape[1], hvp=2, hessian=1),
             "seconds_warmup": 0.25,
             "seconds_sampling": 0.5,
             "nonfinite": 0,
-            "params": (),
+            "params": (None,),
             "groups": 1,
         }
         return SimpleNamespace(**{**fields, **changes})

@@ -105,7 +105,9 @@ def test_attributes(build, make_run):
     assert json.loads(attrs["settings"])["target_accept"] == 0.574
     assert attrs["seed"] == 42
     assert attrs["interrupted"] == 1
-    assert attrs["n_grad_sampling"] == 2000
+    assert (attrs["n_logp_warmup"], attrs["n_grad_warmup"]) == (30, 2000)
+    assert (attrs["n_grad_sampling"], attrs["n_hvp_sampling"]) == (2000, 2)
+    assert (attrs["n_hvp_warmup"], attrs["n_hessian_sampling"]) == (0, 1)
     assert attrs["sampling_time"] == 0.5
     assert attrs["inference_library"] == "probmodel"
     assert attrs["numpy_version"] == np.__version__

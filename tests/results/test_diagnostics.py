@@ -146,7 +146,8 @@ def test_acceptance_that_drifts(check, make_run):
 def test_methods_without_a_target_have_none_to_miss(check, make_run):
     run = make_run()
     run.stats["acceptance_rate"][:] = 0.1
-    plain = type("Plain", (), {"name": "plain", "coupling": "independent"})()
+    names = {"name": "plain", "coupling": "independent", "remarks": lambda *_: []}
+    plain = type("Plain", (), names)()
     assert check(run, sampler=plain) == {}
 
 
@@ -189,6 +190,11 @@ def test_too_many_derived_quantities_are_skipped(check, make_run, normal, monkey
     assert "4 of 9" in check(make_run(normal))["rhat"].message
     monkeypatch.setattr(quantities_module, "_MOST_DERIVED", 11_000)
     assert "1 of 3" in check(make_run(normal))["rhat"].message
+
+
+def test_what_the_sampler_remarks_is_reported_once(check, make_run):
+    found = check(make_run(params=("first", "second"), groups=2))
+    assert found["odd"].message == "first: (2, 500)"
 
 
 def test_emit_warns_once_for_each():
