@@ -109,6 +109,14 @@ class Affine(Wrapper):
 
         return (stretched, *rest, slope_in_loc, slope_in_scale)
 
+    def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:
+        """Quadratic form of the information on the parameters of ``dist``: that of ``dist``."""
+        *inner, loc, scale = changes
+        unknown = [name for name, c in (("loc", loc), ("scale", scale)) if c is not None]
+        if unknown:
+            raise self._without_information(unknown)
+        return self.dist.information(xp, inner, *params[:-2])
+
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of shape ``shape``."""
         *inner, loc, scale = params

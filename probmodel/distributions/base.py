@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from math import prod
 from typing import Any, ClassVar, NamedTuple
@@ -15,6 +15,7 @@ from probmodel.expressions import caller_location
 from probmodel.types import Array
 
 Thunk = Callable[[], Any]
+InformationMatrix = Mapping[tuple[str, str], Thunk]
 Summed = Callable[..., tuple[Array, list[Array]]]  # (wanted, value, *params)
 
 # Elements of a batch that are worked on at a time: a few arrays of this size fit in cache.
@@ -111,6 +112,50 @@ class Distribution:
         """
         raise NotImplementedError
 
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Return the expected Fisher information of parameters that are numbers, in closed form.
+
+        One thunk for each pair of parameters, named in declared order; what it returns broadcasts
+        to batch shape. Pairs that are left out are orthogonal. A parameter that is not paired with
+        itself has no closed form.
+        """
+        return {}
+
+    def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:
+        """Quadratic form ``c' I c`` of the expected Fisher information ``I`` of the parameters.
+
+        Parameters
+        ----------
+        changes : what ``c`` holds for each parameter: an array that broadcasts against it, event
+            axes included, or None for a parameter that does not change
+        *params : NumPy arrays
+
+        Returns
+        -------
+        One number per batch element, or what broadcasts to batch shape; written with ``xp``, so
+        that it can be differentiated in the changes
+
+        Raises
+        ------
+        ModelError
+            If there is no closed form for a parameter that changes.
+
+        Notes
+        -----
+        Distributions whose parameters are numbers give `information_matrix`; others override this.
+        """
+        matrix = self.information_matrix(*params)
+        moving = {p: c for p, c in zip(self.parameters, changes, strict=True) if c is not None}
+        unknown = [p for p in moving if (p, p) not in matrix]
+        if unknown:
+            raise self._without_information(unknown)
+        total: Any = 0.0
+        for (p, q), entry in matrix.items():
+            if p in moving and q in moving:
+                term = moving[p] * moving[q] * entry()
+                total = total + (term if p == q else 2.0 * term)
+        return total
+
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of total shape ``shape`` (batch + event) with NumPy parameters."""
         raise NotImplementedError
@@ -147,6 +192,12 @@ class Distribution:
     def _without(self, what: str) -> ModelError:
         return ModelError(
             f"{self.name} has no {what}.", location=self.location, distribution=self.name
+        )
+
+    def _without_information(self, names: Sequence[str]) -> ModelError:
+        return self._without(
+            f"expected Fisher information here for a change of {' and '.join(names)}; "
+            "use metric='neg_hessian' or metric='softabs'"
         )
 
     def summed(

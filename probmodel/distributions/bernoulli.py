@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel.constraints import IntegerInterval, UnitInterval
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.bernoulli_logit import BernoulliLogit
 from probmodel.distributions.domain import where_valid
 from probmodel.special import xlog1py, xlogy
@@ -56,6 +56,11 @@ class Bernoulli(Distribution):
             lambda: xp.log(p) - xp.log1p(-p),
             lambda: value / p - (1.0 - value) / (1.0 - p),
         )
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on ``p``; without bound towards certainty."""
+        (p,) = params
+        return {("p", "p"): lambda: 1.0 / (p * (1.0 - p))}
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw zeros and ones of shape ``shape``."""

@@ -9,7 +9,15 @@ import numpy as np
 
 from probmodel.constraints import IntegerInterval, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Summed, Thunk, reduce_to, row_sum
+from probmodel.distributions.base import (
+    Distribution,
+    InformationMatrix,
+    Parameter,
+    Summed,
+    Thunk,
+    reduce_to,
+    row_sum,
+)
 from probmodel.numerics import row_sum_log
 from probmodel.special import expit, log1p_exp
 from probmodel.types import Array
@@ -55,6 +63,11 @@ class BernoulliLogit(Distribution):
             lambda: 2.0 * logit * expit(sign * logit),
             lambda: -sign * expit(sign * logit),
         )
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on the log odds: the variance of the outcome."""
+        (logit,) = params
+        return {("logit", "logit"): lambda: expit(logit) * expit(-logit)}
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw zeros and ones of shape ``shape``."""

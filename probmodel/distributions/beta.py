@@ -9,9 +9,15 @@ import numpy as np
 
 from probmodel.constraints import Positive, UnitInterval
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Summed, Thunk
+from probmodel.distributions.base import (
+    Distribution,
+    InformationMatrix,
+    Parameter,
+    Summed,
+    Thunk,
+)
 from probmodel.distributions.domain import where_valid
-from probmodel.special import betaln, digamma
+from probmodel.special import betaln, digamma, trigamma
 from probmodel.types import Array
 
 
@@ -58,6 +64,15 @@ class Beta(Distribution):
             lambda: xp.log(value) - digamma(alpha) + digamma(alpha + beta),
             lambda: xp.log1p(-value) - digamma(beta) + digamma(alpha + beta),
         )
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on both shapes."""
+        alpha, beta = params
+        return {
+            ("alpha", "alpha"): lambda: trigamma(alpha) - trigamma(alpha + beta),
+            ("alpha", "beta"): lambda: -trigamma(alpha + beta),
+            ("beta", "beta"): lambda: trigamma(beta) - trigamma(alpha + beta),
+        }
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of shape ``shape``."""

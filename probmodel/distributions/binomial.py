@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel.constraints import IntegerInterval, UnitInterval
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.binomial_logit import BinomialLogit, log_binomial_coefficient
 from probmodel.distributions.domain import where_valid
 from probmodel.special import xlog1py, xlogy
@@ -61,6 +61,11 @@ class Binomial(Distribution):
             lambda: xp.log1p(-p) + 0.0 * value,
             lambda: value / p - (n - value) / (1.0 - p),
         )
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on ``p``; without bound towards certainty."""
+        n, p = params
+        return {("p", "p"): lambda: n / (p * (1.0 - p))}
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw counts of shape ``shape``."""

@@ -9,7 +9,14 @@ import numpy as np
 
 from probmodel.constraints import IntegerInterval, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk, reduce_to, row_sum
+from probmodel.distributions.base import (
+    Distribution,
+    InformationMatrix,
+    Parameter,
+    Thunk,
+    reduce_to,
+    row_sum,
+)
 from probmodel.distributions.domain import is_integer
 from probmodel.special import betaln, expit, log1p_exp, softplus_and_expit
 from probmodel.types import Array
@@ -55,6 +62,11 @@ class BinomialLogit(Distribution):
             lambda: -log1p_exp(logit),
             lambda: value - n * expit(logit),
         )
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on the log odds: the variance of the count."""
+        n, logit = params
+        return {("logit", "logit"): lambda: n * expit(logit) * expit(-logit)}
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw counts of shape ``shape``."""

@@ -55,6 +55,15 @@ class Categorical(Distribution):
         chosen, _ = indicators(value, p.shape[-1])
         return (lambda: np.zeros(np.shape(value)), lambda: chosen / p)
 
+    def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:
+        """Quadratic form of the information on the probabilities, as if free: batch shape."""
+        (p,), (change,) = params, changes
+        if change is None:
+            return 0.0
+        # A category of probability zero never occurs, which says nothing about the others.
+        weight = np.divide(1.0, p, out=np.zeros(np.shape(p)), where=p != 0)
+        return xp.sum(weight * change * change, axis=-1)
+
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw categories of shape ``shape``."""
         (p,) = params

@@ -53,6 +53,15 @@ class CategoricalLogit(Distribution):
 
         return (lambda: np.zeros(np.shape(value)), slope_in_logits)
 
+    def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:
+        """Quadratic form of the information on the logits, a variance: batch shape."""
+        (logits,), (change,) = params, changes
+        if change is None:
+            return 0.0
+        p = np.exp(logits - logsumexp(logits, axis=-1, keepdims=True))
+        centred = change - xp.sum(p * change, axis=-1, keepdims=True)
+        return xp.sum(p * centred * centred, axis=-1)
+
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw categories of shape ``shape``."""
         (logits,) = params

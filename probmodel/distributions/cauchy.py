@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +26,8 @@ class Cauchy(LocationScale):
     -----
     Stan: ``cauchy(loc, scale)``. SciPy: ``cauchy(loc, scale)``. One number per batch element.
     """
+
+    standard_information: ClassVar = (0.5, 0.5)
 
     @staticmethod
     def log_standard(xp: Any, z: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import Any
 
@@ -90,15 +90,31 @@ class Correlation:
         """
         xp = anp if isinstance(z, Box) or isinstance(self.length_scale, Box) else np
         total = 0.0
-        scaled, correlations = self._kept or self._correlate()
-        for axis, (s, rho, root) in enumerate(zip(scaled, correlations, self._roots, strict=True)):
-            stretched = self.kernel.stretch(s, rho)
-            inner = solve_lower(root, transpose(solve_lower(root, stretched)))
+        for axis, inner in enumerate(self._stretches()):
             rows = self._rows(z, axis)
             quadratic = xp.sum(xp.matmul(rows, inner) * rows, axis=(-2, -1))
             trace = xp.sum(diagonal(inner), axis=-1) * (self.size // self.sizes[axis])
             total = total + 0.5 * (quadratic - trace)
         return total / self.length_scale
+
+    def stretch_moments(self) -> tuple[Array, Array]:
+        """Traces of S and of its square, for the change S of the matrix in the log length scale.
+
+        S is whitened by the matrix: it is a sum of one term for each axis.
+        """
+        stretches = [np.asarray(m) for m in self._stretches()]
+        means = [np.trace(m, axis1=-2, axis2=-1) / m.shape[-1] for m in stretches]
+        squares = [np.sum(m * m, axis=(-2, -1)) / m.shape[-1] for m in stretches]
+        mean = np.sum(means, axis=0)
+        spread = sum(q - t * t for q, t in zip(squares, means, strict=True))
+        return self.size * mean, self.size * (mean * mean + spread)
+
+    def _stretches(self) -> Iterator[Any]:
+        """Yield the whitened change of each axis's matrix in the log length scale."""
+        scaled, correlations = self._kept or self._correlate()
+        for s, rho, root in zip(scaled, correlations, self._roots, strict=True):
+            stretched = self.kernel.stretch(s, rho)
+            yield solve_lower(root, transpose(solve_lower(root, stretched)))
 
     def _on_axes(self, value: Any, maps: Sequence[Callable[[Any], Any]]) -> Any:
         """Apply one linear map along each axis of the event."""

@@ -11,7 +11,7 @@ from probmodel.constraints import Positive, Simplex
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter, Thunk
 from probmodel.distributions.domain import where_inside, where_valid
-from probmodel.special import digamma, gammaln
+from probmodel.special import digamma, gammaln, trigamma
 from probmodel.types import Array
 
 # How far from one the elements of a value may add up to, as rounding leaves them.
@@ -58,6 +58,15 @@ class Dirichlet(Distribution):
             return xp.log(value) - digamma(alpha) + digamma(total)
 
         return (lambda: (alpha - 1.0) / value, slope_in_concentration)
+
+    def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:
+        """Quadratic form of the information on the concentration: batch shape."""
+        (alpha,), (change,) = params, changes
+        if change is None:
+            return 0.0
+        total = xp.sum(change + np.zeros(alpha.shape[-1]), axis=-1)
+        own = xp.sum(trigamma(alpha) * change * change, axis=-1)
+        return own - trigamma(np.sum(alpha, axis=-1)) * total * total
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw vectors of probabilities: ``shape`` ends with their length."""

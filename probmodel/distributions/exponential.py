@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel.constraints import NonNegative, Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import where_inside
 from probmodel.types import Array
 
@@ -43,6 +43,11 @@ class Exponential(Distribution):
         """Return derivatives with respect to value and rate."""
         (rate,) = params
         return (lambda: -rate, lambda: 1.0 / rate - value)
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on the rate."""
+        (rate,) = params
+        return {("rate", "rate"): lambda: 1.0 / (rate * rate)}
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of shape ``shape``."""

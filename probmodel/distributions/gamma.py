@@ -9,9 +9,9 @@ import numpy as np
 
 from probmodel.constraints import Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import where_valid
-from probmodel.special import digamma, gammaln
+from probmodel.special import digamma, gammaln, trigamma
 from probmodel.types import Array
 
 
@@ -53,7 +53,20 @@ class Gamma(Distribution):
             lambda: alpha / beta - value,
         )
 
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on shape and rate."""
+        return gamma_information(*params)
+
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of shape ``shape``."""
         alpha, beta = params
         return np.asarray(rng.standard_gamma(alpha, shape) / beta)
+
+
+def gamma_information(alpha: Array, beta: Array) -> InformationMatrix:
+    """Information on shape and rate in a gamma variable, or in its reciprocal."""
+    return {
+        ("alpha", "alpha"): lambda: trigamma(alpha),
+        ("alpha", "beta"): lambda: -1.0 / beta,
+        ("beta", "beta"): lambda: alpha / (beta * beta),
+    }

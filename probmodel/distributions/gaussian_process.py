@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from probmodel.constraints import Positive, Real
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import (
     Distribution,
+    InformationMatrix,
     Parameter,
     Summed,
     Thunk,
@@ -61,6 +62,8 @@ class GaussianProcess(Distribution):
     References
     ----------
     Rasmussen and Williams (2006), Gaussian Processes for Machine Learning, chapters 2, 4 and 5.
+    Mardia and Marshall (1984), Maximum likelihood estimation of models for residual covariance in
+    spatial regression: the information.
 
     Raises
     ------
@@ -141,6 +144,23 @@ class GaussianProcess(Distribution):
             lambda: correlation.slope(z),
             *(self._no_slope for _ in range(n_coordinates)),
         )
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on mean, amplitude and length scale (Mardia and Marshall 1984)."""
+        _, amplitude, length_scale, *coordinates = params
+        correlation = self._correlation(length_scale, coordinates)
+        moments = cache(correlation.stretch_moments)
+
+        def in_mean() -> Any:
+            ones = correlation.whiten(np.ones(correlation.shape))
+            return np.sum(ones * ones, axis=self._axes) / (amplitude * amplitude)
+
+        return {
+            ("mean", "mean"): in_mean,
+            ("amplitude", "amplitude"): lambda: 2.0 * correlation.size / (amplitude * amplitude),
+            ("amplitude", "length_scale"): lambda: moments()[0] / (amplitude * length_scale),
+            ("length_scale", "length_scale"): lambda: 0.5 * moments()[1] / length_scale**2,
+        }
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw processes: ``shape`` ends with their shape."""

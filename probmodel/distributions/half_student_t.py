@@ -9,10 +9,10 @@ import numpy as np
 
 from probmodel.constraints import NonNegative, Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import where_inside
 from probmodel.distributions.location_scale import LOG_2
-from probmodel.distributions.student_t import log_normalizer, slope_in_df
+from probmodel.distributions.student_t import log_normalizer, slope_in_df, tail_information
 from probmodel.types import Array
 
 
@@ -61,6 +61,10 @@ class HalfStudentT(Distribution):
             lambda: slope_in_df(df, xp.log1p(z * z / df), weight * z * z),
             lambda: (z * z * weight - 1.0) / scale,
         )
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on degrees of freedom and scale."""
+        return tail_information(*params)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of shape ``shape``."""

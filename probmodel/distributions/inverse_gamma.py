@@ -9,8 +9,9 @@ import numpy as np
 
 from probmodel.constraints import Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import where_inside, where_valid
+from probmodel.distributions.gamma import gamma_information
 from probmodel.special import digamma, gammaln
 from probmodel.types import Array
 
@@ -52,6 +53,10 @@ class InverseGamma(Distribution):
             lambda: xp.log(beta) - xp.log(value) - digamma(alpha),
             lambda: alpha / beta - 1.0 / value,
         )
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on shape and scale: that of the reciprocal."""
+        return gamma_information(*params)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of shape ``shape``."""

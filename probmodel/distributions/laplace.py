@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +26,8 @@ class Laplace(LocationScale):
     Stan: ``double_exponential(loc, scale)``. SciPy: ``laplace(loc, scale)``. One number per batch
     element.
     """
+
+    standard_information: ClassVar = (1.0, 1.0)
 
     @staticmethod
     def log_standard(xp: Any, z: Any) -> Any:

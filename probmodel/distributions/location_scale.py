@@ -9,7 +9,15 @@ import numpy as np
 
 from probmodel.constraints import NonNegative, Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Summed, Thunk, reduce_to, row_sum
+from probmodel.distributions.base import (
+    Distribution,
+    InformationMatrix,
+    Parameter,
+    Summed,
+    Thunk,
+    reduce_to,
+    row_sum,
+)
 from probmodel.distributions.domain import where_inside
 from probmodel.types import Array
 
@@ -24,6 +32,9 @@ class LocationScale(Distribution):
     """
 
     parameters: ClassVar = {"loc": Parameter(Real()), "scale": Parameter(Positive())}
+
+    # Fisher information on location and scale, for the standard density (symmetric about zero).
+    standard_information: ClassVar[tuple[float, float] | None] = None
 
     def support(self) -> Constraint:
         """All real numbers."""
@@ -55,6 +66,17 @@ class LocationScale(Distribution):
         z = (value - loc) / scale
         slope = self.slope_standard(xp, z) / scale
         return (lambda: slope, lambda: -slope, lambda: -(1.0 / scale + z * slope))
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on location and scale, which are orthogonal by symmetry."""
+        if self.standard_information is None:
+            return {}
+        _, scale = params
+        in_loc, in_scale = self.standard_information
+        return {
+            ("loc", "loc"): lambda: in_loc / (scale * scale),
+            ("scale", "scale"): lambda: in_scale / (scale * scale),
+        }
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of shape ``shape``."""
@@ -120,6 +142,14 @@ class HalfFamily(Distribution):
         z = value / scale
         slope = self.full.slope_standard(xp, z) / scale
         return (lambda: slope, lambda: -(1.0 / scale + z * slope))
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on the scale: that of the whole family."""
+        if self.full.standard_information is None:
+            return {}
+        (scale,) = params
+        _, in_scale = self.full.standard_information
+        return {("scale", "scale"): lambda: in_scale / (scale * scale)}
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of shape ``shape``."""

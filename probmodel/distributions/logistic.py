@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from math import pi
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,6 +26,8 @@ class Logistic(LocationScale):
     -----
     Stan: ``logistic(loc, scale)``. SciPy: ``logistic(loc, scale)``. One number per batch element.
     """
+
+    standard_information: ClassVar = (1.0 / 3.0, (3.0 + pi**2) / 9.0)
 
     @staticmethod
     def log_standard(xp: Any, z: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel.constraints import Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.normal import Normal
 from probmodel.special import LOG_2PI, log_ndtr
 from probmodel.types import Array
@@ -54,6 +54,14 @@ class LogNormal(Distribution):
             lambda: z / sigma,
             lambda: (z * z - 1.0) / sigma,
         )
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on mean and standard deviation of the logarithm."""
+        _, sigma = params
+        return {
+            ("mu", "mu"): lambda: 1.0 / (sigma * sigma),
+            ("sigma", "sigma"): lambda: 2.0 / (sigma * sigma),
+        }
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of shape ``shape``."""

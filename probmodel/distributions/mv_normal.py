@@ -133,6 +133,29 @@ class MvNormal(Distribution):
         dual = w.adjoint(w.whiten(value - loc))
         return (lambda: -dual, lambda: dual, lambda: self._slope_in_matrix(xp, dual, matrix))
 
+    def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:
+        """Quadratic form of the information on mean and matrix, which are orthogonal."""
+        (_, matrix), (change_of_loc, change_of_matrix) = params, changes
+        n = matrix.shape[-1]
+        total: Any = 0.0
+        if change_of_loc is not None:
+            z = self._of(matrix).whiten(change_of_loc + np.zeros(n))
+            total = xp.sum(z * z, axis=-1)
+        if change_of_matrix is not None:
+            s = self._whitened_change(matrix, change_of_matrix + np.zeros((n, n)))
+            total = total + 0.5 * xp.sum(s * s, axis=(-2, -1))
+        return total
+
+    def _whitened_change(self, matrix: Array, change: Any) -> Any:
+        """Change of the matrix, whitened by the matrix: (..., n, n).
+
+        The inverse of a matrix changes by as much, with the other sign, so this serves covariances
+        and precisions. Only the symmetric part of a change counts.
+        """
+        root = cholesky(matrix)
+        s = solve_lower(root, transpose(solve_lower(root, change)))
+        return 0.5 * (s + transpose(s))
+
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw vectors: ``shape`` ends with their length."""
         return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
@@ -199,6 +222,11 @@ class MvNormalCholesky(MvNormal):
         outer = dual[..., :, None] * transpose(z)
         lower = np.tril(np.ones(np.shape(matrix)[-2:]))
         return outer * lower - embed_diagonal(1.0 / diagonal(matrix))
+
+    def _whitened_change(self, matrix: Array, change: Any) -> Any:
+        lower = np.tril(np.ones(np.shape(matrix)[-2:]))
+        s = solve_lower(matrix, change * lower)
+        return s + transpose(s)
 
 
 class MvNormalPrecision(MvNormal):

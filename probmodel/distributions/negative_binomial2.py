@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel.constraints import IntegerInterval, Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import is_integer, where_valid
 from probmodel.special import betaln, digamma, xlogy
 from probmodel.types import Array
@@ -67,6 +67,11 @@ class NegativeBinomial2(Distribution):
             return gammas - xp.log1p(mu / phi) + (mu - value) / total
 
         return (slope_in_value, lambda: (value / mu - 1.0) * phi / total, slope_in_phi)
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on the mean: that on the precision, orthogonal to it, is an infinite sum."""
+        mu, phi = params
+        return {("mu", "mu"): lambda: phi / (mu + phi) / mu}
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw counts of shape ``shape``."""

@@ -35,6 +35,8 @@ class Normal(LocationScale):
         ("scale", "exp of half"): NormalLogVariance,
     }
 
+    standard_information: ClassVar = (1.0, 2.0)
+
     @staticmethod
     def log_standard(xp: Any, z: Any) -> Any:
         """Log density of the standard normal."""

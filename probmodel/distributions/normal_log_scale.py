@@ -12,6 +12,7 @@ from probmodel.constraints import Real
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import (
     Distribution,
+    InformationMatrix,
     Parameter,
     Summed,
     Thunk,
@@ -59,6 +60,14 @@ class NormalLogScale(Distribution):
         inverse = xp.exp(-log_scale)
         z = (value - loc) * inverse
         return (lambda: -z * inverse, lambda: z * inverse, lambda: z * z - 1.0)
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on location and log scale."""
+        _, log_scale = params
+        return {
+            ("loc", "loc"): lambda: np.exp(-2.0 * log_scale),
+            ("log_scale", "log_scale"): lambda: np.asarray(2.0),
+        }
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of shape ``shape``."""

@@ -12,6 +12,7 @@ from probmodel.constraints import Real
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import (
     Distribution,
+    InformationMatrix,
     Parameter,
     Summed,
     Thunk,
@@ -58,6 +59,14 @@ class NormalLogVariance(Distribution):
         residual = value - loc
         slope = residual * xp.exp(-log_variance)
         return (lambda: -slope, lambda: slope, lambda: 0.5 * (residual * slope - 1.0))
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on location and log variance."""
+        _, log_variance = params
+        return {
+            ("loc", "loc"): lambda: np.exp(-log_variance),
+            ("log_variance", "log_variance"): lambda: np.asarray(0.5),
+        }
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of shape ``shape``."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel.constraints import IntegerInterval, NonNegative
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.poisson_log import (
     PoissonLog,
@@ -58,6 +58,11 @@ class Poisson(Distribution):
         """Return derivatives of `log_kernel` with respect to value and rate."""
         (rate,) = params
         return (lambda: xp.log(rate), lambda: value / rate - 1.0)
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on the rate; without bound towards zero."""
+        (rate,) = params
+        return {("rate", "rate"): lambda: 1.0 / rate}
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw counts of shape ``shape``."""

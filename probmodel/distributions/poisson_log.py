@@ -11,6 +11,7 @@ from probmodel.constraints import IntegerInterval, Real
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import (
     Distribution,
+    InformationMatrix,
     Parameter,
     Summed,
     Thunk,
@@ -57,6 +58,11 @@ class PoissonLog(Distribution):
         """Return derivatives of `log_kernel` with respect to value and log rate."""
         (log_rate,) = params
         return (lambda: log_rate, lambda: value - xp.exp(log_rate))
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on the log rate: the variance of the count."""
+        (log_rate,) = params
+        return {("log_rate", "log_rate"): lambda: np.exp(log_rate)}
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw counts of shape ``shape``."""

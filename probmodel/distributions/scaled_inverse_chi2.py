@@ -9,9 +9,10 @@ import numpy as np
 
 from probmodel.constraints import Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.inverse_gamma import InverseGamma
+from probmodel.special import trigamma
 from probmodel.types import Array
 
 
@@ -58,6 +59,14 @@ class ScaledInverseChi2(Distribution):
             lambda: 0.5 * (slopes[1]() + scale * scale * slopes[2]()),
             lambda: df * scale * slopes[2](),
         )
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on degrees of freedom and scale, which are orthogonal."""
+        df, scale = params
+        return {
+            ("df", "df"): lambda: 0.25 * trigamma(0.5 * df) - 0.5 / df,
+            ("scale", "scale"): lambda: 2.0 * df / (scale * scale),
+        }
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of shape ``shape``."""

@@ -9,9 +9,19 @@ import numpy as np
 
 from probmodel.constraints import Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk, reduce_to, row_sum
-from probmodel.special import betaln, digamma
+from probmodel.distributions.base import (
+    Distribution,
+    InformationMatrix,
+    Parameter,
+    Thunk,
+    reduce_to,
+    row_sum,
+)
+from probmodel.special import betaln, digamma, trigamma
 from probmodel.types import Array
+
+# Above these degrees of freedom the closed form of the information on them cancels.
+_MANY = 50.0
 
 
 class StudentT(Distribution):
@@ -30,6 +40,11 @@ class StudentT(Distribution):
     -----
     Stan: ``student_t(df, loc, scale)``. SciPy: ``t(df, loc, scale)``. One number per batch
     element.
+
+    References
+    ----------
+    Lange, Little and Taylor (1989), Robust statistical modeling using the t distribution: the
+    information.
     """
 
     parameters: ClassVar = {
@@ -60,6 +75,14 @@ class StudentT(Distribution):
             lambda: -slope,
             lambda: -(1.0 / scale + z * slope),
         )
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on degrees of freedom, location and scale."""
+        df, _, scale = params
+        return {
+            **tail_information(df, scale),
+            ("loc", "loc"): lambda: (df + 1.0) / ((df + 3.0) * scale * scale),
+        }
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of shape ``shape``."""
@@ -112,3 +135,29 @@ def slope_in_df(df: Any, tail: Any, pull: Any) -> Any:
     """
     gammas = digamma(0.5 * df + 0.5) - digamma(0.5 * df)
     return 0.5 * (gammas - tail + (pull - 1.0) / df)
+
+
+def tail_information(df: Array, scale: Array) -> InformationMatrix:
+    """Information on degrees of freedom and scale, the same in the absolute value of ``z``."""
+    return {
+        ("df", "df"): lambda: _information_in_df(df),
+        ("df", "scale"): lambda: -2.0 / ((df + 1.0) * (df + 3.0) * scale),
+        ("scale", "scale"): lambda: 2.0 * df / ((df + 3.0) * scale * scale),
+    }
+
+
+def _information_in_df(df: Array) -> Array:
+    """Information on the degrees of freedom, of order ``df**-4`` for many of them.
+
+    Its trigamma functions are as large as ``1 / df``. For many degrees of freedom their asymptotic
+    series takes their place, of which the first terms cancel against the rational part exactly.
+    """
+    many = df > _MANY
+    few = np.minimum(df, _MANY)
+    trigammas = 0.25 * (trigamma(0.5 * few) - trigamma(0.5 * few + 0.5))
+    closed = trigammas - (few + 5.0) / (2.0 * few * (few + 1.0) * (few + 3.0))
+    r = 1.0 / np.maximum(df, _MANY)
+    s = r * r
+    remainder = r * s * s * (-0.5 + s * (1.5 + s * (-8.5 + s * 77.5)))
+    series = remainder + 0.5 * s * s * (7.0 + 3.0 * r) / ((1.0 + r) * (1.0 + 3.0 * r))
+    return np.where(many, series, closed)

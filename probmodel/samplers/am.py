@@ -5,7 +5,7 @@
     L         root of the proposal covariance up to delta          (dim, dim), lower triangular
     delta     squared scale: a move is sqrt(delta) L eta           ()
     z         L^-1 (x - mu)                                        (chains, dim)
-    rho_t     learning rate 0.001 / (1 + t/4000) of L              ()
+    rho_t     learning rate of L                                   ()
     a         whether the proposal was accepted                    (chains,)
 
     variant "haario": Haario, Saksman and Tamminen (2001), "An adaptive Metropolis algorithm",
@@ -17,7 +17,8 @@
 Deviations: both stop adapting with the warm-up. The positions of all chains of a group teach one L.
 "haario" steers its scale by the rule of the other variant, where Zhu tunes it by hand, factorises
 anew after every fifth iteration only, and begins with plain steps whose size is found by trying.
-Each chain applies the rule for delta once.
+Each chain applies the rule for delta once. A dense L of "cholesky" does not more than double in one
+move, as it would again and again while it is far too small: there the paper's step is unstable.
 """
 
 from __future__ import annotations
@@ -39,12 +40,34 @@ from probmodel.types import Array, LogDensity
 
 Variant = Literal["haario", "cholesky"]
 VARIANTS = ("haario", "cholesky")
+Preset = Literal["paper", "code"]
 
 INITIAL_STEPS = 500  # plain iterations of a warm-up long enough
 REFRESH = 5  # iterations between factorisations
 OPTIMAL = 2.38  # over sqrt(dim): the scale that suits a normal target of known covariance
 MEAN_RATE = 0.01  # of mu
 SMALLEST = 1e-3  # of the diagonal of L
+
+
+class Schedule(NamedTuple):
+    """How "cholesky" learns: rho_t = rate / (1 + t / time), and where its scales start.
+
+    Attributes
+    ----------
+    rate, time : of rho_t
+    L, delta : initial diagonal of L, and initial delta, each as (factor, power of dim)
+    """
+
+    rate: float
+    time: float
+    L: tuple[float, float]
+    delta: tuple[float, float]
+
+
+PRESETS: dict[Preset, Schedule] = {
+    "paper": Schedule(0.001, 4000.0, (0.1, -0.5), (1.0, 0.0)),
+    "code": Schedule(0.0005, 5000.0, (1.0, 0.0), (0.1, -0.5)),
+}
 
 
 class Params(NamedTuple):
@@ -69,7 +92,8 @@ class AdaptiveMetropolis(SteeredSampler):
     Parameters
     ----------
     step_size : float, optional
-        Where the scale starts; by default found by trying ("haario") or 1 ("cholesky").
+        Where the scale starts; by default found by trying ("haario") or as in the preset
+        ("cholesky").
     target_accept : float
         Acceptance rate that the scale aims at, between 0 and 1.
     step_rate : float
@@ -81,6 +105,9 @@ class AdaptiveMetropolis(SteeredSampler):
     initial_steps : int, optional
         Plain iterations before the covariance is used, at least 2; for "haario" only. By default
         500, or a quarter of a warm-up shorter than 2000.
+    preset : {"paper", "code"}
+        Initial scales and learning rate of "cholesky": those of the paper, or those of its
+        authors' program, which made the tables.
 
     Raises
     ------
@@ -93,6 +120,7 @@ class AdaptiveMetropolis(SteeredSampler):
     variant: Variant = "haario"
     diagonal: bool = False
     initial_steps: int | None = None
+    preset: Preset = "paper"
 
     name: ClassVar[str] = "am"
     summary: ClassVar[str] = "random walk with a learned covariance, no gradients"
@@ -106,6 +134,7 @@ class AdaptiveMetropolis(SteeredSampler):
         check_choice(self.name, "variant", self.variant, VARIANTS)
         check_flag(self.name, "diagonal", self.diagonal)
         check_whole(self.name, "initial_steps", self.initial_steps, least=2, optional=True)
+        check_choice(self.name, "preset", self.preset, PRESETS)
 
     def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:
         """State at the starting points; its gradient is zeros."""
@@ -123,12 +152,13 @@ class AdaptiveMetropolis(SteeredSampler):
         return decide(rng, log_ratio, state, proposal, n_grad=0)
 
     def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: State) -> Adaptation:
-        """Start from plain steps ("haario"), or from L = 0.1/sqrt(dim) I ("cholesky")."""
+        """Start from plain steps ("haario"), or from short equal scales ("cholesky")."""
         dim = state.x.shape[1]
         if self.variant == "cholesky":
             moments = Moments(0, state.x.mean(axis=0), np.zeros((dim, dim)))
-            root = 0.1 / np.sqrt(dim) * np.eye(dim)
-            return Adaptation(2.0 * float(np.log(self.step_size or 1.0)), moments, root)
+            L, delta = (factor * dim**power for factor, power in PRESETS[self.preset][2:])
+            delta = delta if self.step_size is None else self.step_size**2
+            return Adaptation(float(np.log(delta)), moments, L * np.eye(dim))
 
         def acceptance_at(step_size: float) -> float:
             _, info = self.step(rng, density, state, Params(None, step_size))
@@ -187,7 +217,10 @@ class AdaptiveMetropolis(SteeredSampler):
         mean = mean + MEAN_RATE * (x.mean(axis=0) - mean)
         r = x - mean
         z = solve_lower(L, r.T).T
-        rho = 0.001 / (1.0 + t / 4000.0)
+        schedule = PRESETS[self.preset]
+        rho = schedule.rate / (1.0 + t / schedule.time)
+        if not self.diagonal:
+            z = z / np.maximum(1.0, rho * np.sum(z * z, axis=1, keepdims=True))
         L = (1.0 - rho) * L + rho * np.tril(r.T @ z / len(x))
         diagonal = np.maximum(np.diagonal(L), SMALLEST)
         L = np.diag(diagonal) if self.diagonal else np.tril(L, -1) + np.diag(diagonal)

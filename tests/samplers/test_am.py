@@ -63,6 +63,26 @@ def test_cholesky_follows_the_papers_recursion(targets, diagonal):
     np.testing.assert_allclose(final.root, L, rtol=1e-10, atol=1e-12)
 
 
+def test_the_presets_of_the_stochastic_gradient(targets):
+    target, x = targets.Gaussian(np.zeros(4), np.eye(4)), np.zeros((1, 4))
+    for preset, L, delta in (("paper", 0.05, 1.0), ("code", 1.0, 0.05)):
+        sampler = AdaptiveMetropolis(variant="cholesky", preset=preset)
+        params = sampler.params(sampler.adapt_init(None, target, sampler.init(None, target, x)))
+        np.testing.assert_allclose(params.root, L * np.eye(4))
+        assert params.step_size == pytest.approx(delta**0.5)
+    chosen = AdaptiveMetropolis(variant="cholesky", step_size=0.3)
+    start = chosen.adapt_init(None, target, chosen.init(None, target, x))
+    assert chosen.params(start).step_size == pytest.approx(0.3)
+
+
+def test_a_root_far_too_small_stays_finite(targets):
+    """The plain step overflows here: positions a hundred roots away, in a hundred dimensions."""
+    target = targets.Gaussian(np.zeros(100), np.diag((0.01 * np.arange(1, 101)) ** 2))
+    x0 = np.random.default_rng(7).standard_normal((2, 100))
+    result = sample(AdaptiveMetropolis(variant="cholesky"), target, x0, 8, draws=10, warmup=3000)
+    assert np.isfinite(result.params[0].root).all()
+
+
 @pytest.mark.parametrize("variant", ["haario", "cholesky"])
 def test_correlated_target_is_sampled(targets, variant):
     rng = np.random.default_rng(3)
@@ -99,7 +119,14 @@ def test_a_covariance_without_a_root_keeps_the_last_one():
 
 
 @pytest.mark.parametrize(
-    "setting", [{"variant": "qr"}, {"initial_steps": 1}, {"diagonal": 3}, {"step_size": 0.0}]
+    "setting",
+    [
+        {"variant": "qr"},
+        {"preset": "matlab"},
+        {"initial_steps": 1},
+        {"diagonal": 3},
+        {"step_size": 0.0},
+    ],
 )
 def test_bad_settings(setting):
     with pytest.raises(SamplerError, match=next(iter(setting))):
