@@ -1,7 +1,8 @@
 """From a bound model to a log density with gradient, batched over chains."""
 
 from probmodel.density.check import Report, check_model
-from probmodel.density.log_density import FunctionDensity, LogDensity
+from probmodel.density.function import FunctionDensity
+from probmodel.density.log_density import LogDensity
 from probmodel.density.posterior import ModelDensity, as_posterior
 
 __all__ = [

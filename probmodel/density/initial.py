@@ -20,7 +20,7 @@ TRIES = 100
 def initial_points(
     density: LogDensity, rng: np.random.Generator, chains: int, inits: Any = None
 ) -> Array:
-    """Return points with a finite log density and gradient: (chains, dim).
+    """Return points with a finite log density and gradient, if it has one: (chains, dim).
 
     Every chain's start is drawn uniformly in (-r, r) in each unconstrained coordinate, and drawn
     again where the log density is not finite; the radius halves every ten tries, because models
@@ -33,14 +33,14 @@ def initial_points(
     """
     radius, fixed = _read_inits(density, chains, inits)
     x = _draw(density, rng, chains, radius, fixed)
-    bad = ~np.isfinite(density(x).logp)
+    bad = ~_is_finite(density, x)
     for attempt in range(1, TRIES):
         if not bad.any():
             return x
         if radius == 0.0 and not any(fixed):
             break
         x[bad] = _draw(density, rng, chains, radius * 0.5 ** (attempt // 10), fixed)[bad]
-        bad = ~np.isfinite(density(x).logp)
+        bad = ~_is_finite(density, x)
     if not bad.any():
         return x
     where = int(np.argmax(bad))
@@ -77,6 +77,11 @@ def _read_inits(
         f"got {type(inits).__name__}.",
         inits=inits,
     )
+
+
+def _is_finite(density: LogDensity, x: Array) -> Array:
+    """Where a chain can start: (chains,)."""
+    return np.isfinite(density(x).logp if density.has_gradient else density.log_density(x))
 
 
 def _draw(

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import autograd.numpy as anp
 import numpy as np
 from autograd.core import make_vjp
 
 from probmodel.density.initial import initial_points
-from probmodel.errors import ModelError
 from probmodel.types import Array, Evaluation, Variable
+
+if TYPE_CHECKING:
+    from probmodel.density.function import FunctionDensity
 
 _HESSIAN_ROWS = 4096  # rows of one Hessian-vector product while a Hessian is put together
 
@@ -30,12 +32,14 @@ class LogDensity:
     coordinate_names : one name per coordinate, such as ``beta[2]``
     variables : the named quantities that are saved with the draws
     coords, observed_data, constant_data : labels and data for the result
+    has_gradient : whether it can be asked for more than its value
     """
 
     dim: int
     name: str
     coordinate_names: tuple[str, ...]
     variables: tuple[Variable, ...]
+    has_gradient: bool = True
 
     def __init__(self) -> None:
         self.coords: dict[str, Array] = {}
@@ -47,7 +51,8 @@ class LogDensity:
         function: Callable[[Any], Any],
         dim: int,
         *,
-        gradient: Callable[[Array], Array] | None = None,
+        gradient: Callable[[Array], Array] | Literal[False] | None = None,
+        metric: Callable[[Array], Array] | None = None,
         name: str = "x",
     ) -> FunctionDensity:
         """Make a log density from a plain function, without a model.
@@ -57,10 +62,22 @@ class LogDensity:
         function : log density up to a constant: (chains, dim) -> (chains,). Written with
             ``autograd.numpy``, or with any NumPy if ``gradient`` is given.
         dim : number of coordinates
-        gradient : its gradient, (chains, dim) -> (chains, dim); by autograd if None
+        gradient : its gradient, (chains, dim) -> (chains, dim); by autograd if None. False for a
+            function that has none: methods that need the log density alone can sample it.
+        metric : a symmetric positive-definite matrix at every point, for the methods that follow
+            one: (chains, dim) -> (chains, dim, dim)
         name : the variable's name in results
+
+        Raises
+        ------
+        ModelError
+            If one of them returns another shape, or the function cannot be differentiated.
         """
-        return FunctionDensity(function, dim, gradient, name)
+        from probmodel.density.function import FunctionDensity, MetricFunctionDensity
+
+        if metric is None:
+            return FunctionDensity(function, dim, gradient, name)
+        return MetricFunctionDensity(function, dim, metric, gradient, name)
 
     def __call__(self, x: Array) -> Evaluation:
         """Log density and gradient.
@@ -102,32 +119,12 @@ class LogDensity:
     def hvp(self, x: Array, v: Array) -> Array:
         """Hessian of the log density times a vector, by autograd's tracer: (chains, dim)."""
         self._check_shape(x)
-
-        def gradient(z: Any) -> Any:
-            vjp, value = make_vjp(self._traced, z)
-            return vjp(np.ones(anp.shape(value)))
-
-        def directional(z: Any) -> Any:
-            return anp.sum(gradient(z) * v, axis=1)
-
-        with np.errstate(all="ignore"):
-            vjp, value = make_vjp(directional, x)
-            product = vjp(np.ones(np.shape(value)))
-        return np.asarray(product)
+        return hessian_product(self._traced, x, v)
 
     def hessian(self, x: Array) -> Array:
         """Hessian of the log density: (chains, dim) -> (chains, dim, dim)."""
         self._check_shape(x)
-        chains, dim = x.shape
-        columns = max(1, _HESSIAN_ROWS // max(chains, 1))
-        out = np.empty((dim, chains, dim))
-        for start in range(0, dim, columns):
-            stop = min(start + columns, dim)
-            width = stop - start
-            directions = np.repeat(np.eye(dim)[start:stop], chains, axis=0)
-            product = self.hvp(np.tile(x, (width, 1)), directions)
-            out[start:stop] = product.reshape(width, chains, dim)
-        return out.transpose(1, 2, 0)
+        return second_derivatives(self.hvp, x)
 
     def initial_points(self, rng: np.random.Generator, chains: int, inits: Any = None) -> Array:
         """Return starting points with a finite log density: (chains, dim).
@@ -176,70 +173,38 @@ class LogDensity:
             )
 
 
-class FunctionDensity(LogDensity):
-    """A log density given by a function; see `LogDensity.from_function`."""
+def hessian_product(function: Callable[[Any], Any], x: Array, v: Array) -> Array:
+    """Hessian of a traceable function, (chains, dim) -> (chains,), times ``v``: (chains, dim)."""
 
-    def __init__(
-        self,
-        function: Callable[[Any], Any],
-        dim: int,
-        gradient: Callable[[Array], Array] | None = None,
-        name: str = "x",
-    ) -> None:
-        super().__init__()
-        if isinstance(dim, bool) or not isinstance(dim, (int, np.integer)) or dim < 1:
-            raise ModelError(f"dim must be a positive integer; got {dim!r}.", dim=dim)
-        self.function = function
-        self.gradient = gradient
-        self.dim = int(dim)
-        self.name = getattr(function, "__name__", "function")
-        self.coordinate_names = tuple(f"{name}[{i}]" for i in range(self.dim))
-        self.variables = (Variable(name, (self.dim,), (f"{name}_dim_0",), {}, "param"),)
-        self._check_function()
+    # The zeros keep a function that is constant, or has a constant gradient, in autograd's trace.
+    def gradient(z: Any) -> Any:
+        vjp, value = make_vjp(lambda u: function(u) + anp.sum(0.0 * u, axis=1), z)
+        return vjp(np.ones(anp.shape(value)))
 
-    def _check_function(self) -> None:
-        """Evaluate once, so that a function of the wrong shape is refused here."""
-        with np.errstate(all="ignore"):
-            value = np.shape(self.function(np.zeros((2, self.dim))))
-        if value != (2,):
-            raise ModelError(
-                f"the function {self.name!r} must map (chains, {self.dim}) to (chains,); for two "
-                f"chains it returned shape {value}. Sum over the last axis only.",
-                shape=value,
-            )
-        try:
-            with np.errstate(all="ignore"):
-                slope = np.shape(self._value_and_gradient(np.full((2, self.dim), 0.1))[1])
-        except Exception as error:
-            raise ModelError(
-                f"the gradient of the function {self.name!r} cannot be computed: "
-                f"{type(error).__name__}: {error}. Write the function with autograd.numpy, without "
-                "assignment in place, or give gradient=.",
-            ) from error
-        if slope != (2, self.dim):
-            raise ModelError(
-                f"gradient= of {self.name!r} must keep the shape (chains, {self.dim}); for two "
-                f"chains it returned shape {slope}.",
-                shape=slope,
-            )
+    def directional(z: Any) -> Any:
+        return anp.sum(gradient(z) * v + 0.0 * z, axis=1)
 
-    def constrain(self, x: Array, names: tuple[str, ...] | None = None) -> dict[str, Array]:
-        """Return ``x`` under the variable's name."""
-        return {self.variables[0].name: x}
+    with np.errstate(all="ignore"):
+        vjp, value = make_vjp(directional, x)
+        product = vjp(np.ones(np.shape(value)))
+    return np.asarray(product)
 
-    def unconstrain(self, values: dict[str, Any], default: Array) -> Array:
-        """Return the given value of the only variable."""
-        given = values.get(self.variables[0].name, default)
-        return np.broadcast_to(np.asarray(given, dtype=float), (self.dim,)).copy()
 
-    def _value_and_gradient(self, x: Array) -> tuple[Array, Array]:
-        if self.gradient is not None:
-            return np.asarray(self.function(x)), np.asarray(self.gradient(x))
-        vjp, value = make_vjp(self.function, x)
-        return value, vjp(np.ones(np.shape(value)))
+def second_derivatives(product: Callable[[Array, Array], Array], x: Array) -> Array:
+    """Put a Hessian together from its products with unit vectors: (chains, dim, dim).
 
-    def _value(self, x: Array) -> Array:
-        return np.asarray(self.function(x))
-
-    def _traced(self, x: Any) -> Any:
-        return self.function(x)
+    Parameters
+    ----------
+    product : Hessian at some points times a vector each: (rows, dim), (rows, dim) -> (rows, dim)
+    x : (chains, dim)
+    """
+    chains, dim = x.shape
+    columns = max(1, _HESSIAN_ROWS // max(chains, 1))
+    out = np.empty((dim, chains, dim))
+    for start in range(0, dim, columns):
+        stop = min(start + columns, dim)
+        width = stop - start
+        directions = np.repeat(np.eye(dim)[start:stop], chains, axis=0)
+        rows = product(np.tile(x, (width, 1)), directions)
+        out[start:stop] = rows.reshape(width, chains, dim)
+    return out.transpose(1, 2, 0)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import autograd.numpy as anp
 import numpy as np
@@ -24,6 +24,30 @@ from probmodel.model.binding import Binding
 from probmodel.model.declarations import Deterministic
 from probmodel.model.terms import Term
 from probmodel.types import Array
+
+
+class Observation(NamedTuple):
+    """A likelihood term, taken apart: its distribution and where the parameters are.
+
+    Attributes
+    ----------
+    term : the term
+    distribution : the form that takes the parameters on their linked scales
+    expressions : those parameters
+    params : what they are lowered to, aligned with each other; a `Ref` where it varies
+    batch : shape of the elements, without the chain axis
+    """
+
+    term: Term
+    distribution: Distribution
+    expressions: tuple[Expression, ...]
+    params: tuple[Ref | Array, ...]
+    batch: tuple[int, ...]
+
+    @property
+    def varying(self) -> tuple[int, ...]:
+        """Positions of the parameters that are not data."""
+        return tuple(i for i, p in enumerate(self.params) if isinstance(p, Ref))
 
 
 class Lowering:
@@ -49,6 +73,12 @@ class Lowering:
     def finish(self, outputs: Sequence[Ref | Array]) -> Program:
         """Return the program that computes ``outputs``."""
         return self._recorder.finish(outputs)
+
+    def resolve(self, expression: Expression) -> Expression:
+        """Return what stands behind the name of a parameter or a deterministic quantity."""
+        while id(expression) in self._aliases:
+            expression = self._aliases[id(expression)]
+        return expression
 
     def lower(self, expression: Expression) -> Ref | Array:
         """Return where the program keeps an expression, or its value if data alone decides it."""
@@ -84,6 +114,29 @@ class Lowering:
         distribution, params = linked(term.distribution, term.params)
         return self._density(distribution, [self.lower(e) for e in (term.expression, *params)])
 
+    def observation(self, term: Term) -> Observation:
+        """Lower the parameters of a likelihood term on their linked scales.
+
+        Links are seen through names here: the scale ``sigma`` is the exponential of its
+        unconstrained value.
+        """
+        assert term.distribution is not None
+        resolved = tuple(self.resolve(param) for param in term.params)
+        distribution, expressions = linked(term.distribution, resolved)
+        value = self._evaluator.value(term.expression)
+        operands = [value, *(self.lower(e) for e in expressions)]
+        shapes = [
+            shape_of(o)[: len(shape_of(o)) - e]
+            for o, e in zip(operands, distribution.event_ndims, strict=True)
+        ]
+        batch = np.broadcast_shapes(*shapes)
+        params = tuple(self._aligned(distribution, operands)[1:])
+        return Observation(term, distribution, expressions, params, batch)
+
+    def emit(self, function: Callable[..., Any], operands: Sequence[Ref | Array]) -> Ref:
+        """Add a function of some operands that returns one number for each chain."""
+        return self._recorder.emit(function, *operands, shape=())
+
     def _total(self, operand: Ref | Array) -> Ref | Array:
         if not isinstance(operand, Ref):
             return np.asarray(np.sum(operand, dtype=float))
@@ -93,21 +146,25 @@ class Lowering:
         return self._recorder.emit(anp.sum, operand, axis=axes, shape=())
 
     def _density(self, distribution: Distribution, operands: list[Any]) -> Ref | Array:
-        event_ndims = distribution.event_ndims
-        rank = max(len(shape_of(o)) - e for o, e in zip(operands, event_ndims, strict=True))
         if not any(isinstance(o, Ref) for o in operands):
             return np.asarray(np.sum(distribution.log_density(np, *operands), dtype=float))
-        aligned = [
-            align(self._recorder, o, rank + e)
-            if isinstance(o, Ref)
-            else np.asarray(o, dtype=np.float64)
-            for o, e in zip(operands, event_ndims, strict=True)
-        ]
+        aligned = self._aligned(distribution, operands)
         kernel = self._recorder.emit_density(distribution, aligned)
         base = self._base(distribution, operands)
         if not base:
             return kernel
         return self._recorder.emit(anp.add, kernel, base, shape=())
+
+    def _aligned(self, distribution: Distribution, operands: list[Any]) -> list[Any]:
+        """Give the value and the parameters of a distribution axes that broadcast."""
+        event_ndims = distribution.event_ndims
+        rank = max(len(shape_of(o)) - e for o, e in zip(operands, event_ndims, strict=True))
+        return [
+            align(self._recorder, o, rank + e)
+            if isinstance(o, Ref)
+            else np.asarray(o, dtype=np.float64)
+            for o, e in zip(operands, event_ndims, strict=True)
+        ]
 
     def _base(self, distribution: Distribution, operands: list[Any]) -> float:
         """Return the part of a log mass that data alone decides: added up once."""

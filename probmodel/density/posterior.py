@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import autograd.numpy as anp
@@ -12,6 +13,7 @@ from probmodel.density.allocator import keep_freed_memory
 from probmodel.density.codegen import gradient_source
 from probmodel.density.log_density import LogDensity
 from probmodel.density.lowering import Lowering
+from probmodel.density.metric import ModelMetric
 from probmodel.density.program import Program
 from probmodel.errors import DataError, InitializationError, ModelError, nearest
 from probmodel.expressions import Expression, as_expression
@@ -83,9 +85,38 @@ class ModelDensity(LogDensity):
         return np.sum(self._program.values(self._inputs(x)), axis=0)
 
     def _traced(self, x: Any) -> Any:
+        return self._traced_sum(self._program, x)
+
+    def _traced_sum(self, program: Program, x: Any) -> Any:
+        """Return the sum of a program's outputs at ``x``, traceable by autograd."""
         chains = anp.shape(x)[0]
         inputs = [anp.reshape(x[:, cut], (chains, *free.free_shape)) for free, cut in self._blocks]
-        return self._program.traced_sum(inputs) + anp.zeros(chains)
+        return program.traced_sum(inputs) + anp.zeros(chains)
+
+    def metric(self, x: Array) -> Array:
+        """Return the expected Fisher information of the data, minus the Hessian of other terms.
+
+        Parameters
+        ----------
+        x : (chains, dim)
+
+        Returns
+        -------
+        Array
+            (chains, dim, dim), symmetric, on the unconstrained scale; NaN in the rows where it is
+            not finite. It is positive definite where the other terms are log-concave.
+
+        Raises
+        ------
+        ModelError
+            If the information of a distribution is not known in closed form.
+        """
+        self._check_shape(x)
+        return self._metric(x)
+
+    @cached_property
+    def _metric(self) -> ModelMetric:
+        return ModelMetric(self)
 
     @property
     def gradient_source(self) -> str:

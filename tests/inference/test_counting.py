@@ -24,9 +24,7 @@ class WithMetric:
 
     def __init__(self, density):
         self.density = density
-
-    def __getattr__(self, name):
-        return getattr(self.density, name)
+        self.dim, self.coordinate_names = density.dim, density.coordinate_names
 
     def __call__(self, x):
         return self.density(x)

@@ -1,0 +1,139 @@
+"""A log density given by a plain function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from autograd.core import make_vjp
+
+from probmodel.density.log_density import LogDensity
+from probmodel.density.metric import symmetric
+from probmodel.errors import ModelError
+from probmodel.types import Array, Variable
+
+
+class FunctionDensity(LogDensity):
+    """A log density given by a function; see `LogDensity.from_function`."""
+
+    def __init__(
+        self,
+        function: Callable[[Any], Any],
+        dim: int,
+        gradient: Callable[[Array], Array] | Literal[False] | None = None,
+        name: str = "x",
+    ) -> None:
+        super().__init__()
+        if isinstance(dim, bool) or not isinstance(dim, (int, np.integer)) or dim < 1:
+            raise ModelError(f"dim must be a positive integer; got {dim!r}.", dim=dim)
+        self.function = function
+        self.gradient = gradient or None
+        self.has_gradient = gradient is not False
+        self.dim = int(dim)
+        self.name = getattr(function, "__name__", "function")
+        self.coordinate_names = tuple(f"{name}[{i}]" for i in range(self.dim))
+        self.variables = (Variable(name, (self.dim,), (f"{name}_dim_0",), {}, "param"),)
+        self._check_function()
+        if self.has_gradient:
+            self._check_gradient()
+
+    def _check_function(self) -> None:
+        """Evaluate once, so that a function of the wrong shape is refused here."""
+        with np.errstate(all="ignore"):
+            value = np.shape(self.function(np.zeros((2, self.dim))))
+        if value != (2,):
+            raise ModelError(
+                f"the function {self.name!r} must map (chains, {self.dim}) to (chains,); for two "
+                f"chains it returned shape {value}. Sum over the last axis only.",
+                shape=value,
+            )
+
+    def _check_gradient(self) -> None:
+        try:
+            with np.errstate(all="ignore"):
+                slope = np.shape(self._value_and_gradient(np.full((2, self.dim), 0.1))[1])
+        except Exception as error:
+            raise ModelError(
+                f"the gradient of the function {self.name!r} cannot be computed: "
+                f"{type(error).__name__}: {error}. Write the function with autograd.numpy, without "
+                "assignment in place, or give gradient=; gradient=False says that there is none.",
+            ) from error
+        if slope != (2, self.dim):
+            raise ModelError(
+                f"gradient= of {self.name!r} must keep the shape (chains, {self.dim}); for two "
+                f"chains it returned shape {slope}.",
+                shape=slope,
+            )
+
+    def hvp(self, x: Array, v: Array) -> Array:
+        """Hessian of the log density times a vector, by autograd's tracer: (chains, dim).
+
+        Raises
+        ------
+        ModelError
+            If it was made with ``gradient=False``.
+        """
+        self._require_gradient()
+        return super().hvp(x, v)
+
+    def constrain(self, x: Array, names: tuple[str, ...] | None = None) -> dict[str, Array]:
+        """Return ``x`` under the variable's name."""
+        return {self.variables[0].name: x}
+
+    def unconstrain(self, values: dict[str, Any], default: Array) -> Array:
+        """Return the given value of the only variable."""
+        given = values.get(self.variables[0].name, default)
+        return np.broadcast_to(np.asarray(given, dtype=float), (self.dim,)).copy()
+
+    def _require_gradient(self) -> None:
+        if not self.has_gradient:
+            raise ModelError(
+                f"{self.name!r} was made without derivatives (gradient=False) and was asked for "
+                "them. Call log_density(x), or make it with gradient=None or a gradient.",
+                density=self.name,
+            )
+
+    def _value_and_gradient(self, x: Array) -> tuple[Array, Array]:
+        self._require_gradient()
+        if self.gradient is not None:
+            return np.asarray(self.function(x)), np.asarray(self.gradient(x))
+        vjp, value = make_vjp(self.function, x)
+        return value, vjp(np.ones(np.shape(value)))
+
+    def _value(self, x: Array) -> Array:
+        return np.asarray(self.function(x))
+
+    def _traced(self, x: Any) -> Any:
+        return self.function(x)
+
+
+class MetricFunctionDensity(FunctionDensity):
+    """A log density given by a function, with a metric given by another one."""
+
+    def __init__(
+        self,
+        function: Callable[[Any], Any],
+        dim: int,
+        metric: Callable[[Array], Array],
+        gradient: Callable[[Array], Array] | Literal[False] | None = None,
+        name: str = "x",
+    ) -> None:
+        super().__init__(function, dim, gradient, name)
+        self._metric = metric
+        with np.errstate(all="ignore"):
+            shape = np.shape(metric(np.full((2, self.dim), 0.1)))
+        if shape != (2, self.dim, self.dim):
+            raise ModelError(
+                f"metric= of {self.name!r} must map (chains, {self.dim}) to (chains, {self.dim}, "
+                f"{self.dim}); for two chains it returned shape {shape}. Give a metric that is the "
+                "same everywhere to each chain, with np.broadcast_to.",
+                shape=shape,
+            )
+
+    def metric(self, x: Array) -> Array:
+        """Metric at ``x``: (chains, dim) -> (chains, dim, dim); NaN in rows that are not finite."""
+        self._check_shape(x)
+        with np.errstate(all="ignore"):
+            G = np.asarray(self._metric(x))
+        return symmetric(G)
