@@ -17,6 +17,8 @@
 Deviations: both stop adapting with the warm-up. The positions of all chains of a group teach one L.
 "haario" steers its scale by the rule of the other variant, where Zhu tunes it by hand, factorises
 anew after every fifth iteration only, and begins with plain steps whose size is found by trying.
+With ``forget`` it begins anew with the covariance at iterations n0, 2 n0, 4 n0, ...: the way from a
+start far out would else weigh on it for very long.
 Each chain applies the rule for delta once. A dense L of "cholesky" does not more than double in one
 move, as it would again and again while it is far too small: there the paper's step is unstable.
 """
@@ -108,6 +110,9 @@ class AdaptiveMetropolis(SteeredSampler):
     preset : {"paper", "code"}
         Initial scales and learning rate of "cholesky": those of the paper, or those of its
         authors' program, which made the tables.
+    forget : bool
+        Whether "haario" forgets the positions before the last power of 2 times ``initial_steps``;
+        ``False`` keeps them all, as in the paper.
 
     Raises
     ------
@@ -121,6 +126,7 @@ class AdaptiveMetropolis(SteeredSampler):
     diagonal: bool = False
     initial_steps: int | None = None
     preset: Preset = "paper"
+    forget: bool = True
 
     name: ClassVar[str] = "am"
     summary: ClassVar[str] = "random walk with a learned covariance, no gradients"
@@ -128,6 +134,7 @@ class AdaptiveMetropolis(SteeredSampler):
     needs: ClassVar[Need] = "log density"
     learns: ClassVar[str] = "scale, dense covariance"
     cost: ClassVar[str] = "1 log density, O(d²)"
+    default_warmup: ClassVar[int] = 5000
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -135,6 +142,7 @@ class AdaptiveMetropolis(SteeredSampler):
         check_flag(self.name, "diagonal", self.diagonal)
         check_whole(self.name, "initial_steps", self.initial_steps, least=2, optional=True)
         check_choice(self.name, "preset", self.preset, PRESETS)
+        check_flag(self.name, "forget", self.forget)
 
     def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:
         """State at the starting points; its gradient is zeros."""
@@ -184,9 +192,11 @@ class AdaptiveMetropolis(SteeredSampler):
             return Adaptation(log_delta, *self._follow(i, adaptation, state.x))
         n0 = min(INITIAL_STEPS, max(n_warmup // 4, 2))
         n0 = n0 if self.initial_steps is None else self.initial_steps
-        moments = add_batch(adaptation.moments, state.x)
-        root = adaptation.root
-        if i >= n0 - 1 and (root is None or i % REFRESH == 0):
+        anew = self.forget and i in (n0 * 2**k for k in range((i // n0).bit_length()))
+        moments = no_moments(len(adaptation.moments.mean)) if anew else adaptation.moments
+        moments, root = add_batch(moments, state.x), adaptation.root
+        enough = moments.n >= n0 * len(state.x) / 2
+        if i >= n0 - 1 and enough and (root is None or i % REFRESH == 0):
             root = self._factor(moments, root)
             if adaptation.root is None and root is not None:
                 log_delta = 2.0 * float(np.log(OPTIMAL / np.sqrt(len(root))))

@@ -46,10 +46,10 @@ class Info(NamedTuple):
         The proposal was not finite, or so unlikely that the step was out of proportion.
     n_grad : (chains,) int
         Gradients evaluated. A Hessian-vector product counts as 2, a Hessian as dim.
-    previous : State
+    previous
         The state before the transition.
-    proposal : State
-        Kept when rejected too: the gradient-based methods learn from rejections.
+    proposal
+        The proposed state, also when rejected: the gradient-based methods learn from rejections.
     stats : dict of str to (chains,)
         The sampler's own statistics, saved with the draws. ``n_steps`` replaces the default of 1.
     record
@@ -60,8 +60,8 @@ class Info(NamedTuple):
     accepted: Array
     diverging: Array
     n_grad: Array
-    previous: State
-    proposal: State
+    previous: Any
+    proposal: Any
     stats: dict[str, Array]
     record: Any = None
 
@@ -137,7 +137,7 @@ class Sampler(ABC):
         return []
 
     @abstractmethod
-    def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:
+    def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> Any:
         """State at the starting points ``x``: (chains, dim).
 
         Raises

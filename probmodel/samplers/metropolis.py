@@ -6,7 +6,7 @@ The mark is no slope: such a proposal is rejected and kept out of every average 
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -36,8 +36,8 @@ def evaluate_value(density: LogDensity, x: Array) -> State:
     return State(x, logp, np.zeros_like(x))
 
 
-def check_start(sampler: str, state: State) -> State:
-    """Return a starting state all of whose rows are finite.
+def check_start(sampler: str, state: Any) -> Any:
+    """Return a starting state (of any kind) all of whose rows are finite.
 
     Raises
     ------
@@ -75,15 +75,15 @@ def acceptance(log_ratio: Array) -> Array:
 
 
 def decide(
-    rng: np.random.Generator, log_ratio: Array, state: State, proposal: State, n_grad: int
-) -> tuple[State, Info]:
+    rng: np.random.Generator, log_ratio: Array, state: Any, proposal: Any, n_grad: int
+) -> tuple[Any, Info]:
     """Accept or reject each chain's proposal.
 
     Parameters
     ----------
     rng : one uniform number is drawn per chain, whatever its fate
     log_ratio : (chains,), logarithm of the Metropolis-Hastings ratio
-    state, proposal : the two states to choose from
+    state, proposal : the two states to choose from, of one kind
     n_grad : gradients that the proposal took, per chain
     """
     log_ratio = np.where(np.isfinite(proposal.logp), log_ratio, -np.inf)

@@ -26,16 +26,25 @@ def history(sampler, targets, warmup, chains=1, seed=1):
     return x0, seen, final
 
 
+@pytest.mark.parametrize(("forget", "first"), [(False, 0), (True, 80)])
 @pytest.mark.parametrize("chains", [1, 4])
 @pytest.mark.parametrize("diagonal", [False, True])
-def test_haario_uses_the_covariance_of_all_positions(targets, chains, diagonal):
-    sampler = AdaptiveMetropolis(initial_steps=20, diagonal=diagonal)
+def test_haario_uses_the_covariance_of_positions(targets, chains, diagonal, forget, first):
+    """Of all of them, or of those since iteration 80 = 4 times 20."""
+    sampler = AdaptiveMetropolis(initial_steps=20, diagonal=diagonal, forget=forget)
     _, seen, final = history(sampler, targets, warmup=101, chains=chains)
     assert all(params.root is None for _, params in seen[:20])
-    covariance = np.cov(np.concatenate([x for x, _ in seen]).T)
+    covariance = np.cov(np.concatenate([x for x, _ in seen[first:]]).T)
     if diagonal:
         covariance = np.diag(np.diagonal(covariance))
     np.testing.assert_allclose(final.root @ final.root.T, covariance, rtol=1e-8, atol=1e-9)
+
+
+def test_a_fresh_start_keeps_the_root_until_it_knows_enough(targets):
+    _, seen, _ = history(AdaptiveMetropolis(initial_steps=20), targets, warmup=101)
+    roots = [params.root for _, params in seen]
+    assert all(root is roots[41] for root in roots[41:50])
+    assert roots[51] is not roots[41]
 
 
 def test_haario_begins_as_a_random_walk(targets):
