@@ -192,10 +192,11 @@ class AdaptiveMetropolis(SteeredSampler):
             return Adaptation(log_delta, *self._follow(i, adaptation, state.x))
         n0 = min(INITIAL_STEPS, max(n_warmup // 4, 2))
         n0 = n0 if self.initial_steps is None else self.initial_steps
-        anew = self.forget and i in (n0 * 2**k for k in range((i // n0).bit_length()))
+        start = n0 * 2 ** ((i // n0).bit_length() - 1) if self.forget and i >= n0 else 0
+        anew = start > 0 and i == start
         moments = no_moments(len(adaptation.moments.mean)) if anew else adaptation.moments
         moments, root = add_batch(moments, state.x), adaptation.root
-        enough = moments.n >= n0 * len(state.x) / 2
+        enough = 4 * (i + 1 - start) >= start
         if i >= n0 - 1 and enough and (root is None or i % REFRESH == 0):
             root = self._factor(moments, root)
             if adaptation.root is None and root is not None:

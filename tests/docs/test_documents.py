@@ -2,7 +2,6 @@
 
 import ast
 import contextlib
-import dataclasses
 import inspect
 import re
 import shlex
@@ -26,7 +25,8 @@ from probmodel.sampling import SYNONYMS
 
 ROOT = Path(__file__).parents[2]
 GUIDES = ("README.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("*.md")))
-DOCUMENTS = (*GUIDES, "CONTRIBUTING.md")
+PAGES = tuple(f"docs/methods/{name}.md" for name in SAMPLERS)
+DOCUMENTS = (*GUIDES, *PAGES, "CONTRIBUTING.md")
 FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FEW = ["--draws", "100", "--warmup", "100", "--chains", "4", "--quiet"]
 
@@ -258,14 +258,6 @@ def test_arguments_of_infer_are_listed_with_defaults_and_synonyms():
     assert synonyms == SYNONYMS
 
 
-def test_default_sizes_are_listed():
-    table = rows(section("docs/inference.md", "## Arguments"))[-len(SAMPLERS) :]
-    assert {quoted(row[0])[0]: [int(n) for n in row[1:]] for row in table} == {
-        name: [kind.default_warmup, kind.default_draws, kind.default_chains]
-        for name, kind in SAMPLERS.items()
-    }
-
-
 def test_default_sizes_are_those_of_the_table_in_the_readme():
     kind = SAMPLERS["fisher_mala"]
     assert (
@@ -294,29 +286,17 @@ def test_attributes_are_listed(result):
 
 
 def test_kinds_of_warnings_are_listed():
-    sources = [*(ROOT / "probmodel" / "results").glob("*.py"), ROOT / "probmodel" / "sampling.py"]
+    package = ROOT / "probmodel"
+    folders = [*(package / "results").glob("*.py"), *(package / "samplers").glob("*.py")]
     known = {"ess_bulk", "ess_tail"}
-    for source in sources:
-        known |= set(re.findall(r'Finding\(\s*"(\w+)"', source.read_text()))
+    for source in (*folders, package / "sampling.py"):
+        known |= set(re.findall(r'(?:Finding|Remark)\(\s*"(\w+)"', source.read_text()))
     table = rows(section("docs/inference.md", "## Warnings"))
     assert {quoted(row[0])[0] for row in table} == known
     assert all(len(row) == 3 and all(row) for row in table)
 
 
-# -- methods and the command line --------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", list(SAMPLERS))
-def test_settings_of_methods_are_listed_with_their_defaults(name):
-    table = rows(section("docs/methods.md", f"## {name}"))
-    listed = [(quoted(row[0])[0], ast.literal_eval(quoted(row[1])[0])) for row in table]
-    fields = dataclasses.fields(SAMPLERS[name])
-    assert listed == [(field.name, field.default) for field in fields]
-
-
-def test_methods_are_listed():
-    overview = read("docs/methods.md").split("## ")[0]
-    assert {quoted(row[0])[0] for row in rows(overview)} == set(SAMPLERS)
+# -- the command line --------------------------------------------------------------------------
 
 
 def test_options_of_sample_are_listed(capsys):

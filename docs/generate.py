@@ -1,0 +1,171 @@
+"""Write what the documents take from the code: tables of methods, and figures of the methods.
+
+    python docs/generate.py                     rewrite the tables
+    python docs/generate.py --figures           rewrite the tables and draw every figure
+    python docs/generate.py --figures rwm am    rewrite the tables and draw these figures
+
+A table stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. Tables come from the class
+variables, fields and docstrings of the classes in `probmodel.samplers.SAMPLERS`. Figures are made
+by running the methods, see ``figures.py``; they need matplotlib, which ``pip install ".[docs]"``
+brings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import inspect
+import json
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from probmodel.samplers import SAMPLERS
+from probmodel.samplers.base import Sampler
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCUMENTS = (
+    "README.md",
+    "docs/inference.md",
+    "docs/methods.md",
+    *(f"docs/methods/{name}.md" for name in SAMPLERS),
+)
+GENERATED = re.compile(r"(<!-- generated: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+NEEDS = {
+    "log density": "log density",
+    "gradient": "gradient",
+    "hvp": "gradient, Hessian-vector products",
+    "metric": "gradient, metric",
+}
+
+
+def generate(text: str) -> str:
+    """Return a document with every generated part written anew."""
+    return GENERATED.sub(lambda found: f"{found[1]}\n{part(found[2])}\n\n{found[3]}", text)
+
+
+def part(name: str) -> str:
+    """Return the generated part called ``name``."""
+    if name in PARTS:
+        return PARTS[name]()
+    method = name.removeprefix("settings of ")
+    if method not in SAMPLERS:
+        raise ValueError(f"nothing is generated under the name {name!r}")
+    return settings(SAMPLERS[method])
+
+
+def overview() -> str:
+    """Return the table of methods, each linked to its page."""
+    head = ("method", "what it is", "needs", "learns in the warm-up", "one iteration", "paper")
+    return table(
+        head,
+        (
+            (f"[`{s.name}`](methods/{s.name}.md)", s.summary, NEEDS[s.needs], s.learns, s.cost,
+             s.paper)
+            for s in samplers()
+        ),
+    )  # fmt: skip
+
+
+def short_overview() -> str:
+    """Return the table of methods for the front page."""
+    return table(
+        ("method", "what it is", "needs"),
+        (
+            (f"[`{s.name}`](docs/methods/{s.name}.md)", s.summary, NEEDS[s.needs])
+            for s in samplers()
+        ),
+    )
+
+
+def default_sizes() -> str:
+    """Return the table of how long a method runs unless told otherwise."""
+    return table(
+        ("method", "warmup", "draws", "chains"),
+        (
+            (f"`{s.name}`", str(s.default_warmup), str(s.default_draws), str(s.default_chains))
+            for s in samplers()
+        ),
+    )
+
+
+PARTS = {
+    "methods": overview,
+    "methods in short": short_overview,
+    "default sizes": default_sizes,
+}
+
+
+def samplers() -> list[type[Sampler]]:
+    """Return the methods, the least demanding first."""
+    order = list(NEEDS)
+    return sorted(SAMPLERS.values(), key=lambda s: (order.index(s.needs), s.name))
+
+
+def settings(kind: type[Sampler]) -> str:
+    """Return the table of a method's settings: its fields, and what the docstrings say of them."""
+    meanings = {
+        name: meaning for base in reversed(kind.__mro__) for name, meaning in documented(base)
+    }
+    fields = [field for field in dataclasses.fields(kind) if field.init]
+    missing = [field.name for field in fields if field.name not in meanings]
+    if missing:
+        raise ValueError(f"the docstring of {kind.__name__} does not say what {missing} are")
+    return table(
+        ("setting", "default", "meaning"),
+        ((f"`{f.name}`", f"`{literal(f.default)}`", meanings[f.name]) for f in fields),
+    )
+
+
+def documented(kind: type) -> list[tuple[str, str]]:
+    """Return the parameters that a NumPy docstring describes, with their meanings in Markdown."""
+    doc = inspect.cleandoc(kind.__dict__.get("__doc__") or "")
+    _, found, rest = doc.partition("Parameters\n----------\n")
+    if not found:
+        return []
+    body = re.split(r"\n\S+\n-+\n", f"{rest}\n", maxsplit=1)[0]
+    entries = re.findall(r"^(\w+) : (.+)\n((?:[ ]+.+\n|\n)+)", f"{body}\n", re.MULTILINE)
+    return [(name, meaning(kind, of, text)) for name, of, text in entries]
+
+
+def meaning(kind: type, of: str, text: str) -> str:
+    """Return a description as Markdown on one line; the values of a choice are listed after it."""
+    words = " ".join(text.split())
+    source = f"probmodel/{kind.__module__.partition('.')[2].replace('.', '/')}.py"
+    words = words.replace("this file", f"[its source](../../{source})")
+    if of.startswith("{"):
+        values = ", ".join(f"`{value}`" for value in re.findall(r'"[^"]+"', of))
+        words = f"{words} One of {values}."
+    return words.replace("``", "`").replace("|", r"\|").replace("*", r"\*")
+
+
+def literal(value: object) -> str:
+    """Return a default value as Python source, with double quotes."""
+    return json.dumps(value) if isinstance(value, str) else repr(value)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Rewrite the tables, and draw the figures that are asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--figures", nargs="*", metavar="METHOD", help="draw these figures, all if none is named"
+    )
+    wanted = parser.parse_args(arguments).figures
+    for document in DOCUMENTS:
+        path = ROOT / document
+        text = path.read_text(encoding="utf-8")
+        path.write_text(generate(text), encoding="utf-8")
+    if wanted is not None:
+        import figures  # beside this script; matplotlib is needed for nothing else
+
+        figures.draw(wanted or list(SAMPLERS), ROOT / "docs" / "methods" / "figures")
+
+
+if __name__ == "__main__":
+    main()
