@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from targets import LOGISTIC_DATA, logistic_data
+from datasets import SMALL_SETS, logistic_data
 
 from probmodel.density import as_posterior
 from probmodel.distributions import BernoulliLogit, Normal
@@ -20,9 +20,9 @@ class LogisticRegression(Model):
 
 def compiled_density(target: str, *, standardise: bool = False) -> LogDensity:
     """Compile the model of a logistic regression."""
-    if target not in LOGISTIC_DATA:
+    if target not in SMALL_SETS:
         raise ValueError(
-            f"the model engine runs the logistic regressions {', '.join(LOGISTIC_DATA)}, "
+            f"the model engine runs the logistic regressions on {', '.join(SMALL_SETS)}, "
             f"not {target!r}; leave out --engine model"
         )
     X, y = logistic_data(target, standardise=standardise)

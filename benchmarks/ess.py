@@ -1,9 +1,10 @@
-"""Effective sample size as two papers compute it, needed to compare with their tables.
+"""Effective sample size as three papers compute it, needed to compare with their tables.
 
-A third definition, rank-normalised and split over chains, is ArviZ's; use `arviz.ess` for that.
-Both functions here take the draws of one chain and return one number per dimension.
+A fourth definition, rank-normalised and of split chains, is ArviZ's; use `arviz.ess` for that. The
+first two functions take the draws of one chain, the third those of several; each returns one number
+per dimension.
 
-    N      number of draws
+    N      number of draws of a chain
     c_k    autocovariance at lag k
     R_k    autocorrelation c_k / c_0
     tau    integrated autocorrelation time; ESS = N / tau
@@ -13,6 +14,8 @@ References
 Titsias (2023), *Optimal preconditioning and Fisher adaptive Langevin sampling*: `"tfp"`.
 Titsias and Dellaportas (2019), *Gradient-based adaptive MCMC*: `"geyer"`, after Geyer (1992),
 *Practical Markov chain Monte Carlo*.
+Zhu (2019), *Sample adaptive MCMC*: `"stan"`, after Gelman, Carlin, Stern, Dunson, Vehtari and Rubin
+(2013), *Bayesian Data Analysis*, section 11.5, with autocovariances as in RStan.
 """
 
 from __future__ import annotations
@@ -92,7 +95,52 @@ def ess_geyer(x: Array) -> Array:
     return n / np.maximum(1.0, -1.0 + 2.0 * np.maximum(monotone, 0.0).sum(axis=0))
 
 
-ESTIMATORS: dict[str, Callable[[Array], Array]] = {"tfp": ess_tfp, "geyer": ess_geyer}
+def ess_stan(x: Array) -> Array:
+    """Sum autocorrelations of all chains up to the first negative pair.
+
+    With W the mean variance within chains (divisor N - 1), B/N the variance of their means and
+    ``V = (N - 1)/N W + B/N``: ``R_k = 1 - (W - c_k)/V``, where ``c_k`` is divided by N and averaged
+    over chains; ``tau = -1 + 2 sum_j (R_2j + R_2j+1)`` up to the first negative pair. Chains are
+    not split and values not ranked. May exceed the number of draws.
+
+    Parameters
+    ----------
+    x : (chains, n, dim)
+        Draws of at least one chain.
+
+    Returns
+    -------
+    (dim,)
+        Effective sample size of all chains; NaN for a dimension that never moved.
+    """
+    chains, n, _ = x.shape
+    covariance = sum(autocovariance(_checked(chain)) for chain in x) / (chains * n)
+    within = covariance[0] * n / (n - 1)
+    between = x.mean(axis=1).var(axis=0, ddof=1) if chains > 1 else 0.0
+    total = covariance[0] + between
+    with np.errstate(invalid="ignore", divide="ignore"):
+        correlation = np.where(total > 0.0, 1.0 - (within - covariance) / total, np.nan)
+    correlation[0] = np.where(total > 0.0, 1.0, np.nan)
+    pairs = correlation[0 : 2 * (n // 2) : 2] + correlation[1 : 2 * (n // 2) : 2]
+    before_negative = np.logical_and.accumulate(~(pairs < 0.0), axis=0)
+    return chains * n / (-1.0 + 2.0 * np.where(before_negative, pairs, 0.0).sum(axis=0))
+
+
+ONE_CHAIN: dict[str, Callable[[Array], Array]] = {"tfp": ess_tfp, "geyer": ess_geyer}
+ESTIMATORS = (*ONE_CHAIN, "stan")
+
+
+def effective_sizes(estimator: str, x: Array) -> Array:
+    """Effective sample size of all chains together: (dim,).
+
+    Parameters
+    ----------
+    estimator : one of `ESTIMATORS`; those of one chain are added up over chains
+    x : (chains, n, dim)
+    """
+    if estimator == "stan":
+        return ess_stan(x)
+    return np.sum([ONE_CHAIN[estimator](chain) for chain in x], axis=0)
 
 
 def _normalised(covariance: Array) -> Array:

@@ -1,36 +1,42 @@
-"""Figures of what was measured: error of the preconditioner, and effective sample sizes."""
+"""Figures of what was measured, as PNG."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 from frobenius import Trajectory
-from published import FROBENIUS, FROBENIUS_UPDATES
+from illustrations import ENSEMBLES, FACTORS, Diagonal, Line
+from published import FIGURE_1_BETA, FROBENIUS, FROBENIUS_UPDATES
 from report import Summary
+from runs import Row
+from targets import GAUSSIANS
+
+from probmodel.types import Array
 
 mpl.use("Agg")  # no screen needed
 import matplotlib.pyplot as plt
 
-COLOURS = {"alone": "#0072b2", "pooled": "#d55e00", "robust": "#009e73"}
-NAMES = {
-    "alone": "one chain",
-    "pooled": "ten chains together",
-    "robust": "ten chains together, robust",
+BLUE, RED, GREEN, PURPLE, GREY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "0.6"
+LEARNING = {
+    "alone": (BLUE, "FisherMALA, one chain"),
+    "pooled": (RED, "FisherMALA, ten chains together"),
+    "robust": (GREEN, "FisherMALA, ten chains together, robust"),
+    "ada_mala": (PURPLE, "AdaMALA, one chain"),
 }
 
 
-def frobenius_figure(path: Path, target: str, trajectories: dict[str, Trajectory]) -> None:
+def frobenius_figure(path: Path, target: str, trajectories: Mapping[str, Trajectory]) -> None:
     """Draw the error of the preconditioner along its updates.
 
     Lines are means, bands the range over chains learning alone; circles are the reference.
     """
-    figure, axes = plt.subplots(figsize=(6.0, 4.0), layout="constrained")
+    figure, axes = plt.subplots(figsize=(7.0, 4.6), layout="constrained")
     for mode, (updates, errors) in trajectories.items():
-        colour = COLOURS[mode]
-        axes.plot(updates, errors.mean(axis=0), color=colour, label=NAMES[mode])
+        colour, name = LEARNING[mode]
+        axes.plot(updates, errors.mean(axis=0), color=colour, label=name)
         if len(errors) > 1:
             axes.fill_between(
                 updates, errors.min(axis=0), errors.max(axis=0), color=colour, alpha=0.2, lw=0
@@ -38,39 +44,136 @@ def frobenius_figure(path: Path, target: str, trajectories: dict[str, Trajectory
         if mode != "robust":
             axes.plot(FROBENIUS_UPDATES, FROBENIUS[target].of(mode), "o", mfc="none", color=colour)
     axes.plot([], [], "o", mfc="none", color="0.3", label="reference")
-    axes.axhline(FROBENIUS[target].target_norm, color="0.6", ls=":", label="norm of the target")
+    axes.axhline(FROBENIUS[target].target_norm, color=GREY, ls=":", label="norm of the target")
     axes.set(xscale="log", yscale="log", xlabel="updates of the preconditioner")
-    axes.set(ylabel="Frobenius error of the scaled covariance", title=f"FisherMALA on {target}")
-    axes.legend(frameon=False, fontsize="small")
+    axes.set_ylabel("Frobenius error of the scaled covariance")
+    axes.set_title(f"FisherMALA learns the covariance of {target} sooner than AdaMALA")
+    axes.legend(frameon=False, fontsize="small", loc="lower left")
     save(figure, path)
 
 
 def ess_figure(path: Path, summaries: Sequence[Summary]) -> None:
-    """Draw the smallest and median sizes beside the published ones, one group a target."""
+    """Draw smallest and median sizes beside the published ones, one group a target and method."""
+    per_density = summaries[0].paper == "zhu"
+    unit = "ESS per 1000 log densities" if per_density else "ESS"
     shown = [s for s in summaries if s.published is not None]
-    several = len({s.label for s in shown}) > 1
-    names = [f"{s.target} {s.label.split(':')[-1]}" if several else s.target for s in shown]
+    several = len({s.method for s in shown}) > 1
+    names = [f"{s.target} {s.method}" if several else s.target for s in shown]
     place = np.arange(len(shown))
     width = max(6.0, 0.5 * len(shown))
-    figure, panels = plt.subplots(2, figsize=(width, 6.0), layout="constrained", sharex=True)
-    for axes, statistic, field in zip(
-        panels, ("min", "median"), ("smallest", "median"), strict=True
-    ):
-        published = np.array([getattr(s.published, field) for s in shown])
-        ours = np.array([s.ess[statistic] for s in shown])
+    figure, panels = plt.subplots(2, figsize=(width, 6.5), layout="constrained", sharex=True)
+    for axes, statistic in zip(panels, ("min", "median"), strict=True):
+        key = f"{statistic}/1000" if per_density else statistic
+        published = np.array([s.reported(key) for s in shown])
+        ours = np.array([s.values.get(key, (np.nan, np.nan)) for s in shown])
         for shift, values, colour, name in (
             (-0.2, published, "0.7", "published"),
-            (0.2, ours, COLOURS["alone"], "ours"),
+            (0.2, ours, BLUE, "ours"),
         ):
             axes.bar(
                 place + shift, values[:, 0], 0.38, yerr=np.nan_to_num(values[:, 1]), capsize=2,
                 color=colour, label=name,
             )  # fmt: skip
-        axes.set(yscale="log", ylabel=f"{field} ESS over coordinates")
-        axes.set_ylim(bottom=1.0)
+        axes.set(yscale="log", ylabel=f"{'smallest' if statistic == 'min' else 'median'} {unit}")
+        axes.set_ylim(bottom=0.1 if per_density else 1.0)
         axes.set_xlim(-0.6, len(shown) - 0.4)
+    figure.suptitle("Effective sample size over coordinates, beside the published figures")
     panels[0].legend(frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0))
     panels[1].set_xticks(place, names, rotation=45, ha="right", fontsize="small")
+    save(figure, path)
+
+
+def learning_figure(path: Path, weights: Mapping[float, Line], covariance: Line) -> None:
+    """Draw Figure 1 of Titsias and Dellaportas (2019), with the course of what is learned."""
+    figure, panels = plt.subplots(2, 3, figsize=(12.0, 7.4), layout="constrained")
+    course, *contours = panels[0]
+    for (aim, line), axes, colour in zip(weights.items(), contours, (BLUE, RED), strict=True):
+        course.plot(line.iterations, line.values, color=colour, label=f"acceptance {aim:g}")
+        course.axhline(FIGURE_1_BETA[aim], color=colour, ls=":", lw=1.5)
+        _contours(axes, GAUSSIANS["gauss2d_99"]().covariance_matrix(), GREEN, "target")
+        _contours(axes, line.root @ line.root.T, BLUE, "proposal")
+        axes.set(xlabel="$x_1$", ylabel="$x_2$", title=f"Proposal learned at acceptance {aim:g}")
+        axes.legend(frameon=False, loc="upper left")
+    course.plot([], [], ":", color="0.3", label="published")
+    course.set(xlabel="iteration", ylabel=r"weight of the entropy, $\beta$", yscale="log")
+    course.set_title("gad_rwm: the entropy counts less\nif more is to be accepted")
+    course.set_ylim(0.5, 500.0)
+    course.legend(frameon=False, loc="upper right")
+    error, true, learned = panels[1]
+    error.plot(covariance.iterations, covariance.values, color=BLUE)
+    error.set(xlabel="iteration", ylabel="relative Frobenius error", ylim=(0.0, 1.0))
+    error.set_title("gad_mala: error of the\nlearned covariance")
+    exact = GAUSSIANS["gauss51"]().covariance_matrix()
+    found = covariance.root @ covariance.root.T
+    found = found * np.trace(exact) / np.trace(found)
+    for axes, matrix, title in (
+        (true, exact, "Covariance of the target"),
+        (learned, found, "Covariance learned, scaled"),
+    ):
+        image = axes.imshow(matrix, vmin=-0.1, vmax=1.1)
+        axes.set(xlabel="coordinate", ylabel="coordinate", title=title)
+    figure.colorbar(image, ax=(true, learned), shrink=0.8)
+    save(figure, path)
+
+
+def _contours(axes: plt.Axes, covariance: Array, colour: str, label: str) -> None:
+    """Ellipses at one and two standard deviations."""
+    angle = np.linspace(0.0, 2.0 * np.pi, 200)
+    circle = np.linalg.cholesky(covariance) @ np.stack([np.cos(angle), np.sin(angle)])
+    for radius in (1.0, 2.0):
+        axes.plot(*(radius * circle), color=colour, label=label if radius == 1.0 else None)
+
+
+def diagonal_figure(path: Path, found: Mapping[str, Diagonal]) -> None:
+    """Draw Figure 2 of Titsias and Dellaportas (2019): traces and learned diagonals."""
+    figure, panels = plt.subplots(
+        2, len(found), figsize=(3.4 * len(found), 6.0), layout="constrained", sharey="row"
+    )
+    true = 0.01 * np.arange(1, 101)
+    for (method, run), (trace, diagonal) in zip(found.items(), panels.T, strict=True):
+        trace.plot(run.trace, color=BLUE, lw=0.4)
+        trace.set(title=method, xlabel="iteration")
+        diagonal.plot(true, run.diagonal / run.diagonal.mean(), ".", color=BLUE, label="learned")
+        diagonal.plot(true, true / true.mean(), color=RED, lw=1.0, label="target")
+        diagonal.set(xlabel="standard deviation of the target", ylim=(0.0, 3.0))
+    panels[0, 0].set_ylabel("trace of $x_{100}$")
+    panels[1, 0].set_ylabel("diagonal of L over its mean")
+    panels[1, 0].legend(frameon=False)
+    figure.suptitle(
+        "Neal's Gaussian: the better the scales are learned, the faster $x_{100}$ mixes"
+    )
+    save(figure, path)
+
+
+def ensemble_figure(path: Path, rows: Sequence[Row]) -> None:
+    """Draw Figure 4 of Zhu (2019): acceptance and effective size against the ensemble."""
+    figure, panels = plt.subplots(1, 3, figsize=(12.0, 3.8), layout="constrained")
+    for axes, column, name in zip(
+        panels,
+        ("acceptance_rate", "ess_median_per_1000", "ess_median_per_second"),
+        ("acceptance rate", "median ESS per 1000 log densities", "median ESS a second"),
+        strict=True,
+    ):
+        axes.plot(ENSEMBLES, [row.get(column, np.nan) for row in rows], "o-", color=BLUE)
+        axes.set(xlabel="points of an ensemble, N", ylabel=name)
+        if column != "acceptance_rate":
+            axes.set_ylim(bottom=0.0)
+    panels[0].axhline(1.0, color=GREY, ls=":")
+    figure.suptitle("SA-MCMC on MNIST 7 against 9: what more points buy")
+    save(figure, path)
+
+
+def scale_figure(path: Path, ratios: Mapping[str, Sequence[float]]) -> None:
+    """Draw Figure 5 of Zhu (2019): effective size against the scale, over that at scale one."""
+    figure, axes = plt.subplots(figsize=(6.5, 4.2), layout="constrained")
+    names = {"sa_mcmc:full": "sa_mcmc, start $q_0 = h$", "rwm": "rwm, step $q = 0.02 h$"}
+    for (method, values), colour in zip(ratios.items(), (BLUE, RED), strict=False):
+        axes.plot(FACTORS, values, "o-", color=colour, label=names[method])
+    axes.axhline(1.0, color=GREY, ls=":")
+    axes.set(xscale="log", xlabel="h", ylabel="median ESS over that at h = 1")
+    axes.set_ylim(bottom=0.0)
+    axes.set_title("MNIST 7 against 9: SA-MCMC needs no tuned scale")
+    axes.legend(frameon=False)
     save(figure, path)
 
 

@@ -1,49 +1,66 @@
-"""Run the experiments of Titsias (2023) and print them beside the published tables.
+"""Run the experiments of three papers and print them beside the published figures.
+
+    t23-1 ... t23-8          Titsias (2023), FisherMALA
+    td19-1                   Titsias and Dellaportas (2019), gradient-based adaptive MCMC
+    zhu-1 zhu-linear zhu-2   Zhu (2019), sample-adaptive MCMC
 
 Examples
 --------
-All FisherMALA rows, three repeats::
+All methods of a table; some methods of all tables; a target with the settings of its paper::
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/papers.py --table all --repeats 3
-
-Table 1 with two methods; the signals of Tables 7 and 8 on one target; the Frobenius errors::
-
-    python benchmarks/papers.py --table t23-1 --methods fisher_mala mala
+    OPENBLAS_NUM_THREADS=1 python benchmarks/papers.py --table td19-1 --repeats 3
+    python benchmarks/papers.py --table all --methods fisher_mala ada_mala --repeats 3
     python benchmarks/papers.py --table pima --signals
-    python benchmarks/papers.py --frobenius --plots figures/
 
-Exits with status 1 if a FisherMALA row has less than 85 % of the published smallest ESS, or a
-Frobenius error is more than twice the reference.
+A twentieth of the draws after a full warm-up, which ensembles need to find the posterior, rows
+written as they come; a figure::
+
+    python benchmarks/papers.py --table zhu-1 --scale 0.05 --warmup-scale 1 --csv zhu.csv
+    python benchmarks/papers.py --figure td19-1 --plots figures/
+
+Exits with status 1 if a run failed; or if, at full length and with three repeats, an adaptive
+method's median ESS is more than 10 % from the published one or its smallest below 75 % of it,
+unless `explained.EXPLAINED` says why; or if SA-MCMC is not far enough ahead of adaptive Metropolis,
+or a Frobenius error more than twice the reference.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 from ess import ESTIMATORS
-from frobenius import MODES, checkpoints, learn
-from published import FROBENIUS, FROBENIUS_UPDATES, PUBLISHED
+from experiments import COSTLY, PROTOCOLS, SIGNALS, variants
+from figure_runs import FIGURES, Settings, run_figure
+from published import PUBLISHED, TABLES
 from report import (
+    UNAVAILABLE,
+    Summary,
+    advantage_table,
+    advantages,
+    comparison_table,
     environment,
-    ess_table,
-    frobenius_shortfalls,
-    frobenius_table,
+    lost_advantages,
     ranking_table,
     shortfalls,
     summarise,
-    write_csv,
 )
-from runs import Job, run_jobs
+from runs import Job, Row, run_jobs, written
 from targets import TARGETS
 
-TABLES = sorted({p.table for p in PUBLISHED})
-SIGNALS = ("rb", "increment", "paired", "score")
-LEAST_RATIO = 0.85
+from probmodel.samplers import SAMPLERS
+
+NAMES = {
+    "t23": "Titsias (2023)",
+    "td19": "Titsias and Dellaportas (2019)",
+    "zhu": "Zhu (2019)",
+}
+FULL_REPEATS = 3  # that a comparison needs, at scale 1
+ADVANTAGE_SCALES = (0.02, 0.5)  # of draws and warm-up: what comparing SA-MCMC with AM needs
+
+Choice = tuple[str, str, str]  # paper, target, method
 
 
 def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
@@ -55,121 +72,178 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
         "--table", nargs="+", default=[], choices=["all", *TABLES, *TARGETS], metavar="NAME",
         help=f"tables ({', '.join(TABLES)}), targets ({', '.join(TARGETS)}), or all",
     )  # fmt: skip
-    parser.add_argument("--methods", nargs="+", default=["fisher_mala"], metavar="METHOD")
+    parser.add_argument(
+        "--figure", nargs="+", default=[], choices=["all", *FIGURES], metavar="NAME",
+        help=f"figures ({', '.join(FIGURES)}), or all",
+    )  # fmt: skip
+    parser.add_argument(
+        "--methods", nargs="+", metavar="METHOD",
+        help="by default all that the table has; am stands for am:diag and am:full",
+    )  # fmt: skip
     parser.add_argument("--signals", action="store_true", help="all signals of fisher_mala")
-    parser.add_argument("--frobenius", action="store_true", help="errors of the preconditioner")
+    parser.add_argument("--frobenius", action="store_true", help="short for --figure t23-1 t23-2")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--scale", type=float, default=1.0, help="multiplies the iterations")
+    parser.add_argument("--warmup-scale", type=float, metavar="SCALE",
+                        help="multiplies those of the warm-up, instead of --scale")  # fmt: skip
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--ess", choices=sorted(ESTIMATORS), default="tfp")
+    parser.add_argument("--ess", choices=ESTIMATORS, help="by default the paper's estimator")
     parser.add_argument("--engine", choices=["numpy", "model"], default="numpy")
     parser.add_argument("--standardise", action="store_true", help="scale the inputs")
     parser.add_argument("--processes", type=int, choices=[1, 2], default=1)
     parser.add_argument("--csv", type=Path, metavar="FILE", help="one line per run")
     parser.add_argument("--plots", type=Path, metavar="DIR", help="figures as PNG")
     options = parser.parse_args(arguments)
-    if not (options.table or options.frobenius):
-        parser.error("nothing to do: give --table NAME or --frobenius")
+    if options.frobenius:
+        options.figure += ["t23-1", "t23-2"]
+    if not (options.table or options.figure):
+        parser.error("nothing to do: give --table NAME or --figure NAME")
     return options
 
 
-def chosen_targets(names: Sequence[str]) -> list[str]:
-    """Targets of the chosen tables, in the order of the tables."""
-    tables = set(TABLES) if "all" in names else set(names)
-    of_tables = dict.fromkeys(p.target for p in PUBLISHED if p.table in tables)
-    return list(of_tables | dict.fromkeys(n for n in names if n in TARGETS))
+def paper_of(target: str) -> str:
+    """Return the paper whose settings a target gets that is named by itself."""
+    return next((row.paper for row in PUBLISHED if row.target == target), "t23")
+
+
+def published_methods(options: argparse.Namespace) -> dict[tuple[str, str], list[str]]:
+    """Methods of the chosen tables, and of targets named by themselves, by paper and target."""
+    names = set(options.table)
+    tables = set(TABLES) if "all" in names else names
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in PUBLISHED:
+        named = row.target in names and row.paper == paper_of(row.target)
+        is_signal = row.method.startswith("fisher_mala:")
+        if row.table in tables or (named and not is_signal):
+            methods = found.setdefault((row.paper, row.target), [])
+            methods += [row.method] * (row.method not in methods)
+    for target in options.table:
+        if target in TARGETS:
+            found.setdefault((paper_of(target), target), ["fisher_mala"])
+    return found
+
+
+def wanted_methods(options: argparse.Namespace, paper: str, target: str) -> list[str]:
+    """Methods that the command line names, as labels of a paper's variants on a target."""
+    known = variants(paper, target)
+    wanted: list[str] = []
+    for name in options.methods or ["fisher_mala"]:
+        labels = [label for label in known if label.startswith(f"{name}:")]
+        if name in known or (name in SAMPLERS and target in options.table and not labels):
+            labels = [name]
+        wanted += labels
+        if name == "fisher_mala" and options.signals and paper == "t23":
+            wanted += [f"fisher_mala:{signal}" for signal in SIGNALS[1:]]
+    return wanted
+
+
+def chosen(options: argparse.Namespace) -> list[Choice]:
+    """Rows that the command line asks for, in the order of the tables."""
+    by_name = options.methods is not None or options.signals
+    return [
+        (paper, target, method)
+        for (paper, target), methods in published_methods(options).items()
+        for method in (wanted_methods(options, paper, target) if by_name else methods)
+    ]
+
+
+def obstacle(choice: Choice, named: Sequence[str]) -> str:
+    """Why a row is not run; empty if it is."""
+    paper, target, method = choice
+    variant = variants(paper, target).get(method)
+    if (method if variant is None else variant.method) not in SAMPLERS:
+        return UNAVAILABLE
+    if choice in COSTLY and method not in named:
+        return f"not run: {COSTLY[choice]}"
+    return ""
 
 
 def planned_jobs(options: argparse.Namespace) -> list[Job]:
     """List the runs that the command line asks for."""
-    variants: list[tuple[str, str | None]] = []
-    for method in options.methods:
-        if method == "fisher_mala":
-            variants += [
-                (method, signal) for signal in SIGNALS if options.signals or signal == "rb"
-            ]
-        else:
-            variants.append((method, None))
     return [
         Job(
-            target, method, signal, options.seed, repeat, options.scale,
-            options.engine, options.standardise, options.ess,
+            *choice, seed=options.seed, repeat=repeat, scale=options.scale, engine=options.engine,
+            standardise=options.standardise, estimator=options.ess,
+            warmup_scale=options.warmup_scale,
         )
-        for target in chosen_targets(options.table)
-        for method, signal in variants
+        for choice in chosen(options)
+        if not obstacle(choice, options.methods or ())
         for repeat in range(options.repeats)
     ]  # fmt: skip
 
 
-def report_sizes(options: argparse.Namespace) -> list[str]:
-    """Run the tables' experiments, print them, and return what falls short."""
-    rows: list[dict[str, Any]] = []
-    for row in run_jobs(planned_jobs(options), options.processes):
-        rows.append(row)
+def announced(rows: Iterator[Row]) -> Iterator[Row]:
+    """Say on the error stream which run has ended."""
+    for row in rows:
+        end = row["error"] or f"min ESS {row['ess_min']:.0f}"
         print(
-            f"  {row['target']} {row['method']} {row['signal'] or ''} repeat {row['repeat']}: "
-            f"min ESS {row['ess_min']:.0f}",
-            file=sys.stderr,
-        )
-    summaries = summarise(rows)
-    print(f"\n## Effective sample size ({options.ess}), mean ± sd over {options.repeats} repeats\n")
-    print(ess_table(summaries))
+            f"  {row['paper']} {row['target']} {row['method']} repeat {row['repeat']}: {end}",
+            file=sys.stderr, flush=True,
+        )  # fmt: skip
+        yield row
+
+
+def in_order(options: argparse.Namespace, measured: Sequence[Summary]) -> list[Summary]:
+    """Summaries of all rows that were asked for, those that were not run with the reason."""
+    by_key = {(s.paper, s.target, s.method): s for s in measured}
+    return [
+        by_key.get(choice) or Summary(*choice, 0, {}, obstacle(choice, options.methods or ()))
+        for choice in chosen(options)
+    ]
+
+
+def report_tables(options: argparse.Namespace) -> list[str]:
+    """Run the tables' experiments, print them, and return what falls short."""
+    runs = written(options.csv, run_jobs(planned_jobs(options), options.processes))
+    rows = list(announced(runs))
+    summaries = in_order(options, summarise(rows))
+    for paper, name in NAMES.items():
+        shown = [s for s in summaries if s.paper == paper]
+        if not shown:
+            continue
+        estimator = options.ess or PROTOCOLS[paper].estimator
+        print(f"\n## {name}: effective sample size ({estimator}), mean ± sd over "
+              f"{options.repeats} repeats, scale {options.scale:g}\n")  # fmt: skip
+        print(comparison_table(shown))
+        if options.plots:
+            from figures import ess_figure
+
+            kind = "signals" if options.signals else "tables"
+            ess_figure(options.plots / f"ess_{paper}_{kind}.png", shown)
     if options.signals:
         print("\n## Ranking of the signals by smallest ESS\n")
         print(ranking_table(summaries))
-    if options.csv:
-        write_csv(options.csv, rows)
-    if options.plots:
-        from figures import ess_figure
-
-        ess_figure(
-            options.plots / f"ess_{'signals' if options.signals else 'tables'}.png", summaries
-        )
-    comparable = options.scale >= 1.0 and not options.standardise
-    return shortfalls(summaries, LEAST_RATIO) if comparable else []
-
-
-def report_frobenius(options: argparse.Namespace) -> list[str]:
-    """Follow the preconditioners, print their errors, and return what falls short."""
-    problems: list[str] = []
-    rows: list[dict[str, Any]] = []
-    updates = sorted({*checkpoints(FROBENIUS_UPDATES[-1]), *FROBENIUS_UPDATES})
-    print("\n## Frobenius error of the learned covariance\n")
-    print("\n".join(f"- {mode}: {meaning}" for mode, meaning in MODES.items()) + "\n")
-    for target in FROBENIUS:
-        trajectories = {
-            mode: learn(target, mode, updates=updates, seed=options.seed) for mode in MODES
-        }
-        errors = {
-            mode: [float(t.errors[:, updates.index(n)].mean()) for n in FROBENIUS_UPDATES]
-            for mode, t in trajectories.items()
-        }
-        print(frobenius_table(target, errors), end="\n\n")
-        problems += frobenius_shortfalls(target, errors)
-        rows += [
-            {"target": target, "learning": mode, "chain": c, "updates": int(n), "error": f"{e:.6g}"}
-            for mode, t in trajectories.items()
-            for (c, k), e in np.ndenumerate(t.errors)
-            for n in (t.updates[k],)
-        ]
-        if options.plots:
-            from figures import frobenius_figure
-
-            frobenius_figure(options.plots / f"frobenius_{target}.png", target, trajectories)
-    if options.csv:
-        write_csv(options.csv.with_name(f"{options.csv.stem}_frobenius.csv"), rows)
-    return problems
+    ahead = advantages(summaries)
+    if ahead:
+        print("\n## Smallest ESS a log density, sa_mcmc:full over am:full\n")
+        print(advantage_table(ahead))
+    problems = [f"{row['target']} {row['method']} failed: {row['error']}"
+                for row in rows if row["error"]]  # fmt: skip
+    warmup_scale = options.warmup_scale
+    full = options.scale >= 1.0 and (warmup_scale is None or warmup_scale >= 1.0)
+    if full and options.repeats >= FULL_REPEATS and not options.standardise:
+        problems += shortfalls(summaries)
+    scales = (options.scale, options.scale if warmup_scale is None else warmup_scale)
+    enough = all(s >= least for s, least in zip(scales, ADVANTAGE_SCALES, strict=True))
+    return problems + (lost_advantages(ahead) if enough else [])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what the command line asks for; 1 if something falls short of the paper."""
+    """Run what the command line asks for; 1 if something failed or falls short of the paper."""
     options = parse_arguments(arguments)
     given = sys.argv[1:] if arguments is None else arguments
     lines = [f"Command: python benchmarks/papers.py {' '.join(given)}", *environment()]
-    print("\n".join(f"- {line}" for line in lines))
-    problems = report_sizes(options) if options.table else []
-    if options.frobenius:
-        problems += report_frobenius(options)
+    print("\n".join(f"- {line}" for line in lines), flush=True)
+    problems = report_tables(options) if options.table else []
+    settings = Settings(
+        options.plots or Path("figures"),
+        options.scale,
+        options.seed,
+        options.processes,
+        options.warmup_scale,
+    )
+    for name in FIGURES if "all" in options.figure else dict.fromkeys(options.figure):
+        problems += run_figure(name, settings)
     print("\n" + "\n".join([f"- FALLS SHORT: {p}" for p in problems] or ["Nothing falls short."]))
     return 1 if problems else 0
 

@@ -1,37 +1,30 @@
-"""One run of one sampler on one target, with the settings of the papers.
-
-A single chain, 20,000 iterations of warm-up and as many kept, started from N(0, I); prior N(0, I),
-inputs as they are with a column of ones. The initial step is the sampler's own choice.
-"""
+"""One run of one sampler on one target, with the settings of its paper."""
 
 from __future__ import annotations
 
+import csv
 import zlib
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from engine import compiled_density
-from ess import ESTIMATORS
+from ess import effective_sizes
+from experiments import PROTOCOLS, Protocol, Settings, Variant, variant_of
+from regressions import find_mode
 from targets import make_target
 
-from probmodel.inference.groups import sample
+from probmodel.inference.counting import Work
+from probmodel.inference.driver import Group, Outcome, drive
 from probmodel.samplers import make_sampler
-from probmodel.types import LogDensity
+from probmodel.samplers.base import Info, Sampler
+from probmodel.types import Array, LogDensity
 
-ITERATIONS = 20_000
-PAPER_SETTINGS: dict[str, dict[str, Any]] = {
-    "mala": {"target_accept": 0.574},
-    "fisher_mala": {
-        "damping": 10.0,
-        "target_accept": 0.574,
-        "initial_steps": 500,
-        "step_rate": 0.015,
-        "robust": False,
-    },
-}
+LONGEST = 200_000  # draws of a chain that are kept; longer runs are thinned
 
 
 @dataclass(frozen=True)
@@ -40,33 +33,109 @@ class Job:
 
     Attributes
     ----------
+    paper : a key of `experiments.PROTOCOLS`
     target : a name in `targets.TARGETS`
-    method : a name in `probmodel.samplers.SAMPLERS`
-    signal : what the preconditioner learns from, for `fisher_mala`; None for other methods
+    method : a label in `experiments.variants`
     seed, repeat : together with the target they fix the random numbers and the starting point
     scale : multiplies the iterations of both phases
+    warmup_scale : multiplies those of the warm-up instead, if given
     engine : "numpy" for the hand-written target, "model" for the package's compiled one
-    standardise : bring the inputs of a regression to mean 0 and variance 1
-    estimator : a name in `ess.ESTIMATORS`
+    standardise : bring the inputs to mean 0 and variance 1 though the paper does not
+    estimator : a name in `ess.ESTIMATORS`; by default the paper's
+    settings : replace those of the paper
+    start_scale : replaces that of the paper
+    warmup : replaces that of the paper; it is multiplied too
     """
 
+    paper: str
     target: str
     method: str
-    signal: str | None = None
     seed: int = 0
     repeat: int = 0
     scale: float = 1.0
     engine: str = "numpy"
     standardise: bool = False
-    estimator: str = "tfp"
+    estimator: str | None = None
+    settings: Settings = field(default_factory=dict)
+    start_scale: float | None = None
+    warmup: int | None = None
+    warmup_scale: float | None = None
 
     @property
-    def iterations(self) -> int:
-        """Iterations of each phase."""
-        return max(round(ITERATIONS * self.scale), 4)
+    def protocol(self) -> Protocol:
+        """What the paper's runs share."""
+        return PROTOCOLS[self.paper]
+
+    @property
+    def iterations(self) -> tuple[int, int]:
+        """Iterations of the warm-up and after it."""
+        warmup = self.warmup or self.protocol.warmup
+        scale = self.scale if self.warmup_scale is None else self.warmup_scale
+        return max(round(warmup * scale), 8), max(round(self.protocol.draws * self.scale), 8)
 
 
 Row = dict[str, Any]
+
+IDENTITY = ("paper", "target", "method", "seed", "repeat", "scale", "engine", "standardise")
+COLUMNS = (
+    *IDENTITY, "estimator",
+    "dim", "chains", "warmup", "draws", "thin", "points", "ess_max", "ess_median", "ess_min",
+    "ess_of_means_max", "ess_of_means_median", "ess_of_means_min",
+    "acceptance_rate", "accepted", "step_size", "nonfinite",
+    "densities_warmup", "gradients_warmup", "hvps_warmup", "hessians_warmup",
+    "densities_sampling", "gradients_sampling", "hvps_sampling", "hessians_sampling",
+    "seconds_warmup", "seconds_sampling",
+    "ess_min_per_1000", "ess_median_per_1000", "ess_min_per_gradient",
+    "ess_min_per_second", "ess_median_per_second", "error",
+)  # fmt: skip
+
+
+class Recorder:
+    """Keeps the draws of a run, and the means of the points of each chain that has several.
+
+    Attributes
+    ----------
+    thin : the last of every so many draws is kept
+    x, means : (chains, kept, dim); ``means`` is None for a sampler with one point a chain
+    acceptance_rate, accepted : means over chains and draws, of the probability and of the fact
+    step_size : the last one, NaN for a sampler without
+    nonfinite : proposals after the warm-up without a finite density
+    """
+
+    def __init__(self, chains: int, dim: int, draws: int, ensemble: bool) -> None:
+        self.draws = draws
+        self.thin = -(-draws // LONGEST)
+        self.x = np.empty((chains, draws // self.thin, dim))
+        self.means = np.empty_like(self.x) if ensemble else None
+        self._probability, self._accepted = 0.0, 0
+        self.step_size = np.nan
+        self.nonfinite = 0
+
+    def record(
+        self, phase: Literal["warmup", "draw"], i: int, state: Any, info: Info, params: Any
+    ) -> None:
+        """Keep iteration ``i`` if it is one to keep."""
+        if phase == "warmup":
+            return
+        self._probability += float(info.accept_prob.sum())
+        self._accepted += int(info.accepted.sum())
+        self.step_size = float(getattr(params, "step_size", np.nan))
+        self.nonfinite += int(np.sum(~np.isfinite(info.proposal.logp)))
+        kept, rest = divmod(i + 1, self.thin)
+        if rest == 0:
+            self.x[:, kept - 1] = state.x
+            if self.means is not None:
+                self.means[:, kept - 1] = state.points.mean(axis=1)
+
+    @property
+    def acceptance_rate(self) -> float:
+        """Mean probability of acceptance."""
+        return self._probability / (self.draws * len(self.x))
+
+    @property
+    def accepted(self) -> float:
+        """Share of the proposals that were accepted."""
+        return self._accepted / (self.draws * len(self.x))
 
 
 def make_density(target: str, engine: str, standardise: bool) -> LogDensity:
@@ -76,59 +145,154 @@ def make_density(target: str, engine: str, standardise: bool) -> LogDensity:
     return make_target(target, standardise=standardise)
 
 
-def settings_of(method: str, signal: str | None, scale: float) -> dict[str, Any]:
-    """Return the paper's settings of a method; the plain phase shrinks with the iterations."""
-    settings = dict(PAPER_SETTINGS.get(method, {}))
-    if signal is not None:
-        settings["signal"] = signal
+def settings_of(job: Job, variant: Variant) -> Settings:
+    """Return the sampler's settings; the plain phase shrinks with the iterations."""
+    settings = variant.settings | job.settings
+    scale = job.iterations[0] / (job.warmup or job.protocol.warmup)
     if "initial_steps" in settings and scale < 1.0:
         settings["initial_steps"] = max(round(settings["initial_steps"] * scale), 1)
     return settings
 
 
+def starting_points(
+    job: Job, variant: Variant, sampler: Sampler, density: Any, rng: np.random.Generator
+) -> Array:
+    """Draw points about zero or the mode: (chains, dim), or (chains, points, dim)."""
+    points = sampler.points_per_chain(density.dim)
+    shape = (job.protocol.chains, density.dim)
+    if points > 1:
+        shape = (job.protocol.chains, points, density.dim)
+    scale = variant.start_scale if job.start_scale is None else job.start_scale
+    centre = find_mode(density) if job.target in job.protocol.from_mode else 0.0
+    return centre + scale * rng.standard_normal(shape)
+
+
+class Finished(NamedTuple):
+    """A run that has come to its end."""
+
+    dim: int
+    points: int
+    recorder: Recorder
+    work_warmup: Work
+    work: Work
+    outcome: Outcome
+    params: Any
+
+
+def execute(job: Job) -> Finished:
+    """Run the chains of a job."""
+    protocol = job.protocol
+    density = make_density(job.target, job.engine, job.standardise or protocol.standardise)
+    variant = variant_of(job.paper, job.target, job.method)
+    sampler = make_sampler(variant.method, **settings_of(job, variant))
+    seeds = np.random.SeedSequence([job.seed, job.repeat, zlib.crc32(job.target.encode())])
+    start_seed, sampling_seed = seeds.spawn(2)
+    x0 = starting_points(job, variant, sampler, density, np.random.default_rng(start_seed))
+    warmup, draws = job.iterations
+    points = sampler.points_per_chain(density.dim)
+    recorder = Recorder(protocol.chains, density.dim, draws, points > 1)
+    rng = np.random.default_rng(sampling_seed.spawn(1)[0])
+    group = Group(sampler, density, x0, rng, [recorder])
+    outcome = drive([group], warmup=warmup, iterations=draws)
+    if outcome.interrupted:
+        raise KeyboardInterrupt
+    return Finished(density.dim, points, recorder, *group.work, outcome, group.params)
+
+
 def run_job(job: Job) -> Row:
-    """Run one chain and summarise it.
+    """Run the chains of a job and summarise them.
 
     Returns
     -------
     dict
-        The job's fields, the dimension, the largest, median and smallest effective sample size
-        over coordinates, acceptance rate, step size, gradients and non-finite proposals.
+        One entry for each of `COLUMNS`. The sizes "of means" are N times that of the mean of the N
+        points of a chain, for a sampler that has several; rates of such a sampler are by them.
+        Rates are by all evaluations after the warm-up (an HVP counts as two gradients, a Hessian as
+        one a dimension), and by the seconds of the whole run.
     """
-    density = make_density(job.target, job.engine, job.standardise)
-    sampler = make_sampler(job.method, **settings_of(job.method, job.signal, job.scale))
-    seeds = np.random.SeedSequence([job.seed, job.repeat, zlib.crc32(job.target.encode())])
-    start_seed, sampling_seed = seeds.spawn(2)
-    x0 = np.random.default_rng(start_seed).standard_normal((1, density.dim))
-    run = sample(
-        sampler,
-        density,
-        x0,
-        sampling_seed,
-        draws=job.iterations,
-        warmup=job.iterations,
-        pool=False,
-    )
-    sizes = ESTIMATORS[job.estimator](run.x[0])
+    run, protocol = execute(job), job.protocol
+    recorder, estimator = run.recorder, job.estimator or protocol.estimator
+    row = {name: getattr(job, name) for name in IDENTITY} | {
+        "standardise": job.standardise or protocol.standardise, "estimator": estimator,
+        "dim": run.dim, "chains": protocol.chains, "warmup": job.iterations[0],
+        "draws": job.iterations[1], "thin": recorder.thin, "points": run.points,
+        "acceptance_rate": recorder.acceptance_rate, "accepted": recorder.accepted,
+        "step_size": recorder.step_size, "nonfinite": recorder.nonfinite,
+        "seconds_warmup": run.outcome.seconds_warmup,
+        "seconds_sampling": run.outcome.seconds_sampling, "error": "",
+    }  # fmt: skip
+    sizes = three_sizes(effective_sizes(estimator, recorder.x))
+    row |= {f"ess_{name}": size for name, size in sizes.items()}
+    if recorder.means is not None:
+        sizes = three_sizes(run.points * effective_sizes(estimator, recorder.means))
+        row |= {f"ess_of_means_{name}": size for name, size in sizes.items()}
+    row |= work_columns("warmup", run.work_warmup) | work_columns("sampling", run.work)
+    seconds = run.outcome.seconds_warmup + run.outcome.seconds_sampling
+    return row | rates(sizes, run.work, run.dim, seconds)
+
+
+def three_sizes(sizes: Array) -> dict[str, float]:
+    """Largest, median and smallest over coordinates."""
+    return {name: float(getattr(np, name)(sizes)) for name in ("max", "median", "min")}
+
+
+def work_columns(phase: str, work: Work) -> Row:
+    """Name the evaluations of a phase as columns."""
+    names = ("densities", "gradients", "hvps", "hessians")
+    return {f"{name}_{phase}": count for name, count in zip(names, work, strict=True)}
+
+
+def rates(sizes: dict[str, float], work: Work, dim: int, seconds: float) -> Row:
+    """Effective sizes by evaluations and by seconds."""
+    gradients = work.grad + 2 * work.hvp + dim * work.hessian
+    thousands = (work.logp + gradients) / 1000.0
     return {
-        **asdict(job),
-        "dim": density.dim,
-        "iterations": job.iterations,
-        "ess_max": float(np.max(sizes)),
-        "ess_median": float(np.median(sizes)),
-        "ess_min": float(np.min(sizes)),
-        "acceptance_rate": float(run.stats["acceptance_rate"].mean()),
-        "step_size": float(run.stats["step_size"][0, -1]),
-        "gradients_warmup": int(run.n_grad_warmup),
-        "gradients_sampling": int(run.n_grad_sampling),
-        "nonfinite": int(run.nonfinite),
+        "ess_min_per_1000": sizes["min"] / thousands,
+        "ess_median_per_1000": sizes["median"] / thousands,
+        "ess_min_per_gradient": sizes["min"] / gradients if gradients else np.nan,
+        "ess_min_per_second": sizes["min"] / seconds,
+        "ess_median_per_second": sizes["median"] / seconds,
     }
 
 
+def failed_row(job: Job, error: BaseException) -> Row:
+    """Row of a job that raised."""
+    row = {name: getattr(job, name) for name in IDENTITY}
+    return row | {"error": f"{type(error).__name__}: {error}"}
+
+
 def run_jobs(jobs: Sequence[Job], processes: int = 1) -> Iterator[Row]:
-    """Run the jobs in order, in one or two processes, and yield their summaries."""
+    """Run the jobs in order, in one or two processes, and yield their rows as they come.
+
+    A job that raises gives a row whose ``error`` says what happened; the others go on.
+    """
     if processes == 1:
-        yield from map(run_job, jobs)
+        for job in jobs:
+            yield _result(job, partial(run_job, job))
         return
     with ProcessPoolExecutor(processes) as executor:
-        yield from executor.map(run_job, jobs)
+        futures: list[Future[Row]] = [executor.submit(run_job, job) for job in jobs]
+        for job, future in zip(jobs, futures, strict=True):
+            yield _result(job, future.result)
+
+
+def _result(job: Job, call: Any) -> Row:
+    try:
+        return call()
+    except Exception as error:
+        return failed_row(job, error)
+
+
+def written(path: Path | None, rows: Iterable[Row]) -> Iterator[Row]:
+    """Pass rows on, each written to a CSV file before the next one is asked for."""
+    if path is None:
+        yield from rows
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow(row)
+            file.flush()
+            yield row

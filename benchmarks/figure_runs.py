@@ -1,0 +1,195 @@
+"""Run the experiment behind a figure of a paper, print its numbers, and write CSV and PNG."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import illustrations
+import numpy as np
+from frobenius import MODES, checkpoints, learn
+from published import FIGURE_1_BETA, FROBENIUS_UPDATES
+from report import frobenius_shortfalls, frobenius_table, markdown, number
+from runs import Row
+
+
+class Settings(NamedTuple):
+    """What the command line says about figures.
+
+    Attributes
+    ----------
+    directory : where CSV and PNG go
+    scale : multiplies the iterations
+    seed : of all runs
+    processes : that run side by side, where there are several runs
+    warmup_scale : multiplies the warm-up instead, in Zhu's figures
+    """
+
+    directory: Path
+    scale: float = 1.0
+    seed: int = 0
+    processes: int = 1
+    warmup_scale: float | None = None
+
+
+def run_figure(name: str, settings: Settings) -> list[str]:
+    """Make one of `FIGURES` and return what falls short of the paper."""
+    try:
+        return FIGURES[name](settings)
+    except Exception as error:
+        return [f"figure {name} failed: {type(error).__name__}: {error}"]
+
+
+def frobenius(target: str, name: str, settings: Settings) -> list[str]:
+    """Follow the preconditioners on a target, to the reference's numbers of updates."""
+    from figures import frobenius_figure
+
+    last = max(round(FROBENIUS_UPDATES[-1] * min(settings.scale, 1.0)), 10)
+    updates = sorted({*checkpoints(last), *(n for n in FROBENIUS_UPDATES if n <= last)})
+    print(f"\n## Frobenius error of the learned covariance of {target}\n")
+    print("\n".join(f"- {mode}: {meaning}" for mode, meaning in MODES.items()) + "\n")
+    trajectories = {
+        mode: learn(target, mode, updates=updates, seed=settings.seed) for mode in MODES
+    }
+    errors = {
+        mode: [
+            float(t.errors[:, updates.index(n)].mean()) if n <= last else np.nan
+            for n in FROBENIUS_UPDATES
+        ]
+        for mode, t in trajectories.items()
+    }
+    print(frobenius_table(target, errors))
+    rows = [
+        {"target": target, "learning": mode, "chain": c, "updates": int(n), "error": f"{e:.6g}"}
+        for mode, t in trajectories.items()
+        for (c, k), e in np.ndenumerate(t.errors)
+        for n in (t.updates[k],)
+    ]
+    write_csv(settings.directory / f"{name}.csv", rows)
+    frobenius_figure(settings.directory / f"{name}.png", target, trajectories)
+    return frobenius_shortfalls(target, errors)
+
+
+def td19_1(settings: Settings) -> list[str]:
+    """Learn weights of the entropy in two dimensions, and a covariance in 51."""
+    from figures import learning_figure
+
+    weights = illustrations.entropy_weights(settings.scale, settings.seed)
+    covariance = illustrations.learned_covariance(settings.scale, settings.seed)
+    print("\n## Titsias and Dellaportas (2019), Figure 1\n")
+    ends = [
+        (f"beta at acceptance {aim:g}", number(FIGURE_1_BETA[aim]), number(tail_mean(line.values)))
+        for aim, line in weights.items()
+    ]
+    ends.append(("relative error of the 51-d covariance", "–", number(covariance.values[-1])))
+    print(markdown(("at the end", "published", "ours"), ends))
+    series = {f"beta {aim:g}": line for aim, line in weights.items()} | {"error": covariance}
+    rows = [row for name, line in series.items() for row in points(name, *line[:2])]
+    write_csv(settings.directory / "td19_figure1.csv", rows)
+    learning_figure(settings.directory / "td19_figure1.png", weights, covariance)
+    return []
+
+
+def td19_2(settings: Settings) -> list[str]:
+    """Compare traces and learned diagonals on Neal's Gaussian."""
+    from figures import diagonal_figure
+
+    found = illustrations.neal_diagonals(settings.scale, settings.seed)
+    true = 0.01 * np.arange(1, 101)
+    print("\n## Titsias and Dellaportas (2019), Figure 2\n")
+    print("Correlation of the learned diagonal with the true standard deviations:\n")
+    correlations = [
+        (method, number(np.corrcoef(run.diagonal, true)[0, 1])) for method, run in found.items()
+    ]
+    print(markdown(("method", "correlation"), correlations))
+    rows = [row for method, run in found.items() for row in points(method, true, run.diagonal)]
+    write_csv(settings.directory / "td19_figure2.csv", rows)
+    diagonal_figure(settings.directory / "td19_figure2.png", found)
+    return []
+
+
+def zhu_4(settings: Settings) -> list[str]:
+    """Measure acceptance and effective size against the size of the ensemble."""
+    from figures import ensemble_figure
+
+    rows = illustrations.ensemble_sizes(
+        settings.scale, settings.seed, settings.processes, settings.warmup_scale
+    )
+    columns = ("acceptance_rate", "ess_median_per_1000", "ess_median_per_second")
+    lines = [
+        {"points": n, "error": row["error"]} | {c: row.get(c, np.nan) for c in columns}
+        for n, row in zip(illustrations.ENSEMBLES, rows, strict=True)
+    ]
+    print("\n## Zhu (2019), Figure 4\n")
+    shown = [(str(line["points"]), *(number(line[c]) for c in columns)) for line in lines]
+    print(markdown(("N", *columns), shown))
+    write_csv(settings.directory / "zhu_figure4.csv", lines)
+    ensemble_figure(settings.directory / "zhu_figure4.png", rows)
+    return failures(rows)
+
+
+def zhu_5(settings: Settings) -> list[str]:
+    """Measure effective size against the scale of the start, or of the steps."""
+    from figures import scale_figure
+
+    rows = illustrations.initial_scales(
+        settings.scale, settings.seed, settings.processes, settings.warmup_scale
+    )
+    ratios = {method: relative_sizes(runs) for method, runs in rows.items()}
+    print("\n## Zhu (2019), Figure 5: median ESS over that at h = 1\n")
+    shown = [
+        (number(h), *(number(values[i]) for values in ratios.values()))
+        for i, h in enumerate(illustrations.FACTORS)
+    ]
+    print(markdown(("h", *ratios), shown))
+    lines = [
+        line for method in ratios for line in points(method, illustrations.FACTORS, ratios[method])
+    ]
+    write_csv(settings.directory / "zhu_figure5.csv", lines)
+    scale_figure(settings.directory / "zhu_figure5.png", ratios)
+    return failures([row for runs in rows.values() for row in runs])
+
+
+FIGURES: dict[str, Callable[[Settings], list[str]]] = {
+    "t23-1": partial(frobenius, "gp100", "frobenius_gp100"),
+    "t23-2": partial(frobenius, "inhomogeneous", "frobenius_inhomogeneous"),
+    "td19-1": td19_1,
+    "td19-2": td19_2,
+    "zhu-4": zhu_4,
+    "zhu-5": zhu_5,
+}
+
+
+def relative_sizes(rows: Sequence[Row]) -> list[float]:
+    """Median sizes a thousand log densities over that of factor one."""
+    sizes = [row.get("ess_median_per_1000", np.nan) for row in rows]
+    return [size / sizes[illustrations.FACTORS.index(1.0)] for size in sizes]
+
+
+def tail_mean(values: np.ndarray) -> float:
+    """Mean of the last tenth."""
+    return float(np.mean(values[-max(len(values) // 10, 1) :]))
+
+
+def failures(rows: Iterable[Row]) -> list[str]:
+    """Name the runs that raised."""
+    return [
+        f"{row['target']} {row['method']} failed: {row['error']}" for row in rows if row["error"]
+    ]
+
+
+def points(series: str, x: Iterable[float], y: Iterable[float]) -> list[dict[str, Any]]:
+    """One row a point, for a CSV file."""
+    return [{"series": series, "x": f"{a:.8g}", "y": f"{b:.6g}"} for a, b in zip(x, y, strict=True)]
+
+
+def write_csv(path: Path, rows: Sequence[Row]) -> None:
+    """Write one line per row."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)

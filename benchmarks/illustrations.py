@@ -1,0 +1,151 @@
+"""What the figures of Titsias and Dellaportas (2019) and Zhu (2019) show, as numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from experiments import variant_of
+from frobenius import relative
+from runs import Job, Row, execute, run_jobs
+from targets import GAUSSIANS
+
+from probmodel.inference.driver import run
+from probmodel.samplers import make_sampler
+from probmodel.samplers.base import Info, State
+from probmodel.types import Array
+
+ACCEPTANCES = (0.25, 0.4)  # of Figure 1
+BETA_ITERATIONS, COVARIANCE_ITERATIONS = 20_000, 200_000  # of Figure 1
+POINTS = 400  # of a line
+DIAGONAL_METHODS = ("am", "gad_rwm", "gad_mala_exact", "gad_mala")  # of Figure 2, HMC left out
+TARGET = "mnist_7v9"  # of both of Zhu's figures
+ENSEMBLES = (40, 60, 80, 100, 150, 200, 250, 300)  # of Zhu's Figure 4
+FACTORS = (1e-3, 1e-2, 1e-1, 0.5, 1.0, 2.0, 10.0)  # of Zhu's Figure 5
+
+
+class Line(NamedTuple):
+    """Something followed along the iterations, and the root that was learned in the end.
+
+    Attributes
+    ----------
+    iterations, values : (n,)
+    root : (dim, dim)
+    """
+
+    iterations: Array
+    values: Array
+    root: Array
+
+
+class Follower:
+    """Notes beta, or the error of LL', at evenly spaced iterations of the warm-up."""
+
+    def __init__(self, iterations: int, truth: Array | None) -> None:
+        self.every = max(iterations // POINTS, 1)
+        self.truth = None if truth is None else relative(truth)
+        self.iterations: list[int] = []
+        self.values: list[float] = []
+
+    def record(
+        self, phase: Literal["warmup", "draw"], i: int, state: State, info: Info, params: Any
+    ) -> None:
+        """Note the parameters of transition ``i`` if it is one of those wanted."""
+        if phase == "draw" or i % self.every:
+            return
+        self.iterations.append(i)
+        if self.truth is None:
+            self.values.append(float(params.beta))
+        else:
+            difference = relative(params.root @ params.root.T) - self.truth
+            self.values.append(float(np.linalg.norm(difference) / np.linalg.norm(self.truth)))
+
+
+def _follow(target: str, method: str, iterations: int, seed: int, **settings: Any) -> Line:
+    """Run one chain of a gradient-based adaptive sampler from zero."""
+    density = GAUSSIANS[target]()
+    truth = density.covariance_matrix() if target == "gauss51" else None
+    follower = Follower(iterations, truth)
+    rng = np.random.default_rng(seed)
+    params = run(
+        make_sampler(method, **settings), density, np.zeros((1, density.dim)), rng,
+        warmup=iterations, draws=0, collectors=(follower,),
+    )  # fmt: skip
+    return Line(np.array(follower.iterations), np.array(follower.values), params.root)
+
+
+def entropy_weights(scale: float, seed: int) -> dict[float, Line]:
+    """Follow beta of `gad_rwm` on two correlated coordinates: acceptance aimed at -> line."""
+    iterations = max(round(BETA_ITERATIONS * scale), 10)
+    return {
+        aim: _follow(
+            "gauss2d_99", "gad_rwm", iterations, seed, target_accept=aim, learning_rate=5e-4
+        )
+        for aim in ACCEPTANCES
+    }
+
+
+def learned_covariance(scale: float, seed: int) -> Line:
+    """Follow the relative error of the covariance that `gad_mala` learns in 51 dimensions."""
+    iterations = max(round(COVARIANCE_ITERATIONS * scale), 10)
+    return _follow("gauss51", "gad_mala", iterations, seed, target_accept=0.55, learning_rate=1e-3)
+
+
+class Diagonal(NamedTuple):
+    """One method on Neal's Gaussian.
+
+    Attributes
+    ----------
+    trace : (draws,), the last coordinate
+    diagonal : (dim,), of the root of the covariance of the moves
+    """
+
+    trace: Array
+    diagonal: Array
+
+
+def neal_diagonals(scale: float, seed: int) -> dict[str, Diagonal]:
+    """Run the adaptive methods with the settings of Table 1: method -> what they learned."""
+    found = {}
+    for method in DIAGONAL_METHODS:
+        finished = execute(Job("td19", "neal100", method, seed=seed, scale=scale))
+        root, step = finished.params.root, getattr(finished.params, "step_size", 1.0)
+        diagonal = step * (root if root.ndim == 1 else np.diagonal(root))
+        found[method] = Diagonal(finished.recorder.x[0, :, -1], diagonal)
+    return found
+
+
+def ensemble_sizes(
+    scale: float, seed: int, processes: int = 1, warmup_scale: float | None = None
+) -> list[Row]:
+    """Run SA-MCMC with ensembles of several sizes on MNIST 7 against 9, one row each."""
+    job = Job("zhu", TARGET, "sa_mcmc:full", seed=seed, scale=scale, warmup_scale=warmup_scale)
+    jobs = [replace(job, settings={"ensemble": n}) for n in ENSEMBLES]
+    return list(run_jobs(jobs, processes))
+
+
+def initial_scales(
+    scale: float, seed: int, processes: int = 1, warmup_scale: float | None = None
+) -> dict[str, list[Row]]:
+    """Run SA-MCMC from ensembles, and `rwm` with steps, of h times the paper's scale.
+
+    Returns
+    -------
+    dict
+        Method -> one row for each h of `FACTORS`.
+    """
+    rows: dict[str, list[Row]] = {}
+    for method, warmup in (("sa_mcmc:full", 500_000), ("rwm", None)):
+        job = Job(
+            "zhu", TARGET, method, seed=seed, scale=scale, warmup=warmup, warmup_scale=warmup_scale
+        )
+        rows[method] = list(run_jobs([_scaled(job, h) for h in FACTORS], processes))
+    return rows
+
+
+def _scaled(job: Job, factor: float) -> Job:
+    """Return the job with h times the scale of its start and, for `rwm`, of its steps."""
+    variant = variant_of(job.paper, job.target, job.method)
+    steps = {"step_size": factor * variant.settings["step_size"]} if job.method == "rwm" else {}
+    return replace(job, start_scale=factor * variant.start_scale, settings=steps)

@@ -1,0 +1,118 @@
+"""The figures: what they are made of, at a tiny scale, and that they are written."""
+
+import csv
+from types import SimpleNamespace
+
+import figure_runs
+import illustrations
+import numpy as np
+import pytest
+from frobenius import CHAINS, ErrorCollector, Trajectory, learn, relative
+from report import summarise
+from runs import Job, run_job
+from targets import GAUSSIANS
+
+from probmodel.samplers import SAMPLERS
+
+PNG = b"\x89PNG"
+
+
+def test_error_of_a_known_preconditioner():
+    """The start of the algorithm, a multiple of the identity; and the truth, whatever its scale."""
+    truth = GAUSSIANS["gp100"]().covariance_matrix()
+    collector = ErrorCollector(truth, offset=500, updates=[0, 7])
+    for i, root in {500: None, 507: 3.0 * np.linalg.cholesky(truth)}.items():
+        collector.record("warmup", i, None, None, SimpleNamespace(root=root))
+    identity = np.linalg.norm(relative(truth) - np.eye(100))
+    assert collector.errors[0] == pytest.approx(identity, rel=1e-12)
+    assert collector.errors[7] < 1e-10
+
+
+@pytest.mark.parametrize(("mode", "groups"), [("alone", CHAINS), ("pooled", 1), ("robust", 1)])
+def test_preconditioners_approach_the_covariance(mode, groups):
+    updates, errors = learn("inhomogeneous", mode, updates=(20, 400), seed=1)
+    assert updates.tolist() == [20, 400]
+    assert errors.shape == (groups, 2)
+    assert np.all(errors[:, 1] < 0.7 * errors[:, 0])
+
+
+def test_error_of_a_learned_covariance_is_relative():
+    truth = GAUSSIANS["gauss51"]().covariance_matrix()
+    follower = illustrations.Follower(1000, truth)
+    root = np.linalg.cholesky(truth)
+    for i, L in ((0, 5.0 * root), (1, root), (2, np.eye(51))):
+        follower.record("warmup", i, None, None, SimpleNamespace(root=L))
+    assert follower.iterations == [0, 2]
+    identity = np.linalg.norm(np.eye(51) - relative(truth)) / np.linalg.norm(relative(truth))
+    np.testing.assert_allclose(follower.values, [0.0, identity], atol=1e-12)
+
+
+def test_more_acceptance_means_less_entropy():
+    lines = illustrations.entropy_weights(0.1, seed=0)
+    aim, other = (figure_runs.tail_mean(lines[a].values) for a in (0.25, 0.4))
+    assert aim > 1.5 * other
+    assert lines[0.25].root.shape == (2, 2)
+
+
+def test_sizes_relative_to_factor_one():
+    rows = [{"ess_median_per_1000": 2.0 * h} for h in illustrations.FACTORS]
+    np.testing.assert_allclose(figure_runs.relative_sizes(rows), illustrations.FACTORS)
+
+
+@pytest.mark.parametrize("name", ["td19-1", "td19-2"])
+def test_figures_of_2019(tmp_path, capsys, name):
+    pytest.importorskip("matplotlib")
+    settings = figure_runs.Settings(tmp_path, scale=0.002)
+    assert figure_runs.run_figure(name, settings) == []
+    (png,) = tmp_path.glob("*.png")
+    assert png.read_bytes().startswith(PNG)
+    with png.with_suffix(".csv").open() as file:
+        assert set(next(csv.DictReader(file))) == {"series", "x", "y"}
+    assert "Figure" in capsys.readouterr().out
+
+
+@pytest.mark.skipif("sa_mcmc" not in SAMPLERS, reason="not registered")
+@pytest.mark.parametrize("name", ["zhu-4", "zhu-5"])
+def test_figures_of_zhu(tmp_path, capsys, monkeypatch, name):
+    """On the simulated regression, which takes less time."""
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(illustrations, "TARGET", "linear")
+    settings = figure_runs.Settings(tmp_path, scale=2e-5)
+    assert figure_runs.run_figure(name, settings) == []
+    assert len(list(tmp_path.iterdir())) == 2
+    assert "Figure" in capsys.readouterr().out
+
+
+def test_scales_of_figure_5():
+    job = Job("zhu", "mnist_7v9", "rwm")
+    scaled = illustrations._scaled(job, 10.0)
+    assert scaled.settings["step_size"] == pytest.approx(0.2)
+    assert scaled.start_scale == pytest.approx(0.2)
+
+
+def test_a_figure_that_fails_is_named(tmp_path, monkeypatch):
+    def broken(settings):
+        raise ValueError("no")
+
+    monkeypatch.setitem(figure_runs.FIGURES, "td19-1", broken)
+    problems = figure_runs.run_figure("td19-1", figure_runs.Settings(tmp_path))
+    assert problems == ["figure td19-1 failed: ValueError: no"]
+
+
+def test_drawings_of_made_up_numbers(tmp_path):
+    pytest.importorskip("matplotlib")
+    from figures import ensemble_figure, ess_figure, frobenius_figure, scale_figure
+
+    rows = [run_job(Job("zhu", "linear", method, scale=1e-4)) for method in ("rwm", "am:diag")]
+    ess_figure(tmp_path / "ess.png", summarise(rows))
+    trajectories = {
+        mode: Trajectory(np.array([10, 100]), np.array([[3.0, 1.0], [2.0, 1.5]]))
+        for mode in ("alone", "pooled", "robust", "ada_mala")
+    }
+    frobenius_figure(tmp_path / "frobenius.png", "gp100", trajectories)
+    measured = {"acceptance_rate": 0.9, "ess_median_per_1000": 3.0, "ess_median_per_second": 4.0}
+    ensemble_figure(tmp_path / "ensembles.png", [measured for _ in illustrations.ENSEMBLES])
+    scale_figure(tmp_path / "scales.png", {"sa_mcmc:full": [1.0] * 7, "rwm": [0.5] * 7})
+    for path in tmp_path.iterdir():
+        assert path.read_bytes().startswith(PNG)
+    assert len(list(tmp_path.iterdir())) == 4

@@ -1,0 +1,90 @@
+"""The published tables: what was typed in, spot-checked, and what is derived from it."""
+
+import numpy as np
+import pytest
+from experiments import COSTLY, PROTOCOLS, variants
+from explained import EXPLAINED, explanation
+from frobenius import relative
+from published import FROBENIUS, PUBLISHED, TABLES, find
+from targets import GAUSSIANS, TARGETS
+
+
+def test_rows_are_unique_and_complete():
+    keys = {(p.table, p.target, p.method) for p in PUBLISHED}
+    assert len(keys) == len(PUBLISHED)
+    assert {p.target for p in PUBLISHED} <= set(TARGETS)
+    assert {p.paper for p in PUBLISHED} == set(PROTOCOLS)
+    counts = {table: sum(p.table == table for p in PUBLISHED) for table in TABLES}
+    assert counts == {
+        "t23-1": 20, "t23-2": 5, "t23-3": 5, "t23-4": 5, "t23-5": 5, "t23-6": 5, "t23-7": 18,
+        "t23-8": 5, "td19-1": 16, "zhu-1": 14, "zhu-linear": 5, "zhu-2": 3,
+    }  # fmt: skip
+
+
+def test_sizes_are_ordered():
+    for row in PUBLISHED:
+        if "max" in row.figures:
+            sizes = [row.figures[name][0] for name in ("max", "median", "min")]
+            assert sizes == sorted(sizes, reverse=True)
+            assert sizes[-1] > 0
+        if "median/s" in row.figures:
+            assert row.figures["median/s"][0] >= row.figures["min/s"][0]
+        assert 0 < row.figures.get("accept", (0.5,))[0] < 1
+
+
+@pytest.mark.parametrize(("paper", "target", "method", "statistic", "expected"), [
+    ("t23", "mnist", "fisher_mala", "min", (439.58, 52.8)),
+    ("t23", "heart", "mmala", "median", (789.356, 969.806)),
+    ("t23", "caravan", "fisher_mala:paired", "max", (1930.109, 208.848)),
+    ("t23", "mnist", "fisher_mala:score", "min", (3.744, 0.139)),
+    ("td19", "neal100", "gad_mala", "median", (1987.4, np.nan)),
+    ("td19", "caravan", "gad_mala_exact", "accept", (0.494, np.nan)),
+    ("td19", "caravan", "gad_mala", "min/s", (9.94, 2.64)),
+    ("zhu", "census", "sa_mcmc:full", "median/s", (158.0, np.nan)),
+    ("zhu", "covtype", "am:full", "accept", (0.251, np.nan)),
+])  # fmt: skip
+def test_numbers(paper, target, method, statistic, expected):
+    figures = find(paper, target, method).figures
+    np.testing.assert_array_equal(figures[statistic], expected)
+
+
+def test_sizes_a_thousand_densities():
+    """13 a second for 733 seconds is the size of a chain of a million iterations."""
+    assert find("zhu", "mnist_7v9", "rwm").figures["min/1000"][0] == pytest.approx(9.529)
+    tries = find("zhu", "mnist_7v9", "mtm").figures["min/1000"][0]
+    assert tries == pytest.approx(5 * 3651 / 5e6 * 1000)
+    assert "min/1000" not in find("zhu", "mnist_7v9", "nuts").figures
+
+
+def test_every_row_has_a_variant_or_is_of_another_sampler():
+    others = {"hmc", "nuts"}
+    for row in PUBLISHED:
+        assert (row.method in variants(row.paper, row.target)) != (row.method in others)
+
+
+def test_settings_of_the_papers():
+    known = variants("td19", "neal100")
+    assert known["am"].settings["preset"] == "code"
+    assert known["gad_rwm"].settings == {"target_accept": 0.25, "learning_rate": 5e-5}
+    assert variants("zhu", "covtype")["sa_mcmc:full"].settings["ensemble"] == 1000
+    assert variants("zhu", "census")["am:diag"].settings["target_accept"] == 0.21
+    assert variants("zhu", "census")["rwm"].start_scale == 0.016
+    signals = variants("t23", "pima")["fisher_mala:score"].settings
+    assert signals["signal"] == "score"
+    assert not signals["robust"]
+
+
+def test_explanations_are_of_published_rows():
+    for paper, target, method, statistic in EXPLAINED:
+        row = find(paper, target, method)
+        assert row is not None
+        assert statistic == "*" or statistic in row.figures
+    assert explanation("t23", "heart", "mmala", "median")
+    assert not explanation("t23", "heart", "fisher_mala", "median")
+    assert all(find(*choice) for choice in COSTLY)
+
+
+@pytest.mark.parametrize("name", sorted(FROBENIUS))
+def test_reference_norms(name):
+    covariance = relative(GAUSSIANS[name]().covariance_matrix())
+    assert np.linalg.norm(covariance) == pytest.approx(FROBENIUS[name].target_norm, rel=1e-3)
