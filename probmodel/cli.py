@@ -147,14 +147,21 @@ def _run_check(options: argparse.Namespace) -> int:
 
 
 def _run_methods(options: argparse.Namespace) -> int:
-    from probmodel.samplers import SAMPLERS
+    from probmodel.samplers import list_samplers
 
-    rows = [("method", "what it does", "paper")]
-    rows += [(name, kind.summary, kind.paper) for name, kind in SAMPLERS.items()]
-    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    listed = list_samplers()
+    rows = [("method", "what it does", "paper", "package")]
+    for name, kind, package, _ in listed:
+        summary, paper = (kind.summary, kind.paper) if kind else ("cannot be used, see below", "")
+        rows.append((name, summary, paper, package))
+    columns = 4 if any(method.package for method in listed) else 3
+    widths = [max(len(row[column]) for row in rows) for column in range(columns)]
     for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=False))
         print("  ".join(cells).rstrip())
+    for method in listed:
+        if method.problem:
+            print(f"\n{method.problem}")
     return 0
 
 

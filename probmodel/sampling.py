@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import numbers
 from collections.abc import Sequence
 from typing import Any
@@ -18,8 +17,10 @@ from probmodel.results.attributes import Request, run_attributes
 from probmodel.results.diagnostics import diagnose
 from probmodel.results.draws import named_draws
 from probmodel.results.findings import Finding, emit
-from probmodel.samplers import SAMPLERS, make_sampler
+from probmodel.samplers import find_sampler, make_sampler
 from probmodel.samplers.base import Sampler
+from probmodel.samplers.registry import setting_names
+from probmodel.samplers.requirements import check_density
 from probmodel.types import Array, Posterior
 
 SYNONYMS = {
@@ -64,7 +65,7 @@ def infer(
     model : bound model, LogDensity or Posterior
         What to sample.
     method : str or Sampler
-        A name from ``probmodel.samplers.SAMPLERS``, or a sampler with its settings.
+        A name from ``probmodel.samplers.available_samplers()``, or a sampler with its settings.
     draws, warmup, chains : int, optional
         Kept draws per chain, warm-up iterations per chain, and chains. The method knows good
         values.
@@ -103,7 +104,8 @@ def infer(
     Raises
     ------
     SamplerError
-        If an argument is unknown or makes no sense; nothing has been computed then.
+        If an argument is unknown or makes no sense, or the model lacks what the method needs;
+        nothing has been computed then.
     InitializationError
         If no starting point has a finite log density.
     KeyboardInterrupt
@@ -122,6 +124,7 @@ def infer(
     own = _checked(own)
     sampler = _sampler(method, own["target_accept"], settings)
     posterior = as_posterior(model)
+    check_density(sampler, posterior)
     request = _request(own, sampler, posterior, pool)
     names = _variable_names(var_names, posterior)
     starts, moves = _copy(request.seed).spawn(2)
@@ -200,23 +203,22 @@ def _sampler(method: str | Sampler, target_accept: Any, settings: dict[str, Any]
     """Make the sampler; unknown keywords are compared with those of `infer` too."""
     if target_accept is not None:
         settings = {**settings, "target_accept": target_accept}
-    kind: Any = type(method) if isinstance(method, Sampler) else SAMPLERS.get(str(method))
-    if kind is not None:
-        known = {field.name for field in dataclasses.fields(kind) if field.init}
-        unknown = [name for name in settings if name not in known]
-        if unknown == ["target_accept"]:
-            raise SamplerError(
-                f"{kind.name} has no target_accept: it does not steer its acceptance rate. "
-                f"Its settings: {', '.join(sorted(known)) or 'none'}.",
-                method=kind.name,
-            )
-        if unknown:
-            own = {"model", "method", *(infer.__kwdefaults__ or ())}
-            hint = nearest(unknown[0], {*known, *SYNONYMS, *own})
-            raise SamplerError(
-                f"infer() has no argument {unknown[0]!r} and {kind.name} no such setting.{hint}",
-                name=unknown[0], method=kind.name,
-            )  # fmt: skip
+    kind = type(method) if isinstance(method, Sampler) else find_sampler(method)
+    known = set(setting_names(kind))
+    unknown = [name for name in settings if name not in known]
+    if unknown == ["target_accept"]:
+        raise SamplerError(
+            f"{kind.name} has no target_accept: it does not steer its acceptance rate. "
+            f"Its settings: {', '.join(sorted(known)) or 'none'}.",
+            method=kind.name,
+        )
+    if unknown:
+        own = {"model", "method", *(infer.__kwdefaults__ or ())}
+        hint = nearest(unknown[0], {*known, *SYNONYMS, *own})
+        raise SamplerError(
+            f"infer() has no argument {unknown[0]!r} and {kind.name} no such setting.{hint}",
+            name=unknown[0], method=kind.name,
+        )  # fmt: skip
     return make_sampler(method, **settings)
 
 

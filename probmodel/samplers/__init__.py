@@ -1,4 +1,7 @@
-"""Samplers: one file an algorithm. To add one, write its file and add a line to `SAMPLERS`."""
+"""Samplers: one file an algorithm. To add one, write its file and add a line to `SAMPLERS`.
+
+Other packages add theirs through the entry point group ``probmodel.samplers``.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,15 @@ from probmodel.samplers.gad_mala import GradientAdaptiveMALA
 from probmodel.samplers.gad_mala_exact import GradientAdaptiveMALAExact
 from probmodel.samplers.gad_rwm import GradientAdaptiveRandomWalk
 from probmodel.samplers.mala import MALA
+from probmodel.samplers.mmala import ManifoldMALA
 from probmodel.samplers.mtm import MultipleTry
+from probmodel.samplers.registry import (
+    Listing,
+    list_offered,
+    load_offered,
+    offered,
+    setting_names,
+)
 from probmodel.samplers.rwm import RandomWalk
 
 SAMPLERS: dict[str, type[Sampler]] = {
@@ -25,9 +36,39 @@ SAMPLERS: dict[str, type[Sampler]] = {
     "gad_mala_exact": GradientAdaptiveMALAExact,
     "gad_rwm": GradientAdaptiveRandomWalk,
     "mala": MALA,
+    "mmala": ManifoldMALA,
     "mtm": MultipleTry,
     "rwm": RandomWalk,
 }
+
+
+def available_samplers() -> tuple[str, ...]:
+    """Names of all methods: the built-in ones, then those of other packages, not yet imported."""
+    return (*SAMPLERS, *(name for name in offered() if name not in SAMPLERS))
+
+
+def list_samplers() -> list[Listing]:
+    """Return all methods with their classes, and the reason where one cannot be used."""
+    own = [Listing(name, kind) for name, kind in SAMPLERS.items()]
+    return [*own, *list_offered(set(SAMPLERS))]
+
+
+def find_sampler(name: str) -> type[Sampler]:
+    """Return the class of the method called ``name``; a built-in one comes first.
+
+    Raises
+    ------
+    SamplerError
+        If there is none (it names the nearest), or the package that offers it is broken.
+    """
+    if isinstance(name, str) and name in SAMPLERS:
+        return SAMPLERS[name]
+    others = offered()
+    if isinstance(name, str) and name in others:
+        return load_offered(name, others[name])
+    raise SamplerError(
+        f"Unknown method {name!r}.{nearest(str(name), {*SAMPLERS, *others})}", method=name
+    )
 
 
 def make_sampler(method: str | Sampler, **settings: Any) -> Sampler:
@@ -36,7 +77,7 @@ def make_sampler(method: str | Sampler, **settings: Any) -> Sampler:
     Parameters
     ----------
     method : str or Sampler
-        A name from `SAMPLERS`, or a sampler whose ``settings`` are replaced.
+        A name from `available_samplers`, or a sampler whose ``settings`` are replaced.
     **settings
         Settings of that method; its own defaults for the others.
 
@@ -45,15 +86,8 @@ def make_sampler(method: str | Sampler, **settings: Any) -> Sampler:
     SamplerError
         If the method or a setting is unknown (it names the nearest), or a value is out of range.
     """
-    if isinstance(method, Sampler):
-        kind: type[Sampler] = type(method)
-    elif isinstance(method, str) and method in SAMPLERS:
-        kind = SAMPLERS[method]
-    else:
-        raise SamplerError(
-            f"Unknown method {method!r}.{nearest(str(method), SAMPLERS)}", method=method
-        )
-    known = [field.name for field in dataclasses.fields(kind) if field.init]  # type: ignore[arg-type]
+    kind = type(method) if isinstance(method, Sampler) else find_sampler(method)
+    known = setting_names(kind)
     for name in settings:
         if name not in known:
             raise SamplerError(

@@ -122,7 +122,8 @@ class Sampler(ABC):
         """Points of which one chain's state consists, for ``dim`` unconstrained parameters.
 
         A sampler that needs more than one takes starting points of shape (chains, points, dim) in
-        `init` too, and from (chains, dim) makes them up itself.
+        `init` too, and from (chains, dim) makes them up itself. Its state holds them in a field
+        ``points`` of that shape.
         """
         return 1
 

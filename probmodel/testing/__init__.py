@@ -1,0 +1,101 @@
+"""Checks that every sampler has to pass, wherever it is defined.
+
+Each is a function of a sampler that raises AssertionError with what is wrong. They need no test
+runner; with pytest a sampler of your own is tested by
+
+    import pytest
+    from probmodel.testing import CHECKS
+
+    @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+    def test_my_sampler(check):
+        check(MySampler())
+
+`CHECKS` takes a second or two, `STATISTICAL_CHECKS` longer. A sampler that learns slowly is given
+longer: ``check(MySampler(), Effort(warmup=5000))``.
+"""
+
+from __future__ import annotations
+
+from probmodel.samplers.base import Sampler
+from probmodel.testing.contract import (
+    check_description,
+    check_frozen_parameters,
+    check_purity,
+    check_remarks,
+    check_same_seed,
+    check_settings,
+    check_shapes,
+    check_start,
+)
+from probmodel.testing.kernels import (
+    check_cost,
+    check_half_space,
+    check_independence,
+    check_invariance,
+    check_known_posterior,
+    check_ten_dimensions,
+)
+from probmodel.testing.report import Check, Report, run_checks
+from probmodel.testing.runs import DEFAULT, Effort
+from probmodel.testing.targets import Banana, Gaussian, HalfSpace, KnownTarget, Target
+
+CHECKS: tuple[Check, ...] = (
+    check_description,
+    check_settings,
+    check_shapes,
+    check_purity,
+    check_same_seed,
+    check_start,
+    check_frozen_parameters,
+    check_remarks,
+    check_cost,
+    check_half_space,
+    check_independence,
+    check_invariance,
+    check_known_posterior,
+)
+STATISTICAL_CHECKS: tuple[Check, ...] = (check_ten_dimensions,)
+
+__all__ = [
+    "CHECKS",
+    "STATISTICAL_CHECKS",
+    "Banana",
+    "Check",
+    "Effort",
+    "Gaussian",
+    "HalfSpace",
+    "KnownTarget",
+    "Report",
+    "Target",
+    "check_cost",
+    "check_description",
+    "check_frozen_parameters",
+    "check_half_space",
+    "check_independence",
+    "check_invariance",
+    "check_known_posterior",
+    "check_purity",
+    "check_remarks",
+    "check_same_seed",
+    "check_sampler",
+    "check_settings",
+    "check_shapes",
+    "check_start",
+    "check_ten_dimensions",
+]
+
+
+def check_sampler(sampler: Sampler, effort: Effort = DEFAULT) -> Report:
+    """Run all of `CHECKS`, for a notebook.
+
+    Parameters
+    ----------
+    sampler : a sampler with its settings
+    effort : how long it is run
+
+    Returns
+    -------
+    Report
+        ``report.ok`` tells whether all passed; ``print(report)`` shows what did not.
+    """
+    return run_checks(sampler, CHECKS, effort)

@@ -1,0 +1,58 @@
+"""All checks of one sampler at once, where there is no test runner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from probmodel.samplers.base import Sampler
+from probmodel.testing.runs import DEFAULT, Effort
+
+
+class Check(Protocol):
+    """A check: it raises AssertionError with what is wrong, and else returns nothing."""
+
+    __name__: str
+
+    def __call__(self, sampler: Sampler, effort: Effort = ..., /) -> None:
+        """Check ``sampler``."""
+        ...
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the checks found; printing it shows one line a check.
+
+    Attributes
+    ----------
+    name : name of the sampler
+    problems : what is wrong, by check; empty for a check that passed
+    """
+
+    name: str
+    problems: dict[str, str]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every check passed."""
+        return not any(self.problems.values())
+
+    def __str__(self) -> str:
+        lines = [f"{self.name}: {'all checks passed' if self.ok else 'some checks FAILED'}"]
+        for check, problem in self.problems.items():
+            lines.append(f"  FAILED  {check}: {problem}" if problem else f"  ok      {check}")
+        return "\n".join(lines)
+
+
+def run_checks(sampler: Sampler, checks: Iterable[Check], effort: Effort = DEFAULT) -> Report:
+    """Run ``checks`` one after the other, whatever they find."""
+    problems = {}
+    for check in checks:
+        try:
+            check(sampler, effort)
+        except Exception as error:
+            problems[check.__name__] = f"{type(error).__name__}: {error}"
+        else:
+            problems[check.__name__] = ""
+    return Report(sampler.name, problems)
