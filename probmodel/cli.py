@@ -10,7 +10,7 @@ import json
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from probmodel.errors import ProbmodelError, SamplerError, SamplingWarning
@@ -205,11 +205,26 @@ def _print_result(result: Any) -> None:
             f"{attrs['name']}: {attrs['method']}, {attrs['chains']} chains of "
             f"{attrs['draws_done']} draws after {attrs['warmup_done']} warm-up iterations, "
             f"seed {attrs['seed']}; {attrs['warmup_time'] + attrs['sampling_time']:.1f} s, "
-            f"{attrs['n_grad_warmup'] + attrs['n_grad_sampling']} gradients"
+            f"{_work(attrs)}"
         )
     print(summary_text(result))
     for finding in json.loads(attrs.get("warnings", "[]")):
         print(f"warning: {finding['message']}", file=sys.stderr)
+
+
+def _work(attrs: Mapping[str, Any]) -> str:
+    """Return what a run evaluated, in words: ``48496 gradients``."""
+    kinds = {
+        "logp": "log densities",
+        "grad": "gradients",
+        "hvp": "Hessian-vector products",
+        "hessian": "Hessians",
+    }
+    counts = {
+        name: attrs.get(f"n_{kind}_warmup", 0) + attrs.get(f"n_{kind}_sampling", 0)
+        for kind, name in kinds.items()
+    }
+    return ", ".join(f"{count} {name}" for name, count in counts.items() if count)
 
 
 def _one_screen(error: Exception) -> str:

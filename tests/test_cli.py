@@ -56,6 +56,18 @@ def test_sample_prints_the_table(coin, capsys):
     assert all(line.startswith("warning: ") for line in captured.err.splitlines())
 
 
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [("mala", " gradients\n"), ("rwm", " log densities\n"), ("mmala", " gradients, ")],
+)
+def test_the_work_is_told_by_kind(coin, capsys, method, words):
+    assert main(["sample", *coin, *SIZES, "--method", method]) == 0
+    head = capsys.readouterr().out.splitlines(keepends=True)[0]
+    assert words in head
+    assert " 0 " not in head
+    assert head.endswith("s\n")
+
+
 def test_the_same_seed_prints_the_same_table(coin, capsys):
     tables = []
     for _ in range(2):
