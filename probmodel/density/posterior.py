@@ -192,6 +192,12 @@ class ModelDensity(LogDensity):
             )
         return unconstrained
 
+    def prior_draws(self, rng: np.random.Generator, n: int) -> Array:
+        """Draw all parameters from their priors: (n, dim), on the unconstrained scale."""
+        from probmodel.density.prior import prior_draws
+
+        return prior_draws(self._binding, rng, n)
+
     def explain(self, x: Array) -> str:
         """Return the terms at one point, with the first offending element of each bad one."""
         from probmodel.density.explain import explain_point

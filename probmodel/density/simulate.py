@@ -33,7 +33,7 @@ def simulate(model: Model, rng: np.random.Generator) -> dict[str, Array]:
         if name in binding.data and not isinstance(declaration, Observed):
             values.define(declaration, binding.data[name], random=False)
         elif isinstance(declaration, Parameter):
-            drawn[name] = _draw_parameter(free[name], values, rng)
+            drawn[name] = draw_parameter(free[name], values, rng)
             values.define(declaration, drawn[name], random=False)
         elif isinstance(declaration, Observed):
             shape = binding.evaluator.shape(declaration)
@@ -45,7 +45,8 @@ def simulate(model: Model, rng: np.random.Generator) -> dict[str, Array]:
     return drawn
 
 
-def _draw_parameter(free: FreeParameter, values: Evaluator, rng: np.random.Generator) -> Array:
+def draw_parameter(free: FreeParameter, values: Evaluator, rng: np.random.Generator) -> Array:
+    """Draw one parameter, given the values of those declared before it."""
     prior = free.declaration.prior
     bounded = free.declaration.bounds or free.declaration.constraint is not None
     if prior is None or isinstance(prior, Flat) or bounded:

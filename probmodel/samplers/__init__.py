@@ -27,6 +27,7 @@ from probmodel.samplers.registry import (
     setting_names,
 )
 from probmodel.samplers.rwm import RandomWalk
+from probmodel.samplers.sa_mcmc import SampleAdaptive
 
 SAMPLERS: dict[str, type[Sampler]] = {
     "ada_mala": AdaMALA,
@@ -39,6 +40,7 @@ SAMPLERS: dict[str, type[Sampler]] = {
     "mmala": ManifoldMALA,
     "mtm": MultipleTry,
     "rwm": RandomWalk,
+    "sa_mcmc": SampleAdaptive,
 }
 
 

@@ -15,7 +15,7 @@ SETTINGS = {
     "gad_rwm": {"learning_rate": 5e-3},
 }
 # What the checks at length take, where the usual number of iterations says too little.
-EFFORTS = {"sa_mcmc": Effort(warmup=2000, draws=6000)}
+EFFORTS = {"sa_mcmc": Effort(warmup=3000, draws=6000)}
 
 
 def sampler_of(name):

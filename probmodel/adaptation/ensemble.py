@@ -1,0 +1,139 @@
+"""A normal proposal fitted to an ensemble, and which of its points is to leave.
+
+    theta_1..theta_N   points of an ensemble; theta_(N+1) is a proposed one   (chains, N + 1, dim)
+    S_-n               the N points without theta_n
+    q_n                proposal density at theta_n, fitted to S_-n            (chains, N + 1)
+    m, e_n, T          mean of all N + 1 points, theta_n - m, sum of e_n e_n'
+    g                  (N + 1) / N
+    h_n                leverage of theta_n, e_n' T^-1 e_n
+    lambda_n           q_n over the density of theta_n: the weight with which it leaves
+
+Zhu (2019), "Sample adaptive MCMC", Algorithm 1, lines 4 to 7. Leaving theta_n out changes the
+scatter by one rank: S_-n has the scatter T - g e_n e_n', and theta_n - mean(S_-n) = g e_n. So all
+q_n follow from one T, by the matrix determinant lemma and the Sherman-Morrison formula:
+
+    log q_n = -1/2 log(1 - g h_n) - 1/2 (N - 1) g^2 h_n / (1 - g h_n) + constant.
+
+The diagonal proposal is a mixture of normals whose variances are those of the ensemble times 1/2,
+1 and 2, with equal weights, as in section 4 of the paper. It divides the scatter by N, the full one
+by N - 1, as the paper's code does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from probmodel.linalg import cholesky, solve_lower
+from probmodel.types import Array
+
+WIDTHS = np.array([0.5, 1.0, 2.0])  # variances of the mixture, over those of the ensemble
+FLAT = 1e-13  # deviations over the mean, or shares of variance unexplained, that are rounding
+NEAREST = 1e-12  # least 1 - g h_n: below it the other points are degenerate up to rounding
+STRETCHES = 32  # of all chains, at least 4 a chain, whose means show dependence at long lags
+
+
+def full_root(points: Array) -> tuple[Array, Array]:
+    """Mean, (chains, dim), and a root of the covariance, (chains, dim, dim), of each ensemble.
+
+    The root of an ensemble that spans no volume is NaN.
+    """
+    mean = points.mean(axis=1)
+    root = _scatter_root(points - mean[:, None], mean)
+    return mean, root / np.sqrt(points.shape[1] - 1)
+
+
+def diagonal_root(points: Array) -> tuple[Array, Array]:
+    """Mean and standard deviations of each ensemble: (chains, dim) each.
+
+    The deviations of an ensemble are NaN if one of them is zero up to rounding.
+    """
+    mean, sd = points.mean(axis=1), points.std(axis=1)
+    return mean, np.where((sd > FLAT * np.abs(mean)).all(axis=1, keepdims=True), sd, np.nan)
+
+
+def full_log_fit(points: Array) -> Array:
+    """Return log q_n of the normal proposal, up to a constant of the chain: (chains, N + 1).
+
+    NaN for the chains whose points span no volume.
+    """
+    size = points.shape[1] - 1
+    mean = points.mean(axis=1)
+    e = points - mean[:, None]
+    whitened = solve_lower(_scatter_root(e, mean), np.swapaxes(e, 1, 2))
+    g = (size + 1) / size
+    leverage = np.sum(whitened * whitened, axis=1)
+    left = np.maximum(1.0 - g * leverage, NEAREST)
+    return -0.5 * (np.log(left) + (size - 1) * g * g * leverage / left)
+
+
+def _scatter_root(e: Array, mean: Array) -> Array:
+    """Cholesky factor of sum e_n e_n', (chains, dim, dim); NaN if it is singular up to rounding."""
+    scatter = np.swapaxes(e, 1, 2) @ e
+    root = cholesky(scatter)
+    total, own = (np.diagonal(a, axis1=1, axis2=2) for a in (scatter, root))
+    rounding = np.maximum(FLAT * total, e.shape[1] * np.square(FLAT * mean))
+    return np.where((own * own > rounding).all(axis=1)[:, None, None], root, np.nan)
+
+
+def diagonal_log_fit(points: Array) -> Array:
+    """Return log q_n of the mixture, up to a constant of the chain: (chains, N + 1).
+
+    NaN for the chains whose points agree in a coordinate.
+    """
+    size, dim = points.shape[1] - 1, points.shape[2]
+    mean, sd = diagonal_root(points)
+    g = (size + 1) / size
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.square((points - mean[:, None]) / sd[:, None]) / (size + 1)
+        left = np.maximum(1.0 - g * share, NEAREST)
+        log_scale = 0.5 * np.sum(np.log(left), axis=2)
+        distance = size * g * g * np.sum(share / left, axis=2)
+        widths = WIDTHS[:, None, None]
+        terms = -0.5 * dim * np.log(widths) - log_scale - 0.5 * distance / widths
+        return np.logaddexp.reduce(terms, axis=0)
+
+
+def choose(rng: np.random.Generator, log_lambda: Array) -> tuple[Array, Array]:
+    """Pick the point that leaves, by the Gumbel-max trick, and the log odds that it is an old one.
+
+    A row that is not finite, for want of a log density or of a fit, keeps its old points.
+
+    Parameters
+    ----------
+    rng : one number is drawn per entry, whatever its fate
+    log_lambda : (chains, N + 1), the proposed point last
+
+    Returns
+    -------
+    Index of the point that leaves, and the log odds of its not being the proposed one:
+    (chains,) each.
+    """
+    gumbel = rng.gumbel(size=log_lambda.shape)
+    possible = np.asarray(np.isfinite(log_lambda).all(axis=1))
+    log_lambda = np.where(possible[:, None], log_lambda, 0.0)
+    leaves = np.argmax(log_lambda + gumbel, axis=1)
+    log_odds = np.logaddexp.reduce(log_lambda[:, :-1], axis=1) - log_lambda[:, -1]
+    last = log_lambda.shape[1] - 1
+    return np.where(possible, leaves, last), np.where(possible, log_odds, -np.inf)
+
+
+def overstatement(series: Array, short: int) -> float:
+    """Factor by which dependence at long lags lowers effective sizes: (chains, draws) -> ().
+
+    The mean of a stretch of m independent draws varies by 1/m of a draw. How much more it does is
+    compared between stretches of ``short`` draws and quarters of a chain, or less if the chains
+    are few. It is 1 for chains so short that these are no longer.
+    """
+    chains, draws = series.shape
+    long = draws // max(4, STRETCHES // chains)
+    if long < 2 * short:
+        return 1.0
+    slow, fast = (_excess(series, length) for length in (long, short))
+    return slow / fast if fast > 0.0 else 1.0
+
+
+def _excess(series: Array, length: int) -> float:
+    """Variance of the means of stretches of that length, times the length."""
+    count = series.shape[1] // length
+    means = series[:, : count * length].reshape(-1, length).mean(axis=1)
+    return float(length * np.var(means, ddof=1))
