@@ -321,7 +321,8 @@ def mmala() -> Figure:
 
 def sa_mcmc() -> Figure:
     """Draw an ensemble on its way to the target, and how its first width decides the time."""
-    density, start = Gaussian(np.array([[1.0, 0.9], [0.9, 1.0]])), np.tile([-6.0, 6.0], (8, 1))
+    density = Gaussian(np.array([[1.0, 0.9], [0.9, 1.0]]))
+    noise = np.random.default_rng(1).standard_normal((8, 40, 2))
 
     def look(state: Any, info: Any, params: Any) -> tuple[Array, float]:
         distances = np.einsum("cni,ij,cnj->cn", state.points, density.precision, state.points)
@@ -329,9 +330,8 @@ def sa_mcmc() -> Figure:
 
     figure, left, right = panels("one ensemble, initial_scale 5", "8 ensembles of 40 points")
     for scale, shade in ((1.0, PURPLE), (2.0, ORANGE), (5.0, BLUE)):
-        seen = watch(
-            "sa_mcmc", density, look, warmup=8000, start=start, ensemble=40, initial_scale=scale
-        )
+        start = np.array([-6.0, 6.0]) + scale * noise
+        seen = watch("sa_mcmc", density, look, warmup=8000, start=start, ensemble=40)
         iterations = np.arange(1, len(seen) + 1)
         label = f"initial_scale {scale:g}"
         right.plot(iterations, [distance for _, distance in seen], color=shade, label=label)
@@ -342,9 +342,9 @@ def sa_mcmc() -> Figure:
     left.set(xlabel="first parameter", ylabel="second parameter", xlim=(-16, 19))
     left.legend(loc="upper right")
     right.axhline(1.0, **REFERENCE, label="expected under the target")
-    right.set(xscale="log", yscale="log", xlabel="iteration", ylim=(0.5, 1000))
+    right.set(xscale="log", yscale="log", xlabel="iteration", ylim=(0.5, 20_000))
     right.set_ylabel("mean squared distance from the centre / d")
-    right.legend(loc="lower left", bbox_to_anchor=(0.0, 0.15))
+    right.legend(loc="upper right")
     return figure
 
 

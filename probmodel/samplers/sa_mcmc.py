@@ -23,17 +23,14 @@ that is not. `remarks` compares short stretches of draws with long ones and tell
 
 An ensemble that reaches around the posterior contracts onto it; one that does not shrinks before it
 gets there, and then creeps, for about N z^2 iterations from z posterior standard deviations away.
-Where the log density has a Hessian, ``start="mode"`` spares it both.
+A start at the mode spares it both, so that it is the default wherever the density has a Hessian.
 
 Deviations: the paper reports all N points at every iteration. It starts from N(0, q_0^2 I) with
-q_0 = 1; here the centre is each chain's start and q_0 is 3. Around a mode its covariance is
-q_0^2 I; here it is q_0^2 times the inverse of minus the Hessian, which suits parameters of any
-scale. First points without a density are drawn anew, nearer to the centre.
+q_0 = 1, or around a mode with the same covariance. `first_ensembles` says where chains start here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
@@ -48,20 +45,21 @@ from probmodel.adaptation.ensemble import (
     full_root,
     overstatement,
 )
-from probmodel.adaptation.mode import find_mode
 from probmodel.errors import SamplerError
 from probmodel.samplers.base import Coupling, Info, Need, Remark, Sampler, State
+from probmodel.samplers.first_ensembles import (
+    STARTS,
+    Start,
+    draw_ensembles,
+    find_source,
+    given_ensembles,
+)
 from probmodel.samplers.metropolis import DIVERGENCE, check_start, evaluate_value
 from probmodel.samplers.settings import check_choice, check_number, check_whole
-from probmodel.types import Array, CurvedLogDensity, LogDensity
+from probmodel.types import Array, LogDensity
 
 Covariance = Literal["full", "diag"]
-Start = Literal["normal", "prior", "mode"]
 
-TRIES = 100  # draws of a first point
-HALVE = 10  # tries after which they come from half as far
-BLOCK = 256  # first points evaluated at a time
-WIDE = 3.0  # q_0 around starting points, which are within 2 of zero unless given
 OVERSTATED = 2.5  # factor on effective sizes that is remarked on
 
 
@@ -103,9 +101,10 @@ class SampleAdaptive(Sampler):
     ensemble : int, optional
         N, the points of one chain: at least dim + 2, or 3 without covariances. By default 15 a
         dimension (4 without covariances), and 40 at least.
-    start : {"normal", "prior", "mode"}
+    start : {"normal", "prior", "mode"}, optional
         Where the points come from: N(x, q_0^2 I) around each starting point x, the prior, or
-        q_0 times the normal approximation at the mode that Newton's method finds from x.
+        q_0 times the normal approximation at the mode that Newton's method finds from x. By
+        default the mode, if the density has a Hessian and there is one; else "normal".
     initial_scale : float, optional
         q_0, above 0: better too large than too small. By default 3, and 1 at a mode.
     hold : int
@@ -120,7 +119,7 @@ class SampleAdaptive(Sampler):
 
     covariance: Covariance = "full"
     ensemble: int | None = None
-    start: Start = "normal"
+    start: Start | None = None
     initial_scale: float | None = None
     hold: int = 5
 
@@ -138,7 +137,8 @@ class SampleAdaptive(Sampler):
     def __post_init__(self) -> None:
         check_choice(self.name, "covariance", self.covariance, ("full", "diag"))
         check_whole(self.name, "ensemble", self.ensemble, least=3, optional=True)
-        check_choice(self.name, "start", self.start, ("normal", "prior", "mode"))
+        if self.start is not None:
+            check_choice(self.name, "start", self.start, STARTS)
         check_number(self.name, "initial_scale", self.initial_scale, above=0.0, optional=True)
         check_whole(self.name, "hold", self.hold, least=1)
 
@@ -175,10 +175,10 @@ class SampleAdaptive(Sampler):
         dim = x.shape[-1]
         shape = (len(x), self.points_per_chain(dim), dim)
         if x.ndim == 3:
-            return self._begin(*_given(self.name, density, x, shape))
+            return self._begin(*given_ensembles(self.name, density, x, shape))
         check_start(self.name, evaluate_value(density, x))
-        centre, draw = self._source(rng, density, x, shape)
-        return self._begin(*_draw_points(self.name, density, centre, draw, shape))
+        source = find_source(self.name, rng, density, x, shape, self.start, self.initial_scale)
+        return self._begin(*draw_ensembles(self.name, density, source, shape))
 
     def step(
         self, rng: np.random.Generator, density: LogDensity, state: Ensemble, params: Params
@@ -248,22 +248,6 @@ class SampleAdaptive(Sampler):
             found.append(Remark("slow_ensemble", message))
         return found
 
-    def _source(
-        self, rng: np.random.Generator, density: LogDensity, x: Array, shape: tuple[int, int, int]
-    ) -> tuple[Array, Callable[[], Array]]:
-        """Centre of each first ensemble, (chains, dim), and what draws offsets of that ``shape``.
-
-        All chains take part in every draw, so that what one gets does not depend on the others.
-        """
-        if self.start == "prior":
-            return x, _prior_offsets(rng, density, x, shape)
-        scale = self.initial_scale or (WIDE if self.start == "normal" else 1.0)
-        if self.start == "normal":
-            return x, lambda: scale * rng.standard_normal(shape)
-        centre, root = _mode(density, x)
-        across = np.swapaxes(root, 1, 2)
-        return centre, lambda: scale * (rng.standard_normal(shape) @ across)
-
     def _begin(self, points: Array, log_densities: Array) -> Ensemble:
         """Return the state before the first iteration, if every ensemble has a proposal."""
         root = full_root if self.covariance == "full" else diagonal_root
@@ -314,85 +298,3 @@ class SampleAdaptive(Sampler):
     def _slot(self, iteration: Array, size: int) -> Array:
         """Slot that is reported: each for ``hold`` iterations."""
         return iteration // self.hold % size
-
-
-def _given(
-    sampler: str, density: LogDensity, x: Array, shape: tuple[int, int, int]
-) -> tuple[Array, Array]:
-    """Ensembles that were given, and their log densities: (chains, N)."""
-    if x.shape != shape:
-        raise SamplerError(
-            f"{sampler}: each chain starts from {shape[1]} points; got starting points of shape "
-            f"{x.shape}, expected {shape}.",
-            shape=x.shape, expected=shape,
-        )  # fmt: skip
-    points = np.array(x, dtype=float)
-    log_densities = _evaluate_all(density, points.reshape(-1, shape[2])).reshape(shape[:2])
-    worst = np.argmin(log_densities, axis=1)
-    chain = np.arange(shape[0])
-    lowest = State(points[chain, worst], log_densities[chain, worst], points[:, 0])
-    check_start(sampler, lowest)
-    return points, log_densities
-
-
-def _draw_points(
-    sampler: str,
-    density: LogDensity,
-    centre: Array,
-    draw: Callable[[], Array],
-    shape: tuple[int, int, int],
-) -> tuple[Array, Array]:
-    """Draw first ensembles, and their log densities: (chains, N, dim) and (chains, N)."""
-    points = np.empty(shape)
-    log_densities = np.full(shape[:2], -np.inf)
-    for attempt in range(TRIES):
-        bad = ~np.isfinite(log_densities)
-        if not bad.any():
-            return points, log_densities
-        candidates = centre[:, None] + 0.5 ** (attempt // HALVE) * draw()
-        points[bad] = candidates[bad]
-        log_densities[bad] = _evaluate_all(density, points[bad])
-    lacking = State(centre, log_densities.min(axis=1), centre)
-    check_start(sampler, lacking)
-    return points, log_densities
-
-
-def _evaluate_all(density: LogDensity, x: Array) -> Array:
-    """Log densities of many points, a block at a time: (n, dim) -> (n,)."""
-    blocks = np.array_split(x, -(-len(x) // BLOCK))
-    return np.concatenate([evaluate_value(density, block).logp for block in blocks])
-
-
-def _prior_offsets(
-    rng: np.random.Generator, density: LogDensity, x: Array, shape: tuple[int, int, int]
-) -> Callable[[], Array]:
-    """Return what draws from the prior, as offsets from the starting points."""
-    prior_draws = getattr(density, "prior_draws", None)
-    if prior_draws is None:
-        raise SamplerError(
-            f'sa_mcmc: start="prior" needs a model; {getattr(density, "name", "this density")} '
-            'has no prior to draw from. Use start="normal" or "mode".',
-            setting="start",
-        )
-    return lambda: prior_draws(rng, shape[0] * shape[1]).reshape(shape) - x[:, None]
-
-
-def _mode(density: LogDensity, x: Array) -> tuple[Array, Array]:
-    """Modes reached from ``x``, and roots of the covariances of their normal approximations."""
-    if not getattr(density, "has_gradient", True) or not isinstance(density, CurvedLogDensity):
-        raise SamplerError(
-            'sa_mcmc: start="mode" needs the gradient and the Hessian of the log density, and '
-            f"{getattr(density, 'name', 'this density')} does not offer them. Use "
-            'start="normal".',
-            setting="start",
-        )
-    mode = find_mode(density, x)
-    lost = np.flatnonzero(~mode.found)
-    if lost.size:
-        raise SamplerError(
-            f'sa_mcmc: start="mode": Newton\'s method found no mode from the starting point of '
-            f"chain {', '.join(map(str, lost[:10]))} of {len(x)}; the log density may be flat or "
-            'unbounded. Start elsewhere (inits=), or use start="normal".',
-            chains=lost.tolist(), x=mode.x[lost],
-        )  # fmt: skip
-    return mode.x, mode.root

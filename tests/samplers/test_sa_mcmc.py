@@ -163,7 +163,9 @@ def test_ensembles_find_the_target(covariance, centre, spread, sd, targets):
     """The three starts of figure 2 of the paper, with N = 40."""
     rng = np.random.default_rng(5)
     target = targets.Gaussian(np.zeros(1), sd**2 * np.eye(1))
-    sampler = SampleAdaptive(covariance=covariance, ensemble=40, initial_scale=spread)
+    sampler = SampleAdaptive(
+        covariance=covariance, ensemble=40, initial_scale=spread, start="normal"
+    )
     state = sampler.init(rng, target, np.full((1, 1), centre))
     assert abs(state.points.mean() - centre) < 5.0 * spread / np.sqrt(40)
     assert abs(state.points.std() - spread) < 0.5 * spread
@@ -187,7 +189,7 @@ def test_initial_scale_does_not_matter(targets):
     target = regression(targets)
     results = []
     for scale in (0.05, 1.0, 20.0):
-        sampler = SampleAdaptive(initial_scale=scale)
+        sampler = SampleAdaptive(initial_scale=scale, start="normal")
         results.append(sample(sampler, target, np.zeros((8, 3)), 7, draws=1000, warmup=2000).x)
     means = np.array([x.mean(axis=1) for x in results])
     sds = np.array([x.std(axis=(0, 1)) for x in results])
@@ -292,6 +294,19 @@ def test_a_start_at_the_mode_has_its_covariance(targets):
         )
 
 
+def test_by_default_ensembles_start_at_the_mode_if_there_is_one(targets):
+    """A chain on the slope of a flat tail finds none, and starts wide around where it is."""
+    target = LogDensity.from_function(lambda x: -np.minimum(0.5 * x[:, 0] ** 2, 8.0), 1)
+    x = np.array([[1.0], [50.0]])
+    state = SampleAdaptive(ensemble=2000).init(np.random.default_rng(24), target, x)
+    error = 5.0 / np.sqrt(2000)
+    np.testing.assert_allclose(state.points.mean(axis=1), [[0.0], [50.0]], atol=3.0 * error)
+    np.testing.assert_allclose(state.points.std(axis=1), [[1.0], [3.0]], rtol=error)
+    target.has_gradient = False
+    state = SampleAdaptive(ensemble=2000).init(np.random.default_rng(25), target, x)
+    np.testing.assert_allclose(state.points.std(axis=1), 3.0, rtol=error)
+
+
 def test_a_start_from_the_prior_draws_from_it(targets):
     target = targets.Gaussian(np.zeros(2), np.eye(2))
     target.prior_draws = lambda rng, n: 7.0 + rng.standard_normal((n, 2))
@@ -304,7 +319,7 @@ def test_a_start_from_the_prior_draws_from_it(targets):
 def test_first_points_without_a_density_are_drawn_nearer(targets):
     """Around a start next to the edge of the half space half of them fall outside."""
     target = targets.HalfSpace(2)
-    sampler = SampleAdaptive(ensemble=200)
+    sampler = SampleAdaptive(ensemble=200, start="normal")
     state = sampler.init(np.random.default_rng(17), target, np.array([[0.1, 0.0], [50.0, 0.0]]))
     assert np.all(state.points[:, :, 0] > 0.0)
     assert np.isfinite(state.log_densities).all()
