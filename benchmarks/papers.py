@@ -18,6 +18,10 @@ written as they come; a figure::
     python benchmarks/papers.py --table zhu-1 --scale 0.05 --warmup-scale 1 --csv zhu.csv
     python benchmarks/papers.py --figure td19-1 --plots figures/
 
+The tables of runs that were stored::
+
+    python benchmarks/papers.py --table td19-1 --rows benchmarks/results/titsias2019.csv
+
 Exits with status 1 if a run failed; or if, at full length and with three repeats, an adaptive
 method's median ESS is more than 10 % from the published one or its smallest below 75 % of it,
 unless `explained.EXPLAINED` says why; or if SA-MCMC is not far enough ahead of adaptive Metropolis,
@@ -47,7 +51,7 @@ from report import (
     shortfalls,
     summarise,
 )
-from runs import Job, Row, run_jobs, written
+from runs import Job, Row, is_full, run_jobs, stored, written
 from targets import TARGETS
 
 from probmodel.samplers import SAMPLERS
@@ -92,6 +96,8 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     parser.add_argument("--standardise", action="store_true", help="scale the inputs")
     parser.add_argument("--processes", type=int, choices=[1, 2], default=1)
     parser.add_argument("--csv", type=Path, metavar="FILE", help="one line per run")
+    parser.add_argument("--rows", type=Path, nargs="+", metavar="FILE",
+                        help="report runs that --csv stored; nothing is run")  # fmt: skip
     parser.add_argument("--plots", type=Path, metavar="DIR", help="figures as PNG")
     options = parser.parse_args(arguments)
     if options.frobenius:
@@ -194,16 +200,19 @@ def in_order(options: argparse.Namespace, measured: Sequence[Summary]) -> list[S
 
 def report_tables(options: argparse.Namespace) -> list[str]:
     """Run the tables' experiments, print them, and return what falls short."""
-    runs = written(options.csv, run_jobs(planned_jobs(options), options.processes))
-    rows = list(announced(runs))
+    if options.rows:
+        rows = list(stored(options.rows))
+    else:
+        runs = written(options.csv, run_jobs(planned_jobs(options), options.processes))
+        rows = list(announced(runs))
     summaries = in_order(options, summarise(rows))
     for paper, name in NAMES.items():
         shown = [s for s in summaries if s.paper == paper]
         if not shown:
             continue
         estimator = options.ess or PROTOCOLS[paper].estimator
-        print(f"\n## {name}: effective sample size ({estimator}), mean ± sd over "
-              f"{options.repeats} repeats, scale {options.scale:g}\n")  # fmt: skip
+        print(f"\n## {name}: effective sample size ({estimator}), mean ± sd over repeats\n")
+        print(lengths([row for row in rows if row["paper"] == paper]) + "\n")
         print(comparison_table(shown))
         if options.plots:
             from figures import ess_figure
@@ -219,13 +228,36 @@ def report_tables(options: argparse.Namespace) -> list[str]:
         print(advantage_table(ahead))
     problems = [f"{row['target']} {row['method']} failed: {row['error']}"
                 for row in rows if row["error"]]  # fmt: skip
-    warmup_scale = options.warmup_scale
-    full = options.scale >= 1.0 and (warmup_scale is None or warmup_scale >= 1.0)
-    if full and options.repeats >= FULL_REPEATS and not options.standardise:
-        problems += shortfalls(summaries)
-    scales = (options.scale, options.scale if warmup_scale is None else warmup_scale)
-    enough = all(s >= least for s, least in zip(scales, ADVANTAGE_SCALES, strict=True))
-    return problems + (lost_advantages(ahead) if enough else [])
+    full = {(r["paper"], r["target"], r["method"]) for r in rows if is_full(r)}
+    problems += shortfalls([s for s in summaries if s[:3] in full and s.repeats >= FULL_REPEATS])
+    return problems + lost_advantages({t: r for t, r in ahead.items() if long_enough(rows, t)})
+
+
+def lengths(rows: Sequence[Row]) -> str:
+    """Say how long the runs were, where they were shorter than the paper's."""
+    short: dict[tuple[float, float], list[str]] = {}
+    for row in rows:
+        if not row["error"] and not is_full(row):
+            names = short.setdefault((row["warmup"], row["draws"]), [])
+            label = f"{row['target']} {row['method']}"
+            names += [label] * (label not in names)
+    if not short:
+        return "All runs are as long as the paper's."
+    return "\n".join(
+        ["Shorter than the paper's:", ""]
+        + [f"- {w:,.0f} + {d:,.0f} iterations: {', '.join(n)}" for (w, d), n in short.items()]
+    )
+
+
+def long_enough(rows: Sequence[Row], target: str) -> bool:
+    """Whether the runs of SA-MCMC and AM suffice to compare them."""
+    protocol = PROTOCOLS["zhu"]
+    least = (
+        s * n for s, n in zip(ADVANTAGE_SCALES, (protocol.draws, protocol.warmup), strict=True)
+    )
+    draws, warmup = least
+    compared = [r for r in rows if r["target"] == target and r["method"] == "sa_mcmc:full"]
+    return all(r["draws"] >= draws and r["warmup"] >= warmup for r in compared)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

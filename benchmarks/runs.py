@@ -296,3 +296,31 @@ def written(path: Path | None, rows: Iterable[Row]) -> Iterator[Row]:
             writer.writerow(row)
             file.flush()
             yield row
+
+
+def stored(paths: Iterable[Path]) -> Iterator[Row]:
+    """Read rows that `written` wrote, in the order of the files."""
+    for path in paths:
+        with path.open(newline="") as file:
+            for row in csv.DictReader(file):
+                yield {name: _plain(name, text) for name, text in row.items()}
+
+
+def _plain(name: str, text: str) -> Any:
+    """Return what a cell stands for: text, a truth value, or a number (NaN where it is empty)."""
+    if name in ("paper", "target", "method", "engine", "estimator", "error"):
+        return text
+    if text in ("True", "False"):
+        return text == "True"
+    return float(text) if text else float("nan")
+
+
+def is_full(row: Row) -> bool:
+    """Whether a run was as long as the paper's, with the inputs as there."""
+    protocol = PROTOCOLS[row["paper"]]
+    return (
+        not row["error"]
+        and row["warmup"] >= protocol.warmup
+        and row["draws"] >= protocol.draws
+        and row["standardise"] == protocol.standardise
+    )

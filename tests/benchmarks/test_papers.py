@@ -7,6 +7,7 @@ import papers
 import pytest
 from experiments import COSTLY
 from published import TABLES
+from runs import COLUMNS, written
 
 from probmodel.samplers import SAMPLERS
 
@@ -116,6 +117,33 @@ def test_a_short_run_end_to_end(tmp_path, capsys, engine):
     assert [r["repeat"] for r in runs] == ["0", "1"]
     assert all(0 < float(r["ess_min"]) <= float(r["ess_max"]) for r in runs)
     assert runs[0]["ess_min"] != runs[1]["ess_min"]
+
+
+def test_stored_runs_are_reported_again(tmp_path, capsys):
+    table = tmp_path / "runs.csv"
+    arguments = ["--table", "ripley", "--methods", "mala", "fisher_mala"]
+    first = tiny(capsys, *arguments, "--csv", str(table))
+    assert papers.main([*arguments, "--rows", str(table)]) == 0
+    again = capsys.readouterr().out
+    shown = [line for line in first.splitlines() if line.startswith("| ")]
+    assert shown == [line for line in again.splitlines() if line.startswith("| ")]
+    assert "- 40 + 40 iterations: ripley mala, ripley fisher_mala" in again
+
+
+def test_full_runs_are_held_to_the_paper(tmp_path, capsys):
+    row = dict.fromkeys(COLUMNS, "") | {
+        "paper": "t23", "target": "ripley", "method": "fisher_mala", "standardise": False,
+        "warmup": 20_000, "draws": 20_000, "ess_max": 9900, "ess_median": 9700, "ess_min": 5000,
+    }  # fmt: skip
+    table = tmp_path / "runs.csv"
+    list(written(table, [{**row, "repeat": k} for k in range(3)]))
+    arguments = ["--table", "ripley", "--methods", "fisher_mala", "--rows", str(table)]
+    assert papers.main(arguments) == 1
+    printed = capsys.readouterr().out
+    assert "ripley fisher_mala: min ESS is 0.54 of the published" in printed
+    assert "All runs are as long as the paper's." in printed
+    list(written(table, [{**row, "repeat": k} for k in range(2)]))
+    assert papers.main(arguments) == 0
 
 
 def test_a_failed_run_shows_in_the_exit_status(capsys):
