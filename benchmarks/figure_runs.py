@@ -26,6 +26,7 @@ class Settings(NamedTuple):
     seed : of all runs
     processes : that run side by side, where there are several runs
     warmup_scale : multiplies the warm-up instead, in Zhu's figures
+    chains : of each run, in Zhu's figures; by default the paper's number
     """
 
     directory: Path
@@ -33,6 +34,15 @@ class Settings(NamedTuple):
     seed: int = 0
     processes: int = 1
     warmup_scale: float | None = None
+    chains: int | None = None
+
+    @property
+    def lengths(self) -> dict[str, Any]:
+        """What a job of Zhu's figures takes from the command line."""
+        return {
+            "scale": self.scale, "seed": self.seed, "warmup_scale": self.warmup_scale,
+            "chains": self.chains,
+        }  # fmt: skip
 
 
 def run_figure(name: str, settings: Settings) -> list[str]:
@@ -115,9 +125,7 @@ def zhu_4(settings: Settings) -> list[str]:
     """Measure acceptance and effective size against the size of the ensemble."""
     from figures import ensemble_figure
 
-    rows = illustrations.ensemble_sizes(
-        settings.scale, settings.seed, settings.processes, settings.warmup_scale
-    )
+    rows = illustrations.ensemble_sizes(settings.processes, **settings.lengths)
     columns = ("acceptance_rate", "ess_median_per_1000", "ess_median_per_second")
     lines = [
         {"points": n, "error": row["error"]} | {c: row.get(c, np.nan) for c in columns}
@@ -135,9 +143,7 @@ def zhu_5(settings: Settings) -> list[str]:
     """Measure effective size against the scale of the start, or of the steps."""
     from figures import scale_figure
 
-    rows = illustrations.initial_scales(
-        settings.scale, settings.seed, settings.processes, settings.warmup_scale
-    )
+    rows = illustrations.initial_scales(settings.processes, **settings.lengths)
     ratios = {method: relative_sizes(runs) for method, runs in rows.items()}
     print("\n## Zhu (2019), Figure 5: median ESS over that at h = 1\n")
     shown = [

@@ -116,18 +116,14 @@ def neal_diagonals(scale: float, seed: int) -> dict[str, Diagonal]:
     return found
 
 
-def ensemble_sizes(
-    scale: float, seed: int, processes: int = 1, warmup_scale: float | None = None
-) -> list[Row]:
+def ensemble_sizes(processes: int = 1, **lengths: Any) -> list[Row]:
     """Run SA-MCMC with ensembles of several sizes on MNIST 7 against 9, one row each."""
-    job = Job("zhu", TARGET, "sa_mcmc:full", seed=seed, scale=scale, warmup_scale=warmup_scale)
+    job = Job("zhu", TARGET, "sa_mcmc:full", **lengths)
     jobs = [replace(job, settings={"ensemble": n}) for n in ENSEMBLES]
     return list(run_jobs(jobs, processes))
 
 
-def initial_scales(
-    scale: float, seed: int, processes: int = 1, warmup_scale: float | None = None
-) -> dict[str, list[Row]]:
+def initial_scales(processes: int = 1, **lengths: Any) -> dict[str, list[Row]]:
     """Run SA-MCMC from ensembles, and `rwm` with steps, of h times the paper's scale.
 
     Returns
@@ -137,9 +133,7 @@ def initial_scales(
     """
     rows: dict[str, list[Row]] = {}
     for method, warmup in (("sa_mcmc:full", 500_000), ("rwm", None)):
-        job = Job(
-            "zhu", TARGET, method, seed=seed, scale=scale, warmup=warmup, warmup_scale=warmup_scale
-        )
+        job = Job("zhu", TARGET, method, warmup=warmup, **lengths)
         rows[method] = list(run_jobs([_scaled(job, h) for h in FACTORS], processes))
     return rows
 

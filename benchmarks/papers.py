@@ -90,6 +90,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     parser.add_argument("--scale", type=float, default=1.0, help="multiplies the iterations")
     parser.add_argument("--warmup-scale", type=float, metavar="SCALE",
                         help="multiplies those of the warm-up, instead of --scale")  # fmt: skip
+    parser.add_argument("--chains", type=int, help="of each run, instead of the paper's number")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--ess", choices=ESTIMATORS, help="by default the paper's estimator")
     parser.add_argument("--engine", choices=["numpy", "model"], default="numpy")
@@ -170,7 +171,7 @@ def planned_jobs(options: argparse.Namespace) -> list[Job]:
         Job(
             *choice, seed=options.seed, repeat=repeat, scale=options.scale, engine=options.engine,
             standardise=options.standardise, estimator=options.ess,
-            warmup_scale=options.warmup_scale,
+            warmup_scale=options.warmup_scale, chains=options.chains,
         )
         for choice in chosen(options)
         if not obstacle(choice, options.methods or ())
@@ -273,6 +274,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.seed,
         options.processes,
         options.warmup_scale,
+        options.chains,
     )
     for name in FIGURES if "all" in options.figure else dict.fromkeys(options.figure):
         problems += run_figure(name, settings)

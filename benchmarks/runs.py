@@ -39,6 +39,7 @@ class Job:
     seed, repeat : together with the target they fix the random numbers and the starting point
     scale : multiplies the iterations of both phases
     warmup_scale : multiplies those of the warm-up instead, if given
+    chains : replaces the paper's number
     engine : "numpy" for the hand-written target, "model" for the package's compiled one
     standardise : bring the inputs to mean 0 and variance 1 though the paper does not
     estimator : a name in `ess.ESTIMATORS`; by default the paper's
@@ -60,6 +61,7 @@ class Job:
     start_scale: float | None = None
     warmup: int | None = None
     warmup_scale: float | None = None
+    chains: int | None = None
 
     @property
     def protocol(self) -> Protocol:
@@ -159,9 +161,10 @@ def starting_points(
 ) -> Array:
     """Draw points about zero or the mode: (chains, dim), or (chains, points, dim)."""
     points = sampler.points_per_chain(density.dim)
-    shape = (job.protocol.chains, density.dim)
+    chains = job.chains or job.protocol.chains
+    shape = (chains, density.dim)
     if points > 1:
-        shape = (job.protocol.chains, points, density.dim)
+        shape = (chains, points, density.dim)
     scale = variant.start_scale if job.start_scale is None else job.start_scale
     centre = find_mode(density) if job.target in job.protocol.from_mode else 0.0
     return centre + scale * rng.standard_normal(shape)
@@ -190,7 +193,7 @@ def execute(job: Job) -> Finished:
     x0 = starting_points(job, variant, sampler, density, np.random.default_rng(start_seed))
     warmup, draws = job.iterations
     points = sampler.points_per_chain(density.dim)
-    recorder = Recorder(protocol.chains, density.dim, draws, points > 1)
+    recorder = Recorder(len(x0), density.dim, draws, points > 1)
     rng = np.random.default_rng(sampling_seed.spawn(1)[0])
     group = Group(sampler, density, x0, rng, [recorder])
     outcome = drive([group], warmup=warmup, iterations=draws)
@@ -214,7 +217,7 @@ def run_job(job: Job) -> Row:
     recorder, estimator = run.recorder, job.estimator or protocol.estimator
     row = {name: getattr(job, name) for name in IDENTITY} | {
         "standardise": job.standardise or protocol.standardise, "estimator": estimator,
-        "dim": run.dim, "chains": protocol.chains, "warmup": job.iterations[0],
+        "dim": run.dim, "chains": len(recorder.x), "warmup": job.iterations[0],
         "draws": job.iterations[1], "thin": recorder.thin, "points": run.points,
         "acceptance_rate": recorder.acceptance_rate, "accepted": recorder.accepted,
         "step_size": recorder.step_size, "nonfinite": recorder.nonfinite,
@@ -322,5 +325,6 @@ def is_full(row: Row) -> bool:
         not row["error"]
         and row["warmup"] >= protocol.warmup
         and row["draws"] >= protocol.draws
+        and row["chains"] >= protocol.chains
         and row["standardise"] == protocol.standardise
     )
