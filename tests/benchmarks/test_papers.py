@@ -133,7 +133,8 @@ def test_stored_runs_are_reported_again(tmp_path, capsys):
 def test_full_runs_are_held_to_the_paper(tmp_path, capsys):
     row = dict.fromkeys(COLUMNS, "") | {
         "paper": "t23", "target": "ripley", "method": "fisher_mala", "standardise": False,
-        "warmup": 20_000, "draws": 20_000, "ess_max": 9900, "ess_median": 9700, "ess_min": 5000,
+        "warmup": 20_000, "draws": 20_000, "chains": 1,
+        "ess_max": 9900, "ess_median": 9700, "ess_min": 5000,
     }  # fmt: skip
     table = tmp_path / "runs.csv"
     list(written(table, [{**row, "repeat": k} for k in range(3)]))
