@@ -32,14 +32,21 @@ NEAREST = 1e-12  # least 1 - g h_n: below it the other points are degenerate up 
 STRETCHES = 32  # of all chains, at least 4 a chain, whose means show dependence at long lags
 
 
-def full_root(points: Array) -> tuple[Array, Array]:
-    """Mean, (chains, dim), and a root of the covariance, (chains, dim, dim), of each ensemble.
+def full_root(points: Array) -> tuple[Array, Array, Array]:
+    """Mean, (chains, dim), a root of the covariance, and the scatter of each ensemble.
 
-    The root of an ensemble that spans no volume is NaN.
+    Both matrices are (chains, dim, dim). The root of an ensemble that spans no volume is NaN.
     """
-    mean = points.mean(axis=1)
-    root = _scatter_root(points - mean[:, None], mean)
-    return mean, root / np.sqrt(points.shape[1] - 1)
+    size, mean = points.shape[1], points.mean(axis=1)
+    scatter = _scatter(points - mean[:, None])
+    return mean, _scatter_root(scatter, mean, size) / np.sqrt(size - 1), scatter
+
+
+def scatter_with(scatter: Array, mean: Array, size: int, point: Array) -> Array:
+    """Scatter of ensembles of ``size`` points after one more point each, (chains, dim)."""
+    shift = point - mean
+    between = size / (size + 1) * shift
+    return np.asarray(scatter + between[:, :, None] * shift[:, None, :])
 
 
 def diagonal_root(points: Array) -> tuple[Array, Array]:
@@ -51,27 +58,32 @@ def diagonal_root(points: Array) -> tuple[Array, Array]:
     return mean, np.where((sd > FLAT * np.abs(mean)).all(axis=1, keepdims=True), sd, np.nan)
 
 
-def full_log_fit(points: Array) -> Array:
+def full_log_fit(points: Array, scatter: Array | None = None) -> Array:
     """Return log q_n of the normal proposal, up to a constant of the chain: (chains, N + 1).
 
-    NaN for the chains whose points span no volume.
+    ``scatter`` is T, where it is known. NaN for the chains whose points span no volume.
     """
     size = points.shape[1] - 1
     mean = points.mean(axis=1)
     e = points - mean[:, None]
-    whitened = solve_lower(_scatter_root(e, mean), np.swapaxes(e, 1, 2))
+    T = _scatter(e) if scatter is None else scatter
+    whitened = solve_lower(_scatter_root(T, mean, size + 1), np.swapaxes(e, 1, 2))
     g = (size + 1) / size
-    leverage = np.sum(whitened * whitened, axis=1)
+    leverage = np.einsum("cdn,cdn->cn", whitened, whitened)
     left = np.maximum(1.0 - g * leverage, NEAREST)
     return -0.5 * (np.log(left) + (size - 1) * g * g * leverage / left)
 
 
-def _scatter_root(e: Array, mean: Array) -> Array:
-    """Cholesky factor of sum e_n e_n', (chains, dim, dim); NaN if it is singular up to rounding."""
-    scatter = np.swapaxes(e, 1, 2) @ e
+def _scatter(e: Array) -> Array:
+    """Sum of e_n e_n' over the points of each ensemble: (chains, dim, dim)."""
+    return np.asarray(np.swapaxes(e, 1, 2) @ e)
+
+
+def _scatter_root(scatter: Array, mean: Array, size: int) -> Array:
+    """Cholesky factor of the scatter of ``size`` points; NaN if it is singular up to rounding."""
     root = cholesky(scatter)
     total, own = (np.diagonal(a, axis1=1, axis2=2) for a in (scatter, root))
-    rounding = np.maximum(FLAT * total, e.shape[1] * np.square(FLAT * mean))
+    rounding = np.maximum(FLAT * total, size * np.square(FLAT * mean))
     return np.where((own * own > rounding).all(axis=1)[:, None, None], root, np.nan)
 
 

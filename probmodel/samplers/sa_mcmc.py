@@ -44,6 +44,7 @@ from probmodel.adaptation.ensemble import (
     full_log_fit,
     full_root,
     overstatement,
+    scatter_with,
 )
 from probmodel.errors import SamplerError
 from probmodel.samplers.base import Coupling, Info, Need, Remark, Sampler, State
@@ -184,12 +185,14 @@ class SampleAdaptive(Sampler):
         self, rng: np.random.Generator, density: LogDensity, state: Ensemble, params: Params
     ) -> tuple[Ensemble, Info]:
         """One iteration of Algorithm 1 for every chain: one point comes in, or none."""
-        proposal = self._propose(rng, density, state)
+        proposal, scatter = self._propose(rng, density, state)
         points = np.concatenate([state.points, proposal.x[:, None]], axis=1)
         log_densities = np.concatenate([state.log_densities, proposal.logp[:, None]], axis=1)
-        fit = full_log_fit if self.covariance == "full" else diagonal_log_fit
         with np.errstate(over="ignore"):
-            log_lambda = fit(points) - log_densities
+            if self.covariance == "full":
+                log_lambda = full_log_fit(points, scatter) - log_densities
+            else:
+                log_lambda = diagonal_log_fit(points) - log_densities
         leaves, log_odds = choose(rng, log_lambda)
         new = self._replaced(state, proposal, leaves)
         slot = self._slot(new.iteration, new.initial.shape[1])
@@ -262,11 +265,17 @@ class SampleAdaptive(Sampler):
         initial, iteration = np.full(log_densities.shape, True), np.zeros(len(points), dtype=int)
         return self._report(points, log_densities, initial, iteration)
 
-    def _propose(self, rng: np.random.Generator, density: LogDensity, state: Ensemble) -> State:
-        """Draw from each ensemble's fit; where there is none, the log density is marked."""
+    def _propose(
+        self, rng: np.random.Generator, density: LogDensity, state: Ensemble
+    ) -> tuple[State, Array | None]:
+        """Draw from each ensemble's fit; where there is none, the log density is marked.
+
+        With the full covariance the scatter of all N + 1 points comes along.
+        """
         eta = rng.standard_normal(state.x.shape)
+        scatter: Array | None = None
         if self.covariance == "full":
-            mean, root = full_root(state.points)
+            mean, root, scatter = full_root(state.points)
             y = mean + np.einsum("cij,cj->ci", root, eta)
         else:
             mean, sd = diagonal_root(state.points)
@@ -274,7 +283,9 @@ class SampleAdaptive(Sampler):
             y = mean + np.sqrt(width)[:, None] * sd * eta
         fitted = np.isfinite(y).all(axis=1)
         proposal = evaluate_value(density, np.where(fitted[:, None], y, state.x))
-        return proposal._replace(logp=np.where(fitted, proposal.logp, -np.inf))
+        if scatter is not None:
+            scatter = scatter_with(scatter, mean, state.points.shape[1], proposal.x)
+        return proposal._replace(logp=np.where(fitted, proposal.logp, -np.inf)), scatter
 
     def _replaced(self, state: Ensemble, proposal: State, leaves: Array) -> Ensemble:
         """Put the proposed points in place of those that leave, and report the next slot."""

@@ -13,6 +13,7 @@ from probmodel.adaptation.ensemble import (
     full_log_fit,
     full_root,
     overstatement,
+    scatter_with,
 )
 
 
@@ -61,7 +62,11 @@ def test_the_comparison_notices_points_that_are_not_left_out():
 @pytest.mark.parametrize("dim", [1, 4])
 def test_proposals_have_the_ensembles_moments(dim):
     points = cloud(3, 4, 20, dim)
-    mean, root = full_root(points)
+    mean, root, scatter = full_root(points)
+    grown = scatter_with(scatter, mean, 20, points[:, 0] + 1.0)
+    more = np.concatenate([points, points[:, :1] + 1.0], axis=1)
+    np.testing.assert_allclose(grown, full_root(more)[2], rtol=1e-9, atol=1e-12 * np.max(grown))
+    np.testing.assert_allclose(full_log_fit(more, grown), full_log_fit(more), rtol=1e-7)
     for chain, m, r in zip(points, mean, root, strict=True):
         np.testing.assert_allclose(m, chain.mean(axis=0), rtol=1e-12)
         cov = np.cov(chain.T).reshape(dim, dim)

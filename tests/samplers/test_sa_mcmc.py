@@ -130,7 +130,7 @@ def test_invariance_check_notices_a_fit_to_all_points(covariance, targets, monke
             [proposal_density(covariance, theta, chain) for theta in chain] for chain in points
         ])  # fmt: skip
 
-    def fast(points):
+    def fast(points, scatter=None):
         mean, sd = points.mean(axis=1, keepdims=True), points.std(axis=1, keepdims=True)
         z2 = np.sum(np.square((points - mean) / sd), axis=2)
         if covariance == "full":
@@ -147,7 +147,7 @@ def test_invariance_check_notices_weights_without_the_density(targets, monkeypat
     """Negative control: lambda without 1/pi."""
     normal = targets.Gaussian(np.zeros(1), np.eye(1))
 
-    def without(points):
+    def without(points, scatter):
         logp = normal.log_density(points.reshape(-1, 1)).reshape(points.shape[:2])
         return full_log_fit(points) + logp
 
