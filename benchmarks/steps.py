@@ -28,6 +28,7 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +134,14 @@ A = RNG.standard_normal((DIM, DIM))
 S = A @ A.T + DIM * np.eye(DIM)
 T = np.repeat(S[None], CHAINS, axis=0)  # a matrix of each chain
 L = np.linalg.cholesky(T)
-E = RNG.standard_normal((CHAINS, 2 * DIM, DIM))  # an ensemble of each chain
+# Ensembles of each chain: several, because an iteration does not find its own in the cache either.
+ENSEMBLES = cycle([RNG.standard_normal((CHAINS, 2 * DIM, DIM)) for _ in range(8)])
+
+
+def scatter(E: Array) -> Array:
+    """Sum of outer products of each ensemble."""
+    return np.swapaxes(E, 1, 2) @ E
+
 
 PRODUCTS: dict[str, Callable[[], Any]] = {
     "matrix times vectors": lambda: V @ A,
@@ -142,9 +150,9 @@ PRODUCTS: dict[str, Callable[[], Any]] = {
     "factor": lambda: np.linalg.cholesky(S),
     "factor of each chain": lambda: np.linalg.cholesky(T),
     "system of each chain": lambda: solve_lower(L, V[:, :, None]),
-    "scatter of each ensemble": lambda: np.swapaxes(E, 1, 2) @ E,
-    "systems of each ensemble": lambda: solve_lower(L, np.swapaxes(E, 1, 2)),
-    "pass over each ensemble": lambda: E - E[:, :1],
+    "scatter of each ensemble": lambda: scatter(next(ENSEMBLES)),
+    "systems of each ensemble": lambda: solve_lower(L, np.swapaxes(next(ENSEMBLES), 1, 2)),
+    "pass over each ensemble": lambda: 1.0 - next(ENSEMBLES),
 }
 KERNEL: dict[str, dict[str, float]] = {
     "rwm": {}, "mtm": {}, "mala": {},
@@ -157,7 +165,7 @@ KERNEL: dict[str, dict[str, float]] = {
     "mmala": {"factor of each chain": 1, "system of each chain": 5},
     "sa_mcmc": {
         "scatter of each ensemble": 1, "factor of each chain": 2, "systems of each ensemble": 1,
-        "pass over each ensemble": 5,
+        "pass over each ensemble": 4,
     },
 }  # fmt: skip
 ADAPTATION: dict[str, dict[str, float]] = {

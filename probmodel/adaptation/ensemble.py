@@ -39,7 +39,9 @@ def full_root(points: Array) -> tuple[Array, Array, Array]:
     """
     size, mean = points.shape[1], points.mean(axis=1)
     scatter = _scatter(points - mean[:, None])
-    return mean, _scatter_root(scatter, mean, size) / np.sqrt(size - 1), scatter
+    root = _scatter_root(scatter, mean, size)
+    root /= np.sqrt(size - 1)
+    return mean, root, scatter
 
 
 def scatter_with(scatter: Array, mean: Array, size: int, point: Array) -> Array:
@@ -84,7 +86,8 @@ def _scatter_root(scatter: Array, mean: Array, size: int) -> Array:
     root = cholesky(scatter)
     total, own = (np.diagonal(a, axis1=1, axis2=2) for a in (scatter, root))
     rounding = np.maximum(FLAT * total, size * np.square(FLAT * mean))
-    return np.where((own * own > rounding).all(axis=1)[:, None, None], root, np.nan)
+    root[~(own * own > rounding).all(axis=1)] = np.nan
+    return root
 
 
 def diagonal_log_fit(points: Array) -> Array:

@@ -194,7 +194,7 @@ class SampleAdaptive(Sampler):
             else:
                 log_lambda = diagonal_log_fit(points) - log_densities
         leaves, log_odds = choose(rng, log_lambda)
-        new = self._replaced(state, proposal, leaves)
+        new = self._replaced(state, points, log_densities, leaves)
         slot = self._slot(new.iteration, new.initial.shape[1])
         with np.errstate(over="ignore"):
             accept_prob = 1.0 / (1.0 + np.exp(-log_odds))
@@ -276,27 +276,32 @@ class SampleAdaptive(Sampler):
         scatter: Array | None = None
         if self.covariance == "full":
             mean, root, scatter = full_root(state.points)
-            y = mean + np.einsum("cij,cj->ci", root, eta)
+            y = mean + (root @ eta[:, :, None])[:, :, 0]
         else:
             mean, sd = diagonal_root(state.points)
             width = WIDTHS[rng.integers(len(WIDTHS), size=len(eta))]
             y = mean + np.sqrt(width)[:, None] * sd * eta
-        fitted = np.isfinite(y).all(axis=1)
+        fitted = np.asarray(np.isfinite(y).all(axis=1))
         proposal = evaluate_value(density, np.where(fitted[:, None], y, state.x))
         if scatter is not None:
             scatter = scatter_with(scatter, mean, state.points.shape[1], proposal.x)
         return proposal._replace(logp=np.where(fitted, proposal.logp, -np.inf)), scatter
 
-    def _replaced(self, state: Ensemble, proposal: State, leaves: Array) -> Ensemble:
-        """Put the proposed points in place of those that leave, and report the next slot."""
-        rows = np.flatnonzero(leaves < state.points.shape[1])
+    def _replaced(
+        self, state: Ensemble, points: Array, log_densities: Array, leaves: Array
+    ) -> Ensemble:
+        """Put the last of N + 1 points in place of the one that leaves, and report the next slot.
+
+        The arrays of the N + 1 points become the new state's own.
+        """
+        size = state.points.shape[1]
+        rows = np.flatnonzero(leaves < size)
         slots = leaves[rows]
-        points, log_densities = state.points.copy(), state.log_densities.copy()
         initial = state.initial.copy()
-        points[rows, slots] = proposal.x[rows]
-        log_densities[rows, slots] = proposal.logp[rows]
+        points[rows, slots] = points[rows, size]
+        log_densities[rows, slots] = log_densities[rows, size]
         initial[rows, slots] = False
-        return self._report(points, log_densities, initial, state.iteration + 1)
+        return self._report(points[:, :size], log_densities[:, :size], initial, state.iteration + 1)
 
     def _report(
         self, points: Array, log_densities: Array, initial: Array, iteration: Array
