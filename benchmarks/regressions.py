@@ -1,4 +1,4 @@
-"""Posterior densities of Bayesian regressions, written by hand, and a search for their mode."""
+"""Posterior densities of Bayesian regressions, written by hand."""
 
 from __future__ import annotations
 
@@ -132,22 +132,3 @@ class LaplaceLinear(Target):
     def hvp(self, x: Array, v: Array) -> Array:
         """Hessian of the log density, where it has one, times ``v``: (chains, dim) each."""
         return -v @ self.information
-
-
-def find_mode(target: Target, tolerance: float = 1e-9) -> Array:
-    """Find the mode of a concave log density by Newton's method: (dim,).
-
-    A step is halved until the density does not fall; the search ends when a step promises less than
-    ``tolerance``.
-    """
-    x = np.zeros((1, target.dim))
-    for _ in range(100):
-        logp, grad = target(x)
-        step = np.linalg.solve(-target.hessian(x)[0], grad[0])
-        if grad[0] @ step < tolerance:
-            return x[0]
-        size = 1.0
-        while target.log_density(x + size * step)[0] < logp[0] and size > 1e-9:
-            size *= 0.5
-        x = x + size * step
-    raise RuntimeError("Newton's method did not find the mode in 100 steps")

@@ -15,9 +15,9 @@ import numpy as np
 from engine import compiled_density
 from ess import effective_sizes
 from experiments import PROTOCOLS, Protocol, Settings, Variant, variant_of
-from regressions import find_mode
 from targets import make_target
 
+from probmodel.adaptation.mode import find_mode
 from probmodel.inference.counting import Work
 from probmodel.inference.driver import Group, Outcome, drive
 from probmodel.samplers import make_sampler
@@ -166,7 +166,8 @@ def starting_points(
     if points > 1:
         shape = (chains, points, density.dim)
     scale = variant.start_scale if job.start_scale is None else job.start_scale
-    centre = find_mode(density) if job.target in job.protocol.from_mode else 0.0
+    zero = np.zeros((1, density.dim))
+    centre = find_mode(density, zero).x if job.target in job.protocol.from_mode else zero
     return centre + scale * rng.standard_normal(shape)
 
 

@@ -36,6 +36,7 @@ from probmodel.adaptation.welford import Moments, add_batch, no_moments
 from probmodel.linalg import solve_lower
 from probmodel.samplers.base import Info, Need, State
 from probmodel.samplers.metropolis import adaptable, check_start, decide, evaluate_value
+from probmodel.samplers.roots import times
 from probmodel.samplers.settings import check_choice, check_flag, check_whole
 from probmodel.samplers.steered import SteeredSampler
 from probmodel.types import Array, LogDensity
@@ -153,7 +154,7 @@ class AdaptiveMetropolis(SteeredSampler):
     ) -> tuple[State, Info]:
         """One random-walk transition of every chain."""
         eta = rng.standard_normal(state.x.shape)
-        move = eta if params.root is None else eta @ params.root.T
+        move = times(params.root, eta)
         proposal = evaluate_value(density, state.x + params.step_size * move)
         with np.errstate(over="ignore"):
             log_ratio = proposal.logp - state.logp

@@ -6,8 +6,6 @@ from probmodel.errors import SamplerError
 from probmodel.samplers.base import Sampler
 from probmodel.types import CurvedLogDensity, LogDensity
 
-WITHOUT_GRADIENT = "rwm, am, mtm or sa_mcmc"
-
 
 def check_density(sampler: Sampler, density: LogDensity) -> None:
     """Check that ``density`` offers what ``sampler`` asks for.
@@ -23,8 +21,8 @@ def check_density(sampler: Sampler, density: LogDensity) -> None:
     if not getattr(density, "has_gradient", True):
         raise SamplerError(
             f"{sampler.name} follows gradients, and {name} was made without one "
-            f"(gradient=False). Give it a gradient, or use {WITHOUT_GRADIENT}, which need the log "
-            "density only.",
+            f"(gradient=False). Give it a gradient, or use {_without_gradient()}, which need the "
+            "log density only.",
             method=sampler.name, density=name,
         )  # fmt: skip
     if sampler.needs == "hvp" and not isinstance(density, CurvedLogDensity):
@@ -33,3 +31,11 @@ def check_density(sampler: Sampler, density: LogDensity) -> None:
             "hessian. A model and LogDensity.from_function have them.",
             method=sampler.name, density=name,
         )  # fmt: skip
+
+
+def _without_gradient() -> str:
+    """Return the names of the methods that need the log density only."""
+    from probmodel.samplers import SAMPLERS
+
+    *names, last = (name for name, kind in SAMPLERS.items() if kind.needs == "log density")
+    return f"{', '.join(names)} or {last}"
