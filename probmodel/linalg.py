@@ -96,6 +96,49 @@ def _solve_one(factor: Array, b: Array, transposed: bool) -> Array:
     return np.asarray(x) if info == 0 else np.full(b.shape, np.nan)
 
 
+def solve_rows(factor: Array, rows: Array) -> Array:
+    """Solve ``L w_n = e_n`` for the rows of each element of a stack, in place.
+
+    Parameters
+    ----------
+    factor : (stack, n, n), lower triangular
+    rows : (stack, k, n), C-ordered; overwritten with the solutions
+
+    Returns
+    -------
+    ``rows``; NaN where ``factor`` is singular
+    """
+    solve = _lapack().dtrtrs
+    for one, right in zip(factor, rows, strict=True):
+        # Transposed, both are in the order that LAPACK works in, so that nothing is copied.
+        if solve(one.T, right.T, lower=0, trans=1, overwrite_b=1)[1] != 0:
+            right[:] = np.nan
+    return rows
+
+
+def solve_bidiagonal(
+    diagonal: Array, above: Array, rows: Array, transposed: bool = False
+) -> Array:
+    """Solve ``B x = v`` (or ``B' x = v``) for an upper bidiagonal ``B`` and each row ``v``.
+
+    Parameters
+    ----------
+    diagonal : (n,)
+    above : (n - 1,), entries above the diagonal
+    rows : (k, n)
+    transposed : whether to solve with the transpose of ``B``
+
+    Returns
+    -------
+    (k, n); NaN if ``B`` is singular
+    """
+    band = np.zeros((2, len(diagonal)), order="F")
+    band[0, 1:], band[1] = above, diagonal
+    # Row after row in C order is column after column in the order of LAPACK.
+    x, info = _lapack().dtbtrs(band, rows.T, uplo="U", trans="T" if transposed else "N")
+    return np.asarray(x.T) if info == 0 else np.full(rows.shape, np.nan)
+
+
 def _substitute(factors: Array, b: Array, transposed: bool) -> Array:
     """Forward (or backward) substitution, one row of all matrices at a time."""
     n = factors.shape[-1]

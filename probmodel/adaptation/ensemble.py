@@ -21,9 +21,11 @@ by N - 1, as the paper's code does.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from probmodel.linalg import cholesky, solve_lower
+from probmodel.linalg import cholesky, solve_rows
 from probmodel.types import Array
 
 WIDTHS = np.array([0.5, 1.0, 2.0])  # variances of the mixture, over those of the ensemble
@@ -32,23 +34,38 @@ NEAREST = 1e-12  # least 1 - g h_n: below it the other points are degenerate up 
 STRETCHES = 32  # of all chains, at least 4 a chain, whose means show dependence at long lags
 
 
-def full_root(points: Array) -> tuple[Array, Array, Array]:
-    """Mean, (chains, dim), a root of the covariance, and the scatter of each ensemble.
+class FullFit(NamedTuple):
+    """A normal distribution fitted to the N points of each ensemble.
 
-    Both matrices are (chains, dim, dim). The root of an ensemble that spans no volume is NaN.
+    Attributes
+    ----------
+    mean : (chains, dim)
+    root : (chains, dim, dim)
+        Cholesky factor of the scatter, the sum of e_n e_n'; NaN where the points span no volume.
+    e : (chains, N, dim)
+        Points less their mean.
     """
+
+    mean: Array
+    root: Array
+    e: Array
+
+    def draw(self, eta: Array) -> Array:
+        """Point of the normal distribution for standard normal ``eta``: (chains, dim) each."""
+        offset = (self.root @ eta[:, :, None])[:, :, 0]
+        return np.asarray(self.mean + offset / np.sqrt(self.e.shape[1] - 1))
+
+
+def full_fit(points: Array) -> FullFit:
+    """Fit a normal distribution to each ensemble, (chains, N, dim)."""
     size, mean = points.shape[1], points.mean(axis=1)
-    scatter = _scatter(points - mean[:, None])
-    root = _scatter_root(scatter, mean, size)
-    root /= np.sqrt(size - 1)
-    return mean, root, scatter
-
-
-def scatter_with(scatter: Array, mean: Array, size: int, point: Array) -> Array:
-    """Scatter of ensembles of ``size`` points after one more point each, (chains, dim)."""
-    shift = point - mean
-    between = size / (size + 1) * shift
-    return np.asarray(scatter + between[:, :, None] * shift[:, None, :])
+    e = points - mean[:, None]
+    scatter = np.swapaxes(e, 1, 2) @ e
+    root = cholesky(scatter)
+    total, own = (np.diagonal(a, axis1=1, axis2=2) for a in (scatter, root))
+    rounding = np.maximum(FLAT * total, size * np.square(FLAT * mean))
+    root[~(own * own > rounding).all(axis=1)] = np.nan
+    return FullFit(mean, root, e)
 
 
 def diagonal_root(points: Array) -> tuple[Array, Array]:
@@ -60,34 +77,27 @@ def diagonal_root(points: Array) -> tuple[Array, Array]:
     return mean, np.where((sd > FLAT * np.abs(mean)).all(axis=1, keepdims=True), sd, np.nan)
 
 
-def full_log_fit(points: Array, scatter: Array | None = None) -> Array:
+def full_log_fit(fit: FullFit, point: Array) -> Array:
     """Return log q_n of the normal proposal, up to a constant of the chain: (chains, N + 1).
 
-    ``scatter`` is T, where it is known. NaN for the chains whose points span no volume.
+    The last is that of ``point``, (chains, dim). NaN for the chains whose N points span no volume.
+    With u the new point less the mean of the others, S = L L' their scatter, and z = L^-1 u,
+
+        T = S + c u u',  c = N / (N + 1),      h_n = |w_n|^2 - c (w_n'z)^2 / (1 + c |z|^2),
+
+    where w_n is L^-1 times theta_n less the mean of all.
     """
-    size = points.shape[1] - 1
-    mean = points.mean(axis=1)
-    e = points - mean[:, None]
-    T = _scatter(e) if scatter is None else scatter
-    whitened = solve_lower(_scatter_root(T, mean, size + 1), np.swapaxes(e, 1, 2))
-    g = (size + 1) / size
-    leverage = np.einsum("cdn,cdn->cn", whitened, whitened)
+    size = fit.e.shape[1]
+    c, share = size / (size + 1), 1.0 / (size + 1)
+    w = solve_rows(fit.root, np.concatenate([fit.e, (point - fit.mean)[:, None]], axis=1))
+    ww, wz = np.einsum("cnd,cnd->cn", w, w), (w @ w[:, -1, :, None])[:, :, 0]
+    zz = ww[:, -1:]
+    ww = ww - 2.0 * share * wz + share * share * zz  # the mean of all is u / (N + 1) away
+    wz = wz - share * zz
+    leverage = ww - c * wz * wz / (1.0 + c * zz)
+    g = 1.0 / c
     left = np.maximum(1.0 - g * leverage, NEAREST)
     return -0.5 * (np.log(left) + (size - 1) * g * g * leverage / left)
-
-
-def _scatter(e: Array) -> Array:
-    """Sum of e_n e_n' over the points of each ensemble: (chains, dim, dim)."""
-    return np.asarray(np.swapaxes(e, 1, 2) @ e)
-
-
-def _scatter_root(scatter: Array, mean: Array, size: int) -> Array:
-    """Cholesky factor of the scatter of ``size`` points; NaN if it is singular up to rounding."""
-    root = cholesky(scatter)
-    total, own = (np.diagonal(a, axis1=1, axis2=2) for a in (scatter, root))
-    rounding = np.maximum(FLAT * total, size * np.square(FLAT * mean))
-    root[~(own * own > rounding).all(axis=1)] = np.nan
-    return root
 
 
 def diagonal_log_fit(points: Array) -> Array:

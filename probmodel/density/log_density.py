@@ -10,6 +10,7 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.core import make_vjp
 
+from probmodel.density.allocator import keep_freed_memory
 from probmodel.density.initial import initial_points
 from probmodel.types import Array, Evaluation, Variable
 
@@ -42,6 +43,7 @@ class LogDensity:
     has_gradient: bool = True
 
     def __init__(self) -> None:
+        keep_freed_memory()
         self.coords: dict[str, Array] = {}
         self.observed_data: dict[str, tuple[tuple[str, ...], Array]] = {}
         self.constant_data: dict[str, tuple[tuple[str, ...], Array]] = {}

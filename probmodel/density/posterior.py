@@ -9,7 +9,6 @@ from typing import Any
 import autograd.numpy as anp
 import numpy as np
 
-from probmodel.density.allocator import keep_freed_memory
 from probmodel.density.codegen import gradient_source
 from probmodel.density.log_density import LogDensity
 from probmodel.density.lowering import Lowering
@@ -39,7 +38,6 @@ class ModelDensity(LogDensity):
 
     def __init__(self, model: Model) -> None:
         super().__init__()
-        keep_freed_memory()
         binding = model._binding
         if binding.unbound:
             names = ", ".join(repr(d.name) for d in binding.unbound)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -36,7 +36,7 @@ class Group:
 
     Attributes
     ----------
-    params : parameters of the last transition; the frozen ones from `freeze` on
+    params : parameters of the last transition; the frozen ones from `freeze` on, if they freeze
     """
 
     def __init__(
@@ -52,6 +52,8 @@ class Group:
         self._state: Any = None
         self._adaptation: Any = None
         self._work_warmup: Work | None = None
+        self._n_warmup = 0
+        self._stream: Iterator[tuple[Any, Info]] = iter(())
         self.params: Any = None
 
     def start(self) -> None:
@@ -61,11 +63,7 @@ class Group:
 
     def warm_up(self, i: int, n_warmup: int) -> None:
         """Move every chain and learn from the moves."""
-        self.params = self._sampler.params(self._adaptation)
-        info = self._move("warmup", i)
-        self._adaptation = self._sampler.adapt(
-            self._rng, self._density, i, n_warmup, self._adaptation, self._state, info
-        )
+        self._move_and_learn("warmup", i, i, n_warmup)
 
     @property
     def work(self) -> tuple[Work, Work]:
@@ -74,20 +72,34 @@ class Group:
         warmup = total if self._work_warmup is None else self._work_warmup
         return warmup, total.minus(warmup)
 
-    def freeze(self) -> None:
-        """Fix the parameters for good."""
-        self.params = self._sampler.params(self._adaptation, final=True)
-        self._work_warmup = self._density.work
+    def freeze(self, n_warmup: int, iterations: int) -> None:
+        """Fix the parameters for good, unless the method adapts for ever, and set out to sample."""
+        self._work_warmup, self._n_warmup = self._density.work, n_warmup
+        if not self._sampler.adapts_forever:
+            self.params = self._sampler.params(self._adaptation, final=True)
+            self._stream = self._sampler.stream(
+                self._rng, self._density, self._state, self.params, iterations
+            )
 
     def draw(self, i: int) -> None:
-        """Move every chain with the frozen parameters."""
-        self._move("draw", i)
+        """Move every chain; this is iteration ``i`` of the sampling."""
+        if self._sampler.adapts_forever:
+            self._move_and_learn("draw", i, self._n_warmup + i, self._n_warmup)
+            return
+        self._state, info = next(self._stream)
+        self._record("draw", i, info)
 
-    def _move(self, phase: Phase, i: int) -> Info:
+    def _move_and_learn(self, phase: Phase, i: int, count: int, n_warmup: int) -> None:
+        self.params = self._sampler.params(self._adaptation)
         self._state, info = self._sampler.step(self._rng, self._density, self._state, self.params)
+        self._record(phase, i, info)
+        self._adaptation = self._sampler.adapt(
+            self._rng, self._density, count, n_warmup, self._adaptation, self._state, info
+        )
+
+    def _record(self, phase: Phase, i: int, info: Info) -> None:
         for collector in self._collectors:
             collector.record(phase, i, self._state, info, self.params)
-        return info
 
 
 class Outcome(NamedTuple):
@@ -127,7 +139,7 @@ def drive(groups: Sequence[Group], *, warmup: int, iterations: int) -> Outcome:
             for group in groups:
                 group.warm_up(i, warmup)
         for group in groups:
-            group.freeze()
+            group.freeze(warmup, iterations)
         frozen = time.perf_counter()
         for i in range(iterations):
             for group in groups:

@@ -8,6 +8,7 @@ for the final parameters and hands the same object to every draw.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -51,7 +52,8 @@ class Info(NamedTuple):
     proposal
         The proposed state, also when rejected: the gradient-based methods learn from rejections.
     stats : dict of str to (chains,)
-        The sampler's own statistics, saved with the draws. ``n_steps`` replaces the default of 1.
+        The sampler's own statistics, saved with the draws. ``n_steps``, the leapfrog steps of a
+        trajectory, replaces the default of 1.
     record
         What the sampler's own adaptation needs besides: noise, trajectories. Nobody else reads it.
     """
@@ -100,6 +102,9 @@ class Sampler(ABC):
         ``"pooled_warmup"``: they teach one adaptation and are independent given the frozen
         parameters. ``"ensemble"``: a group is one Markov chain on the product space, so that
         R-hat and effective sizes are to be computed over groups.
+    adapts_forever : whether `adapt` goes on while sampling, as its author has shown that the
+        changes vanish fast enough for the draws to keep their limit; ``i`` then goes on from
+        ``n_warmup``, and `params` is never asked for the final ones
     default_warmup, default_draws, default_chains : what `infer` uses unless told otherwise
     """
 
@@ -110,6 +115,7 @@ class Sampler(ABC):
     learns: ClassVar[str]
     cost: ClassVar[str]
     coupling: ClassVar[Coupling]
+    adapts_forever: ClassVar[bool] = False
     default_warmup: ClassVar[int] = 1000
     default_draws: ClassVar[int] = 1000
     default_chains: ClassVar[int] = 4
@@ -152,6 +158,20 @@ class Sampler(ABC):
         self, rng: np.random.Generator, density: LogDensity, state: Any, params: Any
     ) -> tuple[Any, Info]:
         """One transition of every chain with fixed ``params``; it never adapts."""
+
+    def stream(
+        self, rng: np.random.Generator, density: LogDensity, state: Any, params: Any, n: int
+    ) -> Iterator[tuple[Any, Info]]:
+        """Yield the states and infos of ``n`` transitions with the frozen ``params``.
+
+        One `step` after the other, unless a sampler has better to do than to let chains wait: one
+        whose transitions take unequal time may begin a chain's next transition, up to the last of
+        the ``n``, before the other chains have ended theirs. Each chain's path is to be the same
+        kernel's.
+        """
+        for _ in range(n):
+            state, info = self.step(rng, density, state, params)
+            yield state, info
 
     @abstractmethod
     def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: Any) -> Any:

@@ -1,24 +1,91 @@
-"""A root R of a covariance, applied to one vector for each chain.
+"""A root C of a covariance or an inverse mass matrix, applied to one vector for each chain.
 
-R is a matrix (dim, dim), a diagonal given by a vector (dim,), or None for the identity.
+C is None for the identity, a vector (dim,) for a diagonal, a matrix (dim, dim), or one of the
+structured roots below, whose products cost O(dim). For momenta of inverse mass C C' all that a
+trajectory needs are C v and C'v.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from probmodel.linalg import solve_bidiagonal
 from probmodel.types import Array
 
 
-def times(root: Array | None, v: Array) -> Array:
-    """Return R v for each row of ``v``."""
-    if root is None:
-        return v
-    return np.asarray(v * root if root.ndim == 1 else v @ root.T)
+class LowRank(NamedTuple):
+    """C = S (I + U (F - I) U'): a few directions with scales of their own, a diagonal beside them.
+
+    Attributes
+    ----------
+    scale : (dim,), the diagonal of S
+    basis : (dim, rank), U, with orthonormal columns
+    factors : (rank,), the diagonal of F, above 0
+    """
+
+    scale: Array
+    basis: Array
+    factors: Array
+
+    def times(self, v: Array) -> Array:
+        """Return C v for each row of ``v``."""
+        return np.asarray(self.scale * (v + (v @ self.basis) * (self.factors - 1.0) @ self.basis.T))
+
+    def transposed_times(self, v: Array) -> Array:
+        """Return C'v for each row of ``v``."""
+        v = v * self.scale
+        return np.asarray(v + (v @ self.basis) * (self.factors - 1.0) @ self.basis.T)
+
+    @property
+    def log_det(self) -> float:
+        """Logarithm of the determinant of C."""
+        return float(np.sum(np.log(self.scale)) + np.sum(np.log(self.factors)))
 
 
-def transposed_times(root: Array | None, v: Array) -> Array:
-    """Return R'v for each row of ``v``."""
+class InverseBidiagonal(NamedTuple):
+    """C = B^-1 for an upper bidiagonal B: a tridiagonal mass matrix B'B, by banded solves.
+
+    Attributes
+    ----------
+    diagonal : (dim,), b, without zeros
+    above : (dim - 1,), e, the entries above the diagonal
+    """
+
+    diagonal: Array
+    above: Array
+
+    def times(self, v: Array) -> Array:
+        """Return C v for each row of ``v``."""
+        return solve_bidiagonal(self.diagonal, self.above, v)
+
+    def transposed_times(self, v: Array) -> Array:
+        """Return C'v for each row of ``v``."""
+        return solve_bidiagonal(self.diagonal, self.above, v, transposed=True)
+
+    @property
+    def log_det(self) -> float:
+        """Logarithm of the absolute determinant of C."""
+        return -float(np.sum(np.log(np.abs(self.diagonal))))
+
+
+Root = Array | LowRank | InverseBidiagonal | None
+
+
+def times(root: Root, v: Array) -> Array:
+    """Return C v for each row of ``v``."""
     if root is None:
         return v
-    return np.asarray(v * root if root.ndim == 1 else v @ root)
+    if isinstance(root, np.ndarray):
+        return np.asarray(v * root if root.ndim == 1 else v @ root.T)
+    return root.times(v)
+
+
+def transposed_times(root: Root, v: Array) -> Array:
+    """Return C'v for each row of ``v``."""
+    if root is None:
+        return v
+    if isinstance(root, np.ndarray):
+        return np.asarray(v * root if root.ndim == 1 else v @ root)
+    return root.transposed_times(v)

@@ -41,10 +41,9 @@ from probmodel.adaptation.ensemble import (
     choose,
     diagonal_log_fit,
     diagonal_root,
+    full_fit,
     full_log_fit,
-    full_root,
     overstatement,
-    scatter_with,
 )
 from probmodel.errors import SamplerError
 from probmodel.samplers.base import Coupling, Info, Need, Remark, Sampler, State
@@ -185,16 +184,12 @@ class SampleAdaptive(Sampler):
         self, rng: np.random.Generator, density: LogDensity, state: Ensemble, params: Params
     ) -> tuple[Ensemble, Info]:
         """One iteration of Algorithm 1 for every chain: one point comes in, or none."""
-        proposal, scatter = self._propose(rng, density, state)
-        points = np.concatenate([state.points, proposal.x[:, None]], axis=1)
+        proposal, log_fit = self._propose(rng, density, state)
         log_densities = np.concatenate([state.log_densities, proposal.logp[:, None]], axis=1)
         with np.errstate(over="ignore"):
-            if self.covariance == "full":
-                log_lambda = full_log_fit(points, scatter) - log_densities
-            else:
-                log_lambda = diagonal_log_fit(points) - log_densities
+            log_lambda = log_fit - log_densities
         leaves, log_odds = choose(rng, log_lambda)
-        new = self._replaced(state, points, log_densities, leaves)
+        new = self._replaced(state, proposal, leaves)
         slot = self._slot(new.iteration, new.initial.shape[1])
         with np.errstate(over="ignore"):
             accept_prob = 1.0 / (1.0 + np.exp(-log_odds))
@@ -253,8 +248,8 @@ class SampleAdaptive(Sampler):
 
     def _begin(self, points: Array, log_densities: Array) -> Ensemble:
         """Return the state before the first iteration, if every ensemble has a proposal."""
-        root = full_root if self.covariance == "full" else diagonal_root
-        flat = np.flatnonzero(~np.isfinite(root(points)[1]).reshape(len(points), -1).all(axis=1))
+        spread = full_fit(points).root if self.covariance == "full" else diagonal_root(points)[1]
+        flat = np.flatnonzero(~np.isfinite(spread).reshape(len(points), -1).all(axis=1))
         if flat.size:
             raise SamplerError(
                 f"{self.name}: the points with which chain {flat[0]} of {len(points)} starts span "
@@ -267,41 +262,38 @@ class SampleAdaptive(Sampler):
 
     def _propose(
         self, rng: np.random.Generator, density: LogDensity, state: Ensemble
-    ) -> tuple[State, Array | None]:
-        """Draw from each ensemble's fit; where there is none, the log density is marked.
+    ) -> tuple[State, Array]:
+        """Draw from each ensemble's fit: the point, and log q_n of all N + 1 points.
 
-        With the full covariance the scatter of all N + 1 points comes along.
+        Where there is no fit, the log density is marked.
         """
         eta = rng.standard_normal(state.x.shape)
-        scatter: Array | None = None
         if self.covariance == "full":
-            mean, root, scatter = full_root(state.points)
-            y = mean + (root @ eta[:, :, None])[:, :, 0]
-        else:
-            mean, sd = diagonal_root(state.points)
-            width = WIDTHS[rng.integers(len(WIDTHS), size=len(eta))]
-            y = mean + np.sqrt(width)[:, None] * sd * eta
+            fit = full_fit(state.points)
+            proposal = self._evaluate(density, state, fit.draw(eta))
+            return proposal, full_log_fit(fit, proposal.x)
+        mean, sd = diagonal_root(state.points)
+        width = WIDTHS[rng.integers(len(WIDTHS), size=len(eta))]
+        proposal = self._evaluate(density, state, mean + np.sqrt(width)[:, None] * sd * eta)
+        return proposal, diagonal_log_fit(_with(state.points, proposal.x))
+
+    @staticmethod
+    def _evaluate(density: LogDensity, state: Ensemble, y: Array) -> State:
+        """Evaluate proposed points; where there are none, the log density is minus infinity."""
         fitted = np.asarray(np.isfinite(y).all(axis=1))
         proposal = evaluate_value(density, np.where(fitted[:, None], y, state.x))
-        if scatter is not None:
-            scatter = scatter_with(scatter, mean, state.points.shape[1], proposal.x)
-        return proposal._replace(logp=np.where(fitted, proposal.logp, -np.inf)), scatter
+        return proposal._replace(logp=np.where(fitted, proposal.logp, -np.inf))
 
-    def _replaced(
-        self, state: Ensemble, points: Array, log_densities: Array, leaves: Array
-    ) -> Ensemble:
-        """Put the last of N + 1 points in place of the one that leaves, and report the next slot.
-
-        The arrays of the N + 1 points become the new state's own.
-        """
-        size = state.points.shape[1]
-        rows = np.flatnonzero(leaves < size)
+    def _replaced(self, state: Ensemble, proposal: State, leaves: Array) -> Ensemble:
+        """Put the proposed point in place of the one that leaves, and report the next slot."""
+        rows = np.flatnonzero(leaves < state.points.shape[1])
         slots = leaves[rows]
+        points, log_densities = state.points.copy(), state.log_densities.copy()
         initial = state.initial.copy()
-        points[rows, slots] = points[rows, size]
-        log_densities[rows, slots] = log_densities[rows, size]
+        points[rows, slots] = proposal.x[rows]
+        log_densities[rows, slots] = proposal.logp[rows]
         initial[rows, slots] = False
-        return self._report(points[:, :size], log_densities[:, :size], initial, state.iteration + 1)
+        return self._report(points, log_densities, initial, state.iteration + 1)
 
     def _report(
         self, points: Array, log_densities: Array, initial: Array, iteration: Array
@@ -314,3 +306,8 @@ class SampleAdaptive(Sampler):
     def _slot(self, iteration: Array, size: int) -> Array:
         """Slot that is reported: each for ``hold`` iterations."""
         return iteration // self.hold % size
+
+
+def _with(points: Array, point: Array) -> Array:
+    """Ensembles with one more point each: (chains, N + 1, dim)."""
+    return np.concatenate([points, point[:, None]], axis=1)

@@ -179,7 +179,8 @@ def _check_adapt(sampler: Sampler, state: Any, params: Any) -> None:
 def check_frozen_parameters(sampler: Sampler, effort: Effort = DEFAULT) -> None:
     """Require parameters that stay the same, bit by bit, once the warm-up is over.
 
-    During the warm-up they have to change, unless there are none.
+    During the warm-up they have to change, unless there are none. A sampler that adapts for ever,
+    and says so, need not freeze them.
     """
     seen: dict[str, list[tuple[bytes, ...]]] = {"warmup": [], "draw": []}
 
@@ -196,8 +197,9 @@ def check_frozen_parameters(sampler: Sampler, effort: Effort = DEFAULT) -> None:
         "Constants are no parameters: keep them in the sampler, and Params without fields.",
     )
     require(
-        len(set(seen["draw"])) == 1,
-        "The parameters changed while sampling: step must not write into them.",
+        sampler.adapts_forever or len(set(seen["draw"])) == 1,
+        "The parameters changed while sampling: step must not write into them. (A method that goes "
+        "on learning says so: adapts_forever.)",
     )
 
 

@@ -1,0 +1,158 @@
+"""Hamiltonian trajectories with a whitened momentum, shared by the Hamiltonian samplers.
+
+    q         position                                             (chains, dim)
+    g         gradient of the log density; the potential is U = -log density
+    C         root of the inverse mass matrix, M^-1 = C C'         see `roots`
+    r         whitened momentum, C'p, standard normal              (chains, dim)
+    s         whitened gradient, C'g                               (chains, dim)
+    h         step size                                            () or (chains,)
+    L         leapfrog steps                                       () or (chains,)
+    Delta     energy at the end less that at the start             (chains,)
+
+The energy is U(q) + |r|^2/2. A leapfrog step is
+
+    r <- r + h/2 s(q),    q <- q + h C r,    r <- r + h/2 s(q),
+
+so that a kick and a drift take one product with C' and one with C, whatever the mass matrix, and no
+inverse of anything. Duane et al. (1987); Neal (2011), "MCMC using Hamiltonian dynamics".
+
+A row that becomes not finite stops there: its log density is -inf and its gradient zero, a mark and
+not a slope. It ends as a divergence, never as an exception.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from probmodel.samplers.base import Info, State
+from probmodel.samplers.metropolis import decide, evaluate
+from probmodel.samplers.roots import Root, times, transposed_times
+from probmodel.types import Array, LogDensity
+
+
+class Phase(NamedTuple):
+    """A point of phase space for each chain.
+
+    Attributes
+    ----------
+    x, logp, grad : position, log density and its gradient, as in `State`
+    slope : (chains, dim), s
+    momentum : (chains, dim), r
+    """
+
+    x: Array
+    logp: Array
+    grad: Array
+    slope: Array
+    momentum: Array
+
+    @property
+    def state(self) -> State:
+        """Position alone."""
+        return State(self.x, self.logp, self.grad)
+
+    @property
+    def energy(self) -> Array:
+        """Potential and kinetic energy: (chains,); plus infinity in marked rows."""
+        with np.errstate(over="ignore"):
+            kinetic = 0.5 * np.einsum("ij,ij->i", self.momentum, self.momentum)
+        return np.asarray(kinetic - self.logp)
+
+    def rows(self, rows: Array) -> Phase:
+        """Some of the chains."""
+        return Phase(*(a[rows] for a in self))
+
+
+def with_momentum(state: Any, root: Root, momentum: Array) -> Phase:
+    """Put a state (of any kind) and whitened momenta, (chains, dim), together."""
+    return Phase(state.x, state.logp, state.grad, transposed_times(root, state.grad), momentum)
+
+
+def leapfrog(density: LogDensity, phase: Phase, root: Root, step_size: float | Array) -> Phase:
+    """One leapfrog step of every chain; a negative step goes back in time."""
+    h = np.reshape(step_size, (-1, 1))
+    half = 0.5 * h
+    with np.errstate(over="ignore", invalid="ignore"):
+        r = phase.momentum + half * phase.slope
+        x, logp, grad = evaluate(density, phase.x + h * times(root, r))
+        slope = transposed_times(root, grad)
+        r = r + half * slope
+    return Phase(x, logp, grad, slope, r)
+
+
+def simulate(
+    density: LogDensity, start: Phase, root: Root, step_size: float | Array, n_steps: int | Array
+) -> tuple[Phase, Array]:
+    """Follow the dynamics for ``n_steps`` leapfrog steps.
+
+    Parameters
+    ----------
+    density : the target
+    start : where the chains are
+    root : C
+    step_size : h; one for all, or (chains,)
+    n_steps : L; one for all, or (chains,) with entries of 1 or more
+
+    Returns
+    -------
+    end : Phase
+        Rows that met a point without a density stay there.
+    taken : (chains,) int
+        Leapfrog steps, each of one gradient.
+    """
+    chains = len(start.logp)
+    wanted = np.broadcast_to(np.asarray(n_steps), (chains,))
+    h = np.broadcast_to(np.asarray(step_size, dtype=float), (chains,))
+    taken = np.zeros(chains, dtype=int)
+    phase = start
+    for step in range(int(wanted.max())):
+        moving = (wanted > step) & np.isfinite(phase.logp)
+        if moving.all():
+            phase = leapfrog(density, phase, root, h)
+        elif moving.any():
+            rows = np.flatnonzero(moving)
+            phase = _put(phase, rows, leapfrog(density, phase.rows(rows), root, h[rows]))
+        else:
+            break
+        taken += moving
+    return phase, taken
+
+
+def _put(phase: Phase, rows: Array, new: Phase) -> Phase:
+    """Replace some of the chains."""
+    arrays = [a.copy() for a in phase]
+    for a, b in zip(arrays, new, strict=True):
+        a[rows] = b
+    return Phase(*arrays)
+
+
+def hamiltonian_step(
+    rng: np.random.Generator,
+    density: LogDensity,
+    state: State,
+    root: Root,
+    step_size: float | Array,
+    n_steps: int | Array,
+) -> tuple[State, Info]:
+    """One transition of Hamiltonian Monte Carlo for every chain.
+
+    ``info.record`` is the start and the end of the trajectory, with their momenta, as two `Phase`;
+    ``info.stats`` holds ``n_steps`` and ``energy``.
+    """
+    start = with_momentum(state, root, rng.standard_normal(state.x.shape))
+    end, taken = simulate(density, start, root, step_size, n_steps)
+    return metropolise(rng, start, end, state, taken)
+
+
+def metropolise(
+    rng: np.random.Generator, start: Phase, end: Phase, state: State, taken: Array
+) -> tuple[State, Info]:
+    """Accept or reject the ends of trajectories; see `hamiltonian_step`."""
+    before, after = start.energy, end.energy
+    with np.errstate(invalid="ignore"):
+        log_ratio = before - after
+    new, info = decide(rng, log_ratio, state, end.state, n_grad=0)
+    stats = {"n_steps": taken, "energy": np.where(info.accepted, after, before)}
+    return new, info._replace(n_grad=taken, stats=stats, record=(start, end))
