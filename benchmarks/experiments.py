@@ -3,6 +3,8 @@
     t23     Titsias (2023): one chain, inputs as they are, start N(0, I)
     td19    Titsias and Dellaportas (2019): one chain, standardised inputs, start N(0, I)
     zhu     Zhu (2019): 16 chains, start N(c, q0^2 I) about zero or the posterior mode
+    wang-*  Wang, Mohamed and de Freitas (2013): one chain, standardised inputs, start N(0, I)
+    hirt-*  Hirt, Titsias and Dellaportas (2021): ten chains that learn together
 
 Where our samplers differ from the papers' is told in the samplers' own files; what follows from it
 here:
@@ -15,11 +17,19 @@ here:
 * `am` of 2019 is run as the authors' program has it, with a diagonal L.
 * `mala` of 2019 has the rule s <- s (1 + 0.01 (a - 0.55)/0.55), which is the one of `mala` at rate
   0.01/0.55, but for the acceptance probability in place of the indicator a.
+* The experiments of 2013 and 2021 differ in length, and each is a protocol of its own, called like
+  its table. `cox_joint_64` and `dexter` have step sizes and lengths of our own; the paper has none
+  that apply. So has `hirt-sv`, 35,000/L iterations in the paper, those of L = 5.
+* `ahmc` starts where the chains do; the authors' program looks for a mode first. `rmhmc` steers its
+  step size, from the 0.5 of the paper, and `nuts` aims at 0.65, where the paper says "tuned".
+* `entropy_hmc` of 2021 is Algorithm 1 (``robust=False``) with the learning rates and first scales
+  of the authors' program.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, Literal
 
 from published import find
@@ -71,6 +81,16 @@ PROTOCOLS: dict[str, Protocol] = {
     "t23": Protocol(20_000, 20_000),
     "td19": Protocol(20_000, 20_000, estimator="geyer", standardise=True),
     "zhu": Protocol(100_000, 1_000_000, chains=16, estimator="stan", from_mode=("covtype",)),
+    "wang-figure2": Protocol(1000, 5000, estimator="geyer"),
+    "wang-figure3": Protocol(1000, 5000, estimator="geyer"),
+    "wang-table1": Protocol(10_000, 20_000, estimator="geyer"),
+    "wang-bnn": Protocol(2000, 4000, estimator="geyer"),
+    "hirt-gaussians": Protocol(100_000, 100_000, chains=10),
+    "hirt-anisotropic": Protocol(40_000, 40_000, chains=10),
+    "hirt-logistic": Protocol(10_000, 10_000, chains=10),
+    "hirt-cox": Protocol(2000, 2000, chains=10),
+    "hirt-sv": Protocol(7000, 7000, chains=10, estimator="stan"),
+    "hirt-banana": Protocol(400_000, 400_000, chains=10, estimator="stan"),
 }
 
 FISHER: Settings = {
@@ -101,13 +121,63 @@ _TARGET_ACCEPT = 0.23  # where Zhu reports no acceptance rate
 # (paper, target, method) -> why it runs only if --methods names it
 COSTLY: dict[tuple[str, str, str], str] = {
     ("t23", "mnist", "mmala"): "40,000 Hessians of 785 x 785 from 11,339 rows take hours a repeat",
+    **{
+        (
+            "wang-figure3",
+            "cox_64",
+            method,
+        ): "factors of 4096 x 4096 at every step take days a repeat"
+        for method in ("armhmc", "rmhmc")
+    },
 }
+
+# (ahmc, then armhmc) -> smallest and largest step size and number of steps to choose from
+_WANG: dict[str, dict[str, Settings]] = {
+    "wang-figure2": {
+        "ahmc": {"step_range": (0.01, 0.2), "steps_range": (1, 100)},
+        "armhmc": {"step_range": (0.1, 1.0), "steps_range": (1, 12)},
+    },
+    "wang-figure3": {
+        "ahmc": {"step_range": (1e-3, 0.1), "steps_range": (1, 500)},
+        "armhmc": {"step_range": (0.01, 1.0), "steps_range": (1, 60)},
+    },
+    "wang-table1": {"ahmc": {"step_range": (1e-4, 1e-2), "steps_range": (1, 300)}},
+    "wang-bnn": {"ahmc": {"step_range": (1e-3, 0.1), "steps_range": (1, 100)}},
+}
+_WHITE: Settings = {"step_range": (0.01, 1.0), "steps_range": (1, 100)}  # of a field of white noise
+_NUTS: Settings = {"metric": "identity", "target_accept": 0.65}
+
+# experiment -> settings of entropy_hmc, but for the objectives, the steps and what follows
+_HIRT: dict[str, Settings] = {
+    "hirt-gaussians": {"preconditioner": "diag", "learning_rate": 1e-3},
+    "hirt-anisotropic": {"preconditioner": "diag", "learning_rate": 1e-3},
+    "hirt-logistic": {"preconditioner": "dense", "learning_rate": 1e-4, "clip": 1e4},
+    "hirt-cox": {"preconditioner": "dense", "learning_rate": 1e-4, "clip": 1e4},
+    "hirt-sv": {
+        "learning_rate": 0.05, "momentum": 0.0, "clip": 50.0, "entropy_rate": 0.5,
+        "penalty_start": 0.95,
+    },
+    "hirt-banana": {"learning_rate": 1e-4, "clip": 100.0, "penalty_start": 0.95},
+}  # fmt: skip
+_HIRT_STARTS = {"hirt-logistic": 0.1, "hirt-cox": 0.01, "hirt-sv": 0.1}  # spread about zero
+_HIRT_STEPS = (1, 5, 10)
+_HIRT_SHAPES = {"hirt-sv": ("tridiagonal", "diag"), "hirt-banana": ("realnvp", "dense")}
+# target -> its dimension, where the scale of the first C depends on it
+_HIRT_DIMS = {
+    "ripley_unit": 3, "pima_unit": 8, "heart_unit": 14, "australian_unit": 15, "german_unit": 25,
+    "caravan_unit": 86, "cox_8": 64, "cox_16": 256,
+}  # fmt: skip
+_SMALL_STARTS = ("australian_unit", "caravan_unit")
 
 
 def variants(paper: str, target: str) -> dict[str, Variant]:
     """Return the samplers of a paper by label, with the settings that it used on a target."""
     if paper == "zhu":
         return _zhu_variants(target)
+    if paper.startswith("wang-"):
+        return _wang_variants(paper, target)
+    if paper.startswith("hirt-"):
+        return _hirt_variants(paper, target)
     if paper == "td19":
         chosen = {name: Variant(name, dict(settings)) for name, settings in _TD19.items()}
         chosen["am"].settings["diagonal"] = target == "neal100"
@@ -143,3 +213,56 @@ def _zhu_variants(target: str) -> dict[str, Variant]:
             "sa_mcmc", {"covariance": shape, "ensemble": points}, start_scale=1.0
         )
     return chosen
+
+
+def _wang_variants(paper: str, target: str) -> dict[str, Variant]:
+    """Return the samplers of Wang et al. (2013) with the limits of their searches."""
+    chosen = {name: Variant(name, dict(limits)) for name, limits in _WANG[paper].items()}
+    if target.startswith("cox_joint"):
+        chosen["ahmc"].settings.update(_WHITE)
+    if "armhmc" in chosen:
+        chosen["rmhmc"] = Variant("rmhmc", {"step_size": 0.5, "n_steps": 6})
+    return chosen | {"nuts": Variant("nuts", dict(_NUTS))}
+
+
+def _hirt_variants(paper: str, target: str) -> dict[str, Variant]:
+    """Return the samplers of Hirt et al. (2021): objectives, preconditioners, steps; and others."""
+    start = _HIRT_STARTS.get(paper, 1.0)
+    if target == "gauss51":
+        start = 0.1  # the root of the smallest eigenvalue of its covariance
+    chosen = {
+        "nuts": Variant("nuts", dict(_NUTS), start),
+        "nuts:diag": Variant("nuts", _NUTS | {"metric": "diag"}, start),
+        "rm_const_hmc": Variant("rm_const_hmc", {"n_steps": 5, "random_steps": False}, start),
+        "rm_const_mala": Variant("rm_const_mala", {}, start),
+    }
+    for objective, steps in product(("gsm", "esjd", "l2hmc"), _HIRT_STEPS):
+        common = {"objective": objective, "n_steps": steps, "robust": False}
+        common |= _entropy_settings(paper, target, objective, steps)
+        shapes = _HIRT_SHAPES.get(paper)
+        if shapes is None:
+            chosen[f"entropy_hmc:{objective}:{steps}"] = Variant("entropy_hmc", common, start)
+        for shape in shapes or ():
+            settings = common | {"preconditioner": shape}
+            chosen[f"entropy_hmc:{objective}:{shape}:{steps}"] = Variant(
+                "entropy_hmc", settings, start
+            )
+    return chosen
+
+
+def _entropy_settings(paper: str, target: str, objective: str, steps: int) -> Settings:
+    """Return preconditioner, learning rate and first scale that the paper has on a target."""
+    settings = dict(_HIRT[paper])
+    if target == "ill_conditioned":
+        settings["learning_rate"] = 0.05
+    if target == "gauss51":
+        scale = (0.1 if objective == "gsm" else 0.01) / steps
+        settings |= {"preconditioner": "dense", "initial_scale": scale}
+    if target in _HIRT_DIMS:
+        scale = 0.01 if target in _SMALL_STARTS else 0.1
+        settings["initial_scale"] = scale * _HIRT_DIMS[target] ** (-1.0 / 3.0)
+    if paper == "hirt-sv":
+        settings["initial_scale"] = 0.01 / (1.0 + steps) ** (1.0 / 3.0)
+    if objective != "gsm" and paper == "hirt-logistic":
+        settings |= {"learning_rate": 1e-5, "clip": 1.0}
+    return settings

@@ -1,8 +1,12 @@
-"""Run the experiments of three papers and print them beside the published figures.
+"""Run the experiments of five papers and print them beside the published figures.
 
     t23-1 ... t23-8          Titsias (2023), FisherMALA
     td19-1                   Titsias and Dellaportas (2019), gradient-based adaptive MCMC
     zhu-1 zhu-linear zhu-2   Zhu (2019), sample-adaptive MCMC
+    wang-figure2 wang-figure3 wang-table1 wang-bnn
+                             Wang, Mohamed and de Freitas (2013), adaptive HMC
+    hirt-gaussians hirt-anisotropic hirt-logistic hirt-cox hirt-sv hirt-banana
+                             Hirt, Titsias and Dellaportas (2021), entropy-based adaptive HMC
 
 Examples
 --------
@@ -11,6 +15,11 @@ All methods of a table; some methods of all tables; a target with the settings o
     OPENBLAS_NUM_THREADS=1 python benchmarks/papers.py --table td19-1 --repeats 3
     python benchmarks/papers.py --table all --methods fisher_mala ada_mala --repeats 3
     python benchmarks/papers.py --table pima --signals
+
+One repeat of a hundredth of the length, in which all of a table runs; one family of its methods::
+
+    python benchmarks/papers.py --table wang-figure2 --repeats 1 --scale 0.01
+    python benchmarks/papers.py --table hirt-gaussians --methods entropy_hmc:gsm --repeats 1
 
 A twentieth of the draws after a full warm-up, which ensembles need to find the posterior, rows
 written as they come; a figure::
@@ -39,6 +48,8 @@ from ess import ESTIMATORS
 from experiments import COSTLY, PROTOCOLS, SIGNALS, variants
 from figure_runs import FIGURES, Settings, run_figure
 from published import PUBLISHED, TABLES
+from published.hirt2021 import HIRT_RANKINGS
+from published.wang2013 import WANG_RANKINGS
 from report import (
     UNAVAILABLE,
     Summary,
@@ -47,6 +58,7 @@ from report import (
     comparison_table,
     environment,
     lost_advantages,
+    order_table,
     ranking_table,
     shortfalls,
     summarise,
@@ -60,7 +72,10 @@ NAMES = {
     "t23": "Titsias (2023)",
     "td19": "Titsias and Dellaportas (2019)",
     "zhu": "Zhu (2019)",
+    "wang": "Wang, Mohamed and de Freitas (2013)",
+    "hirt": "Hirt, Titsias and Dellaportas (2021)",
 }
+RANKINGS = (*WANG_RANKINGS, *HIRT_RANKINGS)
 FULL_REPEATS = 3  # that a comparison needs, at scale 1
 ADVANTAGE_SCALES = (0.02, 0.5)  # of draws and warm-up: what comparing SA-MCMC with AM needs
 
@@ -207,12 +222,12 @@ def report_tables(options: argparse.Namespace) -> list[str]:
         runs = written(options.csv, run_jobs(planned_jobs(options), options.processes))
         rows = list(announced(runs))
     summaries = in_order(options, summarise(rows))
-    for paper, name in NAMES.items():
+    for paper, protocol in PROTOCOLS.items():
         shown = [s for s in summaries if s.paper == paper]
         if not shown:
             continue
-        estimator = options.ess or PROTOCOLS[paper].estimator
-        print(f"\n## {name}: effective sample size ({estimator}), mean ± sd over repeats\n")
+        estimator = options.ess or protocol.estimator
+        print(f"\n## {title(paper)}: effective sample size ({estimator}), mean ± sd over repeats\n")
         print(lengths([row for row in rows if row["paper"] == paper]) + "\n")
         print(comparison_table(shown))
         if options.plots:
@@ -223,6 +238,9 @@ def report_tables(options: argparse.Namespace) -> list[str]:
     if options.signals:
         print("\n## Ranking of the signals by smallest ESS\n")
         print(ranking_table(summaries))
+    if orders := order_table(summaries, RANKINGS):
+        print("\n## Methods in the order of the papers' figures\n")
+        print(orders)
     ahead = advantages(summaries)
     if ahead:
         print("\n## Smallest ESS a log density, sa_mcmc:full over am:full\n")
@@ -232,6 +250,12 @@ def report_tables(options: argparse.Namespace) -> list[str]:
     full = {(r["paper"], r["target"], r["method"]) for r in rows if is_full(r)}
     problems += shortfalls([s for s in summaries if s[:3] in full and s.repeats >= FULL_REPEATS])
     return problems + lost_advantages({t: r for t, r in ahead.items() if long_enough(rows, t)})
+
+
+def title(paper: str) -> str:
+    """Name of a paper, and of the experiment where a paper has several."""
+    name, _, experiment = paper.partition("-")
+    return f"{NAMES[name]}, {experiment}" if experiment else NAMES[name]
 
 
 def lengths(rows: Sequence[Row]) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime
 import os
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from explained import explanation
 from published import FROBENIUS, FROBENIUS_UPDATES, LEAST_ADVANTAGE, Published, find
+from published.ranking import Ranking
 
 FACTOR = 2.0  # Frobenius errors are held to this factor of the reference
 MEDIAN_TOLERANCE = 0.10  # of median sizes, either way
@@ -30,10 +32,31 @@ STATISTICS = {
     "min/s": "ess_min_per_second",
     "median/s": "ess_median_per_second",
 }
+
+
+def _per_thousand(row: Mapping[str, Any]) -> float:
+    """Largest size a thousand evaluations."""
+    return float(row["ess_max"] / row["ess_min"] * row["ess_min_per_1000"])
+
+
+def _per_chain(column: str, row: Mapping[str, Any]) -> float:
+    """Size of one chain, by the seconds after the warm-up that all chains take together."""
+    seconds = row.get("seconds_sampling", np.nan)
+    return float(row[column] / (row.get("chains", np.nan) * seconds))
+
+
+# statistic -> what it is made of, where no column has it
+DERIVED: dict[str, Callable[[Mapping[str, Any]], float]] = {
+    "max/1000": _per_thousand,
+    "chain min/s": partial(_per_chain, "ess_min"),
+    "chain median/s": partial(_per_chain, "ess_median"),
+}
 SHOWN = {
     "t23": ("max", "median", "min", "accept"),
     "td19": ("max", "median", "min", "accept", "min/s"),
     "zhu": ("accept", "min/1000", "median/1000", "min/s", "median/s"),
+    "wang": ("min/1000", "median/1000", "max/1000", "accept"),
+    "hirt": ("chain min/s", "chain median/s", "min/1000", "median/1000", "accept"),
 }
 UNKNOWN = (np.nan, np.nan)
 UNAVAILABLE = "not available"  # note on a method that this package does not have
@@ -46,7 +69,7 @@ class Summary(NamedTuple):
     ----------
     paper, target, method : which
     repeats : that came to an end
-    values : a key of `STATISTICS` -> (mean, standard deviation)
+    values : a key of `STATISTICS` or `DERIVED` -> (mean, standard deviation)
     note : why there are no values, if there are none
     """
 
@@ -89,6 +112,7 @@ def summarise(rows: Iterable[Mapping[str, Any]]) -> list[Summary]:
             for name, column in STATISTICS.items()
             if good
         }
+        values |= {name: mean_and_sd([of(m) for m in good]) for name, of in DERIVED.items() if good}
         note = "" if good else str(members[0]["error"])
         summaries.append(Summary(*key, len(good), values, note))
     return summaries
@@ -153,7 +177,7 @@ def comparison_table(summaries: Sequence[Summary]) -> str:
     rows: list[tuple[str, ...]] = []
     sentences: list[str] = []
     for s in summaries:
-        for statistic in SHOWN[s.paper]:
+        for statistic in SHOWN[s.paper.split("-")[0]]:
             note = s.note or explanation(s.paper, s.target, s.method, statistic)
             if note not in ("", UNAVAILABLE):
                 sentences += [note] * (note not in sentences)
@@ -239,6 +263,25 @@ def ranking_table(summaries: Sequence[Summary]) -> str:
     if not rows:
         return "No pair of variants differs in the paper by more than two standard deviations."
     return markdown(("target", "published order", "published", "ours", "same order"), rows)
+
+
+def order_table(summaries: Sequence[Summary], rankings: Sequence[Ranking]) -> str:
+    """Whether methods come in the order that a paper shows; empty if none of them was run twice."""
+    by_key = {(s.paper, s.target, s.method): s for s in summaries if s.values}
+    rows = []
+    for r in rankings:
+        pair = [by_key.get((r.paper, r.target, method)) for method in (r.better, r.worse)]
+        if None in pair:
+            continue
+        better, worse = (s.values[r.statistic][0] for s in pair)
+        rows.append((
+            r.target, f"{r.better} > {r.worse}", r.statistic, r.source, number(r.ratio),
+            number(better / worse), "yes" if better > worse else "NO",
+        ))  # fmt: skip
+    if not rows:
+        return ""
+    header = ("target", "published order", "by", "where", "published ratio", "ours", "same order")
+    return markdown(header, rows)
 
 
 def frobenius_table(target: str, errors: Mapping[str, Sequence[float]]) -> str:

@@ -6,7 +6,9 @@ Titsias (2023), *Optimal preconditioning and Fisher adaptive Langevin sampling* 
 inhomogeneous, mnist, logistic regressions on raw inputs); Titsias and Dellaportas (2019),
 *Gradient-based adaptive MCMC* (gauss51, gauss2d_99, neal100, caravan on standardised inputs);
 Zhu (2019), *Sample adaptive MCMC* (mnist_7v9, census, covtype, linear); Hirt, Titsias and
-Dellaportas (2021), *Entropy-based adaptive Hamiltonian Monte Carlo* (banana).
+Dellaportas (2021), *Entropy-based adaptive Hamiltonian Monte Carlo* (banana, and those of
+`hamiltonian_targets` and `latent_targets`); Wang, Mohamed and de Freitas (2013), *Adaptive
+Hamiltonian and Riemann manifold Monte Carlo samplers* (those too, and dexter).
 """
 
 from __future__ import annotations
@@ -14,9 +16,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from bnn import dexter_network
 from datasets import LOGISTIC_DATA, logistic_data, simulated_linear_data
-from densities import Banana, Gaussian, Target
+from densities import Banana, Gaussian
+from hamiltonian_targets import HAMILTONIAN
+from latent_targets import LATENT
 from regressions import LaplaceLinear, Logistic
+
+from probmodel.types import LogDensity
 
 
 def gp100() -> Gaussian:
@@ -60,17 +67,25 @@ GAUSSIANS: dict[str, Callable[[], Gaussian]] = {
     "gauss51": gauss51,
     "gauss2d_99": gauss2d_99,
 }
-TARGETS: tuple[str, ...] = (*GAUSSIANS, "banana", "linear", *LOGISTIC_DATA)
+OTHERS: dict[str, Callable[[], LogDensity]] = {
+    "banana": Banana,
+    "linear": lambda: LaplaceLinear(*simulated_linear_data()),
+    "dexter": dexter_network,
+    **HAMILTONIAN,
+    **LATENT,
+}
+TARGETS: tuple[str, ...] = (*GAUSSIANS, *OTHERS, *LOGISTIC_DATA)
 
 
-def make_target(name: str, *, standardise: bool = False) -> Target:
-    """Build a target by its name; ``standardise`` concerns logistic regressions only."""
+def make_target(name: str, *, standardise: bool = False) -> LogDensity:
+    """Build a target by its name.
+
+    ``standardise`` concerns the logistic regressions called like their data only.
+    """
     if name in GAUSSIANS:
         return GAUSSIANS[name]()
-    if name == "banana":
-        return Banana()
-    if name == "linear":
-        return LaplaceLinear(*simulated_linear_data())
+    if name in OTHERS:
+        return OTHERS[name]()
     if name in LOGISTIC_DATA:
         return logistic(name, standardise=standardise)
     raise ValueError(f"unknown target {name!r}; choose from {', '.join(TARGETS)}")

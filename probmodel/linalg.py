@@ -116,9 +116,7 @@ def solve_rows(factor: Array, rows: Array) -> Array:
     return rows
 
 
-def solve_bidiagonal(
-    diagonal: Array, above: Array, rows: Array, transposed: bool = False
-) -> Array:
+def solve_bidiagonal(diagonal: Array, above: Array, rows: Array, transposed: bool = False) -> Array:
     """Solve ``B x = v`` (or ``B' x = v``) for an upper bidiagonal ``B`` and each row ``v``.
 
     Parameters

@@ -67,6 +67,27 @@ class MetricLogDensity(LogDensity, Protocol):
         ...
 
 
+@runtime_checkable
+class SmoothMetricLogDensity(MetricLogDensity, Protocol):
+    """A log density whose metric has a gradient."""
+
+    def metric_gradient(self, x: Array, vectors: Array, weights: Array) -> Array:
+        """Gradient in ``x`` of ``sum_k weights_k v_k' G(x) v_k``, the vectors v_k being held.
+
+        Parameters
+        ----------
+        x : (chains, dim)
+        vectors : (chains, k, dim), of about unit length in the metric
+        weights : (chains, k)
+
+        Returns
+        -------
+        Array
+            (chains, dim); NaN in the rows where it is not finite
+        """
+        ...
+
+
 class Variable(NamedTuple):
     """A named quantity that is saved with the draws.
 

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import sys
+from typing import ClassVar, NamedTuple
 
 import arviz as az
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from probmodel.errors import InitializationError, ModelError, SamplerError, SamplingWarning
 from probmodel.results.arviz_object import group, group_names
 from probmodel.samplers import SAMPLERS, make_sampler
+from probmodel.samplers.base import Info, Sampler, State
 from probmodel.sampling import SYNONYMS, infer
 from probmodel.types import Evaluation, Variable
 
@@ -265,3 +267,136 @@ def test_initial_points_that_fail(posterior, monkeypatch):
     monkeypatch.setattr(posterior, "initial_points", fail)
     with pytest.raises(InitializationError, match="no start"):
         infer(posterior, seed=1, **SMALL)
+
+
+class Breakdown(NamedTuple):
+    divergence: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True)
+class Diverging(Sampler):
+    """Independent draws from ``Gaussian``, whose trajectories break down at the starts below.
+
+    A trajectory from ``log tau < edge`` breaks down one further down. It is accepted all the same,
+    so that the draws are exact.
+    """
+
+    edge: float = -0.8
+    weights: np.ndarray = dataclasses.field(default_factory=lambda: np.ones(100))
+
+    name: ClassVar[str] = "diverging"
+    summary: ClassVar[str] = "breaks down in a known region"
+    paper: ClassVar[str] = "none"
+    coupling: ClassVar[str] = "independent"
+    adapts_forever: ClassVar[bool] = False
+
+    def init(self, rng, density, x):
+        return State(x, *density(x))
+
+    def step(self, rng, density, state, params):
+        x = rng.standard_normal(state.x.shape) @ np.linalg.cholesky(COVARIANCE).T
+        proposal = State(x, *density(x))
+        diverging = state.x[:, 2] < self.edge
+        depth = rng.integers(1, 5, len(x))
+        stats = {
+            "n_steps": 2**depth - 1,
+            "tree_depth": depth,
+            "reached_max_treedepth": depth == 4,
+            "energy": -proposal.logp,
+        }
+        yes = np.ones(len(x), dtype=bool)
+        broken = np.where(diverging[:, None], state.x - 1.0, np.nan)
+        return proposal, Info(
+            0.8 * yes, yes, diverging, stats["n_steps"], state, proposal, stats, Breakdown(broken)
+        )
+
+    def adapt_init(self, rng, density, state):
+        return ()
+
+    def adapt(self, rng, density, i, n_warmup, adaptation, state, info):
+        return adaptation
+
+    def params(self, adaptation, final=False):
+        return ()
+
+
+def findings(result):
+    return {finding["kind"]: finding for finding in json.loads(result.attrs["warnings"])}
+
+
+@pytest.mark.parametrize("pool", [True, False])
+def test_divergences_are_reported_where_they_happened(posterior, pool):
+    result = infer(
+        posterior, Diverging(), seed=1, draws=500, warmup=5, chains=4, pool=pool, quiet=True
+    )
+    stats, found = group(result, "sample_stats"), group(result, "divergences")
+    where = np.argwhere(stats["diverging"].values)
+    pairs = np.stack([found["chain"], found["draw"]], axis=1)
+    assert sorted(map(tuple, pairs)) == sorted(map(tuple, where))
+    later = found["draw"].values > 0
+    tau = group(result, "posterior")["tau"].values
+    start = found["tau"].sel(point="start").values
+    np.testing.assert_array_equal(
+        start[later], tau[found["chain"].values[later], found["draw"].values[later] - 1]
+    )
+    assert (start < np.exp(-0.8)).all()
+    np.testing.assert_allclose(found["tau"].sel(point="breakdown"), start * np.exp(-1.0))
+    finding = findings(result)["divergences"]
+    assert finding["variables"] == ["tau"]
+    assert finding["message"].startswith(f"{len(where)} of 2000 trajectories diverged")
+    assert result.attrs["divergences"] == len(where)
+    assert {"tree_depth", "reached_max_treedepth", "energy", "n_steps"} <= set(stats.data_vars)
+    assert len(np.unique(stats["n_steps"])) == 4
+
+
+def test_divergences_that_were_thinned_out_are_counted(posterior):
+    result = infer(posterior, Diverging(), seed=1, draws=200, warmup=5, thin=5, quiet=True)
+    count = result.attrs["divergences"]
+    assert count > 2 * int(group(result, "sample_stats")["diverging"].sum())
+    assert findings(result)["divergences"]["message"].startswith(f"{count} of 4000 trajectories")
+    assert int(group(result, "divergences")["draw"].max()) < 200
+
+
+def test_divergences_of_an_interrupted_run():
+    result = infer(
+        Gaussian(interrupt_after=150), Diverging(), seed=1, warmup=50, draws=1000, chains=4,
+        quiet=True,
+    )  # fmt: skip
+    done = result.attrs["draws_done"]
+    assert done < 150
+    assert int(group(result, "divergences")["draw"].max()) < done
+    count = int(group(result, "sample_stats")["diverging"].sum())
+    assert result.attrs["divergences"] == group(result, "divergences")["draw"].size == count
+
+
+def test_many_divergences_are_counted_and_some_are_kept(posterior):
+    result = infer(posterior, Diverging(edge=9.0), seed=1, draws=500, warmup=5, quiet=True)
+    assert result.attrs["divergences"] == 2000
+    assert group(result, "divergences")["tau"].shape == (1000, 2)
+    assert "the steps are far too long" in findings(result)["divergences"]["message"]
+
+
+def test_a_run_without_divergences_does_not_speak_of_them(posterior):
+    result = infer(posterior, Diverging(edge=-99.0), seed=1, draws=500, warmup=5, quiet=True)
+    assert "divergences" not in group_names(result)
+    assert findings(result) == {}
+
+
+def test_what_arviz_makes_of_divergences(posterior):
+    result = infer(posterior, Diverging(), seed=1, draws=500, warmup=5, quiet=True)
+    assert list(az.summary(result).index) == ["w[a]", "w[b]", "tau", "total"]
+    energies = az.bfmi(result)
+    energies = energies if isinstance(energies, np.ndarray) else energies["energy"].values
+    assert (energies > 0.3).all()
+    assert group(result.sel(chain=[0, 1]), "divergences").equals(group(result, "divergences"))
+
+
+def test_settings_that_are_arrays_are_described(posterior):
+    result = infer(posterior, Diverging(), seed=1, **SMALL)
+    assert json.loads(result.attrs["settings"]) == {"edge": -0.8, "weights": "array (100,)"}
+
+
+@pytest.mark.parametrize("forever", [False, True])
+def test_methods_that_adapt_for_ever_are_marked(posterior, forever):
+    kind = type("Forever", (Diverging,), {"adapts_forever": forever})
+    assert infer(posterior, kind(), seed=1, **SMALL).attrs["adapting"] == int(forever)

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from published.frobenius import FROBENIUS, FROBENIUS_UPDATES, FrobeniusReference
+from published.hirt2021 import HIRT_2021
 from published.row import Published
 from published.titsias2019 import FIGURE_1_BETA, TITSIAS_2019
 from published.titsias2023 import TITSIAS_2023
+from published.wang2013 import WANG_2013
 from published.zhu2019 import LEAST_ADVANTAGE, ZHU_2019
 
-PUBLISHED: tuple[Published, ...] = (*TITSIAS_2023, *TITSIAS_2019, *ZHU_2019)
+PUBLISHED: tuple[Published, ...] = (
+    *TITSIAS_2023,
+    *TITSIAS_2019,
+    *ZHU_2019,
+    *WANG_2013,
+    *HIRT_2021,
+)
 TABLES: tuple[str, ...] = tuple(dict.fromkeys(row.table for row in PUBLISHED))
 
 

@@ -32,18 +32,18 @@ class DualAveraging(NamedTuple):
     log_average : weighted mean of the x so far, for when the adaptation is over
     gap : H
     mu : where x is drawn to
-    count : iterations so far
+    n : iterations so far
     """
 
     log_step: float
     log_average: float
     gap: float
     mu: float
-    count: int
+    n: int
 
     def step_size(self, final: bool = False) -> float:
         """Step size of the next iteration; ``final`` gives the averaged one."""
-        return float(np.exp(self.log_average if final and self.count else self.log_step))
+        return float(np.exp(self.log_average if final and self.n else self.log_step))
 
 
 def start_averaging(step_size: float) -> DualAveraging:
@@ -54,7 +54,7 @@ def start_averaging(step_size: float) -> DualAveraging:
 
 def average(state: DualAveraging, alpha: Array, delta: float) -> DualAveraging:
     """Learn from the acceptance of one iteration (their eq. 6)."""
-    t = state.count + 1
+    t = state.n + 1
     gap = state.gap + (delta - float(np.mean(alpha)) - state.gap) / (t + T0)
     x = state.mu - np.sqrt(t) / GAMMA * gap
     eta = t**-KAPPA

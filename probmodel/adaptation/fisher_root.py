@@ -26,10 +26,12 @@ def downdate(R: Array, S: Array, keep: float = 1.0) -> Array:
 
     Parameters
     ----------
-    R : (dim, dim)
+    R : (dim, dim), or (dim,) for a diagonal, of which the diagonal of the right side is kept
     S : (chains, dim)
     keep : what remains of the past, above 0; see `kept`
     """
+    if R.ndim == 1:
+        return np.asarray(1.0 / np.sqrt(keep / np.square(R) + np.sum(_bounded(S) ** 2, axis=0)))
     R = R if keep == 1.0 else R / np.sqrt(keep)
     Phi = _bounded(S) @ R
     ell, V = np.linalg.eigh(Phi @ Phi.T)

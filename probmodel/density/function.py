@@ -108,6 +108,24 @@ class FunctionDensity(LogDensity):
         return self.function(x)
 
 
+def make_density(
+    function: Callable[[Any], Any],
+    dim: int,
+    gradient: Callable[[Array], Array] | Literal[False] | None,
+    metric: Callable[[Array], Array] | None,
+    metric_gradient: Callable[[Array, Array], Array] | None,
+    name: str,
+) -> FunctionDensity:
+    """Make a log density that offers what was given; see `LogDensity.from_function`."""
+    if metric is None:
+        if metric_gradient is not None:
+            raise ModelError("metric_gradient= was given without the metric= that it belongs to.")
+        return FunctionDensity(function, dim, gradient, name)
+    if metric_gradient is None:
+        return MetricFunctionDensity(function, dim, metric, gradient, name)
+    return SmoothMetricFunctionDensity(function, dim, metric, metric_gradient, gradient, name)
+
+
 class MetricFunctionDensity(FunctionDensity):
     """A log density given by a function, with a metric given by another one."""
 
@@ -137,3 +155,37 @@ class MetricFunctionDensity(FunctionDensity):
         with np.errstate(all="ignore"):
             G = np.asarray(self._metric(x))
         return symmetric(G)
+
+
+class SmoothMetricFunctionDensity(MetricFunctionDensity):
+    """The same with the gradient of the metric, by another function again."""
+
+    def __init__(
+        self,
+        function: Callable[[Any], Any],
+        dim: int,
+        metric: Callable[[Array], Array],
+        metric_gradient: Callable[[Array, Array], Array],
+        gradient: Callable[[Array], Array] | Literal[False] | None = None,
+        name: str = "x",
+    ) -> None:
+        super().__init__(function, dim, metric, gradient, name)
+        self._metric_gradient = metric_gradient
+        x = np.full((2, self.dim), 0.1)
+        with np.errstate(all="ignore"):
+            shape = np.shape(metric_gradient(x, np.stack([np.eye(self.dim)] * 2)))
+        if shape != x.shape:
+            raise ModelError(
+                f"metric_gradient= of {self.name!r} must map points, (chains, {self.dim}), and "
+                f"matrices M, (chains, {self.dim}, {self.dim}), to the gradient of the trace of "
+                f"M G(x): (chains, {self.dim}); for two chains it returned shape {shape}.",
+                shape=shape,
+            )
+
+    def metric_gradient(self, x: Array, vectors: Array, weights: Array) -> Array:
+        """Gradient in x of ``sum_k weights_k v_k' G(x) v_k``: (chains, dim)."""
+        self._check_shape(x)
+        with np.errstate(all="ignore"):
+            M = np.swapaxes(vectors * weights[:, :, None], 1, 2) @ vectors
+            slope = np.asarray(self._metric_gradient(x, M))
+        return np.where(np.isfinite(slope).all(axis=1, keepdims=True), slope, np.nan)

@@ -55,6 +55,7 @@ class LogDensity:
         *,
         gradient: Callable[[Array], Array] | Literal[False] | None = None,
         metric: Callable[[Array], Array] | None = None,
+        metric_gradient: Callable[[Array, Array], Array] | None = None,
         name: str = "x",
     ) -> FunctionDensity:
         """Make a log density from a plain function, without a model.
@@ -68,18 +69,20 @@ class LogDensity:
             function that has none: methods that need the log density alone can sample it.
         metric : a symmetric positive-definite matrix at every point, for the methods that follow
             one: (chains, dim) -> (chains, dim, dim)
+        metric_gradient : how that changes, for the methods that ask: from points x, (chains, dim),
+            and symmetric matrices M, (chains, dim, dim), the gradient in x of the trace of M G(x)
+            with M held fixed, (chains, dim). By differences of the metric if None.
         name : the variable's name in results
 
         Raises
         ------
         ModelError
-            If one of them returns another shape, or the function cannot be differentiated.
+            If one of them returns another shape, the function cannot be differentiated, or there
+            is a gradient of a metric and no metric.
         """
-        from probmodel.density.function import FunctionDensity, MetricFunctionDensity
+        from probmodel.density.function import make_density
 
-        if metric is None:
-            return FunctionDensity(function, dim, gradient, name)
-        return MetricFunctionDensity(function, dim, metric, gradient, name)
+        return make_density(function, dim, gradient, metric, metric_gradient, name)
 
     def __call__(self, x: Array) -> Evaluation:
         """Log density and gradient.

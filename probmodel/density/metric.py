@@ -82,11 +82,14 @@ class ModelMetric:
         structure = Structure(lowering, binding.evaluator)
         quadratic, general = [], []
         self._affine: list[AffineObservation] = []
+        self._curved: list[Term] = []  # likelihoods of the general part
+        self._others: list[Term] = []  # other terms of it
         for term in binding.terms:
             if structure.is_quadratic(term):
                 quadratic.append(lowering.term(term))
             elif term.kind != "likelihood":
                 general.append(lowering.term(term))
+                self._others.append(term)
             else:
                 observation = lowering.observation(term)
                 _check_information(observation, binding.evaluator)
@@ -94,6 +97,7 @@ class ModelMetric:
                     self._affine.append(AffineObservation(observation, lowering, density))
                 else:
                     general.append(lowering.emit(gauss_newton(observation), observation.params))
+                    self._curved.append(term)
         centre = np.zeros((1, density.dim))
         self._constant = self._curvature(lowering.finish(quadratic), centre)
         self._general = lowering.finish(general) if general else None
@@ -153,6 +157,7 @@ class AffineObservation:
 
     def __init__(self, observation: Observation, lowering: Lowering, density: ModelDensity) -> None:
         self._observation = observation
+        self.distribution, self.batch = observation.distribution, observation.batch
         self._inputs = density._inputs
         self._program = lowering.finish([observation.params[i] for i in observation.varying])
         names = list(observation.distribution.parameters)
@@ -176,14 +181,18 @@ class AffineObservation:
             jacobians.append((moving, slopes[moving]))
         return jacobians
 
-    def add_information(self, G: Array, x: Array) -> None:
-        """Add J' I J to ``G``: (chains, dim, dim). Only the symmetric part of ``G`` counts."""
+    def parameters(self, x: Array) -> list[Any]:
+        """Return all parameters at ``x``: (chains, *shape), or what does not depend on it."""
         params: list[Any] = list(self._observation.params)
         moved = self._program.values(self._inputs(x))
         for i, value in zip(self._observation.varying, moved, strict=True):
             params[i] = value
-        batch = (len(x), *self._observation.batch)
-        for (p, q), entry in self._observation.distribution.information_matrix(*params).items():
+        return params
+
+    def add_information(self, G: Array, x: Array) -> None:
+        """Add J' I J to ``G``: (chains, dim, dim). Only the symmetric part of ``G`` counts."""
+        batch = (len(x), *self.batch)
+        for (p, q), entry in self.distribution.information_matrix(*self.parameters(x)).items():
             if p in self._jacobians and q in self._jacobians:
                 (rows, left), (columns, right) = self._jacobians[p], self._jacobians[q]
                 weights = np.broadcast_to(entry(), batch).reshape(len(x), -1)

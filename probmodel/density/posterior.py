@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import autograd.numpy as anp
 import numpy as np
 
 from probmodel.density.codegen import gradient_source
+from probmodel.density.constant_metric import LatentMean, constant_metric
 from probmodel.density.log_density import LogDensity
 from probmodel.density.lowering import Lowering
 from probmodel.density.metric import ModelMetric
@@ -21,6 +22,9 @@ from probmodel.model.binding import Binding
 from probmodel.model.declarations import Observed
 from probmodel.model.parameters import FreeParameter
 from probmodel.types import Array
+
+if TYPE_CHECKING:
+    from probmodel.density.metric_gradient import MetricGradient
 
 
 class ModelDensity(LogDensity):
@@ -72,12 +76,16 @@ class ModelDensity(LogDensity):
 
     def _value_and_gradient(self, x: Array) -> tuple[Array, Array]:
         logp, grads = self._program.sum_and_gradient(*self._inputs(x))
+        return logp, self._joined(grads, x)
+
+    def _joined(self, grads: Sequence[Array | None], x: Array) -> Array:
+        """Put the derivatives for the inputs together: (chains, dim)."""
         if len(grads) == 1 and grads[0] is not None:
-            return logp, grads[0].reshape(x.shape)
+            return grads[0].reshape(x.shape)
         gradient = np.empty(x.shape)
         for (_, cut), grad in zip(self._blocks, grads, strict=True):
             gradient[:, cut] = 0.0 if grad is None else grad.reshape(len(x), -1)
-        return logp, gradient
+        return gradient
 
     def _value(self, x: Array) -> Array:
         return np.sum(self._program.values(self._inputs(x)), axis=0)
@@ -115,6 +123,48 @@ class ModelDensity(LogDensity):
     @cached_property
     def _metric(self) -> ModelMetric:
         return ModelMetric(self)
+
+    def constant_metric(self, latent_mean: LatentMean = "paper") -> Array:
+        """Return the precision of a Gaussian prior plus the averaged information: (dim, dim).
+
+        Parameters
+        ----------
+        latent_mean : ``"paper"`` or ``"exact"``: how the information is averaged over the prior
+
+        Raises
+        ------
+        ModelError
+            If the prior is not Gaussian or not proper, or the information cannot be averaged.
+        """
+        return constant_metric(self, latent_mean)
+
+    def metric_gradient(self, x: Array, vectors: Array, weights: Array) -> Array:
+        """Return the gradient in x of ``sum_k weights_k v_k' G(x) v_k``, the vectors being held.
+
+        Parameters
+        ----------
+        x : (chains, dim)
+        vectors : (chains, k, dim), of about unit length in the metric: differences follow them
+        weights : (chains, k)
+
+        Returns
+        -------
+        Array
+            (chains, dim); NaN in the rows where it is not finite
+
+        Raises
+        ------
+        ModelError
+            If the information of a distribution is not known in closed form.
+        """
+        self._check_shape(x)
+        return self._metric_gradient(x, vectors, weights)
+
+    @cached_property
+    def _metric_gradient(self) -> MetricGradient:
+        from probmodel.density.metric_gradient import MetricGradient
+
+        return MetricGradient(self)
 
     @property
     def gradient_source(self) -> str:

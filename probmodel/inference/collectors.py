@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -88,3 +89,88 @@ class Counter:
         """Count one iteration."""
         self.iterations[phase] = i + 1
         self.nonfinite[phase] += int(np.sum(~np.isfinite(info.proposal.logp)))
+
+
+class Divergences(NamedTuple):
+    """Trajectories that diverged while sampling. At most some are kept, chosen at random.
+
+    Attributes
+    ----------
+    counts : (chains, draws) int
+        Divergences in the iterations that led to each kept draw; none is left out.
+    chain, draw : (kept,) int
+        Where in the run those happened that are kept, in the order of the draws. A divergence in
+        an iteration that was thinned out belongs to the next draw.
+    start, end : (kept, dim)
+        Where their trajectories began, and where they broke down.
+    """
+
+    counts: Array
+    chain: Array
+    draw: Array
+    start: Array
+    end: Array
+
+
+class DivergenceStore:
+    """Keeps where trajectories diverged while sampling.
+
+    Only methods that report ``n_steps`` have trajectories: for one that takes a single step, a
+    proposal out of proportion is a rejection like others. Where the transition's record has an
+    attribute ``divergence``, (chains, dim), it says where a trajectory broke down; else the
+    proposal does. What is kept beyond ``most`` is a random sample, drawn without the run's
+    randomness.
+
+    Parameters
+    ----------
+    chains, draws, dim : sizes
+    thin : iterations per kept draw
+    most : divergences to keep
+    """
+
+    def __init__(self, chains: int, draws: int, dim: int, thin: int = 1, most: int = 1000) -> None:
+        self._thin, self._most, self._seen = thin, most, 0
+        self._counts = np.zeros((chains, draws), dtype=np.int32)
+        self._chain = np.empty(most, dtype=np.int64)
+        self._draw = np.full(most, draws)  # what is not written belongs to no draw
+        self._start, self._end = np.empty((most, dim)), np.empty((most, dim))
+        self._rng = np.random.default_rng(0)
+
+    def record(self, phase: Phase, i: int, state: Any, info: Info, params: Any) -> None:
+        """Take the divergences of iteration ``i``."""
+        if phase != "draw" or "n_steps" not in info.stats or not np.any(info.diverging):
+            return
+        chains = np.flatnonzero(info.diverging)
+        slots = self._slots(len(chains))
+        chains, slots = chains[slots < self._most], slots[slots < self._most]
+        # The draw is written first: after an interrupt, what is half written belongs to a draw
+        # that was not kept, and is left out with it.
+        self._draw[slots] = i // self._thin
+        self._chain[slots] = chains
+        self._start[slots] = info.previous.x[chains]
+        self._end[slots] = getattr(info.record, "divergence", info.proposal.x)[chains]
+        self._counts[:, i // self._thin] += info.diverging
+
+    def _slots(self, n: int) -> Array:
+        """Places of the next ``n`` divergences by reservoir sampling; beyond the last: none."""
+        numbers = np.arange(self._seen, self._seen + n)
+        self._seen += n
+        drawn = (self._rng.random(n) * (numbers + 1)).astype(np.int64)
+        return np.where(numbers < self._most, numbers, drawn)
+
+    def divergences(self, count: int) -> Divergences:
+        """Divergences of the first ``count`` draws."""
+        kept = min(self._seen, self._most)
+        rows = np.flatnonzero(self._draw[:kept] < count)
+        rows = rows[np.lexsort((self._chain[rows], self._draw[rows]))]
+        columns = (self._chain, self._draw, self._start, self._end)
+        return Divergences(self._counts[:, :count], *(column[rows] for column in columns))
+
+
+def join_divergences(parts: Sequence[Divergences]) -> Divergences:
+    """Put together the divergences of groups of chains, which are numbered through."""
+    offsets = np.cumsum([0, *(len(part.counts) for part in parts[:-1])])
+    numbered = [p._replace(chain=p.chain + first) for p, first in zip(parts, offsets, strict=True)]
+    whole = Divergences(*(np.concatenate(column) for column in zip(*numbered, strict=True)))
+    order = np.lexsort((whole.chain, whole.draw))
+    return Divergences(whole.counts, *(column[order] for column in whole[1:]))

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from probmodel.types import Array, CurvedLogDensity, Evaluation, LogDensity, MetricLogDensity
+from probmodel.types import (
+    Array,
+    CurvedLogDensity,
+    Evaluation,
+    LogDensity,
+    MetricLogDensity,
+    SmoothMetricLogDensity,
+)
 
 
 class Work(NamedTuple):
@@ -14,7 +21,7 @@ class Work(NamedTuple):
     ----------
     logp : log densities without a gradient
     grad : log densities with their gradient
-    hvp : Hessian-vector products
+    hvp : Hessian-vector products, and gradients of the metric along one direction
     hessian : Hessians and metrics
     """
 
@@ -98,13 +105,29 @@ class _Metric(CountingDensity):
         return value
 
 
+class _SmoothMetric(_Metric):
+    """The same where the metric has a gradient."""
+
+    def metric_gradient(self, x: Array, vectors: Array, weights: Array) -> Array:
+        """Gradient of the metric along ``vectors``: (chains, k, dim), which count one by one."""
+        self._hvp += weights.size
+        value: Array = self._density.metric_gradient(x, vectors, weights)
+        return value
+
+
 class _CurvedMetric(_Curved, _Metric):
     """The same for a log density with both."""
 
 
+class _CurvedSmoothMetric(_Curved, _SmoothMetric):
+    """The same for a log density with second derivatives and a metric that has a gradient."""
+
+
 def counting(density: LogDensity) -> CountingDensity:
     """Count the evaluations of ``density``, of second derivatives and metrics if it has them."""
-    curved, metric = (isinstance(density, kind) for kind in (CurvedLogDensity, MetricLogDensity))
-    if curved:
-        return _CurvedMetric(density) if metric else _Curved(density)
-    return _Metric(density) if metric else CountingDensity(density)
+    curved = isinstance(density, CurvedLogDensity)
+    if isinstance(density, SmoothMetricLogDensity):
+        return _CurvedSmoothMetric(density) if curved else _SmoothMetric(density)
+    if isinstance(density, MetricLogDensity):
+        return _CurvedMetric(density) if curved else _Metric(density)
+    return _Curved(density) if curved else CountingDensity(density)

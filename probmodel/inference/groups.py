@@ -10,13 +10,22 @@ from typing import Any
 import numpy as np
 
 from probmodel.errors import SamplerError
-from probmodel.inference.collectors import Counter, DrawStore
+from probmodel.inference.collectors import (
+    Counter,
+    Divergences,
+    DivergenceStore,
+    DrawStore,
+    join_divergences,
+)
 from probmodel.inference.counting import Work
 from probmodel.inference.driver import Collector, Group, Outcome, drive
 from probmodel.inference.progress import Progress
 from probmodel.samplers.base import Sampler
 from probmodel.samplers.requirements import check_density
 from probmodel.types import Array, LogDensity
+
+_MOST_DIVERGENCES = 1000  # kept of a run, over all chains
+_MOST_NUMBERS = 1 << 22  # in the positions of those that are kept: 32 MB for their starts
 
 
 @dataclass(frozen=True)
@@ -35,6 +44,7 @@ class SampleRun:
         those of the starting points and of the adaptation
     seconds_warmup, seconds_sampling : time each phase took
     nonfinite : proposals with a density that is not finite while sampling, over all chains
+    divergences : trajectories that diverged while sampling
     params : parameters of each group at the end
     groups : number of groups
     """
@@ -51,6 +61,7 @@ class SampleRun:
     seconds_warmup: float
     seconds_sampling: float
     nonfinite: int
+    divergences: Divergences
     params: tuple[Any, ...]
     groups: int
 
@@ -109,8 +120,7 @@ def sample(
     check_density(sampler, density)
     blocks = _split(sampler, np.asarray(x0, dtype=float), pool)
     records = [
-        _Record(len(block), block.shape[1], draws, warmup if save_warmup else 0, thin)
-        for block in blocks
+        _Record(block, draws, warmup if save_warmup else 0, thin, len(blocks)) for block in blocks
     ]
     groups = [
         Group(sampler, density, block, np.random.default_rng(child), [*record.collectors, *line])
@@ -163,16 +173,19 @@ def _lines(
 
 
 class _Record:
-    """The collectors of one group."""
+    """The collectors of one of ``groups`` groups, whose starting points are ``x0``."""
 
-    def __init__(self, chains: int, dim: int, draws: int, warmup: int, thin: int) -> None:
+    def __init__(self, x0: Array, draws: int, warmup: int, thin: int, groups: int) -> None:
+        chains, dim = x0.shape
+        most = max(1, min(_MOST_DIVERGENCES, _MOST_NUMBERS // dim) // groups)
+        self.divergences = DivergenceStore(chains, draws, dim, thin, most)
         self.draws = DrawStore("draw", chains, draws, dim, thin)
         self.warmup = DrawStore("warmup", chains, warmup, dim) if warmup else None
         self.counter = Counter()
 
     @property
     def collectors(self) -> list[Collector]:
-        stores: list[Collector] = [self.draws, self.counter]
+        stores: list[Collector] = [self.divergences, self.draws, self.counter]
         return stores if self.warmup is None else [*stores, self.warmup]
 
 
@@ -198,6 +211,7 @@ def _assemble(
         seconds_warmup=outcome.seconds_warmup,
         seconds_sampling=outcome.seconds_sampling,
         nonfinite=sum(record.counter.nonfinite["draw"] for record in records),
+        divergences=join_divergences([r.divergences.divergences(draws_done) for r in records]),
         params=tuple(group.params for group in groups),
         groups=len(records),
     )

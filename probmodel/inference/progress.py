@@ -20,6 +20,8 @@ _SMOOTHING = 0.98  # of the acceptance rate that is shown
 class Progress:
     """Shows how far each group is, its acceptance, its step size, its speed and the time left.
 
+    Divergences while sampling are counted in the line from the first one on.
+
     Parameters
     ----------
     stream : where to write; ``sys.stderr`` if None. Nothing is written if it is no terminal.
@@ -95,7 +97,7 @@ class GroupLine:
         self._label = "" if number is None else f"group {number}: "
         self._warmup, self._iterations, self._begin = warmup, iterations, begin
         self._phase: Phase = "warmup"
-        self._done = self._gradients = 0
+        self._done = self._gradients = self._divergences = 0
         self._acceptance = self._step_size = np.nan
 
     def record(self, phase: Phase, i: int, state: Any, info: Info, params: Any) -> None:
@@ -108,6 +110,8 @@ class GroupLine:
         self._phase = phase
         self._done = i + 1 + (self._warmup if phase == "draw" else 0)
         self._gradients += int(np.sum(info.n_grad))
+        if phase == "draw" and "n_steps" in info.stats:
+            self._divergences += int(np.count_nonzero(info.diverging))
         self._step_size = float(np.mean(getattr(params, "step_size", np.nan)))
         self._progress.refresh(self._progress.clock())
 
@@ -126,6 +130,8 @@ class GroupLine:
             parts.append(f"accept {self._acceptance:.2f}")
         if not np.isnan(self._step_size):
             parts.append(f"step {self._step_size:.3g}")
+        if self._divergences:
+            parts.append(f"{self._divergences} divergence{'s' if self._divergences > 1 else ''}")
         if self._gradients:
             parts.append(f"{self._gradients / elapsed:.3g} gradients/s")
         parts.append(f"{_duration(left)} left")

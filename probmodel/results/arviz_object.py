@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probmodel.results.attributes import Attributes, library_attributes
+from probmodel.results.divergences import divergence_group
 from probmodel.results.draws import dim_labels, plain_labels
 from probmodel.types import Array, Posterior
 
@@ -43,9 +44,9 @@ def arviz_object(
     Returns
     -------
     arviz.InferenceData or xarray.DataTree
-        Groups ``posterior``, ``sample_stats``, ``observed_data``, ``constant_data``, and
-        ``warmup_posterior``, ``warmup_sample_stats`` if the warm-up was saved. Groups that would
-        hold nothing are left out.
+        Groups ``posterior``, ``sample_stats``, ``divergences``, ``observed_data``,
+        ``constant_data``, and ``warmup_posterior``, ``warmup_sample_stats`` if the warm-up was
+        saved. Groups that would hold nothing are left out.
     """
     timing = {"sampling_time": float(run.seconds_sampling), "tuning_steps": int(run.warmup_done)}
     common = {**library_attributes(), **timing}
@@ -53,6 +54,10 @@ def arviz_object(
     if run.draws_done:
         groups["posterior"] = _variables(posterior, draws, common)
         groups["sample_stats"] = _statistics(run.stats, common)
+    if run.divergences.chain.size:
+        places = divergence_group(run, posterior, draws, library_attributes())
+        if places.data_vars:
+            groups["divergences"] = places
     if warmup_draws is not None and run.warmup_stats is not None and run.warmup_done:
         groups["warmup_posterior"] = _variables(posterior, warmup_draws, common)
         groups["warmup_sample_stats"] = _statistics(run.warmup_stats, common)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Attributes = dict[str, str | int | float]
 
+_LISTED = 20  # entries of an array that are listed one by one
 _LARGEST = 2**63  # netCDF has no whole numbers beyond 64 bits
 
 
@@ -56,6 +57,7 @@ def run_attributes(
         "name": request.model,
         "method": sampler.name,
         "coupling": sampler.coupling,
+        "adapting": int(sampler.adapts_forever),
         "settings": settings_json(sampler),
         **_seed_attributes(request.seed),
         "draws": request.draws,
@@ -70,6 +72,7 @@ def run_attributes(
         **{f"n_{kind}_warmup": int(n) for kind, n in run.work_warmup._asdict().items()},
         **{f"n_{kind}_sampling": int(n) for kind, n in run.work_sampling._asdict().items()},
         "nonfinite": int(run.nonfinite),
+        "divergences": int(run.divergences.counts.sum()),
         "warmup_time": float(run.seconds_warmup),
         "sampling_time": float(run.seconds_sampling),
         **_versions(),
@@ -90,13 +93,36 @@ def library_attributes() -> Attributes:
 
 def settings_json(sampler: Sampler) -> str:
     """Return the settings of a sampler as a JSON object."""
-    settings: Any = sampler
-    return json.dumps(dataclasses.asdict(settings), default=_plain)
+    return json.dumps(_fields(sampler), default=_plain)
+
+
+def _fields(settings: Any) -> dict[str, Any]:
+    """Fields of a dataclass; their values are not copied."""
+    return {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON can say of a setting: arrays as lists, anything else by its printed form."""
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else repr(value)
+    """Return what JSON can say of a setting.
+
+    Short arrays become lists and long ones their shape; functions and classes their qualified name;
+    dataclasses objects. Anything else is printed.
+    """
+    if isinstance(value, np.generic):
+        return value.item()
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple):
+        small = isinstance(value, np.ndarray) and value.size <= _LISTED
+        return value.tolist() if small else f"{_kind(value)} {shape}"
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return _fields(value)
+    if callable(value):
+        named = value if hasattr(value, "__qualname__") else type(value)
+        return f"{named.__module__}.{named.__qualname__}"
+    return repr(value)
+
+
+def _kind(value: Any) -> str:
+    return "array" if isinstance(value, np.ndarray) else type(value).__name__
 
 
 def _seed_attributes(seed: np.random.SeedSequence) -> Attributes:

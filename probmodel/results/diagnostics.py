@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from probmodel.results import quantity_checks, run_checks
+from probmodel.results.divergences import check_divergences
 from probmodel.results.findings import Finding
 from probmodel.results.quantities import quantities
 from probmodel.types import Array, Posterior
@@ -37,19 +38,21 @@ def diagnose(
     -------
     list of Finding
         Empty if nothing speaks against the result. A symptom that an earlier finding explains is
-        left out: chains that are stuck are not reported as separate modes too.
+        left out: chains that are stuck are not reported as separate modes too, nor trajectories
+        that diverge as proposals that are not finite.
     """
     findings = run_checks.check_length(run, request)
     if not run.draws_done:
         return findings
     stuck = run_checks.check_stuck(run, sampler)
     findings += stuck
-    findings += run_checks.check_not_finite_proposals(run, request.thin)
-    findings += run_checks.check_divergences(run)
+    found = quantities(run, posterior, draws, sampler.coupling == "ensemble")
+    diverged = check_divergences(run, posterior, draws, found, sampler, request.thin)
+    findings += diverged or run_checks.check_not_finite_proposals(run, request.thin)
+    findings += run_checks.check_energy(run)
     findings += run_checks.check_warmup(run, sampler, request)
     findings += run_checks.check_acceptance(run, sampler)
     findings += run_checks.check_remarks(run, sampler)
-    found = quantities(run, posterior, draws, sampler.coupling == "ensemble")
     findings += quantity_checks.check_not_finite(found)
     if not stuck:
         findings += quantity_checks.check_separation(found)

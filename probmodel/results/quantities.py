@@ -50,15 +50,29 @@ def quantities(
     saving less hides nothing. Derived quantities are skipped when they are too many to be checked
     in seconds. ``ensemble`` says that only the groups of chains are independent.
     """
-    names: list[str] = []
-    blocks: list[Array] = []
     derived = sum(
         draws[v.name].size for v in posterior.variables if v.kind != "param" and v.name in draws
     )
+    names, blocks = rows_of(posterior, run.x, draws, derived=derived <= _MOST_DERIVED)
+    return Quantities(names, blocks, _convergence(blocks, run.groups if ensemble else None))
+
+
+def rows_of(
+    posterior: Posterior, x: Array, draws: Mapping[str, Array], *, derived: bool
+) -> tuple[list[str], list[Array]]:
+    """Names of scalar quantities, and their values: arrays (rows, chains, draws) of views.
+
+    Parameters
+    ----------
+    posterior : names and labels
+    x : (chains, draws, dim), for the parameters that are not in ``draws``
+    draws : name -> (chains, draws, *shape)
+    derived : whether to take what is no parameter, too
+    """
+    names: list[str] = []
+    blocks: list[Array] = []
     for variable in posterior.variables:
-        if variable.name not in draws:
-            continue
-        if variable.kind != "param" and derived > _MOST_DERIVED:
+        if variable.name not in draws or (variable.kind != "param" and not derived):
             continue
         values = draws[variable.name]
         names += element_labels(variable, posterior.coords)
@@ -66,8 +80,8 @@ def quantities(
     hidden = _hidden_coordinates(posterior, draws)
     if hidden.size:
         names += [posterior.coordinate_names[i] for i in hidden]
-        blocks.append(np.moveaxis(run.x, 2, 0)[hidden])
-    return Quantities(names, blocks, _convergence(blocks, run.groups if ensemble else None))
+        blocks.append(np.moveaxis(x, 2, 0)[hidden])
+    return names, blocks
 
 
 def _hidden_coordinates(posterior: Posterior, draws: Mapping[str, Array]) -> Array:

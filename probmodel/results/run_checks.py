@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probmodel.results.findings import Finding, share
+from probmodel.results.findings import MOST_NAMED, Finding, share
 from probmodel.types import Array
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _FEW_DRAWS = 100
 _STUCK = 0.01  # share of moves below which a chain counts as stuck
 _NOT_FINITE = 0.01  # share of proposals
+_LEAST_BFMI = 0.3  # as Stan
 _DRIFT = 0.15  # change of the mean acceptance between the halves of sampling
 _DRIFT_DRAWS = 400  # fewer draws in all do not tell a drift from chance
 
@@ -96,20 +97,34 @@ def check_not_finite_proposals(run: SampleRun, thin: int) -> list[Finding]:
     return [Finding("not_finite_proposals", message)]
 
 
-def check_divergences(run: SampleRun) -> list[Finding]:
-    """Look for trajectories that left the posterior although the density was finite."""
-    diverging, steps = run.stats.get("diverging"), run.stats.get("n_steps")
-    if diverging is None or steps is None or not np.size(steps) or np.max(steps) <= 1:
+def bfmi(energy: Array) -> Array:
+    """Estimated Bayesian fraction of missing information: (chains, draws) -> (chains,).
+
+    Betancourt (2016), "Diagnosing suboptimal cotangent disintegrations in Hamiltonian Monte Carlo".
+    NaN for a chain whose energy is constant or not finite.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        changes = np.mean(np.square(np.diff(energy, axis=1)), axis=1)
+        return np.asarray(changes / np.var(energy, axis=1, ddof=1))
+
+
+def check_energy(run: SampleRun) -> list[Finding]:
+    """Look for chains whose energy changes too little from one trajectory to the next."""
+    energy = run.stats.get("energy")
+    if energy is None or run.draws_done < _FEW_DRAWS:
         return []
-    count = int(np.sum(diverging))
-    if not count:
+    fractions = bfmi(energy)
+    low = np.flatnonzero(fractions < _LEAST_BFMI)
+    if not low.size:
         return []
+    what = ", ".join(f"{fractions[c]:.2f} in chain {c}" for c in low[:MOST_NAMED])
+    more = f" and {len(low) - MOST_NAMED} more" if len(low) > MOST_NAMED else ""
     message = (
-        f"{count} of {np.size(diverging)} trajectories diverged ({share(count, np.size(diverging))}"
-        "): parts of the posterior may be missed. Raise target_accept (towards 0.95), or "
-        "reparameterise (noncentered=True for the parameters of groups)."
+        f"E-BFMI below {_LEAST_BFMI} ({what}{more}): the energy changes too slowly from draw to "
+        "draw, and the tails of the posterior may be missed. Write the parameters of groups "
+        "non-centred (noncentered=True), give heavy tails a stronger prior, or raise draws."
     )
-    return [Finding("divergences", message)]
+    return [Finding("energy", message)]
 
 
 def check_acceptance(run: SampleRun, sampler: Sampler) -> list[Finding]:

@@ -10,15 +10,21 @@ from typing import Any
 
 from probmodel.errors import SamplerError, nearest
 from probmodel.samplers.ada_mala import AdaMALA
+from probmodel.samplers.ahmc import AdaptiveHMC
 from probmodel.samplers.am import AdaptiveMetropolis
+from probmodel.samplers.armhmc import AdaptiveRiemannianHMC
 from probmodel.samplers.base import Sampler
+from probmodel.samplers.entropy_hmc import EntropyHMC
+from probmodel.samplers.fisher_hmc import FisherHMC
 from probmodel.samplers.fisher_mala import FisherMALA
 from probmodel.samplers.gad_mala import GradientAdaptiveMALA
 from probmodel.samplers.gad_mala_exact import GradientAdaptiveMALAExact
 from probmodel.samplers.gad_rwm import GradientAdaptiveRandomWalk
+from probmodel.samplers.hmc import HMC
 from probmodel.samplers.mala import MALA
 from probmodel.samplers.mmala import ManifoldMALA
 from probmodel.samplers.mtm import MultipleTry
+from probmodel.samplers.nuts import NUTS
 from probmodel.samplers.registry import (
     Listing,
     list_offered,
@@ -26,19 +32,31 @@ from probmodel.samplers.registry import (
     offered,
     setting_names,
 )
+from probmodel.samplers.rm_const_hmc import ConstantMetricHMC
+from probmodel.samplers.rm_const_mala import ConstantMetricMALA
+from probmodel.samplers.rmhmc import RiemannianHMC
 from probmodel.samplers.rwm import RandomWalk
 from probmodel.samplers.sa_mcmc import SampleAdaptive
 
 SAMPLERS: dict[str, type[Sampler]] = {
     "ada_mala": AdaMALA,
+    "ahmc": AdaptiveHMC,
     "am": AdaptiveMetropolis,
+    "armhmc": AdaptiveRiemannianHMC,
+    "entropy_hmc": EntropyHMC,
+    "fisher_hmc": FisherHMC,
     "fisher_mala": FisherMALA,
     "gad_mala": GradientAdaptiveMALA,
     "gad_mala_exact": GradientAdaptiveMALAExact,
     "gad_rwm": GradientAdaptiveRandomWalk,
+    "hmc": HMC,
     "mala": MALA,
     "mmala": ManifoldMALA,
     "mtm": MultipleTry,
+    "nuts": NUTS,
+    "rm_const_hmc": ConstantMetricHMC,
+    "rm_const_mala": ConstantMetricMALA,
+    "rmhmc": RiemannianHMC,
     "rwm": RandomWalk,
     "sa_mcmc": SampleAdaptive,
 }

@@ -53,9 +53,12 @@ class Info(NamedTuple):
         The proposed state, also when rejected: the gradient-based methods learn from rejections.
     stats : dict of str to (chains,)
         The sampler's own statistics, saved with the draws. ``n_steps``, the leapfrog steps of a
-        trajectory, replaces the default of 1.
+        trajectory, replaces the default of 1; the ``diverging`` of a method that reports it are
+        reported as divergences.
     record
-        What the sampler's own adaptation needs besides: noise, trajectories. Nobody else reads it.
+        What the sampler's own adaptation needs besides: noise, trajectories. Its attribute
+        ``divergence``, (chains, dim), NaN where none, says where trajectories broke down; nobody
+        else reads the rest.
     """
 
     accept_prob: Array

@@ -14,7 +14,8 @@ The energy is U(q) + |r|^2/2. A leapfrog step is
     r <- r + h/2 s(q),    q <- q + h C r,    r <- r + h/2 s(q),
 
 so that a kick and a drift take one product with C' and one with C, whatever the mass matrix, and no
-inverse of anything. Duane et al. (1987); Neal (2011), "MCMC using Hamiltonian dynamics".
+inverse of anything. Duane et al. (1987); Neal (2011), "MCMC using Hamiltonian dynamics". Other
+integrators make a step of several such kicks and drifts.
 
 A row that becomes not finite stops there: its log density is -inf and its gradient zero, a mark and
 not a slope. It ends as a divergence, never as an exception.
@@ -70,22 +71,68 @@ def with_momentum(state: Any, root: Root, momentum: Array) -> Phase:
     return Phase(state.x, state.logp, state.grad, transposed_times(root, state.grad), momentum)
 
 
+class Integrator(NamedTuple):
+    """A splitting of one step into kicks of the momentum and drifts of the position.
+
+    Attributes
+    ----------
+    kicks, drifts : in turn, as shares of the step; each sums to one and reads the same backwards
+    """
+
+    kicks: tuple[float, ...]
+    drifts: tuple[float, ...]
+
+    @property
+    def gradients(self) -> int:
+        """Gradients of one step."""
+        return len(self.drifts)
+
+
+LEAPFROG = Integrator((0.5, 0.5), (1.0,))
+# Blanes, Casas and Sanz-Serna (2014), "Numerical integrators for the hybrid Monte Carlo method",
+# SIAM J. Sci. Comput. 36(4): for a step of up to 2 standard deviations of a normal density, its
+# expected energy error is 80 times smaller than that of two leapfrog steps of half the length.
+_B = 0.21178
+TWO_STAGE = Integrator((_B, 1.0 - 2.0 * _B, _B), (0.5, 0.5))
+
+
 def leapfrog(density: LogDensity, phase: Phase, root: Root, step_size: float | Array) -> Phase:
     """One leapfrog step of every chain; a negative step goes back in time."""
+    return advance(density, phase, root, step_size, LEAPFROG)
+
+
+def advance(
+    density: LogDensity,
+    phase: Phase,
+    root: Root,
+    step_size: float | Array,
+    integrator: Integrator,
+) -> Phase:
+    """One step of an integrator for every chain; a negative step goes back in time."""
     h = np.reshape(step_size, (-1, 1))
-    half = 0.5 * h
+    x, slope, r = phase.x, phase.slope, phase.momentum
+    lost = np.zeros(len(x), dtype=bool)
     with np.errstate(over="ignore", invalid="ignore"):
-        r = phase.momentum + half * phase.slope
-        x, logp, grad = evaluate(density, phase.x + h * times(root, r))
-        slope = transposed_times(root, grad)
-        r = r + half * slope
+        for kick, drift in zip(integrator.kicks, integrator.drifts, strict=False):
+            r = r + (kick * h) * slope
+            x, logp, grad = evaluate(density, x + (drift * h) * times(root, r))
+            slope = transposed_times(root, grad)
+            lost |= np.isneginf(logp)
+        r = r + (integrator.kicks[-1] * h) * slope
+    if lost.any():
+        logp = np.where(lost, -np.inf, logp)  # met on the way
     return Phase(x, logp, grad, slope, r)
 
 
 def simulate(
-    density: LogDensity, start: Phase, root: Root, step_size: float | Array, n_steps: int | Array
+    density: LogDensity,
+    start: Phase,
+    root: Root,
+    step_size: float | Array,
+    n_steps: int | Array,
+    integrator: Integrator = LEAPFROG,
 ) -> tuple[Phase, Array]:
-    """Follow the dynamics for ``n_steps`` leapfrog steps.
+    """Follow the dynamics for ``n_steps`` steps.
 
     Parameters
     ----------
@@ -100,7 +147,7 @@ def simulate(
     end : Phase
         Rows that met a point without a density stay there.
     taken : (chains,) int
-        Leapfrog steps, each of one gradient.
+        Gradients: one for each leapfrog step, or as many as the integrator has drifts.
     """
     chains = len(start.logp)
     wanted = np.broadcast_to(np.asarray(n_steps), (chains,))
@@ -110,13 +157,14 @@ def simulate(
     for step in range(int(wanted.max())):
         moving = (wanted > step) & np.isfinite(phase.logp)
         if moving.all():
-            phase = leapfrog(density, phase, root, h)
+            phase = advance(density, phase, root, h, integrator)
         elif moving.any():
             rows = np.flatnonzero(moving)
-            phase = _put(phase, rows, leapfrog(density, phase.rows(rows), root, h[rows]))
+            moved = advance(density, phase.rows(rows), root, h[rows], integrator)
+            phase = _put(phase, rows, moved)
         else:
             break
-        taken += moving
+        taken += integrator.gradients * moving
     return phase, taken
 
 
@@ -135,6 +183,7 @@ def hamiltonian_step(
     root: Root,
     step_size: float | Array,
     n_steps: int | Array,
+    integrator: Integrator = LEAPFROG,
 ) -> tuple[State, Info]:
     """One transition of Hamiltonian Monte Carlo for every chain.
 
@@ -142,7 +191,7 @@ def hamiltonian_step(
     ``info.stats`` holds ``n_steps`` and ``energy``.
     """
     start = with_momentum(state, root, rng.standard_normal(state.x.shape))
-    end, taken = simulate(density, start, root, step_size, n_steps)
+    end, taken = simulate(density, start, root, step_size, n_steps, integrator)
     return metropolise(rng, start, end, state, taken)
 
 

@@ -1,17 +1,35 @@
-"""Position-dependent metrics of the Riemannian samplers, and their Cholesky factors, batched.
+"""Position-dependent metrics of the Riemannian samplers: roots, and how they change; batched.
 
     x       position                                         (chains, dim)
     H       Hessian of the log density                       (chains, dim, dim)
     G       metric, symmetric positive definite              (chains, dim, dim)
-    K       its lower Cholesky factor, G = K K'              (chains, dim, dim)
+    K       a root of it, G = K K'                           (chains, dim, dim)
+    W       K^-T; its columns w_k have unit length in the    (chains, dim, dim)
+            metric, and G^-1 = W W' = sum_k w_k w_k'
+    p, z    momentum, and the same whitened: z = W'p         (chains, dim)
     a       softness of SoftAbs                              ()
     f       lambda coth(a lambda), a smooth |lambda|         of an eigenvalue lambda
+    J       (f_i - f_j) / (lambda_i - lambda_j)              (chains, dim, dim)
 
     Girolami and Calderhead (2011), "Riemann manifold Langevin and Hamiltonian Monte Carlo methods",
     JRSS B 73(2): the expected Fisher information as a metric.
     Betancourt (2013), "A general metric for Riemannian manifold Hamiltonian Monte Carlo": SoftAbs.
 
 Where a metric is not positive definite, or not finite, a row is marked and nothing raises.
+
+Hamiltonian dynamics needs two gradients of a metric: that of 1/2 log |G|, and that of 1/2 p'G^-1 p
+with p held. Both are gradients of a sum of m_k v_k' G v_k along directions v_k that are held, too:
+
+    1/2 log |G|        v_k = w_k, m_k = 1/2
+    1/2 p'G^-1 p       v = W z / |z|, m = -|z|^2 / 2
+    SoftAbs            the same of the Hessian in place of G: v_k = w_k, m_k = J_kk / 2; and
+                       v_k = W y_k, m_k = -mu_k / 2, with eigenvectors y_k and eigenvalues mu_k
+                       of the matrix z_i J_ij z_j
+
+A density may know that gradient (``metric_gradient``). Of a Hessian it is a second derivative of
+the gradient of the log density, d^2/dt^2 g(x + t v_k), here by differences. A metric without a
+gradient is differentiated along each w_k, once for each position. All steps of differences are in
+the metric's own unit of length, so that they suit every direction.
 """
 
 from __future__ import annotations
@@ -23,10 +41,17 @@ import numpy as np
 
 from probmodel.errors import SamplerError
 from probmodel.linalg import cholesky, log_det_lower, solve_lower
+from probmodel.samplers.softabs import soft_absolute, soft_slopes
 from probmodel.types import Array, LogDensity
 
 MetricName = Literal["fisher", "neg_hessian", "softabs"]
 METRICS = ("fisher", "neg_hessian", "softabs")
+
+STEP = 1e-5  # of first differences of a metric: 1e-10 off
+BENT_STEP = 0.03  # of second differences of a gradient, of fourth order: 1e-8 off
+BENT = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([-1.0, 16.0, 16.0, -1.0]) / 12.0, -2.5
+BLOCK = 2**22  # entries of the metrics that one block of differences evaluates
+NEGLIGIBLE = 1e-14  # weight of a direction that is left out, relative to the largest
 
 
 class Factor(NamedTuple):
@@ -42,6 +67,40 @@ class Factor(NamedTuple):
     root: Array
     log_det: Array
     positive: Array
+
+
+class Frame(NamedTuple):
+    """A metric with its root and the inverse of that.
+
+    Attributes
+    ----------
+    root : (chains, dim, dim), K
+    columns : (chains, dim, dim), W
+    log_det : (chains,), log |G|
+    slopes : (chains, dim, dim), J of SoftAbs; (chains, 0) for the other metrics
+    positive : (chains,) bool; False marks the rows whose metric is not positive definite
+    """
+
+    root: Array
+    columns: Array
+    log_det: Array
+    slopes: Array
+    positive: Array
+
+
+class Curvature(NamedTuple):
+    """How the metric changes at a position.
+
+    Attributes
+    ----------
+    volume : (chains, dim), gradient of 1/2 log |G|; zero where it is not finite
+    memory : (chains, ...), what `Metric.bend` wants to know again at this position
+    n_grad : (chains,) int, what it took
+    """
+
+    volume: Array
+    memory: Array
+    n_grad: Array
 
 
 @dataclass(frozen=True)
@@ -97,6 +156,154 @@ class Metric:
         """Cholesky factors of the metric at ``x``: (chains, dim)."""
         return factorise(self(density, x))
 
+    def frame(self, density: Any, x: Array) -> Frame:
+        """Metric at ``x``: (chains, dim), with its roots; it takes ``dim`` gradients."""
+        if self.name == "softabs":
+            with np.errstate(all="ignore"):
+                return softabs_frame(-density.hessian(x), self.softness)
+        root, log_det, positive = self.factor(density, x)
+        columns = np.swapaxes(np.linalg.inv(root), 1, 2)
+        return Frame(root, columns, log_det, np.empty((len(x), 0)), positive)
+
+    def curvature(self, density: Any, x: Array, grad: Array, frame: Frame) -> Curvature:
+        """Gradient of 1/2 log |G|, and what is worth knowing for `bend`.
+
+        Parameters
+        ----------
+        density : the target
+        x : (chains, dim)
+        grad : (chains, dim), gradient of the log density there
+        frame : of the metric there
+        """
+        chains, dim = x.shape
+        if self._by_differences(density):
+            A = whitened_slopes(self, density, x, frame.columns)
+            volume = _times(frame.root, 0.5 * np.einsum("ckii->ck", A))
+            return Curvature(volume, A, np.full(chains, 2 * dim * dim))
+        weights = np.full((chains, dim), 0.5)
+        if self.name == "softabs":
+            weights = 0.5 * np.einsum("cii->ci", frame.slopes)
+        vectors = np.swapaxes(frame.columns, 1, 2)
+        volume, n_grad = self.contraction(density, x, grad, vectors, weights)
+        finite = np.isfinite(volume).all(axis=1, keepdims=True)
+        return Curvature(np.where(finite, volume, 0.0), frame.slopes, n_grad)
+
+    def bend(
+        self, density: Any, x: Array, grad: Array, frame: Frame, memory: Array, z: Array
+    ) -> tuple[Array, Array]:
+        """Gradient of 1/2 p'G^-1 p in the position, for the momentum p = K z.
+
+        Parameters
+        ----------
+        density, x, grad, frame : as for `curvature`
+        memory : from `curvature`
+        z : (chains, dim)
+
+        Returns
+        -------
+        (chains, dim), and what it took in gradients: (chains,)
+        """
+        if self._by_differences(density):
+            turned = (memory @ z[:, None, :, None])[..., 0]
+            along = -0.5 * _times(turned, z)
+            return _times(frame.root, along), np.zeros(len(x), dtype=int)
+        if self.name == "softabs":
+            product = z[:, :, None] * memory * z[:, None, :]
+            finite = _finite(product)
+            weights, Y = np.linalg.eigh(_replaced(product, ~finite, 0.0))
+            weights = np.where(finite[:, None], weights, np.nan)
+            vectors = np.swapaxes(frame.columns @ Y, 1, 2)
+        else:
+            length = np.sqrt(np.sum(z * z, axis=1, keepdims=True))
+            weights = length * length
+            unit = z / np.maximum(length, np.finfo(float).tiny)
+            vectors = _times(frame.columns, unit)[:, None, :]
+        return self.contraction(density, x, grad, vectors, -0.5 * weights)
+
+    def contraction(
+        self, density: Any, x: Array, grad: Array, vectors: Array, weights: Array
+    ) -> tuple[Array, Array]:
+        """Gradient in x of ``sum_k weights_k v_k' G(x) v_k``, the vectors being held.
+
+        For SoftAbs G stands for the Hessian of minus the log density here.
+
+        Parameters
+        ----------
+        density : the target; it has a ``metric_gradient`` if this is its own metric
+        x, grad : (chains, dim), position and gradient of the log density
+        vectors : (chains, k, dim), of about unit length in the metric
+        weights : (chains, k)
+
+        Returns
+        -------
+        (chains, dim), and what it took in gradients: (chains,)
+        """
+        if self.name != "fisher":
+            return hessian_contraction(density, x, grad, vectors, weights)
+        with np.errstate(all="ignore"):
+            slope = np.asarray(density.metric_gradient(x, vectors, weights))
+        return slope, np.full(len(x), 2 * weights.shape[1])
+
+    def _by_differences(self, density: Any) -> bool:
+        """Whether this is a density's own metric and has no gradient."""
+        return self.name == "fisher" and not callable(getattr(density, "metric_gradient", None))
+
+
+def hessian_contraction(
+    density: LogDensity, x: Array, grad: Array, vectors: Array, weights: Array
+) -> tuple[Array, Array]:
+    """Gradient of ``sum_k weights_k v_k' U''(x) v_k`` for U = - log density, from its gradients.
+
+    That is - sum_k weights_k d^2/dt^2 g(x + t v_k) at t = 0. Directions of negligible weight are
+    left out. See `Metric.contraction` for the parameters; rows near which the log density is not
+    finite become NaN.
+    """
+    size = np.abs(weights)
+    kept = ~(size <= NEGLIGIBLE * size.max(axis=1, keepdims=True))
+    row, k = np.nonzero(kept)
+    if not row.size:
+        return np.zeros(x.shape), np.zeros(len(x), dtype=int)
+    shifts, slopes, centre = BENT
+    with np.errstate(over="ignore", invalid="ignore"):
+        moves = (BENT_STEP * shifts)[:, None, None] * vectors[row, k]
+        logp, g = density((x[row] + moves).reshape(-1, x.shape[1]))
+        g = np.where(np.isfinite(logp)[:, None], g, np.nan).reshape(moves.shape)
+        bends = np.zeros(vectors.shape)
+        bends[row, k] = np.tensordot(slopes, g, axes=1) + centre * grad[row]
+        out = np.einsum("ck,cki->ci", -weights / BENT_STEP**2, bends)
+    return out, len(shifts) * kept.sum(axis=1)
+
+
+def whitened_slopes(metric: Metric, density: LogDensity, x: Array, columns: Array) -> Array:
+    """Slopes of a metric along each w_k, seen from W: (chains, k, dim, dim), W'(dG along w_k) W.
+
+    Central differences of the metric: 2 dim of them. They are zero where a metric nearby is not
+    finite.
+    """
+    chains, dim = x.shape
+    w = np.moveaxis(columns, 2, 0)
+    width = max(1, BLOCK // (2 * chains * dim * dim))
+    out = np.empty((dim, chains, dim, dim))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for start in range(0, dim, width):
+            moves = STEP * w[start : start + width]
+            G = metric(density, np.stack([x + moves, x - moves]).reshape(-1, dim))
+            ends = G.reshape(2, -1, chains, dim, dim)
+            out[start : start + width] = (ends[0] - ends[1]) / (2.0 * STEP)
+        out = np.swapaxes(columns, 1, 2) @ out @ columns
+    finite = np.isfinite(out).all(axis=(2, 3), keepdims=True)
+    return np.moveaxis(np.where(finite, out, 0.0), 0, 1)
+
+
+def softabs_frame(H: Array, a: float) -> Frame:
+    """Roots of the SoftAbs metric of symmetric matrices, and its slopes in their eigenvalues."""
+    finite = _finite(H)
+    eigenvalues, Q = np.linalg.eigh(_replaced(H, ~finite, np.eye(H.shape[-1])))
+    f = soft_absolute(eigenvalues, a)
+    scale = np.sqrt(f)[:, None, :]
+    slopes = soft_slopes(a * eigenvalues)
+    return Frame(Q * scale, Q / scale, np.sum(np.log(f), axis=1), slopes, finite)
+
 
 def softabs(H: Array, a: float) -> Array:
     """SoftAbs metric, Q f(Lambda) Q' of a Hessian Q Lambda Q'.
@@ -115,14 +322,6 @@ def softabs(H: Array, a: float) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         G = (Q * soft_absolute(eigenvalues, a)[:, None, :]) @ np.swapaxes(Q, 1, 2)
     return _replaced(G, ~finite, np.nan)
-
-
-def soft_absolute(eigenvalues: Array, a: float) -> Array:
-    """Return f(lambda) = lambda coth(a lambda), with its limit 1/a at zero; of any shape."""
-    size = np.abs(eigenvalues)
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        t = a * size
-        return np.where(t > np.finfo(float).tiny, size / np.tanh(t), 1.0 / a)
 
 
 def factorise(G: Array) -> Factor:
@@ -167,6 +366,11 @@ def colour(root: Array, eta: Array) -> Array:
 def whiten(root: Array, v: Array) -> Array:
     """Return K' v, whose length is that of ``v``: (chains, dim) in the metric."""
     return np.asarray((v[:, None, :] @ root)[:, 0])
+
+
+def _times(a: Array, v: Array) -> Array:
+    """Product of each chain's matrix with its vector: (chains, dim)."""
+    return np.asarray((a @ v[:, :, None])[:, :, 0])
 
 
 def _finite(a: Array) -> Array:

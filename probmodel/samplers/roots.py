@@ -89,3 +89,14 @@ def transposed_times(root: Root, v: Array) -> Array:
     if isinstance(root, np.ndarray):
         return np.asarray(v * root if root.ndim == 1 else v @ root)
     return root.transposed_times(v)
+
+
+def inverse_transposed(root: Root) -> Root:
+    """Return D = C'^-1, so that `transposed_times` of D gives C^-1 v; not for bidiagonal roots."""
+    if root is None:
+        return None
+    if isinstance(root, LowRank):
+        return LowRank(1.0 / root.scale, root.basis, 1.0 / root.factors)
+    if isinstance(root, InverseBidiagonal):
+        raise TypeError("an inverse bidiagonal root has no inverse of one of these kinds")
+    return 1.0 / root if root.ndim == 1 else np.ascontiguousarray(np.linalg.inv(root).T)

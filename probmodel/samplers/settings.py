@@ -33,6 +33,16 @@ def check_number(
     )  # fmt: skip
 
 
+def check_share(sampler: str, name: str, value: Any) -> None:
+    """Raise SamplerError unless ``value`` is a number from 0 to below 1."""
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not (is_number and 0.0 <= value < 1.0):
+        raise SamplerError(
+            f"{sampler}: {name} must be a number of at least 0 and below 1, got {value!r}.",
+            setting=name, value=value,
+        )  # fmt: skip
+
+
 def check_whole(sampler: str, name: str, value: Any, *, least: int, optional: bool = False) -> None:
     """Raise SamplerError unless ``value`` is a whole number of at least ``least``."""
     if optional and value is None:

@@ -24,9 +24,9 @@ def test_nothing_to_do_is_an_error(capsys):
 
 
 def test_tables_and_targets_select_jobs():
-    arguments = ["--table", "t23-6", "banana", "--methods", "mala", "fisher_mala", "--signals"]
+    arguments = ["--table", "t23-6", "gauss2d_99", "--methods", "mala", "fisher_mala", "--signals"]
     jobs = planned(*arguments, "--repeats", "2")
-    assert {j.target for j in jobs} == {"ripley", "banana"}
+    assert {j.target for j in jobs} == {"ripley", "gauss2d_99"}
     assert len(jobs) == 2 * (1 + 4) * 2
     assert {j.iterations for j in jobs} == {(20_000, 20_000)}
 
@@ -155,3 +155,12 @@ def test_a_failed_run_shows_in_the_exit_status(capsys):
 
 def test_every_table_is_of_a_named_paper():
     assert {papers.NAMES[table.split("-")[0]] for table in TABLES} == set(papers.NAMES.values())
+    assert papers.title("zhu") == "Zhu (2019)"
+    assert papers.title("hirt-cox") == "Hirt, Titsias and Dellaportas (2021), cox"
+
+
+def test_a_name_stands_for_objectives_and_steps():
+    arguments = ["--table", "hirt-sv", "--repeats", "1", "--methods", "entropy_hmc:gsm:diag"]
+    jobs = planned(*arguments)
+    assert {j.method for j in jobs} <= {f"entropy_hmc:gsm:diag:{steps}" for steps in (1, 5, 10)}
+    assert {j.paper for j in jobs} <= {"hirt-sv"}

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from published import FROBENIUS, find
+from published.ranking import Ranking
 from report import (
     Summary,
     advantages,
@@ -10,6 +11,7 @@ from report import (
     frobenius_shortfalls,
     frobenius_table,
     lost_advantages,
+    order_table,
     ranking_table,
     shortfalls,
     summarise,
@@ -38,6 +40,24 @@ def test_summary_of_repeats():
     assert summary.values["min"] == pytest.approx((5000.0, 1000.0))
     assert summary.ratio("min") == pytest.approx(5000.0 / 5628.541)
     assert np.isnan(summary.ratio("accept"))
+
+
+def test_derived_statistics():
+    timed = row() | {"chains": 10, "seconds_sampling": 4.0}
+    (summary,) = summarise([timed])
+    assert summary.values["max/1000"][0] == pytest.approx(30.0 * 6500.0 / 5600.0)
+    assert summary.values["chain min/s"][0] == pytest.approx(5600.0 / 40.0)
+    assert summary.values["chain median/s"][0] == pytest.approx(6000.0 / 40.0)
+
+
+def test_the_order_of_two_methods():
+    ranking = Ranking("t23", "pima", "fisher_mala", "mala", "min/1000", "Figure 0", 2.0)
+    summaries = summarise([row(), row(method="mala") | {"ess_min_per_1000": 60.0}])
+    (line,) = order_table(summaries, [ranking]).splitlines()[2:]
+    assert [cell.strip() for cell in line.split("|")[1:-1]] == [
+        "pima", "fisher_mala > mala", "min/1000", "Figure 0", "2", "0.5", "NO",
+    ]  # fmt: skip
+    assert order_table(summaries[:1], [ranking]) == ""
 
 
 def test_a_failed_repeat_is_left_out():

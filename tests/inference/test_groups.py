@@ -146,3 +146,21 @@ def test_proposals_that_are_not_finite_are_counted(targets):
     run = sample(make_sampler("rwm", step_size=5.0), target, np.ones((3, 1)), 1, draws=50, warmup=0)
     assert 20 < run.nonfinite < 130
     assert run.nonfinite == np.sum(run.stats["diverging"])
+
+
+@pytest.mark.parametrize("pool", [True, False])
+def test_divergences_of_all_groups(counting, flat, pool):
+    class Diverging(type(counting())):
+        def step(self, rng, density, state, params):
+            start = state.x
+            state, info = super().step(rng, density, state, params)
+            return state, info._replace(diverging=(start[:, 0] == 8.0) | (start[:, 0] == 13.0))
+
+    run = go(Diverging(), flat, draws=3, thin=2, pool=pool)
+    # Chain c starts at 2 c and moves by one an iteration; the sampling begins after 5 of them.
+    found = run.divergences
+    np.testing.assert_array_equal(found.counts, [[0, 1, 0], [1, 0, 0], [0, 0, 1], [0, 1, 0]])
+    np.testing.assert_array_equal(found.chain, [1, 0, 3, 2])
+    np.testing.assert_array_equal(found.draw, [0, 1, 1, 2])
+    np.testing.assert_array_equal(found.start[:, 0], [8.0, 8.0, 13.0, 13.0])
+    np.testing.assert_array_equal(found.end, found.start + 1.0)

@@ -62,6 +62,29 @@ def test_line_says_where_the_run_is(counting, flat):
     assert stream.getvalue().count("\n") == 1
 
 
+def test_divergences_while_sampling_are_counted(counting, flat):
+    class Diverging(type(counting())):
+        def step(self, rng, density, state, params):
+            state, info = super().step(rng, density, state, params)
+            return state, info._replace(diverging=np.arange(len(state.x)) == 1)
+
+    stream = Terminal()
+    sample(
+        Diverging(), flat, np.zeros((3, 2)), 1, draws=20, warmup=10,
+        progress=Progress(stream, Clock(1.0)),
+    )  # fmt: skip
+    shown = lines(stream)
+    assert "divergence" not in shown[9]
+    assert "  1 divergence  " in shown[10]
+    assert "  20 divergences  " in shown[-1]
+
+
+def test_runs_without_divergences_do_not_speak_of_them(counting, flat):
+    stream = Terminal()
+    go(counting, flat, Progress(stream, Clock(1.0)))
+    assert "divergence" not in stream.getvalue()
+
+
 def test_time_left_is_extrapolated(counting, flat):
     stream = Terminal()
     go(counting, flat, Progress(stream, Clock(60.0)), warmup=0, draws=100)

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from probmodel.inference.collectors import Divergences
 from probmodel.inference.counting import Work
 from probmodel.results.attributes import Request
 from probmodel.samplers.base import Remark
@@ -43,6 +44,7 @@ class FakeSampler:
     weights: tuple = (1.0, 2.0)
     name: ClassVar[str] = "fake_mala"
     coupling: ClassVar[str] = "pooled_warmup"
+    adapts_forever: ClassVar[bool] = False
 
     def remarks(self, params, stats):
         return [] if params is None else [Remark("odd", f"{params}: {stats['lp'].shape}")]
@@ -58,6 +60,28 @@ def statistics(rng, chains, draws):
         "n_grad": np.ones((chains, draws), dtype=np.int64),
         "diverging": np.zeros((chains, draws), dtype=bool),
     }
+
+
+def divergences_at(x, chain, draw, end=None):
+    """Divergences of trajectories that lead to those draws, each from the draw before it."""
+    chain, draw = np.asarray(chain, dtype=int), np.asarray(draw, dtype=int)
+    counts = np.zeros(x.shape[:2], dtype=np.int32)
+    np.add.at(counts, (chain, draw), 1)
+    start = x[chain, draw - 1]
+    return Divergences(counts, chain, draw, start, start + 1.0 if end is None else end)
+
+
+@pytest.fixture
+def diverge():
+    """Function that makes trajectories diverge in a run; see `divergences_at`."""
+
+    def diverge(run, chain, draw, end=None):
+        run.divergences = divergences_at(run.x, chain, draw, end)
+        run.stats["diverging"] = run.divergences.counts > 0
+        run.stats["n_steps"] = run.stats["n_steps"] + 6
+        return run
+
+    return diverge
 
 
 @pytest.fixture
@@ -80,6 +104,7 @@ def make_run():
             "seconds_warmup": 0.25,
             "seconds_sampling": 0.5,
             "nonfinite": 0,
+            "divergences": divergences_at(x, [], []),
             "params": (None,),
             "groups": 1,
         }

@@ -71,6 +71,26 @@ def test_statistics_and_data_keep_their_types(build, make_run):
     assert list(group(result, "constant_data").coords["feature"].values) == ["age", "sex"]
 
 
+def test_statistics_of_trajectories_survive_a_file(build, make_run, tmp_path):
+    run = make_run()
+    rng = np.random.default_rng(1)
+    shape = run.x.shape[:2]
+    own = {
+        "n_steps": rng.integers(1, 1023, shape),
+        "tree_depth": rng.integers(1, 10, shape).astype(np.int8),
+        "reached_max_treedepth": rng.random(shape) < 0.1,
+        "energy": rng.standard_normal(shape),
+    }
+    run.stats.update(own)
+    path = tmp_path / "fit.nc"
+    with reserved(path) as temporary:
+        save_reserved(build(run), temporary, path)
+    stats = group(load(path), "sample_stats")
+    for name, values in own.items():
+        np.testing.assert_array_equal(stats[name], values)
+        assert stats[name].dtype == values.dtype
+
+
 def test_only_the_variables_asked_for(build, make_run):
     found = group(build(make_run(), names=("tau",)), "posterior")
     assert list(found.data_vars) == ["tau"]

@@ -1,15 +1,19 @@
 """Every warning is triggered by a case built for it, and none by clean draws."""
 
+import re
 import warnings
 
+import arviz as az
 import numpy as np
 import pytest
 
 from probmodel.errors import SamplingWarning
 from probmodel.results import quantities as quantities_module
+from probmodel.results.arviz_object import _statistics, wrap
 from probmodel.results.diagnostics import diagnose
 from probmodel.results.draws import named_draws
 from probmodel.results.findings import Finding, emit
+from probmodel.results.run_checks import bfmi
 
 
 @pytest.fixture
@@ -122,12 +126,38 @@ def test_not_finite_proposals(check, make_run):
     assert "not_finite_proposals" not in check(make_run(nonfinite=100), thin=10)
 
 
-def test_divergences_of_trajectories(check, make_run):
-    run = make_run()
-    run.stats["diverging"][0, :30] = True
-    assert "divergences" not in check(run), "a rejected single step is no divergence"
-    run.stats["n_steps"] += 6
-    assert "30 of 2000" in check(run)["divergences"].message
+def test_energy_that_changes_too_slowly(check, make_run):
+    rng = np.random.default_rng(3)
+    run = make_run(draws=2000)
+    run.stats["energy"] = rng.standard_normal((4, 2000))
+    assert "energy" not in check(run)
+    run.stats["energy"][[1, 2]] = rng.standard_normal((2, 2000)).cumsum(axis=1)
+    message = check(run)["energy"].message
+    assert re.search(r"\(0\.\d\d in chain 1, 0\.\d\d in chain 2\)", message)
+    run.stats["energy"][:] = rng.standard_normal((4, 2000)).cumsum(axis=1)
+    run.stats["energy"][3] = np.inf
+    assert "chain 2)" in check(run)["energy"].message
+
+
+def test_energies_of_few_draws_tell_nothing(check, make_run):
+    run = make_run(draws=99)
+    run.stats["energy"] = np.arange(4.0 * 99).reshape(4, 99)
+    found = check(run)
+    assert "few_draws" in found
+    assert "energy" not in found
+
+
+@pytest.mark.parametrize("draws", [2, 50, 501])
+def test_bfmi_agrees_with_arviz(draws):
+    energy = np.random.default_rng(4).gamma(3.0, 1.0, (3, draws)).cumsum(axis=1)
+    expected = az.bfmi(wrap({"sample_stats": _statistics({"energy": energy}, {})}, {}))
+    expected = expected if isinstance(expected, np.ndarray) else expected["energy"].values
+    np.testing.assert_allclose(bfmi(energy), expected, rtol=1e-12)
+
+
+def test_bfmi_of_one_draw_or_no_spread_is_not_defined():
+    assert np.isnan(bfmi(np.ones((2, 50)))).all()
+    assert np.isnan(bfmi(np.full((2, 50), np.inf))).all()
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.97])

@@ -8,7 +8,8 @@ from probmodel.errors import SamplerError
 from probmodel.inference.driver import run
 from probmodel.inference.groups import sample
 from probmodel.results.convergence import convergence
-from probmodel.samplers.fisher_mala import PLAIN_STEPS, SIGNALS, FisherMALA
+from probmodel.samplers.fisher_mala import FisherMALA
+from probmodel.samplers.fisher_warmup import PLAIN_STEPS, SIGNALS
 
 
 def worst_rhat(x):
@@ -268,7 +269,7 @@ def test_who_steers_the_step_size(targets, factor, logp, counted):
     after = sampler.adapt(rng, target, 0, 1000, adaptation, state, info)
     expected = np.log1p(0.015 * (np.mean(counted) - 0.574))
     assert after.log_sigma2 - adaptation.log_sigma2 == pytest.approx(expected, rel=1e-10)
-    steered = FisherMALA(robust=True)._steer(adaptation.log_sigma2, adaptation.own, info)
+    steered = FisherMALA(robust=True)._warmup()._steer(adaptation.log_sigma2, adaptation.own, info)
     expected = np.sum(np.log1p(0.015 * (np.array(counted) - 0.574)))
     assert steered - adaptation.log_sigma2 == pytest.approx(expected, rel=1e-10)
 

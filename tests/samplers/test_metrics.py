@@ -9,10 +9,12 @@ from probmodel.samplers.metrics import (
     Metric,
     colour,
     factorise,
+    hessian_contraction,
     soft_absolute,
     softabs,
     solve_metric,
     whiten,
+    whitened_slopes,
 )
 
 
@@ -183,3 +185,109 @@ def test_density_without_what_the_metric_needs(metric, missing, advice):
 def test_density_with_what_the_metric_needs(targets):
     Metric("neg_hessian").check("mmala", targets.Banana())
     Metric("softabs").check("mmala", targets.Banana())
+
+
+# -- how metrics change ----------------------------------------------------------------------------
+
+
+class Quartic:
+    """log density -|x|^4 / 4 - x0^2 x1 / 2, whose derivatives are known."""
+
+    dim, coordinate_names = 3, ()
+
+    def __call__(self, x):
+        r = np.sum(x * x, axis=1)
+        grad = -r[:, None] * x
+        grad[:, 0] -= x[:, 0] * x[:, 1]
+        grad[:, 1] -= 0.5 * x[:, 0] ** 2
+        return -0.25 * r**2 - 0.5 * x[:, 0] ** 2 * x[:, 1], grad
+
+    def hessian(self, x):
+        r = np.sum(x * x, axis=1)
+        H = -r[:, None, None] * np.eye(3) - 2.0 * x[:, :, None] * x[:, None, :]
+        H[:, 0, 0] -= x[:, 1]
+        H[:, 0, 1] -= x[:, 0]
+        H[:, 1, 0] -= x[:, 0]
+        return H
+
+    def contracted(self, x, v, weights):
+        """Gradient of sum_k weights_k v_k'(-H)v_k in closed form."""
+        inner = np.einsum("cki,ci->ck", v, x)
+        squares = np.sum(v * v, axis=2)
+        slope = 2.0 * squares[:, :, None] * x[:, None] + 4.0 * inner[:, :, None] * v
+        slope[:, :, 0] += 2.0 * v[:, :, 0] * v[:, :, 1]
+        slope[:, :, 1] += v[:, :, 0] ** 2
+        return np.einsum("ck,cki->ci", weights, slope)
+
+
+def test_contraction_of_a_hessian():
+    rng, target = np.random.default_rng(10), Quartic()
+    x, v, weights = rng.standard_normal((4, 3)), rng.standard_normal((4, 5, 3)), rng.random((4, 5))
+    weights[1, 2:] = 0.0
+    weights[2] *= 1e-20
+    found, n_grad = hessian_contraction(target, x, target(x)[1], v, weights)
+    np.testing.assert_allclose(found, target.contracted(x, v, weights), rtol=1e-8)
+    assert n_grad.tolist() == [20, 8, 20, 20]
+    alone, _ = hessian_contraction(target, x[:1], target(x[:1])[1], v[:1], weights[:1])
+    np.testing.assert_allclose(alone[0], found[0], rtol=1e-12)
+    nothing, n_grad = hessian_contraction(target, x, target(x)[1], v, 0.0 * weights)
+    assert not nothing.any()
+    assert not n_grad.any()
+
+
+def test_contraction_near_the_end_of_the_support(targets):
+    """A point of the differences that has no density makes the row NaN, and the others stay."""
+    target = targets.HalfSpace(2)
+    x, v = np.array([[1e-3, 0.0], [1.0, 0.0]]), np.array([[[1.0, 0.0]]] * 2)
+    found, _ = hessian_contraction(target, x, target(x)[1], v, np.ones((2, 1)))
+    assert np.isnan(found[0]).all()
+    np.testing.assert_allclose(found[1], 0.0, atol=1e-10)
+    metric = Metric("softabs")
+    frame = metric.frame(target, x)
+    np.testing.assert_array_equal(metric.curvature(target, x, -x, frame).volume[0], 0.0)
+
+
+@pytest.mark.parametrize("name", ["fisher", "neg_hessian", "softabs"])
+def test_frames(targets, name):
+    target, metric = targets.Banana(), Metric(name, 1.5)
+    x = np.array([[0.3, -1.0], [1.0, 0.2], [np.nan, 0.0], [0.0, 3.0]])
+    root, columns, log_det, _, positive = metric.frame(target, x)
+    G = metric(target, x)
+    assert positive.tolist() == [True, True, False, name != "neg_hessian"]
+    for c in np.flatnonzero(positive):
+        np.testing.assert_allclose(root[c] @ root[c].T, G[c], rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(columns[c].T @ root[c], np.eye(2), atol=1e-12)
+        assert log_det[c] == pytest.approx(np.linalg.slogdet(G[c])[1])
+
+
+def test_slopes_of_a_metric_without_a_gradient(targets, monkeypatch):
+    class Turning(targets.Banana):
+        def metric(self, x):
+            return np.where(x[:, :1, None] < 2.0, np.exp(x[:, :1, None]) * self.shape, np.nan)
+
+        shape = np.array([[2.0, 0.3], [0.3, 1.0]])
+
+    target, metric = Turning(), Metric()
+    x = np.array([[0.2, -1.0], [1.0, 0.2], [2.0 - 1e-9, 0.0]])
+    W = metric.frame(target, x).columns
+    found = whitened_slopes(metric, target, x, W)
+    for k in range(2):
+        exact = W[:, 0, k, None, None] * (np.swapaxes(W, 1, 2) @ target.metric(x) @ W)
+        np.testing.assert_allclose(found[:2, k], exact[:2], rtol=1e-8, atol=1e-9)
+    assert not found[2, 0].any()
+    monkeypatch.setattr("probmodel.samplers.metrics.BLOCK", 1)
+    np.testing.assert_array_equal(whitened_slopes(metric, target, x, W), found)
+
+
+@pytest.mark.parametrize("name", ["fisher", "neg_hessian", "softabs"])
+def test_momenta_that_are_not_finite(targets, name):
+    target, metric = targets.Banana(), Metric(name, 1.5)
+    x = np.zeros((3, 2))
+    frame = metric.frame(target, x)
+    grad = target(x)[1]
+    _, memory, _ = metric.curvature(target, x, grad, frame)
+    z = np.array([[1.0, 2.0], [np.nan, 1.0], [0.0, 0.0]])
+    with np.errstate(invalid="ignore"):
+        bend, _ = metric.bend(target, x, grad, frame, memory, z)
+    assert np.isfinite(bend).all(axis=1).tolist() == [True, False, True]
+    np.testing.assert_allclose(bend[2], 0.0, atol=1e-15)

@@ -1,0 +1,288 @@
+"""Which method should be the default? Four candidates at their defaults on the whole gallery.
+
+    OPENBLAS_NUM_THREADS=1 python benchmarks/default.py --csv benchmarks/results/default.csv
+    OPENBLAS_NUM_THREADS=1 python benchmarks/default.py --chains 4 8 32
+    python benchmarks/default.py --methods fisher_mala --models pima heart --references
+
+Each run is ``infer(model, method=method, seed=seed)`` with no other setting, but the number of
+chains if given. Shown are
+
+- converged: whether the largest R-hat over all parameters is 1.01 at most, and the smallest bulk
+  and tail effective sample sizes (ESS) are 400 at least. A run that exceeds the time limit is
+  interrupted, and has not converged, whatever its draws are like,
+- s to 400: seconds of the warm-up, and of as much of the sampling as takes the smaller of bulk and
+  tail ESS to 400; of the whole run, after a >, if it has not converged,
+- gradients of the warm-up and of the sampling, over all chains; a Hessian-vector product counts as
+  two and a Hessian as dim,
+- ESS/gradient: the smaller of bulk and tail ESS per gradient of the sampling,
+- worst z, with --references: the largest distance of a posterior mean from its reference (see
+  `references`), in combined Monte Carlo standard errors,
+- warnings: the kinds of what the run itself found.
+
+The summary says how many runs of a method converged, and how long it takes to 400 relative to the
+best on each model, in the median over models. A method's time on a model is the median over seeds,
+with runs that have not converged as infinitely long (inf); models that no method solves are left
+out. With several numbers of chains, the best is that over all of them.
+
+The time limit needs an alarm clock that Windows does not have.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from measures import Row, gradients, per, r_hat, recorded, worst
+from references import Reference, distance, flat, reference
+from report import environment, markdown, number
+
+from probmodel import infer, load_model, read_data
+from probmodel.density import ModelDensity, as_posterior
+from probmodel.inference.counting import Work
+from probmodel.results.quantity_checks import ESS_LIMIT
+from probmodel.samplers import SAMPLERS
+
+GALLERY = Path(__file__).resolve().parents[1] / "models"
+CANDIDATES = ("fisher_mala", "nuts", "fisher_hmc", "entropy_hmc")
+YES, NO, LATE, FAILED = "yes", "no", "time limit", "error"
+COLUMNS = (
+    "model", "dim", "method", "chains", "seed", "converged", "rhat", "ess_bulk", "ess_tail",
+    "warmup", "draws", "seconds_warmup", "seconds_sampling", "seconds_to_400",
+    "gradients_warmup", "gradients_sampling", "ess_per_gradient", "worst_z", "warnings",
+)  # fmt: skip
+
+
+class Case(NamedTuple):
+    """A model of the gallery with data.
+
+    Attributes
+    ----------
+    model, data : files in `GALLERY` and its folder of data
+    kind : of `references.reference`
+    """
+
+    model: str
+    data: str
+    kind: str
+
+    def build(self) -> ModelDensity:
+        """Compile the posterior."""
+        data = read_data(GALLERY / "data" / self.data)
+        return as_posterior(load_model(GALLERY / self.model)(**data))
+
+
+CASES: dict[str, Case] = {
+    "ripley": Case("logistic_regression.py", "ripley.npz", "importance"),
+    "pima": Case("logistic_regression.py", "pima.npz", "importance"),
+    "heart": Case("logistic_regression.py", "heart.npz", "importance"),
+    "australian": Case("logistic_regression.py", "australian.npz", "importance"),
+    "german": Case("logistic_regression.py", "german.npz", "importance"),
+    "caravan": Case("logistic_regression.py", "caravan.npz", "long"),
+    "kidiq": Case("linear_regression.py", "kidiq.csv", "long"),
+    "eight_schools": Case("eight_schools.py", "eight_schools.json", "published"),
+    "cox_16": Case("log_gaussian_cox.py", "finpines_16x16.npz", "long"),
+    "volatility_500": Case("stochastic_volatility.py", "sp500_500.csv", "long"),
+    "volatility_2515": Case("stochastic_volatility.py", "sp500.csv", "long"),
+}
+ON_REQUEST = ("volatility_2515",)  # 2518 parameters: hours for all methods and seeds
+
+
+class TimeLimit:
+    """Interrupts what runs inside, as Ctrl-C would, once so many seconds have passed.
+
+    Attributes
+    ----------
+    passed : whether that has happened
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._inside = self.passed = False
+
+    def __enter__(self) -> TimeLimit:
+        self._inside = True
+        self._before = signal.signal(signal.SIGALRM, self._ring)
+        signal.setitimer(signal.ITIMER_REAL, self._seconds)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._inside = False  # first of all: the alarm may ring in the next lines
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, self._before)
+
+    def _ring(self, *_: object) -> None:
+        if self._inside:
+            self.passed = True
+            raise KeyboardInterrupt
+
+
+# -- one run --------------------------------------------------------------------------------------
+
+
+def measure(
+    density: ModelDensity, method: str, chains: int | None, seed: int, limit: float
+) -> tuple[Row, Any]:
+    """Run a method at its defaults; return what is measured, and the result, if there is one."""
+    settings = {} if chains is None else {"chains": chains}
+    row: Row = {"dim": density.dim, "method": method, "seed": seed}
+    row["chains"] = chains or SAMPLERS[method].default_chains
+    clock = TimeLimit(limit)
+    try:
+        with clock:
+            run = infer(density, method, seed=seed, quiet=True, **settings)
+    except KeyboardInterrupt:
+        if not clock.passed:
+            raise
+        return row | {"converged": LATE, "seconds_to_400": limit}, None
+    except Exception as error:
+        return row | {"converged": FAILED, "warnings": f"{type(error).__name__}: {error}"}, None
+    if run.attrs["interrupted"] and not clock.passed:
+        raise KeyboardInterrupt
+    return row | described(run, density.dim), run
+
+
+def described(run: Any, dim: int) -> Row:
+    """Judge a result, and read off what it cost."""
+    attrs = run.attrs
+    ensembles = attrs["groups"] if attrs["coupling"] == "ensemble" else None
+    found = worst(flat(run)[1], ensembles)
+    converged = LATE if attrs["interrupted"] else YES if found.converged else NO
+    part = ESS_LIMIT / found.ess if converged == YES else 1.0
+    spent = {phase: gradients(_work(attrs, phase), dim) for phase in ("warmup", "sampling")}
+    return {
+        "converged": converged, "chains": attrs["chains"],
+        "rhat": found.rhat, "ess_bulk": found.bulk, "ess_tail": found.tail,
+        "warmup": attrs["warmup_done"], "draws": attrs["draws_done"],
+        "seconds_warmup": attrs["warmup_time"], "seconds_sampling": attrs["sampling_time"],
+        "seconds_to_400": attrs["warmup_time"] + part * attrs["sampling_time"],
+        "gradients_warmup": spent["warmup"], "gradients_sampling": spent["sampling"],
+        "ess_per_gradient": per(found.ess, spent["sampling"]),
+        "warnings": " ".join(finding["kind"] for finding in json.loads(attrs["warnings"])),
+    }  # fmt: skip
+
+
+def _work(attrs: dict[str, Any], phase: str) -> Work:
+    return Work(*(attrs[f"n_{kind}_{phase}"] for kind in Work._fields))
+
+
+def rows_of(title: str, options: argparse.Namespace) -> Iterator[Row]:
+    """Run every method with every number of chains and seed on one model."""
+    density = CASES[title].build()
+    known: Reference | None = None
+    if options.references:
+        known = reference(density, CASES[title].kind)
+    for chains in options.chains:
+        for method in options.methods:
+            for seed in options.seeds:
+                row, run = measure(density, method, chains, seed, options.time_limit)
+                if known is not None and run is not None:
+                    row["worst_z"] = distance(*flat(run), known)
+                print(f"{title}, {method}, seed {seed}: {row['converged']}", file=sys.stderr)
+                yield {"model": title, "asked": chains} | row
+
+
+# -- tables ---------------------------------------------------------------------------------------
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Format runs as Markdown, one line each."""
+    header = ("model", "d", "method", "chains", "seed", "converged", "R-hat", "bulk", "tail",
+              "s to 400", "gradients, warm-up", "sampling", "ESS/gradient", "worst z",
+              "warnings")  # fmt: skip
+    shown = ("rhat", "ess_bulk", "ess_tail", "seconds_to_400", "gradients_warmup",
+             "gradients_sampling", "ess_per_gradient", "worst_z")  # fmt: skip
+    lines = []
+    for row in rows:
+        figures = dict.fromkeys(shown, np.nan) | row
+        cells = {name: number(figures[name]) for name in shown}
+        cells["rhat"] = r_hat(figures["rhat"])
+        if row["converged"] in (NO, LATE):
+            cells["seconds_to_400"] = f"> {cells['seconds_to_400']}"
+        named = (row["model"], row["dim"], row["method"], row["chains"], row["seed"])
+        rest = (row["converged"], *cells.values(), row.get("warnings", ""))
+        lines.append([str(cell) for cell in (*named, *rest)])
+    return markdown(header, lines)
+
+
+def seconds(rows: Sequence[Row]) -> float:
+    """Median time to 400 over the seeds, infinite for those that did not converge."""
+    times = [row["seconds_to_400"] if row["converged"] == YES else np.inf for row in rows]
+    return float(np.sort(times)[len(times) // 2])  # of two, the longer
+
+
+def summary(rows: Sequence[Row]) -> str:
+    """Format how often each method converged, and how its time compares with the best."""
+    ways = list(dict.fromkeys((row["method"], row["asked"]) for row in rows))
+    times: dict[tuple[str, Any], dict[str, float]] = {way: {} for way in ways}
+    for title in dict.fromkeys(row["model"] for row in rows):
+        for way in ways:
+            times[way][title] = seconds(_chosen(rows, way, title))
+    best = {title: min(times[way][title] for way in ways) for title in times[ways[0]]}
+    solved = [title for title in best if np.isfinite(best[title])]
+    lines = []
+    for way in ways:
+        own = _chosen(rows, way)
+        converged = sum(row["converged"] == YES for row in own)
+        ratios = [times[way][title] / best[title] for title in solved]
+        lines.append((
+            way[0], "default" if way[1] is None else str(way[1]), f"{converged} of {len(own)}",
+            number(float(np.median(ratios))) if ratios else "–", str(sum(np.equal(ratios, 1.0))),
+        ))  # fmt: skip
+    header = ("method", "chains", "converged", "median time to 400 / best",
+              f"best, of {len(solved)} models")  # fmt: skip
+    return markdown(header, lines)
+
+
+def _chosen(rows: Sequence[Row], way: tuple[str, Any], title: str | None = None) -> list[Row]:
+    """Rows of a method and number of chains, on one model or all."""
+    return [
+        row
+        for row in rows
+        if (row["method"], row["asked"]) == way and title in (None, row["model"])
+    ]
+
+
+# -- command line ---------------------------------------------------------------------------------
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Read the options."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    usual = [title for title in CASES if title not in ON_REQUEST]
+    parser.add_argument("--models", nargs="+", default=usual, choices=list(CASES))
+    parser.add_argument(
+        "--methods", nargs="+", default=list(CANDIDATES), choices=list(SAMPLERS), metavar="METHOD"
+    )
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument(
+        "--chains", type=int, nargs="+", default=[None], help="by default, what each method has"
+    )
+    parser.add_argument("--time-limit", type=float, default=300.0, metavar="SECONDS")
+    parser.add_argument("--references", action="store_true", help="compare means (takes a while)")
+    parser.add_argument("--csv", type=Path, metavar="FILE")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run, and print the tables."""
+    options = parse(arguments)
+    print("\n".join(f"- {line}" for line in environment()) + "\n")
+    every = (row for title in options.models for row in rows_of(title, options))
+    rows = list(recorded(options.csv, COLUMNS, every))
+    for chains in options.chains:
+        title = "Default number of chains" if chains is None else f"{chains} chains"
+        print(f"## {title}\n\n{table([r for r in rows if r['asked'] == chains])}\n")
+    print(f"## Summary\n\n{summary(rows)}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,114 @@
+"""The length of trajectories, by stochastic ascent of the change in squared distance (ChEES).
+
+    z, z'    whitened positions at the start and the end, less their mean     (chains, dim)
+    r'       whitened momentum at the end, the velocity of z'                 (chains, dim)
+    alpha    acceptance probability                                           (chains,)
+    Delta    |z'|^2 - |z|^2                                                   (chains,)
+    t        length of the trajectory in time, T times the jitter             ()
+    T        length that is learned; its logarithm climbs
+    G        slope of the logarithm of E alpha Delta^2 in the logarithm of t  ()
+
+    Hoffman, Radul and Sountsov (2021), "An adaptive MCMC scheme for setting trajectory lengths in
+    Hamiltonian Monte Carlo", AISTATS. For a whitened normal density the criterion is proportional
+    to sin^2 t, with its maximum at pi/2, where the end of a trajectory is independent of its start.
+
+Deviations. The paper ascends the criterion itself, by Adam. Its logarithm has a slope of known
+size, G = 2 t cot t for a whitened normal density, so that plain Robbins-Monro steps have the right
+length whatever the dimension and the scale. Longer trajectories cost more: where they take more
+than one step, the criterion is divided by t^`PRICE`, halfway to the rule of Sountsov and Hoffman
+(2021), "Focusing on difficult directions for learning HMC trajectory lengths", who divide by t.
+Without a price a few wide directions make all trajectories longer than pays; at the full price a
+whitened normal density gets 1.17 in place of 1.57, and posteriors with slow directions lose too.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from probmodel.types import Array
+
+START = np.pi / 2.0
+PRICE = 0.5
+RATE = 0.2  # of log T on G, at first, with `CHAINS` chains; their root below
+CHAINS = 32
+STEADY = 10  # iterations after which it falls
+LONGEST_MOVE = 0.2  # of log T
+SHORTEST = 0.3  # T
+MEMORY = 0.1  # weight of an iteration in the running mean of the criterion
+
+
+class Length(NamedTuple):
+    """State of the ascent.
+
+    Attributes
+    ----------
+    log_length : log T
+    log_average : mean of log T, in which iteration n weighs n
+    criterion : running mean of alpha Delta^2
+    n : iterations so far
+    """
+
+    log_length: float
+    log_average: float
+    criterion: float
+    n: int
+
+    def length(self, final: bool = False) -> float:
+        """T of the next iteration; ``final`` gives the average."""
+        return float(np.exp(self.log_average if final else self.log_length))
+
+
+def start_length(length: float = START) -> Length:
+    """Begin with trajectories of that length."""
+    return Length(float(np.log(length)), float(np.log(length)), 0.0, 0)
+
+
+class Trajectories(NamedTuple):
+    """One trajectory of each chain, whitened and about the mean.
+
+    Attributes
+    ----------
+    z, end, velocity : (chains, dim); start, end, and momentum at the end
+    alpha : (chains,), acceptance probability
+    time : t
+    """
+
+    z: Array
+    end: Array
+    velocity: Array
+    alpha: Array
+    time: float
+
+
+def climb(state: Length, seen: Trajectories, step: float, longest: float) -> Length:
+    """Change log T after one trajectory of each chain.
+
+    Parameters
+    ----------
+    state : the ascent so far
+    seen : the trajectories
+    step : size of an integrator's step; nothing is gained by trajectories shorter than that
+    longest : trajectory in time
+    """
+    z, end, alpha = seen.z, seen.end, seen.alpha
+    with np.errstate(over="ignore", invalid="ignore"):
+        change = np.sum((end - z) * (end + z), axis=1)
+        slope = 4.0 * seen.time * change * np.sum(end * seen.velocity, axis=1)
+        square = change * change
+    fine = np.isfinite(slope) & np.isfinite(square) & (alpha > 0.0)
+    if not fine.any():
+        return state
+    n = state.n + 1
+    weight = alpha[fine] / len(alpha)
+    memory = max(MEMORY, 1.0 / n)
+    criterion = (1.0 - memory) * state.criterion + memory * float(weight @ square[fine])
+    G = float(weight @ slope[fine]) / criterion if criterion > 0.0 else 0.0
+    price = PRICE if state.length() > step else 0.0
+    rate = RATE * min(1.0, len(alpha) / CHAINS) ** 0.5 / max(1.0, n / STEADY) ** 0.75
+    move = float(np.clip(rate * (G - price), -LONGEST_MOVE, LONGEST_MOVE))
+    low = min(SHORTEST, longest)
+    log_length = float(np.clip(state.log_length + move, np.log(low), np.log(longest)))
+    average = state.log_average + 2.0 / (n + 1.0) * (log_length - state.log_average)
+    return Length(log_length, float(average), criterion, n)

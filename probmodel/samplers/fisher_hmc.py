@@ -1,0 +1,341 @@
+"""Hamiltonian Monte Carlo that learns its mass matrix from scores, and how long to go.
+
+    x, y      position, proposal                                             (chains, dim)
+    g         score, the gradient of the log density                         (chains, dim)
+    C         root of the inverse mass matrix, learned from scores           see `fisher_learning`
+    r         whitened momentum, standard normal                             (chains, dim)
+    h         step size: of a step of the integrator, which takes two gradients
+    T         length of a trajectory in time; t = T (1 + jitter u), u ~ U(-1, 1)
+    rho       persistence of the momentum
+    alpha     Metropolis-Hastings probability                                (chains,)
+
+In whitened coordinates a posterior that is close to normal looks like independent standard normals.
+Then a quarter of an oscillation, T = pi/2, takes every trajectory to an end that is
+independent of its start, and the whole of it can be one step of the two-stage integrator of
+Blanes, Casas and Sanz-Serna (2014): an almost independent draw for two gradients.
+
+    Titsias (2023), "Optimal preconditioning and Fisher adaptive Langevin sampling", whose
+    section 7 names this use of the learned Fisher matrix as future work.
+    Hoffman, Radul and Sountsov (2021), "An adaptive MCMC scheme for setting trajectory lengths in
+    Hamiltonian Monte Carlo": T, and one jittered length for all chains, so that none waits.
+    Horowitz (1991), "A generalized guided Monte Carlo algorithm": partial refreshment.
+
+The warm-up has two halves. In the first the chains take Langevin steps, and learn as `fisher_mala`
+does to get to the bulk from wherever they start. In the second they follow trajectories: after
+10, 25, 50, 100, 200, ... of them a new C is put to use, h follows alpha by dual averaging, and T
+climbs the criterion of `adaptation.trajectory_length`. The steps of a trajectory are all of one
+size, h at most, and h is `LONGEST_STEP` at most, because C has the scale of the posterior: beyond
+that a trajectory would be steered by the acceptance of a resonance.
+
+One trajectory in twenty, drawn at random for all chains, has steps of a quarter of the size. Where a
+posterior narrows to a neck, the usual step may never be accepted; these lead out of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from probmodel.adaptation.dual_averaging import DualAveraging, average, start_averaging
+from probmodel.adaptation.trajectory_length import Length, Trajectories, climb, start_length
+from probmodel.adaptation.welford import no_moments
+from probmodel.samplers.base import Coupling, Info, Remark, Sampler, State
+from probmodel.samplers.fisher_learning import DenseShape, SampledShape, Shape, scaled
+from probmodel.samplers.fisher_warmup import Adaptation as Langevin
+from probmodel.samplers.fisher_warmup import FisherWarmup
+from probmodel.samplers.hamiltonian import LEAPFROG, TWO_STAGE, simulate, with_momentum
+from probmodel.samplers.metropolis import adaptable, check_start, decide, evaluate
+from probmodel.samplers.roots import Root, inverse_transposed, transposed_times
+from probmodel.samplers.settings import check_choice, check_number, check_share, check_whole
+from probmodel.types import Array, LogDensity
+
+MetricName = Literal["auto", "dense", "low_rank", "diag"]
+METRICS = ("auto", "dense", "low_rank", "diag")
+
+LARGEST_DENSE = 1000  # parameters up to which "auto" is dense
+LONGEST_STEP = 2.0  # h; up to there the integrator's error is small
+FIRST_WINDOWS = (10, 25, 50)  # trajectories after which C is renewed; then they double
+SETTLING = 0.2  # share of the second half after the last renewal
+MEMORY = 0.02  # weight of an iteration in the mean of the draws, when there have been many
+CAUTIOUS = 0.05  # share of trajectories with short steps
+SHORT = 0.25  # of the usual step
+CUT_OFF = 0.01  # share of trajectories cut short that is remarked on
+
+
+class MomentumState(NamedTuple):
+    """Where the chains are, and the whitened momenta they arrived with."""
+
+    x: Array
+    logp: Array
+    grad: Array
+    momentum: Array
+
+
+class Params(NamedTuple):
+    """What one transition uses.
+
+    Attributes
+    ----------
+    step_size : h; in the first half of the warm-up it may differ between chains, (chains,)
+    length : T; zero for one Langevin step
+    root : C
+    """
+
+    step_size: float | Array
+    length: float
+    root: Root
+
+
+class Trajectory(NamedTuple):
+    """What was planned for a transition.
+
+    Attributes
+    ----------
+    time : length of the trajectory in time
+    cautious : whether its steps were short
+    cut_off : whether it would have gone on without `FisherHMC.max_steps`
+    """
+
+    time: float
+    cautious: bool
+    cut_off: bool
+
+
+class Learning(NamedTuple):
+    """What the second half of the warm-up knows.
+
+    Attributes
+    ----------
+    shape : what C is made from
+    root, dual : C in use, and the root whose `transposed_times` is C^-1
+    mean : (dim,), of recent draws
+    averaging, length : what steers h and T
+    n : trajectories so far
+    """
+
+    shape: Shape
+    root: Root
+    dual: Root
+    mean: Array
+    averaging: DualAveraging
+    length: Length
+    n: int
+
+
+@dataclass(frozen=True)
+class FisherHMC(Sampler):
+    """Hamiltonian Monte Carlo preconditioned by a learned Fisher matrix.
+
+    Parameters
+    ----------
+    target_accept : float
+        Acceptance that h aims at, between 0 and 1, where trajectories take several steps.
+    trajectory_length : float, optional
+        T, above 0, in units of the whitened posterior; learned if not given.
+    jitter : float
+        Share by which the lengths of trajectories vary, from 0 to below 1.
+    persistence : float
+        rho, from 0 to below 1: how much of the momentum is kept from one trajectory to the next.
+    metric : {"auto", "dense", "low_rank", "diag"}
+        What the inverse mass matrix is: any matrix, a diagonal and a few directions, or a diagonal.
+        By default dense up to 1000 parameters, and low-rank beyond.
+    max_steps : int
+        Most steps of a trajectory, at least 1.
+
+    Raises
+    ------
+    SamplerError
+        If a setting is out of its range.
+    """
+
+    target_accept: float = 0.8
+    trajectory_length: float | None = None
+    jitter: float = 0.2
+    persistence: float = 0.0
+    metric: MetricName = "auto"
+    max_steps: int = 500
+
+    name: ClassVar[str] = "fisher_hmc"
+    summary: ClassVar[str] = "trajectories of learned length, whitened by what the scores tell"
+    paper: ClassVar[str] = "after Titsias (2023) and Hoffman et al. (2021)"
+    learns: ClassVar[str] = "step size, trajectory length, mass matrix"
+    cost: ClassVar[str] = "2 gradients or more, 2 O(d²) each"
+    coupling: ClassVar[Coupling] = "pooled_warmup"
+    default_warmup: ClassVar[int] = 500
+    default_draws: ClassVar[int] = 2000
+    default_chains: ClassVar[int] = 16
+
+    def __post_init__(self) -> None:
+        check_number(self.name, "target_accept", self.target_accept, above=0.0, below=1.0)
+        check_number(
+            self.name, "trajectory_length", self.trajectory_length, above=0.0, optional=True
+        )
+        check_share(self.name, "jitter", self.jitter)
+        check_share(self.name, "persistence", self.persistence)
+        check_choice(self.name, "metric", self.metric, METRICS)
+        check_whole(self.name, "max_steps", self.max_steps, least=1)
+
+    def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> MomentumState:
+        """State at the starting points, with fresh momenta."""
+        state = check_start(self.name, evaluate(density, x))
+        return MomentumState(state.x, state.logp, state.grad, rng.standard_normal(x.shape))
+
+    def step(
+        self, rng: np.random.Generator, density: LogDensity, state: MomentumState, params: Params
+    ) -> tuple[MomentumState, Info]:
+        """One trajectory of every chain, all of one length; or one Langevin step."""
+        noise = rng.standard_normal(state.x.shape)
+        u, chance = 2.0 * rng.random() - 1.0, rng.random()
+        rho = self.persistence if params.length else 0.0
+        momentum = rho * state.momentum + np.sqrt(1.0 - rho * rho) * noise
+        h, n, record = self._plan(params, u, chance)
+        integrator = (
+            TWO_STAGE if params.length else LEAPFROG
+        )  # one leapfrog step is a Langevin step
+        start = with_momentum(State(*state[:3]), params.root, momentum)
+        end, taken = simulate(density, start, params.root, h, n, integrator)
+        with np.errstate(invalid="ignore"):
+            log_ratio = start.energy - end.energy
+        proposal = MomentumState(end.x, end.logp, end.grad, end.momentum)
+        turned = MomentumState(state.x, state.logp, state.grad, -momentum)
+        new, info = decide(rng, log_ratio, turned, proposal, n_grad=0)
+        stats = {
+            "n_steps": taken,
+            "energy": np.where(info.accepted, end.energy, start.energy),
+            "cut_off": np.full(len(taken), record.cut_off),
+        }
+        return new, info._replace(n_grad=taken, previous=state, stats=stats, record=record)
+
+    def _plan(
+        self, params: Params, u: float, chance: float
+    ) -> tuple[float | Array, int, Trajectory]:
+        """Step size and number of steps of the next trajectory."""
+        if not params.length:
+            return params.step_size, 1, Trajectory(0.0, cautious=False, cut_off=False)
+        t, h = params.length * (1.0 + self.jitter * u), float(params.step_size)
+        wanted = max(1, round(t / h))
+        n = min(wanted, self.max_steps)
+        cautious = chance < CAUTIOUS
+        step = min(h, t / n) * (SHORT if cautious else 1.0)
+        return step, n, Trajectory(n * step, cautious, cut_off=n < wanted)
+
+    def adapt_init(
+        self, rng: np.random.Generator, density: LogDensity, state: MomentumState
+    ) -> Langevin:
+        """Start with plain Langevin steps."""
+        warmup = self._langevin(0, self._is_dense(state.x.shape[1]))
+        return warmup.start(rng, density, State(*state[:3]))
+
+    def adapt(
+        self,
+        rng: np.random.Generator,
+        density: LogDensity,
+        i: int,
+        n_warmup: int,
+        adaptation: Langevin | Learning,
+        state: MomentumState,
+        info: Info,
+    ) -> Langevin | Learning:
+        """Learn as `fisher_mala` does, then from trajectories."""
+        half = n_warmup // 2
+        if isinstance(adaptation, Learning):
+            return self._learn(adaptation, n_warmup - half, state, info)
+        position = State(*state[:3])
+        warmup = self._langevin(half, self._is_dense(state.x.shape[1]))
+        adaptation = warmup.adapt(rng, density, i, half, adaptation, position, info)
+        return adaptation if i + 1 < half else self._begin(adaptation, position)
+
+    def _is_dense(self, dim: int) -> bool:
+        return self.metric == "dense" or (self.metric == "auto" and dim <= LARGEST_DENSE)
+
+    def _langevin(self, iterations: int, dense: bool) -> FisherWarmup:
+        return FisherWarmup(self.name, initial_steps=iterations // 2, diagonal=not dense)
+
+    def _begin(self, langevin: Langevin, state: State) -> Learning:
+        """Go over to trajectories, with the preconditioner and the step size so far."""
+        R = langevin.fisher.R
+        root = scaled(R, state)
+        sigma = float(np.exp(0.5 * langevin.log_sigma2) * np.median(langevin.own.factor))
+        h = sigma * np.sqrt(len(R) / np.sum(np.square(root)))  # sigma has tr(C C') = dim
+        shape: Shape = SampledShape(self.metric != "diag")
+        if R.ndim == 2:
+            shape = DenseShape(R, langevin.fisher.n, no_moments(len(R)))
+        length = start_length(*([self.trajectory_length] if self.trajectory_length else []))
+        return Learning(
+            shape, root, inverse_transposed(root), state.x.mean(axis=0),
+            start_averaging(min(h, LONGEST_STEP)), length, 0,
+        )  # fmt: skip
+
+    def _learn(self, known: Learning, total: int, state: MomentumState, info: Info) -> Learning:
+        """Learn from one of ``total`` trajectories."""
+        n, position = known.n + 1, State(*state[:3])
+        shape = known.shape.learn(position, info, known.n)
+        known = known._replace(shape=shape, n=n)
+        if not info.record.cautious:
+            known = self._steered(known, state, info)
+        return self._renewed(known, position) if is_renewal(n, total) else known
+
+    def _steered(self, known: Learning, state: MomentumState, info: Info) -> Learning:
+        """Steer h and T by a trajectory of the usual steps."""
+        weight = max(MEMORY, 1.0 / (known.n + 1))
+        mean = known.mean + weight * (state.x.mean(axis=0) - known.mean)
+        averaging = average(known.averaging, adaptable(info.accept_prob, info), self.target_accept)
+        longest = float(np.log(LONGEST_STEP))
+        averaging = averaging._replace(
+            log_step=min(averaging.log_step, longest),
+            log_average=min(averaging.log_average, longest),
+        )
+        length = known.length
+        if self.trajectory_length is None:
+            h = averaging.step_size()
+            length = climb(length, self._whitened(known, info), h, self.max_steps * h)
+        return known._replace(mean=mean, averaging=averaging, length=length)
+
+    def _whitened(self, known: Learning, info: Info) -> Trajectories:
+        """Trajectories of all chains in whitened coordinates about the mean."""
+        z, end = (
+            transposed_times(known.dual, state.x - known.mean)
+            for state in (info.previous, info.proposal)
+        )
+        return Trajectories(z, end, info.proposal.momentum, info.accept_prob, info.record.time)
+
+    @staticmethod
+    def _renewed(known: Learning, state: State) -> Learning:
+        """Put a new C to use, and start anew with what depends on it."""
+        root = known.shape.root(state, known.root)
+        return known._replace(
+            shape=known.shape.next_window(),
+            root=root,
+            dual=inverse_transposed(root),
+            averaging=start_averaging(known.averaging.step_size(True)),
+        )
+
+    def params(self, adaptation: Langevin | Learning, final: bool = False) -> Params:
+        """Step size, length and mass matrix of the next transition."""
+        if isinstance(adaptation, Learning):
+            h = adaptation.averaging.step_size(final)
+            return Params(h, adaptation.length.length(final), adaptation.root)
+        plain = self._langevin(0, adaptation.fisher.R.ndim == 2).params(adaptation, final)
+        return Params(plain.step_size, 0.0, plain.root)
+
+    def remarks(self, params: Params, stats: dict[str, Array]) -> list[Remark]:
+        """Say so if trajectories were cut short."""
+        share = float(np.mean(stats["cut_off"])) if np.size(stats["cut_off"]) else 0.0
+        if share <= CUT_OFF:
+            return []
+        message = (
+            f"{share:.1%} of the trajectories were cut off after max_steps={self.max_steps} steps, "
+            "before they had gone as far as pays. The draws are valid but dependent: raise "
+            "max_steps, or reparameterise so that fewer directions are far narrower than others."
+        )
+        return [Remark("trajectories_cut_off", message)]
+
+
+def is_renewal(count: int, total: int) -> bool:
+    """Whether a new C is put to use after ``count`` of ``total`` trajectories."""
+    if count > (1.0 - SETTLING) * total:
+        return False
+    doublings = count / FIRST_WINDOWS[-1]
+    return count in FIRST_WINDOWS or (doublings >= 1.0 and np.log2(doublings) % 1.0 == 0.0)

@@ -1,0 +1,123 @@
+"""What `fisher_hmc` learns of the shape of the posterior, while it samples trajectories.
+
+    x, g      draws and their scores                                        (chains, dim)
+    s         score increments over trajectories, sqrt(alpha) (g(y) - g(x)) (chains, dim)
+    F         Fisher matrix, the covariance of scores                       (dim, dim)
+    R         root of the inverse of the sum of signals, A = R R'           (dim, dim)
+    C         root of the inverse mass matrix                               see `roots`
+    Sigma     covariance of the draws of a window                           (dim, dim)
+    U, e      eigenvectors and eigenvalues of C^-1 Sigma C'^-1              (dim, dim), (dim,)
+
+A dense C begins as R, scaled so that the scores have C'g of variance one. By the information
+inequality F^-1 is the smallest covariance that these scores allow: for a posterior that is not
+normal, some directions are wider, in which trajectories would take long. Where a window of draws
+shows that beyond chance, C is widened by e^(1/4), which makes the inverse mass matrix along
+those directions the geometric mean of F^-1 and Sigma; that is the best choice for a normal density
+fitted to both (Seyboldt, Carlson and Carpenter, 2026, arXiv:2603.18845).
+
+The diagonal and the low-rank kind take that geometric mean for all directions, from the draws and
+the scores of a window, as `adaptation.low_rank` says; their memory is O(dim) a draw kept.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from probmodel.adaptation.fisher_root import downdate, kept, winsorised
+from probmodel.adaptation.low_rank import low_rank, scales
+from probmodel.adaptation.welford import Moments, add_batch, no_moments
+from probmodel.samplers.base import Info, State
+from probmodel.samplers.fisher_warmup import FORGETTING, LONGEST_SIGNAL
+from probmodel.samplers.metropolis import adaptable
+from probmodel.samplers.roots import LowRank, Root, transposed_times
+from probmodel.types import Array
+
+BEYOND_CHANCE = 1.5  # times the largest eigenvalue that as many independent draws would show
+ENOUGH = 2  # draws a dimension, for directions to be compared
+MOST_ROWS = 2048  # draws that are kept of a window
+FEWEST_ROWS = 20  # of which something is learned
+
+
+class DenseShape(NamedTuple):
+    """A dense root, learned from score increments and the draws of a window.
+
+    Attributes
+    ----------
+    R : (dim, dim)
+    n : number of updates of R
+    moments : of the draws of the window
+    """
+
+    R: Array
+    n: int
+    moments: Moments
+
+    def learn(self, state: State, info: Info, count: int) -> DenseShape:
+        """Take in a transition of all chains."""
+        n = self.n + 1
+        gamma, previous = ((1.0 + FORGETTING) / (m + FORGETTING) for m in (n, n - 1))
+        with np.errstate(over="ignore", invalid="ignore"):
+            increments = info.proposal.grad - info.previous.grad
+            signals = adaptable(np.sqrt(info.accept_prob)[:, None] * increments, info)
+        R = downdate(self.R, winsorised(signals, LONGEST_SIGNAL), kept(gamma, previous))
+        return DenseShape(R, n, add_batch(self.moments, state.x))
+
+    def root(self, state: State, previous: Root) -> Root:
+        """Root of the inverse mass matrix, at the end of a window."""
+        C = scaled(self.R, state)
+        n, dim = self.moments.n, len(C)
+        if n < ENOUGH * dim:
+            return C
+        D = np.linalg.inv(C)
+        with np.errstate(over="ignore", invalid="ignore"):
+            whitened = D @ (self.moments.scatter / n) @ D.T
+        if not np.isfinite(whitened).all():
+            return C
+        e, U = np.linalg.eigh(whitened)
+        edge = BEYOND_CHANCE * (1.0 + np.sqrt(dim / n)) ** 2
+        return np.asarray(C @ (U * np.where(e > edge, np.abs(e) ** 0.25, 1.0)))
+
+    def next_window(self) -> DenseShape:
+        """Forget the draws, not the scores."""
+        return self._replace(moments=no_moments(len(self.R)))
+
+
+class SampledShape(NamedTuple):
+    """A diagonal root, or one of low rank beside a diagonal, from the draws of a window.
+
+    Attributes
+    ----------
+    rank : whether there is more than a diagonal
+    rows : draws and their scores, (chains, dim) each
+    """
+
+    rank: bool
+    rows: tuple[tuple[Array, Array], ...] = ()
+
+    def learn(self, state: State, info: Info, count: int) -> SampledShape:
+        """Take in a transition of all chains, or leave it out where there would be too many."""
+        stride = 1 + len(self.rows) * len(state.x) // MOST_ROWS
+        return self if count % stride else self._replace(rows=(*self.rows, (state.x, state.grad)))
+
+    def root(self, state: State, previous: Root) -> Root:
+        """Root of the inverse mass matrix, at the end of a window."""
+        if len(self.rows) * len(state.x) < FEWEST_ROWS:
+            return previous
+        x, grad = (np.concatenate(part) for part in zip(*self.rows, strict=True))
+        return LowRank(*low_rank(x, grad)) if self.rank else scales(x, grad)
+
+    def next_window(self) -> SampledShape:
+        """Forget the draws."""
+        return SampledShape(self.rank)
+
+
+Shape = DenseShape | SampledShape
+
+
+def scaled(root: Array, state: State) -> Array:
+    """Scale a root, (dim, dim) or (dim,), so that the scores of a state have C'g of length dim."""
+    whitened = transposed_times(root, state.grad)
+    square = float(np.mean(np.square(whitened)))
+    return np.asarray(root / np.sqrt(square)) if 0.0 < square < np.inf else root

@@ -1,0 +1,428 @@
+"""Trajectories of the No-U-Turn sampler: all chains in one batch, one leapfrog step at a time.
+
+    q, r      position and whitened momentum of the newest leaf          (chains, dim)
+    k         half a kick, h/2 C'g(q)                                    (chains, dim)
+    C         root of the inverse mass matrix, M^-1 = C C'               see `roots`
+    h         step size                                                  () or (chains, 1)
+    t         number of the newest leaf of the trajectory, from zero     (chains,)
+    n         number of the newest leaf of its subtree, from zero        (chains,)
+    S         sum of the momenta of the tree, newest leaf included       (chains, dim)
+    w         log weight of a leaf: energy at the start less its own     (chains,)
+    W         log of the summed weights of a tree                        (chains,)
+
+A trajectory doubles again and again, by a subtree of as many leaves as it has, grown leaf by leaf
+to either side. Leaf t is leaf n = t + 1 - 2^j of the subtree of doubling j = floor(log2(t + 1)).
+Time runs away from the start: on the way back into the past momenta change their sign, so that one
+leapfrog step is the same operation for all chains, and the dot products of the criterion, which are
+even in the sign, stay what they are.
+
+A tree turns if S'r <= 0 at one of its ends, where S sums up the tree. It also turns if its left
+half does with the first leaf of the right half, or its right half with the last of the left half.
+All three are asked of all subtrees that a recursion would build. A leaf where an aligned subtree
+begins is kept in a slot, with the sum of all momenta before it, and so is the leaf before: any
+stretch of leaves that ends with the newest one is then a difference of sums. Slot 0 is the far end
+of the whole trajectory. Half a tree with one more leaf is looked at as soon as that leaf is there.
+
+Whoever has ended idles, or begins its next transition at once. An idle chain has momentum and kick
+zero and is not evaluated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from probmodel.samplers.base import Info, State
+from probmodel.samplers.metropolis import DIVERGENCE
+from probmodel.samplers.roots import Root, times, transposed_times
+from probmodel.samplers.windowed import Breakdown
+from probmodel.types import Array, LogDensity
+
+AHEAD = 128  # transitions that a chain may be ahead of the slowest one
+BACKWARD, FORWARD = 0, 1  # sides of a trajectory
+
+
+class Schedule(NamedTuple):
+    """What is done with each leaf of a trajectory; the last row is that of an idle chain.
+
+    Attributes
+    ----------
+    slot : (2^depth,) int
+        Where the leaf is kept; `depth` + 1, which is never read, for one that begins nothing.
+    checks : (2^depth, 2 (depth + 2)) bool
+        What is asked of the stretches that end with it: entry 2 i is that of the stretch from the
+        leaf in slot i, entry 2 i + 1 that from the leaf before it.
+    whole : (2^depth,) bool
+        Whether it completes a doubling.
+    """
+
+    slot: Array
+    checks: Array
+    whole: Array
+
+
+OUTER = (0, 3)  # entries of `Schedule.checks` that ask of the whole trajectory, not of a subtree
+
+
+@cache
+def schedule(depth: int) -> Schedule:
+    """Return the schedule of trajectories of up to ``depth`` doublings."""
+    t = np.arange(2**depth)
+    size = 2 ** np.array([int(i + 1).bit_length() - 1 for i in t])
+    n = t + 1 - size
+    own = 1 + np.array([int(i >> 1).bit_count() for i in n])
+    ones = np.array([(~int(i) & (int(i) + 1)).bit_length() - 1 for i in n])  # trailing ones of n
+    checks = np.zeros((len(t), depth + 2, 2), dtype=bool)
+    slots = np.arange(depth + 2)
+    whole, even = n == size - 1, n % 2 == 0
+    # Subtrees that the leaf completes: their beginnings, and those of their right halves.
+    least = np.where(whole, 0, own - ones + 1)[:, None]
+    complete = (~even | whole)[:, None]
+    checks[:, :, 0] = complete & (slots >= least) & (slots <= own[:, None])
+    checks[:, :, 1] = complete & (slots > least) & (slots <= own[:, None])
+    # A left half, and the first leaf of the right one.
+    checks[even, own[even] - 1, 0] = True
+    checks[0, 1] = False  # a tree of one leaf has no halves
+    slot = np.where(even, own, depth + 1)
+    checks[-1], slot[-1], whole[-1] = False, depth + 1, False
+    return Schedule(slot, checks.reshape(len(t), -1), whole)
+
+
+class Trees:
+    """The trajectories of a batch of chains.
+
+    Parameters
+    ----------
+    density : the target
+    state : where the chains are
+    root : C
+    step_size : h; one for all, or (chains,)
+    max_depth : doublings of a trajectory, at most
+    """
+
+    def __init__(
+        self,
+        density: LogDensity,
+        state: State,
+        root: Root,
+        step_size: float | Array,
+        max_depth: int,
+    ) -> None:
+        chains, dim = state.x.shape
+        self._density, self._root, self._depth_limit = density, root, max_depth
+        h = np.asarray(step_size, dtype=float)
+        self._h = h[:, None] if h.ndim else h
+        self._plan = schedule(max_depth)
+        self._idle_leaf = 2**max_depth - 1
+        self._all = np.arange(chains)
+        self._live: Array | None = None  # who does not idle; None if nobody idles
+        self._start = state
+        # The newest leaves: q, k, S, r, S before, the last r, and S before that.
+        self._leaf = np.zeros((7, chains, dim))
+        self._q, self._k, self._sum, self._r = self._leaf[:4]
+        # Each chain's slots: r, S before it, the r before that, and S before that one.
+        self._kept = np.zeros((chains, max_depth + 2, 4, dim))
+        self._stretches = self._kept.reshape(-1, 2, dim)  # r and S before, by chain and check
+        # Both ends of each trajectory: q, k and the momentum that leads away from it.
+        self._ends = np.empty((3, 2 * chains, dim))
+        self._side = np.empty(chains, dtype=int)
+        # The draw of the trajectory so far, and of the subtree.
+        self._draw, self._new_draw = np.array([state.x, state.grad]), np.empty((2, chains, dim))
+        self._scalars, self._new_scalars = np.zeros((5, chains)), np.empty((3, chains))
+        self._logp, self._weight, self._total, self._alpha, self._energy = self._scalars
+        self._logp[:] = state.logp
+        self._new_total = self._new_scalars[2]
+        self._counts = np.zeros((2, chains), dtype=int)
+        self._t, self._depth = self._counts
+        self._t[:] = self._idle_leaf
+        self._flags = np.zeros((4, chains), dtype=bool)
+        self._moved, self._turned, self._failed, self._diverged = self._flags
+        self._logp_here, self._grad_here = np.zeros(chains), np.zeros((chains, dim))
+        self._uniform = np.empty((chains, 2**max_depth + 2 * max_depth))
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Multiply the step size into the root, where that is a diagonal."""
+        self._diagonal = self._root is None or getattr(self._root, "ndim", 0) == 1
+        scale = self._h * (1.0 if self._root is None else self._root) if self._diagonal else self._h
+        self._drift = scale
+        self._half_kick = 0.5 * scale
+
+    def run(self, rng: np.random.Generator, n: int) -> Iterator[tuple[State, Info]]:
+        """Yield the states and infos of ``n`` transitions of every chain.
+
+        Chains begin their next transition when they have ended one, unless they are too far ahead;
+        with ``n`` = 1 they wait for each other.
+        """
+        self._rng = rng
+        self._goal, self._given = n, 0
+        self._finished = np.zeros(len(self._all), dtype=int)
+        _, chains, dim = self._draw.shape
+        self._results = Results(chains, dim, min(n, AHEAD))
+        previous = self._start
+        self._wake(self._all)
+        while self._given < n:
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                while self._finished.min() == self._given:
+                    self._sweep()
+            state, info = self._results.take(self._given, previous)
+            self._given += 1
+            yield state, info
+            previous = state
+            if self._live is not None:
+                self._wake((self._t == self._idle_leaf).nonzero()[0])
+
+    # -- one leaf ------------------------------------------------------------------------------
+
+    def _sweep(self) -> None:
+        """Add leaves to the trajectories of all chains that do not idle, until one may be over."""
+        logp, grad = self._leapfrog()
+        weight = np.vecdot(self._r, self._r)
+        weight *= -0.5
+        weight += logp
+        weight += self._energy
+        least, most = np.minimum.reduce(weight), np.maximum.reduce(weight)
+        event = not (least >= DIVERGENCE and most < np.inf)
+        if event:
+            self._break_down(weight)
+        self._choose(weight, logp, grad)
+        t = self._t
+        self._keep(self._plan.slot.take(t))
+        event |= self._look_back(t)
+        whole = self._plan.whole.take(t)
+        t += 1 if self._live is None else t < self._idle_leaf
+        if event or np.count_nonzero(whole):
+            self._complete(whole)
+
+    def _leapfrog(self) -> tuple[Array, Array]:
+        """One leapfrog step; the log density at the new leaf, and its gradient."""
+        leaf, r = self._leaf, self._r
+        leaf[4:6] = leaf[2:4]
+        np.subtract(self._sum, r, out=leaf[6])
+        r += self._k
+        self._q += self._drift * (r if self._diagonal else times(self._root, r))
+        logp, grad = self._evaluate()
+        slope = grad if self._diagonal else transposed_times(self._root, grad)
+        np.multiply(self._half_kick, slope, out=self._k)
+        r += self._k
+        self._sum += r
+        return logp, grad
+
+    def _evaluate(self) -> tuple[Array, Array]:
+        """Evaluate the chains that do not idle; for the others nothing changes."""
+        if self._live is None:
+            logp, grad = self._density(self._q.copy())
+            return logp, grad
+        rows = self._live
+        self._logp_here[rows], self._grad_here[rows] = self._density(self._q[rows])
+        return self._logp_here, self._grad_here
+
+    def _break_down(self, weight: Array) -> None:
+        """Note which leaves are out of proportion, or not finite, and take their weight away."""
+        lost = ~((weight >= DIVERGENCE) & (weight < np.inf))
+        self._diverged |= lost
+        self._failed |= lost
+        weight[lost] = -np.inf
+
+    def _choose(self, weight: Array, logp: Array, grad: Array) -> None:
+        """Take the newest leaf as the draw of its subtree, with its share of the weight."""
+        np.logaddexp(self._new_total, weight, out=self._new_total)
+        self._alpha += np.exp(np.minimum(weight, 0.0))
+        share = np.exp(weight - self._new_total)
+        taken = (self._uniform[self._all, self._t] < share).nonzero()[0]
+        if taken.size:
+            rows = selection(taken)
+            self._new_draw[0, rows], self._new_draw[1, rows] = self._q[rows], grad[rows]
+            self._new_scalars[0, rows], self._new_scalars[1, rows] = logp[rows], weight[rows]
+
+    def _keep(self, slot: Array) -> None:
+        """Keep the newest leaves that begin a subtree in their slots, with the ones before."""
+        index = (slot <= self._depth_limit).nonzero()[0]
+        if index.size:
+            self._kept[index, slot[index]] = self._leaf[3:, selection(index)].swapaxes(0, 1)
+
+    def _look_back(self, t: Array) -> bool:
+        """Ask all stretches that end with the newest leaf; return whether a subtree has failed."""
+        checks = self._plan.checks
+        found = checks.take(t, axis=0).ravel().nonzero()[0]
+        rows = found // checks.shape[1]
+        first = self._stretches.take(found, axis=0)
+        stretch = self._sum.take(rows, axis=0)
+        stretch -= first[:, 1]
+        turning = np.vecdot(stretch, first[:, 0])
+        np.minimum(turning, np.vecdot(stretch, self._r.take(rows, axis=0)), out=turning)
+        turned = turning <= 0.0
+        if not np.count_nonzero(turned):
+            return False
+        rows, entries = rows[turned], found[turned] % checks.shape[1]
+        outer = (entries == OUTER[0]) | (entries == OUTER[1])
+        self._turned[rows[outer]] = True
+        self._failed[rows[~outer]] = True
+        return not outer.all()
+
+    # -- whole subtrees and trajectories -------------------------------------------------------
+
+    def _complete(self, whole: Array) -> None:
+        """Join whole subtrees to their trajectories, and end those that are over."""
+        over = self._failed.copy()
+        index = (whole & ~over).nonzero()[0]
+        if index.size:
+            self._join(index)
+            last = self._turned[index] | (self._depth[index] == self._depth_limit)
+            over[index] = last
+            index = index[~last]
+        if index.size:
+            self._double(index)
+        index = over.nonzero()[0]
+        if index.size:
+            self._end(index)
+
+    def _join(self, index: Array) -> None:
+        """Join a subtree: its draw is taken by its weight over that of the trajectory so far."""
+        rows = selection(index)
+        total, new = self._total[rows], self._new_total[rows]
+        u = self._uniform[index, self._idle_leaf + 1 + self._depth[rows]]
+        won = index[u < np.exp(new - total)]
+        if won.size:
+            taken = selection(won)
+            self._draw[:, taken] = self._new_draw[:, taken]
+            self._scalars[:2, taken] = self._new_scalars[:2, taken]
+            self._moved[taken] = True
+        self._total[rows] = np.logaddexp(total, new)
+        self._depth[rows] += 1
+        end = selection(2 * index + self._side[rows])
+        self._ends[:2, end], self._ends[2, end] = self._leaf[:2, rows], self._r[rows]
+
+    def _double(self, index: Array) -> None:
+        """Set out to double trajectories, each to a random side."""
+        rows = selection(index)
+        column = self._idle_leaf + 1 + self._depth_limit + self._depth[rows]
+        side = (self._uniform[index, column] < 0.5).astype(int)
+        self._sum[rows] *= np.where(side == self._side[rows], 1.0, -1.0)[:, None]
+        self._side[rows] = side
+        number = 2 * index + side
+        end = selection(number)
+        self._leaf[:2, rows], self._r[rows] = self._ends[:2, end], self._ends[2, end]
+        self._kept[rows, 0, 0] = -self._ends[2, selection(number ^ 1)]
+        self._new_total[rows] = -np.inf
+
+    def _end(self, index: Array) -> None:
+        """Hand in the draws of trajectories that are over, and go on to the next."""
+        rows = selection(index)
+        finished = self._finished[index]
+        self._results.put(
+            index, finished,
+            self._draw[:, rows], self._scalars[:, rows], self._counts[:, rows],
+            self._flags[:, rows],
+        )  # fmt: skip
+        diverged = self._diverged[rows]
+        if np.count_nonzero(diverged):
+            lost = index[diverged]
+            self._results.break_down(lost, self._finished[lost], self._q[lost])
+        self._finished[rows] += 1
+        self._wake(index)
+
+    def _wake(self, index: Array) -> None:
+        """Begin the next transitions of some chains, unless they are to wait or done: they idle."""
+        going = self._finished[index] < min(self._goal, self._given + AHEAD)
+        awake = index[going]
+        if awake.size:
+            self._begin(awake)
+        if awake.size < index.size:
+            self._idle(index[~going])
+        if awake.size < index.size or self._live is not None:
+            live = self._t < self._idle_leaf
+            self._live = None if live.all() else live.nonzero()[0]
+
+    def _idle(self, index: Array) -> None:
+        """Let some chains idle."""
+        self._t[index] = self._idle_leaf
+        self._leaf[:, index], self._energy[index] = 0.0, 0.0
+        self._failed[index] = False
+        self._logp_here[index], self._grad_here[index] = 0.0, 0.0
+
+    def _begin(self, index: Array) -> None:
+        """Begin transitions: fresh momenta, and a trajectory of one leaf."""
+        rows = selection(index)
+        x, grad = self._draw[:, rows]
+        r = self._rng.standard_normal(x.shape)
+        self._uniform[rows] = self._rng.random((len(index), self._uniform.shape[1]))
+        slope = grad if self._diagonal else transposed_times(self._root, grad)
+        half = self._half_kick[rows] if self._h.ndim else self._half_kick
+        k = half * slope
+        for side, away in ((FORWARD, r), (BACKWARD, -r)):
+            end = selection(2 * index + side)
+            self._ends[0, end], self._ends[1, end], self._ends[2, end] = x, k, away
+        self._sum[rows], self._side[rows] = r, FORWARD
+        self._scalars[1:4, rows] = 0.0
+        self._energy[rows] = 0.5 * np.vecdot(r, r) - self._logp[rows]
+        self._counts[:, rows], self._flags[:, rows] = 0, False
+        self._double(index)
+
+
+def selection(index: Array) -> Array | slice:
+    """Return what selects some rows; for a single row a slice, which is faster and no copy."""
+    if index.size > 1:
+        return index
+    row = int(index[0])
+    return slice(row, row + 1)
+
+
+class Results:
+    """Transitions that are over, until every chain has made them.
+
+    Parameters
+    ----------
+    chains, dim : sizes
+    ahead : transitions that are held at a time
+    """
+
+    def __init__(self, chains: int, dim: int, ahead: int) -> None:
+        self._shape, self._ahead = (chains, ahead), ahead
+        self._nowhere = np.broadcast_to(np.nan, (chains, dim))
+        self._broken: dict[int, Array] = {}
+        held = chains * ahead
+        self._columns = (
+            np.empty((2, held, dim)), np.empty((5, held)),
+            np.empty((2, held), dtype=int), np.empty((4, held), dtype=bool),
+        )  # fmt: skip
+
+    def put(self, index: Array, iterations: Array, *found: Array) -> None:
+        """Take what some chains found in their transitions of those numbers.
+
+        ``found`` are arrays whose second axis is that of the chains: position and gradient; log
+        density, log weight, total, acceptances and energy at the start; leaves and doublings;
+        whether the chain moved, the trajectory turned, a subtree failed, and a leaf diverged.
+        """
+        places = selection(index * self._ahead + iterations % self._ahead)
+        for column, values in zip(self._columns, found, strict=True):
+            column[:, places] = values
+
+    def break_down(self, index: Array, iterations: Array, x: Array) -> None:
+        """Take where trajectories of some chains diverged."""
+        for row, iteration, place in zip(index, iterations.tolist(), x, strict=True):
+            self._broken.setdefault(iteration, self._nowhere.copy())[row] = place
+
+    def take(self, iteration: int, previous: Any) -> tuple[State, Info]:
+        """Return the state after a transition that all chains have made, and its info."""
+        place = iteration % self._ahead
+        (x, grad), scalars, (n_steps, depth), flags = (
+            column.reshape(len(column), *self._shape, *column.shape[2:])[:, :, place].copy()
+            for column in self._columns
+        )
+        logp, weight, _, alpha, energy = scalars
+        moved, turned, failed, diverged = flags
+        state = State(x, logp, grad)
+        stats = {
+            "n_steps": n_steps, "tree_depth": depth, "reached_max_treedepth": ~(turned | failed),
+            "energy": energy - weight,
+        }  # fmt: skip
+        info = Info(
+            accept_prob=alpha / n_steps, accepted=moved, diverging=diverged,
+            n_grad=n_steps, previous=previous, proposal=state, stats=stats,
+            record=Breakdown(self._broken.pop(iteration, self._nowhere)),
+        )  # fmt: skip
+        return state, info

@@ -1,0 +1,161 @@
+"""The comparison of the candidates for the default: every model, honest times, clean limits."""
+
+import csv
+import signal
+import time
+from functools import partial
+
+import default
+import numpy as np
+import pytest
+
+from probmodel import infer
+from probmodel.density import FunctionDensity
+from probmodel.samplers import SAMPLERS
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no alarm clock here")
+
+
+def test_every_model_and_data_file_of_the_gallery_takes_part():
+    models = {p.name for p in default.GALLERY.glob("*.py")}
+    assert {c.model for c in default.CASES.values()} == models
+    files = {p.name for p in (default.GALLERY / "data").iterdir()} - {"README.md"}
+    assert {c.data for c in default.CASES.values()} == files
+    assert set(default.CANDIDATES) <= set(SAMPLERS)
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Runs of a few iterations, whatever the defaults."""
+    monkeypatch.setattr(default, "infer", partial(infer, warmup=150, draws=400))
+
+
+@pytest.mark.usefixtures("short")
+def test_a_short_run(tmp_path, capsys):
+    path = tmp_path / "default.csv"
+    arguments = ["--models", "ripley", "--methods", "fisher_mala", "mala", "--seeds", "1"]
+    assert default.main([*arguments, "--chains", "2", "16", "--csv", str(path)]) == 0
+    printed = capsys.readouterr().out
+    titles = [line for line in printed.splitlines() if line.startswith("## ")]
+    assert titles == ["## 2 chains", "## 16 chains", "## Summary"]
+    with path.open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(r["method"], r["chains"]) for r in rows] == [
+        ("fisher_mala", "2"), ("mala", "2"), ("fisher_mala", "16"), ("mala", "16")
+    ]  # fmt: skip
+    assert {r["converged"] for r in rows} == {default.YES, default.NO}
+    for row in rows:
+        numbers = default.COLUMNS[6:17]
+        rhat, bulk, tail, _, draws, warm, sampled, to_400, _, gradients, rate = (
+            float(row[name]) for name in numbers
+        )
+        converged = rhat <= 1.01 and min(bulk, tail) >= 400
+        assert row["converged"] == (default.YES if converged else default.NO)
+        part = 400.0 / min(bulk, tail) if converged else 1.0
+        assert to_400 == pytest.approx(warm + part * sampled, rel=1e-4)
+        assert rate == pytest.approx(min(bulk, tail) / gradients, rel=1e-4)
+        assert draws == 400
+        assert ("rhat" in row["warnings"].split()) == (rhat > 1.01)
+
+
+def test_defaults_are_those_of_the_method():
+    row, run = default.measure(default.CASES["ripley"].build(), "fisher_mala", None, 1, 100.0)
+    kind = SAMPLERS["fisher_mala"]
+    assert row["chains"] == run.attrs["chains"] == kind.default_chains
+    assert (row["warmup"], row["draws"]) == (kind.default_warmup, kind.default_draws)
+
+
+@pytest.mark.usefixtures("short")
+def test_means_are_compared_with_references(capsys):
+    arguments = ["--models", "eight_schools", "--methods", "fisher_mala", "--seeds", "1"]
+    assert default.main([*arguments, "--references"]) == 0
+    line = next(x for x in capsys.readouterr().out.splitlines() if x.startswith("| eight_schools"))
+    assert 0.0 < float(line.split("|")[-3]) < 5.0
+
+
+# -- limits ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def slow():
+    def function(x):
+        time.sleep(0.001)
+        return -0.5 * np.sum(x * x, axis=1)
+
+    return FunctionDensity(function, 2, lambda x: -x)
+
+
+def test_a_run_that_is_late_in_its_warmup(slow):
+    row, run = default.measure(slow, "nuts", 2, 1, 0.2)
+    assert run is None
+    assert (row["converged"], row["seconds_to_400"]) == (default.LATE, 0.2)
+    assert "> 0.2" in default.table([{"model": "slow"} | row])
+
+
+def test_a_run_that_is_late_while_sampling(slow, monkeypatch):
+    monkeypatch.setattr(default, "infer", partial(infer, warmup=5, draws=100_000))
+    row, _ = default.measure(slow, "fisher_mala", 2, 1, 0.5)
+    assert row["converged"] == default.LATE
+    assert 0 < row["draws"] < 100_000
+    assert row["seconds_to_400"] == row["seconds_warmup"] + row["seconds_sampling"]
+
+
+def test_an_alarm_after_the_end_disturbs_nobody():
+    with default.TimeLimit(60.0) as clock:
+        pass
+    clock._ring()
+    assert not clock.passed
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0.0
+
+
+def test_an_interrupt_of_the_user_ends_the_benchmark(slow, monkeypatch):
+    def pressed(*args, **settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(default, "infer", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        default.measure(slow, "nuts", 2, 1, 60.0)
+
+
+def test_an_error_is_reported(slow):
+    row, run = default.measure(slow, "mmala", 2, 1, 60.0)
+    assert run is None
+    assert row["converged"] == default.FAILED
+    assert row["warnings"].startswith("SamplerError: ")
+
+
+# -- summary --------------------------------------------------------------------------------------
+
+
+def made(model, method, times, converged=default.YES):
+    return [
+        {"model": model, "method": method, "asked": None, "seconds_to_400": t,
+         "converged": converged} for t in times
+    ]  # fmt: skip
+
+
+def test_time_is_the_median_over_seeds():
+    assert default.seconds(made("a", "nuts", [3.0, 1.0, 2.0])) == 2.0
+    failed = made("a", "nuts", [0.1], default.NO)
+    assert default.seconds(made("a", "nuts", [1.0, 3.0]) + failed) == 3.0
+    assert np.isinf(default.seconds(made("a", "nuts", [1.0]) + 2 * failed))
+
+
+def test_summary():
+    rows = [
+        *made("a", "nuts", [2.0]), *made("b", "nuts", [6.0]),
+        *made("c", "nuts", [1.0], default.NO),
+        *made("a", "mala", [4.0]), *made("b", "mala", [3.0]),
+        *made("c", "mala", [9.0], default.LATE),
+        *made("a", "rwm", [2.0], default.NO), *made("b", "rwm", [2.0], default.FAILED),
+        *made("c", "rwm", [2.0], default.NO),
+    ]  # fmt: skip
+    lines = default.summary(rows).splitlines()
+    assert "best, of 2 models" in lines[0]
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:]]
+    assert cells == [
+        ["nuts", "default", "2 of 3", "1.5", "1"],
+        ["mala", "default", "2 of 3", "1.5", "1"],
+        ["rwm", "default", "0 of 3", "inf", "0"],
+    ]
+    assert default.summary(made("a", "nuts", [1.0], default.NO)).count("–") == 1

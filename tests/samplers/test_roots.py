@@ -1,0 +1,44 @@
+"""Roots of covariances: their products against explicit matrices."""
+
+import numpy as np
+import pytest
+
+from probmodel.samplers.roots import InverseBidiagonal, LowRank, times, transposed_times
+
+DIM = 6
+RNG = np.random.default_rng(1)
+SCALE = np.exp(RNG.standard_normal(DIM))
+BASIS = np.linalg.qr(RNG.standard_normal((DIM, 2)))[0]
+FACTORS = np.array([0.3, 2.5])
+DENSE = RNG.standard_normal((DIM, DIM))
+DIAGONAL, ABOVE = np.exp(RNG.standard_normal(DIM)), RNG.standard_normal(DIM - 1)
+
+CASES = {
+    "identity": (None, np.eye(DIM)),
+    "diagonal": (SCALE, np.diag(SCALE)),
+    "dense": (DENSE, DENSE),
+    "low rank": (
+        LowRank(SCALE, BASIS, FACTORS),
+        np.diag(SCALE) @ (np.eye(DIM) + BASIS @ np.diag(FACTORS - 1.0) @ BASIS.T),
+    ),
+    "rank zero": (LowRank(SCALE, BASIS[:, :0], FACTORS[:0]), np.diag(SCALE)),
+    "bidiagonal": (
+        InverseBidiagonal(DIAGONAL, ABOVE),
+        np.linalg.inv(np.diag(DIAGONAL) + np.diag(ABOVE, 1)),
+    ),
+}
+
+
+@pytest.mark.parametrize(("root", "matrix"), CASES.values(), ids=CASES.keys())
+def test_products_are_those_of_the_matrix(root, matrix):
+    v = np.random.default_rng(2).standard_normal((5, DIM))
+    before = v.copy()
+    np.testing.assert_allclose(times(root, v), v @ matrix.T, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(transposed_times(root, v), v @ matrix, rtol=1e-10, atol=1e-10)
+    np.testing.assert_array_equal(v, before)
+
+
+@pytest.mark.parametrize("name", ["low rank", "rank zero", "bidiagonal"])
+def test_determinants(name):
+    root, matrix = CASES[name]
+    assert root.log_det == pytest.approx(np.linalg.slogdet(matrix)[1], rel=1e-12)
