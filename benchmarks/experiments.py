@@ -105,7 +105,11 @@ _T23: dict[str, Settings] = {
     "ada_mala": {"damping": 10.0, "target_accept": 0.574, "initial_steps": 500, "step_rate": 0.015},
     "mmala": {"target_accept": 0.574, "step_rate": 0.015, "drift": "simplified"},
     "fisher_mala": FISHER,
-}
+    "hmc": {
+        "n_steps": 10, "random_steps": False, "metric": "identity", "target_accept": 0.651,
+        "steering": "robbins_monro",
+    },
+}  # fmt: skip
 _TD19: dict[str, Settings] = {
     "gad_mala": {"target_accept": 0.55, "learning_rate": 1.5e-4},
     "gad_mala_exact": {"target_accept": 0.55, "learning_rate": 1.5e-4},
@@ -113,7 +117,13 @@ _TD19: dict[str, Settings] = {
     "am": {"variant": "cholesky", "preset": "code", "target_accept": 0.25},
     "rwm": {"target_accept": 0.25, "step_rate": 0.01},
     "mala": {"target_accept": 0.55, "step_rate": 0.01 / 0.55},
-}
+    "hmc": {
+        "random_steps": False, "metric": "identity", "target_accept": 0.651,
+        "steering": "robbins_monro",
+    },
+    "nuts": {"metric": "identity"},
+}  # fmt: skip
+_TD19_STEPS = {"neal100": 20, "caravan": 10}  # of the best of three lengths
 _ZHU_STEP = {"mnist_7v9": 0.02, "census": 0.016, "linear": 0.03, "covtype": 0.004}  # q
 _ZHU_ENSEMBLE = {"diag": 40, "full": 150}  # N
 _TARGET_ACCEPT = 0.23  # where Zhu reports no acceptance rate
@@ -181,6 +191,7 @@ def variants(paper: str, target: str) -> dict[str, Variant]:
     if paper == "td19":
         chosen = {name: Variant(name, dict(settings)) for name, settings in _TD19.items()}
         chosen["am"].settings["diagonal"] = target == "neal100"
+        chosen["hmc"].settings["n_steps"] = _TD19_STEPS.get(target, 10)
         return chosen
     signals = {
         f"fisher_mala:{signal}": Variant("fisher_mala", FISHER | {"signal": signal})
@@ -201,6 +212,7 @@ def _zhu_variants(target: str) -> dict[str, Variant]:
     chosen = {
         "rwm": Variant("rwm", dict(fixed), q),
         "mtm": Variant("mtm", {**fixed, "tries": 3}, q),
+        "nuts": Variant("nuts", {"metric": "dense" if target == "covtype" else "diag"}, q),
     }
     for shape, ensemble in _ZHU_ENSEMBLE.items():
         row = find("zhu", target, f"am:{shape}")

@@ -9,7 +9,8 @@ which differ in their seeds and starting points, of
 
 - bulk, tail: bulk and tail effective sample size (ESS), the smallest over the unconstrained
   coordinates, per gradient of the sampling; both: the smaller of the two, which decides,
-- / best: that over the largest of all methods on the target,
+- / best: that over the largest of all methods on the target; methods with an R-hat above 1.05 have
+  no part in this (0), because effective sample sizes mean nothing where chains disagree,
 - R-hat: the largest over the coordinates,
 - warm-up: gradients of the warm-up per chain; a Hessian-vector product counts as two and a Hessian
   as dim, here as elsewhere,
@@ -18,7 +19,7 @@ which differ in their seeds and starting points, of
     ripley, pima, heart, australian, german, caravan   logistic regressions on raw inputs
     neal100, gp100                                     Gaussians, see `targets`
     volatility                                         stochastic volatility of the gallery
-    volatility_noncentred                              the same, sampled by its innovations
+    volatility_noncentered                             the same, sampled by its innovations
     cox_pines                                          Cox process of the gallery, 16 x 16 cells
 """
 
@@ -29,6 +30,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,9 +41,7 @@ from targets import make_target
 
 from probmodel import load_model, read_data
 from probmodel.density import as_posterior
-from probmodel.distributions import AR1, Affine, Beta, Cauchy, HalfCauchy, Normal
 from probmodel.inference.groups import SampleRun, sample
-from probmodel.model import Model, observed, param
 from probmodel.samplers import make_sampler
 from probmodel.samplers.base import Sampler
 from probmodel.types import Array, LogDensity
@@ -50,6 +50,7 @@ Found = dict[tuple[str, str], dict[str, float]]  # (target, method) -> a name in
 
 GALLERY = Path(__file__).resolve().parents[1] / "models"
 JUDGED = "fisher_hmc"
+AGREED = 1.05  # largest R-hat of chains whose effective sample sizes are compared
 METHODS = (JUDGED, "nuts:dense", "nuts:diag", "fisher_mala")
 COLUMNS = (
     "target", "dim", "method", "repeat", "chains", "warmup", "draws", "rhat", "ess_bulk",
@@ -60,37 +61,20 @@ SHOWN = ("bulk_per_gradient", "tail_per_gradient", "ess_per_gradient", "rhat", "
          "acceptance_rate")  # fmt: skip
 
 
-class NoncentredVolatility(Model):
-    """Stochastic volatility of the gallery, in which the innovations of h are sampled."""
-
-    mu = param(Cauchy(0, 2))
-    phi = param(Affine(Beta(20, 1.5), loc=-1, scale=2))
-    sigma = param(HalfCauchy(1))
-    h = param(AR1(phi, sigma), dims="day", noncentered=True)
-
-    y = observed(Normal(0, np.exp((mu + h) / 2)), dims="day")
-
-
 def gallery(model: str, data: str) -> LogDensity:
     """Compile a model of the gallery."""
     return as_posterior(load_model(GALLERY / model)(**read_data(GALLERY / "data" / data)))
-
-
-def noncentred_volatility() -> LogDensity:
-    """Stochastic volatility by its innovations, on the data of the gallery."""
-    return as_posterior(NoncentredVolatility(**read_data(GALLERY / "data" / "sp500_500.csv")))
 
 
 NAMED = ("ripley", "pima", "heart", "australian", "german", "caravan", "neal100", "gp100")
 TARGETS: dict[str, Callable[[], LogDensity]] = {
     **{name: partial(make_target, name) for name in NAMED},
     "volatility": partial(gallery, "stochastic_volatility.py", "sp500_500.csv"),
-    "volatility_noncentred": noncentred_volatility,
+    "volatility_noncentered": partial(
+        gallery, "stochastic_volatility_noncentered.py", "sp500_500.csv"
+    ),
     "cox_pines": partial(gallery, "log_gaussian_cox.py", "finpines_16x16.npz"),
 }
-
-
-# -- runs -----------------------------------------------------------------------------------------
 
 
 class Sizes(NamedTuple):
@@ -165,31 +149,31 @@ def rows_of(target: str, methods: Sequence[str], repeats: int, sizes: Sizes) -> 
             yield row
 
 
-# -- tables ---------------------------------------------------------------------------------------
-
-
 def medians(rows: Sequence[Row]) -> Found:
     """Medians over the repeats of each target and method; NaN where none came to its end."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row["target"], row["method"]), []).append(row)
-    result = {}
-    for key, members in groups.items():
-        good = [row for row in members if not row["error"]]
-        result[key] = {
-            name: float(np.median([row[name] for row in good])) if good else np.nan
-            for name in SHOWN
-        }
-    return result
+    good = {key: [row for row in rows if not row["error"]] for key, rows in groups.items()}
+    return {
+        key: {n: float(np.median([r[n] for r in rows])) if rows else np.nan for n in SHOWN}
+        for key, rows in good.items()
+    }
 
 
 def ratios(found: Found) -> dict[tuple[str, str], float]:
-    """Effective sample size per gradient over the best of the target; 0 where there is none."""
-    sizes = {key: np.nan_to_num(values["ess_per_gradient"]) for key, values in found.items()}
+    """Effective sample size per gradient over the best of the target.
+
+    0 for a method whose chains disagree, NaN where those of all methods do.
+    """
+    sizes = {
+        key: values["ess_per_gradient"] if values["rhat"] <= AGREED else 0.0
+        for key, values in found.items()
+    }
     best: dict[str, float] = {}
     for (target, _), size in sizes.items():
         best[target] = max(size, best.get(target, 0.0))
-    return {key: float(size / best[key[0]]) if size else 0.0 for key, size in sizes.items()}
+    return {key: per(size, best[key[0]]) for key, size in sizes.items()}
 
 
 def table(found: Found) -> str:
@@ -201,20 +185,21 @@ def table(found: Found) -> str:
     for key, values in found.items():
         bulk, tail, both, _, warmup, acceptance = (number(values[name]) for name in SHOWN)
         lines.append((
-            *key, bulk, tail, both, f"{relative[key]:.2f}", r_hat(values["rhat"]), warmup,
+            *key, bulk, tail, both, number(relative[key]), r_hat(values["rhat"]), warmup,
             acceptance,
         ))  # fmt: skip
     return markdown(header, lines)
 
 
-def verdict(found: Found, judged: str = JUDGED) -> str:
-    """Say on how many targets a method is the best, and where it is below half of the best."""
-    own = {target: ratio for (target, label), ratio in ratios(found).items() if label == judged}
+def verdict(found: Found) -> str:
+    """Say on how many targets `JUDGED` is the best, and where it is below half of the best."""
+    solved = {key: ratio for key, ratio in ratios(found).items() if not np.isnan(ratio)}
+    own = {target: ratio for (target, label), ratio in solved.items() if label == JUDGED}
     best = sum(ratio >= 1.0 for ratio in own.values())
     behind = [f"{target} ({ratio:.2f})" for target, ratio in own.items() if ratio < 0.5]
     return (
-        f"{judged} has the most effective draws per gradient on {best} of {len(own)} targets; "
-        f"below half of the best: {', '.join(behind) or 'never'}."
+        f"{JUDGED} has the most effective draws per gradient on {best} of the {len(own)} targets "
+        f"that some method samples; below half of the best: {', '.join(behind) or 'never'}."
     )
 
 
@@ -235,10 +220,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sampler_of(label)  # a misspelt one is to be found before the first run
     print("\n".join(f"- {line}" for line in environment()) + "\n")
     sizes = Sizes(options.chains, options.draws, options.warmup)
-    every = (row for t in options.targets
-             for row in rows_of(t, options.methods, options.repeats, sizes))  # fmt: skip
-    rows = list(recorded(options.csv, COLUMNS, every))
-    found = medians(rows)
+    every = (rows_of(t, options.methods, options.repeats, sizes) for t in options.targets)
+    found = medians(list(recorded(options.csv, COLUMNS, chain.from_iterable(every))))
     print(table(found))
     if JUDGED in options.methods:
         print(f"\n{verdict(found)}")

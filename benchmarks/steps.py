@@ -52,7 +52,16 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "ada_mala": {"initial_steps": 10},
     "fisher_mala": {"initial_steps": 10},
     "sa_mcmc": {"ensemble": 2 * DIM},
+    # Trajectories of a fixed length.
+    "ahmc": {"step_range": (0.05, 0.06), "steps_range": (4, 4)},
+    "armhmc": {"step_range": (0.5, 0.6), "steps_range": (1, 1)},
+    "entropy_hmc": {"n_steps": 4},
+    "hmc": {"n_steps": 4, "random_steps": False},
+    "nuts": {"max_depth": 3},
+    "rm_const_hmc": {"n_steps": 4, "random_steps": False},
+    "rmhmc": {"n_steps": 1, "random_steps": False},
 }
+WARMUP = {"fisher_hmc": 30}  # iterations, so that those timed are trajectories; else plenty
 
 
 class LogisticRegression(Model):
@@ -90,6 +99,10 @@ class Normal87:
         """Minus the Hessian."""
         return np.repeat(np.diag(self.precision)[None], len(x), axis=0)
 
+    def metric_gradient(self, x: Array, vectors: Array, weights: Array) -> Array:
+        """Return zero, as the metric is constant."""
+        return np.zeros_like(x)
+
 
 class Timed:
     """Passes everything on to a log density and adds up the time that it takes."""
@@ -125,6 +138,10 @@ class Timed:
         """Metric."""
         return self._timed(self._density.metric, x)
 
+    def metric_gradient(self, x: Array, vectors: Array, weights: Array) -> Any:
+        """Gradient of the metric along some directions."""
+        return self._timed(self._density.metric_gradient, x, vectors, weights)
+
 
 # -- the products that a method cannot do without ---------------------------------------------
 
@@ -153,9 +170,23 @@ PRODUCTS: dict[str, Callable[[], Any]] = {
     "scatter of each ensemble": lambda: scatter(next(ENSEMBLES)),
     "systems of each ensemble": lambda: solve_rows(L, next(ENSEMBLES).copy()),
     "pass over each ensemble": lambda: 1.0 - next(ENSEMBLES),
+    "inverse of each chain": lambda: np.linalg.inv(T),
+    "matrix of each chain times vector": lambda: T @ V[:, :, None],
 }
 KERNEL: dict[str, dict[str, float]] = {
-    "rwm": {}, "mtm": {}, "mala": {},
+    "rwm": {}, "mtm": {}, "mala": {}, "ahmc": {}, "hmc": {}, "nuts": {},
+    "rm_const_hmc": {"matrix times vectors": 9},
+    "rm_const_mala": {"matrix times vectors": 3},
+    "fisher_hmc": {"matrix times vectors": 5},
+    "entropy_hmc": {"matrix times vectors": 9},
+    "rmhmc": {
+        "factor of each chain": 2, "inverse of each chain": 2,
+        "matrix of each chain times vector": 12,
+    },
+    "armhmc": {
+        "factor of each chain": 2, "inverse of each chain": 2,
+        "matrix of each chain times vector": 12,
+    },
     "am": {"matrix times vectors": 1},
     "ada_mala": {"matrix times vectors": 3},
     "fisher_mala": {"matrix times vectors": 3},
@@ -217,6 +248,7 @@ class Iteration:
         self.sampler: Sampler = make_sampler(method, **SETTINGS.get(method, {}))
         self.rng = np.random.default_rng(1)
         self.density, self.phase = Timed(density), phase
+        self.n_warmup = WARMUP.get(method, 100_000)
         x0 = 0.01 * self.rng.standard_normal((CHAINS, DIM))
         self.state: Any = self.sampler.init(self.rng, self.density, x0)
         self.adaptation = self.sampler.adapt_init(self.rng, self.density, self.state)
@@ -237,7 +269,7 @@ class Iteration:
         params = self.sampler.params(self.adaptation)
         state, info = self.sampler.step(self.rng, self.density, self.state, params)
         self.adaptation = self.sampler.adapt(
-            self.rng, self.density, self.i, 100_000, self.adaptation, state, info
+            self.rng, self.density, self.i, self.n_warmup, self.adaptation, state, info
         )
         self.state, self.i = state, self.i + 1
 

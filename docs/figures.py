@@ -34,6 +34,12 @@ from figure_parts import (
 )
 from matplotlib.figure import Figure
 
+import figures_ahmc
+import figures_const
+import figures_entropy
+import figures_fisher_hmc
+import figures_nuts
+import figures_rmhmc
 from probmodel.types import Array
 
 
@@ -360,4 +366,10 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "mtm": mtm,
     "rwm": rwm,
     "sa_mcmc": sa_mcmc,
+    **figures_ahmc.FIGURES,
+    **figures_const.FIGURES,
+    **figures_entropy.FIGURES,
+    **figures_fisher_hmc.FIGURES,
+    **figures_nuts.FIGURES,
+    **figures_rmhmc.FIGURES,
 }

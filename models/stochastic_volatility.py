@@ -5,9 +5,9 @@ Shown on daily log returns of the S&P 500 in per cent, less their mean: ten year
 
     probmodel sample models/stochastic_volatility.py --data models/data/sp500_500.csv
 
-This posterior is hard. At the default lengths the run ends with warnings: the chains disagree about
-the persistence phi and the spread sigma, and the summary is not to be trusted. Ten times the
-warm-up, or ten times the iterations after it, did not suffice either.
+This posterior is hard: the run ends with warnings that the chains disagree about the persistence
+phi and the spread sigma. stochastic_volatility_noncentered.py is the same model in parameters that
+suit it better.
 
 Reference: Kim, Shephard and Chib (1998), Stochastic volatility: likelihood inference and
 comparison with ARCH models; priors as in Hirt, Titsias and Dellaportas (2021), section 4.4.

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         SamplingWarning,
         ShapeError,
     )
+    from probmodel.held_out import HeldOut, folds
     from probmodel.model import (
         Model,
         data,
@@ -49,6 +50,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DataError",
+    "HeldOut",
     "InitializationError",
     "LogDensity",
     "Model",
@@ -62,6 +64,7 @@ __all__ = [
     "data",
     "deterministic",
     "distributions",
+    "folds",
     "infer",
     "load_model",
     "observed",
@@ -72,6 +75,7 @@ __all__ = [
 
 _HOMES = {
     "probmodel.density": ("LogDensity", "check_model"),
+    "probmodel.held_out": ("HeldOut", "folds"),
     "probmodel.model": (
         "Model",
         "data",

@@ -135,13 +135,15 @@ def check_acceptance(run: SampleRun, sampler: Sampler) -> list[Finding]:
     target = getattr(sampler, "target_accept", None)
     mean = float(np.mean(rate))
     half = rate.shape[1] // 2
-    if target is not None and not 0.5 * target <= mean <= target + 0.8 * (1.0 - target):
+    floor = bool(getattr(sampler, "target_is_floor", False))
+    most = 1.0 if floor or target is None else target + 0.8 * (1.0 - target)
+    if target is not None and not 0.5 * target <= mean <= most:
         message = (
             f"The acceptance rate while sampling was {mean:.2f}, far from its target "
             f"{target:.2f}: the warm-up did not find the right step size. Raise warmup."
         )
         return [Finding("acceptance", message)]
-    if np.size(rate) < _DRIFT_DRAWS or half == 0:
+    if np.size(rate) < _DRIFT_DRAWS or half == 0 or getattr(sampler, "adapts_forever", False):
         return []
     first, second = (float(np.mean(part)) for part in (rate[:, :half], rate[:, half:]))
     if abs(first - second) > _DRIFT:

@@ -108,6 +108,8 @@ class Sampler(ABC):
     adapts_forever : whether `adapt` goes on while sampling, as its author has shown that the
         changes vanish fast enough for the draws to keep their limit; ``i`` then goes on from
         ``n_warmup``, and `params` is never asked for the final ones
+    target_is_floor : whether ``target_accept`` is the least acceptance that is aimed at, so that
+        more of it is no sign of a step size gone wrong
     default_warmup, default_draws, default_chains : what `infer` uses unless told otherwise
     """
 
@@ -119,6 +121,7 @@ class Sampler(ABC):
     cost: ClassVar[str]
     coupling: ClassVar[Coupling]
     adapts_forever: ClassVar[bool] = False
+    target_is_floor: ClassVar[bool] = False
     default_warmup: ClassVar[int] = 1000
     default_draws: ClassVar[int] = 1000
     default_chains: ClassVar[int] = 4

@@ -42,7 +42,7 @@ from probmodel.adaptation.adam import MOMENTUM
 from probmodel.adaptation.roulette import LEAST
 from probmodel.errors import SamplerError
 from probmodel.samplers.base import Coupling, Info, Need, Remark, Sampler
-from probmodel.samplers.entropy_linear import LinearKernel
+from probmodel.samplers.entropy_linear import PUBLISHED_CLIP, LinearKernel
 from probmodel.samplers.settings import check_choice, check_flag, check_number, check_whole
 from probmodel.types import Array, LogDensity
 
@@ -51,7 +51,7 @@ Objective = Literal["gsm", "esjd", "l2hmc"]
 PRECONDITIONERS = ("diag", "dense", "tridiagonal", "realnvp")
 OBJECTIVES = ("gsm", "esjd", "l2hmc")
 
-ROBUST_RATE, PUBLISHED_RATE = 0.02, 1e-3  # learning rates
+ROBUST_RATE, PUBLISHED_RATE = 0.03, 1e-3  # learning rates
 FEW = 0.5  # share of the acceptance rate aimed at, below which there is a remark
 
 
@@ -74,12 +74,13 @@ class EntropyHMC(Sampler):
     target_accept : float
         Acceptance rate that beta aims at, between 0 and 1; for ``"gsm"`` only.
     learning_rate : float, optional
-        Size of the steps that Adam takes, above 0. If not given it is 0.02, or 0.001 in a run that
+        Size of the steps that Adam takes, above 0. If not given it is 0.03, or 0.001 in a run that
         is not robust and for ``"realnvp"``.
     momentum : float
         Share that Adam's mean gradient keeps of its past, from 0 to below 1.
-    clip : float
-        Largest entry of a gradient, above 0.
+    clip : float, optional
+        Largest entry of a gradient, above 0. If not given it is half of beta, or 1000 in a run that
+        is not robust or has an objective other than ``"gsm"``, and for ``"realnvp"``.
     entropy_rate : float
         Rate of beta and gamma, between 0 and 1.
     penalty_start : float
@@ -113,7 +114,7 @@ class EntropyHMC(Sampler):
     target_accept: float = 0.67
     learning_rate: float | None = None
     momentum: float = MOMENTUM
-    clip: float = 1e3
+    clip: float | None = None
     entropy_rate: float = 0.1
     penalty_start: float = 0.75
     penalty_slope: float = 1.0
@@ -131,7 +132,7 @@ class EntropyHMC(Sampler):
     learns: ClassVar[str] = "mass matrix, by gradients"
     cost: ClassVar[str] = "L gradients, 2 L products with C"
     coupling: ClassVar[Coupling] = "pooled_warmup"
-    default_warmup: ClassVar[int] = 2000
+    default_warmup: ClassVar[int] = 1000
     default_draws: ClassVar[int] = 1000
     default_chains: ClassVar[int] = 10
 
@@ -142,9 +143,9 @@ class EntropyHMC(Sampler):
             check_whole(self.name, setting, getattr(self, setting), least=1)
         for setting in ("target_accept", "entropy_rate", "penalty_start"):
             check_number(self.name, setting, getattr(self, setting), above=0.0, below=1.0)
-        for setting in ("clip", "penalty_slope", "jump_power"):
+        for setting in ("penalty_slope", "jump_power"):
             check_number(self.name, setting, getattr(self, setting), above=0.0)
-        for setting in ("learning_rate", "initial_scale"):
+        for setting in ("learning_rate", "clip", "initial_scale"):
             check_number(self.name, setting, getattr(self, setting), above=0.0, optional=True)
         if self.momentum != 0.0:
             check_number(self.name, "momentum", self.momentum, above=0.0, below=1.0)
@@ -171,7 +172,7 @@ class EntropyHMC(Sampler):
             return LinearKernel(self)
         from probmodel.samplers.entropy_flow import FlowKernel
 
-        settings: Any = replace(self, learning_rate=self.rate)
+        settings: Any = replace(self, learning_rate=self.rate, clip=self.clip or PUBLISHED_CLIP)
         return FlowKernel(settings)
 
     def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> Any:

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from probmodel.samplers.entropy_hmc import EntropyHMC
 
 LARGEST = 1e75  # of an entry of a factor: products of four are still finite
+PUBLISHED_CLIP, CLIP_SHARE = 1e3, 0.5  # largest entry of a gradient: a number, a share of beta
 RECENT = 0.02  # weight of the last iteration in the mean of |mu|
 
 
@@ -202,6 +203,13 @@ class LinearKernel:
         s = self._settings
         return s.rate * (min(1.0, 2.0 * (1.0 - i / n_warmup)) if s.robust else 1.0)
 
+    def _most(self, weights: Weights) -> float:
+        """Largest entry of a gradient."""
+        s = self._settings
+        if s.clip is None and s.robust and s.objective == "gsm":
+            return CLIP_SHARE * weights.beta
+        return PUBLISHED_CLIP if s.clip is None else s.clip
+
     def _speed(
         self, density: Any, adaptation: Adaptation, path: Path, eps: Array, series: Array
     ) -> Lesson:
@@ -250,7 +258,8 @@ class LinearKernel:
         gradient = form.project(theta, left, right) / np.sum(good) + lesson.direct
         if s.robust:
             gradient = form.relative(theta, gradient)
-        gradient = np.clip(np.nan_to_num(gradient), -s.clip, s.clip)
+        most = self._most(adaptation.weights)
+        gradient = np.clip(np.nan_to_num(gradient), -most, most)
         adam, step = direction(adaptation.adam, gradient, s.momentum)
         if s.robust:
             theta = form.move(theta, -rate * step)

@@ -131,7 +131,8 @@ class FisherHMC(Sampler):
     Parameters
     ----------
     target_accept : float
-        Acceptance that h aims at, between 0 and 1, where trajectories take several steps.
+        Acceptance that h aims at, between 0 and 1, where trajectories take several steps; shorter
+        ones are accepted more often.
     trajectory_length : float, optional
         T, above 0, in units of the whitened posterior; learned if not given.
     jitter : float
@@ -163,6 +164,7 @@ class FisherHMC(Sampler):
     learns: ClassVar[str] = "step size, trajectory length, mass matrix"
     cost: ClassVar[str] = "2 gradients or more, 2 O(d²) each"
     coupling: ClassVar[Coupling] = "pooled_warmup"
+    target_is_floor: ClassVar[bool] = True
     default_warmup: ClassVar[int] = 500
     default_draws: ClassVar[int] = 2000
     default_chains: ClassVar[int] = 16

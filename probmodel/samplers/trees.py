@@ -41,6 +41,7 @@ from probmodel.samplers.roots import Root, times, transposed_times
 from probmodel.samplers.windowed import Breakdown
 from probmodel.types import Array, LogDensity
 
+EARLY = 6  # doublings whose random numbers are drawn at once; few trajectories come to need more
 AHEAD = 128  # transitions that a chain may be ahead of the slowest one
 BACKWARD, FORWARD = 0, 1  # sides of a trajectory
 
@@ -123,6 +124,7 @@ class Trees:
         # The newest leaves: q, k, S, r, S before, the last r, and S before that.
         self._leaf = np.zeros((7, chains, dim))
         self._q, self._k, self._sum, self._r = self._leaf[:4]
+        self._now, self._before, self._before_last = self._leaf[2:4], self._leaf[4:6], self._leaf[6]
         # Each chain's slots: r, S before it, the r before that, and S before that one.
         self._kept = np.zeros((chains, max_depth + 2, 4, dim))
         self._stretches = self._kept.reshape(-1, 2, dim)  # r and S before, by chain and check
@@ -141,7 +143,9 @@ class Trees:
         self._flags = np.zeros((4, chains), dtype=bool)
         self._moved, self._turned, self._failed, self._diverged = self._flags
         self._logp_here, self._grad_here = np.zeros(chains), np.zeros((chains, dim))
-        self._uniform = np.empty((chains, 2**max_depth + 2 * max_depth))
+        # Uniform numbers, for the leaves; for the joins and the sides of the doublings.
+        self._uniform, self._coins = np.empty((chains, 2**max_depth)), np.empty((chains, 2 * max_depth))
+        self._early = 2 ** min(max_depth, EARLY)
         self._prepare()
 
     def _prepare(self) -> None:
@@ -159,14 +163,14 @@ class Trees:
         """
         self._rng = rng
         self._goal, self._given = n, 0
-        self._finished = np.zeros(len(self._all), dtype=int)
+        self._finished, self._slowest = np.zeros(len(self._all), dtype=int), 0
         _, chains, dim = self._draw.shape
         self._results = Results(chains, dim, min(n, AHEAD))
         previous = self._start
         self._wake(self._all)
         while self._given < n:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                while self._finished.min() == self._given:
+                while self._slowest == self._given:
                     self._sweep()
             state, info = self._results.take(self._given, previous)
             self._given += 1
@@ -184,24 +188,22 @@ class Trees:
         weight *= -0.5
         weight += logp
         weight += self._energy
-        least, most = np.minimum.reduce(weight), np.maximum.reduce(weight)
-        event = not (least >= DIVERGENCE and most < np.inf)
-        if event:
-            self._break_down(weight)
+        # The sum of squares is smaller than this only if every weight is in proportion.
+        event = not np.dot(weight, weight) < DIVERGENCE**2 and self._break_down(weight)
         self._choose(weight, logp, grad)
         t = self._t
         self._keep(self._plan.slot.take(t))
         event |= self._look_back(t)
-        whole = self._plan.whole.take(t)
+        whole = self._plan.whole.take(t).nonzero()[0]
         t += 1 if self._live is None else t < self._idle_leaf
-        if event or np.count_nonzero(whole):
-            self._complete(whole)
+        if event or whole.size:
+            self._complete(whole, event)
 
     def _leapfrog(self) -> tuple[Array, Array]:
         """One leapfrog step; the log density at the new leaf, and its gradient."""
-        leaf, r = self._leaf, self._r
-        leaf[4:6] = leaf[2:4]
-        np.subtract(self._sum, r, out=leaf[6])
+        r = self._r
+        np.copyto(self._before, self._now)
+        np.subtract(self._sum, r, out=self._before_last)
         r += self._k
         self._q += self._drift * (r if self._diagonal else times(self._root, r))
         logp, grad = self._evaluate()
@@ -220,12 +222,13 @@ class Trees:
         self._logp_here[rows], self._grad_here[rows] = self._density(self._q[rows])
         return self._logp_here, self._grad_here
 
-    def _break_down(self, weight: Array) -> None:
-        """Note which leaves are out of proportion, or not finite, and take their weight away."""
+    def _break_down(self, weight: Array) -> bool:
+        """Take the weight of leaves away that are out of proportion; return whether some are."""
         lost = ~((weight >= DIVERGENCE) & (weight < np.inf))
         self._diverged |= lost
         self._failed |= lost
         weight[lost] = -np.inf
+        return bool(lost.any())
 
     def _choose(self, weight: Array, logp: Array, grad: Array) -> None:
         """Take the newest leaf as the draw of its subtree, with its share of the weight."""
@@ -250,12 +253,11 @@ class Trees:
         found = checks.take(t, axis=0).ravel().nonzero()[0]
         rows = found // checks.shape[1]
         first = self._stretches.take(found, axis=0)
-        stretch = self._sum.take(rows, axis=0)
+        stretch, r = self._now.take(rows, axis=1)
         stretch -= first[:, 1]
-        turning = np.vecdot(stretch, first[:, 0])
-        np.minimum(turning, np.vecdot(stretch, self._r.take(rows, axis=0)), out=turning)
-        turned = turning <= 0.0
-        if not np.count_nonzero(turned):
+        turning = np.minimum(np.vecdot(stretch, first[:, 0]), np.vecdot(stretch, r))
+        turned = (turning <= 0.0).nonzero()[0]
+        if not turned.size:
             return False
         rows, entries = rows[turned], found[turned] % checks.shape[1]
         outer = (entries == OUTER[0]) | (entries == OUTER[1])
@@ -265,26 +267,30 @@ class Trees:
 
     # -- whole subtrees and trajectories -------------------------------------------------------
 
-    def _complete(self, whole: Array) -> None:
-        """Join whole subtrees to their trajectories, and end those that are over."""
-        over = self._failed.copy()
-        index = (whole & ~over).nonzero()[0]
+    def _complete(self, index: Array, event: bool) -> None:
+        """Join whole subtrees to their trajectories; end those that are over, or where one failed.
+
+        The subtrees of the chains ``index`` have all their leaves.
+        """
+        if event:
+            index = index[~self._failed[index]]
         if index.size:
             self._join(index)
-            last = self._turned[index] | (self._depth[index] == self._depth_limit)
-            over[index] = last
-            index = index[~last]
-        if index.size:
-            self._double(index)
-        index = over.nonzero()[0]
-        if index.size:
-            self._end(index)
+            rows = selection(index)
+            last = self._turned[rows] | (self._depth[rows] == self._depth_limit)
+            over, index = index[last], index[~last]
+            if index.size:
+                self._double(index)
+            if over.size:
+                self._end(over)
+        if event:
+            self._end(self._failed.nonzero()[0])
 
     def _join(self, index: Array) -> None:
         """Join a subtree: its draw is taken by its weight over that of the trajectory so far."""
         rows = selection(index)
         total, new = self._total[rows], self._new_total[rows]
-        u = self._uniform[index, self._idle_leaf + 1 + self._depth[rows]]
+        u = self._coins[index, self._depth[rows]]
         won = index[u < np.exp(new - total)]
         if won.size:
             taken = selection(won)
@@ -299,15 +305,27 @@ class Trees:
     def _double(self, index: Array) -> None:
         """Set out to double trajectories, each to a random side."""
         rows = selection(index)
-        column = self._idle_leaf + 1 + self._depth_limit + self._depth[rows]
-        side = (self._uniform[index, column] < 0.5).astype(int)
-        self._sum[rows] *= np.where(side == self._side[rows], 1.0, -1.0)[:, None]
+        depth = self._depth[rows]
+        side = self._coins[index, self._depth_limit + depth] < 0.5
+        other = index[side != self._side[rows]]
+        if other.size:
+            self._sum[selection(other)] *= -1.0
         self._side[rows] = side
         number = 2 * index + side
         end = selection(number)
         self._leaf[:2, rows], self._r[rows] = self._ends[:2, end], self._ends[2, end]
         self._kept[rows, 0, 0] = -self._ends[2, selection(number ^ 1)]
         self._new_total[rows] = -np.inf
+        for row in index[depth == EARLY]:
+            self._draw_late(row)
+
+    def _draw_late(self, row: int) -> None:
+        """Draw numbers for the leaves beyond `EARLY`, by a generator that the first one seeds.
+
+        What a chain draws from the one that all share does not depend on what becomes of others.
+        """
+        late = self._uniform[row, self._early - 1 :]
+        late[:] = np.random.default_rng(int(late[0] * 2**53)).random(len(late))
 
     def _end(self, index: Array) -> None:
         """Hand in the draws of trajectories that are over, and go on to the next."""
@@ -323,6 +341,7 @@ class Trees:
             lost = index[diverged]
             self._results.break_down(lost, self._finished[lost], self._q[lost])
         self._finished[rows] += 1
+        self._slowest = int(np.minimum.reduce(self._finished))
         self._wake(index)
 
     def _wake(self, index: Array) -> None:
@@ -349,13 +368,15 @@ class Trees:
         rows = selection(index)
         x, grad = self._draw[:, rows]
         r = self._rng.standard_normal(x.shape)
-        self._uniform[rows] = self._rng.random((len(index), self._uniform.shape[1]))
+        u = self._rng.random((len(index), self._early + 2 * self._depth_limit))
+        self._uniform[rows, : self._early] = u[:, : self._early]
+        self._coins[rows] = u[:, self._early :]
         slope = grad if self._diagonal else transposed_times(self._root, grad)
         half = self._half_kick[rows] if self._h.ndim else self._half_kick
         k = half * slope
-        for side, away in ((FORWARD, r), (BACKWARD, -r)):
-            end = selection(2 * index + side)
-            self._ends[0, end], self._ends[1, end], self._ends[2, end] = x, k, away
+        ends = self._ends.reshape(3, len(self._all), 2, -1)
+        ends[0, rows], ends[1, rows] = x[:, None], k[:, None]
+        ends[2, rows, FORWARD], ends[2, rows, BACKWARD] = r, -r
         self._sum[rows], self._side[rows] = r, FORWARD
         self._scalars[1:4, rows] = 0.0
         self._energy[rows] = 0.5 * np.vecdot(r, r) - self._logp[rows]

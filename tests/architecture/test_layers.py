@@ -32,7 +32,7 @@ LAYERS = (
     {"samplers"},
     {"inference"},
     {"results"},
-    {"sampling"},
+    {"sampling", "held_out"},
     {"cli", "testing"},
     {""},
 )

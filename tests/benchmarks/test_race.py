@@ -13,12 +13,10 @@ from probmodel.inference.groups import sample
 SIZES = race.Sizes(chains=4, draws=60, warmup=60)
 
 
-def made(target, method, sizes, error=""):
-    rest = dict.fromkeys(race.SHOWN, 1.0)
-    return [
-        {"target": target, "method": method, "error": error} | rest | {"ess_per_gradient": size}
-        for size in sizes
-    ]
+def made(target, method, sizes, rhat=1.0, error=""):
+    """Rows of runs with these effective sample sizes per gradient."""
+    row = {"target": target, "method": method, "error": error, **dict.fromkeys(race.SHOWN, 1.0)}
+    return [row | {"ess_per_gradient": size, "rhat": rhat} for size in sizes]
 
 
 @pytest.mark.parametrize("name", race.TARGETS)
@@ -32,7 +30,7 @@ def test_targets_have_gradients_at_the_starting_points(name):
 
 
 def test_both_volatilities_are_one_posterior():
-    centred, free = race.TARGETS["volatility"](), race.TARGETS["volatility_noncentred"]()
+    centred, free = race.TARGETS["volatility"](), race.TARGETS["volatility_noncentered"]()
     assert centred.coordinate_names[:4] == free.coordinate_names[:4]
     z = 0.3 * np.random.default_rng(2).standard_normal((3, free.dim))
     values = free.constrain(z)
@@ -103,14 +101,17 @@ def test_medians_and_ratios():
     rows = [
         *made("a", "fisher_hmc", [0.1, 0.3, 0.2]), *made("a", "nuts", [0.4]),
         *made("b", "fisher_hmc", [0.5]), *made("b", "nuts", [0.5]),
-        *made("c", "fisher_hmc", [np.nan], "SamplerError: no"), *made("c", "nuts", [0.1]),
+        *made("c", "fisher_hmc", [np.nan], error="SamplerError: no"), *made("c", "nuts", [0.1]),
+        *made("d", "fisher_hmc", [0.1]), *made("d", "nuts", [0.9], rhat=1.06),
+        *made("e", "fisher_hmc", [0.1], rhat=1.6), *made("e", "nuts", [0.9], rhat=np.nan),
     ]  # fmt: skip
     found = race.medians(rows)
     assert found["a", "fisher_hmc"]["ess_per_gradient"] == 0.2
     assert np.isnan(found["c", "fisher_hmc"]["rhat"])
-    relative = race.ratios(found)
-    assert list(relative.values()) == pytest.approx([0.5, 1.0, 1.0, 1.0, 0.0, 1.0])
+    expected = [0.5, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0, np.nan, np.nan]
+    assert list(race.ratios(found).values()) == pytest.approx(expected, nan_ok=True)
     said = race.verdict(found)
-    assert "on 1 of 3 targets; below half of the best: c (0.00)." in said
-    only = {key: value for key, value in found.items() if key[0] == "b"}
-    assert "on 1 of 1 targets; below half of the best: never." in race.verdict(only)
+    assert "on 2 of the 4 targets" in said
+    assert said.endswith("below half of the best: c (0.00).")
+    assert race.verdict({key: found[key] for key in found if key[0] == "b"}).endswith("never.")
+    assert race.table(found).splitlines()[-1].split("|")[6].strip() == "–"

@@ -265,7 +265,7 @@ def test_its_defaults_and_settings_are_in_the_result(density, weighted):
     ]  # fmt: skip
     settings = json.loads(attrs["settings"])
     assert settings["weights"] == [1.0, 2.0]
-    assert settings["rule_of_thumb"] == repr(len)
+    assert settings["rule_of_thumb"] == "builtins.len"
     assert settings["target_accept"] == 0.5
     with pytest.raises(SamplerError, match="weighted no such setting"):
         infer(density, weighted, no_such_setting=1, **SIZES)
