@@ -8,7 +8,7 @@ Write a model as a class, bind data by making an instance, and hand it to `infer
 ...     X = data(dims=("obs", "feature"))
 ...     beta = param(Normal(0, 1), dims="feature")
 ...     y = observed(BernoulliLogit(X @ beta), dims="obs")
->>> posterior = infer(LogisticRegression(X=X, y=y), method="fisher_mala")
+>>> posterior = infer(LogisticRegression(X=X, y=y))
 
 What comes back is an ArviZ object.
 

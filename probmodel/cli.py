@@ -94,7 +94,7 @@ def _add_sample(commands: Any) -> None:
     command = _command(commands, "sample", _run_sample, "draw from the posterior of a model")
     _add_model(command)
     add = command.add_argument
-    add("--method", default="fisher_mala", metavar="NAME", help="see `probmodel methods`")
+    add("--method", metavar="NAME", help="see `probmodel methods`")
     for name, what in (
         ("chains", "number of chains"),
         ("draws", "draws per chain that are kept"),
@@ -114,14 +114,14 @@ def _run_sample(options: argparse.Namespace) -> int:
     from probmodel.sampling import infer
 
     settings = dict(_setting(text) for text in options.settings)
-    sizes = ("chains", "draws", "warmup", "thin", "seed")
-    given = {name: getattr(options, name) for name in sizes if getattr(options, name) is not None}
+    names = ("method", "chains", "draws", "warmup", "thin", "seed")
+    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     for name in {*given, "method", "quiet"} & settings.keys():
         raise SamplerError(f"--set {name}=... clashes with --{name}; use the latter alone.")
     with reserved(options.out) as temporary, warnings.catch_warnings():
         warnings.simplefilter("ignore", SamplingWarning)  # printed below, after the table
         model = _bound_model(options)
-        result = infer(model, options.method, quiet=options.quiet, **given, **settings)
+        result = infer(model, quiet=options.quiet, **given, **settings)
         if temporary is not None:
             save_reserved(result, temporary, options.out)
     if not options.quiet:

@@ -17,7 +17,7 @@ from probmodel.results.attributes import Request, run_attributes
 from probmodel.results.diagnostics import diagnose
 from probmodel.results.draws import named_draws
 from probmodel.results.findings import Finding, emit
-from probmodel.samplers import find_sampler, make_sampler
+from probmodel.samplers import DEFAULT_METHOD, find_sampler, make_sampler
 from probmodel.samplers.base import Sampler
 from probmodel.samplers.registry import setting_names
 from probmodel.samplers.requirements import check_density
@@ -42,7 +42,7 @@ SYNONYMS = {
 
 def infer(
     model: Any,
-    method: str | Sampler = "fisher_mala",
+    method: str | Sampler = DEFAULT_METHOD,
     *,
     draws: int | None = None,
     warmup: int | None = None,

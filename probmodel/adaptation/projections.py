@@ -29,6 +29,8 @@ import numpy as np
 from probmodel.linalg import solve_bidiagonal
 from probmodel.types import Array
 
+LONGEST = 0.1  # spectral norm of a relative step of a matrix
+POWERS = 4  # of A'A, for that norm
 FLOOR = 1e-3  # of the diagonal of theta after an additive step, where it started at one or above
 
 
@@ -158,7 +160,12 @@ class Lower(Form):
         return np.tril(theta.T @ gradient)
 
     def move(self, theta: Array, step: Array) -> Array:
-        """Multiply C by I + A, with exponentials on the diagonal, which keep the sign of C's."""
+        """Multiply C by I + A, with exponentials on the diagonal, which keep the sign of C's.
+
+        A is shortened to a norm of `LONGEST`: a step of which many entries have one pattern is
+        long, and I + A with a long A below the diagonal is nearly singular.
+        """
+        step = step * min(1.0, LONGEST / max(_norm(step), LONGEST))
         factor = np.tril(step, -1)
         self.diagonal(factor)[:] = np.exp(np.diagonal(step))
         return np.asarray(theta @ factor)
@@ -228,6 +235,20 @@ def split(theta: Array) -> tuple[Array, Array]:
     """Return the diagonal of B, (dim,), and what is above it, (dim - 1,), as views."""
     dim = (len(theta) + 1) // 2
     return theta[:dim], theta[dim:]
+
+
+def _norm(A: Array) -> float:
+    """Spectral norm by power iteration from the largest row; exact for an outer product."""
+    v = A[np.argmax(np.einsum("ij,ij->i", A, A))]
+    length = 0.0
+    for _ in range(POWERS):
+        size = np.linalg.norm(v)
+        if size == 0.0:
+            break
+        u = A @ (v / size)
+        length = float(np.linalg.norm(u))
+        v = u @ A
+    return length
 
 
 def _units(b: Array, e: Array) -> Array:

@@ -14,7 +14,9 @@
 
 Deviations. The paper ascends the criterion itself, by Adam. Its logarithm has a slope of known
 size, G = 2 t cot t for a whitened normal density, so that plain Robbins-Monro steps have the right
-length whatever the dimension and the scale. Longer trajectories cost more: where they take more
+length whatever the dimension and the scale. It is at most 2 there, and cut off beyond `STEEPEST`
+either way: with few chains a single noisy slope could carry T from one maximum of sin^2 t to a
+later one. Longer trajectories cost more: where they take more
 than one step, the criterion is divided by t^`PRICE`, halfway to the rule of Sountsov and Hoffman
 (2021), "Focusing on difficult directions for learning HMC trajectory lengths", who divide by t.
 Without a price a few wide directions make all trajectories longer than pays; at the full price a
@@ -34,6 +36,7 @@ PRICE = 0.5
 RATE = 0.2  # of log T on G, at first, with `CHAINS` chains; their root below
 CHAINS = 32
 STEADY = 10  # iterations after which it falls
+STEEPEST = 2.0  # G
 LONGEST_MOVE = 0.2  # of log T
 SHORTEST = 0.3  # T
 MEMORY = 0.1  # weight of an iteration in the running mean of the criterion
@@ -105,9 +108,10 @@ def climb(state: Length, seen: Trajectories, step: float, longest: float) -> Len
     memory = max(MEMORY, 1.0 / n)
     criterion = (1.0 - memory) * state.criterion + memory * float(weight @ square[fine])
     G = float(weight @ slope[fine]) / criterion if criterion > 0.0 else 0.0
+    G = float(np.clip(G, -STEEPEST, STEEPEST))
     price = PRICE if state.length() > step else 0.0
     rate = RATE * min(1.0, len(alpha) / CHAINS) ** 0.5 / max(1.0, n / STEADY) ** 0.75
-    move = float(np.clip(rate * (G - price), -LONGEST_MOVE, LONGEST_MOVE))
+    move = min(rate * (G - price), LONGEST_MOVE)
     low = min(SHORTEST, longest)
     log_length = float(np.clip(state.log_length + move, np.log(low), np.log(longest)))
     average = state.log_average + 2.0 / (n + 1.0) * (log_length - state.log_average)

@@ -38,6 +38,8 @@ from probmodel.samplers.rmhmc import RiemannianHMC
 from probmodel.samplers.rwm import RandomWalk
 from probmodel.samplers.sa_mcmc import SampleAdaptive
 
+DEFAULT_METHOD = "fisher_hmc"  # see docs/methods.md for the reasons
+
 SAMPLERS: dict[str, type[Sampler]] = {
     "ada_mala": AdaMALA,
     "ahmc": AdaptiveHMC,

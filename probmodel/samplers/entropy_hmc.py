@@ -26,13 +26,16 @@ magnitude. `robust`, the default, has instead, in the warm-up alone:
 1. C starts as the multiple of the identity with which about half of the proposals are accepted,
    found by trying.
 2. Steps of theta are relative to C (see `projections`), so that learning takes the same course
-   whatever the scales of the target; gradients are clipped in these coordinates.
-3. In the second half of the warm-up the learning rate falls to zero in a straight line.
+   whatever the scales of the target; those of a dense C are bounded in norm too.
+3. Entries of the gradient, whose scale is beta, are clipped at half of it, not only at `clip`:
+   after the spikes of the first iterations Adam would hardly take steps for long.
+4. In the second half of the warm-up the learning rate falls to zero in a straight line.
+5. Chains that keep being rejected take shorter steps, and are not learned from, until they move.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -42,7 +45,7 @@ from probmodel.adaptation.adam import MOMENTUM
 from probmodel.adaptation.roulette import LEAST
 from probmodel.errors import SamplerError
 from probmodel.samplers.base import Coupling, Info, Need, Remark, Sampler
-from probmodel.samplers.entropy_linear import PUBLISHED_CLIP, LinearKernel
+from probmodel.samplers.entropy_linear import LinearKernel
 from probmodel.samplers.settings import check_choice, check_flag, check_number, check_whole
 from probmodel.types import Array, LogDensity
 
@@ -78,9 +81,8 @@ class EntropyHMC(Sampler):
         is not robust and for ``"realnvp"``.
     momentum : float
         Share that Adam's mean gradient keeps of its past, from 0 to below 1.
-    clip : float, optional
-        Largest entry of a gradient, above 0. If not given it is half of beta, or 1000 in a run that
-        is not robust or has an objective other than ``"gsm"``, and for ``"realnvp"``.
+    clip : float
+        Largest entry of a gradient, above 0; a robust run bounds it by half of beta too.
     entropy_rate : float
         Rate of beta and gamma, between 0 and 1.
     penalty_start : float
@@ -100,7 +102,8 @@ class EntropyHMC(Sampler):
     width : int
         Hidden units of the two layers of ``"realnvp"``, at least 1.
     robust : bool
-        Whether to add to Algorithm 1 what the head of this file lists; not for ``"realnvp"``.
+        Whether to add to Algorithm 1 what the head of this file lists, or that of entropy_flow.py
+        for ``"realnvp"``.
 
     Raises
     ------
@@ -114,7 +117,7 @@ class EntropyHMC(Sampler):
     target_accept: float = 0.67
     learning_rate: float | None = None
     momentum: float = MOMENTUM
-    clip: float | None = None
+    clip: float = 1e3
     entropy_rate: float = 0.1
     penalty_start: float = 0.75
     penalty_slope: float = 1.0
@@ -143,9 +146,9 @@ class EntropyHMC(Sampler):
             check_whole(self.name, setting, getattr(self, setting), least=1)
         for setting in ("target_accept", "entropy_rate", "penalty_start"):
             check_number(self.name, setting, getattr(self, setting), above=0.0, below=1.0)
-        for setting in ("penalty_slope", "jump_power"):
+        for setting in ("clip", "penalty_slope", "jump_power"):
             check_number(self.name, setting, getattr(self, setting), above=0.0)
-        for setting in ("learning_rate", "clip", "initial_scale"):
+        for setting in ("learning_rate", "initial_scale"):
             check_number(self.name, setting, getattr(self, setting), above=0.0, optional=True)
         if self.momentum != 0.0:
             check_number(self.name, "momentum", self.momentum, above=0.0, below=1.0)
@@ -172,8 +175,7 @@ class EntropyHMC(Sampler):
             return LinearKernel(self)
         from probmodel.samplers.entropy_flow import FlowKernel
 
-        settings: Any = replace(self, learning_rate=self.rate, clip=self.clip or PUBLISHED_CLIP)
-        return FlowKernel(settings)
+        return FlowKernel(self)
 
     def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> Any:
         """State at the starting points."""

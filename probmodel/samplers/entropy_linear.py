@@ -44,6 +44,7 @@ from probmodel.adaptation.leapfrog_adjoint import (
     l2hmc,
     mean_jump,
 )
+from probmodel.adaptation.own_steps import OwnSteps, rescue, whole_steps
 from probmodel.adaptation.projections import FLOOR, FORMS, split
 from probmodel.adaptation.roulette import curvature_factor, draw_signs, draw_weights, expand
 from probmodel.samplers.base import Info, State
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     from probmodel.samplers.entropy_hmc import EntropyHMC
 
 LARGEST = 1e75  # of an entry of a factor: products of four are still finite
-PUBLISHED_CLIP, CLIP_SHARE = 1e3, 0.5  # largest entry of a gradient: a number, a share of beta
+CLIP_SHARE = 0.5  # of beta: largest entry of a gradient in a robust run
 RECENT = 0.02  # weight of the last iteration in the mean of |mu|
 
 
@@ -66,17 +67,27 @@ class Params(NamedTuple):
     Attributes
     ----------
     root : C
-    step_size : h
+    step_size : h; in a robust warm-up it may differ between chains, (chains,)
     mu : recent mean of |mu|
     """
 
     root: Root
-    step_size: float
+    step_size: float | Array
     mu: float
 
 
 class Adaptation(NamedTuple):
-    """State of the adaptation; ``least``: smallest diagonal of theta after an additive step."""
+    """State of the adaptation.
+
+    Attributes
+    ----------
+    theta, adam : parameters of C, and their optimiser
+    step_size : h
+    weights, mean_jump : beta and gamma, and lambda
+    mu : recent mean of |mu|
+    own : the chains that lag behind
+    least : smallest diagonal of theta after an additive step
+    """
 
     theta: Array
     adam: Adam
@@ -84,6 +95,7 @@ class Adaptation(NamedTuple):
     weights: Weights
     mean_jump: float
     mu: float
+    own: OwnSteps
     least: float
 
 
@@ -149,8 +161,9 @@ class LinearKernel:
             theta = self._form.random_start(rng, s.initial_scale or dim ** (-1.0 / 3.0), dim)
         least = FLOOR * min(1.0, float(np.min(np.abs(self._form.diagonal(theta)))))
         return Adaptation(
-            theta, start_adam(theta.shape), 1.0, Weights(), leapfrog_adjoint.FIRST_SCALE, 0.0, least
-        )
+            theta, start_adam(theta.shape), 1.0, Weights(), leapfrog_adjoint.FIRST_SCALE, 0.0,
+            whole_steps(len(state.x)), least,
+        )  # fmt: skip
 
     def _find_scale(self, rng: np.random.Generator, density: LogDensity, state: State) -> float:
         """Return a multiple of the identity that about half of the chains accept."""
@@ -173,30 +186,32 @@ class LinearKernel:
         info: Info,
     ) -> Adaptation:
         """Take one step along the gradient, then steer beta and gamma (Algorithm 1)."""
-        s, h = self._settings, adaptation.step_size
+        s, rate = self._settings, self._rate(i, n_warmup)
         eps, series = draw_signs(rng, state.x.shape), draw_weights(rng, s.least_terms)
-        finite = np.isfinite(info.proposal.logp)
-        rate = self._rate(i, n_warmup)
-        if not finite.any():
-            return adaptation._replace(step_size=h * (1.0 - rate))
-        path = path_of(info.record, finite, h)
+        teachers = adaptation.own.whole & np.isfinite(info.proposal.logp)
+        if s.robust:
+            adaptation = adaptation._replace(own=rescue(adaptation.own, info.accepted))
+        if not teachers.any():
+            return _shortened(adaptation, rate)
+        path = path_of(info.record, teachers, adaptation.step_size)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             if s.objective == "gsm":
-                lesson = self._speed(density, adaptation, path, eps[finite], series)
+                lesson = self._speed(density, adaptation, path, eps[teachers], series)
             else:
                 lesson = self._jump(density, adaptation, path)
             good = lesson.good
             if not good.any():
-                return adaptation._replace(step_size=h * (1.0 - rate))
+                return _shortened(adaptation, rate)
             adaptation = self._descend(adaptation, lesson, good, rate)
-            return self._steer(adaptation, lesson, good, info.accept_prob[finite])
+            return self._steer(adaptation, lesson, good, info.accept_prob[teachers])
 
     def params(self, adaptation: Adaptation, final: bool = False) -> Params:
         """Root and step size of the next transition."""
         theta: Array = adaptation.theta
         is_band = self._settings.preconditioner == "tridiagonal"
         root = InverseBidiagonal(*split(theta)) if is_band else theta
-        return Params(root, adaptation.step_size, adaptation.mu)
+        h, own = adaptation.step_size, adaptation.own
+        return Params(root, h if final or own.whole.all() else h * own.factor, adaptation.mu)
 
     def _rate(self, i: int, n_warmup: int) -> float:
         """Learning rate of iteration ``i``."""
@@ -206,9 +221,8 @@ class LinearKernel:
     def _most(self, weights: Weights) -> float:
         """Largest entry of a gradient."""
         s = self._settings
-        if s.clip is None and s.robust and s.objective == "gsm":
-            return CLIP_SHARE * weights.beta
-        return PUBLISHED_CLIP if s.clip is None else s.clip
+        bounded = s.robust and s.objective == "gsm"
+        return min(s.clip, CLIP_SHARE * weights.beta) if bounded else s.clip
 
     def _speed(
         self, density: Any, adaptation: Adaptation, path: Path, eps: Array, series: Array
@@ -281,6 +295,11 @@ class LinearKernel:
         )  # fmt: skip
         mu = adaptation.mu + RECENT * (float(np.mean(size)) - adaptation.mu)
         return adaptation._replace(weights=weights, mu=mu)
+
+
+def _shortened(adaptation: Adaptation, rate: float) -> Adaptation:
+    """Shorten all steps where no trajectory has a finite loss: there is nothing to learn from."""
+    return adaptation._replace(step_size=adaptation.step_size * (1.0 - rate))
 
 
 def path_of(points: tuple[Phase, ...], rows: Array, step_size: float) -> Path:

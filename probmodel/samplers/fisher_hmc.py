@@ -25,7 +25,8 @@ does to get to the bulk from wherever they start. In the second they follow traj
 10, 25, 50, 100, 200, ... of them a new C is put to use, h follows alpha by dual averaging, and T
 climbs the criterion of `adaptation.trajectory_length`. The steps of a trajectory are all of one
 size, h at most, and h is `LONGEST_STEP` at most, because C has the scale of the posterior: beyond
-that a trajectory would be steered by the acceptance of a resonance.
+that a trajectory would be steered by the acceptance of a resonance. A divergence counts for many
+rejections, so that h keeps clear of steps that overshoot into regions of no probability.
 
 One trajectory in twenty, drawn at random for all chains, has steps of a quarter of the size. Where a
 posterior narrows to a neck, the usual step may never be accepted; these lead out of it.
@@ -46,7 +47,7 @@ from probmodel.samplers.fisher_learning import DenseShape, SampledShape, Shape, 
 from probmodel.samplers.fisher_warmup import Adaptation as Langevin
 from probmodel.samplers.fisher_warmup import FisherWarmup
 from probmodel.samplers.hamiltonian import LEAPFROG, TWO_STAGE, simulate, with_momentum
-from probmodel.samplers.metropolis import adaptable, check_start, decide, evaluate
+from probmodel.samplers.metropolis import check_start, decide, evaluate
 from probmodel.samplers.roots import Root, inverse_transposed, transposed_times
 from probmodel.samplers.settings import check_choice, check_number, check_share, check_whole
 from probmodel.types import Array, LogDensity
@@ -61,6 +62,7 @@ SETTLING = 0.2  # share of the second half after the last renewal
 MEMORY = 0.02  # weight of an iteration in the mean of the draws, when there have been many
 CAUTIOUS = 0.05  # share of trajectories with short steps
 SHORT = 0.25  # of the usual step
+DIVERGED = 25.0  # rejections that a divergence counts for
 CUT_OFF = 0.01  # share of trajectories cut short that is remarked on
 
 
@@ -283,7 +285,8 @@ class FisherHMC(Sampler):
         """Steer h and T by a trajectory of the usual steps."""
         weight = max(MEMORY, 1.0 / (known.n + 1))
         mean = known.mean + weight * (state.x.mean(axis=0) - known.mean)
-        averaging = average(known.averaging, adaptable(info.accept_prob, info), self.target_accept)
+        alpha = np.mean(info.accept_prob) - DIVERGED * np.mean(info.diverging)
+        averaging = average(known.averaging, alpha, self.target_accept)
         longest = float(np.log(LONGEST_STEP))
         averaging = averaging._replace(
             log_step=min(averaging.log_step, longest),

@@ -8,12 +8,14 @@
     Sigma     covariance of the draws of a window                           (dim, dim)
     U, e      eigenvectors and eigenvalues of C^-1 Sigma C'^-1              (dim, dim), (dim,)
 
-A dense C begins as R, scaled so that the scores have C'g of variance one. By the information
-inequality F^-1 is the smallest covariance that these scores allow: for a posterior that is not
-normal, some directions are wider, in which trajectories would take long. Where a window of draws
-shows that beyond chance, C is widened by e^(1/4), which makes the inverse mass matrix along
-those directions the geometric mean of F^-1 and Sigma; that is the best choice for a normal density
-fitted to both (Seyboldt, Carlson and Carpenter, 2026, arXiv:2603.18845).
+A dense C begins as R, scaled so that the entries of C'g have mean square one over the trajectories
+so far; later ones weigh more. (The scores at one time would tell too little where chains and
+parameters are few.) By the information inequality F^-1 is the smallest covariance that these scores
+allow: for a posterior that is not normal, some directions are wider, in which trajectories would
+take long. Where a window of draws shows that beyond chance, C is widened by e^(1/4), which makes
+the inverse mass matrix along those directions the geometric mean of F^-1 and Sigma; that is the
+best choice for a normal density fitted to both (Seyboldt, Carlson and Carpenter, 2026,
+arXiv:2603.18845).
 
 The diagonal and the low-rank kind take that geometric mean for all directions, from the draws and
 the scores of a window, as `adaptation.low_rank` says; their memory is O(dim) a draw kept.
@@ -36,7 +38,7 @@ from probmodel.types import Array
 
 BEYOND_CHANCE = 1.5  # times the largest eigenvalue that as many independent draws would show
 ENOUGH = 2  # draws a dimension, for directions to be compared
-MOST_ROWS = 2048  # draws that are kept of a window
+MANY_ROWS = 2048  # draws of a window, from which on ever fewer are kept
 FEWEST_ROWS = 20  # of which something is learned
 
 
@@ -48,25 +50,33 @@ class DenseShape(NamedTuple):
     R : (dim, dim)
     n : number of updates of R
     moments : of the draws of the window
+    square : mean square of the scores whitened by R, in which later trajectories weigh more
     """
 
     R: Array
     n: int
     moments: Moments
+    square: float = 1.0
 
     def learn(self, state: State, info: Info, count: int) -> DenseShape:
         """Take in a transition of all chains."""
         n = self.n + 1
-        gamma, previous = ((1.0 + FORGETTING) / (m + FORGETTING) for m in (n, n - 1))
+        gamma = learning_rate(n)
         with np.errstate(over="ignore", invalid="ignore"):
             increments = info.proposal.grad - info.previous.grad
             signals = adaptable(np.sqrt(info.accept_prob)[:, None] * increments, info)
-        R = downdate(self.R, winsorised(signals, LONGEST_SIGNAL), kept(gamma, previous))
-        return DenseShape(R, n, add_batch(self.moments, state.x))
+        keep = kept(gamma, learning_rate(self.n))
+        R = downdate(self.R, winsorised(signals, LONGEST_SIGNAL), keep)
+        square = mean_square(R / np.sqrt(gamma), state)  # R R' is gamma times the inverse mean
+        if 0.0 < square < np.inf:
+            square = self.square + learning_rate(count + 1) * (square - self.square)
+        else:
+            square = self.square
+        return DenseShape(R, n, add_batch(self.moments, state.x), square)
 
     def root(self, state: State, previous: Root) -> Root:
         """Root of the inverse mass matrix, at the end of a window."""
-        C = scaled(self.R, state)
+        C = self.R / np.sqrt(learning_rate(self.n) * self.square)
         n, dim = self.moments.n, len(C)
         if n < ENOUGH * dim:
             return C
@@ -97,8 +107,8 @@ class SampledShape(NamedTuple):
     rows: tuple[tuple[Array, Array], ...] = ()
 
     def learn(self, state: State, info: Info, count: int) -> SampledShape:
-        """Take in a transition of all chains, or leave it out where there would be too many."""
-        stride = 1 + len(self.rows) * len(state.x) // MOST_ROWS
+        """Take in a transition of all chains, or leave it out where there are many."""
+        stride = 1 + len(self.rows) * len(state.x) // MANY_ROWS
         return self if count % stride else self._replace(rows=(*self.rows, (state.x, state.grad)))
 
     def root(self, state: State, previous: Root) -> Root:
@@ -117,7 +127,17 @@ Shape = DenseShape | SampledShape
 
 
 def scaled(root: Array, state: State) -> Array:
-    """Scale a root, (dim, dim) or (dim,), so that the scores of a state have C'g of length dim."""
-    whitened = transposed_times(root, state.grad)
-    square = float(np.mean(np.square(whitened)))
+    """Scale a root, (dim, dim) or (dim,), so that the entries of C'g have mean square one."""
+    square = mean_square(root, state)
     return np.asarray(root / np.sqrt(square)) if 0.0 < square < np.inf else root
+
+
+def mean_square(root: Array, state: State) -> float:
+    """Mean square of the entries of C'g."""
+    with np.errstate(over="ignore"):
+        return float(np.mean(np.square(transposed_times(root, state.grad))))
+
+
+def learning_rate(n: int) -> float:
+    """Weight of the n-th of so many in a mean in which signal i of n weighs i^`FORGETTING`."""
+    return (1.0 + FORGETTING) / (n + FORGETTING)

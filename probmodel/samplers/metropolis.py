@@ -6,6 +6,7 @@ The mark is no slope: such a proposal is rejected and kept out of every average 
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -22,6 +23,10 @@ StateT = TypeVar("StateT", bound=NamedTuple)
 def evaluate(density: LogDensity, x: Array) -> State:
     """State at ``x``: (chains, dim), with rows that are not finite marked."""
     logp, grad = density(x)
+    flat = grad.reshape(-1)
+    # Sums of squares are finite unless something in them is not (or, harmlessly, they overflow).
+    if math.isfinite(float(np.dot(logp, logp)) + float(np.dot(flat, flat))):
+        return State(x, logp, grad)
     bad = ~(np.isfinite(logp) & np.isfinite(grad).all(axis=1))
     if bad.any():
         logp = np.where(bad, -np.inf, logp)

@@ -20,7 +20,7 @@ from probmodel.distributions.base import Distribution
 from probmodel.distributions.wrapper import Wrapper
 from probmodel.expressions import supported_functions
 from probmodel.results.arviz_object import group
-from probmodel.samplers import SAMPLERS
+from probmodel.samplers import DEFAULT_METHOD, SAMPLERS
 from probmodel.sampling import SYNONYMS
 
 ROOT = Path(__file__).parents[2]
@@ -259,9 +259,9 @@ def test_arguments_of_infer_are_listed_with_defaults_and_synonyms():
 
 
 def test_default_sizes_are_those_of_the_table_in_the_readme():
-    kind = SAMPLERS["fisher_mala"]
+    kind = SAMPLERS[DEFAULT_METHOD]
     assert (
-        f"fisher_mala, {kind.default_chains} chains of {kind.default_draws} draws after "
+        f"{DEFAULT_METHOD}, {kind.default_chains} chains of {kind.default_draws} draws after "
         f"{kind.default_warmup} warm-up iterations, seed 1"
     ) in read("README.md")
 
