@@ -94,7 +94,7 @@ def race(name: str, repeats: int) -> dict[str, Any]:
     theirs = min(columns, key=lambda runs: np.median([r.microseconds.processor for r in runs]))
     z = np.abs(pooled_z(ours, theirs))
     row: dict[str, Any] = {"posterior": name, "dim": density.dim, "NumPyro's chains": theirs[0].way}
-    row |= {"max |z|": float(z.max()), "allowed": norm.isf(0.5 * LEVEL / density.dim)}
+    row |= {"max abs z": float(z.max()), "allowed": norm.isf(0.5 * LEVEL / density.dim)}
     for column, of in {
         "acceptance": lambda r: r.accept,
         "steps/draw": lambda r: r.gradients / (CHAINS * DRAWS),

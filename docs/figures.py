@@ -10,6 +10,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import figures_ahmc
+import figures_const
+import figures_entropy
+import figures_fisher_hmc
+import figures_nuts
+import figures_rmhmc
 import numpy as np
 from figure_parts import (
     BLACK,
@@ -34,12 +40,6 @@ from figure_parts import (
 )
 from matplotlib.figure import Figure
 
-import figures_ahmc
-import figures_const
-import figures_entropy
-import figures_fisher_hmc
-import figures_nuts
-import figures_rmhmc
 from probmodel.types import Array
 
 

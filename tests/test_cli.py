@@ -50,7 +50,7 @@ def failed(capsys, code, *texts):
 def test_sample_prints_the_table(coin, capsys):
     assert main(["sample", *coin, *SIZES]) == 0
     captured = capsys.readouterr()
-    assert captured.out.startswith("Coin: fisher_mala, 2 chains of 200 draws after 200 warm-up")
+    assert captured.out.startswith("Coin: fisher_hmc, 2 chains of 200 draws after 200 warm-up")
     assert "seed 1" in captured.out
     assert "\np " in captured.out
     assert all(line.startswith("warning: ") for line in captured.err.splitlines())

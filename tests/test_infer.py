@@ -214,7 +214,7 @@ def test_quiet_prints_and_warns_of_nothing(posterior, capfd):
 def test_an_interrupt_keeps_the_draws():
     with pytest.warns(SamplingWarning) as caught:
         result = infer(
-            Gaussian(interrupt_after=150), seed=1, warmup=50, draws=1000, chains=2,
+            Gaussian(interrupt_after=150), "fisher_mala", seed=1, warmup=50, draws=1000, chains=2,
             progressbar=False,
         )  # fmt: skip
     assert str(caught[0].message).startswith("Interrupted after")

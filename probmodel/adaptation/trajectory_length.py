@@ -14,11 +14,11 @@
 
 Deviations. The paper ascends the criterion itself, by Adam. Its logarithm has a slope of known
 size, G = 2 t cot t for a whitened normal density, so that plain Robbins-Monro steps have the right
-length whatever the dimension and the scale. It is at most 2 there, and cut off beyond `STEEPEST`
-either way: with few chains a single noisy slope could carry T from one maximum of sin^2 t to a
-later one. Longer trajectories cost more: where they take more
-than one step, the criterion is divided by t^`PRICE`, halfway to the rule of Sountsov and Hoffman
-(2021), "Focusing on difficult directions for learning HMC trajectory lengths", who divide by t.
+length whatever the dimension and the scale. G is 2 at most there, and is cut off at `STEEPEST`
+either way: with few chains and parameters, noise could carry T on to a later maximum of sin^2 t.
+Longer trajectories cost more: where they take more than one step, the criterion is divided by
+t^`PRICE`, halfway to the rule of Sountsov and Hoffman (2021), "Focusing on difficult directions for
+learning HMC trajectory lengths", who divide by t.
 Without a price a few wide directions make all trajectories longer than pays; at the full price a
 whitened normal density gets 1.17 in place of 1.57, and posteriors with slow directions lose too.
 """
@@ -111,7 +111,7 @@ def climb(state: Length, seen: Trajectories, step: float, longest: float) -> Len
     G = float(np.clip(G, -STEEPEST, STEEPEST))
     price = PRICE if state.length() > step else 0.0
     rate = RATE * min(1.0, len(alpha) / CHAINS) ** 0.5 / max(1.0, n / STEADY) ** 0.75
-    move = min(rate * (G - price), LONGEST_MOVE)
+    move = float(np.clip(rate * (G - price), -LONGEST_MOVE, LONGEST_MOVE))
     low = min(SHORTEST, longest)
     log_length = float(np.clip(state.log_length + move, np.log(low), np.log(longest)))
     average = state.log_average + 2.0 / (n + 1.0) * (log_length - state.log_average)

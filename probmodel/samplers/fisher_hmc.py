@@ -28,8 +28,8 @@ size, h at most, and h is `LONGEST_STEP` at most, because C has the scale of the
 that a trajectory would be steered by the acceptance of a resonance. A divergence counts for many
 rejections, so that h keeps clear of steps that overshoot into regions of no probability.
 
-One trajectory in twenty, drawn at random for all chains, has steps of a quarter of the size. Where a
-posterior narrows to a neck, the usual step may never be accepted; these lead out of it.
+One trajectory in twenty, drawn at random for all chains, has steps of a quarter of the size. Where
+a posterior narrows to a neck, the usual step may never be accepted; these lead out of it.
 """
 
 from __future__ import annotations
@@ -195,9 +195,7 @@ class FisherHMC(Sampler):
         rho = self.persistence if params.length else 0.0
         momentum = rho * state.momentum + np.sqrt(1.0 - rho * rho) * noise
         h, n, record = self._plan(params, u, chance)
-        integrator = (
-            TWO_STAGE if params.length else LEAPFROG
-        )  # one leapfrog step is a Langevin step
+        integrator = TWO_STAGE if params.length else LEAPFROG  # one leapfrog step: Langevin
         start = with_momentum(State(*state[:3]), params.root, momentum)
         end, taken = simulate(density, start, params.root, h, n, integrator)
         with np.errstate(invalid="ignore"):

@@ -62,7 +62,7 @@ class Phase(NamedTuple):
         return np.asarray(kinetic - self.logp)
 
     def rows(self, rows: Array) -> Phase:
-        """Some of the chains."""
+        """Return some of the chains."""
         return Phase(*(a[rows] for a in self))
 
 
@@ -90,8 +90,9 @@ class Integrator(NamedTuple):
 
 LEAPFROG = Integrator((0.5, 0.5), (1.0,))
 # Blanes, Casas and Sanz-Serna (2014), "Numerical integrators for the hybrid Monte Carlo method",
-# SIAM J. Sci. Comput. 36(4): for a step of up to 2 standard deviations of a normal density, its
-# expected energy error is 80 times smaller than that of two leapfrog steps of half the length.
+# SIAM J. Sci. Comput. 36(4): over steps of up to 2 standard deviations of a normal density, its
+# largest expected energy error is 79 times smaller than that of two leapfrog steps of half the
+# length, and the error of each step 7 times smaller at least.
 _B = 0.21178
 TWO_STAGE = Integrator((_B, 1.0 - 2.0 * _B, _B), (0.5, 0.5))
 

@@ -22,7 +22,7 @@ from probmodel.adaptation.roulette import curvature_factor, draw_signs, expand, 
 DIM, CHAINS = 4, 8
 ROOT = np.random.default_rng(1).standard_normal((DIM, DIM))
 P = ROOT @ ROOT.T / DIM + np.eye(DIM)
-STEPS = {1: 1.3, 2: 1.0, 5: 0.6}  # step size by number of steps: energy errors of both signs
+STEPS = {1: 0.5, 2: 0.5, 5: 0.4}  # step size by number of steps: energy errors of both signs
 
 
 def potential(x):

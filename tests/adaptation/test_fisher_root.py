@@ -155,3 +155,37 @@ def test_only_signals_out_of_proportion_are_shortened():
     np.testing.assert_array_equal(bounded[[0, 1, 2, 4]], S[[0, 1, 2, 4]])
     np.testing.assert_allclose(bounded[3], [0.0, 300.0])
     np.testing.assert_array_equal(winsorised(np.zeros((2, 3)), 100.0), np.zeros((2, 3)))
+
+
+@pytest.mark.parametrize("keep", [1.0, 0.7])
+@pytest.mark.parametrize("chains", [1, 5])
+def test_diagonal_root_is_that_of_the_diagonal_of_the_sum(chains, keep):
+    """The dense definition, (keep A^-1 + sum s s')^-1, with all but the diagonal of the sum cut."""
+    rng = np.random.default_rng(12)
+    R, fisher = np.full(DIM, DAMPING**-0.5), DAMPING * np.eye(DIM)
+    for _ in range(30):
+        S = rng.standard_normal((chains, DIM)) * np.logspace(-3, 3, DIM)
+        R, fisher = downdate(R, S, keep), keep * fisher + S.T @ S
+    assert R.shape == (DIM,)
+    np.testing.assert_allclose(R**2, 1.0 / np.diag(fisher), rtol=1e-12)
+
+
+def test_diagonal_and_dense_agree_on_signals_along_the_axes():
+    rng = np.random.default_rng(13)
+    root = np.exp(rng.standard_normal(DIM))
+    S = np.diag(rng.standard_normal(DIM))[:4]
+    dense = downdate(np.diag(root), S, 0.8)
+    np.testing.assert_allclose(dense, np.diag(downdate(root, S, 0.8)), rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("size", [1e300, np.inf])
+def test_enormous_signals_leave_a_diagonal_finite(size):
+    R = downdate(np.ones(DIM), np.full((2, DIM), size))
+    assert np.isfinite(R).all()
+    assert (R > 0.0).all()
+    assert np.isfinite(normalised(R)).all()
+
+
+def test_normalised_diagonal_has_trace_dim():
+    R = normalised(np.arange(1.0, DIM + 1.0) * 1e-200)
+    assert np.sum(R * R) == pytest.approx(DIM, rel=1e-14)

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from probmodel.samplers.roots import InverseBidiagonal, LowRank, times, transposed_times
+from probmodel.samplers.roots import (
+    InverseBidiagonal,
+    LowRank,
+    inverse_transposed,
+    times,
+    transposed_times,
+)
 
 DIM = 6
 RNG = np.random.default_rng(1)
@@ -42,3 +48,17 @@ def test_products_are_those_of_the_matrix(root, matrix):
 def test_determinants(name):
     root, matrix = CASES[name]
     assert root.log_det == pytest.approx(np.linalg.slogdet(matrix)[1], rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["identity", "diagonal", "dense", "low rank", "rank zero"])
+def test_inverse_transposed(name):
+    root, matrix = CASES[name]
+    dual, v = inverse_transposed(root), np.random.default_rng(3).standard_normal((5, DIM))
+    expected = np.linalg.solve(matrix, v.T).T
+    np.testing.assert_allclose(transposed_times(dual, v), expected, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(times(dual, times(root, v) @ matrix), times(root, v), atol=1e-9)
+
+
+def test_bidiagonal_roots_have_no_inverse_of_these_kinds():
+    with pytest.raises(TypeError, match="bidiagonal"):
+        inverse_transposed(CASES["bidiagonal"][0])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from probmodel.errors import SamplerError
-from probmodel.samplers.settings import check_choice, check_number, check_whole
+from probmodel.samplers.settings import check_choice, check_number, check_share, check_whole
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, np.inf, np.nan, "0.5", True, None])
@@ -37,3 +37,16 @@ def test_choice():
     check_choice("mala", "kind", "a", ("a", "b"))
     with pytest.raises(SamplerError, match="'a', 'b'"):
         check_choice("mala", "kind", "c", ("a", "b"))
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.0, np.inf, np.nan, "0.5", True, None])
+def test_share_out_of_range(value):
+    with pytest.raises(SamplerError, match="at least 0 and below 1") as error:
+        check_share("mala", "jitter", value)
+    assert repr(value) in str(error.value)
+    assert error.value.values["setting"] == "jitter"
+
+
+@pytest.mark.parametrize("value", [0, 0.0, 0.5, np.float32(0.999)])
+def test_shares_in_range(value):
+    check_share("mala", "jitter", value)
