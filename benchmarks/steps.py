@@ -163,6 +163,7 @@ def scatter(E: Array) -> Array:
 PRODUCTS: dict[str, Callable[[], Any]] = {
     "matrix times vectors": lambda: V @ A,
     "outer products": lambda: V.T @ V,
+    "matrix times matrix": lambda: A @ S,
     "pass over a matrix": lambda: A + S,
     "factor": lambda: np.linalg.cholesky(S),
     "factor of each chain": lambda: np.linalg.cholesky(T),
@@ -203,10 +204,15 @@ ADAPTATION: dict[str, dict[str, float]] = {
     "am": {"outer products": 1, "pass over a matrix": 2, "factor": 0.2},
     "ada_mala": {"outer products": 1, "pass over a matrix": 2, "factor": 0.2},
     "fisher_mala": {"matrix times vectors": 2, "outer products": 1, "pass over a matrix": 4},
+    "fisher_hmc": {"matrix times vectors": 4, "outer products": 2, "pass over a matrix": 5},
+    "entropy_hmc": {
+        "matrix times vectors": 12, "outer products": 7, "pass over a matrix": 12,
+        "matrix times matrix": 2,
+    },
     "gad_rwm": {"outer products": 1, "pass over a matrix": 10},
     "gad_mala": {"matrix times vectors": 1, "outer products": 1, "pass over a matrix": 10},
     "gad_mala_exact": {"matrix times vectors": 5, "outer products": 3, "pass over a matrix": 10},
-}
+}  # fmt: skip
 
 
 def stated_products(method: str, phase: str) -> dict[str, float]:

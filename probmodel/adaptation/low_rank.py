@@ -35,6 +35,7 @@ from probmodel.types import Array
 MOST = 512  # draws that are used
 GAMMA = 1e-5  # added to the variances of all standardised directions
 CUTOFF = 2.0  # directions whose variance is within a factor of this from one are left alone
+ROUNDING = 1e-12  # of the largest eigenvalue: smaller ones are rounding errors
 TINY = 1e-20  # below this a variance counts as none
 
 
@@ -68,6 +69,7 @@ def low_rank(x: Array, grad: Array, cutoff: float = CUTOFF) -> LowRankEstimate:
     Q = _basis(y, z)
     A, B = (_covariance(part @ Q) for part in (y, z))
     values, vectors = np.linalg.eigh(geometric_mean(A, B))
+    values = np.maximum(values, ROUNDING * values[-1])
     kept = (values > cutoff) | (values < 1.0 / cutoff)
     return LowRankEstimate(scale, Q @ vectors[:, kept], np.sqrt(values[kept]))
 

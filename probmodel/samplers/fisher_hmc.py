@@ -25,8 +25,8 @@ does to get to the bulk from wherever they start. In the second they follow traj
 10, 25, 50, 100, 200, ... of them a new C is put to use, h follows alpha by dual averaging, and T
 climbs the criterion of `adaptation.trajectory_length`. The steps of a trajectory are all of one
 size, h at most, and h is `LONGEST_STEP` at most, because C has the scale of the posterior: beyond
-that a trajectory would be steered by the acceptance of a resonance. A divergence counts for many
-rejections, so that h keeps clear of steps that overshoot into regions of no probability.
+that a trajectory would be steered by the acceptance of a resonance. Where trajectories diverge,
+because long steps overshoot a wall of the density, that limit is lowered, down to `RESOLVED`.
 
 One trajectory in twenty, drawn at random for all chains, has steps of a quarter of the size. Where
 a posterior narrows to a neck, the usual step may never be accepted; these lead out of it.
@@ -40,14 +40,20 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from probmodel.adaptation.dual_averaging import DualAveraging, average, start_averaging
-from probmodel.adaptation.trajectory_length import Length, Trajectories, climb, start_length
+from probmodel.adaptation.trajectory_length import (
+    START,
+    Length,
+    Trajectories,
+    climb,
+    start_length,
+)
 from probmodel.adaptation.welford import no_moments
 from probmodel.samplers.base import Coupling, Info, Remark, Sampler, State
 from probmodel.samplers.fisher_learning import DenseShape, SampledShape, Shape, scaled
 from probmodel.samplers.fisher_warmup import Adaptation as Langevin
 from probmodel.samplers.fisher_warmup import FisherWarmup
 from probmodel.samplers.hamiltonian import LEAPFROG, TWO_STAGE, simulate, with_momentum
-from probmodel.samplers.metropolis import check_start, decide, evaluate
+from probmodel.samplers.metropolis import adaptable, check_start, decide, evaluate
 from probmodel.samplers.roots import Root, inverse_transposed, transposed_times
 from probmodel.samplers.settings import check_choice, check_number, check_share, check_whole
 from probmodel.types import Array, LogDensity
@@ -62,7 +68,9 @@ SETTLING = 0.2  # share of the second half after the last renewal
 MEMORY = 0.02  # weight of an iteration in the mean of the draws, when there have been many
 CAUTIOUS = 0.05  # share of trajectories with short steps
 SHORT = 0.25  # of the usual step
-DIVERGED = 25.0  # rejections that a divergence counts for
+RESOLVED = 0.5  # the longest step is not made shorter than this for the sake of divergences
+TOLERATED = 0.0002  # share of trajectories that may diverge
+AVOIDANCE = 4.0  # gain of the longest step's logarithm on what is beyond that share
 CUT_OFF = 0.01  # share of trajectories cut short that is remarked on
 
 
@@ -114,6 +122,7 @@ class Learning(NamedTuple):
     root, dual : C in use, and the root whose `transposed_times` is C^-1
     mean : (dim,), of recent draws
     averaging, length : what steers h and T
+    log_longest : logarithm of the longest step that is allowed
     n : trajectories so far
     """
 
@@ -122,6 +131,7 @@ class Learning(NamedTuple):
     dual: Root
     mean: Array
     averaging: DualAveraging
+    log_longest: float
     length: Length
     n: int
 
@@ -217,8 +227,8 @@ class FisherHMC(Sampler):
         if not params.length:
             return params.step_size, 1, Trajectory(0.0, cautious=False, cut_off=False)
         t, h = params.length * (1.0 + self.jitter * u), float(params.step_size)
-        wanted = max(1, round(t / h))
-        n = min(wanted, self.max_steps)
+        wanted = max(1.0, np.round(t / h)) if h > 0.0 else np.inf
+        n = int(min(wanted, self.max_steps))
         cautious = chance < CAUTIOUS
         step = min(h, t / n) * (SHORT if cautious else 1.0)
         return step, n, Trajectory(n * step, cautious, cut_off=n < wanted)
@@ -264,10 +274,10 @@ class FisherHMC(Sampler):
         shape: Shape = SampledShape(self.metric != "diag")
         if R.ndim == 2:
             shape = DenseShape(R, langevin.fisher.n, no_moments(len(R)))
-        length = start_length(*([self.trajectory_length] if self.trajectory_length else []))
+        length = start_length(self.trajectory_length or START)
         return Learning(
             shape, root, inverse_transposed(root), state.x.mean(axis=0),
-            start_averaging(min(h, LONGEST_STEP)), length, 0,
+            start_averaging(min(h, LONGEST_STEP)), float(np.log(LONGEST_STEP)), length, 0,
         )  # fmt: skip
 
     def _learn(self, known: Learning, total: int, state: MomentumState, info: Info) -> Learning:
@@ -283,9 +293,11 @@ class FisherHMC(Sampler):
         """Steer h and T by a trajectory of the usual steps."""
         weight = max(MEMORY, 1.0 / (known.n + 1))
         mean = known.mean + weight * (state.x.mean(axis=0) - known.mean)
-        alpha = np.mean(info.accept_prob) - DIVERGED * np.mean(info.diverging)
-        averaging = average(known.averaging, alpha, self.target_accept)
-        longest = float(np.log(LONGEST_STEP))
+        longest = known.log_longest
+        if known.n > FIRST_WINDOWS[-1]:
+            moved = longest + AVOIDANCE * (TOLERATED - float(np.mean(info.diverging)))
+            longest = float(np.clip(moved, np.log(RESOLVED), np.log(LONGEST_STEP)))
+        averaging = average(known.averaging, adaptable(info.accept_prob, info), self.target_accept)
         averaging = averaging._replace(
             log_step=min(averaging.log_step, longest),
             log_average=min(averaging.log_average, longest),
@@ -294,7 +306,7 @@ class FisherHMC(Sampler):
         if self.trajectory_length is None:
             h = averaging.step_size()
             length = climb(length, self._whitened(known, info), h, self.max_steps * h)
-        return known._replace(mean=mean, averaging=averaging, length=length)
+        return known._replace(mean=mean, averaging=averaging, log_longest=longest, length=length)
 
     def _whitened(self, known: Learning, info: Info) -> Trajectories:
         """Trajectories of all chains in whitened coordinates about the mean."""

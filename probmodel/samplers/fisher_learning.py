@@ -116,6 +116,8 @@ class SampledShape(NamedTuple):
         if len(self.rows) * len(state.x) < FEWEST_ROWS:
             return previous
         x, grad = (np.concatenate(part) for part in zip(*self.rows, strict=True))
+        if not (np.isfinite(x).all() and np.isfinite(grad).all()):
+            return previous
         return LowRank(*low_rank(x, grad)) if self.rank else scales(x, grad)
 
     def next_window(self) -> SampledShape:

@@ -107,10 +107,13 @@ def test_integrators_are_symmetric_splittings(integrator):
 
 def matrix_of(integrator, h, n_steps=1):
     """The map of (q, r) of a standard normal density, step by step as it is defined."""
-    kick, drift = (
-        (lambda a: np.array([[1.0, 0.0], [-a, 1.0]])),
-        (lambda a: np.array([[1.0, a], [0.0, 1.0]])),
-    )
+
+    def kick(a):
+        return np.array([[1.0, 0.0], [-a, 1.0]])
+
+    def drift(a):
+        return np.array([[1.0, a], [0.0, 1.0]])
+
     M = kick(integrator.kicks[0] * h)
     for k, d in zip(integrator.kicks[1:], integrator.drifts, strict=True):
         M = kick(k * h) @ drift(d * h) @ M

@@ -1,0 +1,464 @@
+"""Trajectories of learned length, preconditioned by what the scores tell."""
+
+import numpy as np
+import pytest
+
+from probmodel.errors import SamplerError
+from probmodel.inference.driver import run
+from probmodel.inference.groups import sample
+from probmodel.results.convergence import convergence
+from probmodel.samplers import fisher_hmc
+from probmodel.samplers.fisher_hmc import (
+    CAUTIOUS,
+    FIRST_WINDOWS,
+    LONGEST_STEP,
+    SETTLING,
+    SHORT,
+    FisherHMC,
+    MomentumState,
+    Params,
+    is_renewal,
+)
+from probmodel.samplers.langevin import propose
+from probmodel.samplers.metropolis import evaluate
+from probmodel.samplers.roots import LowRank
+from probmodel.testing.statistics import LIMIT, deviations, require_moments, tamed, worst
+
+DENSE = np.array([[0.8, 0.0], [0.5, 1.1]])
+B = 0.21178  # Blanes, Casas and Sanz-Serna (2014)
+
+
+def worst_rhat(x):
+    return np.max(convergence(np.moveaxis(x, 2, 0)).rhat)
+
+
+def least_ess(result):
+    found = convergence(np.moveaxis(result.x, 2, 0))
+    return min(found.ess_bulk.min(), found.ess_tail.min())
+
+
+def watched(sampler, target, x0, seed, warmup, draws=1):
+    """States, infos and parameters of every iteration."""
+    seen = []
+
+    class Collector:
+        def record(self, phase, i, state, info, params):
+            seen.append((state, info, params))
+
+    rng = np.random.default_rng(seed)
+    run(sampler, target, x0, rng, warmup=warmup, draws=draws, collectors=[Collector()])
+    return seen
+
+
+# -- the kernel --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.6])
+@pytest.mark.parametrize("step_size", [2.0, 0.5])
+def test_one_transition_by_hand(targets, step_size, rho):
+    """With momenta p of mass M = (C C')^-1, and not whitened."""
+    target, sampler = targets.Banana(), FisherHMC(jitter=0.3, persistence=rho)
+    rng = np.random.default_rng(0)
+    x = np.array([[0.5, 0.2], [1.0, -1.0], [0.1, 0.3]])
+    state = sampler.init(rng, target, x)
+    params = Params(step_size, 1.6, DENSE)
+    new, info = sampler.step(np.random.default_rng(1), target, state, params)
+
+    rng, A = np.random.default_rng(1), DENSE @ DENSE.T
+    r = rho * state.momentum + np.sqrt(1.0 - rho**2) * rng.standard_normal((3, 2))
+    t = 1.6 * (1.0 + 0.3 * (2.0 * rng.random() - 1.0))
+    n = max(1, round(t / step_size))
+    assert n == (1 if step_size == 2.0 else 4)
+    h = min(t / n, step_size) * (SHORT if rng.random() < CAUTIOUS else 1.0)
+    q, p = state.x, r @ np.linalg.inv(DENSE)
+    before = state.logp - 0.5 * np.einsum("ci,ij,cj->c", p, A, p)
+    for _ in range(n):
+        p = p + B * h * target(q).grad
+        q = q + 0.5 * h * p @ A
+        p = p + (1.0 - 2.0 * B) * h * target(q).grad
+        q = q + 0.5 * h * p @ A
+        p = p + B * h * target(q).grad
+    after = target(q).logp - 0.5 * np.einsum("ci,ij,cj->c", p, A, p)
+    alpha = np.minimum(1.0, np.exp(after - before))
+    accepted = rng.random(3) < alpha
+
+    np.testing.assert_allclose(info.proposal.x, q, rtol=1e-10)
+    np.testing.assert_allclose(info.accept_prob, alpha, rtol=1e-10)
+    np.testing.assert_array_equal(info.accepted, accepted)
+    np.testing.assert_allclose(new.x, np.where(accepted[:, None], q, state.x), rtol=1e-10)
+    turned = np.where(accepted[:, None], p @ DENSE, -r)
+    np.testing.assert_allclose(new.momentum, turned, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(info.n_grad, [2 * n] * 3)  # two gradients a step
+    np.testing.assert_array_equal(info.stats["n_steps"], info.n_grad)
+    assert info.previous is state
+    assert info.record.time == pytest.approx(n * h)
+
+
+def test_transitions_of_no_length_are_langevin_steps(targets):
+    target, sampler = targets.Banana(), FisherHMC(persistence=0.5)
+    state = sampler.init(np.random.default_rng(0), target, np.array([[0.5, 0.2], [1.0, -1.0]]))
+    h = np.array([0.7, 1.1])
+    _, info = sampler.step(np.random.default_rng(2), target, state, Params(h, 0.0, DENSE))
+    noise = np.random.default_rng(2).standard_normal((2, 2))
+    plain = evaluate(target, state.x)
+    proposal, log_ratio = propose(target, plain, DENSE, h, noise)
+    np.testing.assert_allclose(info.proposal.x, proposal.x, rtol=1e-12)
+    np.testing.assert_allclose(info.accept_prob, np.minimum(1.0, np.exp(log_ratio)), rtol=1e-10)
+    np.testing.assert_array_equal(info.n_grad, [1, 1])
+
+
+def plans(sampler, params, n=4000):
+    """Step sizes, numbers of steps and records of many transitions."""
+    rng = np.random.default_rng(3)
+    return [sampler._plan(params, 2.0 * rng.random() - 1.0, rng.random()) for _ in range(n)]
+
+
+def test_lengths_are_jittered_and_some_are_cautious():
+    h, n, records = zip(*plans(FisherHMC(), Params(0.1, 2.0, None)), strict=True)
+    cautious = np.array([record.cautious for record in records])
+    spread = np.sqrt(CAUTIOUS * (1.0 - CAUTIOUS) / len(cautious))
+    assert abs(cautious.mean() - CAUTIOUS) < LIMIT * spread
+    times = np.array([record.time for record in records]) / np.where(cautious, SHORT, 1.0)
+    np.testing.assert_allclose(times, np.multiply(h, n) / np.where(cautious, SHORT, 1.0))
+    assert 1.55 < times.min() < 1.65
+    assert 2.35 < times.max() < 2.45
+    assert abs(np.mean(times) - 2.0) < 0.02
+    assert np.max(h) <= 0.1 + 1e-12
+
+
+def test_without_jitter_lengths_are_all_the_same():
+    made = plans(FisherHMC(jitter=0.0), Params(0.4, 1.5, None))
+    times = [record.time for _, _, record in made if not record.cautious]
+    np.testing.assert_allclose(times, 1.5, rtol=1e-12)
+    assert {n for _, n, _ in made} == {4}
+
+
+@pytest.mark.parametrize(
+    ("h", "length", "most", "step", "n", "cut_off"),
+    [
+        (2.0, 1.5, 500, 1.5, 1, False),  # one step of the whole length
+        (1.0, 1.4, 500, 1.0, 1, False),
+        (1.0, 1.6, 500, 0.8, 2, False),
+        (0.1, 10.0, 100, 0.1, 100, False),
+        (0.1, 10.0, 50, 0.1, 50, True),
+    ],
+)
+def test_numbers_of_steps(h, length, most, step, n, cut_off):
+    found = FisherHMC(max_steps=most)._plan(Params(h, length, None), 0.0, 1.0)
+    assert found[0] == pytest.approx(step)
+    assert found[1] == n
+    assert found[2].cut_off == cut_off
+
+
+def after(sampler, target, params, n, rng, turned=True, iterations=8):
+    """Positions and momenta of exact draws after some transitions: (n, 2 dim)."""
+    state = sampler.init(rng, target, target.exact(rng, n))
+    for _ in range(iterations):
+        state, info = sampler.step(rng, target, state, params)
+        if not turned:
+            momentum = np.where(info.accepted[:, None], 1.0, -1.0) * state.momentum
+            state = state._replace(momentum=momentum)
+    return np.concatenate([state.x, state.momentum], axis=1)
+
+
+def exact(target, n, rng):
+    return np.concatenate([target.exact(rng, n), rng.standard_normal((n, target.dim))], axis=1)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"persistence": 0.8}, {"jitter": 0.0}, {"persistence": 0.95, "jitter": 0.0}]
+)
+def test_exact_draws_stay_exact(targets, settings):
+    """Momenta too, which have to stay standard normal and independent of the positions."""
+    target, rng, n = targets.Banana(), np.random.default_rng(4), 6000
+    x = after(FisherHMC(**settings), target, Params(1.4, 1.5, DENSE), n, rng)
+    name, z = worst(deviations(x, exact(target, n, rng)))
+    assert abs(z) < LIMIT, name
+
+
+def test_momenta_that_are_not_turned_are_found(targets):
+    """Negative control of the test above: a rejection has to turn a momentum that is kept."""
+    target, rng, n = targets.Banana(), np.random.default_rng(5), 6000
+    sampler = FisherHMC(persistence=0.95, jitter=0.0)
+    x = after(sampler, target, Params(1.4, 1.5, DENSE), n, rng, turned=False)
+    truth = exact(target, n, rng)
+    _, z = worst(deviations(tamed(x, truth), truth))
+    assert abs(z) > 2.0 * LIMIT
+
+
+def test_places_without_a_density_are_never_accepted(targets):
+    for outside in ("marker", "nan", "inf", "nan gradient"):
+        target = targets.HalfSpace(2, outside)
+        rng = np.random.default_rng(6)
+        x0 = np.abs(rng.standard_normal((40, 2)))
+        result = sample(FisherHMC(), target, x0, 7, draws=100, warmup=60)
+        assert (result.x[:, :, 0] > 0.0).all()
+        assert np.isfinite(result.x).all()
+
+
+# -- the warm-up -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("total", [10, 60, 250, 1000, 5000])
+def test_renewals_double_and_leave_time_to_settle(total):
+    renewals = [count for count in range(1, total + 1) if is_renewal(count, total)]
+    schedule = [10, 25, 50, 100, 200, 400, 800, 1600, 3200]
+    assert renewals == [count for count in schedule if count <= 0.8 * total]
+    assert FIRST_WINDOWS == (10, 25, 50)
+    assert SETTLING == 0.2
+
+
+def test_mass_matrix_changes_at_renewals_alone(targets):
+    target = targets.Gaussian(np.zeros(2), np.diag([1.0, 0.01]))
+    roots = [p.root for _, _, p in watched(FisherHMC(), target, np.ones((8, 2)), 8, 600)]
+    changed = [i for i in range(301, 601) if roots[i] is not roots[i - 1]]
+    assert changed == [310, 325, 350, 400, 500]
+
+
+def test_first_half_takes_langevin_steps(targets):
+    seen = watched(FisherHMC(), targets.Banana(), np.zeros((4, 2)), 9, 100)
+    assert [p.length == 0.0 for _, _, p in seen] == [True] * 50 + [False] * 51
+    gradients = [info.n_grad.max() for _, info, _ in seen]
+    assert set(gradients[:50]) == {1}
+    assert all(n % 2 == 0 for n in gradients[50:])
+
+
+@pytest.mark.parametrize("warmup", [0, 1, 2, 3, 7, 25])
+@pytest.mark.parametrize("chains", [1, 3])
+@pytest.mark.parametrize("metric", ["dense", "low_rank", "diag"])
+def test_warmups_of_any_length(targets, warmup, chains, metric):
+    result = sample(
+        FisherHMC(metric=metric), targets.Banana(), np.zeros((chains, 2)), 10, draws=5,
+        warmup=warmup,
+    )  # fmt: skip
+    assert np.isfinite(result.x).all()
+    assert isinstance(result.params[0].step_size, float)
+    assert result.params[0].step_size > 0.0
+    assert (result.params[0].length > 0.0) == (warmup > 0)
+
+
+def test_length_becomes_a_quarter_of_a_turn(targets):
+    """Of a normal density of any scales and correlations, once it is whitened."""
+    rng = np.random.default_rng(11)
+    target = targets.Gaussian(np.zeros(10), 100.0 * targets.random_covariance(rng, 10))
+    x0 = rng.uniform(-2.0, 2.0, (32, 10))
+    params = run(FisherHMC(), target, x0, rng, warmup=500, draws=0)
+    assert params.length == pytest.approx(np.pi / 2.0, abs=0.15)
+    assert params.step_size == pytest.approx(LONGEST_STEP)
+    A = np.linalg.solve(target.cov, params.root @ params.root.T)
+    np.testing.assert_allclose(np.linalg.eigvals(A).real, 1.0, atol=0.25)
+
+
+def test_a_given_length_is_kept(targets):
+    sampler = FisherHMC(trajectory_length=0.9, jitter=0.0)
+    seen = watched(sampler, targets.Banana(), np.zeros((4, 2)), 13, 80, draws=20)
+    np.testing.assert_allclose([p.length for _, _, p in seen[40:]], 0.9, rtol=1e-12)
+    drawn = [(info.record, p) for _, info, p in seen[80:] if not info.record.cautious]
+    assert drawn
+    for record, params in drawn:
+        n = max(1, round(0.9 / params.step_size))
+        assert record.time == pytest.approx(min(0.9, n * params.step_size))
+
+
+def test_steps_are_never_longer_than_they_may(targets):
+    target = targets.Gaussian(np.zeros(3), np.diag([1.0, 0.01, 25.0]))
+    for _, _, params in watched(FisherHMC(), target, np.ones((8, 3)), 14, 300)[150:]:
+        assert params.step_size <= LONGEST_STEP + 1e-12
+
+
+def test_step_size_follows_the_acceptance(targets):
+    """Where a root of one diagonal cannot whiten, and trajectories take many steps."""
+    rng = np.random.default_rng(15)
+    Q = np.linalg.qr(rng.standard_normal((20, 20)))[0]
+    target = targets.Gaussian(np.zeros(20), (Q * np.geomspace(0.1, 3.0, 20) ** 2) @ Q.T)
+    sampler = FisherHMC(metric="diag")
+    result = sample(sampler, target, rng.uniform(-2.0, 2.0, (8, 20)), 16, draws=100, warmup=400)
+    assert result.stats["n_steps"].mean() > 10.0
+    rate = result.stats["acceptance_rate"].mean()
+    # The mean of noisy log steps is rather short, because acceptance falls off steeply.
+    assert -0.05 < rate - sampler.target_accept < 0.2
+
+
+@pytest.mark.parametrize(
+    ("metric", "limit", "kind"),
+    [
+        ("auto", 3, "dense"),
+        ("auto", 2, "low_rank"),
+        ("dense", 2, "dense"),
+        ("low_rank", 3, "low_rank"),
+        ("diag", 3, "diag"),
+    ],
+)
+def test_kinds_of_mass_matrices(targets, monkeypatch, metric, limit, kind):
+    monkeypatch.setattr(fisher_hmc, "LARGEST_DENSE", limit)
+    cov = np.array([[4.0, 1.96, 0.0], [1.96, 1.0, 0.0], [0.0, 0.0, 1e-4]])
+    target, rng = targets.Gaussian(np.zeros(3), cov), np.random.default_rng(17)
+    x0 = rng.uniform(-2.0, 2.0, (8, 3))
+    root = run(FisherHMC(metric=metric), target, x0, rng, warmup=300, draws=0).root
+    found = "low_rank" if isinstance(root, LowRank) else {1: "diag", 2: "dense"}[root.ndim]
+    assert found == kind
+    if kind == "diag":
+        C = np.diag(root)
+    elif kind == "dense":
+        C = root
+    else:
+        C = root.scale[:, None] * (np.eye(3) + (root.basis * (root.factors - 1.0)) @ root.basis.T)
+    e = np.linalg.eigvals(np.linalg.solve(cov, C @ C.T)).real
+    if kind != "diag":
+        assert 0.4 < e.min() < e.max() < 2.5
+    else:  # of the geometric mean of both variances, where they differ by 1 - correlation^2
+        assert e.max() > 4.0
+
+
+# -- runs --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [{}, {"persistence": 0.5}, {"metric": "low_rank"}])
+def test_moments(targets, settings):
+    rng = np.random.default_rng(18)
+    target = targets.Gaussian(rng.standard_normal(3), targets.random_covariance(rng, 3))
+    result = sample(FisherHMC(**settings), target, np.zeros((8, 3)), 19, draws=500, warmup=200)
+    require_moments(target, result.x)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_one_chain_alone(targets, seed):
+    """Its scale too, of which the score at one time says little."""
+    target = targets.Gaussian(np.array([3.0, -1.0]), np.diag([1.0, 1e-4]))
+    result = sample(FisherHMC(), target, np.zeros((1, 2)), seed, draws=1500, warmup=500)
+    require_moments(target, result.x)
+    assert least_ess(result) > 0.05 * result.n_grad_sampling
+
+
+def test_groups_of_one_chain(targets):
+    rng = np.random.default_rng(20)
+    target = targets.Gaussian(np.zeros(3), targets.random_covariance(rng, 3))
+    result = sample(
+        FisherHMC(), target, rng.standard_normal((4, 3)), 21, draws=300, warmup=300, pool=False
+    )
+    assert result.groups == 4
+    assert (
+        len({params.step_size for params in result.params} | {p.length for p in result.params}) > 4
+    )
+    assert worst_rhat(result.x) < 1.03
+
+
+def test_scales_over_six_orders(targets):
+    """Each draw is a trajectory of pi/2 with a jitter of 0.2 of it, by a single step.
+
+    Its end is cos(t) z + sin(t) r. Over jittered t the mean of cos(t) is about 0, so that draws are
+    nearly independent and half a draw a gradient would be effective. One trajectory in twenty
+    hardly moves, a few are rejected, and draws are independent only on average: the squares, which
+    the tails show, have autocorrelation E cos(t)^2 = 0.03. T is off by 0.1 from one warm-up to
+    another, which makes the mean of cos(t) 0.1: 0.35 are left. The bound asks for less than half.
+    """
+    rng = np.random.default_rng(22)
+    Q = np.linalg.qr(rng.standard_normal((20, 20)))[0]
+    for rotation in (np.eye(20), Q):
+        cov = (rotation * np.geomspace(1e-3, 1e3, 20) ** 2) @ rotation.T
+        target = targets.Gaussian(np.zeros(20), cov)
+        target.precision = (rotation * np.geomspace(1e3, 1e-3, 20) ** 2) @ rotation.T
+        x0 = rng.uniform(-2.0, 2.0, (8, 20))
+        result = sample(FisherHMC(), target, x0, 23, draws=500, warmup=500)
+        assert worst_rhat(result.x) < 1.02
+        assert least_ess(result) > 0.15 * result.n_grad_sampling
+
+
+def test_scales_that_are_not_learned_are_noticed(targets):
+    """Negative control of the test above: a warm-up too short for the mass matrix."""
+    target = targets.Gaussian(np.zeros(20), np.diag(np.geomspace(1e-3, 1e3, 20) ** 2))
+    x0 = np.random.default_rng(24).uniform(-2.0, 2.0, (8, 20))
+    result = sample(FisherHMC(), target, x0, 25, draws=500, warmup=8)
+    assert not worst_rhat(result.x) < 1.1
+
+
+def test_cliffs_in_the_warm_up(targets):
+    """Starts where gradients overflow along the way."""
+    rng = np.random.default_rng(26)
+    X = rng.standard_normal((100, 2)) * 10.0
+    target = targets.Poisson(X, rng.poisson(np.exp(X @ [0.1, -0.05])))
+    x0 = np.array([0.1, -0.05]) + 0.01 * rng.standard_normal((6, 2))
+    x0[0] = [2.0, 2.0]
+    result = sample(FisherHMC(), target, x0, 27, draws=300, warmup=400)
+    assert worst_rhat(result.x) < 1.03
+
+
+def test_proposals_far_beyond_all_numbers_raise_no_warning(targets):
+    """The adaptation sees positions that are not finite."""
+    target, sampler = targets.Banana(), FisherHMC()
+    rng = np.random.default_rng(28)
+    state, adaptation = None, None
+    for i in range(30):
+        if state is None:
+            state = sampler.init(rng, target, np.zeros((3, 2)))
+            adaptation = sampler.adapt_init(rng, target, state)
+        state, info = sampler.step(rng, target, state, sampler.params(adaptation))
+        if i > 20:
+            x = info.proposal.x.copy()
+            x[0], x[1] = [np.inf, 0.0], [1e200, np.nan]
+            logp = np.array([-np.inf, -np.inf, info.proposal.logp[2]])
+            alpha = np.array([0.0, 0.0, info.accept_prob[2]])
+            proposal = info.proposal._replace(x=x, logp=logp)
+            info = info._replace(proposal=proposal, accept_prob=alpha)
+        adaptation = sampler.adapt(rng, target, i, 30, adaptation, state, info)
+    assert np.isfinite(adaptation.length.log_length)
+
+
+# -- remarks and settings ----------------------------------------------------------------------
+
+
+def test_trajectories_that_were_cut_off_are_remarked_on(targets):
+    target = targets.Gaussian(np.zeros(2), np.eye(2))
+    short = FisherHMC(trajectory_length=30.0, max_steps=2)
+    result = sample(short, target, np.zeros((4, 2)), 29, draws=20, warmup=40)
+    (remark,) = short.remarks(result.params[0], result.stats)
+    assert remark.kind == "trajectories_cut_off"
+    assert "100.0%" in remark.message
+    assert "max_steps=2" in remark.message
+    plain = FisherHMC()
+    result = sample(plain, target, np.zeros((4, 2)), 29, draws=20, warmup=40)
+    assert plain.remarks(result.params[0], result.stats) == []
+
+
+@pytest.mark.parametrize(("share", "remarks"), [(0.0, 0), (0.01, 0), (0.02, 1)])
+def test_a_few_trajectories_may_be_cut_off(share, remarks):
+    cut_off = np.zeros((4, 100), dtype=bool)
+    cut_off[:, : round(share * 100)] = True
+    assert len(FisherHMC().remarks(None, {"cut_off": cut_off})) == remarks
+    assert FisherHMC().remarks(None, {"cut_off": np.zeros((4, 0), dtype=bool)}) == []
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("target_accept", 0.0),
+        ("target_accept", 1.0),
+        ("trajectory_length", 0.0),
+        ("trajectory_length", "long"),
+        ("jitter", -0.1),
+        ("jitter", 1.0),
+        ("persistence", 1.0),
+        ("persistence", None),
+        ("metric", "identity"),
+        ("max_steps", 0),
+        ("max_steps", 2.5),
+    ],
+)
+def test_settings_out_of_range(setting, value):
+    with pytest.raises(SamplerError, match=setting) as error:
+        FisherHMC(**{setting: value})
+    assert repr(value) in str(error.value)
+
+
+def test_starts_without_a_density(targets):
+    with pytest.raises(SamplerError, match="chain 1 of 2"):
+        FisherHMC().init(
+            np.random.default_rng(0), targets.HalfSpace(2), np.array([[1.0, 0.0], [-1.0, 0.0]])
+        )
+
+
+def test_states_carry_momenta(targets):
+    state = FisherHMC().init(np.random.default_rng(30), targets.Banana(), np.zeros((4000, 2)))
+    assert isinstance(state, MomentumState)
+    assert abs(state.momentum.mean()) < LIMIT / np.sqrt(8000)
+    assert abs(np.mean(state.momentum**2) - 1.0) < LIMIT * np.sqrt(2.0 / 8000)
