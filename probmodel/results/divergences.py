@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from probmodel.samplers.base import Sampler
 
 POINTS = ("start", "breakdown")
+_FEW = 1e-4  # share of the trajectories up to which they are rejections like others
 _CHANCE = 0.05  # probability of naming a quantity that has nothing to do with the divergences
 _CLEAR = 0.3  # a smaller distance explains little, however certain it is
 _ALSO = 0.8  # share of the largest distance below which a quantity follows from others
@@ -67,13 +68,13 @@ def check_divergences(
     """Look for trajectories that left the posterior, and for what their starts have in common.
 
     A method whose trajectories have one step only has none: there a proposal out of proportion is
-    a rejection like others.
+    a rejection like others. So is one among ten thousand trajectories.
     """
     count = int(run.divergences.counts.sum())
     steps = run.stats.get("n_steps")
-    if not count or steps is None or np.max(steps) <= 1:
-        return []
     trajectories = run.divergences.counts.size * thin
+    if count <= _FEW * trajectories or steps is None or np.max(steps) <= 1:
+        return []
     names: tuple[str, ...] = ()
     where = "So many depend on no place: the steps are far too long, or the warm-up too short."
     if count < _MOST * trajectories:

@@ -135,6 +135,7 @@ class EntropyHMC(Sampler):
     learns: ClassVar[str] = "mass matrix, by gradients"
     cost: ClassVar[str] = "L gradients, 2 L products with C"
     coupling: ClassVar[Coupling] = "pooled_warmup"
+    target_is_floor: ClassVar[bool] = True  # where the entropy has its largest weight
     default_warmup: ClassVar[int] = 1000
     default_draws: ClassVar[int] = 1000
     default_chains: ClassVar[int] = 10
