@@ -28,10 +28,6 @@ class Windows(NamedTuple):
     first: int
     ends: tuple[int, ...]
 
-    def is_slow(self, i: int) -> bool:
-        """Whether iteration ``i`` lies in a slow window."""
-        return bool(self.ends) and self.first <= i <= self.ends[-1]
-
 
 def windows(n_warmup: int) -> Windows:
     """Return the windows of a warm-up of ``n_warmup`` iterations."""

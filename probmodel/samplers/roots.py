@@ -38,11 +38,6 @@ class LowRank(NamedTuple):
         v = v * self.scale
         return np.asarray(v + (v @ self.basis) * (self.factors - 1.0) @ self.basis.T)
 
-    @property
-    def log_det(self) -> float:
-        """Logarithm of the determinant of C."""
-        return float(np.sum(np.log(self.scale)) + np.sum(np.log(self.factors)))
-
 
 class InverseBidiagonal(NamedTuple):
     """C = B^-1 for an upper bidiagonal B: a tridiagonal mass matrix B'B, by banded solves.
@@ -63,11 +58,6 @@ class InverseBidiagonal(NamedTuple):
     def transposed_times(self, v: Array) -> Array:
         """Return C'v for each row of ``v``."""
         return solve_bidiagonal(self.diagonal, self.above, v, transposed=True)
-
-    @property
-    def log_det(self) -> float:
-        """Logarithm of the absolute determinant of C."""
-        return -float(np.sum(np.log(np.abs(self.diagonal))))
 
 
 Root = Array | LowRank | InverseBidiagonal | None
