@@ -19,7 +19,7 @@ import numpy as np
 import numpyro
 import numpyro.distributions as dist
 from datasets import standardised
-from numpyro.infer import NUTS
+from numpyro.infer import MCMC, NUTS
 from numpyro.infer.util import initialize_model
 
 from probmodel import read_data
@@ -211,6 +211,41 @@ class NumPyro:
         columns = [np.asarray(z[name]).reshape(CHAINS, DRAWS, -1) for name in self._order]
         x = np.concatenate(columns, axis=2)
         return Result(x, int(steps.sum()), elapsed, float(accept.mean()), self._way)
+
+
+class Call(NamedTuple):
+    """What a user waits for: one call with a model and its data, to the draws.
+
+    Attributes
+    ----------
+    seconds : total, of the wall
+    gradients : those after the warm-up
+    """
+
+    seconds: float
+    gradients: int
+
+    @property
+    def microseconds(self) -> float:
+        """Time of the call for each gradient after the warm-up."""
+        return 1e6 * self.seconds / self.gradients
+
+
+def whole_call(case: Case, way: str, seed: int) -> Call:
+    """Run NumPyro's own driver, which compiles."""
+    data = read(case)
+    kernel = NUTS(case.theirs, target_accept_prob=0.8, dense_mass=False, max_tree_depth=10)
+    method = "vectorized" if way == "in one batch" else "sequential"
+    start = time.perf_counter()
+    mcmc = MCMC(
+        kernel, num_warmup=WARMUP, num_samples=DRAWS, num_chains=CHAINS, chain_method=method,
+        progress_bar=False,
+    )  # fmt: skip
+    key = jax.random.PRNGKey(seed)
+    mcmc.run(key, **data, extra_fields=("num_steps",))
+    mcmc.get_samples()
+    steps = np.asarray(mcmc.get_extra_fields()["num_steps"])
+    return Call(time.perf_counter() - start, int(steps.sum()))
 
 
 def in_turn(function: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -7,9 +7,11 @@ Both sample the same density of the same unconstrained parameters, which is chec
 at most 10 doublings. A gradient is one leapfrog step of one chain. Draws and effective draws (bulk,
 of the parameter that has fewest) are those after the warm-up, by one estimator for both tools. Time
 is that of the sampling alone, compiled beforehand: of the wall, and of the processor, which others
-at work on the same machine disturb less. NumPyro runs its chains in turn and in one
-batch; the way that takes less time a gradient counts. NumPy and XLA have one thread each, and
-double precision. Rows are medians over repeats with other seeds; z compares the pooled means.
+at work on the same machine disturb less. NumPyro runs its chains in turn and in one batch; the way
+that takes less time a gradient counts. A whole call is what a user waits for, from a model and its
+data to the draws, warm-up included: by `infer` with its diagnostics, and by NumPyro's own driver,
+which compiles; of its two ways the faster counts. NumPy and XLA have one thread each, and double
+precision. Rows are medians over repeats with other seeds; z compares the pooled means.
 """
 
 from __future__ import annotations
@@ -18,8 +20,9 @@ import argparse
 import csv
 import os
 import sys
+import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +33,7 @@ from numpyro_side import (
     DRAWS,
     GALLERY,
     WARMUP,
+    Call,
     Clocks,
     NumPyro,
     Result,
@@ -37,11 +41,12 @@ from numpyro_side import (
     jax,
     numpyro,
     read,
+    whole_call,
 )
 from report import environment, markdown, number
 from scipy.stats import norm
 
-from probmodel import load_model
+from probmodel import infer, load_model
 from probmodel.density import as_posterior
 from probmodel.inference.collectors import DrawStore
 from probmodel.inference.driver import Group
@@ -49,6 +54,7 @@ from probmodel.results.convergence import convergence
 from probmodel.samplers import make_sampler
 from probmodel.types import Array
 
+WAYS = ("in turn", "in one batch")
 LEVEL = 0.01  # at which the largest z of a posterior would be called too large
 
 
@@ -69,6 +75,22 @@ def our_run(density: Any, seed: int) -> Result:
     return Result(store.x(DRAWS), group.work[1].grad, elapsed, accept, "one batch")
 
 
+def our_call(model: Any, seed: int) -> Call:
+    """Call `infer` with a model that has its data."""
+    start = time.perf_counter()
+    result = infer(
+        model, method="nuts", chains=CHAINS, warmup=WARMUP, draws=DRAWS, seed=seed, quiet=True
+    )
+    seconds = time.perf_counter() - start
+    return Call(seconds, int(result.attrs["n_grad_sampling"]))
+
+
+def fastest(rows: Sequence[Sequence[Any]], time_of: Callable[[Any], float]) -> Sequence[Any]:
+    """Return the column that takes least, by the median over the rows."""
+    columns = zip(*rows, strict=True)
+    return min(columns, key=lambda column: np.median([time_of(run) for run in column]))
+
+
 def pooled_z(ours: Sequence[Result], theirs: Sequence[Result]) -> Array:
     """Differences of the means of all repeats, in Monte Carlo standard errors: (dim,)."""
     means, variances = [], []
@@ -83,27 +105,34 @@ def pooled_z(ours: Sequence[Result], theirs: Sequence[Result]) -> Array:
 def race(name: str, repeats: int) -> dict[str, Any]:
     """Run both tools by turns on one posterior, and compare them."""
     case = CASES[name]
-    density = as_posterior(load_model(GALLERY / f"{case.ours}.py")(**read(case)))
+    model = load_model(GALLERY / f"{case.ours}.py")(**read(case))
+    density = as_posterior(model)
     check(case, density)
-    ways = [NumPyro(case, way) for way in ("in turn", "in one batch")]
-    ours, others = [], []
+    ways = {way: NumPyro(case, way) for way in WAYS}
+    ours, others, our_calls, other_calls = [], [], [], []
     for seed in range(repeats):
         ours.append(our_run(density, seed))
-        others.append([way.run(seed) for way in ways])
-    columns = list(zip(*others, strict=True))
-    theirs = min(columns, key=lambda runs: np.median([r.microseconds.processor for r in runs]))
+        others.append([way.run(seed) for way in ways.values()])
+        our_calls.append(our_call(model, seed))
+        other_calls.append([whole_call(case, way, seed) for way in WAYS])
+    theirs = fastest(others, lambda run: run.microseconds.processor)
+    their_calls = fastest(other_calls, lambda call: call.seconds)
     z = np.abs(pooled_z(ours, theirs))
     row: dict[str, Any] = {"posterior": name, "dim": density.dim, "NumPyro's chains": theirs[0].way}
     row |= {"max abs z": float(z.max()), "allowed": norm.isf(0.5 * LEVEL / density.dim)}
-    for column, of in {
-        "acceptance": lambda r: r.accept,
-        "steps/draw": lambda r: r.gradients / (CHAINS * DRAWS),
-        "least ESS": lambda r: float(r.ess.min()),
-        "gradients/ESS": lambda r: r.cost,
-        "µs/gradient": lambda r: r.microseconds.wall,
-        "processor µs/gradient": lambda r: r.microseconds.processor,
-    }.items():
-        values = [float(np.median([of(r) for r in runs])) for runs in (ours, theirs)]
+    runs, calls = (ours, theirs), (our_calls, their_calls)
+    columns: dict[str, tuple[Any, Callable[[Any], float]]] = {
+        "acceptance": (runs, lambda r: r.accept),
+        "steps/draw": (runs, lambda r: r.gradients / (CHAINS * DRAWS)),
+        "least ESS": (runs, lambda r: float(r.ess.min())),
+        "gradients/ESS": (runs, lambda r: r.cost),
+        "µs/gradient": (runs, lambda r: r.microseconds.wall),
+        "processor µs/gradient": (runs, lambda r: r.microseconds.processor),
+        "whole call, s": (calls, lambda call: call.seconds),
+        "whole call, µs/gradient": (calls, lambda call: call.microseconds),
+    }
+    for column, (both, of) in columns.items():
+        values = [float(np.median([of(run) for run in side])) for side in both]
         row |= {f"{column}": values[0], f"{column} (NumPyro)": values[1]}
         row |= {f"{column}, ratio": values[0] / values[1]}
     return row

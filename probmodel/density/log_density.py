@@ -172,9 +172,10 @@ class LogDensity:
         raise NotImplementedError
 
     def _check_shape(self, x: Array) -> None:
-        if np.ndim(x) != 2 or np.shape(x)[1] != self.dim:
+        shape = np.shape(x)
+        if len(shape) != 2 or shape[1] != self.dim:
             raise ValueError(
-                f"{self.name}: expected an array of shape (chains, {self.dim}), got {np.shape(x)}"
+                f"{self.name}: expected an array of shape (chains, {self.dim}), got {shape}"
             )
 
 

@@ -56,6 +56,7 @@ class ModelDensity(LogDensity):
         self._binding = binding
         self._blocks = _blocks(binding.free)
         self.dim = self._blocks[-1][1].stop
+        self._columns = [_columns(free.free_shape, cut) for free, cut in self._blocks]
         self.coordinate_names = tuple(
             name for free, _ in self._blocks for name in _coordinate_names(free)
         )
@@ -71,8 +72,10 @@ class ModelDensity(LogDensity):
 
     def _inputs(self, x: Any) -> list[Any]:
         """Cut ``x`` into the unconstrained values of the parameters: views, in their shapes."""
-        chains = len(x)
-        return [x[:, cut].reshape((chains, *free.free_shape)) for free, cut in self._blocks]
+        return [
+            x[columns] if shape is None else x[columns].reshape((len(x), *shape))
+            for columns, shape in self._columns
+        ]
 
     def _value_and_gradient(self, x: Array) -> tuple[Array, Array]:
         logp, grads = self._program.sum_and_gradient(*self._inputs(x))
@@ -83,8 +86,11 @@ class ModelDensity(LogDensity):
         if len(grads) == 1 and grads[0] is not None:
             return grads[0].reshape(x.shape)
         gradient = np.empty(x.shape)
-        for (_, cut), grad in zip(self._blocks, grads, strict=True):
-            gradient[:, cut] = 0.0 if grad is None else grad.reshape(len(x), -1)
+        for (columns, shape), grad in zip(self._columns, grads, strict=True):
+            if grad is None:
+                gradient[columns] = 0.0
+            else:
+                gradient[columns] = grad if shape is None else grad.reshape(len(x), -1)
         return gradient
 
     def _value(self, x: Array) -> Array:
@@ -294,6 +300,13 @@ def _blocks(parameters: list[FreeParameter]) -> list[tuple[FreeParameter, slice]
         blocks.append((free, slice(start, start + size)))
         start += size
     return blocks
+
+
+def _columns(shape: tuple[int, ...], cut: slice) -> tuple[Any, tuple[int, ...] | None]:
+    """Return what selects a parameter's columns, and the shape to give them; None for none."""
+    if not shape:
+        return (slice(None), cut.start), None
+    return (slice(None), cut), None if len(shape) == 1 else shape
 
 
 def _coordinate_names(free: FreeParameter) -> list[str]:

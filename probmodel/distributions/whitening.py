@@ -56,9 +56,10 @@ def one_by_one(rows: Whitening) -> Whitening:
 def from_constant_lower(root: Array) -> Whitening:
     """Whitening of vectors (..., n) by products with one root, (n, n), and its inverse."""
     inverse = invert_lower(root)
+    columns = np.asfortranarray(inverse)
     return Whitening(
         lambda r: r @ inverse.T,
-        lambda z: z @ inverse,
+        lambda z: z @ columns,
         lambda z: z @ root.T,
         -log_det_lower(root),
     )
@@ -77,8 +78,9 @@ def from_precision_root(root: Any) -> Whitening:
 def from_constant_precision_root(root: Array) -> Whitening:
     """Whitening of vectors (..., n) by products with one lower root of a precision, (n, n)."""
     inverse = invert_lower(root)
+    columns = np.asfortranarray(root)
     return Whitening(
-        lambda r: r @ root,
+        lambda r: r @ columns,
         lambda z: z @ root.T,
         lambda z: z @ inverse,
         log_det_lower(root),
@@ -102,7 +104,8 @@ class FixedGaussian:
 
     def __init__(self, whitening: Whitening, center: Array, position: int) -> None:
         root = whitening.whiten(np.eye(center.size))
-        self.precision = root @ root.T
+        # Few rows times a matrix take half the time if it is stored by columns.
+        self.precision = np.asfortranarray(root @ root.T)
         self.center = center
         self.position = position
         self.constant = float(whitening.log_det) - 0.5 * LOG_2PI * center.size
