@@ -87,10 +87,8 @@ CASES: dict[str, Case] = {
     "kidiq": Case("linear_regression.py", "kidiq.csv", "long"),
     "eight_schools": Case("eight_schools.py", "eight_schools.json", "published"),
     "cox_16": Case("log_gaussian_cox.py", "finpines_16x16.npz", "long"),
-    "volatility_500": Case("stochastic_volatility.py", "sp500_500.csv", None),
-    "volatility_500_noncentered": Case(
-        "stochastic_volatility_noncentered.py", "sp500_500.csv", None
-    ),
+    "volatility_500": Case("stochastic_volatility.py", "sp500_500.csv", "long"),
+    "volatility_500_centered": Case("stochastic_volatility_centered.py", "sp500_500.csv", None),
     "volatility_2515": Case("stochastic_volatility.py", "sp500.csv", None),
 }
 ON_REQUEST = ("volatility_2515",)  # 2518 parameters: hours for all methods and seeds

@@ -36,7 +36,7 @@ CASES = {
     "logistic regression (pima)": ("logistic_regression", "pima.npz"),
     "linear regression (kidiq)": ("linear_regression", "kidiq.csv"),
     "eight schools": ("eight_schools", "eight_schools.json"),
-    "stochastic volatility (500)": ("stochastic_volatility", "sp500_500.csv"),
+    "stochastic volatility (500)": ("stochastic_volatility_centered", "sp500_500.csv"),
     "Cox process (16 x 16)": ("log_gaussian_cox", "finpines_16x16.npz"),
 }
 CHAINS = (1, 4, 16, 32)

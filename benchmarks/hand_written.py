@@ -155,6 +155,6 @@ HAND_WRITTEN: dict[str, Callable[..., Density]] = {
     "logistic_regression": logistic_regression,
     "linear_regression": linear_regression,
     "eight_schools": eight_schools,
-    "stochastic_volatility": stochastic_volatility,
+    "stochastic_volatility_centered": stochastic_volatility,
     "log_gaussian_cox": log_gaussian_cox,
 }

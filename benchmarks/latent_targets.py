@@ -117,7 +117,7 @@ def volatility_wmf13(days: int = 2000) -> ModelDensity:
 
 def volatility_sp500() -> ModelDensity:
     """Stochastic volatility of the gallery on ten years of the S&P 500."""
-    model = load_model(GALLERY / "stochastic_volatility.py")
+    model = load_model(GALLERY / "stochastic_volatility_centered.py")
     return ModelDensity(model(**read_data(GALLERY / "data" / "sp500.csv")))
 
 

@@ -100,7 +100,8 @@ CASES = {
         "logistic_regression", "german.npz", logistic_regression, ("alpha", "beta"), True
     ),
     "volatility 500": Case(
-        "stochastic_volatility", "sp500_500.csv", stochastic_volatility, ("mu", "u", "sigma", "h")
+        "stochastic_volatility_centered", "sp500_500.csv", stochastic_volatility,
+        ("mu", "u", "sigma", "h"),
     ),
     "Cox 16 x 16": Case(
         "log_gaussian_cox", "finpines_16x16.npz", log_gaussian_cox, ("x",)

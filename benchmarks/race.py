@@ -19,7 +19,7 @@ which differ in their seeds and starting points, of
     ripley, pima, heart, australian, german, caravan   logistic regressions on raw inputs
     neal100, gp100                                     Gaussians, see `targets`
     volatility                                         stochastic volatility of the gallery
-    volatility_noncentered                             the same, sampled by its innovations
+    volatility_centered                                the same, in another form
     cox_pines                                          Cox process of the gallery, 16 x 16 cells
 """
 
@@ -70,9 +70,7 @@ NAMED = ("ripley", "pima", "heart", "australian", "german", "caravan", "neal100"
 TARGETS: dict[str, Callable[[], LogDensity]] = {
     **{name: partial(make_target, name) for name in NAMED},
     "volatility": partial(gallery, "stochastic_volatility.py", "sp500_500.csv"),
-    "volatility_noncentered": partial(
-        gallery, "stochastic_volatility_noncentered.py", "sp500_500.csv"
-    ),
+    "volatility_centered": partial(gallery, "stochastic_volatility_centered.py", "sp500_500.csv"),
     "cox_pines": partial(gallery, "log_gaussian_cox.py", "finpines_16x16.npz"),
 }
 

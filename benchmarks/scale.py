@@ -84,7 +84,7 @@ def cox_by_fft(n: int) -> Built:
 
 def volatility(days: int) -> Built:
     """Stochastic volatility of so many days."""
-    return gallery("stochastic_volatility", days, {"y": simulated_returns(days)})
+    return gallery("stochastic_volatility_centered", days, {"y": simulated_returns(days)})
 
 
 def logistic(rows: int, columns: int) -> Built:

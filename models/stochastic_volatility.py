@@ -5,12 +5,16 @@ Shown on daily log returns of the S&P 500 in per cent, less their mean: ten year
 
     probmodel sample models/stochastic_volatility.py --data models/data/sp500_500.csv
 
-This posterior is hard: the run ends with warnings that the chains disagree about the persistence
-phi and the spread sigma. stochastic_volatility_noncentered.py is the same model in parameters that
-suit it better.
+The persistence phi and the spread sigma of the log variance decide how its path may look, so that
+neither the path nor the shocks that drive it have a scale of their own, which a sampler could
+learn. One day's return by itself tells the log variance of that day with an expected information
+of 1/2, whatever that variance is. ``information=0.5`` samples the path standardised by that and by
+what phi and sigma say: given them, its coordinates are nearly independent standard normals.
 
 Reference: Kim, Shephard and Chib (1998), Stochastic volatility: likelihood inference and
-comparison with ARCH models; priors as in Hirt, Titsias and Dellaportas (2021), section 4.4.
+comparison with ARCH models; priors as in Hirt, Titsias and Dellaportas (2021), section 4.4;
+Papaspiliopoulos, Roberts and Skold (2007), A general framework for the parametrization of
+hierarchical models.
 """
 
 import numpy as np
@@ -23,6 +27,6 @@ class StochasticVolatility(Model):
     mu = param(Cauchy(0, 2))
     phi = param(Affine(Beta(20, 1.5), loc=-1, scale=2))
     sigma = param(HalfCauchy(1))
-    h = param(AR1(phi, sigma), dims="day")
+    h = param(AR1(phi, sigma), dims="day", information=0.5)
 
     y = observed(Normal(0, np.exp((mu + h) / 2)), dims="day")

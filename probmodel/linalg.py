@@ -178,6 +178,12 @@ def log_det_lower(factor: Any) -> Any:
     return xp.sum(xp.log(diagonal(factor)), axis=-1)
 
 
+def _reach(ratio: Array) -> float:
+    """Return the lag from which on all powers are far below rounding."""
+    largest = float(np.max(np.abs(ratio), initial=0.0))
+    return np.log(1e-20) / np.log(largest) if 0.0 < largest < 1.0 else np.inf
+
+
 @differentiable
 def geometric_filter(ratio: Array, x: Array) -> Array:
     """First-order recursion ``y[t] = ratio y[t-1] + x[t]`` along the last axis, from ``y[-1] = 0``.
@@ -189,13 +195,14 @@ def geometric_filter(ratio: Array, x: Array) -> Array:
 
     Notes
     -----
-    By recursive doubling: log2(n) passes over all chains at once instead of n steps.
+    By recursive doubling: log2(n) passes over all chains at once instead of n steps, and fewer
+    where the ratio has died out before.
     """
     ratio = np.asarray(ratio)
     n = x.shape[-1]
     y = np.array(np.broadcast_to(x, (*np.broadcast_shapes(ratio.shape, x.shape[:-1]), n)))
-    power, lag = ratio[..., None], 1
-    while lag < n:
+    power, lag, reach = ratio[..., None], 1, min(n, _reach(ratio))
+    while lag < reach:
         y[..., lag:] += power * y[..., :-lag]
         power, lag = power * power, 2 * lag
     return y

@@ -25,15 +25,16 @@ def _call(
     *operands: Operand,
     function: Callable[..., Any],
     event_ndims: tuple[int, ...],
+    primitive: Callable[..., Any] | None,
 ) -> Ref:
-    """Run a formula as one step; its derivative traces the formula."""
+    """Run a formula as one step; its derivative traces the formula if it is no primitive."""
     ranks = [len(shape_of(o)) - e for o, e in zip(operands, event_ndims, strict=True)]
     rank = max(ranks)
     aligned = [
         align(recorder, o, rank + e) if isinstance(o, Ref) else o
         for o, e in zip(operands, event_ndims, strict=True)
     ]
-    return recorder.emit(own.formula(function), *aligned, shape=shape)
+    return recorder.emit(primitive or own.formula(function), *aligned, shape=shape)
 
 
 RULES: dict[str, Rule] = {

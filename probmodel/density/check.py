@@ -98,7 +98,7 @@ def _check_gradient(density: ModelDensity, x: Array) -> Check:
 
 
 def _check_transform(density: ModelDensity, free: FreeParameter, u: Array, x: Array) -> list[Check]:
-    if free.declaration.noncentered:
+    if free.declaration.frame is not None:
         return []
     bounds = [density.values_at(point, free.bounds) for point in x]
     u = u.reshape(len(u), *free.free_shape)

@@ -229,10 +229,10 @@ class ModelDensity(LogDensity):
     def _unconstrain_one(self, x: Array, free: FreeParameter, given: Any) -> Array:
         """Return the unconstrained value of one parameter, given those declared before it."""
         value = _broadcast(free, given)
-        prior = free.declaration.prior
-        if free.declaration.noncentered and prior is not None:
-            params = self.values_at(x, [as_expression(arg) for arg in prior.args.values()])
-            value = prior.standardise(value, *params)
+        frame = free.declaration.frame
+        if frame is not None:
+            params = self.values_at(x, [as_expression(arg) for arg in frame.args.values()])
+            value = frame.standardise(value, *params)
         bounds = self.values_at(x, free.bounds)
         with np.errstate(all="ignore"):
             unconstrained = np.asarray(free.constraint.inverse(value, *bounds)).reshape(-1)

@@ -52,10 +52,10 @@ def _draw_point(binding: Binding, rng: np.random.Generator) -> Array:
 
 def _unconstrained(free: FreeParameter, values: Evaluator, value: Array) -> Array:
     """Map a parameter's value to unconstrained space: a flat array."""
-    prior = free.declaration.prior
-    if free.declaration.noncentered and prior is not None:
-        value = prior.standardise(
-            value, *(values.value(as_expression(arg)) for arg in prior.args.values())
+    frame = free.declaration.frame
+    if frame is not None:
+        value = frame.standardise(
+            value, *(values.value(as_expression(arg)) for arg in frame.args.values())
         )
     bounds = [values.value(bound) for bound in free.bounds]
     with np.errstate(all="ignore"):

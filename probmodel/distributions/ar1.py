@@ -5,15 +5,66 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+import autograd.numpy as anp
 import numpy as np
+from autograd.extend import Box, defvjp_argnums
+from autograd.numpy.numpy_vjps import unbroadcast_f
 
 from probmodel.constraints import Interval, Positive, Real
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter, Thunk, reduce_to, row_sum
 from probmodel.distributions.normal import Normal
 from probmodel.linalg import geometric_filter
-from probmodel.special import LOG_2PI
+from probmodel.special import LOG_2PI, differentiable
 from probmodel.types import Array
+
+
+@differentiable
+def ar1_path(z: Any, phi: Any, sigma: Any) -> Any:
+    """Path of a stationary autoregression that is driven by standard normal shocks.
+
+    Parameters
+    ----------
+    z : (..., n)
+    phi, sigma : (...,)
+    """
+    shocks = np.array(np.broadcast_to(z, (*np.shape(z + phi[..., None])[:-1], z.shape[-1])))
+    shocks[..., 0] *= _start(np, phi)
+    return geometric_filter(phi, shocks) * sigma[..., None]
+
+
+def _start(xp: Any, phi: Any) -> Any:
+    """Return the standard deviation of the first value over that of the innovations."""
+    return 1.0 / xp.sqrt((1.0 - phi) * (1.0 + phi))
+
+
+def _path_vjps(argnums: Sequence[int], ans: Any, args: Any, kwargs: Any) -> Any:
+    """Differentiate `ar1_path`: its derivatives share one filter that runs backwards."""
+    z, phi, sigma = args
+
+    def vjp(g: Any) -> tuple[Any, ...]:
+        xp = anp if any(isinstance(a, Box) for a in (ans, g, *args)) else np
+        spread = xp.expand_dims(sigma, -1)
+        shocks = geometric_filter(phi, (g * spread)[..., ::-1])[..., ::-1]
+        start = _start(xp, phi)
+
+        def in_z() -> Any:
+            return xp.concatenate([shocks[..., :1] * start[..., None], shocks[..., 1:]], axis=-1)
+
+        def in_phi() -> Any:
+            lagged = xp.sum(shocks[..., 1:] * ans[..., :-1] / spread, axis=-1)
+            return lagged + shocks[..., 0] * z[..., 0] * phi * start * start * start
+
+        def in_sigma() -> Any:
+            return xp.sum(g * ans, axis=-1) / sigma
+
+        slopes = (in_z, in_phi, in_sigma)
+        return tuple(unbroadcast_f(args[i], lambda _, i=i: slopes[i]())(g) for i in argnums)
+
+    return vjp
+
+
+defvjp_argnums(ar1_path, _path_vjps)
 
 
 class AR1(Distribution):
@@ -41,6 +92,7 @@ class AR1(Distribution):
 
     parameters: ClassVar = {"phi": Parameter(Interval(-1.0, 1.0)), "sigma": Parameter(Positive())}
     event_ndim = 1
+    noncentered_primitive: ClassVar = staticmethod(ar1_path)
 
     def support(self) -> Constraint:
         """All real numbers, at each time."""
@@ -130,10 +182,27 @@ class AR1(Distribution):
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Run the process on standard normal innovations ``z``."""
+        return ar1_path(z, *params)
+
+    def noncentered_log_det(self, xp: Any, event: tuple[int, ...], *params: Any) -> Any:
+        """Count sigma for every time, and the longer first innovation."""
         phi, sigma = params
-        start = xp.expand_dims(1.0 / xp.sqrt((1.0 - phi) * (1.0 + phi)), -1)
-        shocks = xp.concatenate([z[..., :1] * start, z[..., 1:] + xp.zeros_like(start)], axis=-1)
-        return xp.expand_dims(sigma, -1) * geometric_filter(phi, shocks)
+        return event[0] * xp.log(sigma) - 0.5 * xp.log((1.0 - phi) * (1.0 + phi))
+
+    def informed(self, information: Any) -> AR1:
+        r"""Return the process of the same kind whose inverse covariance is larger by ``w I``.
+
+        Away from its ends the inverse covariance has the rows
+        :math:`(-\phi, 1 + \phi^2, -\phi) / \sigma^2`. With :math:`w` added in the middle they are
+        those of the persistence :math:`\phi / k` and the standard deviation
+        :math:`\sigma / \sqrt{k}`, where
+        :math:`k^2 - (1 + \phi^2 + w \sigma^2) k + \phi^2 = 0`.
+        """
+        phi, sigma = self.args["phi"], self.args["sigma"]
+        told = information * sigma**2
+        root = np.sqrt(((1.0 - phi) ** 2 + told) * ((1.0 + phi) ** 2 + told))
+        k = 0.5 * (1.0 + phi**2 + told + root)
+        return AR1(phi / k, sigma / np.sqrt(k))
 
 
 def _innovations(xp: Any, value: Any, phi: Any) -> tuple[Any, Any]:

@@ -21,6 +21,7 @@ Summed = Callable[..., tuple[Array, list[Array]]]  # (wanted, value, *params)
 # Elements of a batch that are worked on at a time: a few arrays of this size fit in cache.
 BLOCK = 65536
 
+_INFORMED = "form for information=; Normal and AR1 have one"
 _CDF = "cumulative distribution function to truncate or censor it by"
 
 
@@ -53,6 +54,10 @@ class Distribution:
     parameters: ClassVar[dict[str, Parameter]]
     event_ndim: ClassVar[int] = 0
     discrete: ClassVar[bool] = False
+
+    # An autograd primitive of z and the parameters that `noncentered` runs, where there is one: to
+    # trace the formula for its derivative may cost more than the formula.
+    noncentered_primitive: ClassVar[Any] = None
 
     # Whether the work of `summed` is in passes over the elements, so that blocks pay.
     blockwise: ClassVar[bool] = True
@@ -180,6 +185,22 @@ class Distribution:
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Map ``z``, distributed as `base`, to a value of this distribution of the same shape."""
         raise self._without("non-centred form")
+
+    def noncentered_log_det(self, xp: Any, event: tuple[int, ...], *params: Any) -> Any:
+        """Log Jacobian determinant of `noncentered`, which is affine in ``z``: batch shape.
+
+        ``event`` is the shape of one value, without batch axes.
+        """
+        raise self._without(_INFORMED)
+
+    def informed(self, information: Any) -> Distribution:
+        """Return what this becomes once each element has been seen to be about zero.
+
+        That is the conditional distribution given a normal observation 0 of every element with
+        variance ``1 / information``, or close to it; a member of the same family. Its location and
+        scale standardise a parameter that data tell about. ``information`` may be symbolic.
+        """
+        raise self._without(_INFORMED)
 
     def standardise(self, value: Array, *params: Any) -> Array:
         """Undo `noncentered` for one value (NumPy); this default takes the map to be affine."""

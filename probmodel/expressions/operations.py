@@ -79,7 +79,7 @@ def _getitem(x: Any, index: Any) -> Any:
     return np.asarray(x)[index]
 
 
-def _call(*args: Any, function: Callable[..., Any], event_ndims: Any) -> Any:
+def _call(*args: Any, function: Callable[..., Any], event_ndims: Any, primitive: Any = None) -> Any:
     """Evaluate a formula written for a NumPy-like namespace, which comes first."""
     return function(np, *args)
 

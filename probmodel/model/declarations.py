@@ -67,6 +67,7 @@ class Parameter(Declaration):
         bounds: dict[str, Any],
         constraint: Constraint | None,
         noncentered: bool,
+        information: Any,
     ) -> None:
         super().__init__(dims)
         _check_distribution(self, prior, optional=True)
@@ -82,7 +83,17 @@ class Parameter(Declaration):
         self.bounds = {key: value for key, value in bounds.items() if value is not None}
         self.constraint = constraint
         self.noncentered = noncentered
+        self.information = None if information is None else as_expression(information)
         self._check_options()
+        self.frame = self._frame()
+
+    def _frame(self) -> Distribution | None:
+        """Return the distribution that standardises the value for the sampler, if one does."""
+        if self.prior is None or self.information is None:
+            return self.prior if self.noncentered else None
+        frame = self.prior.informed(self.information)
+        frame.location = self.prior.location
+        return frame
 
     def _check_options(self) -> None:
         if self.constraint is not None and self.bounds:
@@ -90,16 +101,7 @@ class Parameter(Declaration):
                 f"param(...) takes constraint= or {', '.join(self.bounds)}=, not both.",
                 location=self.location,
             )
-        if self.noncentered and (self.bounds or self.constraint is not None):
-            raise ModelError(
-                "a noncentered param cannot have bounds, a constraint, an offset or a multiplier: "
-                "its unconstrained value is the standardised one.",
-                location=self.location,
-            )
-        if self.noncentered and self.prior is None:
-            raise ModelError(
-                "noncentered=True needs a prior to standardise.", location=self.location
-            )
+        self._check_standardised()
         if self.prior is not None and self.prior.discrete:
             raise ModelError(
                 f"a param cannot have the discrete prior {self.prior.name}: gradient-based methods "
@@ -108,6 +110,25 @@ class Parameter(Declaration):
                 location=self.location,
                 prior=self.prior.name,
             )
+
+    def _check_standardised(self) -> None:
+        if self.noncentered and self.information is not None:
+            raise ModelError(
+                "param(...) takes noncentered=True or information=, not both: noncentered=True is "
+                "information=0.",
+                location=self.location,
+            )
+        if not self.noncentered and self.information is None:
+            return
+        if self.bounds or self.constraint is not None:
+            raise ModelError(
+                "a noncentered param cannot have bounds, a constraint, an offset or a multiplier: "
+                "its unconstrained value is the standardised one.",
+                location=self.location,
+            )
+        if self.prior is None:
+            option = "noncentered=True" if self.noncentered else "information="
+            raise ModelError(f"{option} needs a prior to standardise.", location=self.location)
 
 
 class Observed(Declaration):
@@ -169,6 +190,7 @@ def param(
     multiplier: Any = None,
     constraint: Constraint | None = None,
     noncentered: bool = False,
+    information: Any = None,
 ) -> Any:
     """Declare a parameter.
 
@@ -183,6 +205,10 @@ def param(
     offset, multiplier : the unconstrained value is ``(value - offset) / multiplier``
     constraint : a constraint object, where the prior's support does not say it all
     noncentered : sample the standardised value, with the prior's location and scale applied to it
+    information : how much the data tell about each element by itself, as the inverse of a variance:
+        sample the value standardised by the prior and the data together. 0 is the same as
+        ``noncentered``. For priors that are Normal, one number or one for each element, and AR1,
+        one for all times; it may depend on data and other parameters.
 
     Raises
     ------
@@ -190,7 +216,7 @@ def param(
         If the declaration makes no sense.
     """
     bounds = {"lower": lower, "upper": upper, "offset": offset, "multiplier": multiplier}
-    return Parameter(prior, dims, shape, bounds, constraint, noncentered)
+    return Parameter(prior, dims, shape, bounds, constraint, noncentered, information)
 
 
 def observed(distribution: Distribution, *, dims: Dims = None) -> Any:

@@ -67,8 +67,9 @@ def elaborate(
     free_shape = constraint.free_shape(shape)
     free = FreeSymbol(f"unconstrained {declaration.name}", free_shape, declaration.location)
     evaluator.define(free, np.zeros(free_shape), random=True)
-    if declaration.noncentered and declaration.prior is not None:
-        parts = _noncentered(declaration, declaration.prior, constraint, free)
+    if declaration.frame is not None:
+        _check_information(declaration, shape, evaluator)
+        parts = _standardised(declaration, declaration.frame, constraint, free, shape)
     else:
         parts = _constrained(declaration, constraint, free)
     value, bounds, terms = parts
@@ -96,20 +97,64 @@ def _declared_shape(
     return tuple(int(size) for size in sizes)
 
 
-def _noncentered(
-    declaration: Parameter, prior: Distribution, constraint: Constraint, free: FreeSymbol
+def _standardised(
+    declaration: Parameter,
+    frame: Distribution,
+    constraint: Constraint,
+    free: FreeSymbol,
+    shape: tuple[int, ...],
 ) -> tuple[Expression, tuple[Expression, ...], list[Term]]:
-    """Write the value as the prior's location and scale applied to a standardised one."""
+    """Write the value as the location and scale of ``frame`` applied to a standardised one."""
+    name = str(declaration.name)
     standardised, bounds, terms = _map(declaration, constraint, free)
-    terms = [
-        Term.of_distribution(str(declaration.name), "prior", prior.base(), standardised),
-        *terms,
-    ]
-    args = [as_expression(arg) for arg in prior.args.values()]
-    if prior.event_ndim == 0:
-        return as_expression(prior.noncentered(np, standardised, *args)), bounds, terms
-    options = {"function": prior.noncentered, "event_ndims": prior.event_ndims}
-    return Apply(OPERATIONS["call"], (standardised, *args), options), bounds, terms
+    args = [as_expression(arg) for arg in frame.args.values()]
+    if frame.event_ndim == 0:
+        value = as_expression(frame.noncentered(np, standardised, *args))
+    else:
+        options = {
+            "function": frame.noncentered,
+            "event_ndims": frame.event_ndims,
+            "primitive": frame.noncentered_primitive,
+        }
+        value = Apply(OPERATIONS["call"], (standardised, *args), options)
+    if declaration.prior is frame or declaration.prior is None:
+        prior = Term.of_distribution(name, "prior", frame.base(), standardised)
+        return value, bounds, [prior, *terms]
+    batch = len(shape) - frame.event_ndim
+    log_det = frame.noncentered_log_det(np, shape[batch:], *args)
+    if batch:
+        log_det = log_det + np.zeros(shape[:batch])  # once for each element
+    prior = Term.of_distribution(name, "prior", declaration.prior, declaration)
+    return value, bounds, [prior, Term(name, "jacobian", as_expression(log_det)), *terms]
+
+
+def _check_information(
+    declaration: Parameter, shape: tuple[int, ...], evaluator: Evaluator
+) -> None:
+    """Check ``information=`` against the shape and, if data alone decide it, for its values."""
+    if declaration.information is None or declaration.prior is None:
+        return
+    information = declaration.information
+    given = evaluator.value(information)
+    batch = shape[: len(shape) - declaration.prior.event_ndim]
+    if given.shape not in ((), batch):
+        what = "series" if declaration.prior.event_ndim else "elements"
+        each = f", or one for each of its {what}, shape {batch}" if batch else ""
+        raise ShapeError(
+            f"{declaration.title}: information= has shape {given.shape}; its {shape} values of "
+            f"{declaration.prior.name} take one number{each}.",
+            location=declaration.location,
+            expected=batch,
+            shape=given.shape,
+        )
+    fine = np.isfinite(given) & (given >= 0.0)
+    if evaluator.is_constant(information) and not fine.all():
+        raise ModelError(
+            f"{declaration.title}: information= must be the inverse of a variance, 0 or above; got "
+            f"{given[~fine].flat[0] if given.ndim else given:g}.",
+            location=declaration.location,
+            value=given,
+        )
 
 
 def _constrained(
@@ -143,8 +188,8 @@ def choose_constraint(declaration: Parameter, evaluator: Evaluator) -> Constrain
         If bounds and support contradict each other.
     """
     prior = declaration.prior
-    if declaration.noncentered and prior is not None:
-        return prior.base().support()
+    if declaration.frame is not None:
+        return declaration.frame.base().support()
     support = prior.support() if prior is not None else Real()
     if declaration.constraint is not None:
         return _own_constraint(declaration, declaration.constraint, support)

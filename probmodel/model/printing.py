@@ -59,6 +59,8 @@ def _line(declaration: Declaration) -> str:
     if isinstance(declaration, Parameter):
         prior = distribution_text(declaration.prior) if declaration.prior else "Flat()"
         extra = " (noncentered)" if declaration.noncentered else ""
+        if declaration.information is not None:
+            extra = f" (information={to_text(declaration.information)})"
         if declaration.constraint is not None:
             extra += f" ({declaration.constraint.name})"
         return f"{name} ~ {prior}{_bounds_text(declaration.bounds)}{extra}"

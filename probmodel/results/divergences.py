@@ -109,8 +109,8 @@ def _advice(sampler: Sampler) -> str:
     else:
         first = f"Shorter steps will hardly help (target_accept was {target:g})"
     return (
-        f"{first}; write the parameters of groups non-centred (noncentered=True); or give scales "
-        "that the data say little about a stronger prior."
+        f"{first}; write the parameters of groups non-centred (noncentered=True or information=); "
+        "or give scales that the data say little about a stronger prior."
     )
 
 

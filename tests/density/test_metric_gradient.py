@@ -111,13 +111,14 @@ def of_model(name):
         "eight_schools": lambda: load_model("models/eight_schools.py")(
             **read_data("models/data/eight_schools.json")
         ),
-        "stochastic_volatility": lambda: load_model("models/stochastic_volatility.py")(y=noise),
+        "volatility": lambda: load_model("models/stochastic_volatility.py")(y=noise),
+        "centered": lambda: load_model("models/stochastic_volatility_centered.py")(y=noise),
     }
     return as_posterior(models[name]())
 
 
 NAMES = ["counts", "linear", "decay", "hierarchy", "robust", "shares", "softmax", "field",
-         "eight_schools", "stochastic_volatility"]  # fmt: skip
+         "eight_schools", "volatility", "centered"]  # fmt: skip
 
 
 def problem(density, k=3, chains=3):

@@ -43,6 +43,7 @@ MODELS = {
     "linear_regression": "kidiq.csv",
     "eight_schools": "eight_schools.json",
     "stochastic_volatility": "sp500_500.csv",
+    "stochastic_volatility_centered": "sp500_500.csv",
     "log_gaussian_cox": "finpines_16x16.npz",
 }
 
@@ -94,7 +95,7 @@ def test_logistic_regression_equals_scipy():
 
 
 def test_stochastic_volatility_equals_scipy():
-    density = as_posterior(gallery("stochastic_volatility"))
+    density = as_posterior(gallery("stochastic_volatility_centered"))
     y = density.observed_data["y"][1]
     x = density.initial_points(np.random.default_rng(1), 2)
     values = density.constrain(x)

@@ -64,7 +64,7 @@ def model_density(name):
         wine = read_data("models/data/ripley.npz")
         return as_posterior(load_model("models/logistic_regression.py")(**wine))
     if name == "volatility":
-        model = load_model("models/stochastic_volatility.py")
+        model = load_model("models/stochastic_volatility_centered.py")
         return as_posterior(model(y=rng.standard_normal(6)))
     return as_posterior(Funnel(y=np.array([1.0, -1.5])))
 

@@ -1,0 +1,23 @@
+"""Stochastic volatility, with the path of the log variance itself as parameters.
+
+The same model as stochastic_volatility.py, on the same data, written as most tools have it.
+
+    probmodel sample models/stochastic_volatility_centered.py --data models/data/sp500_500.csv
+
+This form is hard to sample: the run ends with warnings that the chains disagree about the
+persistence phi and the spread sigma. It is here to compare methods and tools by.
+"""
+
+import numpy as np
+
+from probmodel import Model, observed, param
+from probmodel.distributions import AR1, Affine, Beta, Cauchy, HalfCauchy, Normal
+
+
+class StochasticVolatility(Model):
+    mu = param(Cauchy(0, 2))
+    phi = param(Affine(Beta(20, 1.5), loc=-1, scale=2))
+    sigma = param(HalfCauchy(1))
+    h = param(AR1(phi, sigma), dims="day")
+
+    y = observed(Normal(0, np.exp((mu + h) / 2)), dims="day")

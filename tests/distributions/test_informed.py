@@ -1,0 +1,97 @@
+"""Distributions that know how much data tell about each element: `Distribution.informed`."""
+
+from __future__ import annotations
+
+import autograd.numpy as anp
+import numpy as np
+import pytest
+from autograd import jacobian
+from autograd.test_util import check_grads
+
+from probmodel import distributions as d
+from probmodel.distributions.ar1 import ar1_path
+from probmodel.errors import ModelError
+from probmodel.linalg import geometric_filter
+
+CASES = {
+    "normal": (d.Normal(1.5, 0.7), ()),
+    "ar1": (d.AR1(0.8, 0.6), (7,)),
+    "falling": (d.AR1(-0.5, 2.0), (4,)),
+    "independent": (d.AR1(0.0, 0.3), (3,)),
+}
+
+
+def numbers(distribution):
+    return [np.asarray(arg, dtype=float) for arg in distribution.args.values()]
+
+
+def precision(distribution, n):
+    """Inverse covariance of n elements, from the map of standard normals."""
+    params = numbers(distribution)
+    root = jacobian(lambda z: distribution.noncentered(anp, z, *params))(np.zeros(n))
+    return np.linalg.inv(root @ root.T)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_without_information_nothing_changes(name):
+    distribution, _ = CASES[name]
+    np.testing.assert_allclose(numbers(distribution.informed(0.0)), numbers(distribution))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_log_determinant_of_the_map(name):
+    distribution, event = CASES[name]
+    params = numbers(distribution)
+    z = np.random.default_rng(0).standard_normal(event)
+    slopes = jacobian(lambda z: distribution.noncentered(anp, z, *params))(z)
+    expected = np.linalg.slogdet(np.reshape(slopes, (z.size, z.size)))[1]
+    found = distribution.noncentered_log_det(np, event, *params)
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_normal_becomes_its_conditional_distribution():
+    loc, scale, information = 1.5, 0.7, 3.0
+    informed = CASES["normal"][0].informed(information)
+    variance = 1.0 / (1.0 / scale**2 + information)
+    expected = [variance * loc / scale**2, np.sqrt(variance)]
+    np.testing.assert_allclose(numbers(informed), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["ar1", "falling", "independent"])
+@pytest.mark.parametrize("information", [0.01, 0.5, 40.0])
+def test_an_autoregression_gains_precision_between_its_ends(name, information):
+    distribution, (n,) = CASES[name]
+    found = precision(distribution.informed(information), n)[1:-1]
+    expected = (precision(distribution, n) + information * np.eye(n))[1:-1]
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_distributions_without_such_a_form_say_so():
+    with pytest.raises(ModelError, match="Gamma has no form for information=; Normal and AR1"):
+        d.Gamma(2.0, 1.0).informed(1.0)
+    with pytest.raises(ModelError, match="Gamma has no form for information="):
+        d.Gamma(2.0, 1.0).noncentered_log_det(np, (), 2.0, 1.0)
+
+
+@pytest.mark.parametrize(("batch", "own"), [((), ()), ((3,), (3,)), ((3, 2), (3, 1)), ((3,), ())])
+def test_derivatives_of_the_path(batch, own):
+    rng = np.random.default_rng(1)
+    z, phi = rng.standard_normal((*batch, 5)), rng.uniform(-0.8, 0.8, own)
+    sigma = rng.uniform(0.5, 2.0, own)
+    check_grads(ar1_path, modes=["rev"], order=2)(z, phi, sigma)
+    start = 1.0 / np.sqrt(1.0 - phi**2)
+    expected = np.broadcast_to(sigma * start, batch) * z[..., 0]
+    path = ar1_path(z, phi, sigma)
+    np.testing.assert_allclose(path[..., 0], expected, rtol=1e-12)
+    shocks = path[..., 1:] - np.asarray(phi)[..., None] * path[..., :-1]
+    np.testing.assert_allclose(shocks, np.asarray(sigma)[..., None] * z[..., 1:], atol=1e-12)
+
+
+@pytest.mark.parametrize("ratio", [0.0, 1e-5, -0.3, 0.97, 1.0, 1.02])
+def test_the_filter_stops_no_sooner_than_rounding_allows(ratio):
+    x = np.random.default_rng(2).standard_normal((2, 300))
+    expected = x.copy()
+    for t in range(1, 300):
+        expected[:, t] += ratio * expected[:, t - 1]
+    np.testing.assert_allclose(geometric_filter(np.full(2, ratio), x), expected, rtol=1e-9)
+    assert np.isnan(geometric_filter(np.array([np.nan]), x[:1])[:, 1:]).all()
