@@ -29,13 +29,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joint_cox import JointCox
+from joint_cox import VARIANCE, JointCox
 
 from probmodel import load_model, read_data
 from probmodel.density import ModelDensity
 from probmodel.density.simulate import simulate
-from probmodel.distributions import AR1, Normal
-from probmodel.model import Model, observed, param, potential
+from probmodel.distributions import AR1, GaussianProcess, Normal, PoissonLog, kernels
+from probmodel.model import Model, data, observed, param, potential
 from probmodel.types import Array, LogDensity
 
 GALLERY = Path(__file__).resolve().parents[1] / "models"
@@ -64,6 +64,23 @@ class KimVolatility(Model):
     y = observed(Normal(0, np.exp(b + 0.5 * h)), dims="day")
 
 
+class WhiteCox(Model):
+    """Cox process of the gallery, sampled by the white noise that drives its field."""
+
+    northing = data(dims="row")
+    easting = data(dims="column")
+    share = data(lower=0)
+
+    covariance = kernels.Exponential(np.sqrt(VARIANCE), length_scale=10 / 33)
+    x = param(
+        GaussianProcess(covariance, grid=(northing, easting), mean=np.log(126) - VARIANCE / 2),
+        dims=("row", "column"),
+        noncentered=True,
+    )
+
+    y = observed(PoissonLog(np.log(share) + x), dims=("row", "column"))
+
+
 def cox_inputs(n: int, *, cells: float | None = None) -> dict[str, Any]:
     """Axes and cell size of the gallery's Cox process on n x n cells.
 
@@ -88,6 +105,11 @@ def cox_process(n: int, cells: float | None = None, seed: int = COX_SEED) -> Mod
     inputs = cox_inputs(n, cells=length_in_cells(n) if cells is None else cells)
     drawn = simulate(model(**inputs), np.random.default_rng(seed))
     return ModelDensity(model(**inputs, y=drawn["y"]))
+
+
+def white_cox(n: int) -> ModelDensity:
+    """Return `cox_process` of n x n cells in white noise, on the counts of `cox_counts`."""
+    return ModelDensity(WhiteCox(**cox_inputs(n), y=cox_counts(n).astype(int)))
 
 
 def cox_counts(n: int, seed: int = COX_SEED) -> Array:

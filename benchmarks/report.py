@@ -39,6 +39,12 @@ def _per_thousand(row: Mapping[str, Any]) -> float:
     return float(row["ess_max"] / row["ess_min"] * row["ess_min_per_1000"])
 
 
+def _per_step(row: Mapping[str, Any]) -> float:
+    """Smallest size a thousand leapfrog steps, whatever else a step may cost."""
+    steps = row.get("gradients_sampling", 0)
+    return float(1000.0 * row["ess_min"] / steps) if steps else np.nan
+
+
 def _per_chain(column: str, row: Mapping[str, Any]) -> float:
     """Size of one chain, by the seconds after the warm-up that all chains take together."""
     seconds = row.get("seconds_sampling", np.nan)
@@ -48,6 +54,7 @@ def _per_chain(column: str, row: Mapping[str, Any]) -> float:
 # statistic -> what it is made of, where no column has it
 DERIVED: dict[str, Callable[[Mapping[str, Any]], float]] = {
     "max/1000": _per_thousand,
+    "min/1000 steps": _per_step,
     "chain min/s": partial(_per_chain, "ess_min"),
     "chain median/s": partial(_per_chain, "ess_median"),
 }
@@ -55,7 +62,7 @@ SHOWN = {
     "t23": ("max", "median", "min", "accept"),
     "td19": ("max", "median", "min", "accept", "min/s"),
     "zhu": ("accept", "min/1000", "median/1000", "min/s", "median/s"),
-    "wang": ("min/1000", "median/1000", "max/1000", "accept"),
+    "wang": ("min/1000", "median/1000", "max/1000", "min/1000 steps", "accept"),
     "hirt": ("chain min/s", "chain median/s", "min/1000", "median/1000", "accept"),
 }
 UNKNOWN = (np.nan, np.nan)

@@ -14,9 +14,9 @@
     manifold Monte Carlo samplers", ICML. Dual averaging of the step size: Hoffman and Gelman
     (2014), "The No-U-Turn Sampler", JMLR 15.
 
-Deviations. The papers choose the step size by hand; here the warm-up steers it. A trajectory that
-was given up counts as acceptance 0: its step was too long. Gradients of the metric come from
-the density, or by differences where it has none.
+Deviations. The papers choose the step size by hand; here the warm-up steers it unless it is told
+not to. A trajectory that was given up counts as acceptance 0: its step was too long. Gradients of
+the metric come from the density, or by differences where it has none.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ class RiemannianHMC(Sampler):
     ----------
     step_size : float, optional
         Where epsilon starts; 0.5 if not given.
+    adapt_step_size : bool
+        Whether the warm-up steers epsilon; otherwise it stays where it starts, as in the papers.
     n_steps : int
         L, the most leapfrog steps of a trajectory, of 1 or more.
     random_steps : bool
@@ -74,6 +76,7 @@ class RiemannianHMC(Sampler):
     """
 
     step_size: float | None = None
+    adapt_step_size: bool = True
     n_steps: int = 6
     random_steps: bool = True
     target_accept: float = 0.8
@@ -91,6 +94,7 @@ class RiemannianHMC(Sampler):
 
     def __post_init__(self) -> None:
         check_number(self.name, "step_size", self.step_size, above=0.0, optional=True)
+        check_flag(self.name, "adapt_step_size", self.adapt_step_size)
         check_whole(self.name, "n_steps", self.n_steps, least=1)
         check_flag(self.name, "random_steps", self.random_steps)
         check_number(self.name, "target_accept", self.target_accept, above=0.0, below=1.0)
@@ -137,6 +141,8 @@ class RiemannianHMC(Sampler):
         info: Info,
     ) -> DualAveraging:
         """Learn from the mean acceptance."""
+        if not self.adapt_step_size:
+            return adaptation
         return average(adaptation, info.accept_prob, self.target_accept)
 
     def params(self, adaptation: DualAveraging, final: bool = False) -> Params:

@@ -438,6 +438,18 @@ def test_warm_up_reaches_the_acceptance():
     assert set(np.max(lengths, axis=1)) == {1, 2, 3, 4, 5, 6}
 
 
+def test_a_step_size_that_stays(targets):
+    rng, banana = np.random.default_rng(0), targets.Banana()
+    for adapts in (True, False):
+        sampler = RiemannianHMC(step_size=0.3, adapt_step_size=adapts, metric="softabs")
+        state = sampler.init(rng, banana, 0.1 * rng.standard_normal((3, banana.dim)))
+        known = sampler.adapt_init(rng, banana, state)
+        for i in range(5):
+            state, info = sampler.step(rng, banana, state, sampler.params(known))
+            known = sampler.adapt(rng, banana, i, 5, known, state, info)
+        assert (sampler.params(known, final=True).step_size == pytest.approx(0.3)) is not adapts
+
+
 def test_first_step_size_and_fixed_lengths(targets):
     rng, target = np.random.default_rng(16), targets.Banana()
     for given, first in ((None, 0.5), (0.2, 0.2)):
@@ -452,6 +464,7 @@ def test_first_step_size_and_fixed_lengths(targets):
 @pytest.mark.parametrize(
     ("setting", "value"),
     [
+        ("adapt_step_size", "no"),
         ("step_size", 0.0),
         ("n_steps", 0),
         ("n_steps", 2.5),
