@@ -45,6 +45,11 @@ def _per_step(row: Mapping[str, Any]) -> float:
     return float(1000.0 * row["ess_min"] / steps) if steps else np.nan
 
 
+def _condition(row: Mapping[str, Any]) -> float:
+    """Condition number of what the sampler sees of a Gaussian target."""
+    return float(row.get("condition", np.nan))
+
+
 def _per_chain(column: str, row: Mapping[str, Any]) -> float:
     """Size of one chain, by the seconds after the warm-up that all chains take together."""
     seconds = row.get("seconds_sampling", np.nan)
@@ -55,6 +60,7 @@ def _per_chain(column: str, row: Mapping[str, Any]) -> float:
 DERIVED: dict[str, Callable[[Mapping[str, Any]], float]] = {
     "max/1000": _per_thousand,
     "min/1000 steps": _per_step,
+    "condition": _condition,
     "chain min/s": partial(_per_chain, "ess_min"),
     "chain median/s": partial(_per_chain, "ess_median"),
 }
@@ -63,7 +69,7 @@ SHOWN = {
     "td19": ("max", "median", "min", "accept", "min/s"),
     "zhu": ("accept", "min/1000", "median/1000", "min/s", "median/s"),
     "wang": ("min/1000", "median/1000", "max/1000", "min/1000 steps", "accept"),
-    "hirt": ("chain min/s", "chain median/s", "min/1000", "median/1000", "accept"),
+    "hirt": ("chain min/s", "chain median/s", "min/1000", "median/1000", "accept", "condition"),
 }
 UNKNOWN = (np.nan, np.nan)
 UNAVAILABLE = "not available"  # note on a method that this package does not have
@@ -185,6 +191,8 @@ def comparison_table(summaries: Sequence[Summary]) -> str:
     sentences: list[str] = []
     for s in summaries:
         for statistic in SHOWN[s.paper.split("-")[0]]:
+            if statistic == "condition" and np.isnan(s.values.get(statistic, UNKNOWN)[0]):
+                continue
             note = s.note or explanation(s.paper, s.target, s.method, statistic)
             if note not in ("", UNAVAILABLE):
                 sentences += [note] * (note not in sentences)

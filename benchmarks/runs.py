@@ -22,9 +22,11 @@ from probmodel.inference.counting import Work
 from probmodel.inference.driver import Group, Outcome, drive
 from probmodel.samplers import make_sampler
 from probmodel.samplers.base import Info, Sampler
+from probmodel.samplers.roots import times
 from probmodel.types import Array, LogDensity
 
 LONGEST = 200_000  # draws of a chain that are kept; longer runs are thinned
+LARGEST = 1000  # dimension in which a condition number is worked out
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ COLUMNS = (
     "densities_sampling", "gradients_sampling", "hvps_sampling", "hessians_sampling",
     "seconds_warmup", "seconds_sampling",
     "ess_min_per_1000", "ess_median_per_1000", "ess_min_per_gradient",
-    "ess_min_per_second", "ess_median_per_second", "error",
+    "ess_min_per_second", "ess_median_per_second", "condition", "error",
 )  # fmt: skip
 
 
@@ -181,6 +183,7 @@ class Finished(NamedTuple):
     work: Work
     outcome: Outcome
     params: Any
+    condition: float
 
 
 def execute(job: Job) -> Finished:
@@ -200,7 +203,22 @@ def execute(job: Job) -> Finished:
     outcome = drive([group], warmup=warmup, iterations=draws)
     if outcome.interrupted:
         raise KeyboardInterrupt
-    return Finished(density.dim, points, recorder, *group.work, outcome, group.params)
+    condition = condition_number(density, group.params)
+    return Finished(density.dim, points, recorder, *group.work, outcome, group.params, condition)
+
+
+def condition_number(density: Any, params: Any) -> float:
+    """Return that of the precision a sampler sees, C'PC for the root C that it learned.
+
+    NaN where the target is not known to be a Gaussian, the sampler has no such root, or the matrix
+    is too large.
+    """
+    known = hasattr(density, "covariance_matrix") and hasattr(params, "root")
+    if not known or density.dim > LARGEST:
+        return np.nan
+    unit = np.eye(density.dim)
+    columns = times(params.root, unit)  # row i is C e_i
+    return float(np.linalg.cond(columns @ np.linalg.solve(density.covariance_matrix(), columns.T)))
 
 
 def run_job(job: Job) -> Row:
@@ -223,7 +241,7 @@ def run_job(job: Job) -> Row:
         "acceptance_rate": recorder.acceptance_rate, "accepted": recorder.accepted,
         "step_size": recorder.step_size, "nonfinite": recorder.nonfinite,
         "seconds_warmup": run.outcome.seconds_warmup,
-        "seconds_sampling": run.outcome.seconds_sampling, "error": "",
+        "seconds_sampling": run.outcome.seconds_sampling, "condition": run.condition, "error": "",
     }  # fmt: skip
     sizes = three_sizes(effective_sizes(estimator, recorder.x))
     row |= {f"ess_{name}": size for name, size in sizes.items()}

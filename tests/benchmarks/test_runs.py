@@ -8,6 +8,7 @@ import pytest
 import runs
 from experiments import PROTOCOLS, Variant
 from runs import COLUMNS, Job, Recorder, rates, run_job, run_jobs, starting_points, written
+from targets import make_target
 
 from probmodel.adaptation.mode import find_mode
 from probmodel.inference.counting import Work
@@ -130,3 +131,18 @@ def test_two_processes_give_the_rows_of_one():
     for a, b in zip(alone, side_by_side, strict=True):
         assert a["error"] == b["error"]
         assert a.get("ess_max") == b.get("ess_max")
+
+
+def test_condition_number_of_what_a_sampler_sees():
+    target = make_target("neal100")
+    scales = np.sqrt(np.diag(target.covariance_matrix()))
+    seen = runs.condition_number(target, SimpleNamespace(root=scales))
+    assert seen == pytest.approx(1.0)
+    worse = scales.copy()
+    worse[0] *= 3.0
+    assert runs.condition_number(target, SimpleNamespace(root=np.diag(worse))) == pytest.approx(9.0)
+    assert runs.condition_number(target, SimpleNamespace(root=None)) == pytest.approx(
+        (scales.max() / scales.min()) ** 2
+    )
+    assert np.isnan(runs.condition_number(target, None))
+    assert np.isnan(runs.condition_number(make_target("pima"), SimpleNamespace(root=None)))
