@@ -92,6 +92,10 @@ class _Writer:
         if step.is_density:
             self.lines.append(f"v{step.out}, p{i} = f{i}({step.argnums}, {args})")
             return
+        if step.with_vjp is not None:
+            self.names[f"f{i}"] = step.with_vjp
+            self.lines.append(f"v{step.out}, t{i} = f{i}({step.argnums}, {args})")
+            return
         if step.kwargs:
             self.names[f"o{i}"] = step.kwargs
             args += f", **o{i}"
@@ -127,6 +131,9 @@ class _Writer:
         if step.rules is not None:
             operands = {"a": args[0], "b": args[1] if len(args) > 1 else ""}
             return [f"({rule.format(g=g, y=f'v{step.out}', **operands)})" for rule in step.rules]
+        if step.with_vjp is not None:
+            self.lines.append(f"d{i} = t{i}({g})")
+            return [f"d{i}[{k}]" for k in range(len(step.sources))]
         self.names[f"m{i}"] = step.maker
         options = f"o{i}" if step.kwargs else "{}"
         call = f"m{i}({step.argnums}, v{step.out}, ({', '.join(args)},), {options})({g})"

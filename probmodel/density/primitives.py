@@ -5,7 +5,7 @@ Everything else that a program runs is a primitive of autograd with autograd's o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import autograd.numpy as anp
@@ -104,25 +104,29 @@ defvjp(spread_rows, _spread_vjp, argnums=(0,))
 
 
 def formula(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Make one primitive of a formula whose first argument is a NumPy-like namespace."""
+    """Make one primitive of a formula whose first argument is a NumPy-like namespace.
+
+    Its attribute ``with_vjp`` is a function of the positions of the arguments that derivatives
+    flow to, and of all arguments: it returns the value, and how to take a derivative back to
+    those. Both come from one pass through the formula.
+    """
 
     @primitive
     def run(*args: Any) -> Any:
         return function(np, *args)
 
-    def maker(argnums: Any, ans: Any, args: Any, kwargs: Any) -> Callable[[Any], Any]:
+    def with_vjp(argnums: Sequence[int], *args: Any) -> tuple[Any, Callable[[Any], Any]]:
         def of_active(active: Any) -> Any:
             full = list(args)
             for position, value in zip(argnums, active, strict=True):
                 full[position] = value
             return function(anp, *full)
 
-        def vjp(g: Any) -> Any:
-            return make_vjp(of_active, tuple(args[i] for i in argnums))[0](g)
+        vjp, value = make_vjp(of_active, tuple(args[i] for i in argnums))
+        return value, vjp
 
-        return vjp
-
-    defvjp_argnums(run, maker)
+    defvjp_argnums(run, lambda argnums, ans, args, kwargs: with_vjp(argnums, *args)[1])
+    run.with_vjp = with_vjp
     return run
 
 

@@ -49,6 +49,7 @@ class Step:
     maker : autograd's rule; None for functions without derivative
     rules : derivatives as source, where static shapes allow it
     argnums, sources : positions and slots of the arguments that derivatives flow to
+    with_vjp : what gives value and derivatives by one pass of autograd through a formula, or None
     """
 
     is_density = False
@@ -65,6 +66,7 @@ class Step:
         active = [(i, a) for i, a in enumerate(args) if isinstance(a, Ref) and a.active]
         self.argnums = tuple(i for i, _ in active)
         self.sources = tuple(ref.slot for _, ref in active)
+        self.with_vjp = getattr(function, "with_vjp", None) if active else None
         self.kwargs = kwargs
         self.out = out.slot
         shapes = [ref.shape for _, ref in active]
