@@ -27,6 +27,6 @@ class StochasticVolatility(Model):
     mu = param(Cauchy(0, 2))
     phi = param(Affine(Beta(20, 1.5), loc=-1, scale=2))
     sigma = param(HalfCauchy(1))
-    h = param(AR1(phi, sigma), dims="day", information=0.5)
+    h = param(AR1(phi, sigma, mean=mu), dims="day", information=0.5)
 
-    y = observed(Normal(0, np.exp((mu + h) / 2)), dims="day")
+    y = observed(Normal(0, np.exp(h / 2)), dims="day")

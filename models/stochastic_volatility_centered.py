@@ -1,6 +1,7 @@
 """Stochastic volatility, with the path of the log variance itself as parameters.
 
-The same model as stochastic_volatility.py, on the same data, written as most tools have it.
+The same model as stochastic_volatility.py, on the same data, written as most tools have it; h is
+the log variance less its mean here.
 
     probmodel sample models/stochastic_volatility_centered.py --data models/data/sp500_500.csv
 

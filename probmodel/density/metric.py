@@ -298,10 +298,7 @@ class Structure:
 def _is_affine_map(function: Callable[..., Any]) -> bool:
     """Whether a formula is `Distribution.noncentered` of a distribution whose map is affine."""
     distribution = getattr(function, "__self__", None)
-    return (
-        isinstance(distribution, Distribution)
-        and type(distribution).standardise is Distribution.standardise
-    )
+    return isinstance(distribution, Distribution) and distribution.noncentered_is_affine
 
 
 def _check_information(observation: Observation, evaluator: Evaluator) -> None:

@@ -20,17 +20,21 @@ from probmodel.types import Array
 
 
 @differentiable
-def ar1_path(z: Any, phi: Any, sigma: Any) -> Any:
+def ar1_path(z: Any, phi: Any, sigma: Any, mean: Any) -> Any:
     """Path of a stationary autoregression that is driven by standard normal shocks.
 
     Parameters
     ----------
     z : (..., n)
-    phi, sigma : (...,)
+    phi, sigma, mean : (...,)
     """
-    shocks = np.array(np.broadcast_to(z, (*np.shape(z + phi[..., None])[:-1], z.shape[-1])))
+    batch = np.broadcast_shapes(*(np.shape(a) for a in (z[..., 0], phi, sigma, mean)))
+    shocks = np.array(np.broadcast_to(z, (*batch, z.shape[-1])))
     shocks[..., 0] *= _start(np, phi)
-    return geometric_filter(phi, shocks) * sigma[..., None]
+    path = geometric_filter(phi, shocks)
+    path *= sigma[..., None]
+    path += mean[..., None]
+    return path
 
 
 def _start(xp: Any, phi: Any) -> Any:
@@ -40,25 +44,30 @@ def _start(xp: Any, phi: Any) -> Any:
 
 def _path_vjps(argnums: Sequence[int], ans: Any, args: Any, kwargs: Any) -> Any:
     """Differentiate `ar1_path`: its derivatives share one filter that runs backwards."""
-    z, phi, sigma = args
+    z, phi, sigma, mean = args
 
     def vjp(g: Any) -> tuple[Any, ...]:
         xp = anp if any(isinstance(a, Box) for a in (ans, g, *args)) else np
         spread = xp.expand_dims(sigma, -1)
         shocks = geometric_filter(phi, (g * spread)[..., ::-1])[..., ::-1]
+        path = ans - xp.expand_dims(mean, -1)
         start = _start(xp, phi)
 
         def in_z() -> Any:
-            return xp.concatenate([shocks[..., :1] * start[..., None], shocks[..., 1:]], axis=-1)
+            first = shocks[..., :1] * xp.expand_dims(start, -1)
+            return xp.concatenate([first, shocks[..., 1:]], axis=-1)
 
         def in_phi() -> Any:
-            lagged = xp.sum(shocks[..., 1:] * ans[..., :-1] / spread, axis=-1)
+            lagged = xp.sum(shocks[..., 1:] * path[..., :-1] / spread, axis=-1)
             return lagged + shocks[..., 0] * z[..., 0] * phi * start * start * start
 
         def in_sigma() -> Any:
-            return xp.sum(g * ans, axis=-1) / sigma
+            return xp.sum(g * path, axis=-1) / sigma
 
-        slopes = (in_z, in_phi, in_sigma)
+        def in_mean() -> Any:
+            return xp.sum(g, axis=-1)
+
+        slopes = (in_z, in_phi, in_sigma, in_mean)
         return tuple(unbroadcast_f(args[i], lambda _, i=i: slopes[i]())(g) for i in argnums)
 
     return vjp
@@ -68,15 +77,16 @@ defvjp_argnums(ar1_path, _path_vjps)
 
 
 class AR1(Distribution):
-    r"""Stationary autoregressive process of order one and mean zero, of any length.
+    r"""Stationary autoregressive process of order one, of any length.
 
-    .. math:: y_1 \sim N\bigl(0, \sigma / \sqrt{1 - \phi^2}\bigr), \qquad
-              y_t \sim N(\phi y_{t-1}, \sigma)
+    .. math:: y_1 \sim N\bigl(m, \sigma / \sqrt{1 - \phi^2}\bigr), \qquad
+              y_t \sim N(m + \phi (y_{t-1} - m), \sigma)
 
     Parameters
     ----------
     phi : persistence, :math:`-1 < \phi < 1`
     sigma : standard deviation :math:`\sigma > 0` of the innovations
+    mean : :math:`m` at all times, 0 unless given
 
     Notes
     -----
@@ -90,7 +100,11 @@ class AR1(Distribution):
     ARCH models.
     """
 
-    parameters: ClassVar = {"phi": Parameter(Interval(-1.0, 1.0)), "sigma": Parameter(Positive())}
+    parameters: ClassVar = {
+        "phi": Parameter(Interval(-1.0, 1.0)),
+        "sigma": Parameter(Positive()),
+        "mean": Parameter(Real(), default=0.0),
+    }
     event_ndim = 1
     noncentered_primitive: ClassVar = staticmethod(ar1_path)
 
@@ -100,9 +114,10 @@ class AR1(Distribution):
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; NaN where the process is not stationary."""
-        phi, sigma = params
+        phi, sigma, mean = params
         n = value.shape[-1]
-        quadratic = _quadratic(xp, *_innovations(xp, value, phi), phi)
+        centered = value - xp.expand_dims(mean, -1)
+        quadratic = _quadratic(xp, *_innovations(xp, centered, phi), phi)
         return (
             0.5 * xp.log((1.0 - phi) * (1.0 + phi))
             - n * (xp.log(sigma) + 0.5 * LOG_2PI)
@@ -110,9 +125,10 @@ class AR1(Distribution):
         )
 
     def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, persistence and standard deviation."""
-        phi, sigma = params
-        first, innovations = _innovations(xp, value, phi)
+        """Return derivatives in value, persistence, standard deviation and mean."""
+        phi, sigma, mean = params
+        centered = value - xp.expand_dims(mean, -1)
+        first, innovations = _innovations(xp, centered, phi)
         n = value.shape[-1]
         precision = 1.0 / (sigma * sigma)
         variance_ratio = (1.0 - phi) * (1.0 + phi)
@@ -125,13 +141,16 @@ class AR1(Distribution):
             return (ahead - behind) * xp.expand_dims(precision, -1)
 
         def slope_in_phi() -> Any:
-            lagged = xp.sum(innovations * value[..., :-1], axis=-1)
+            lagged = xp.sum(innovations * centered[..., :-1], axis=-1)
             return precision * (lagged + phi * first * first) - phi / variance_ratio
 
         def slope_in_sigma() -> Any:
             return (precision * _quadratic(xp, first, innovations, phi) - n) / sigma
 
-        return (slope_in_value, slope_in_phi, slope_in_sigma)
+        def slope_in_mean() -> Any:
+            return -xp.sum(slope_in_value(), axis=-1)
+
+        return (slope_in_value, slope_in_phi, slope_in_sigma, slope_in_mean)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw processes: ``shape`` ends with their length."""
@@ -141,10 +160,11 @@ class AR1(Distribution):
         self, wanted: Sequence[int], value: Array, *params: Array
     ) -> tuple[Array, list[Array]]:
         """Sum of the log density per chain, with partials, from one pass of innovations."""
-        phi, sigma = (np.asarray(p) for p in params)
-        first, lagged = value[..., 0], value[..., :-1]
+        phi, sigma, mean = (np.asarray(p) for p in params)
+        centered = value if mean.size == 1 and not mean.any() else value - mean[..., None]
+        first, lagged = centered[..., 0], centered[..., :-1]
         push = phi[..., None] * lagged
-        e = value[..., 1:] - push
+        e = centered[..., 1:] - push
         if first.shape != e.shape[:-1]:
             return super()._summed(wanted, value, *params)
         n = value.shape[-1]
@@ -158,7 +178,7 @@ class AR1(Distribution):
 
         def slope_in_value() -> Array:
             if n == 1:
-                return -(precision * ratio)[..., None] * value
+                return -(precision * ratio)[..., None] * centered
             behind = e * precision[..., None]
             reused = push if push.shape == behind.shape else None
             ahead = np.multiply(behind, phi[..., None], out=reused)
@@ -172,8 +192,14 @@ class AR1(Distribution):
             moment = np.vecdot(e, lagged)
             return precision * (moment + phi * first * first) - phi / ratio
 
-        args = (value, phi, sigma)
-        slopes = (slope_in_value, slope_in_phi, lambda: (precision * quadratic - n) / sigma)
+        slope = slope_in_value() if 0 in wanted or 3 in wanted else np.empty(0)
+        slopes = (
+            lambda: slope,
+            slope_in_phi,
+            lambda: (precision * quadratic - n) / sigma,
+            lambda: -np.add.reduce(slope, axis=-1),
+        )
+        args = (value, phi, sigma, mean)
         return logp, [reduce_to(args[i], slopes[i](), batch, int(i == 0)) for i in wanted]
 
     def base(self) -> Distribution:
@@ -184,9 +210,16 @@ class AR1(Distribution):
         """Run the process on standard normal innovations ``z``."""
         return ar1_path(z, *params)
 
+    def standardise(self, value: Array, *params: Any) -> Array:
+        """Return the innovations, each over its standard deviation."""
+        phi, sigma, mean = params
+        first, innovations = _innovations(np, value - np.expand_dims(mean, -1), phi)
+        z = np.concatenate([(first / _start(np, phi))[..., None], innovations], axis=-1)
+        return np.asarray(z / np.expand_dims(sigma, -1))
+
     def noncentered_log_det(self, xp: Any, event: tuple[int, ...], *params: Any) -> Any:
         """Count sigma for every time, and the longer first innovation."""
-        phi, sigma = params
+        phi, sigma, _ = params
         return event[0] * xp.log(sigma) - 0.5 * xp.log((1.0 - phi) * (1.0 + phi))
 
     def informed(self, information: Any) -> AR1:
@@ -196,13 +229,15 @@ class AR1(Distribution):
         :math:`(-\phi, 1 + \phi^2, -\phi) / \sigma^2`. With :math:`w` added in the middle they are
         those of the persistence :math:`\phi / k` and the standard deviation
         :math:`\sigma / \sqrt{k}`, where
-        :math:`k^2 - (1 + \phi^2 + w \sigma^2) k + \phi^2 = 0`.
+        :math:`k^2 - (1 + \phi^2 + w \sigma^2) k + \phi^2 = 0`. The mean shrinks by
+        :math:`(1 - \phi)^2 / ((1 - \phi)^2 + w \sigma^2)`.
         """
-        phi, sigma = self.args["phi"], self.args["sigma"]
+        phi, sigma, mean = (self.args[name] for name in ("phi", "sigma", "mean"))
         told = information * sigma**2
         root = np.sqrt(((1.0 - phi) ** 2 + told) * ((1.0 + phi) ** 2 + told))
         k = 0.5 * (1.0 + phi**2 + told + root)
-        return AR1(phi / k, sigma / np.sqrt(k))
+        pull = (1.0 - phi) ** 2
+        return AR1(phi / k, sigma / np.sqrt(k), mean * (pull / (pull + told)))
 
 
 def _innovations(xp: Any, value: Any, phi: Any) -> tuple[Any, Any]:

@@ -55,6 +55,9 @@ class Distribution:
     event_ndim: ClassVar[int] = 0
     discrete: ClassVar[bool] = False
 
+    # Whether `noncentered` is affine in z.
+    noncentered_is_affine: ClassVar[bool] = True
+
     # An autograd primitive of z and the parameters that `noncentered` runs, where there is one: to
     # trace the formula for its derivative may cost more than the formula.
     noncentered_primitive: ClassVar[Any] = None

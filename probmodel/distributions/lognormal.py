@@ -32,6 +32,7 @@ class LogNormal(Distribution):
     element.
     """
 
+    noncentered_is_affine: ClassVar = False
     parameters: ClassVar = {"mu": Parameter(Real()), "sigma": Parameter(Positive())}
 
     def support(self) -> Constraint:

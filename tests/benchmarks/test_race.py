@@ -41,7 +41,7 @@ def test_both_volatilities_are_one_posterior():
     assert centred.coordinate_names[:4] == free.coordinate_names[:4]
     z = 0.3 * np.random.default_rng(2).standard_normal((3, free.dim))
     values = free.constrain(z)
-    x = np.concatenate([z[:, :3], values["h"]], axis=1)
+    x = np.concatenate([z[:, :3], values["h"] - values["mu"][:, None]], axis=1)
     slopes = [jacobian_of(free, point) for point in z]
     jacobian = np.linalg.slogdet(np.stack(slopes))[1]
     expected = centred.log_density(x) + jacobian

@@ -118,9 +118,9 @@ BAD_ROOT = np.diag([1.0, -1.0, 1.0])
 MEANS = (np.array([0.2, -0.1, 0.4]), np.array([-0.3, 0.5, 0.1]))
 
 
-def ar1_moments(phi: float, sigma: float) -> Any:
+def ar1_moments(phi: float, sigma: float, mean: float) -> Any:
     t = np.arange(6)
-    return np.zeros(6), sigma**2 / (1 - phi**2) * phi ** abs(t[:, None] - t)
+    return np.full(6, mean), sigma**2 / (1 - phi**2) * phi ** abs(t[:, None] - t)
 
 
 RHO = {
@@ -316,7 +316,7 @@ CASES: dict[str, Case] = {
     ),
     "AR1": normal_vector(
         d.AR1(0.5, 1),
-        [(0.85, 0.6), (-0.3, 1.4)],
+        [(0.85, 0.6, 0.7), (-0.3, 1.4, -2.0)],
         ar1_moments,
         (6,),
         invalid={0: [1.0, -1.0, 1.5, -1.5, np.nan], 1: BAD_SCALE},
@@ -421,10 +421,13 @@ CASES: dict[str, Case] = {
     ),
     "Affine of AR1": normal_vector(
         d.Affine(d.AR1(0.5, 1), loc=0, scale=1),
-        [(0.85, 0.6, 0.7, 1.3), (-0.3, 1.4, -0.2, 0.8)],
-        lambda phi, sigma, m, s: (m + np.zeros(6), s**2 * ar1_moments(phi, sigma)[1]),
+        [(0.85, 0.6, 0.3, 0.7, 1.3), (-0.3, 1.4, 0.0, -0.2, 0.8)],
+        lambda phi, sigma, mean, m, s: (
+            m + s * mean + np.zeros(6),
+            s**2 * ar1_moments(phi, sigma, mean)[1],
+        ),
         (6,),
-        invalid={0: [1.0, -1.5], 1: BAD_SCALE, 3: BAD_SCALE},
+        invalid={0: [1.0, -1.5], 1: BAD_SCALE, 4: BAD_SCALE},
     ),
     "Truncated": Case(
         d.Truncated(d.Normal(0, 1), lower=-2.5, upper=2.0),

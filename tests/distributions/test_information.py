@@ -23,12 +23,12 @@ from probmodel.errors import ModelError
 # Parameters without a closed form; of what is not listed here all parameters have one.
 WITHOUT = {
     "Uniform": ["low", "high"],
-    "AR1": ["phi", "sigma"],
+    "AR1": ["phi", "sigma", "mean"],
     "NegativeBinomial2": ["phi"],
     "Binomial": ["n"],
     "BinomialLogit": ["n"],
     "Affine": ["loc", "scale"],
-    "Affine of AR1": ["dist.phi", "dist.sigma", "loc", "scale"],
+    "Affine of AR1": ["dist.phi", "dist.sigma", "dist.mean", "loc", "scale"],
     "Truncated": ["dist.loc", "dist.scale", "lower", "upper"],
     "Truncated below": ["dist.loc", "dist.scale", "lower"],
     "Truncated above": ["dist.scale", "upper"],

@@ -15,7 +15,7 @@ from probmodel.linalg import geometric_filter
 
 CASES = {
     "normal": (d.Normal(1.5, 0.7), ()),
-    "ar1": (d.AR1(0.8, 0.6), (7,)),
+    "ar1": (d.AR1(0.8, 0.6, mean=1.7), (7,)),
     "falling": (d.AR1(-0.5, 2.0), (4,)),
     "independent": (d.AR1(0.0, 0.3), (3,)),
 }
@@ -66,6 +66,14 @@ def test_an_autoregression_gains_precision_between_its_ends(name, information):
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
+def test_an_autoregression_keeps_a_mean_that_data_pull_on():
+    n, information = 400, 0.5
+    prior = d.AR1(0.8, 0.6, mean=1.7)
+    Q = precision(prior, n)
+    conditional = np.linalg.solve(Q + information * np.eye(n), Q @ np.full(n, 1.7))
+    assert prior.informed(information).args["mean"] == pytest.approx(conditional[n // 2])
+
+
 def test_distributions_without_such_a_form_say_so():
     with pytest.raises(ModelError, match="Gamma has no form for information=; Normal and AR1"):
         d.Gamma(2.0, 1.0).informed(1.0)
@@ -78,10 +86,11 @@ def test_derivatives_of_the_path(batch, own):
     rng = np.random.default_rng(1)
     z, phi = rng.standard_normal((*batch, 5)), rng.uniform(-0.8, 0.8, own)
     sigma = rng.uniform(0.5, 2.0, own)
-    check_grads(ar1_path, modes=["rev"], order=2)(z, phi, sigma)
+    mean = rng.standard_normal(own)
+    check_grads(ar1_path, modes=["rev"], order=2)(z, phi, sigma, mean)
     start = 1.0 / np.sqrt(1.0 - phi**2)
     expected = np.broadcast_to(sigma * start, batch) * z[..., 0]
-    path = ar1_path(z, phi, sigma)
+    path = ar1_path(z, phi, sigma, mean) - np.asarray(mean)[..., None]
     np.testing.assert_allclose(path[..., 0], expected, rtol=1e-12)
     shocks = path[..., 1:] - np.asarray(phi)[..., None] * path[..., :-1]
     np.testing.assert_allclose(shocks, np.asarray(sigma)[..., None] * z[..., 1:], atol=1e-12)
