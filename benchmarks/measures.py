@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -69,6 +69,17 @@ def per(size: float, count: float) -> float:
 def r_hat(value: float) -> str:
     """Format an R-hat with the digits that decide."""
     return "–" if np.isnan(value) else f"{value:.4f}" if value < 10.0 else f"{value:.0f}"
+
+
+def stored(paths: Sequence[Path], words: Collection[str]) -> Iterator[Row]:
+    """Read rows that `recorded` wrote; all columns but those named in ``words`` are numbers."""
+    for path in paths:
+        with path.open(newline="") as file:
+            for row in csv.DictReader(file):
+                yield {
+                    name: text if name in words else float(text or "nan")
+                    for name, text in row.items()
+                }
 
 
 def recorded(path: Path | None, columns: Sequence[str], rows: Iterable[Row]) -> Iterator[Row]:

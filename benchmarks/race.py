@@ -2,6 +2,7 @@
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/race.py --csv benchmarks/results/race.csv
     python benchmarks/race.py --methods fisher_hmc nuts:low_rank --targets gp100 --repeats 3
+    python benchmarks/race.py --rows benchmarks/results/race.csv
 
 All samplers run at their defaults, with a mass matrix of the kind that stands after the colon, but
 make the same number of draws with the same number of chains. Shown are medians over the repeats,
@@ -35,7 +36,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from measures import Row, gradients, per, r_hat, recorded, worst
+from measures import Row, gradients, per, r_hat, recorded, stored, worst
 from report import environment, markdown, number
 from targets import make_target
 
@@ -213,17 +214,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--warmup", type=int, help="by default, that of each method")
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--csv", type=Path, metavar="FILE")
+    parser.add_argument(
+        "--rows", nargs="+", type=Path, metavar="FILE", help="report what --csv stored; run nothing"
+    )
     options = parser.parse_args(arguments)
+    if options.rows:
+        report(medians(list(stored(options.rows, ("target", "method", "error")))))
+        return 0
     for label in options.methods:
         sampler_of(label)  # a misspelt one is to be found before the first run
     print("\n".join(f"- {line}" for line in environment()) + "\n")
     sizes = Sizes(options.chains, options.draws, options.warmup)
     every = (rows_of(t, options.methods, options.repeats, sizes) for t in options.targets)
-    found = medians(list(recorded(options.csv, COLUMNS, chain.from_iterable(every))))
-    print(table(found))
-    if JUDGED in options.methods:
-        print(f"\n{verdict(found)}")
+    report(medians(list(recorded(options.csv, COLUMNS, chain.from_iterable(every)))))
     return 0
+
+
+def report(found: Found) -> None:
+    """Print the table, and the verdict if the method that it is about has run."""
+    print(table(found))
+    if any(method == JUDGED for _, method in found):
+        print(f"\n{verdict(found)}")
 
 
 if __name__ == "__main__":

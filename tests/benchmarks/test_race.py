@@ -72,6 +72,11 @@ def test_a_short_race(tmp_path, capsys):
         expected = smaller / float(row["gradients_sampling"])
         assert float(row["ess_per_gradient"]) == pytest.approx(expected, rel=1e-4)
         assert 0.0 < float(row["acceptance_rate"]) <= 1.0
+    assert race.main(["--rows", str(path)]) == 0
+    again = capsys.readouterr().out.splitlines()  # R-hats beyond six digits differ
+    assert [line[:30] for line in again] == [
+        line[:30] for line in printed.splitlines()[-len(again) :]
+    ]
     langevin = [r for r in rows if r["method"] == "fisher_mala"]
     assert {int(r["gradients_sampling"]) for r in langevin} == {4 * 30}
     assert all(float(r["warmup_per_chain"]) == int(r["gradients_warmup"]) / 4 for r in rows)
