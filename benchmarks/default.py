@@ -3,6 +3,7 @@
     OPENBLAS_NUM_THREADS=1 python benchmarks/default.py --csv benchmarks/results/default.csv
     OPENBLAS_NUM_THREADS=1 python benchmarks/default.py --chains 4 8 32
     python benchmarks/default.py --methods fisher_mala --models pima heart --references
+    python benchmarks/default.py --rows benchmarks/results/default.csv
 
 Each run is ``infer(model, method=method, seed=seed)`` with no other setting, but the number of
 chains if given. Shown are
@@ -38,7 +39,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from measures import Row, gradients, per, r_hat, recorded, worst
+from measures import Row, gradients, per, r_hat, recorded, stored, worst
 from references import distance, flat, reference
 from report import environment, markdown, number
 
@@ -56,6 +57,7 @@ COLUMNS = (
     "warmup", "draws", "seconds_warmup", "seconds_sampling", "seconds_to_400",
     "gradients_warmup", "gradients_sampling", "ess_per_gradient", "worst_z", "warnings",
 )  # fmt: skip
+WORDS = ("model", "method", "converged", "warnings")
 
 
 class Case(NamedTuple):
@@ -267,6 +269,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--time-limit", type=float, default=300.0, metavar="SECONDS")
     parser.add_argument("--references", action="store_true", help="compare means (takes a while)")
     parser.add_argument("--csv", type=Path, metavar="FILE")
+    parser.add_argument(
+        "--rows", nargs="+", type=Path, metavar="FILE", help="report what --csv stored; run nothing"
+    )
     return parser.parse_args(arguments)
 
 
@@ -274,6 +279,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run, and print the tables."""
     options = parse(arguments)
     print("\n".join(f"- {line}" for line in environment()) + "\n")
+    if options.rows:
+        rows = [row | {"asked": row["chains"]} for row in stored(options.rows, WORDS)]
+        print(f"{table(rows)}\n\n## Summary\n\n{summary(rows)}")
+        return 0
     every = (row for title in options.models for row in rows_of(title, options))
     rows = list(recorded(options.csv, COLUMNS, every))
     for chains in options.chains:

@@ -76,10 +76,12 @@ def stored(paths: Sequence[Path], words: Collection[str]) -> Iterator[Row]:
     for path in paths:
         with path.open(newline="") as file:
             for row in csv.DictReader(file):
-                yield {
-                    name: text if name in words else float(text or "nan")
-                    for name, text in row.items()
-                }
+                yield {name: text if name in words else _number(text) for name, text in row.items()}
+
+
+def _number(text: str) -> float:
+    """Return the number that a cell stands for; NaN where it is empty."""
+    return int(text) if text.isdigit() else float(text or "nan")
 
 
 def recorded(path: Path | None, columns: Sequence[str], rows: Iterable[Row]) -> Iterator[Row]:

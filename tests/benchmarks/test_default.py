@@ -38,6 +38,9 @@ def test_a_short_run(tmp_path, capsys):
     printed = capsys.readouterr().out
     titles = [line for line in printed.splitlines() if line.startswith("## ")]
     assert titles == ["## 2 chains", "## 16 chains", "## Summary"]
+    assert default.main(["--rows", str(path)]) == 0
+    again = capsys.readouterr().out
+    assert again.split("## Summary")[1] == printed.split("## Summary")[1]
     with path.open() as file:
         rows = list(csv.DictReader(file))
     assert [(r["method"], r["chains"]) for r in rows] == [
