@@ -128,7 +128,7 @@ def simulated_returns(days: int, seed: int = VOLATILITY_SEED) -> Array:
     """Simulate returns of the stochastic volatility model at `TRUE_VOLATILITY`: (days,)."""
     beta, phi, sigma = TRUE_VOLATILITY
     rng = np.random.default_rng(seed)
-    h = AR1(phi, sigma).sample(rng, (days,), np.asarray(phi), np.asarray(sigma))
+    h = AR1(phi, sigma).sample(rng, (days,), *(np.asarray(p) for p in (phi, sigma, 0.0)))
     return beta * np.exp(0.5 * h) * rng.standard_normal(days)
 
 
