@@ -47,7 +47,7 @@ def test_density_integrates_to_one(cases):
             continue
         params = case.params[0]
         # The substitution y = sinh(t) brings in the heaviest tails here.
-        inside = sorted([*case.values, *edges(name, params)])
+        inside = sorted([*case.values, *edges(name, params), *case.edges(*params)])
         low = -40.0 if min(inside) < 0 else 0.0
         total = 0.0
         for a, b in itertools.pairwise([low, *np.arcsinh(inside), 40.0]):

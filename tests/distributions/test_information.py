@@ -13,6 +13,7 @@ import autograd.numpy as anp
 import numpy as np
 import pytest
 from autograd import hessian
+from examples.table import NOT_INFORMED
 from scipy import integrate
 
 from probmodel import distributions as d
@@ -20,22 +21,6 @@ from probmodel.distributions.base import Distribution
 from probmodel.distributions.location_scale import HalfFamily, LocationScale
 from probmodel.errors import ModelError
 
-# Parameters without a closed form; of what is not listed here all parameters have one.
-WITHOUT = {
-    "Uniform": ["low", "high"],
-    "AR1": ["phi", "sigma", "mean"],
-    "NegativeBinomial2": ["phi"],
-    "Binomial": ["n"],
-    "BinomialLogit": ["n"],
-    "Affine": ["loc", "scale"],
-    "Affine of AR1": ["dist.phi", "dist.sigma", "dist.mean", "loc", "scale"],
-    "Truncated": ["dist.loc", "dist.scale", "lower", "upper"],
-    "Truncated below": ["dist.loc", "dist.scale", "lower"],
-    "Truncated above": ["dist.scale", "upper"],
-    "Truncated Poisson": ["dist.rate", "lower", "upper"],
-    "Censored": ["dist.loc", "dist.scale", "lower", "upper"],
-    "Censored Poisson": ["dist.rate", "upper"],
-}
 MOST_COUNTS = 400
 DRAWS = 100_000
 
@@ -48,7 +33,7 @@ def unknown(name, case):
     """Positions of the parameters of a case that have no closed form."""
     names = list(case.dist.parameters)
     data = [i for i, p in enumerate(names) if p.startswith(("points", "axis"))]
-    return data + [names.index(p) for p in WITHOUT.get(name, [])]
+    return data + [names.index(p) for p in NOT_INFORMED.get(name, [])]
 
 
 def known(name, case):

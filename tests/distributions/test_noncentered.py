@@ -6,30 +6,11 @@ import autograd.numpy as anp
 import numpy as np
 import pytest
 from autograd import jacobian
+from examples.table import NOT_NONCENTERED
 
 from probmodel import distributions as d
 from probmodel.distributions import DISTRIBUTIONS
 from probmodel.errors import ModelError
-
-WITHOUT = {
-    "Bernoulli",
-    "BernoulliLogit",
-    "Beta",
-    "Binomial",
-    "BinomialLogit",
-    "Categorical",
-    "CategoricalLogit",
-    "Censored",
-    "Dirichlet",
-    "Flat",
-    "Gamma",
-    "InverseGamma",
-    "NegativeBinomial2",
-    "Poisson",
-    "PoissonLog",
-    "ScaledInverseChi2",
-    "Truncated",
-}
 
 
 def base_parameters(case, params):
@@ -45,7 +26,7 @@ def base_parameters(case, params):
 
 
 def test_density_of_the_map_is_that_of_the_base(case):
-    if case.dist.name in WITHOUT:
+    if case.dist.name in NOT_NONCENTERED:
         pytest.skip("has no such form: tested below")
     params = [np.asarray(p, dtype=float) for p in case.params[0]]
     base, base_params = base_parameters(case, params)
@@ -61,7 +42,7 @@ def test_density_of_the_map_is_that_of_the_base(case):
 
 
 def test_map_of_a_batch_is_the_map_of_each(case):
-    if case.dist.name in WITHOUT:
+    if case.dist.name in NOT_NONCENTERED:
         pytest.skip("has no such form")
     data = [name.startswith(("points", "axis")) for name in case.dist.parameters]
     stacked = [
@@ -77,7 +58,7 @@ def test_map_of_a_batch_is_the_map_of_each(case):
         )
 
 
-@pytest.mark.parametrize("name", sorted(WITHOUT))
+@pytest.mark.parametrize("name", sorted(NOT_NONCENTERED))
 def test_distributions_without_one_say_so(cases, name):
     dist = cases[name].dist
     with pytest.raises(ModelError, match=f"{name} has no non-centred form"):
@@ -87,8 +68,8 @@ def test_distributions_without_one_say_so(cases, name):
 
 
 def test_the_two_lists_are_all_distributions(cases):
-    with_form = {case.dist.name for case in cases.values()} - WITHOUT
-    assert with_form | WITHOUT >= set(DISTRIBUTIONS)
+    with_form = {case.dist.name for case in cases.values()} - NOT_NONCENTERED
+    assert with_form | NOT_NONCENTERED >= set(DISTRIBUTIONS)
 
 
 def test_base_of_student_t_keeps_its_degrees_of_freedom():
