@@ -19,64 +19,10 @@ from examples.case import (
     Case,
     half,
     location_scale,
-    normal_vector,
     scipy_case,
-    symmetric,
     zero_sum,
 )
 from probmodel import distributions as d
-from probmodel.distributions import kernels
-
-ROOT = np.array([[1.1, 0.0, 0.0], [0.4, 0.8, 0.0], [-0.3, 0.2, 1.4]])
-ROOT_2 = np.array([[0.7, 0.0, 0.0], [-0.2, 1.2, 0.0], [0.5, 0.1, 0.9]])
-COV, COV_2 = ROOT @ ROOT.T, ROOT_2 @ ROOT_2.T
-NOT_PD = np.array([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-BAD_ROOT = np.diag([1.0, -1.0, 1.0])
-MEANS = (np.array([0.2, -0.1, 0.4]), np.array([-0.3, 0.5, 0.1]))
-
-
-def ar1_moments(phi: float, sigma: float, mean: float) -> Any:
-    t = np.arange(6)
-    return np.full(6, mean), sigma**2 / (1 - phi**2) * phi ** abs(t[:, None] - t)
-
-
-RHO = {
-    kernels.ExpQuad: lambda s: np.exp(-0.5 * s**2),
-    kernels.Exponential: lambda s: np.exp(-s),
-    kernels.Matern32: lambda s: (1 + np.sqrt(3) * s) * np.exp(-np.sqrt(3) * s),
-    kernels.Matern52: lambda s: (1 + np.sqrt(5) * s + 5 * s**2 / 3) * np.exp(-np.sqrt(5) * s),
-}
-POINTS = np.array([0.0, 0.7, 1.1, 2.4, 3.0])
-PLANE = np.array([[0.0, 0.1], [1.0, 0.4], [0.3, 1.7], [2.0, 1.0]])
-AXES = (np.array([0.0, 1.0, 2.0]), np.array([0.0, 0.8]))
-JITTER = 1e-3
-
-
-def correlation(kernel: Any, x: Any, length_scale: float) -> Any:
-    x = x.reshape(len(x), -1)
-    distance = np.sqrt(((x[:, None] - x) ** 2).sum(-1))
-    return RHO[kernel](distance / length_scale) + JITTER * np.eye(len(x))
-
-
-def process(kernel: Any, points: Any = None, grid: Any = None) -> Case:
-    dist = d.GaussianProcess(kernel(), points, grid=grid, jitter=JITTER)
-    coordinates = (points,) if grid is None else grid
-    shape = tuple(len(x) for x in coordinates)
-
-    def moments(mean: float, amplitude: float, length_scale: float, *axes: Any) -> Any:
-        if len(axes) == 1:
-            matrix = correlation(kernel, axes[0], length_scale)
-        elif kernel is kernels.ExpQuad:
-            matrix = np.kron(*(correlation(kernel, x, length_scale) for x in axes))
-        else:
-            mesh = np.array([[a, b] for a in axes[0] for b in axes[1]])
-            matrix = correlation(kernel, mesh, length_scale)
-        return np.full(len(matrix), mean), amplitude**2 * matrix
-
-    params = [(0.3, 1.2, 0.9, *coordinates), (-0.2, 0.8, 1.6, *coordinates)]
-    fixed = tuple(range(4, 4 + len(coordinates)))
-    bad = {1: BAD_SCALE, 2: BAD_SCALE}
-    return normal_vector(dist, params, moments, shape, invalid=bad, fixed=fixed)
 
 
 def truncated_reference(base: Any, lower: Any, upper: Any) -> Callable[..., float]:
@@ -207,43 +153,6 @@ CASES: dict[str, Case] = {
         [np.array([0.5, 0.5, 0.5]), np.array([-0.1, 0.6, 0.5])],
         tangent={0: zero_sum},
     ),
-    "MvNormal": normal_vector(
-        d.MvNormal(0, COV),
-        [(MEANS[0], COV), (MEANS[1], COV_2)],
-        lambda m, c: (m, c),
-        (3,),
-        invalid={1: [NOT_PD, np.full((3, 3), np.nan)]},
-        tangent={2: symmetric},
-    ),
-    "MvNormal cholesky": normal_vector(
-        d.MvNormal(0, cholesky=ROOT),
-        [(MEANS[0], ROOT), (MEANS[1], ROOT_2)],
-        lambda m, c: (m, c @ c.T),
-        (3,),
-        invalid={1: [BAD_ROOT, np.full((3, 3), np.nan), np.zeros((3, 3))]},
-        tangent={2: np.tril},
-    ),
-    "MvNormal precision": normal_vector(
-        d.MvNormal(0, precision=COV),
-        [(MEANS[0], COV), (MEANS[1], COV_2)],
-        lambda m, c: (m, np.linalg.inv(c)),
-        (3,),
-        invalid={1: [NOT_PD, np.full((3, 3), np.nan)]},
-        tangent={2: symmetric},
-    ),
-    "AR1": normal_vector(
-        d.AR1(0.5, 1),
-        [(0.85, 0.6, 0.7), (-0.3, 1.4, -2.0)],
-        ar1_moments,
-        (6,),
-        invalid={0: [1.0, -1.0, 1.5, -1.5, np.nan], 1: BAD_SCALE},
-    ),
-    "GaussianProcess ExpQuad": process(kernels.ExpQuad, POINTS),
-    "GaussianProcess Exponential": process(kernels.Exponential, PLANE),
-    "GaussianProcess Matern32": process(kernels.Matern32, POINTS),
-    "GaussianProcess Matern52": process(kernels.Matern52, PLANE),
-    "GaussianProcess Kronecker": process(kernels.ExpQuad, grid=AXES),
-    "GaussianProcess dense grid": process(kernels.Matern52, grid=AXES),
     "Bernoulli": scipy_case(
         d.Bernoulli(0.5),
         stats.bernoulli,
@@ -335,16 +244,6 @@ CASES: dict[str, Case] = {
         {0: BAD_SCALE, 1: BAD_SCALE, 3: BAD_SCALE},
         [-1.3, 1.4],
         law=lambda y, a, b, m, s: stats.beta(a, b, m, s).cdf(y),
-    ),
-    "Affine of AR1": normal_vector(
-        d.Affine(d.AR1(0.5, 1), loc=0, scale=1),
-        [(0.85, 0.6, 0.3, 0.7, 1.3), (-0.3, 1.4, 0.0, -0.2, 0.8)],
-        lambda phi, sigma, mean, m, s: (
-            m + s * mean + np.zeros(6),
-            s**2 * ar1_moments(phi, sigma, mean)[1],
-        ),
-        (6,),
-        invalid={0: [1.0, -1.5], 1: BAD_SCALE, 4: BAD_SCALE},
     ),
     "Truncated": Case(
         d.Truncated(d.Normal(0, 1), lower=-2.5, upper=2.0),
@@ -444,12 +343,10 @@ NOT_NONCENTERED = {
 # Parameters without a closed form; of what is not listed here all parameters have one.
 NOT_INFORMED = {
     "Uniform": ["low", "high"],
-    "AR1": ["phi", "sigma", "mean"],
     "NegativeBinomial2": ["phi"],
     "Binomial": ["n"],
     "BinomialLogit": ["n"],
     "Affine": ["loc", "scale"],
-    "Affine of AR1": ["dist.phi", "dist.sigma", "dist.mean", "loc", "scale"],
     "Truncated": ["dist.loc", "dist.scale", "lower", "upper"],
     "Truncated below": ["dist.loc", "dist.scale", "lower"],
     "Truncated above": ["dist.scale", "upper"],
