@@ -32,6 +32,16 @@ EXPLAINED: dict[tuple[str, str, str, str], str] = {
     ("t23", "caravan", "ada_mala", "*"): _NOISE,
 }
 
+# (target, better method, worse method) of a paper's order -> why ours may be another
+ORDERS: dict[tuple[str, str, str], str] = {
+    ("german_wide", "ahmc", "nuts"): (
+        "The search rewards squared jumps, which the widest directions rule; its lengths vary from "
+        "6 to 16 steps between repeats, and the slowest direction does best with the short ones "
+        "(72 a thousand steps at 6, 28 at 16). Our NUTS takes its draws from the whole trajectory "
+        "by their weights (Betancourt, 2017), that of 2013 did not."
+    ),
+}
+
 
 def explanation(paper: str, target: str, method: str, statistic: str) -> str:
     """Return the sentence for a figure, empty if there is none."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from explained import explanation
+from explained import ORDERS, explanation
 from published import FROBENIUS, FROBENIUS_UPDATES, LEAST_ADVANTAGE, Published, find
 from published.ranking import Ranking
 
@@ -202,8 +202,12 @@ def comparison_table(summaries: Sequence[Summary]) -> str:
                 with_spread(s.values.get(statistic, UNKNOWN)), number(s.ratio(statistic)), note,
             ))  # fmt: skip
     header = ("target", "method", "statistic", "published", "ours", "ours/published", "note")
-    notes = [f"\n({i}) {sentence}" for i, sentence in enumerate(sentences, 1)]
-    return "\n".join([markdown(header, rows), *notes])
+    return "\n".join([markdown(header, rows), *numbered(sentences)])
+
+
+def numbered(sentences: Sequence[str]) -> list[str]:
+    """Return the notes under a table, numbered."""
+    return [f"\n({i}) {sentence}" for i, sentence in enumerate(sentences, 1)]
 
 
 def shortfalls(summaries: Sequence[Summary]) -> list[str]:
@@ -283,20 +287,26 @@ def ranking_table(summaries: Sequence[Summary]) -> str:
 def order_table(summaries: Sequence[Summary], rankings: Sequence[Ranking]) -> str:
     """Whether methods come in the order that a paper shows; empty if none of them was run twice."""
     by_key = {(s.paper, s.target, s.method): s for s in summaries if s.values}
-    rows = []
+    rows: list[tuple[str, ...]] = []
+    sentences: list[str] = []
     for r in rankings:
         pair = [by_key.get((r.paper, r.target, method)) for method in (r.better, r.worse)]
         if None in pair:
             continue
         better, worse = (s.values[r.statistic][0] for s in pair)
+        agrees = "yes" if better > worse else "NO"
+        sentence = ORDERS.get((r.target, r.better, r.worse), "")
+        if agrees == "NO" and sentence:
+            sentences += [sentence] * (sentence not in sentences)
+            agrees += f" ({sentences.index(sentence) + 1})"
         rows.append((
             r.target, f"{r.better} > {r.worse}", r.statistic, r.source, number(r.ratio),
-            number(better / worse), "yes" if better > worse else "NO",
+            number(better / worse), agrees,
         ))  # fmt: skip
     if not rows:
         return ""
     header = ("target", "published order", "by", "where", "published ratio", "ours", "same order")
-    return markdown(header, rows)
+    return "\n".join([markdown(header, rows), *numbered(sentences)])
 
 
 def frobenius_table(target: str, errors: Mapping[str, Sequence[float]]) -> str:

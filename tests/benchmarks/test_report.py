@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from explained import ORDERS
 from published import FROBENIUS, find
 from published.ranking import Ranking
 from report import (
@@ -48,9 +49,12 @@ def test_derived_statistics():
     assert summary.values["max/1000"][0] == pytest.approx(30.0 * 6500.0 / 5600.0)
     assert summary.values["chain min/s"][0] == pytest.approx(5600.0 / 40.0)
     assert summary.values["chain median/s"][0] == pytest.approx(6000.0 / 40.0)
+    assert np.isnan(summary.values["min/1000 steps"][0])
+    (summary,) = summarise([row() | {"gradients_sampling": 2000}])
+    assert summary.values["min/1000 steps"][0] == pytest.approx(2800.0)
 
 
-def test_the_order_of_two_methods():
+def test_the_order_of_two_methods(monkeypatch):
     ranking = Ranking("t23", "pima", "fisher_mala", "mala", "min/1000", "Figure 0", 2.0)
     summaries = summarise([row(), row(method="mala") | {"ess_min_per_1000": 60.0}])
     (line,) = order_table(summaries, [ranking]).splitlines()[2:]
@@ -58,6 +62,8 @@ def test_the_order_of_two_methods():
         "pima", "fisher_mala > mala", "min/1000", "Figure 0", "2", "0.5", "NO",
     ]  # fmt: skip
     assert order_table(summaries[:1], [ranking]) == ""
+    monkeypatch.setitem(ORDERS, ("pima", "fisher_mala", "mala"), "Because.")
+    assert order_table(summaries, [ranking]).endswith("| NO (1)     |\n\n(1) Because.")
 
 
 def test_a_failed_repeat_is_left_out():
