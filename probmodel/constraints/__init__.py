@@ -5,14 +5,20 @@ A new constraint is a file with a class, and a line in `CONSTRAINTS`.
 
 from probmodel.constraints.base import Constraint
 from probmodel.constraints.between import between
+from probmodel.constraints.cholesky_factor import CholeskyFactor
+from probmodel.constraints.correlation import Correlation
+from probmodel.constraints.correlation_cholesky import CorrelationCholesky
+from probmodel.constraints.integer_interval import IntegerInterval
 from probmodel.constraints.interval import Interval, UnitInterval
 from probmodel.constraints.lower import Lower
 from probmodel.constraints.offset_multiplier import OffsetMultiplier
 from probmodel.constraints.ordered import Ordered, PositiveOrdered
 from probmodel.constraints.positive import NonNegative, Positive
+from probmodel.constraints.positive_definite import PositiveDefinite
 from probmodel.constraints.real import Real
-from probmodel.constraints.sets import CholeskyFactor, IntegerInterval, PositiveDefinite
 from probmodel.constraints.simplex import Simplex
+from probmodel.constraints.sum_to_zero import SumToZero
+from probmodel.constraints.unit_vector import UnitVector
 from probmodel.constraints.upper import Upper
 
 CONSTRAINTS: dict[str, type[Constraint]] = {
@@ -27,15 +33,21 @@ CONSTRAINTS: dict[str, type[Constraint]] = {
     "ordered": Ordered,
     "positive_ordered": PositiveOrdered,
     "simplex": Simplex,
-    "integer_interval": IntegerInterval,
-    "positive_definite": PositiveDefinite,
+    "sum_to_zero": SumToZero,
+    "unit_vector": UnitVector,
     "cholesky_factor": CholeskyFactor,
+    "positive_definite": PositiveDefinite,
+    "correlation_cholesky": CorrelationCholesky,
+    "correlation": Correlation,
+    "integer_interval": IntegerInterval,
 }
 
 __all__ = [
     "CONSTRAINTS",
     "CholeskyFactor",
     "Constraint",
+    "Correlation",
+    "CorrelationCholesky",
     "IntegerInterval",
     "Interval",
     "Lower",
@@ -47,7 +59,9 @@ __all__ = [
     "PositiveOrdered",
     "Real",
     "Simplex",
+    "SumToZero",
     "UnitInterval",
+    "UnitVector",
     "Upper",
     "between",
 ]

@@ -16,10 +16,17 @@ class Constraint:
     ``autograd.numpy`` when derivatives are taken.
 
     Discrete sets and sets without a map define only `check`, and leave ``bijective`` False.
+    A set that no such map covers may have one that is not one-to-one: see ``one_to_one``.
     """
 
     event_ndim: ClassVar[int] = 0
     bijective: ClassVar[bool] = True
+
+    # Where it is False, `forward` takes a line of points to each value, of which `inverse` returns
+    # one, and `log_det` is the log density that takes the place of the Jacobian: over each of
+    # these lines it makes up the area on the set.
+    one_to_one: ClassVar[bool] = True
+
     integer: ClassVar[bool] = False
 
     def __init__(self, *bounds: Any) -> None:

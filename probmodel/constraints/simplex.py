@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from probmodel.constraints.base import Constraint
+from probmodel.constraints.sum_to_zero import zero_sum_basis
 from probmodel.types import Array
 
 
@@ -28,20 +28,20 @@ class Simplex(Constraint):
 
     def forward(self, xp: Any, u: Any, *bounds: Any) -> Any:
         """Return the softmax of the zero-sum vector of ``u``."""
-        z = u @ _basis(u.shape[-1] + 1)
+        z = u @ zero_sum_basis(u.shape[-1] + 1)
         return xp.exp(z - _log_sum_exp(xp, z))
 
     def log_det(self, xp: Any, u: Any, *bounds: Any) -> Any:
         """Return ``-K logsumexp(z) + log(K) / 2``."""
         size = u.shape[-1] + 1
-        z = u @ _basis(size)
+        z = u @ zero_sum_basis(size)
         return -size * _log_sum_exp(xp, z)[..., 0] + 0.5 * np.log(size)
 
     def inverse(self, y: Array, *bounds: Any) -> Array:
         """Return the coordinates of the centred logarithms."""
         log_y = np.log(y)
         centred = log_y - log_y.mean(axis=-1, keepdims=True)
-        return np.asarray(centred @ _basis(y.shape[-1]).T)
+        return np.asarray(centred @ zero_sum_basis(y.shape[-1]).T)
 
     def free_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """One coordinate fewer than elements."""
@@ -54,17 +54,6 @@ class Simplex(Constraint):
     def check(self, y: Array, *bounds: Any) -> Array:
         """Whether each vector is non-negative and sums to one within 1e-8."""
         return (y >= 0).all(axis=-1) & (np.abs(y.sum(axis=-1) - 1.0) < 1e-8)
-
-
-@cache
-def _basis(size: int) -> Array:
-    """Orthonormal basis of the zero-sum vectors of a size: (size - 1, size), Helmert's rows."""
-    basis = np.zeros((size - 1, size))
-    for k in range(1, size):
-        basis[k - 1, :k] = 1.0
-        basis[k - 1, k] = -float(k)
-        basis[k - 1] /= np.sqrt(k * (k + 1.0))
-    return basis
 
 
 def _log_sum_exp(xp: Any, z: Any) -> Any:

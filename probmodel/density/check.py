@@ -102,13 +102,15 @@ def _check_transform(density: ModelDensity, free: FreeParameter, u: Array, x: Ar
         return []
     bounds = [density.values_at(point, free.bounds) for point in x]
     u = u.reshape(len(u), *free.free_shape)
-    back = [
-        free.constraint.inverse(free.constraint.forward(np, ui, *b), *b)
-        for ui, b in zip(u, bounds, strict=True)
-    ]
+    constraint, name = free.constraint, f"{free.name} ({free.constraint.name})"
+    there = [constraint.forward(np, ui, *b) for ui, b in zip(u, bounds, strict=True)]
+    back = [constraint.inverse(y, *b) for y, b in zip(there, bounds, strict=True)]
+    if not constraint.one_to_one:
+        again = [constraint.forward(np, ui, *b) for ui, b in zip(back, bounds, strict=True)]
+        error = float(np.max(np.abs(np.stack(again) - np.stack(there))))
+        return [Check(f"transform of {name}", error <= 1e-8, f"back and there within {error:.1e}")]
     error = float(np.max(np.abs(np.stack(back) - u)))
     jacobian = _jacobian_error(free, u[0], bounds[0])
-    name = f"{free.name} ({free.constraint.name})"
     return [
         Check(f"transform of {name}", error <= 1e-8, f"there and back within {error:.1e}"),
         Check(f"Jacobian of {name}", jacobian <= 1e-5, f"log determinant within {jacobian:.1e}"),

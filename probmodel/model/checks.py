@@ -71,7 +71,7 @@ def check_observed(declaration: Observed, data: Array, evaluator: Evaluator) -> 
     inside = np.asarray(support.check(data, *bounds))
     if not inside.all():
         bad = ~inside
-        value = data[bad].flat[0] if bad.shape == data.shape else data[np.nonzero(bad)][0]
+        value = data[bad].flat[0] if bad.shape == data.shape else data[bad][0]
         raise DataError(
             f"{declaration.title} follows {declaration.distribution.name}, whose values are "
             f"{_set_name(support, bounds)}; got {value} at {where(bad)} "

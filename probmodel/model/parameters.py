@@ -217,7 +217,9 @@ def _own_constraint(
             location=declaration.location,
             constraint=constraint.name,
         )
-    if not isinstance(support, (Real, type(constraint))) and limits(support) != limits(constraint):
+    known = limits(support)
+    agrees = known is not None and known == limits(constraint)
+    if not agrees and not isinstance(support, (Real, type(constraint))):
         raise _contradiction(declaration, f"constraint {constraint.name}", support)
     return constraint
 
@@ -281,6 +283,13 @@ def _check_event(declaration: Parameter, constraint: Constraint, shape: tuple[in
         raise ShapeError(
             f"{declaration.title}: {constraint.name} needs a shape with {constraint.event_ndim} "
             f"axes or more, got {shape}; give dims= or shape=.",
+            location=declaration.location,
+            shape=shape,
+        )
+    if constraint.event_ndim == 2 and shape[-1] != shape[-2]:
+        raise ShapeError(
+            f"{declaration.title}: {constraint.name} needs a shape that ends with two equal sizes, "
+            f"got {shape}.",
             location=declaration.location,
             shape=shape,
         )

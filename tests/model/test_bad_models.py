@@ -16,8 +16,11 @@ from probmodel import (
     param,
     potential,
 )
+from probmodel.constraints import Ordered, PositiveDefinite
 from probmodel.distributions import (
+    LKJ,
     Beta,
+    Dirichlet,
     Exponential,
     HalfNormal,
     MvNormal,
@@ -189,6 +192,8 @@ def test_discrete_prior_names_the_alternative():
         (Beta(1, 1), {"upper": 2}),
         (Normal(0, 1), {"lower": 1, "upper": 1}),
         (Exponential(1), {"offset": 1.0}),
+        (LKJ(2.0), {"constraint": PositiveDefinite(), "shape": (3, 3)}),
+        (Dirichlet(np.ones(3)), {"constraint": Ordered()}),
     ],
 )
 def test_bounds_that_contradict_the_prior(prior, bounds):

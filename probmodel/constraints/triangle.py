@@ -1,0 +1,70 @@
+"""Lower triangular matrices and the vectors that fill them."""
+
+from __future__ import annotations
+
+from functools import cache
+from math import isqrt
+from typing import Any
+
+import numpy as np
+
+from probmodel.types import Array
+
+
+def below(y: Array) -> Array:
+    """Elements below the diagonal, row by row: (..., n, n) -> (..., n (n - 1) / 2)."""
+    return y[..., *np.tril_indices(y.shape[-1], -1)]
+
+
+def lower(y: Array) -> Array:
+    """Elements on and below the diagonal, row by row: (..., n, n) -> (..., n (n + 1) / 2)."""
+    return y[..., *np.tril_indices(y.shape[-1])]
+
+
+def is_lower(y: Array) -> Array:
+    """Whether each matrix is square, finite, lower triangular and positive on its diagonal."""
+    if y.shape[-1] != y.shape[-2]:
+        return np.zeros(y.shape[:-2], dtype=bool)
+    finite = np.isfinite(y).all(axis=(-1, -2))
+    triangular = (np.triu(y, 1) == 0).all(axis=(-1, -2))
+    positive = (np.diagonal(y, axis1=-2, axis2=-1) > 0).all(axis=-1)
+    return np.asarray(finite & triangular & positive)
+
+
+def size_below(elements: int) -> int:
+    """Size of the matrix with as many elements below its diagonal."""
+    return (1 + isqrt(1 + 8 * elements)) // 2
+
+
+def filled(xp: Any, vector: Any, index: Array, batch: tuple[int, ...]) -> Any:
+    """Put the elements of a vector in places, and zeros elsewhere.
+
+    Parameters
+    ----------
+    xp : a NumPy-like namespace
+    vector : (..., m); an array or a symbol
+    index : where each place takes its element from, counting from 1; 0 leaves it zero
+    batch : shape of the leading axes of ``vector``, which a symbol does not know
+
+    Returns
+    -------
+    (..., *index.shape)
+    """
+    padded = xp.concatenate([np.zeros((*batch, 1)), vector], axis=-1)
+    # One vector's elements are gathered faster than those of a stack of vectors.
+    return padded[..., index] if batch else padded[index]
+
+
+@cache
+def places_below(size: int) -> Array:
+    """Index for `filled`: elements go below the diagonal, row by row. (size, size)."""
+    index = np.zeros((size, size), dtype=int)
+    index[np.tril_indices(size, -1)] = 1 + np.arange(size * (size - 1) // 2)
+    return index
+
+
+@cache
+def places_lower(size: int) -> Array:
+    """Index for `filled`: the first elements go on the diagonal, the others below. (size, size)."""
+    index = places_below(size)
+    return np.where(index > 0, index + size, np.diag(1 + np.arange(size)))
