@@ -173,7 +173,8 @@ class Lowering:
             return 0.0
         known = [np.zeros(p.shape) if isinstance(p, Ref) else p for p in params]
         base = distribution.log_base(value, *known)
-        return float(np.sum(np.broadcast_to(base, value.shape)))
+        batch = value.shape[: value.ndim - distribution.event_ndim]
+        return float(np.sum(np.broadcast_to(base, batch)))
 
 
 def linked(

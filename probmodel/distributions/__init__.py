@@ -11,103 +11,196 @@ from probmodel.distributions.base import Distribution
 from probmodel.distributions.bernoulli import Bernoulli
 from probmodel.distributions.bernoulli_logit import BernoulliLogit
 from probmodel.distributions.beta import Beta
+from probmodel.distributions.beta_binomial import BetaBinomial
+from probmodel.distributions.beta_negative_binomial import BetaNegativeBinomial
+from probmodel.distributions.beta_proportion import BetaProportion
 from probmodel.distributions.binomial import Binomial
 from probmodel.distributions.binomial_logit import BinomialLogit
 from probmodel.distributions.categorical import Categorical
 from probmodel.distributions.categorical_logit import CategoricalLogit
 from probmodel.distributions.cauchy import Cauchy
 from probmodel.distributions.censored import Censored
+from probmodel.distributions.chi_square import ChiSquare
 from probmodel.distributions.dirichlet import Dirichlet
+from probmodel.distributions.dirichlet_multinomial import DirichletMultinomial
+from probmodel.distributions.discrete_uniform import DiscreteUniform
+from probmodel.distributions.exp_mod_normal import ExpModNormal
 from probmodel.distributions.exponential import Exponential
 from probmodel.distributions.flat import Flat
+from probmodel.distributions.frechet import Frechet
 from probmodel.distributions.gamma import Gamma
 from probmodel.distributions.gaussian_process import GaussianProcess
+from probmodel.distributions.geometric import Geometric
+from probmodel.distributions.gumbel import Gumbel
 from probmodel.distributions.half_cauchy import HalfCauchy
 from probmodel.distributions.half_normal import HalfNormal
 from probmodel.distributions.half_student_t import HalfStudentT
+from probmodel.distributions.hypergeometric import Hypergeometric
+from probmodel.distributions.inv_chi_square import InvChiSquare
 from probmodel.distributions.inverse_gamma import InverseGamma
+from probmodel.distributions.kumaraswamy import Kumaraswamy
 from probmodel.distributions.laplace import Laplace
+from probmodel.distributions.lkj import LKJ
+from probmodel.distributions.lkj_cholesky import LKJCholesky
+from probmodel.distributions.log_logistic import LogLogistic
 from probmodel.distributions.logistic import Logistic
 from probmodel.distributions.lognormal import LogNormal
+from probmodel.distributions.multinomial import Multinomial
+from probmodel.distributions.multinomial_logit import MultinomialLogit
 from probmodel.distributions.mv_normal import MvNormal
+from probmodel.distributions.mv_student_t import MvStudentT
+from probmodel.distributions.negative_binomial import NegativeBinomial
 from probmodel.distributions.negative_binomial2 import NegativeBinomial2
+from probmodel.distributions.negative_binomial2_log import NegativeBinomial2Log
 from probmodel.distributions.normal import Normal
+from probmodel.distributions.ordered_logistic import OrderedLogistic
+from probmodel.distributions.ordered_probit import OrderedProbit
+from probmodel.distributions.pareto import Pareto
+from probmodel.distributions.pareto_type2 import ParetoType2
 from probmodel.distributions.poisson import Poisson
 from probmodel.distributions.poisson_log import PoissonLog
+from probmodel.distributions.rayleigh import Rayleigh
 from probmodel.distributions.scaled_inverse_chi2 import ScaledInverseChi2
+from probmodel.distributions.skew_double_exponential import SkewDoubleExponential
+from probmodel.distributions.skew_normal import SkewNormal
 from probmodel.distributions.student_t import StudentT
 from probmodel.distributions.truncated import Truncated
 from probmodel.distributions.uniform import Uniform
+from probmodel.distributions.von_mises import VonMises
+from probmodel.distributions.weibull import Weibull
+from probmodel.distributions.yule_simon import YuleSimon
 
 DISTRIBUTIONS: dict[str, type[Distribution]] = {
-    "AR1": AR1,
     "Affine": Affine,
+    "AR1": AR1,
     "Bernoulli": Bernoulli,
     "BernoulliLogit": BernoulliLogit,
     "Beta": Beta,
+    "BetaBinomial": BetaBinomial,
+    "BetaNegativeBinomial": BetaNegativeBinomial,
+    "BetaProportion": BetaProportion,
     "Binomial": Binomial,
     "BinomialLogit": BinomialLogit,
     "Categorical": Categorical,
     "CategoricalLogit": CategoricalLogit,
     "Cauchy": Cauchy,
     "Censored": Censored,
+    "ChiSquare": ChiSquare,
     "Dirichlet": Dirichlet,
+    "DirichletMultinomial": DirichletMultinomial,
+    "DiscreteUniform": DiscreteUniform,
+    "ExpModNormal": ExpModNormal,
     "Exponential": Exponential,
     "Flat": Flat,
+    "Frechet": Frechet,
     "Gamma": Gamma,
     "GaussianProcess": GaussianProcess,
+    "Geometric": Geometric,
+    "Gumbel": Gumbel,
     "HalfCauchy": HalfCauchy,
     "HalfNormal": HalfNormal,
     "HalfStudentT": HalfStudentT,
+    "Hypergeometric": Hypergeometric,
+    "InvChiSquare": InvChiSquare,
     "InverseGamma": InverseGamma,
+    "Kumaraswamy": Kumaraswamy,
     "Laplace": Laplace,
-    "LogNormal": LogNormal,
+    "LKJ": LKJ,
+    "LKJCholesky": LKJCholesky,
     "Logistic": Logistic,
+    "LogLogistic": LogLogistic,
+    "LogNormal": LogNormal,
+    "Multinomial": Multinomial,
+    "MultinomialLogit": MultinomialLogit,
     "MvNormal": MvNormal,
+    "MvStudentT": MvStudentT,
+    "NegativeBinomial": NegativeBinomial,
     "NegativeBinomial2": NegativeBinomial2,
+    "NegativeBinomial2Log": NegativeBinomial2Log,
     "Normal": Normal,
+    "OrderedLogistic": OrderedLogistic,
+    "OrderedProbit": OrderedProbit,
+    "Pareto": Pareto,
+    "ParetoType2": ParetoType2,
     "Poisson": Poisson,
     "PoissonLog": PoissonLog,
+    "Rayleigh": Rayleigh,
     "ScaledInverseChi2": ScaledInverseChi2,
+    "SkewDoubleExponential": SkewDoubleExponential,
+    "SkewNormal": SkewNormal,
     "StudentT": StudentT,
     "Truncated": Truncated,
     "Uniform": Uniform,
+    "VonMises": VonMises,
+    "Weibull": Weibull,
+    "YuleSimon": YuleSimon,
 }
 
 __all__ = [
     "AR1",
     "DISTRIBUTIONS",
+    "LKJ",
     "Affine",
     "Bernoulli",
     "BernoulliLogit",
     "Beta",
+    "BetaBinomial",
+    "BetaNegativeBinomial",
+    "BetaProportion",
     "Binomial",
     "BinomialLogit",
     "Categorical",
     "CategoricalLogit",
     "Cauchy",
     "Censored",
+    "ChiSquare",
     "Dirichlet",
+    "DirichletMultinomial",
+    "DiscreteUniform",
     "Distribution",
+    "ExpModNormal",
     "Exponential",
     "Flat",
+    "Frechet",
     "Gamma",
     "GaussianProcess",
+    "Geometric",
+    "Gumbel",
     "HalfCauchy",
     "HalfNormal",
     "HalfStudentT",
+    "Hypergeometric",
+    "InvChiSquare",
     "InverseGamma",
+    "Kumaraswamy",
+    "LKJCholesky",
     "Laplace",
+    "LogLogistic",
     "LogNormal",
     "Logistic",
+    "Multinomial",
+    "MultinomialLogit",
     "MvNormal",
+    "MvStudentT",
+    "NegativeBinomial",
     "NegativeBinomial2",
+    "NegativeBinomial2Log",
     "Normal",
+    "OrderedLogistic",
+    "OrderedProbit",
+    "Pareto",
+    "ParetoType2",
     "Poisson",
     "PoissonLog",
+    "Rayleigh",
     "ScaledInverseChi2",
+    "SkewDoubleExponential",
+    "SkewNormal",
     "StudentT",
     "Truncated",
     "Uniform",
+    "VonMises",
+    "Weibull",
+    "YuleSimon",
     "kernels",
 ]

@@ -163,16 +163,15 @@ class AR1(Distribution):
         phi, sigma, mean = (np.asarray(p) for p in params)
         centered = value if mean.size == 1 and not mean.any() else value - mean[..., None]
         first, lagged = centered[..., 0], centered[..., :-1]
-        push = phi[..., None] * lagged
-        e = centered[..., 1:] - push
+        e = centered[..., 1:] - (push := phi[..., None] * lagged)
         if first.shape != e.shape[:-1]:
             return super()._summed(wanted, value, *params)
         n = value.shape[-1]
         ratio = (1.0 - phi) * (1.0 + phi)
         precision = 1.0 / (sigma * sigma)
         quadratic = np.vecdot(e, e) + ratio * first * first
-        log_scale = 0.5 * np.log(ratio) - n * (np.log(sigma) + 0.5 * LOG_2PI)
-        terms = log_scale - 0.5 * precision * quadratic
+        log_scale = n * (np.log(sigma) + 0.5 * LOG_2PI)
+        terms = 0.5 * (np.log(ratio) - precision * quadratic) - log_scale
         batch = terms.shape
         logp = row_sum(terms, batch)
 

@@ -57,5 +57,6 @@ class Laplace(LocationScale):
 
 def _log_below(xp: Any, z: Any) -> Any:
     """Log of the standard distribution function, without overflow on either side."""
-    tail = xp.minimum(z, 0.0) - LOG_2
-    return where(z < 0, tail, xp.log1p(-0.5 * xp.exp(-xp.maximum(z, 0.0))))
+    # `where` has the right derivative at z = 0, where `minimum` has half of it.
+    tail = where(z < 0, z, 0.0) - LOG_2
+    return where(z < 0, tail, xp.log1p(-0.5 * xp.exp(-where(z < 0, 0.0, z))))

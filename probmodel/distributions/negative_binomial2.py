@@ -11,6 +11,7 @@ from probmodel.constraints import IntegerInterval, Positive
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import is_integer, where_valid
+from probmodel.distributions.negative_binomial2_log import NegativeBinomial2Log
 from probmodel.special import betaln, digamma, xlogy
 from probmodel.types import Array
 
@@ -29,10 +30,11 @@ class NegativeBinomial2(Distribution):
     Notes
     -----
     Stan: ``neg_binomial_2(mu, phi)``. SciPy: ``nbinom(phi, phi / (mu + phi))``. One number per
-    batch element.
+    batch element. Of a log mean, `NegativeBinomial2Log` is the stable and faster form.
     """
 
     parameters: ClassVar = {"mu": Parameter(Positive()), "phi": Parameter(Positive())}
+    link_forms: ClassVar = {("mu", "exp"): NegativeBinomial2Log}
     discrete = True
 
     def support(self) -> Constraint:

@@ -4,7 +4,8 @@ Every function takes NumPy arrays, autograd boxes, and objects that implement Nu
 (symbols): for those the SciPy ufunc itself is called, so that ``__array_ufunc__`` sees it.
 `UFUNCS` maps the name of such a ufunc to the differentiable function here. Derivative rules are
 written with these functions, so they can be differentiated again. `scipy.special` is imported
-when the first of them is called.
+when the first of them is called. The modules beside have the special functions of one family of
+distributions each.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from probmodel.types import Array
 
 LOG_2PI = float(np.log(2 * np.pi))
 _TWO_OVER_ROOT_PI = 2.0 / sqrt(pi)
+_LOG_2 = float(np.log(2.0))
 _ROOT_HALF = sqrt(0.5)
 _ROOT_TWO_OVER_PI = sqrt(2.0 / pi)
 
@@ -110,6 +112,19 @@ def log1p_exp(x: Any) -> Any:
     if isinstance(x, np.ndarray | float | int | np.generic):
         return np.maximum(x, 0.0) + np.log1p(np.exp(-np.abs(x)))
     return np.logaddexp(0.0, x)
+
+
+@differentiable
+def log1m_exp(x: Any) -> Any:
+    """``log(1 - exp(-x))`` for ``x >= 0``, accurate at both ends; NaN below."""
+    small = np.log(-np.expm1(-np.minimum(x, _LOG_2)))
+    return np.where(x < _LOG_2, small, np.log1p(-np.exp(-np.maximum(x, _LOG_2))))
+
+
+@differentiable
+def inverse_expm1(x: Any) -> Any:
+    """``1 / (exp(x) - 1)`` for ``x >= 0``, the derivative of `log1m_exp`; zero at infinity."""
+    return np.exp(-x) / -np.expm1(-x)
 
 
 @differentiable
@@ -211,6 +226,8 @@ defvjp(expit, _rule(lambda ans, x: ans * expit(-x)))
 defvjp(logit, _rule(lambda ans, p: 1.0 / (p * (1.0 - p))))
 defvjp(log_expit, _rule(lambda ans, x: expit(-x)))
 defvjp(log1p_exp, _rule(lambda ans, x: expit(x)))
+defvjp(log1m_exp, _rule(lambda ans, x: inverse_expm1(x)))
+defvjp(inverse_expm1, _rule(lambda ans, x: -ans * (1.0 + ans)))
 defvjp(erf, _rule(lambda ans, x: _TWO_OVER_ROOT_PI * anp.exp(-x * x)))
 defvjp(erfc, _rule(lambda ans, x: -_TWO_OVER_ROOT_PI * anp.exp(-x * x)))
 defvjp(ndtr, _rule(lambda ans, x: anp.exp(-0.5 * x * x - 0.5 * LOG_2PI)))

@@ -244,7 +244,7 @@ def test_information_that_is_not_known():
 def test_parameter_that_is_not_affine():
     class Overdispersed(Model):
         x = param(Normal(0.0, 1.0), shape=4)
-        y = observed(NegativeBinomial2(np.exp(x), 3.0))
+        y = observed(NegativeBinomial2(np.log1p(np.exp(x)), 3.0))
 
     assert "of mu, which is not a number and affine" in refusal(Overdispersed(y=np.ones(4)))
 

@@ -34,10 +34,12 @@ def first_share_p_value(draws, alpha):
 
 
 def counts_p_value(case, draws, params):
-    top = int(draws.max()) + 1
-    masses = np.array([mass(case, k, params) for k in range(top)])
+    vectors = case.dist.event_ndim > 0
+    values = case.outcomes(*params) if vectors else np.arange(int(draws.max()) + 1)
+    masses = np.array([mass(case, k, params) for k in values])
     often = masses * len(draws) >= 5
-    observed = np.bincount(draws.astype(int), minlength=top)
+    same = (draws[:, None] == values).reshape(len(draws), len(values), -1)
+    observed = same.all(axis=-1).sum(axis=0)
     observed = np.append(observed[often], observed[~often].sum())
     expected = np.append(masses[often], 1.0 - masses[often].sum()) * len(draws)
     if expected[-1] < 5:

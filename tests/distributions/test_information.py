@@ -2,7 +2,7 @@
 
 For changes a and b of the parameters ``a' I b = E (score . a)(score . b)``, with the score from
 `partials`. The expectation is a sum over counts, SciPy's quadrature over numbers, a cubature rule
-that is exact for Gaussian vectors, or for Dirichlet vectors an average of draws.
+that is exact for Gaussian vectors, or for other vectors an average of draws.
 """
 
 from __future__ import annotations
@@ -83,13 +83,17 @@ def integrated(dist, params, function):
     low, high = dist.support().limits
     names = list(dist.parameters)
     if low is None:
-        edges = [-np.inf, float(params[names.index("loc")]), np.inf]
+        centre = "loc" if "loc" in names else "mu"
+        edges = [-np.inf, float(params[names.index(centre)]), np.inf]
     else:
         edges = [low, low + 1.0, np.inf] if high is None else [low, 0.5 * (low + high), high]
 
     def integrand(y):
         y = np.asarray(y)
-        return float(np.exp(dist.log_density(np, y, *params)) * function(y))
+        with np.errstate(over="ignore"):
+            density = np.exp(dist.log_density(np, y, *params))
+        # Where the density underflows, scores of light tails overflow.
+        return float(density * function(y)) if density > 0 else 0.0
 
     return sum(
         integrate.quad(integrand, a, b, epsabs=1e-12, epsrel=1e-7, limit=200)[0]
@@ -118,11 +122,15 @@ def integrated_over_gaussians(dist, params, function, shape):
 def expected(case, params, function):
     """Mean of a function of values, by other means than the information, and its standard error."""
     dist, shape = case.dist, np.shape(case.values)[1:]
+    if dist.discrete and shape:
+        values = case.outcomes(*params)
+        masses = np.exp(dist.log_density(np, values, *params))
+        return np.sum(masses * function(values)), 0.0
     if dist.discrete:
         return summed_over_counts(dist, params, function), 0.0
     if not shape:
         return integrated(dist, params, function), 0.0
-    if isinstance(dist, d.Dirichlet):
+    if isinstance(dist, d.Dirichlet | d.MvStudentT):
         results = function(dist.sample(np.random.default_rng(3), (DRAWS, *shape), *params))
         return results.mean(), results.std() / np.sqrt(DRAWS)
     return integrated_over_gaussians(dist, params, function, shape), 0.0

@@ -25,6 +25,7 @@ class Case(NamedTuple):
         parameters to independent standard normal numbers; counts use the reference
     tangent : projections onto the directions in which an argument may move, by position
     edges : where the support ends or the density jumps, as a function of the parameters
+    outcomes : all values of a discrete distribution that matter, stacked, as such a function
     """
 
     dist: Any
@@ -37,6 +38,7 @@ class Case(NamedTuple):
     law: Callable[..., Any] | None = None
     tangent: dict[int, Callable[[Any], Any]] = {}  # noqa: RUF012 (read only)
     edges: Callable[..., Sequence[float]] = lambda *params: ()
+    outcomes: Callable[..., Any] = lambda *params: np.arange(200)
 
 
 def symmetric(a: Any) -> Any:

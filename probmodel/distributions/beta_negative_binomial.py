@@ -1,0 +1,78 @@
+"""The beta negative binomial distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import IntegerInterval, Positive
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.domain import where_valid
+from probmodel.distributions.poisson_log import count_base
+from probmodel.special import digamma
+from probmodel.special.counts import log_rising, poisson_counts, rising_slope
+from probmodel.types import Array
+
+
+class BetaNegativeBinomial(Distribution):
+    r"""Number of failures before the r-th success, whose probability is beta distributed.
+
+    .. math:: P(y) = \frac{\Gamma(r + y)}{y! \, \Gamma(r)}
+              \frac{B(\alpha + r, \beta + y)}{B(\alpha, \beta)}, \quad y = 0, 1, \dots
+
+    Parameters
+    ----------
+    r : number of successes :math:`r > 0`, which need not be whole
+    alpha : first shape :math:`\alpha > 0`; the tail falls like :math:`y^{-\alpha - 1}`
+    beta : second shape :math:`\beta > 0`; the mean is :math:`r \beta / (\alpha - 1)`
+
+    Notes
+    -----
+    Stan: ``beta_neg_binomial(r, alpha, beta)``. SciPy: ``betanbinom(r, alpha, beta)`` with
+    whole ``r``. One number per batch element. Draws beyond 9e18 are about that.
+    """
+
+    parameters: ClassVar = {
+        "r": Parameter(Positive()),
+        "alpha": Parameter(Positive()),
+        "beta": Parameter(Positive()),
+    }
+    discrete = True
+
+    def support(self) -> Constraint:
+        """Whole numbers from zero up."""
+        return IntegerInterval(0, None)
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log probability without ``-log(y!)``: batch shape."""
+        r, alpha, beta = (where_valid(xp, p > 0, p) for p in params)
+        ways = log_rising(r, value) + log_rising(beta, value) + log_rising(alpha, r)
+        return ways - log_rising(alpha + beta, r + value)
+
+    def log_base(self, value: Array, *params: Any) -> Any:
+        """Return ``-log(y!)``, or minus infinity for what is no count."""
+        return count_base(value)
+
+    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+        """Return derivatives of `log_kernel` with respect to value, ``r`` and the shapes."""
+        r, alpha, beta = params
+        shapes = alpha + beta
+        total = shapes + r + value
+        return (
+            lambda: digamma(r + value) + digamma(beta + value) - digamma(total),
+            lambda: rising_slope(r, value) + digamma(alpha + r) - digamma(total),
+            lambda: rising_slope(alpha, r) - rising_slope(shapes, r + value),
+            lambda: rising_slope(beta, value) - rising_slope(shapes, r + value),
+        )
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw counts of shape ``shape``: a Poisson whose rate has gamma factors."""
+        r, alpha, beta = params
+        numerator = rng.standard_gamma(r, shape) * rng.standard_gamma(beta, shape)
+        # Small shapes leave draws to underflow: the rate is then beyond all counts.
+        denominator = np.maximum(rng.standard_gamma(alpha, shape), np.finfo(float).tiny)
+        with np.errstate(over="ignore"):
+            return poisson_counts(rng, numerator / denominator)

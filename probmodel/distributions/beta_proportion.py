@@ -1,0 +1,83 @@
+"""The beta distribution by its mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import Positive, UnitInterval
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.domain import where_valid
+from probmodel.special import betaln, digamma, trigamma
+from probmodel.types import Array
+
+
+class BetaProportion(Distribution):
+    r"""Beta distribution by its mean, for regressions of proportions.
+
+    .. math:: p(y) = y^{\mu \kappa - 1} (1 - y)^{(1 - \mu) \kappa - 1}
+              / B(\mu \kappa, (1 - \mu) \kappa), \quad 0 < y < 1
+
+    Parameters
+    ----------
+    mu : mean :math:`0 < \mu < 1`
+    kappa : precision :math:`\kappa > 0`; the variance is :math:`\mu (1 - \mu) / (1 + \kappa)`
+
+    Notes
+    -----
+    Stan: ``beta_proportion(mu, kappa)``. SciPy: ``beta(mu * kappa, (1 - mu) * kappa)``. One number
+    per batch element.
+    """
+
+    parameters: ClassVar = {"mu": Parameter(UnitInterval()), "kappa": Parameter(Positive())}
+
+    def support(self) -> Constraint:
+        """Numbers between zero and one."""
+        return UnitInterval()
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density: batch shape; the logarithms are NaN outside the unit interval."""
+        mu, kappa = params
+        mu = where_valid(xp, (mu > 0) & (mu < 1), mu)
+        kappa = where_valid(xp, kappa > 0, kappa)
+        alpha, beta = mu * kappa, (1.0 - mu) * kappa
+        powers = (alpha - 1.0) * xp.log(value) + (beta - 1.0) * xp.log1p(-value)
+        return powers - betaln(alpha, beta)
+
+    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+        """Return derivatives with respect to value, mean and precision."""
+        mu, kappa = params
+        alpha, beta = mu * kappa, (1.0 - mu) * kappa
+
+        def in_alpha() -> Any:
+            return xp.log(value) - digamma(alpha)
+
+        def in_beta() -> Any:
+            return xp.log1p(-value) - digamma(beta)
+
+        return (
+            lambda: (alpha - 1.0) / value - (beta - 1.0) / (1.0 - value),
+            lambda: kappa * (in_alpha() - in_beta()),
+            lambda: mu * in_alpha() + (1.0 - mu) * in_beta() + digamma(kappa),
+        )
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on mean and precision: that on both shapes, by the chain rule."""
+        mu, kappa = params
+        rest = 1.0 - mu
+        in_alpha, in_beta = trigamma(mu * kappa), trigamma(rest * kappa)
+        return {
+            ("mu", "mu"): lambda: kappa * kappa * (in_alpha + in_beta),
+            ("mu", "kappa"): lambda: kappa * (mu * in_alpha - rest * in_beta),
+            ("kappa", "kappa"): lambda: (
+                mu * mu * in_alpha + rest * rest * in_beta - trigamma(kappa)
+            ),
+        }
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw variates of shape ``shape``."""
+        mu, kappa = params
+        return np.asarray(rng.beta(mu * kappa, (1.0 - mu) * kappa, shape))

@@ -1,0 +1,158 @@
+"""The negative binomial distribution, by the logarithm of its mean and dispersion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import IntegerInterval, Positive, Real
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import (
+    Distribution,
+    InformationMatrix,
+    Parameter,
+    Summed,
+    Thunk,
+    reduce_to,
+    row_sum,
+)
+from probmodel.distributions.domain import where_valid
+from probmodel.distributions.poisson_log import count_base
+from probmodel.special import digamma, expit, log1p_exp, softplus_and_expit
+from probmodel.special.counts import log_rising, poisson_counts, rising_slope
+from probmodel.types import Array
+
+
+class NegativeBinomial2Log(Distribution):
+    r"""Negative binomial distribution with the logarithm of the mean as a parameter.
+
+    .. math:: P(y) = \binom{y + \phi - 1}{y} \frac{e^{y t}}{(1 + e^t)^{y + \phi}}, \quad
+              t = \eta - \log \phi, \quad y = 0, 1, \dots
+
+    Parameters
+    ----------
+    eta : logarithm :math:`\eta` of the mean :math:`\mu`
+    phi : precision :math:`\phi > 0`; the variance is :math:`\mu + \mu^2 / \phi`
+
+    Notes
+    -----
+    Stan: ``neg_binomial_2_log(eta, phi)``. SciPy: ``nbinom(phi, phi / (exp(eta) + phi))``. One
+    number per batch element.
+    """
+
+    parameters: ClassVar = {"eta": Parameter(Real()), "phi": Parameter(Positive())}
+    discrete = True
+
+    def support(self) -> Constraint:
+        """Whole numbers from zero up."""
+        return IntegerInterval(0, None)
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log probability without ``-log(y!)``: batch shape."""
+        eta, phi = params
+        phi = where_valid(xp, phi > 0, phi)
+        t = eta - xp.log(phi)
+        return log_rising(phi, value) + value * t - (value + phi) * log1p_exp(t)
+
+    def log_base(self, value: Array, *params: Any) -> Any:
+        """Return ``-log(y!)``, or minus infinity for what is no count."""
+        return count_base(value)
+
+    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+        """Return derivatives of `log_kernel` with respect to value, log mean and precision."""
+        eta, phi = params
+        t = eta - xp.log(phi)
+
+        def slope_in_phi() -> Any:
+            share = expit(t)
+            mixed = share - (value / phi) * (1.0 - share) - log1p_exp(t)
+            return rising_slope(phi, value) + mixed
+
+        return (
+            lambda: digamma(value + phi) + t - log1p_exp(t),
+            lambda: value - (value + phi) * expit(t),
+            slope_in_phi,
+        )
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on the log mean: that on the precision, orthogonal, is an infinite sum."""
+        eta, phi = params
+        return {("eta", "eta"): lambda: phi * expit(eta - np.log(phi))}
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw counts of shape ``shape``."""
+        eta, phi = params
+        return poisson_counts(rng, np.exp(eta) / phi * rng.standard_gamma(phi, shape))
+
+    def prepared(self, known: Sequence[Any]) -> Summed:
+        """Count how often each known value occurs: gamma functions are of different values only."""
+        value, eta, phi = known
+        if value is None or eta is not None:
+            return self.summed
+        return _FixedCounts(self, np.asarray(value, dtype=float), phi)
+
+    def _summed(
+        self, wanted: Sequence[int], value: Array, *params: Array
+    ) -> tuple[Array, list[Array]]:
+        """Sum of `log_kernel` per chain, with partials, from one exponential."""
+        eta, phi = params
+        t = eta - np.log(phi)
+        softplus, share = softplus_and_expit(t)
+        terms = log_rising(phi, value) + value * t - (value + phi) * softplus
+        batch = terms.shape
+        in_eta = value - (value + phi) * share
+        slopes = (
+            lambda: digamma(value + phi) + t - softplus,
+            lambda: in_eta,
+            lambda: rising_slope(phi, value) - softplus - in_eta / phi,
+        )
+        args = (value, eta, phi)
+        return row_sum(terms, batch), [reduce_to(args[i], slopes[i](), batch, 0) for i in wanted]
+
+
+class _FixedCounts:
+    """Sum of log probabilities of known counts, as a function of log mean and precision.
+
+    ``phi`` is the precision if data decides it, else None.
+    """
+
+    def __init__(self, general: NegativeBinomial2Log, value: Array, phi: Any) -> None:
+        self.general = general
+        self.value = value
+        self.distinct, self.times = np.unique(value, return_counts=True)
+        # The gamma functions of a known precision, unless it has elements that the counts lack.
+        self.constant = None
+        if phi is not None and np.broadcast_shapes(np.shape(phi), value.shape) == value.shape:
+            self.constant = np.sum(np.broadcast_to(log_rising(phi, value), value.shape))
+
+    def __call__(
+        self, wanted: Sequence[int], value: Array, eta: Array, phi: Array
+    ) -> tuple[Array, list[Array]]:
+        """Return the sum for each chain and its derivatives in the log mean and the precision."""
+        chains = len(eta) if eta.ndim > 1 else 0
+        alike = np.shape(phi) == (chains,) + (1,) * (eta.ndim - 1)
+        usable = alike or self.constant is not None
+        if eta.shape[1:] != self.value.shape or not chains or not usable:
+            return self.general.summed(wanted, value, eta, phi)
+        t = eta - np.log(phi)
+        softplus, share = softplus_and_expit(t)
+        total = self.value + phi
+        in_eta = self.value - total * share
+        logp = np.add.reduce((self.value * t - total * softplus).reshape(chains, -1), axis=1)
+        if self.constant is not None:
+            return logp + self.constant, [in_eta for _ in wanted]
+        column = phi.reshape(chains, 1)
+        logp = logp + log_rising(column, self.distinct) @ self.times
+        return logp, [
+            in_eta if i == 1 else self._in_phi(column, softplus, in_eta).reshape(phi.shape)
+            for i in wanted
+        ]
+
+    def _in_phi(self, column: Array, softplus: Array, in_eta: Array) -> Array:
+        """Return the derivative in one precision per chain: (chains,)."""
+        chains = len(column)
+        gammas = rising_slope(column, self.distinct) @ self.times
+        rest = softplus.reshape(chains, -1) + in_eta.reshape(chains, -1) / column
+        return np.asarray(gammas - rest.sum(axis=1))

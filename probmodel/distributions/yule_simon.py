@@ -1,0 +1,84 @@
+"""The Yule-Simon distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import IntegerInterval, Positive
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.domain import is_integer, where_valid
+from probmodel.special import digamma, gammaln
+from probmodel.special.counts import (
+    LARGEST_COUNT,
+    log_one_minus_exp,
+    log_rising,
+    rising_slope,
+)
+from probmodel.types import Array
+
+
+class YuleSimon(Distribution):
+    r"""Yule-Simon distribution of sizes from one up, with a tail like a power.
+
+    .. math:: P(y) = \alpha B(y, \alpha + 1), \quad y = 1, 2, \dots
+
+    Parameters
+    ----------
+    alpha : exponent :math:`\alpha > 0` of the tail, :math:`P(y > k) \sim k^{-\alpha}`; the mean is
+        :math:`\alpha / (\alpha - 1)`
+
+    Notes
+    -----
+    Stan: ``yule_simon(alpha)``. SciPy: ``yulesimon(alpha)``. One number per batch element. Draws
+    beyond 9e18 are that.
+    """
+
+    parameters: ClassVar = {"alpha": Parameter(Positive())}
+    discrete = True
+
+    def support(self) -> Constraint:
+        """Whole numbers from one up."""
+        return IntegerInterval(1, None)
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log probability without ``log((y - 1)!)``: batch shape."""
+        (alpha,) = params
+        alpha = where_valid(xp, alpha > 0, alpha)
+        return xp.log(alpha) - log_rising(alpha + 1.0, value)
+
+    def log_base(self, value: Array, *params: Any) -> Any:
+        """Return ``log((y - 1)!)``, or minus infinity for what is not a whole number from one."""
+        value = np.asarray(value, dtype=float)
+        possible = is_integer(value) & (value >= 1)
+        return np.where(possible, gammaln(np.where(possible, value, 1.0)), -np.inf)
+
+    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+        """Return derivatives of `log_kernel` with respect to value and exponent."""
+        (alpha,) = params
+        return (
+            lambda: -digamma(alpha + 1.0 + value),
+            lambda: 1.0 / alpha - rising_slope(alpha + 1.0, value),
+        )
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw values of shape ``shape``: geometric ones whose probability is a power."""
+        (alpha,) = params
+        log_p = -rng.standard_exponential(shape) / alpha
+        with np.errstate(divide="ignore"):
+            waiting = rng.standard_exponential(shape) / -log_one_minus_exp(np, log_p)
+        return np.minimum(np.floor(waiting) + 1.0, LARGEST_COUNT).astype(np.int64)
+
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values up to ``x``."""
+        return log_one_minus_exp(xp, self.log_ccdf(xp, x, *params))
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values above ``x``."""
+        (alpha,) = params
+        alpha = where_valid(xp, alpha > 0, alpha)
+        count = xp.maximum(xp.floor(x), 0.0)
+        return gammaln(count + 1.0) - log_rising(alpha + 1.0, count)
