@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+
 import autograd.numpy as anp
 import numpy as np
 import pytest
 from autograd import jacobian
 from examples.table import NOT_NONCENTERED
 
+from probmodel import Model, check_model, param
 from probmodel import distributions as d
 from probmodel.distributions import DISTRIBUTIONS
 from probmodel.errors import ModelError
@@ -56,6 +59,20 @@ def test_map_of_a_batch_is_the_map_of_each(case):
         np.testing.assert_allclose(
             together[i], case.dist.noncentered(np, z[i], *params), rtol=1e-12
         )
+
+
+def test_models_take_the_map(case):
+    if case.dist.name in NOT_NONCENTERED:
+        pytest.skip("has no such form")
+
+    dist = copy.copy(case.dist)
+    dist.args = dict(zip(dist.args, case.params[0], strict=True))
+
+    class Alone(Model):
+        x = param(dist, shape=np.shape(case.values)[1:] or 2, noncentered=True)
+
+    report = check_model(Alone())
+    assert report.ok, report
 
 
 @pytest.mark.parametrize("name", sorted(NOT_NONCENTERED))
