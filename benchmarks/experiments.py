@@ -23,7 +23,8 @@ here:
 * `ahmc` starts where the chains do; the authors' program looks for a mode first, and the Riemannian
   samplers start near it here too. `nuts` aims at 0.65, where the paper says "tuned".
 * `entropy_hmc` of 2021 is Algorithm 1 (``robust=False``) with the learning rates and first scales
-  of the authors' program.
+  of the authors' program. On the Gaussians the rate falls to zero in the end: at the fixed one a
+  dense C of 51 dimensions keeps a noise that makes its condition number 6 instead of 1.4.
 """
 
 from __future__ import annotations
@@ -160,8 +161,8 @@ _NUTS: Settings = {"metric": "identity", "target_accept": 0.65}
 
 # experiment -> settings of entropy_hmc, but for the objectives, the steps and what follows
 _HIRT: dict[str, Settings] = {
-    "hirt-gaussians": {"preconditioner": "diag", "learning_rate": 1e-3},
-    "hirt-anisotropic": {"preconditioner": "diag", "learning_rate": 1e-3},
+    "hirt-gaussians": {"preconditioner": "diag", "learning_rate": 1e-3, "decay": True},
+    "hirt-anisotropic": {"preconditioner": "diag", "learning_rate": 1e-3, "decay": True},
     "hirt-logistic": {"preconditioner": "dense", "learning_rate": 1e-4, "clip": 1e4},
     "hirt-cox": {"preconditioner": "dense", "learning_rate": 1e-4, "clip": 1e4},
     "hirt-sv": {

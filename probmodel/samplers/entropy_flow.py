@@ -227,7 +227,7 @@ class FlowKernel:
         info: Info,
     ) -> Adaptation:
         """Take one step down the loss, then steer beta and gamma (Algorithm 1)."""
-        s, flow, rate = self._settings, self._flow(state.x), self._rate(i, n_warmup)
+        s, flow, rate = self._settings, self._flow(state.x), self._settings.rate_at(i, n_warmup)
         theta, adam, weights, h, mu = adaptation
         eps, terms = draw_signs(rng, state.x.shape), draw_weights(rng, s.least_terms)
         path, rows = path_of(density, info.record, h, s.robust)
@@ -253,11 +253,6 @@ class FlowKernel:
     def _flow(self, x: Array) -> RealNVP:
         """Return the map for positions like ``x``."""
         return RealNVP(x.shape[1], self._settings.width)
-
-    def _rate(self, i: int, n_warmup: int) -> float:
-        """Learning rate of iteration ``i``."""
-        s = self._settings
-        return s.rate * (min(1.0, 2.0 * (1.0 - i / n_warmup)) if s.robust else 1.0)
 
     def _clipped(self, gradient: Array) -> Array:
         """Bound the entries of a gradient; a robust run keeps its direction."""

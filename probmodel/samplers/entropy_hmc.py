@@ -29,7 +29,8 @@ magnitude. `robust`, the default, has instead, in the warm-up alone:
    whatever the scales of the target; those of a dense C are bounded in norm too.
 3. Entries of the gradient, whose scale is beta, are clipped at half of it, not only at `clip`:
    after the spikes of the first iterations Adam would hardly take steps for long.
-4. In the second half of the warm-up the learning rate falls to zero in a straight line.
+4. In the second half of the warm-up the learning rate falls to zero in a straight line (`decay`):
+   at a fixed one C keeps some of the noise of the last gradients.
 5. Chains that keep being rejected take shorter steps, and are not learned from, until they move.
 """
 
@@ -79,6 +80,9 @@ class EntropyHMC(Sampler):
     learning_rate : float, optional
         Size of the steps that Adam takes, above 0. If not given it is 0.03, or 0.001 in a run that
         is not robust and for ``"realnvp"``.
+    decay : bool, optional
+        Whether the learning rate falls to zero in the second half of the warm-up; if not given,
+        only in a robust run.
     momentum : float
         Share that Adam's mean gradient keeps of its past, from 0 to below 1.
     clip : float
@@ -116,6 +120,7 @@ class EntropyHMC(Sampler):
     n_steps: int = 5
     target_accept: float = 0.67
     learning_rate: float | None = None
+    decay: bool | None = None
     momentum: float = MOMENTUM
     clip: float = 1e3
     entropy_rate: float = 0.1
@@ -153,6 +158,7 @@ class EntropyHMC(Sampler):
             check_number(self.name, setting, getattr(self, setting), above=0.0, optional=True)
         if self.momentum != 0.0:
             check_number(self.name, "momentum", self.momentum, above=0.0, below=1.0)
+        check_flag(self.name, "decay", self.decay, optional=True)
         check_flag(self.name, "exact", self.exact)
         check_flag(self.name, "robust", self.robust)
         if self.preconditioner == "realnvp" and (self.objective != "gsm" or self.exact):
@@ -168,6 +174,11 @@ class EntropyHMC(Sampler):
         if self.learning_rate is not None:
             return self.learning_rate
         return ROBUST_RATE if self.robust and self.preconditioner != "realnvp" else PUBLISHED_RATE
+
+    def rate_at(self, i: int, n_warmup: int) -> float:
+        """Learning rate of iteration ``i`` of the warm-up."""
+        decays = self.robust if self.decay is None else self.decay
+        return self.rate * (min(1.0, 2.0 * (1.0 - i / n_warmup)) if decays else 1.0)
 
     @cached_property
     def _kernel(self) -> Any:

@@ -186,7 +186,7 @@ class LinearKernel:
         info: Info,
     ) -> Adaptation:
         """Take one step along the gradient, then steer beta and gamma (Algorithm 1)."""
-        s, rate = self._settings, self._rate(i, n_warmup)
+        s, rate = self._settings, self._settings.rate_at(i, n_warmup)
         eps, series = draw_signs(rng, state.x.shape), draw_weights(rng, s.least_terms)
         teachers = adaptation.own.whole & np.isfinite(info.proposal.logp)
         if s.robust:
@@ -212,11 +212,6 @@ class LinearKernel:
         root = InverseBidiagonal(*split(theta)) if is_band else theta
         h, own = adaptation.step_size, adaptation.own
         return Params(root, h if final or own.whole.all() else h * own.factor, adaptation.mu)
-
-    def _rate(self, i: int, n_warmup: int) -> float:
-        """Learning rate of iteration ``i``."""
-        s = self._settings
-        return s.rate * (min(1.0, 2.0 * (1.0 - i / n_warmup)) if s.robust else 1.0)
 
     def _most(self, weights: Weights) -> float:
         """Largest entry of a gradient."""

@@ -281,6 +281,18 @@ def test_the_frozen_kernel_leaves_the_target_invariant(targets, preconditioner):
 
 
 @pytest.mark.statistical
+def test_learning_rate_falls_where_it_is_to():
+    falling = [1.0, 1.0, 1.0, 0.5, 0.0]
+    for settings, expected in (
+        ({}, falling),
+        ({"robust": False}, [1.0] * 5),
+        ({"robust": False, "decay": True}, falling),
+        ({"decay": False}, [1.0] * 5),
+    ):
+        sampler = EntropyHMC(learning_rate=1.0, **settings)
+        assert [sampler.rate_at(i, 8) for i in (0, 2, 4, 6, 8)] == expected
+
+
 def test_published_settings_learn_an_anisotropic_target(targets):
     """Variances from 1 to 100 in 100 dimensions, fixed steps of 0.001: 303 falls to about 1."""
     dim = 100
@@ -308,6 +320,7 @@ def test_published_settings_learn_an_anisotropic_target(targets):
         ({"momentum": -0.1}, "momentum"),
         ({"penalty_start": 1.0}, "penalty_start"),
         ({"clip": 0.0}, "clip"),
+        ({"decay": 1}, "decay"),
         ({"initial_scale": -1.0}, "initial_scale"),
         ({"robust": 1}, "robust must be True or False"),
         ({"preconditioner": "realnvp", "objective": "esjd"}, 'learned with objective="gsm"'),
