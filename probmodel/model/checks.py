@@ -105,6 +105,13 @@ def _check_constants(
                 parameter=name,
                 shape=value.shape,
             )
+        if spec.constraint.integer and not evaluator.is_constant(arg):
+            raise ModelError(
+                f"{declaration.title}: {distribution.name}'s {name} is a whole number and must "
+                f"come from data; got {arg!r}, which the sampler would move continuously.",
+                location=distribution.location,
+                parameter=name,
+            )
         if not evaluator.is_constant(arg) or not isinstance(spec.constraint.bounds, tuple):
             continue
         inside = np.asarray(spec.constraint.check(value, *spec.constraint.bounds))

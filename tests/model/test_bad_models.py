@@ -20,6 +20,8 @@ from probmodel.constraints import Ordered, PositiveDefinite
 from probmodel.distributions import (
     LKJ,
     Beta,
+    BetaBinomial,
+    Binomial,
     Dirichlet,
     Exponential,
     HalfNormal,
@@ -177,6 +179,18 @@ def test_declarations_that_contradict_themselves(declare):
     with pytest.raises(ModelError) as caught:
         declare()
     assert caught.value.location.file == __file__
+
+
+@pytest.mark.parametrize(
+    "likelihood", [lambda n: Binomial(n, 0.5), lambda n: BetaBinomial(n, 2, 3)]
+)
+def test_whole_numbers_come_from_data(likelihood):
+    class Trials(Model):
+        n = param(HalfNormal(9))
+        y = observed(likelihood(n), dims="obs")
+
+    with pytest.raises(ModelError, match=r"n is a whole number and must come from data; got n"):
+        Trials(y=np.array([1, 2]))
 
 
 def test_discrete_prior_names_the_alternative():
