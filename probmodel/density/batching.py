@@ -13,7 +13,15 @@ import autograd.numpy as anp
 import numpy as np
 
 from probmodel import linalg
-from probmodel.density import arithmetic, matrices, products, shapes
+from probmodel.density import (
+    arithmetic,
+    differential,
+    equations,
+    matrices,
+    products,
+    recurrences,
+    shapes,
+)
 from probmodel.density import primitives as own
 from probmodel.density.alignment import Operand, Rule, Shape, align, shape_of
 from probmodel.density.program import Recorder, Ref
@@ -75,4 +83,7 @@ RULES: dict[str, Rule] = {
     "concatenate": shapes.concatenate,
     "stack": shapes.stack,
     "getitem": shapes.getitem,
+    "solve_ode": differential.solve_ode,
+    "solve_newton": equations.solve_newton,
+    "scan": recurrences.scan,
 }

@@ -42,6 +42,14 @@ def compile_gradient(program: Program) -> Callable[..., tuple[Any, list[Any]]]:
     return function
 
 
+def compile_values(program: Program) -> Callable[..., Any]:
+    """Return a function of the inputs that computes the one output of a program."""
+    source, names = _Writer(program).write_values()
+    exec(compile(source, "<function of a model>", "exec"), names)
+    function: Callable[..., Any] = names["value"]
+    return function
+
+
 class _Writer:
     """Writes one function: values forwards (``v3``), derivatives backwards (``g3``)."""
 
@@ -62,6 +70,19 @@ class _Writer:
         lines = [*self.lines, f"return {self._total()}, [{grads}]"]
         body = "\n".join(f"    {line}" for line in lines)
         return f"def gradient({inputs}):\n{body}\n", self.names
+
+    def write_values(self) -> tuple[str, dict[str, Any]]:
+        """Write the function that computes the one output, which varies."""
+        inputs = ", ".join(f"v{ref.slot}" for ref in self.program.inputs)
+        for i, step in enumerate(self.program.steps):
+            args = ", ".join(self._arguments(i, step))
+            self.names[f"f{i}"] = step.function
+            self.names[f"o{i}"] = step.kwargs
+            options = f", **o{i}" if step.kwargs else ""
+            self.lines.append(f"v{step.out} = f{i}({args}{options})")
+        (output,) = self.program.outputs
+        body = "\n".join(f"    {line}" for line in [*self.lines, f"return v{output.slot}"])
+        return f"def value({inputs}):\n{body}\n", self.names
 
     def _total(self) -> str:
         constant = float(sum(np.sum(o) for o in self.program.outputs if not _is_ref(o)))

@@ -133,7 +133,7 @@ class _LatentGaussian:
     def __init__(self, density: ModelDensity) -> None:
         binding = density._binding
         self._density = density
-        lowering = Lowering(binding)
+        lowering = Lowering.of(binding)
         structure = Structure(lowering, binding.evaluator)
         quadratic = [term for term in binding.terms if structure.is_quadratic(term)]
         others = [term for term in binding.terms if not structure.is_quadratic(term)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import autograd.numpy as anp
@@ -22,6 +22,7 @@ from probmodel.expressions import (
 )
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Deterministic
+from probmodel.model.evaluation import Evaluator
 from probmodel.model.terms import Term
 from probmodel.types import Array
 
@@ -51,24 +52,40 @@ class Observation(NamedTuple):
 
 
 class Lowering:
-    """Lowers expressions of one bound model into one recorder.
+    """Lowers expressions into one recorder.
 
     Parameters
     ----------
-    binding : the bound model
+    evaluator : shapes, and values of what does not change
+    inputs : the symbols whose values the program takes, in this order
+    aliases : what stands behind a symbol, by its ``id``
     """
 
-    def __init__(self, binding: Binding) -> None:
-        self._evaluator = binding.evaluator
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        inputs: Sequence[Expression],
+        aliases: Mapping[int, Expression] | None = None,
+    ) -> None:
+        self._evaluator = evaluator
         self._recorder = Recorder()
         self._lowered: dict[int, Any] = {}
-        self._aliases: dict[int, Expression] = {}
-        for free in binding.free:
-            self._lowered[id(free.free)] = self._recorder.input(free.free_shape)
-            self._aliases[id(free.declaration)] = free.value
+        self._aliases = dict(aliases or {})
+        for symbol in inputs:
+            self._lowered[id(symbol)] = self._recorder.input(evaluator.shape(symbol))
+
+    @classmethod
+    def of(cls, binding: Binding) -> Lowering:
+        """Lower expressions of a bound model; the inputs are its unconstrained parameters."""
+        aliases: dict[int, Expression] = {id(f.declaration): f.value for f in binding.free}
         for declaration in binding.declarations.values():
             if isinstance(declaration, Deterministic):
-                self._aliases[id(declaration)] = declaration.expression
+                aliases[id(declaration)] = declaration.expression
+        return cls(binding.evaluator, [f.free for f in binding.free], aliases)
+
+    def input(self, shape: tuple[int, ...]) -> Ref:
+        """Add an input of the program that no derivative is wanted for."""
+        return self._recorder.input(shape, active=False)
 
     def finish(self, outputs: Sequence[Ref | Array]) -> Program:
         """Return the program that computes ``outputs``."""
@@ -110,7 +127,7 @@ class Lowering:
     def term(self, term: Term) -> Ref | Array:
         """Lower one term of the log density to one number for each chain."""
         if term.distribution is None:
-            return self._total(self.lower(term.expression))
+            return self.total(self.lower(term.expression))
         distribution, params = linked(term.distribution, term.params)
         return self._density(distribution, [self.lower(e) for e in (term.expression, *params)])
 
@@ -133,11 +150,17 @@ class Lowering:
         params = tuple(self._aligned(distribution, operands)[1:])
         return Observation(term, distribution, expressions, params, batch)
 
-    def emit(self, function: Callable[..., Any], operands: Sequence[Ref | Array]) -> Ref:
-        """Add a function of some operands that returns one number for each chain."""
-        return self._recorder.emit(function, *operands, shape=())
+    def emit(
+        self,
+        function: Callable[..., Any],
+        operands: Sequence[Ref | Array],
+        shape: tuple[int, ...] = (),
+    ) -> Ref:
+        """Add a function of some operands; ``shape`` is that of its result for each chain."""
+        return self._recorder.emit(function, *operands, shape=shape)
 
-    def _total(self, operand: Ref | Array) -> Ref | Array:
+    def total(self, operand: Ref | Array) -> Ref | Array:
+        """Sum over the elements: one number for each chain."""
         if not isinstance(operand, Ref):
             return np.asarray(np.sum(operand, dtype=float))
         if not operand.shape:

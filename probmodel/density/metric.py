@@ -78,7 +78,7 @@ class ModelMetric:
     def __init__(self, density: ModelDensity) -> None:
         binding = density._binding
         self._density = density
-        lowering = Lowering(binding)
+        lowering = Lowering.of(binding)
         structure = Structure(lowering, binding.evaluator)
         quadratic, general = [], []
         self._affine: list[AffineObservation] = []

@@ -60,7 +60,7 @@ class MetricGradient:
         self._density = density
         self._affine = [AffineSlope(observation) for observation in metric._affine]
         self._curved = [CurvedSlope(density, term) for term in metric._curved]
-        lowering = Lowering(density._binding)
+        lowering = Lowering.of(density._binding)
         others = [lowering.term(term) for term in metric._others]
         self._others = lowering.finish(others) if others else None
 
@@ -166,7 +166,7 @@ class CurvedSlope:
     """
 
     def __init__(self, density: ModelDensity, term: Term) -> None:
-        lowering = Lowering(density._binding)
+        lowering = Lowering.of(density._binding)
         observation = lowering.observation(term)
         self._density, self._observation = density, observation
         varying = [observation.params[i] for i in observation.varying]
@@ -276,7 +276,7 @@ def _products(lowering: Lowering, params: list[Any]) -> list[Any]:
     recorder = lowering._recorder
     duals = [recorder.input(param.shape) for param in params]
     return [
-        lowering._total(recorder.emit(anp.multiply, param, dual, shape=param.shape))
+        lowering.total(recorder.emit(anp.multiply, param, dual, shape=param.shape))
         for param, dual in zip(params, duals, strict=True)
     ]
 

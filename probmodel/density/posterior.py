@@ -67,7 +67,7 @@ class ModelDensity(LogDensity):
         self._saved_programs: dict[tuple[str, ...], Program] = {}
 
     def _lower_terms(self) -> Program:
-        lowering = Lowering(self._binding)
+        lowering = Lowering.of(self._binding)
         return lowering.finish([lowering.term(term) for term in self._binding.terms])
 
     def _inputs(self, x: Any) -> list[Any]:
@@ -190,7 +190,7 @@ class ModelDensity(LogDensity):
         self._check_shape(x)
         chosen = tuple(v.name for v in self.variables) if names is None else tuple(names)
         if chosen not in self._saved_programs:
-            lowering = Lowering(self._binding)
+            lowering = Lowering.of(self._binding)
             outputs = [lowering.lower(self._binding.saved[name]) for name in chosen]
             self._saved_programs[chosen] = lowering.finish(outputs)
         with np.errstate(all="ignore"):
@@ -221,7 +221,7 @@ class ModelDensity(LogDensity):
 
     def values_at(self, x: Array, expressions: Sequence[Expression]) -> list[Array]:
         """Return the values of some expressions of the model at one point, (dim,)."""
-        lowering = Lowering(self._binding)
+        lowering = Lowering.of(self._binding)
         program = lowering.finish([lowering.lower(e) for e in expressions])
         with np.errstate(all="ignore"):
             return [v[0] for v in program.values(self._inputs(x[None]))]

@@ -154,9 +154,9 @@ class Recorder:
         self._slots += 1
         return Ref(self._slots - 1, shape, active)
 
-    def input(self, shape: tuple[int, ...]) -> Ref:
+    def input(self, shape: tuple[int, ...], active: bool = True) -> Ref:
         """Add an input of the program, of this shape for each chain."""
-        ref = self._new(shape)
+        ref = self._new(shape, active)
         self.inputs.append(ref)
         return ref
 
@@ -234,14 +234,18 @@ class Program:
         """
         return compile_gradient(self)
 
-    def traced_sum(self, inputs: Sequence[Any]) -> Any:
-        """Return the sum of the outputs, traceable by autograd."""
+    def traced(self, inputs: Sequence[Any]) -> list[Any]:
+        """Return the outputs, traceable by autograd; constants as they are."""
         env = self._environment(inputs)
         for step in self.steps:
             step.trace(env)
+        return [env[o.slot] if isinstance(o, Ref) else o for o in self.outputs]
+
+    def traced_sum(self, inputs: Sequence[Any]) -> Any:
+        """Return the sum of the outputs, traceable by autograd."""
         total = 0.0
-        for output in self.outputs:
-            total = total + (env[output.slot] if isinstance(output, Ref) else output)
+        for output in self.traced(inputs):
+            total = total + output
         return total
 
     def _environment(self, inputs: Sequence[Any]) -> list[Any]:

@@ -1,5 +1,6 @@
 """The symbolic expression graph: what a model body builds instead of numbers."""
 
+from probmodel.expressions.closure import Closure, trace
 from probmodel.expressions.expression import (
     Apply,
     Constant,
@@ -15,6 +16,7 @@ from probmodel.expressions.operations import OPERATIONS, Operation, supported_fu
 __all__ = [
     "OPERATIONS",
     "Apply",
+    "Closure",
     "Constant",
     "Expression",
     "FreeSymbol",
@@ -27,4 +29,5 @@ __all__ = [
     "map_leaves",
     "supported_functions",
     "topological",
+    "trace",
 ]

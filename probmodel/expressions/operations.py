@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from probmodel.errors import ModelError, nearest
+from probmodel.expressions import higher_order
 from probmodel.expressions.location import caller_location
 
 
@@ -27,6 +28,7 @@ class Operation:
     operands : names of the leading arguments that hold values
     options : names and defaults of the remaining, static arguments
     elementwise : whether operands broadcast and each output element needs one of each
+    probe : stands in for ``evaluate`` where only the shape of the result matters
     """
 
     name: str
@@ -34,6 +36,7 @@ class Operation:
     operands: tuple[str, ...] = ("x",)
     options: Mapping[str, Any] = field(default_factory=dict)
     elementwise: bool = False
+    probe: Callable[..., Any] | None = None
 
     def normalise(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -184,6 +187,9 @@ OPERATIONS: dict[str, Operation] = {
     "cholesky": Operation("cholesky", np.linalg.cholesky, ("a",)),
     "inv": Operation("inv", np.linalg.inv, ("a",)),
     "solve": Operation("solve", np.linalg.solve, ("a", "b")),
+    "solve_ode": Operation("solve_ode", higher_order.ode, probe=higher_order.ode_shape),
+    "solve_newton": Operation("solve_newton", higher_order.newton, probe=higher_order.newton_shape),
+    "scan": Operation("scan", higher_order.scan, probe=higher_order.scan_shape),
 }
 
 _FUNCTIONS: dict[Callable[..., Any], str] = {
@@ -250,7 +256,8 @@ def operation_for(function: Callable[..., Any]) -> Operation:
 
 def supported_functions() -> list[str]:
     """Names of the functions that a model may call on symbols, for the documentation."""
-    return sorted(name for name in OPERATIONS if name not in ("call", "getitem"))
+    special = {"call", "getitem", *(n for n, op in OPERATIONS.items() if op.probe is not None)}
+    return sorted(OPERATIONS.keys() - special)
 
 
 def _unsupported(name: str, module: str = "") -> NoReturn:

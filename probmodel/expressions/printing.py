@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from probmodel.expressions.closure import Closure
 from probmodel.expressions.expression import Apply, Constant, Symbol
 
 # Operator: (text, LaTeX, precedence). Higher binds tighter.
@@ -156,8 +157,15 @@ class _Printer:
 
     def _call(self, node: Apply) -> str:
         name = node.operation.name
+        closures = [v for v in node.kwargs.values() if isinstance(v, Closure)]
+        if closures:
+            parts = [*(self.name(c.name) for c in closures), self._argument(node.args[0]), "..."]
+            return self._called(name, parts)
         parts = [self._argument(arg) for arg in node.args]
         parts += [f"{k}={v}" for k, v in node.kwargs.items() if v != node.operation.options.get(k)]
+        return self._called(name, parts)
+
+    def _called(self, name: str, parts: list[str]) -> str:
         if not self.language:
             return f"{name}({', '.join(parts)})"
         if name == "sqrt":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from probmodel.errors import DataError, ModelError, ShapeError
 from probmodel.expressions import (
     Apply,
+    Closure,
     Constant,
     Expression,
     as_expression,
@@ -81,7 +83,9 @@ class Evaluator:
             self._check_static(node)
         args = map_leaves(node.args, lambda leaf: self._values[id(leaf)])
         kwargs = {
-            k: map_leaves(v, lambda leaf: _as_index(self._values[id(leaf)]))
+            k: self._callable(v)
+            if isinstance(v, Closure)
+            else map_leaves(v, lambda leaf: _as_index(self._values[id(leaf)]))
             for k, v in node.kwargs.items()
         }
         if node.operation.name == "getitem":
@@ -89,9 +93,10 @@ class Evaluator:
         return self._call(node, args, kwargs, random)
 
     def _call(self, node: Apply, args: Any, kwargs: Any, random: bool) -> Array:
+        probe = node.operation.probe if random else None
         try:
             with np.errstate(all="ignore"):
-                return np.asarray(node.operation.evaluate(*args, **kwargs))
+                return np.asarray((probe or node.operation.evaluate)(*args, **kwargs))
         except np.linalg.LinAlgError as error:
             if random:  # at the probing point only; while sampling such a point is rejected
                 return np.full(np.shape(args[-1]), np.nan)
@@ -113,6 +118,19 @@ class Evaluator:
                 location=node.location,
                 expression=repr(node),
             ) from error
+
+    def _callable(self, closure: Closure) -> Callable[..., Array]:
+        """Return a traced function as one of numbers; its body is evaluated as models are."""
+
+        def call(*values: Any) -> Array:
+            inner = Evaluator()
+            for symbol, value in zip(closure.arguments, values, strict=True):
+                inner.define(symbol, value, random=True)
+            for node in closure.captured:
+                inner.define(node, self.value(node), random=id(node) in self._random)
+            return inner.value(closure.body)
+
+        return call
 
     def _check_static(self, node: Apply) -> None:
         static: list[Any] = list(node.kwargs.values())

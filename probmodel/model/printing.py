@@ -46,7 +46,7 @@ def model_text(model: Model) -> str:
             rows.append((f"  {title}", ""))
             rows += [(f"    {_line(d)}", _shape_text(binding, d)) for d in members]
     width = min(72, max(len(left) for left, _ in rows)) + 2
-    lines = [f"{left:<{width}}{right}".rstrip() for left, right in rows]
+    lines = [f"{left:<{width - 2}}  {right}".rstrip() for left, right in rows]
     return "\n".join([binding.name, *lines])
 
 

@@ -463,7 +463,7 @@ def verdict(text):
         x, direction = rng.standard_normal((2, density.dim))
         low, mid, high = (density.values_at(x + t * direction, [made])[0] for t in (-1, 0, 1))
         bends.append(np.abs(high - 2 * mid + low).max())
-    return Structure(Lowering(binding), binding.evaluator).is_affine(made), max(bends)
+    return Structure(Lowering.of(binding), binding.evaluator).is_affine(made), max(bends)
 
 
 @pytest.mark.parametrize("text", AFFINE)

@@ -1,0 +1,173 @@
+"""A traced function on a batch of chains: its values, and derivatives pulled back through it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import autograd.numpy as anp
+import numpy as np
+
+from probmodel.density.alignment import Operand, shape_of
+from probmodel.density.codegen import compile_values
+from probmodel.density.program import Ref
+from probmodel.expressions import Closure
+from probmodel.model.evaluation import Evaluator
+from probmodel.types import Array
+
+
+class BatchedFunction:
+    """A function of some arguments and of what it captured, each with a leading row axis.
+
+    Parameters
+    ----------
+    closure : the traced function
+    shapes : of its arguments, for one row
+    captured : the operands behind ``closure.captured``; constants are built in
+
+    Attributes
+    ----------
+    shapes, shape : of the arguments and of the result, for one row
+    n_arguments : how many inputs are arguments; the others are what it captured that varies
+    """
+
+    def __init__(
+        self, closure: Closure, shapes: Sequence[tuple[int, ...]], captured: Sequence[Operand]
+    ) -> None:
+        self._closure = closure
+        self.shapes = tuple(shapes)
+        self._evaluator = Evaluator()
+        for symbol, shape in zip(closure.arguments, shapes, strict=True):
+            self._evaluator.define(symbol, np.zeros(shape), random=True)
+        varying = []
+        for node, operand in zip(closure.captured, captured, strict=True):
+            random = isinstance(operand, Ref)
+            value = np.zeros(shape_of(operand)) if random else operand
+            self._evaluator.define(node, value, random=random)
+            varying += [node] if random else []
+        self._inputs = [*closure.arguments, *varying]
+        self.n_arguments = len(closure.arguments)
+        self.shape = self._evaluator.shape(closure.body)
+        self.constant = self._evaluator.is_constant(closure.body)
+
+    @cached_property
+    def _program(self) -> Any:
+        from probmodel.density.lowering import Lowering
+
+        lowering = Lowering(self._evaluator, self._inputs)
+        return lowering.finish([lowering.lower(self._closure.body)])
+
+    @cached_property
+    def _compiled(self) -> Any:
+        return compile_values(self._program)
+
+    @cached_property
+    def _pulled(self) -> Any:
+        """Value and gradient of the sum of the result times a weight, which comes last."""
+        from probmodel.density.lowering import Lowering
+
+        lowering = Lowering(self._evaluator, self._inputs)
+        weight = lowering.input(self.shape)
+        body = lowering.lower(self._closure.body)
+        weighted = lowering.emit(anp.multiply, [body, weight], self.shape)
+        return lowering.finish([lowering.total(weighted)]).sum_and_gradient
+
+    def values(self, *inputs: Array) -> Array:
+        """Return the results: (rows, *shape)."""
+        if self.constant:
+            value = self._evaluator.value(self._closure.body)
+            return np.broadcast_to(value, (len(inputs[0]), *self.shape))
+        result: Array = self._compiled(*inputs)
+        return result
+
+    def traced(self, *inputs: Any) -> Any:
+        """Return the same, traceable by autograd."""
+        if self.constant:
+            return self.values(*inputs)
+        return self._program.traced(inputs)[0]
+
+    def pull_back(self, weight: Array, *inputs: Array) -> list[Array]:
+        """Return derivatives of the sum of ``weight`` times the results, one for each input.
+
+        Parameters
+        ----------
+        weight : (rows, *shape)
+        *inputs : each leading with the rows
+        """
+        if self.constant:
+            return [np.zeros(np.shape(a)) for a in inputs]
+        slopes = self._pulled(*inputs, weight)[1][:-1]
+        return [
+            np.zeros(np.shape(a)) if s is None else s for a, s in zip(inputs, slopes, strict=True)
+        ]
+
+
+class BoundFunction:
+    """A batched function with what it captured: one set of values for each chain.
+
+    Its arguments may have further axes in front of the chain axis.
+
+    Parameters
+    ----------
+    function : a batched function
+    captured : (chains, ...) each
+    """
+
+    def __init__(self, function: BatchedFunction, captured: Sequence[Array]) -> None:
+        self.function = function
+        self.captured = list(captured)
+
+    def values(self, *arguments: Array) -> Array:
+        """Results for one value of each argument per chain: (chains, *shape)."""
+        return self.function.values(*arguments, *self.captured)
+
+    def jacobian(self, position: int, arguments: Sequence[Array]) -> Array:
+        """Return the derivatives of a vector result in a vector argument: (*lead, n, m).
+
+        Parameters
+        ----------
+        position : of the argument
+        arguments : (*lead, ...) each; the last axis of ``lead`` is the chain axis
+        """
+        function = self.function
+        lead = self._lead(arguments)
+        size = int(np.prod(function.shape, dtype=int))
+        units = np.eye(size).reshape(size, *(1,) * len(lead), *function.shape)
+        weight = np.broadcast_to(units, (size, *lead, *function.shape))
+        repeated = [np.broadcast_to(a, (size, *np.shape(a))) for a in arguments]
+        slopes = self._pull(weight, repeated)[position]
+        return np.moveaxis(slopes.reshape(size, *lead, -1), 0, -2)
+
+    def pull_back(
+        self, weight: Array, arguments: Sequence[Array]
+    ) -> tuple[list[Array], list[Array]]:
+        """Return the derivatives of the sum of ``weight`` times the results.
+
+        Returns
+        -------
+        in_arguments : (*lead, ...) each
+        in_captured : (chains, ...) each, summed over the axes in front of the chains
+        """
+        slopes = self._pull(weight, arguments)
+        n = self.function.n_arguments
+        own = [s.reshape(np.shape(a)) for s, a in zip(slopes[:n], arguments, strict=True)]
+        captured = [
+            s.reshape(-1, *c.shape).sum(axis=0)
+            for s, c in zip(slopes[n:], self.captured, strict=True)
+        ]
+        return own, captured
+
+    def _lead(self, arguments: Sequence[Array]) -> tuple[int, ...]:
+        """Axes in front of one value of the first argument."""
+        return arguments[0].shape[: arguments[0].ndim - len(self.function.shapes[0])]
+
+    def _pull(self, weight: Array, arguments: Sequence[Array]) -> list[Array]:
+        lead = self._lead(arguments)
+        rows = int(np.prod(lead, dtype=int))
+        flat = [a.reshape(rows, *a.shape[len(lead) :]) for a in arguments]
+        flat += [
+            np.broadcast_to(c, (*lead, *c.shape[1:])).reshape(rows, *c.shape[1:])
+            for c in self.captured
+        ]
+        return self.function.pull_back(weight.reshape(rows, *self.function.shape), *flat)

@@ -1,0 +1,136 @@
+"""Differential equations on a batch of chains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import autograd.numpy as anp
+import numpy as np
+
+from probmodel.density.alignment import Operand, Shape, batched, first_ref, shape_of
+from probmodel.density.batched_function import BatchedFunction, BoundFunction
+from probmodel.density.program import Recorder, Ref
+from probmodel.density.solver_primitive import Pulled, as_primitive, plain
+from probmodel.errors import ModelError
+from probmodel.expressions import Closure
+from probmodel.solvers.adjoint import Pull, pull_back
+from probmodel.solvers.runge_kutta import Solution, Tolerances, at_fraction, solve
+from probmodel.solvers.tableau import METHODS
+from probmodel.types import Array
+
+
+class _OdeSystem:
+    """The right-hand side of a differential equation, as the solvers take it."""
+
+    def __init__(self, bound: BoundFunction) -> None:
+        self.bound = bound
+
+    def __call__(self, t: Array, y: Array) -> Array:
+        return self.bound.values(t, y)
+
+    def jacobian(self, t: Array, y: Array) -> Array:
+        return self.bound.jacobian(1, (t, y))
+
+
+class Ode:
+    """An initial value problem for a batch of chains.
+
+    Parameters
+    ----------
+    function : the right-hand side, of time and state
+    times : the initial time, and the times at which the state is wanted
+    method : a name from `METHODS`
+    tolerances : of a step
+    """
+
+    def __init__(
+        self, function: BatchedFunction, times: Array, method: str, tolerances: Tolerances
+    ) -> None:
+        self.function = function
+        self.times = times
+        self.method = method
+        self.tableau = METHODS[method]()
+        self.tolerances = tolerances
+
+    def _solve(self, initial: Array, captured: Sequence[Array]) -> tuple[_OdeSystem, Solution]:
+        system = _OdeSystem(BoundFunction(self.function, captured))
+        with np.errstate(all="ignore"):
+            return system, solve(system, self.tableau, initial, self.times, self.tolerances)
+
+    def run(self, initial: Array, *captured: Array) -> Array:
+        """States at the times: (chains, n), ... -> (chains, times, n)."""
+        return self._solve(initial, captured)[1].y
+
+    def run_with_vjp(self, initial: Array, *captured: Array) -> Pulled:
+        """Return the same, and what pulls derivatives back through the steps taken."""
+        system, solution = self._solve(initial, captured)
+
+        def vjp(g: Array) -> tuple[Array, ...]:
+            totals = [np.zeros(np.shape(c)) for c in captured]
+            start = np.zeros(initial.shape)
+            with np.errstate(all="ignore"):
+                for part in pull_back(system, self.tableau, solution, g):
+                    if not isinstance(part, Pull):
+                        start = part
+                        continue
+                    slopes = system.bound.pull_back(part.weight, (part.t, part.y))[1]
+                    for total, slope in zip(totals, slopes, strict=True):
+                        total += slope
+            return (start, *totals)
+
+        return solution.y, vjp
+
+    def traced(self, initial: Any, *captured: Any) -> Any:
+        """Repeat the steps of a solution with operations that autograd can differentiate."""
+        if self.tableau.implicit:
+            raise ModelError(
+                f"second derivatives through solve_ode(method={self.method!r}) are not known. Use "
+                "method='rk45', or a sampler that needs gradients only."
+            )
+        _, solution = self._solve(plain(initial), [plain(c) for c in captured])
+        y, slope, pieces = initial, None, []
+        for step in solution.steps:
+            h = step.h[:, None]
+            k = [self.function.traced(step.t, y, *captured) if slope is None else slope]
+            for i in range(1, len(self.tableau.b)):
+                at = y + h * sum(a * kj for a, kj in zip(self.tableau.A[i], k, strict=False) if a)
+                k.append(self.function.traced(step.t + self.tableau.c[i] * step.h, at, *captured))
+            if len(step.chain):
+                weights = at_fraction(self.tableau, step.fraction)
+                rise = sum(weights[:, s, None] * kj[step.chain] for s, kj in enumerate(k))
+                pieces.append(y[step.chain] + h[step.chain] * rise)
+            y = y + h * sum(b * kj for b, kj in zip(self.tableau.b, k, strict=True))
+            slope = anp.where(h > 0.0, k[-1], k[0])
+        return self._in_order(solution, pieces)
+
+    def _in_order(self, solution: Solution, pieces: Sequence[Any]) -> Any:
+        """Put the values at the requested times, found step by step, in their places."""
+        chains, times, n = solution.y.shape
+        place = np.full(chains * times, -1)
+        found = [(s.chain, s.output) for s in solution.steps]
+        flat = np.concatenate([chain * times + output for chain, output in found])
+        place[flat] = np.arange(len(flat))
+        rows = anp.concatenate([*pieces, np.full((1, n), np.nan)])
+        return anp.reshape(rows[place], (chains, times, n))
+
+
+def solve_ode(
+    recorder: Recorder,
+    shape: Shape,
+    initial: Operand,
+    *captured: Operand,
+    function: Closure,
+    times: Array,
+    method: str,
+    rtol: float,
+    atol: float,
+    max_steps: int,
+) -> Ref:
+    """Solve an initial value problem."""
+    batched_function = BatchedFunction(function, [(), shape_of(initial)], captured)
+    problem = Ode(batched_function, times, method, Tolerances(rtol, atol, max_steps))
+    like = first_ref([initial, *captured])
+    varying = [c for c in captured if isinstance(c, Ref)]
+    solver = as_primitive(problem.run, problem.run_with_vjp, problem.traced)
+    return recorder.emit(solver, batched(recorder, initial, like), *varying, shape=shape)

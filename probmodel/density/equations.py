@@ -1,0 +1,99 @@
+"""Roots of systems of equations on a batch of chains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import autograd.numpy as anp
+import numpy as np
+
+from probmodel.density.alignment import Operand, Shape, batched, first_ref, shape_of
+from probmodel.density.batched_function import BatchedFunction, BoundFunction
+from probmodel.density.program import Recorder, Ref
+from probmodel.density.solver_primitive import Pulled, as_primitive, plain
+from probmodel.expressions import Closure
+from probmodel.solvers.newton import find_roots
+from probmodel.types import Array
+
+
+class Equations:
+    """Equations ``f(x) = 0`` for a batch of chains, with derivatives of the implicit function.
+
+    Parameters
+    ----------
+    function : of x, and of what it captured
+    tolerance, max_steps : of the search
+    """
+
+    def __init__(self, function: BatchedFunction, tolerance: float, max_steps: int) -> None:
+        self.function = function
+        self.tolerance = tolerance
+        self.max_steps = max_steps
+
+    def run(self, guess: Array, *captured: Array) -> Array:
+        """Roots: (chains, n), ... -> (chains, n)."""
+        bound = BoundFunction(self.function, captured)
+        with np.errstate(all="ignore"):
+            return find_roots(
+                bound.values,
+                lambda x: bound.jacobian(0, (x,)),
+                guess,
+                self.tolerance,
+                self.max_steps,
+            )
+
+    def run_with_vjp(self, guess: Array, *captured: Array) -> Pulled:
+        """Return the roots, and what pulls derivatives back: ``dx = -(df/dx)^-1 df``."""
+        x = self.run(guess, *captured)
+        bound = BoundFunction(self.function, captured)
+
+        def vjp(g: Array) -> tuple[Array, ...]:
+            inverse = _inverses(bound.jacobian(0, (x,)))
+            weight = -np.einsum("cij,ci->cj", inverse, g)
+            _, slopes = bound.pull_back(weight, (x,))
+            return (np.zeros(guess.shape), *slopes)
+
+        return x, vjp
+
+    def traced(self, guess: Any, *captured: Any) -> Any:
+        """Return the roots with two Newton steps from them, which autograd can differentiate twice.
+
+        One step at a root has the first derivative of the implicit function, and two have the
+        second, even though the matrix of both is held.
+        """
+        plainly = [plain(c) for c in captured]
+        x: Any = self.run(plain(guess), *plainly)
+        inverse = _inverses(BoundFunction(self.function, plainly).jacobian(0, (x,)))
+        for _ in range(2):
+            gap = self.function.traced(x, *captured)
+            x = x - anp.einsum("cij,cj->ci", inverse, gap)
+        return x
+
+
+def _inverses(jacobian: Array) -> Array:
+    """Inverse matrices; NaN for a chain whose matrix has none."""
+    inverse = np.full(jacobian.shape, np.nan)
+    good = np.asarray(np.isfinite(jacobian).all(axis=(1, 2)))
+    good &= np.linalg.cond(np.where(good[:, None, None], jacobian, 0.0)) < 1.0 / np.finfo(float).eps
+    inverse[good] = np.linalg.inv(jacobian[good])
+    return inverse
+
+
+def solve_newton(
+    recorder: Recorder,
+    shape: Shape,
+    guess: Operand,
+    *captured: Operand,
+    function: Closure,
+    tolerance: float,
+    max_steps: int,
+) -> Ref:
+    """Solve a system of equations."""
+    equations = Equations(
+        BatchedFunction(function, [shape_of(guess)], captured), tolerance, max_steps
+    )
+    like = first_ref([guess, *captured])
+    varying: Sequence[Ref] = [c for c in captured if isinstance(c, Ref)]
+    solver = as_primitive(equations.run, equations.run_with_vjp, equations.traced)
+    return recorder.emit(solver, batched(recorder, guess, like), *varying, shape=shape)

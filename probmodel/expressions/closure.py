@@ -1,0 +1,111 @@
+"""Functions that users hand to solvers, traced once into expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from probmodel.errors import Location, ModelError
+from probmodel.expressions.expression import (
+    Constant,
+    Expression,
+    Symbol,
+    apply,
+    as_expression,
+)
+from probmodel.expressions.graph import children, topological
+from probmodel.expressions.location import caller_location
+from probmodel.expressions.operations import operation_named
+
+
+class Closure:
+    """A function of some arguments, with what it uses of the model around it.
+
+    Attributes
+    ----------
+    name : of the function, for messages and printing
+    arguments : the symbols that stand for its arguments
+    captured : the largest expressions inside it that do not depend on its arguments: they are
+        computed once for all calls
+    body : its result, as an expression of the arguments and of what is captured
+    location : the line that handed it over
+    """
+
+    def __init__(
+        self,
+        name: str,
+        arguments: Sequence[Symbol],
+        body: Expression,
+        location: Location | None,
+    ) -> None:
+        self.name = name
+        self.arguments = tuple(arguments)
+        self.body = body
+        self.location = location
+        self.captured = tuple(_captured(self.arguments, body))
+
+
+def trace(function: Callable[..., Any], names: Sequence[str], *rest: Any) -> Closure:
+    """Call a function once with symbols and keep what it computes.
+
+    Parameters
+    ----------
+    function : takes one symbol for each of ``names``, then ``rest``; returns an expression, or a
+        list of numbers, which is the vector of them
+    names : of the arguments that change from call to call
+    *rest : further arguments, the same in every call
+
+    Raises
+    ------
+    ModelError
+        If it cannot be called so, or returns nothing.
+    """
+    name = getattr(function, "__name__", type(function).__name__)
+    location = caller_location()
+    if not callable(function):
+        raise ModelError(
+            f"expected a function of ({', '.join(names)}, ...); got {type(function).__name__}.",
+            location=location,
+            given=function,
+        )
+    symbols = [Symbol(n) for n in names]
+    try:
+        result = function(*symbols, *rest)
+    except NameError as error:
+        raise ModelError(
+            f"{name}: {error}. A function does not see the names of the class body around it: hand "
+            "them over as further arguments.",
+            location=location,
+            function=name,
+        ) from error
+    except TypeError as error:
+        if isinstance(error, ModelError) or error.__traceback__ is None:
+            raise
+        if error.__traceback__.tb_next is not None:  # it was called, and failed inside
+            raise
+        takes = ", ".join([*names, *(f"argument {i + 1}" for i in range(len(rest)))])
+        raise ModelError(
+            f"{name} is called with ({takes}): {error}.", location=location, function=name
+        ) from error
+    if result is None:
+        raise ModelError(
+            f"{name} returns nothing; it must return its result.", location=location, function=name
+        )
+    if isinstance(result, (list, tuple)):
+        result = apply(operation_named("stack"), list(result))
+    return Closure(name, symbols, as_expression(result), location)
+
+
+def _captured(arguments: Sequence[Symbol], body: Expression) -> list[Expression]:
+    """Expressions that do not depend on the arguments but are used by some that do."""
+    order = topological([body])
+    dependent = {id(symbol) for symbol in arguments}
+    for node in order:
+        if any(id(child) in dependent for child in children(node)):
+            dependent.add(id(node))
+    used = [child for node in order if id(node) in dependent for child in children(node)]
+    found: dict[int, Expression] = {}
+    for node in [*used, body]:
+        if id(node) not in dependent and not isinstance(node, Constant):
+            found.setdefault(id(node), node)
+    return list(found.values())

@@ -1,0 +1,9 @@
+"""Functions of a model's symbols beyond NumPy's: recurrences, solvers, integrals."""
+
+from probmodel.functions.interpolation import interpolate
+from probmodel.functions.newton import solve_newton
+from probmodel.functions.ode import solve_ode
+from probmodel.functions.quadrature import integrate_1d
+from probmodel.functions.scan import scan
+
+__all__ = ["integrate_1d", "interpolate", "scan", "solve_newton", "solve_ode"]

@@ -1,0 +1,1 @@
+"""Numerical solvers for a batch of problems at once: one row for each chain."""
