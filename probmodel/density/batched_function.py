@@ -73,6 +73,14 @@ class BatchedFunction:
         weighted = lowering.emit(anp.multiply, [body, weight], self.shape)
         return lowering.finish([lowering.total(weighted)]).sum_and_gradient
 
+    def uses(self, position: int) -> bool:
+        """Whether the result depends on an argument."""
+        if self.constant:
+            return False
+        slot = self._program.inputs[position].slot
+        used = {slot for step in self._program.steps for _, slot in step.inputs}
+        return slot in used or any(o.slot == slot for o in self._program.outputs)
+
     def values(self, *inputs: Array) -> Array:
         """Return the results: (rows, *shape)."""
         if self.constant:

@@ -25,6 +25,7 @@ class _OdeSystem:
 
     def __init__(self, bound: BoundFunction) -> None:
         self.bound = bound
+        self.autonomous = not bound.function.uses(0)
 
     def __call__(self, t: Array, y: Array) -> Array:
         return self.bound.values(t, y)
@@ -89,30 +90,30 @@ class Ode:
                 "method='rk45', or a sampler that needs gradients only."
             )
         _, solution = self._solve(plain(initial), [plain(c) for c in captured])
-        y, slope, pieces = initial, None, []
-        for step in solution.steps:
-            h = step.h[:, None]
-            k = [self.function.traced(step.t, y, *captured) if slope is None else slope]
+        y, slope, starts, slopes = initial, None, [], []
+        for t, size in zip(solution.steps.t, solution.steps.h, strict=True):
+            h = size[:, None]
+            k = [self.function.traced(t, y, *captured) if slope is None else slope]
             for i in range(1, len(self.tableau.b)):
                 at = y + h * sum(a * kj for a, kj in zip(self.tableau.A[i], k, strict=False) if a)
-                k.append(self.function.traced(step.t + self.tableau.c[i] * step.h, at, *captured))
-            if len(step.chain):
-                weights = at_fraction(self.tableau, step.fraction)
-                rise = sum(weights[:, s, None] * kj[step.chain] for s, kj in enumerate(k))
-                pieces.append(y[step.chain] + h[step.chain] * rise)
+                k.append(self.function.traced(t + self.tableau.c[i] * size, at, *captured))
+            starts.append(y)
+            slopes.append(anp.stack(k))
             y = y + h * sum(b * kj for b, kj in zip(self.tableau.b, k, strict=True))
             slope = anp.where(h > 0.0, k[-1], k[0])
-        return self._in_order(solution, pieces)
+        return self._between(solution, anp.stack(starts), anp.stack(slopes))
 
-    def _in_order(self, solution: Solution, pieces: Sequence[Any]) -> Any:
-        """Put the values at the requested times, found step by step, in their places."""
+    def _between(self, solution: Solution, starts: Any, slopes: Any) -> Any:
+        """Return the values at the requested times, from the starts of steps and their stages."""
+        step, chain, output, fraction = solution.passages
         chains, times, n = solution.y.shape
-        place = np.full(chains * times, -1)
-        found = [(s.chain, s.output) for s in solution.steps]
-        flat = np.concatenate([chain * times + output for chain, output in found])
-        place[flat] = np.arange(len(flat))
-        rows = anp.concatenate([*pieces, np.full((1, n), np.nan)])
-        return anp.reshape(rows[place], (chains, times, n))
+        h = solution.steps.h[step, chain]
+        weights = at_fraction(self.tableau, fraction) * h[:, None]
+        rise = anp.sum(weights[:, :, None] * slopes[step, :, chain], axis=1)
+        rows = anp.concatenate([starts[step, chain] + rise, np.full((1, n), np.nan)])
+        place = np.full((chains, times), -1)
+        place[chain, output] = np.arange(len(step))
+        return anp.reshape(rows[place.reshape(-1)], (chains, times, n))
 
 
 def solve_ode(

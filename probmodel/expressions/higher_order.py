@@ -104,6 +104,8 @@ def _check_shape(result: Any, state: Array, what: str) -> None:
 class _OneProblem:
     """A right-hand side for one state, as a system of one chain."""
 
+    autonomous = False
+
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
 

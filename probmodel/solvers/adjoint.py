@@ -8,12 +8,12 @@ lie inside it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from probmodel.solvers.runge_kutta import Solution, Step, System, at_fraction, inverse
+from probmodel.solvers.runge_kutta import Passages, Solution, System, at_fraction, inverse
 from probmodel.solvers.tableau import Tableau
 from probmodel.types import Array
 
@@ -56,27 +56,29 @@ def pull_back(
     slope = np.zeros((chains, n))
     per_step = len(tableau.b) * chains * n * (n + 1)
     size = max(1, _BLOCK // per_step)
-    steps = [s for s in solution.steps if s.h.any()]
-    for end in range(len(steps), 0, -size):
-        slope, pull = _block(system, tableau, steps[max(0, end - size) : end], g, slope)
+    for end in range(len(solution.steps.h), 0, -size):
+        part = slice(max(0, end - size), end)
+        slope, pull = _block(system, tableau, solution, part, g, slope)
         yield pull
     yield slope
 
 
 def _block(
-    system: System, tableau: Tableau, steps: Sequence[Step], g: Array, slope: Array
+    system: System, tableau: Tableau, solution: Solution, part: slice, g: Array, slope: Array
 ) -> tuple[Array, Pull]:
     """Pull ``slope``, the derivative in the state after these steps, back through them."""
-    y, h = (np.stack([getattr(s, name) for s in steps]) for name in ("y", "h"))
-    k = np.stack([s.k for s in steps])
-    t = np.stack([s.t for s in steps])[:, None] + tableau.c[:, None] * h[:, None]
+    start, h, y, k = (a[part] for a in solution.steps)
+    t = start[:, None] + tableau.c[:, None] * h[:, None]
     rise = np.einsum("ij,bjcn->bicn", tableau.A, k)
     at = y[:, None] + h[:, None, :, None] * rise
     jacobian = system.jacobian(t, at)
-    in_slopes, in_state = _sources(tableau, steps, g, h, y.shape)
+    passages = solution.passages
+    first, last = np.searchsorted(passages.step, [part.start, part.stop])
+    inside = Passages(*(a[first:last] for a in passages))
+    in_slopes, in_state = _sources(tableau, inside, part.start, g, h, y.shape)
     weights, state = _through_stages(tableau, jacobian, h, in_slopes, in_state)
     after = np.empty(y.shape)
-    for i in range(len(steps) - 1, -1, -1):
+    for i in range(len(y) - 1, -1, -1):
         after[i] = slope
         slope = np.einsum("cnm,cm->cn", state[i, ..., 1:], slope) + state[i, ..., 0]
     weight = np.einsum("bscnm,bcm->bscn", weights[..., 1:], after) + weights[..., 0]
@@ -84,9 +86,14 @@ def _block(
 
 
 def _sources(
-    tableau: Tableau, steps: Sequence[Step], g: Array, h: Array, shape: tuple[int, ...]
+    tableau: Tableau,
+    passages: Passages,
+    start: int,
+    g: Array,
+    h: Array,
+    shape: tuple[int, ...],
 ) -> tuple[Array, Array]:
-    """Find what flows into the slopes and the starting states, in 1 + n columns.
+    """Find what flows into slopes and states of the steps from ``start`` on, in 1 + n columns.
 
     Column 0 comes from the requested times inside the steps; the others are unit vectors of the
     state at the end of a step.
@@ -97,23 +104,18 @@ def _sources(
     in_state : (steps, chains, n, 1 + n)
     """
     n = shape[-1]
-    in_slopes = np.zeros((len(steps), len(tableau.b), *shape[1:], 1 + n))
+    in_slopes = np.zeros((len(h), len(tableau.b), *shape[1:], 1 + n))
     in_state = np.zeros((*shape, 1 + n))
     units = np.eye(n)
     in_state[..., 1:] = units
     scaled = tableau.b[:, None] * h[:, None]
     in_slopes[..., 1:] = scaled[..., None, None] * units
-    place = np.repeat(np.arange(len(steps)), [len(step.chain) for step in steps])
-    if len(place):
-        chain, output, fraction = (
-            np.concatenate([getattr(step, name) for step in steps])
-            for name in ("chain", "output", "fraction")
-        )
-        flow = g[chain, output]
-        share = at_fraction(tableau, fraction) * h[place, chain, None]
-        np.add.at(in_state[..., 0], (place, chain), flow)
-        inflow = in_slopes[..., 0].swapaxes(1, 2)
-        np.add.at(inflow, (place, chain), share[:, :, None] * flow[:, None])
+    place, chain = passages.step - start, passages.chain
+    flow = g[chain, passages.output]
+    share = at_fraction(tableau, passages.fraction) * h[place, chain, None]
+    np.add.at(in_state[..., 0], (place, chain), flow)
+    inflow = in_slopes[..., 0].swapaxes(1, 2)
+    np.add.at(inflow, (place, chain), share[:, :, None] * flow[:, None])
     return in_slopes, in_state
 
 

@@ -6,7 +6,6 @@ of size zero. What a chain computes does not depend on the others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -20,7 +19,14 @@ _NEWTON_TOLERANCE = 1e-3  # of the tolerance of the step
 
 
 class System(Protocol):
-    """Right-hand side ``dy/dt = f(t, y)`` for a batch: leading axes (..., chains)."""
+    """Right-hand side ``dy/dt = f(t, y)`` for a batch: leading axes (..., chains).
+
+    Attributes
+    ----------
+    autonomous : whether f does not depend on t, so that any time will do
+    """
+
+    autonomous: bool
 
     def __call__(self, t: Array, y: Array) -> Array:
         """Slopes: times (..., chains), states (..., chains, n) -> (..., chains, n)."""
@@ -37,39 +43,50 @@ class Tolerances(NamedTuple):
     max_steps: int
 
 
-class Step(NamedTuple):
-    """One step of all chains.
+class Steps(NamedTuple):
+    """Steps of all chains, in order of time.
 
     Attributes
     ----------
-    t, h : (chains,), its start and its size; zero where a chain did not move
-    y : (chains, n), the value at its start
-    k : (stages, chains, n)
-    chain, output, fraction : (m,), which requested times lie in the steps of which chains, and how
-        far into them
+    t, h : (steps, chains), their starts and their sizes; zero where a chain did not move
+    y : (steps, chains, n), the values at their starts
+    k : (steps, stages, chains, n)
     """
 
     t: Array
     h: Array
     y: Array
     k: Array
+
+
+class Passages(NamedTuple):
+    """Which requested times lie in which steps: one entry for each time that is reached.
+
+    Attributes
+    ----------
+    step, chain, output : (m,), indices of the step, the chain and the time
+    fraction : (m,), how far into the step
+    """
+
+    step: Array
     chain: Array
     output: Array
     fraction: Array
 
 
-@dataclass
-class Solution:
+class Solution(NamedTuple):
     """Values at the requested times, and the steps that led there.
 
     Attributes
     ----------
     y : (chains, times, n); NaN for chains that failed
-    steps : in order of time
+    steps : all steps
+    passages : where the requested times lie
     """
 
     y: Array
-    steps: list[Step] = field(default_factory=list)
+    steps: Steps
+    passages: Passages
 
 
 def solve(
@@ -90,34 +107,32 @@ def solve(
     Solution
         NaN for a chain whose state is not finite, or that needs more steps than allowed.
     """
-    chains, n = y0.shape
-    t, y, wanted = np.full(chains, times[0]), y0, times[1:]
-    solution = Solution(np.full((chains, len(wanted), n), np.nan))
+    t, y, end = np.full(len(y0), times[0]), y0, times[-1]
     slope = system(t, y)
     h = _first_step(system, t, y, slope, tableau.order, tolerances)
-    rejected = np.zeros(chains, dtype=bool)
+    rejected = np.zeros(len(y0), dtype=bool)
     active = np.isfinite(h)
-    done = np.zeros(chains, dtype=np.intp)
+    steps = []
     for _ in range(tolerances.max_steps):
         if not active.any():
             break
-        h = np.where(active, np.minimum(h, times[-1] - t), 0.0)
+        h = np.where(active, np.minimum(h, end - t), 0.0)
         k, solved = stages(system, tableau, t, y, h, slope, tolerances)
         y1 = y + h[:, None] * _combine(tableau.b, k)
         error = _norm(h[:, None] * _combine(tableau.error, k), y, y1, tolerances)
         accepted = active & solved & (error <= 1.0)
-        taken = np.where(accepted, h, 0.0)
-        kept = np.where(accepted[:, None], k, 0.0)
-        step = _record(solution, tableau, Step(t, taken, y, kept, done, done, t), wanted, done)
-        done = done + np.bincount(step.chain, minlength=chains)
-        t = np.where(done == len(wanted), times[-1], t + taken)
-        y = np.where(accepted[:, None], y1, y)
-        slope = np.where(accepted[:, None], k[-1], k[0])
+        moved = accepted[:, None]
+        steps.append((t, np.where(accepted, h, 0.0), y, np.where(moved, k, 0.0)))
+        arrived = accepted & (h == end - t)
+        t = np.where(arrived, end, np.where(accepted, t + h, t))
+        y = np.where(moved, y1, y)
+        slope = np.where(moved, k[-1], k[0])
         h = h * _factor(error, solved, rejected, tableau.order)
         rejected = active & ~accepted
-        active = active & (done < len(wanted)) & (t + h > t)
-    solution.y[done < len(wanted)] = np.nan
-    return solution
+        active = active & ~arrived & (t + h > t)
+    if not steps:
+        return _nothing(y0, len(times) - 1, tableau)
+    return _solution(tableau, Steps(*map(np.stack, zip(*steps, strict=True))), times)
 
 
 def stages(
@@ -133,8 +148,10 @@ def stages(
         scale = tol.absolute + tol.relative * np.abs(y)
         newton = inverse(system.jacobian(t, y), h * diagonal)
     for i in range(1, len(k)):
-        base = y + step * _combine(tableau.A[i, :i], k[:i])
-        at = t + tableau.c[i] * h
+        base = _combine(tableau.A[i, :i], k[:i])
+        base *= step
+        base += y
+        at = t if system.autonomous else t + tableau.c[i] * h
         if diagonal:
             k[i], converged = _newton(system, at, base, step * diagonal, k[i - 1], newton, scale)
             solved &= converged
@@ -213,22 +230,35 @@ def _first_step(
     return np.minimum(100.0 * h, np.where(most > 1e-15, root, np.maximum(1e-6, 1e-3 * h)))
 
 
-def _record(solution: Solution, tableau: Tableau, step: Step, wanted: Array, done: Array) -> Step:
-    """Keep a step, and write the values at the requested times that it passes."""
-    end = step.t + step.h
-    reached = np.searchsorted(wanted, end + 1e-12 * np.abs(end), side="right")
-    count = np.where(step.h > 0.0, reached - done, 0)
-    chain = np.repeat(np.arange(len(count)), count)
-    start = np.cumsum(count) - count
-    output = done[chain] + np.arange(len(chain)) - start[chain]
-    fraction = (wanted[output] - step.t[chain]) / step.h[chain]
-    step = step._replace(chain=chain, output=output, fraction=fraction)
-    solution.steps.append(step)
-    if len(chain):
-        weights = at_fraction(tableau, fraction)
-        rise = np.einsum("ms,smn->mn", weights, step.k[:, chain])
-        solution.y[chain, output] = step.y[chain] + step.h[chain, None] * rise
-    return step
+def _solution(tableau: Tableau, steps: Steps, times: Array) -> Solution:
+    """Read off the values at the requested times."""
+    n_steps, _, chains, n = steps.k.shape
+    wanted = times[1:]
+    ends = np.where(steps.h > 0.0, steps.t + steps.h, -np.inf)
+    reached = np.searchsorted(wanted, ends + 1e-12 * np.abs(times).max(), side="right")
+    reached = np.maximum.accumulate(np.where(np.isfinite(ends), reached, 0), axis=0)
+    count = np.diff(reached, axis=0, prepend=0).reshape(-1)
+    place = np.repeat(np.arange(n_steps * chains), count)
+    step, chain = np.divmod(place, chains)
+    output = (reached.reshape(-1) - count)[place] + np.arange(len(place))
+    output -= (np.cumsum(count) - count)[place]
+    h = steps.h[step, chain]
+    fraction = (wanted[output] - steps.t[step, chain]) / h
+    rise = np.einsum("ms,msn->mn", at_fraction(tableau, fraction), steps.k[step, :, chain])
+    y = np.full((chains, len(wanted), n), np.nan)
+    y[chain, output] = steps.y[step, chain] + h[:, None] * rise
+    y[reached[-1] < len(wanted)] = np.nan
+    return Solution(y, steps, Passages(step, chain, output, fraction))
+
+
+def _nothing(y0: Array, times: int, tableau: Tableau) -> Solution:
+    """Return a solution without a step, where no chain can take one."""
+    chains, n = y0.shape
+    none = np.zeros((0, chains))
+    steps = Steps(none, none, np.zeros((0, chains, n)), np.zeros((0, len(tableau.b), chains, n)))
+    index = np.zeros(0, dtype=np.intp)
+    passages = Passages(index, index, index, np.zeros(0))
+    return Solution(np.full((chains, times, n), np.nan), steps, passages)
 
 
 def at_fraction(tableau: Tableau, fraction: Array) -> Array:

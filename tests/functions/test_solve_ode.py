@@ -19,6 +19,8 @@ TIMES = np.array([0.4, 1.0, 2.5, 2.6, 6.0])
 class Linear:
     """The system dy/dt = A y for each chain, whose solution is known."""
 
+    autonomous = True
+
     def __init__(self, A):
         self.A = A
 
@@ -76,7 +78,7 @@ def test_the_implicit_method_takes_long_steps_where_the_explicit_one_cannot():
     for method, tableau in METHODS.items():
         solution = solve(Linear(A), tableau(), np.ones((1, 2)), np.array([0.0, 10.0]), tolerances)
         np.testing.assert_allclose(solution.y[0, 0], expm(10 * A[0]) @ np.ones(2), atol=1e-4)
-        counts[method] = len(solution.steps)
+        counts[method] = len(solution.steps.h)
     assert counts["esdirk43"] < 100 < 1000 < counts["rk45"]
 
 
@@ -163,7 +165,9 @@ def test_a_wrong_adjoint_would_be_found(assert_derivatives, monkeypatch):
     from probmodel.density import differential
 
     def short(system, tableau, solution, g):
-        solution.steps.pop(len(solution.steps) // 2)
+        k = solution.steps.k.copy()
+        k[len(k) // 2] *= 1.01
+        solution = solution._replace(steps=solution.steps._replace(k=k))
         return pull_back(system, tableau, solution, g)
 
     monkeypatch.setattr(differential, "pull_back", short)
