@@ -7,28 +7,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probmodel.constraints import CholeskyFactor, Positive, PositiveDefinite, Real
+from probmodel.constraints import Positive, Real
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter, Thunk
 from probmodel.distributions.domain import where_valid
+from probmodel.distributions.matrix_forms import Covariance, CovarianceRoot, MatrixArguments
 from probmodel.distributions.student_t import tail_information
-from probmodel.distributions.whitening import (
-    Memory,
-    Whitening,
-    from_constant_lower,
-    from_lower,
-    one_by_one,
-)
-from probmodel.errors import ModelError
-from probmodel.expressions import caller_location
-from probmodel.linalg import cholesky, diagonal, embed_diagonal, solve_lower, transpose
+from probmodel.linalg import diagonal
 from probmodel.special import betaln, digamma, gammaln
 from probmodel.types import Array
 
 _LOG_PI = float(np.log(np.pi))
 
 
-class MvStudentT(Distribution):
+class MvStudentT(MatrixArguments):
     r"""Multivariate Student t distribution, by its scale matrix or the Cholesky factor of that.
 
     .. math:: p(y) = \frac{\Gamma((\nu + n) / 2)}{\Gamma(\nu / 2) (\nu \pi)^{n/2} |\Sigma|^{1/2}}
@@ -63,79 +55,28 @@ class MvStudentT(Distribution):
     information.
     """
 
-    parameters: ClassVar = {
+    signature: ClassVar = {
         "df": Parameter(Positive()),
         "loc": Parameter(Real(), event_ndim=1),
-        "scale": Parameter(PositiveDefinite(), event_ndim=2),
+        "matrix": {"scale": Covariance, "cholesky": CovarianceRoot},
     }
     event_ndim = 1
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> MvStudentT:
-        """Return an instance of the class for the matrix that is given."""
-        if cls is not MvStudentT or not (args or kwargs):
-            return object.__new__(cls)
-        given = [name for name in _FORMS if name in kwargs]
-        if len(args) > 2 and "scale" not in given:
-            given.insert(0, "scale")
-        if len(given) != 1:
-            raise ModelError(
-                "MvStudentT takes df, loc and exactly one of scale= and cholesky=; "
-                f"{' and '.join(given) or 'none'} was given.",
-                location=caller_location(),
-                expected=list(_FORMS),
-                given=given,
-            )
-        return object.__new__(_FORMS[given[0]])
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._constant = Memory(self._constant_whitening)
-
-    @property
-    def name(self) -> str:
-        """The distribution's name as it is printed."""
-        return "MvStudentT"
 
     def support(self) -> Constraint:
         """All real numbers, in each coordinate."""
         return Real()
 
-    def _root(self, matrix: Any) -> Any:
-        """Lower Cholesky factor of the scale matrix."""
-        return cholesky(matrix)
-
-    def _constant_whitening(self, matrix: Array) -> Whitening:
-        return from_constant_lower(np.tril(self._root(matrix)))
-
-    def _whitening(self, matrix: Any) -> Whitening:
-        if isinstance(matrix, np.ndarray) and matrix.ndim == 2:
-            return self._constant(matrix)
-        return one_by_one(from_lower(self._root(matrix)))
-
-    def _slope_in_matrix(self, xp: Any, weight: Any, dual: Any, matrix: Any) -> Any:
-        """Return the derivative in the matrix, given the gradient in loc and what weighs it."""
-        outer = weight[..., None, None] * dual[..., :, None] * dual[..., None, :]
-        root = cholesky(matrix)
-        eye = np.eye(np.shape(root)[-1])
-        return 0.5 * (outer - solve_lower(root, solve_lower(root, eye), transposed=True))
-
-    def _whitened_change(self, matrix: Array, change: Any) -> Any:
-        """Symmetric part of a change of the matrix, whitened by the matrix: (..., n, n)."""
-        root = cholesky(matrix)
-        s = solve_lower(root, transpose(solve_lower(root, change)))
-        return 0.5 * (s + transpose(s))
-
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; NaN for a matrix that is not positive definite."""
         df, loc, matrix = params
-        w = self._whitening(matrix)
+        w = self.forms["matrix"].vectors(matrix)
         z = w.whiten(value - loc)
         return log_spherical(xp, df, xp.sum(z * z, axis=-1), z.shape[-1]) + w.log_det
 
     def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
         """Return derivatives in value, degrees of freedom, location and matrix."""
         df, loc, matrix = params
-        w = self._whitening(matrix)
+        w = self.forms["matrix"].vectors(matrix)
         z = w.whiten(value - loc)
         dual, squares, n = w.adjoint(z), xp.sum(z * z, axis=-1), z.shape[-1]
         # The density is that of a normal vector of precision `weight`, as far as slopes go.
@@ -144,7 +85,9 @@ class MvStudentT(Distribution):
             lambda: -weight[..., None] * dual,
             lambda: slope_in_df(xp, df, squares, n),
             lambda: weight[..., None] * dual,
-            lambda: self._slope_in_matrix(xp, weight, dual, matrix),
+            lambda: self.forms["matrix"].slope(
+                xp, matrix, (weight[..., None] * dual)[..., None], dual[..., None]
+            ),
         )
 
     def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:
@@ -153,12 +96,12 @@ class MvStudentT(Distribution):
         of_df, of_loc, of_matrix = changes
         n, total = matrix.shape[-1], 0.0
         if of_loc is not None:
-            z = self._whitening(matrix).whiten(of_loc + np.zeros(n))
+            z = self.forms["matrix"].vectors(matrix).whiten(of_loc + np.zeros(n))
             total = (df + n) / (df + n + 2.0) * xp.sum(z * z, axis=-1)
         if of_df is not None:
             total = total + of_df * of_df * information_in_df(df, n)
         if of_matrix is not None:
-            s = self._whitened_change(matrix, of_matrix + np.zeros((n, n)))
+            s = self.forms["matrix"].whitened_change(matrix, of_matrix + np.zeros((n, n)))
             trace = xp.sum(diagonal(s), axis=-1)
             squares = (df + n) * xp.sum(s * s, axis=(-2, -1)) - trace * trace
             total = total + 0.5 * squares / (df + n + 2.0)
@@ -178,30 +121,7 @@ class MvStudentT(Distribution):
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Mix and shift the coordinates of a standard vector."""
         _, loc, matrix = params
-        return loc + self._whitening(matrix).color(z)
-
-
-class MvStudentTCholesky(MvStudentT):
-    """`MvStudentT` given the Cholesky factor of its scale matrix."""
-
-    parameters: ClassVar = {
-        "df": Parameter(Positive()),
-        "loc": Parameter(Real(), event_ndim=1),
-        "cholesky": Parameter(CholeskyFactor(), event_ndim=2),
-    }
-
-    def _root(self, matrix: Any) -> Any:
-        return matrix
-
-    def _slope_in_matrix(self, xp: Any, weight: Any, dual: Any, matrix: Any) -> Any:
-        z = xp.matmul(transpose(matrix), dual[..., None])
-        outer = weight[..., None, None] * dual[..., :, None] * transpose(z)
-        lower = np.tril(np.ones(np.shape(matrix)[-2:]))
-        return outer * lower - embed_diagonal(1.0 / diagonal(matrix))
-
-    def _whitened_change(self, matrix: Array, change: Any) -> Any:
-        s = solve_lower(matrix, change * np.tril(np.ones(np.shape(matrix)[-2:])))
-        return s + transpose(s)
+        return loc + self.forms["matrix"].vectors(matrix).color(z)
 
 
 class SphericalStudentT(Distribution):
@@ -266,6 +186,3 @@ def information_in_df(df: Array, n: int) -> Array:
     added = 2.0 * ((k - 2.0) ** 2 + df * (k + 2.0))
     added = added / (df * (df + k) * (df + k - 2.0) ** 2 * (df + k + 2.0))
     return np.asarray(start + added.sum(axis=-1))
-
-
-_FORMS: dict[str, type[MvStudentT]] = {"scale": MvStudentT, "cholesky": MvStudentTCholesky}
