@@ -74,6 +74,8 @@ def solve_lower(factor: Array, b: Array, transposed: bool = False) -> Array:
     """
     stack = np.broadcast_shapes(factor.shape[:-2], b.shape[:-2])
     n, k = factor.shape[-1], b.shape[-1]
+    if b.shape[-2] != n:  # one row would be broadcast
+        raise ValueError(f"factors of shape {factor.shape} and rows of {b.shape} do not fit")
     if factor.ndim == 2:
         columns = np.moveaxis(np.broadcast_to(b, (*stack, n, k)), -2, 0).reshape(n, -1)
         solved = _solve_one(factor, columns, transposed).reshape(n, *stack, k)

@@ -35,7 +35,7 @@ from autograd.tracer import getval
 from probmodel.density.log_density import hessian_product, second_derivatives
 from probmodel.density.lowering import Lowering, Observation
 from probmodel.density.program import Program
-from probmodel.distributions import Flat, GaussianProcess, MvNormal, Normal
+from probmodel.distributions import Flat, GaussianProcess, MatrixNormal, MvNormal, Normal
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError
 from probmodel.expressions import Apply, Expression, FreeSymbol, leaves, topological
@@ -57,7 +57,7 @@ _PRODUCTS = {"multiply", "matmul", "dot", "outer"}
 _LINEAR_IN = {"divide": {0}, "solve": {1}, "where": {1, 2}}
 
 # Log densities that are quadratic in the value and in the first parameter, the others held.
-_GAUSSIAN = (Normal, MvNormal, GaussianProcess)
+_GAUSSIAN = (Normal, MvNormal, MatrixNormal, GaussianProcess)
 
 _ENTRIES = 2**22  # of the weighted Jacobians that are held at a time
 

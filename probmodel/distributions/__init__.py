@@ -38,6 +38,8 @@ from probmodel.distributions.half_student_t import HalfStudentT
 from probmodel.distributions.hypergeometric import Hypergeometric
 from probmodel.distributions.inv_chi_square import InvChiSquare
 from probmodel.distributions.inverse_gamma import InverseGamma
+from probmodel.distributions.inverse_wishart import InverseWishart
+from probmodel.distributions.inverse_wishart_cholesky import InverseWishartCholesky
 from probmodel.distributions.kumaraswamy import Kumaraswamy
 from probmodel.distributions.laplace import Laplace
 from probmodel.distributions.lkj import LKJ
@@ -45,6 +47,8 @@ from probmodel.distributions.lkj_cholesky import LKJCholesky
 from probmodel.distributions.log_logistic import LogLogistic
 from probmodel.distributions.logistic import Logistic
 from probmodel.distributions.lognormal import LogNormal
+from probmodel.distributions.matrix_normal import MatrixNormal
+from probmodel.distributions.multi_gp import MultiGP
 from probmodel.distributions.multinomial import Multinomial
 from probmodel.distributions.multinomial_logit import MultinomialLogit
 from probmodel.distributions.mv_normal import MvNormal
@@ -68,6 +72,8 @@ from probmodel.distributions.truncated import Truncated
 from probmodel.distributions.uniform import Uniform
 from probmodel.distributions.von_mises import VonMises
 from probmodel.distributions.weibull import Weibull
+from probmodel.distributions.wishart import Wishart
+from probmodel.distributions.wishart_cholesky import WishartCholesky
 from probmodel.distributions.yule_simon import YuleSimon
 
 DISTRIBUTIONS: dict[str, type[Distribution]] = {
@@ -103,6 +109,8 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "Hypergeometric": Hypergeometric,
     "InvChiSquare": InvChiSquare,
     "InverseGamma": InverseGamma,
+    "InverseWishart": InverseWishart,
+    "InverseWishartCholesky": InverseWishartCholesky,
     "Kumaraswamy": Kumaraswamy,
     "Laplace": Laplace,
     "LKJ": LKJ,
@@ -110,6 +118,8 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "Logistic": Logistic,
     "LogLogistic": LogLogistic,
     "LogNormal": LogNormal,
+    "MatrixNormal": MatrixNormal,
+    "MultiGP": MultiGP,
     "Multinomial": Multinomial,
     "MultinomialLogit": MultinomialLogit,
     "MvNormal": MvNormal,
@@ -133,6 +143,8 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "Uniform": Uniform,
     "VonMises": VonMises,
     "Weibull": Weibull,
+    "Wishart": Wishart,
+    "WishartCholesky": WishartCholesky,
     "YuleSimon": YuleSimon,
 }
 
@@ -172,12 +184,16 @@ __all__ = [
     "Hypergeometric",
     "InvChiSquare",
     "InverseGamma",
+    "InverseWishart",
+    "InverseWishartCholesky",
     "Kumaraswamy",
     "LKJCholesky",
     "Laplace",
     "LogLogistic",
     "LogNormal",
     "Logistic",
+    "MatrixNormal",
+    "MultiGP",
     "Multinomial",
     "MultinomialLogit",
     "MvNormal",
@@ -201,6 +217,8 @@ __all__ = [
     "Uniform",
     "VonMises",
     "Weibull",
+    "Wishart",
+    "WishartCholesky",
     "YuleSimon",
     "kernels",
 ]

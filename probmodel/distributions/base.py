@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from probmodel.constraints.base import Constraint
+from probmodel.distributions.arguments import bind_arguments
 from probmodel.errors import ModelError
 from probmodel.expressions import caller_location
 from probmodel.types import Array
@@ -94,6 +95,20 @@ class Distribution:
     def support(self) -> Constraint:
         """Where the density is positive, with bounds from the declared arguments."""
         raise NotImplementedError
+
+    def event_shape(self, *params: Array) -> tuple[int, ...] | None:
+        """Shape of one value, as the parameters decide it; None if they do not."""
+        for value, spec in zip(params, self.parameters.values(), strict=True):
+            if spec.event_ndim:
+                return np.shape(value)[np.ndim(value) - self.event_ndim :]
+        return None
+
+    def objection(self, event: tuple[int, ...], *params: Array | None) -> str:
+        """Say what is wrong with known parameters that are possible one by one; empty if nothing.
+
+        ``event`` is the shape of one value; None stands for parameters that data do not decide.
+        """
+        return ""
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density (or log mass) without the terms of `log_base`: batch shape."""
@@ -347,46 +362,3 @@ def reduce_to(arg: Array, partial: Array, batch: tuple[int, ...], event_ndim: in
     shape = (1,) * (full.ndim - len(shape)) + shape
     axes = tuple(i for i, (n, m) in enumerate(zip(shape, full.shape, strict=True)) if n != m)
     return (full.sum(axis=axes, keepdims=True) if axes else full).reshape(np.shape(arg))
-
-
-def bind_arguments(
-    name: str,
-    parameters: dict[str, Parameter],
-    args: Sequence[Any],
-    kwargs: dict[str, Any],
-    location: Any,
-) -> dict[str, Any]:
-    """Match positional and keyword arguments to parameter names, with errors in plain words."""
-    signature = ", ".join(
-        p if spec.default is None else f"{p}={spec.default:g}" for p, spec in parameters.items()
-    )
-    if len(args) > len(parameters):
-        raise ModelError(
-            f"{name}({signature}) takes {len(parameters)} parameters, {len(args)} were given.",
-            location=location,
-            expected=list(parameters),
-            given=len(args),
-        )
-    bound = dict(zip(parameters, args, strict=False))
-    for key, value in kwargs.items():
-        if key not in parameters:
-            raise ModelError(
-                f"{name} has no parameter {key!r}. Its parameters: {signature or 'none'}.",
-                location=location,
-                expected=list(parameters),
-                given=key,
-            )
-        if key in bound:
-            raise ModelError(f"{name} was given {key!r} twice.", location=location, given=key)
-        bound[key] = value
-    for key, spec in parameters.items():
-        if key not in bound:
-            if spec.default is None:
-                raise ModelError(
-                    f"{name} needs {key!r}. Its parameters: {signature}.",
-                    location=location,
-                    expected=list(parameters),
-                    missing=key,
-                )
-            bound[key] = spec.default
-    return {key: bound[key] for key in parameters}

@@ -11,6 +11,7 @@ from autograd import elementwise_grad
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.errors import ModelError
 from probmodel.expressions import caller_location
+from probmodel.types import Array
 
 
 class Wrapper(Distribution):
@@ -33,6 +34,14 @@ class Wrapper(Distribution):
         inner = {f"dist.{name}": spec for name, spec in dist.parameters.items()}
         self._take_form({**inner, **own}, dist.event_ndim, dist.discrete)
         self.args = {**{f"dist.{name}": arg for name, arg in dist.args.items()}, **values}
+
+    def event_shape(self, *params: Array) -> tuple[int, ...] | None:
+        """Shape of one value of ``dist``."""
+        return self.dist.event_shape(*params[: len(self.dist.parameters)])
+
+    def objection(self, event: tuple[int, ...], *params: Array | None) -> str:
+        """Objection of ``dist``."""
+        return self.dist.objection(event, *params[: len(self.dist.parameters)])
 
 
 def elementwise_partials(

@@ -38,8 +38,9 @@ def check_distribution(
     _check_constants(declaration, distribution, params, evaluator)
     batch = _batch_shape(declaration, distribution, params)
     event_ndim = distribution.event_ndim
+    event = distribution.event_shape(*params) if event_ndim else ()
     if shape is None:
-        shape = batch + _event_shape(declaration, distribution, params)
+        shape = batch + _known_event(declaration, distribution, event)
     elif len(shape) < event_ndim:
         raise ShapeError(
             f"{declaration.title}: a {distribution.name} value has {event_ndim} axes or more; "
@@ -48,6 +49,7 @@ def check_distribution(
             shape=shape,
         )
     own = shape[: len(shape) - event_ndim]
+    _check_event(declaration, distribution, shape[len(own) :], event, params)
     if not _broadcasts_to(batch, own):
         raise ShapeError(
             f"{declaration.title} has shape {shape}, but the parameters of its "
@@ -59,6 +61,7 @@ def check_distribution(
             given=batch,
         )
     _probe(declaration, distribution, shape, params)
+    _check_together(declaration, distribution, shape[len(own) :], params, evaluator)
     return shape
 
 
@@ -129,6 +132,27 @@ def _check_constants(
             )
 
 
+def _check_together(
+    declaration: Declaration,
+    distribution: Distribution,
+    event: Shape,
+    params: Sequence[Array],
+    evaluator: Evaluator,
+) -> None:
+    """Ask whether what data decide makes sense together, and for values of this size."""
+    known = [
+        value if evaluator.is_constant(arg) else None
+        for value, arg in zip(params, distribution.args.values(), strict=True)
+    ]
+    objection = distribution.objection(event, *known)
+    if objection:
+        raise ModelError(
+            f"{declaration.title}: {distribution.name}'s {objection}.",
+            location=distribution.location,
+            distribution=distribution.name,
+        )
+
+
 def _batch_shape(
     declaration: Declaration, distribution: Distribution, params: Sequence[Array]
 ) -> Shape:
@@ -147,19 +171,34 @@ def _batch_shape(
         ) from error
 
 
-def _event_shape(
-    declaration: Declaration, distribution: Distribution, params: Sequence[Array]
+def _known_event(
+    declaration: Declaration, distribution: Distribution, event: Shape | None
 ) -> Shape:
-    if distribution.event_ndim == 0:
-        return ()
-    for value, spec in zip(params, distribution.parameters.values(), strict=True):
-        if spec.event_ndim:
-            return value.shape[value.ndim - distribution.event_ndim :]
-    raise ShapeError(
-        f"{declaration.title}: the size of a {distribution.name} does not follow from its "
-        "parameters; give dims= or shape=.",
-        location=declaration.location,
-    )
+    if event is None:
+        raise ShapeError(
+            f"{declaration.title}: the size of a {distribution.name} does not follow from its "
+            "parameters; give dims= or shape=.",
+            location=declaration.location,
+        )
+    return event
+
+
+def _check_event(
+    declaration: Declaration,
+    distribution: Distribution,
+    given: Shape,
+    expected: Shape | None,
+    params: Sequence[Array],
+) -> None:
+    if expected is not None and given != expected:
+        raise ShapeError(
+            f"{declaration.title}: each value has shape {given}, but the parameters of its "
+            f"{distribution.name}, {_describe(distribution, params)}, are those of values of shape "
+            f"{expected}.",
+            location=declaration.location,
+            expected=expected,
+            given=given,
+        )
 
 
 def _broadcasts_to(batch: Shape, shape: Shape) -> bool:
