@@ -71,3 +71,7 @@ class Constraint:
     def check(self, y: Array, *bounds: Any) -> Array:
         """Whether each batch element of ``y`` lies in the set (NaN does not)."""
         raise NotImplementedError
+
+    def fault(self, y: Array) -> str:
+        """Say in words what keeps one value out of the set; empty where its name says enough."""
+        return ""

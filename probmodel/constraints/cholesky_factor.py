@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 
 from probmodel.constraints.base import Constraint
-from probmodel.constraints.triangle import below, filled, is_lower, lower, places_lower, size_below
+from probmodel.constraints.triangle import (
+    below,
+    filled,
+    is_lower,
+    lower,
+    lower_fault,
+    places_lower,
+    size_below,
+)
 from probmodel.types import Array
 
 
@@ -55,6 +63,10 @@ class CholeskyFactor(Constraint):
     def check(self, y: Array, *bounds: Any) -> Array:
         """Whether each matrix is finite, lower triangular and positive on its diagonal."""
         return is_lower(y)
+
+    def fault(self, y: Array) -> str:
+        """Say which element is out of place."""
+        return lower_fault(y)
 
 
 def matrix_size(u: Any) -> int:

@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 
 from probmodel.constraints.cholesky_factor import CholeskyFactor, matrix_size
+from probmodel.constraints.triangle import common_fault
 from probmodel.linalg import cholesky
 from probmodel.types import Array
+
+_ASYMMETRY = 1e-8  # of elements, relative to the largest
 
 
 class PositiveDefinite(CholeskyFactor):
@@ -50,6 +53,16 @@ class PositiveDefinite(CholeskyFactor):
             return np.zeros(y.shape[:-2], dtype=bool)
         finite = np.isfinite(y).all(axis=(-1, -2))
         scale = np.abs(y).max(axis=(-1, -2))
-        symmetric = np.abs(y - np.swapaxes(y, -1, -2)).max(axis=(-1, -2)) <= 1e-8 * scale
+        symmetric = np.abs(y - np.swapaxes(y, -1, -2)).max(axis=(-1, -2)) <= _ASYMMETRY * scale
         usable = np.where((finite & symmetric)[..., None, None], y, np.eye(y.shape[-1]))
         return np.asarray(finite & symmetric & (np.linalg.eigvalsh(usable) > 0).all(axis=-1))
+
+    def fault(self, y: Array) -> str:
+        """Say which elements differ, or how negative an eigenvalue is."""
+        if common_fault(y):
+            return common_fault(y)
+        gap = np.abs(y - y.T)
+        if gap.max() > _ASYMMETRY * np.abs(y).max():
+            i, j = (int(k) for k in np.unravel_index(gap.argmax(), gap.shape))
+            return f"elements [{i}, {j}] and [{j}, {i}] are {y[i, j]:g} and {y[j, i]:g}"
+        return f"its smallest eigenvalue is {np.linalg.eigvalsh(y)[0]:g}"

@@ -31,6 +31,30 @@ def is_lower(y: Array) -> Array:
     return np.asarray(finite & triangular & positive)
 
 
+def common_fault(y: Array) -> str:
+    """Say what keeps a matrix from being square and finite; empty if it is both."""
+    if y.shape[0] != y.shape[1]:
+        return f"it is {y.shape[0]} by {y.shape[1]}"
+    if not np.isfinite(y).all():
+        return f"element {_first(~np.isfinite(y))} is not finite"
+    return ""
+
+
+def lower_fault(y: Array) -> str:
+    """Say what keeps a matrix from being lower triangular and positive on its diagonal."""
+    if common_fault(y):
+        return common_fault(y)
+    above = np.triu(y, 1) != 0
+    if above.any():
+        return f"element {_first(above)}, above the diagonal, is {y[above][0]:g}"
+    bad = np.diag(np.diag(y) <= 0)
+    return f"element {_first(bad)}, on the diagonal, is {y[bad][0]:g}" if bad.any() else ""
+
+
+def _first(mask: Array) -> list[int]:
+    return [int(i) for i in np.argwhere(mask)[0]]
+
+
 def size_below(elements: int) -> int:
     """Size of the matrix with as many elements below its diagonal."""
     return (1 + isqrt(1 + 8 * elements)) // 2

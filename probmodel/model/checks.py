@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.distributions.base import Distribution
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.errors import DataError, ModelError, ShapeError
 from probmodel.model.declarations import Declaration, Observed
 from probmodel.model.evaluation import Evaluator
@@ -121,15 +121,20 @@ def _check_constants(
         if not inside.all():
             raise ModelError(
                 f"{declaration.title}: {distribution.name}'s {name} must be "
-                f"{spec.constraint.name}; got {value[~inside].flat[0] if value.ndim else value:g} "
-                f"at {where(~inside)}."
-                if spec.event_ndim == 0
-                else f"{declaration.title}: {distribution.name}'s {name} must be "
-                f"{spec.constraint.name}.",
+                f"{spec.constraint.name}{_fault(spec, value, ~inside)}.",
                 location=distribution.location,
                 parameter=name,
                 value=value,
             )
+
+
+def _fault(spec: Parameter, value: Array, bad: Array) -> str:
+    """Say what came instead of possible values of a parameter, and where."""
+    if spec.event_ndim == 0:
+        return f"; got {value[bad].flat[0] if value.ndim else value:g} at {where(bad)}"
+    fault = spec.constraint.fault(value[bad][0]) if bad.ndim == value.ndim - spec.event_ndim else ""
+    place = f" (the one at {where(bad)})" if bad.ndim else ""
+    return f"; {fault}{place}" if fault else ""
 
 
 def _check_together(
