@@ -17,7 +17,9 @@ from probmodel.constraints.positive import NonNegative, Positive
 from probmodel.constraints.positive_definite import PositiveDefinite
 from probmodel.constraints.real import Real
 from probmodel.constraints.simplex import Simplex
+from probmodel.constraints.stochastic import ColumnStochastic, RowStochastic
 from probmodel.constraints.sum_to_zero import SumToZero
+from probmodel.constraints.sum_to_zero_matrix import SumToZeroMatrix
 from probmodel.constraints.unit_vector import UnitVector
 from probmodel.constraints.upper import Upper
 
@@ -34,6 +36,9 @@ CONSTRAINTS: dict[str, type[Constraint]] = {
     "positive_ordered": PositiveOrdered,
     "simplex": Simplex,
     "sum_to_zero": SumToZero,
+    "sum_to_zero_matrix": SumToZeroMatrix,
+    "row_stochastic": RowStochastic,
+    "column_stochastic": ColumnStochastic,
     "unit_vector": UnitVector,
     "cholesky_factor": CholeskyFactor,
     "positive_definite": PositiveDefinite,
@@ -45,6 +50,7 @@ CONSTRAINTS: dict[str, type[Constraint]] = {
 __all__ = [
     "CONSTRAINTS",
     "CholeskyFactor",
+    "ColumnStochastic",
     "Constraint",
     "Correlation",
     "CorrelationCholesky",
@@ -58,8 +64,10 @@ __all__ = [
     "PositiveDefinite",
     "PositiveOrdered",
     "Real",
+    "RowStochastic",
     "Simplex",
     "SumToZero",
+    "SumToZeroMatrix",
     "UnitInterval",
     "UnitVector",
     "Upper",

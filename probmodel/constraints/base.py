@@ -27,6 +27,9 @@ class Constraint:
     # these lines it makes up the area on the set.
     one_to_one: ClassVar[bool] = True
 
+    # Whether a matrix has as many rows as columns.
+    square: ClassVar[bool] = False
+
     integer: ClassVar[bool] = False
 
     def __init__(self, *bounds: Any) -> None:

@@ -31,6 +31,7 @@ class CholeskyFactor(Constraint):
     """
 
     event_ndim = 2
+    square = True
 
     @property
     def name(self) -> str:

@@ -34,6 +34,7 @@ class CorrelationCholesky(Constraint):
     """
 
     event_ndim = 2
+    square = True
 
     @property
     def name(self) -> str:

@@ -29,13 +29,13 @@ class Simplex(Constraint):
     def forward(self, xp: Any, u: Any, *bounds: Any) -> Any:
         """Return the softmax of the zero-sum vector of ``u``."""
         z = u @ zero_sum_basis(u.shape[-1] + 1)
-        return xp.exp(z - _log_sum_exp(xp, z))
+        return xp.exp(z - log_sum_exp(xp, z))
 
     def log_det(self, xp: Any, u: Any, *bounds: Any) -> Any:
         """Return ``-K logsumexp(z) + log(K) / 2``."""
         size = u.shape[-1] + 1
         z = u @ zero_sum_basis(size)
-        return -size * _log_sum_exp(xp, z)[..., 0] + 0.5 * np.log(size)
+        return -size * log_sum_exp(xp, z)[..., 0] + 0.5 * np.log(size)
 
     def inverse(self, y: Array, *bounds: Any) -> Array:
         """Return the coordinates of the centred logarithms."""
@@ -56,7 +56,7 @@ class Simplex(Constraint):
         return (y >= 0).all(axis=-1) & (np.abs(y.sum(axis=-1) - 1.0) < 1e-8)
 
 
-def _log_sum_exp(xp: Any, z: Any) -> Any:
-    """Log of the sum of exponentials over the last axis, which is kept."""
-    largest = xp.max(z, axis=-1, keepdims=True)
-    return largest + xp.log(xp.sum(xp.exp(z - largest), axis=-1, keepdims=True))
+def log_sum_exp(xp: Any, z: Any, axis: int = -1) -> Any:
+    """Log of the sum of exponentials over an axis, which is kept."""
+    largest = xp.max(z, axis=axis, keepdims=True)
+    return largest + xp.log(xp.sum(xp.exp(z - largest), axis=axis, keepdims=True))

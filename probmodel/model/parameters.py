@@ -286,7 +286,7 @@ def _check_event(declaration: Parameter, constraint: Constraint, shape: tuple[in
             location=declaration.location,
             shape=shape,
         )
-    if constraint.event_ndim == 2 and shape[-1] != shape[-2]:
+    if constraint.square and shape[-1] != shape[-2]:
         raise ShapeError(
             f"{declaration.title}: {constraint.name} needs a shape that ends with two equal sizes, "
             f"got {shape}.",

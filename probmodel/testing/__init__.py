@@ -1,7 +1,7 @@
-"""Checks that every sampler has to pass, wherever it is defined.
+"""Checks that every sampler and every constraint has to pass, wherever it is defined.
 
-Each is a function of a sampler that raises AssertionError with what is wrong. They need no test
-runner; with pytest a sampler of your own is tested by
+Each of a sampler is a function of it that raises AssertionError with what is wrong. They need no
+test runner; with pytest a sampler of your own is tested by
 
     import pytest
     from probmodel.testing import CHECKS
@@ -12,11 +12,16 @@ runner; with pytest a sampler of your own is tested by
 
 `CHECKS` takes a second or two, `STATISTICAL_CHECKS` longer. A sampler that learns slowly is given
 longer: ``check(MySampler(), Effort(warmup=5000))``.
+
+Those of constraints are `CONSTRAINT_CHECKS`, functions of a constraint and the shape of a value;
+``check_constraint(MyConstraint(), shape=(3,))`` runs them all.
 """
 
 from __future__ import annotations
 
+from probmodel.constraints import Constraint
 from probmodel.samplers.base import Sampler
+from probmodel.testing.constraints import CONSTRAINT_CHECKS
 from probmodel.testing.contract import (
     check_description,
     check_frozen_parameters,
@@ -58,6 +63,7 @@ STATISTICAL_CHECKS: tuple[Check, ...] = (check_ten_dimensions,)
 
 __all__ = [
     "CHECKS",
+    "CONSTRAINT_CHECKS",
     "STATISTICAL_CHECKS",
     "Banana",
     "Check",
@@ -67,6 +73,7 @@ __all__ = [
     "KnownTarget",
     "Report",
     "Target",
+    "check_constraint",
     "check_cost",
     "check_description",
     "check_frozen_parameters",
@@ -99,3 +106,21 @@ def check_sampler(sampler: Sampler, effort: Effort = DEFAULT) -> Report:
         ``report.ok`` tells whether all passed; ``print(report)`` shows what did not.
     """
     return run_checks(sampler, CHECKS, effort)
+
+
+def check_constraint(constraint: Constraint, shape: tuple[int, ...], scale: float = 1.0) -> Report:
+    """Run all of `CONSTRAINT_CHECKS`.
+
+    Parameters
+    ----------
+    constraint : a constraint with its bounds, if any, as numbers
+    shape : shape of one value, such as (3,) for a vector
+    scale : standard deviation of the unconstrained points at which it is tried; less for maps that
+        lose many digits far out
+
+    Returns
+    -------
+    Report
+        ``report.ok`` tells whether all passed; ``print(report)`` shows what did not.
+    """
+    return run_checks(constraint, CONSTRAINT_CHECKS, shape, scale)

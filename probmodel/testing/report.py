@@ -1,13 +1,13 @@
-"""All checks of one sampler at once, where there is no test runner."""
+"""All checks of one sampler or constraint at once, where there is no test runner."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from probmodel.samplers.base import Sampler
-from probmodel.testing.runs import DEFAULT, Effort
+from probmodel.testing.runs import Effort
 
 
 class Check(Protocol):
@@ -26,7 +26,7 @@ class Report:
 
     Attributes
     ----------
-    name : name of the sampler
+    name : name of what was checked
     problems : what is wrong, by check; empty for a check that passed
     """
 
@@ -45,14 +45,14 @@ class Report:
         return "\n".join(lines)
 
 
-def run_checks(sampler: Sampler, checks: Iterable[Check], effort: Effort = DEFAULT) -> Report:
-    """Run ``checks`` one after the other, whatever they find."""
+def run_checks(subject: Any, checks: Iterable[Callable[..., None]], *settings: Any) -> Report:
+    """Run ``checks`` of a subject that has a name one after the other, whatever they find."""
     problems = {}
     for check in checks:
         try:
-            check(sampler, effort)
+            check(subject, *settings)
         except Exception as error:
             problems[check.__name__] = f"{type(error).__name__}: {error}"
         else:
             problems[check.__name__] = ""
-    return Report(sampler.name, problems)
+    return Report(subject.name, problems)

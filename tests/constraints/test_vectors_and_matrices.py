@@ -12,15 +12,19 @@ from scipy import integrate, stats
 from probmodel import Model, check_model, infer, param, potential
 from probmodel.constraints import (
     CholeskyFactor,
+    ColumnStochastic,
     Correlation,
     CorrelationCholesky,
     PositiveDefinite,
+    RowStochastic,
+    Simplex,
     SumToZero,
+    SumToZeroMatrix,
     UnitVector,
 )
 from probmodel.density import as_posterior
-from probmodel.distributions import Normal
-from probmodel.errors import ShapeError
+from probmodel.distributions import Dirichlet, Normal
+from probmodel.errors import ModelError, ShapeError
 
 RNG = np.random.default_rng(0)
 MATRICES = [CholeskyFactor(), PositiveDefinite(), CorrelationCholesky(), Correlation()]
@@ -34,6 +38,40 @@ def test_a_sum_to_zero_keeps_lengths_and_treats_elements_alike():
     # The covariance of y for standard normal u is the projection on the zero-sum vectors.
     image = SumToZero().forward(np, np.eye(4))
     np.testing.assert_allclose(image.T @ image, np.eye(5) - 0.2, atol=1e-14)
+
+
+def test_a_sum_to_zero_matrix_keeps_lengths_and_treats_elements_alike():
+    u = RNG.standard_normal((7, 2, 4))
+    y = SumToZeroMatrix().forward(np, u)
+    np.testing.assert_allclose(y.sum(axis=1), 0.0, atol=1e-14)
+    np.testing.assert_allclose(y.sum(axis=2), 0.0, atol=1e-14)
+    np.testing.assert_allclose((y**2).sum(axis=(1, 2)), (u**2).sum(axis=(1, 2)), rtol=1e-13)
+    image = SumToZeroMatrix().forward(np, np.eye(8).reshape(8, 2, 4)).reshape(8, 15)
+    expected = np.kron(np.eye(3) - 1 / 3, np.eye(5) - 0.2)
+    np.testing.assert_allclose(image.T @ image, expected, atol=1e-14)
+
+
+def test_stochastic_matrices_are_made_of_simplexes():
+    u = RNG.standard_normal((5, 3, 2))
+    rows, columns = RowStochastic(), ColumnStochastic()
+    np.testing.assert_allclose(rows.forward(np, u), Simplex().forward(np, u), rtol=1e-14)
+    np.testing.assert_allclose(rows.log_det(np, u), Simplex().log_det(np, u).sum(axis=1))
+    transposed = np.swapaxes(u, 1, 2)
+    y = columns.forward(np, transposed)
+    np.testing.assert_allclose(y, np.swapaxes(Simplex().forward(np, u), 1, 2), rtol=1e-14)
+    np.testing.assert_allclose(columns.log_det(np, transposed), rows.log_det(np, u), rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("constraint", "value", "fault"),
+    [
+        (RowStochastic(), [[0.5, 0.5], [0.5, 0.4]], "row 1 sums to 0.9"),
+        (ColumnStochastic(), [[0.5, 0.5], [0.4, 0.5]], "column 0 sums to 0.9"),
+        (RowStochastic(), [[1.5, -0.5], [0.5, 0.5]], "an element is -0.5"),
+    ],
+)
+def test_faults_are_named(constraint, value, fault):
+    assert constraint.fault(np.array(value)) == fault
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
@@ -122,7 +160,22 @@ class Correlations(Model):
     stack = param(Normal(0, 1), constraint=Correlation(), shape=(2, 2, 2))
 
 
-MODELS = [ZeroSum(), ZeroSums(), Covariance(), Factors(), Correlations(), Direction()]
+class Interaction(Model):
+    effect = param(Normal(0, 2), constraint=SumToZeroMatrix(), shape=(3, 5))
+    several = param(Normal(0, 1), constraint=SumToZeroMatrix(), shape=(2, 2, 3))
+
+
+class Transitions(Model):
+    rows = param(constraint=RowStochastic(), shape=(2, 3))
+    columns = param(constraint=ColumnStochastic(), shape=(3, 2))
+    several = param(constraint=RowStochastic(), shape=(2, 2, 4))
+    pull = potential(np.sum(np.log(rows)) + np.sum(np.log(columns[0])))
+
+
+MODELS = [
+    ZeroSum(), ZeroSums(), Covariance(), Factors(), Correlations(), Direction(), Interaction(),
+    Transitions(),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda m: type(m).__name__)
@@ -162,20 +215,56 @@ def test_matrices_are_square(constraint):
         Oblong()
 
 
+@pytest.mark.parametrize(
+    "constraint", [SumToZeroMatrix(), RowStochastic(), ColumnStochastic(), CholeskyFactor()]
+)
+def test_matrices_have_two_axes(constraint):
+    class Vector(Model):
+        a = param(constraint=constraint, shape=3)
+
+    with pytest.raises(ShapeError, match=r"needs a shape with 2 axes or more, got \(3,\)"):
+        Vector()
+
+
+def test_shares_of_rows_are_no_shares_of_columns():
+    class Columns(Model):
+        a = param(Dirichlet(np.ones(3)), constraint=ColumnStochastic(), shape=(3, 3))
+
+    with pytest.raises(ModelError, match="a column-stochastic matrix contradicts the prior"):
+        Columns()
+
+
+def test_a_dirichlet_prior_of_two_axes_is_a_row_stochastic_matrix():
+    class Prior(Model):
+        p = param(Dirichlet(np.array([2.0, 1.0, 3.0])), shape=(2, 3))
+
+    class Written(Model):
+        p = param(constraint=RowStochastic(), shape=(2, 3))
+        prior = potential(np.sum(np.log(p) @ np.array([1.0, 0.0, 2.0])) + 2 * np.log(60.0))
+
+    x = RNG.standard_normal((4, 4))
+    both = [as_posterior(model).log_density(x) for model in (Prior(), Written())]
+    np.testing.assert_allclose(both[0], both[1], rtol=1e-12)
+
+
 class Uniform(Model):
     matrix = param(constraint=Correlation(), shape=(3, 3))
 
 
-COVARIANCE = Covariance()
+COVARIANCE, TRANSITIONS = Covariance(), Transitions()
 
 # A normal distribution projected on the zero-sum vectors; von Mises and Fisher's distribution with
 # concentration 2; Wishart's with 6 degrees of freedom and scales 1, 1/2 and 1/3; the uniform
-# distribution of correlation matrices, whose elements have variance 1 / (K + 1).
+# distribution of correlation matrices, whose elements have variance 1 / (K + 1); a normal
+# distribution on matrices projected twice; Dirichlet's with concentrations 2, 2, 2 and 2, 1, 1.
 MEANS = {
     "sum to zero": (ZeroSum(), lambda d: d["effect"][..., 0] ** 2, 3.0),
     "unit vector": (Direction(), lambda d: d["y"][..., 0, 0], 1.0 / np.tanh(2.0) - 0.5),
     "covariance": (COVARIANCE, lambda d: d["s"][..., 1, 1], 3.0),
     "covariance between": (COVARIANCE, lambda d: d["s"][..., 1, 0] ** 2, 6.0 / 2),
+    "interaction": (Interaction(), lambda d: d["effect"][..., 0, 0] ** 2, 4.0 * 2 / 3 * 4 / 5),
+    "rows": (TRANSITIONS, lambda d: d["rows"][..., 1, 2] ** 2, 1 / 9 + (1 / 3 * 2 / 3) / 7),
+    "columns": (TRANSITIONS, lambda d: d["columns"][..., 0, 1], 0.5),
     "correlation": (Uniform(), lambda d: d["matrix"][..., 2, 1] ** 2, 0.25),
 }
 
