@@ -21,7 +21,16 @@ from __future__ import annotations
 
 from probmodel.constraints import Constraint
 from probmodel.samplers.base import Sampler
-from probmodel.testing.constraints import CONSTRAINT_CHECKS
+from probmodel.testing.constraints import (
+    CONSTRAINT_CHECKS,
+    check_batches,
+    check_derivatives,
+    check_free_shape,
+    check_in_a_model,
+    check_log_det,
+    check_there_and_back,
+    check_values,
+)
 from probmodel.testing.contract import (
     check_description,
     check_frozen_parameters,
@@ -73,14 +82,19 @@ __all__ = [
     "KnownTarget",
     "Report",
     "Target",
+    "check_batches",
     "check_constraint",
     "check_cost",
+    "check_derivatives",
     "check_description",
+    "check_free_shape",
     "check_frozen_parameters",
     "check_half_space",
+    "check_in_a_model",
     "check_independence",
     "check_invariance",
     "check_known_posterior",
+    "check_log_det",
     "check_purity",
     "check_remarks",
     "check_same_seed",
@@ -89,6 +103,8 @@ __all__ = [
     "check_shapes",
     "check_start",
     "check_ten_dimensions",
+    "check_there_and_back",
+    "check_values",
 ]
 
 

@@ -226,6 +226,25 @@ def test_matrices_have_two_axes(constraint):
         Vector()
 
 
+@pytest.mark.parametrize(
+    ("constraint", "shape", "value"),
+    [
+        (Simplex(), 1, 1.0), (SumToZero(), 1, 0.0), (SumToZeroMatrix(), (1, 3), 0.0),
+        (RowStochastic(), (3, 1), 1.0), (ColumnStochastic(), (1, 3), 1.0),
+        (Correlation(), (1, 1), 1.0),
+    ],
+)  # fmt: skip
+def test_sizes_that_leave_one_value(constraint, shape, value):
+    class Fixed(Model):
+        b = param(Normal(0, 1))
+        a = param(Normal(b, 1), constraint=constraint, shape=shape)
+
+    assert check_model(Fixed()).ok
+    density = as_posterior(Fixed())
+    assert density.dim == 1
+    np.testing.assert_array_equal(density.constrain(np.zeros((2, 1)))["a"], value)
+
+
 def test_shares_of_rows_are_no_shares_of_columns():
     class Columns(Model):
         a = param(Dirichlet(np.ones(3)), constraint=ColumnStochastic(), shape=(3, 3))
