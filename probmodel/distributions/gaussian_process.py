@@ -115,6 +115,10 @@ class GaussianProcess(Distribution):
         """All real numbers, at each point."""
         return Real()
 
+    def event_shape(self, *params: Array) -> tuple[int, ...]:
+        """One value for each point, or for each point of the grid."""
+        return tuple(len(coordinates) for coordinates in params[3:])
+
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; NaN where the matrix is not positive definite."""
         mean, amplitude, length_scale, *coordinates = params

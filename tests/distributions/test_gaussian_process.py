@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from probmodel import Model, param
+from probmodel.density import as_posterior
 from probmodel.distributions import GaussianProcess, correlation, kernels
 from probmodel.errors import ModelError
 
@@ -99,3 +101,18 @@ def test_it_can_be_pickled():
     before = dist.log_kernel(np, np.sin(X), *NUMBERS, X)
     after = pickle.loads(pickle.dumps(dist)).log_kernel(np, np.sin(X), *NUMBERS, X)
     assert after == before
+
+
+@pytest.mark.parametrize(
+    ("where", "shape"),
+    [
+        ({"points": np.arange(5.0)}, (5,)),
+        ({"points": np.arange(8.0).reshape(4, 2)}, (4,)),
+        ({"grid": (np.arange(3.0), np.arange(2.0))}, (3, 2)),
+    ],
+)
+def test_the_shape_follows_from_the_points(where, shape):
+    class Field(Model):
+        f = param(GaussianProcess(kernels.ExpQuad(), **where))
+
+    assert as_posterior(Field()).constrain(np.zeros((1, np.prod(shape))))["f"].shape == (1, *shape)
