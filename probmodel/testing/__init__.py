@@ -1,4 +1,4 @@
-"""Checks that every sampler and every constraint has to pass, wherever it is defined.
+"""Checks that samplers, constraints and distributions have to pass, wherever they are defined.
 
 Each of a sampler is a function of it that raises AssertionError with what is wrong. They need no
 test runner; with pytest a sampler of your own is tested by
@@ -14,12 +14,16 @@ test runner; with pytest a sampler of your own is tested by
 longer: ``check(MySampler(), Effort(warmup=5000))``.
 
 Those of constraints are `CONSTRAINT_CHECKS`, functions of a constraint and the shape of a value;
-``check_constraint(MyConstraint(), shape=(3,))`` runs them all.
+``check_constraint(MyConstraint(), shape=(3,))`` runs them all. Those
+of distributions are `DISTRIBUTION_CHECKS`, and ``check_distribution(MyDistribution(2.0), value)``.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from probmodel.constraints import Constraint
+from probmodel.distributions.base import Distribution
 from probmodel.samplers.base import Sampler
 from probmodel.testing.constraints import (
     CONSTRAINT_CHECKS,
@@ -40,6 +44,13 @@ from probmodel.testing.contract import (
     check_settings,
     check_shapes,
     check_start,
+)
+from probmodel.testing.distributions import (
+    DISTRIBUTION_CHECKS,
+    check_density,
+    check_draws,
+    check_partials,
+    check_second_derivatives,
 )
 from probmodel.testing.kernels import (
     check_cost,
@@ -73,6 +84,7 @@ STATISTICAL_CHECKS: tuple[Check, ...] = (check_ten_dimensions,)
 __all__ = [
     "CHECKS",
     "CONSTRAINT_CHECKS",
+    "DISTRIBUTION_CHECKS",
     "STATISTICAL_CHECKS",
     "Banana",
     "Check",
@@ -85,8 +97,11 @@ __all__ = [
     "check_batches",
     "check_constraint",
     "check_cost",
+    "check_density",
     "check_derivatives",
     "check_description",
+    "check_distribution",
+    "check_draws",
     "check_free_shape",
     "check_frozen_parameters",
     "check_half_space",
@@ -95,10 +110,12 @@ __all__ = [
     "check_invariance",
     "check_known_posterior",
     "check_log_det",
+    "check_partials",
     "check_purity",
     "check_remarks",
     "check_same_seed",
     "check_sampler",
+    "check_second_derivatives",
     "check_settings",
     "check_shapes",
     "check_start",
@@ -140,3 +157,19 @@ def check_constraint(constraint: Constraint, shape: tuple[int, ...], scale: floa
         ``report.ok`` tells whether all passed; ``print(report)`` shows what did not.
     """
     return run_checks(constraint, CONSTRAINT_CHECKS, shape, scale)
+
+
+def check_distribution(dist: Distribution, value: Any) -> Report:
+    """Run all of `DISTRIBUTION_CHECKS`.
+
+    Parameters
+    ----------
+    dist : a distribution whose parameters are given as numbers and arrays, in full shape
+    value : one possible value; not at the edge of the support
+
+    Returns
+    -------
+    Report
+        ``report.ok`` tells whether all passed; ``print(report)`` shows what did not.
+    """
+    return run_checks(dist, DISTRIBUTION_CHECKS, value)

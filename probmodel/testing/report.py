@@ -1,4 +1,4 @@
-"""All checks of one sampler or constraint at once, where there is no test runner."""
+"""All checks of one sampler, constraint or distribution at once, where there is no test runner."""
 
 from __future__ import annotations
 
