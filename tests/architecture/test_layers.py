@@ -22,7 +22,7 @@ LAYERS = (
     {"errors", "types"},
     {"numerics"},
     {"special"},
-    {"linalg", "solvers"},
+    {"linalg", "recurrences", "solvers"},
     {"expressions"},
     {"constraints", "functions"},
     {"distributions"},
