@@ -21,7 +21,7 @@ Summed = Callable[..., tuple[Array, list[Array]]]  # (wanted, value, *params)
 # Elements of a batch that are worked on at a time: a few arrays of this size fit in cache.
 BLOCK = 65536
 
-_INFORMED = "form for information=; Normal and AR1 have one"
+_INFORMED = "form for information=; Normal, AR1 and RandomWalk have one"
 _CDF = "cumulative distribution function to truncate or censor it by"
 
 
@@ -64,6 +64,9 @@ class Distribution:
 
     # Whether the work of `summed` is in passes over the elements, so that blocks pay.
     blockwise: ClassVar[bool] = True
+
+    # Whether the shape of a value that has event axes follows from the parameters that have some.
+    sized_by_parameters: ClassVar[bool] = True
 
     # Which distribution says the same of a parameter's link: {("rate", "exp"): PoissonLog} means
     # that with rate = exp(e), PoissonLog with e in the place of rate is the better formula.

@@ -153,7 +153,7 @@ def _event_shape(
     if distribution.event_ndim == 0:
         return ()
     for value, spec in zip(params, distribution.parameters.values(), strict=True):
-        if spec.event_ndim:
+        if spec.event_ndim and distribution.sized_by_parameters:
             return value.shape[value.ndim - distribution.event_ndim :]
     raise ShapeError(
         f"{declaration.title}: the size of a {distribution.name} does not follow from its "
