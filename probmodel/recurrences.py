@@ -127,53 +127,68 @@ defvjp(
 
 @differentiable
 def matrix_recurrence(matrix: Any, x: Any, initial: Any) -> Array:
-    """Solve ``y[t] = matrix y[t-1] + x[t]`` from ``y[-1] = initial``, for one matrix at all times.
+    """Solve ``y[t] = matrix[t] y[t-1] + x[t]`` from ``y[-1] = initial``.
 
     Parameters
     ----------
-    matrix : (..., d, d)
+    matrix : (..., n, d, d), or (..., 1, d, d) for one matrix at all times
     x : (..., n, d)
     initial : (..., d)
     """
-    leading = (np.shape(matrix)[:-2], np.shape(x)[:-2], np.shape(initial)[:-1])
-    driven = np.array(np.broadcast_to(x, (*np.broadcast_shapes(*leading), *np.shape(x)[-2:])))
-    transposed = np.swapaxes(np.asarray(matrix), -1, -2)
-    driven[..., :1, :] += np.expand_dims(initial, -2) @ transposed
-    return _solve_vectors(transposed, driven)
+    leading = (np.shape(matrix)[:-3], np.shape(x)[:-2], np.shape(initial)[:-1])
+    shape = (*np.broadcast_shapes(*leading), *np.shape(x)[-2:])
+    driven = np.array(np.broadcast_to(x, shape), dtype=float)
+    matrix = np.asarray(matrix, dtype=float)
+    driven[..., :1, :] += _applied(matrix[..., :1, :, :], np.expand_dims(initial, -2))
+    return _solve_vectors(matrix, driven)
 
 
-def _solve_vectors(transposed: Array, x: Array) -> Array:
-    """Solve the recurrence of rows along the last axis but one, from zero."""
+def _applied(matrix: Array, rows: Array) -> Array:
+    """Multiply the vector of each time by its matrix, or all by the only one."""
+    if matrix.shape[-3] == 1:
+        return rows @ np.swapaxes(matrix[..., 0, :, :], -1, -2)
+    return (matrix @ rows[..., None])[..., 0]
+
+
+def _solve_vectors(a: Array, x: Array) -> Array:
+    """Solve the recurrence of vectors along the last axis but one, from zero."""
     n = x.shape[-2]
     if n < 2:
         return x
+    even, odd, later = a, a, a
+    if a.shape[-3] > 1:
+        even, odd, later = (a[..., part, :, :] for part in np.s_[: n - 1 : 2, 1::2, 2::2])
     y = np.empty(x.shape)
-    joined = x[..., : n - 1 : 2, :] @ transposed + x[..., 1::2, :]
-    y[..., 1::2, :] = _solve_vectors(transposed @ transposed, joined)
+    driven = _applied(odd, x[..., : n - 1 : 2, :]) + x[..., 1::2, :]
+    y[..., 1::2, :] = _solve_vectors(odd @ even, driven)
     y[..., 0, :] = x[..., 0, :]
-    y[..., 2::2, :] = y[..., 1 : n - 1 : 2, :] @ transposed + x[..., 2::2, :]
+    y[..., 2::2, :] = _applied(later, y[..., 1 : n - 1 : 2, :]) + x[..., 2::2, :]
     return y
 
 
-def _rows_backwards(matrix: Any, g: Any) -> Any:
-    """Transpose of `matrix_recurrence`."""
+def _vectors_backwards(matrix: Any, g: Any) -> Any:
+    """Transpose of `matrix_recurrence`: from the last time to the first."""
+    turned = anp.swapaxes(_flip(_shifted(matrix, -3), -3), -1, -2)
     zero = np.zeros(np.shape(matrix)[-1])
-    turned = matrix_recurrence(anp.swapaxes(matrix, -1, -2), g[..., ::-1, :], zero)
-    return turned[..., ::-1, :]
+    return _flip(matrix_recurrence(turned, _flip(g, -2), zero), -2)
 
 
 def _matrix_vjp(ans: Any, matrix: Any, x: Any, initial: Any) -> Any:
     def vjp(g: Any) -> Any:
         first = anp.expand_dims(initial, -2) + anp.zeros(anp.shape(ans[..., :1, :]))
         before = anp.concatenate([first, ans[..., :-1, :]], axis=-2)
-        return anp.matmul(anp.swapaxes(_rows_backwards(matrix, g), -1, -2), before)
+        pulled = _vectors_backwards(matrix, g)
+        if np.shape(matrix)[-3] == 1:
+            return anp.matmul(anp.swapaxes(pulled, -1, -2), before)[..., None, :, :]
+        return pulled[..., :, None] * before[..., None, :]
 
     return unbroadcast_f(matrix, vjp)
 
 
 def _initial_vjp(ans: Any, matrix: Any, x: Any, initial: Any) -> Any:
     def vjp(g: Any) -> Any:
-        return anp.matmul(_rows_backwards(matrix, g)[..., :1, :], matrix)[..., 0, :]
+        pulled = _vectors_backwards(matrix, g)[..., :1, :]
+        return anp.matmul(pulled, matrix[..., 0, :, :])[..., 0, :]
 
     return unbroadcast_f(initial, vjp)
 
@@ -181,7 +196,7 @@ def _initial_vjp(ans: Any, matrix: Any, x: Any, initial: Any) -> Any:
 defvjp(
     matrix_recurrence,
     _matrix_vjp,
-    lambda ans, matrix, x, initial: unbroadcast_f(x, lambda g: _rows_backwards(matrix, g)),
+    lambda ans, matrix, x, initial: unbroadcast_f(x, lambda g: _vectors_backwards(matrix, g)),
     _initial_vjp,
 )
 

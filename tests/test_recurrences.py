@@ -83,19 +83,24 @@ def test_a_zero_forgets_and_a_nan_stays_in_its_row():
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 8, 21])
+@pytest.mark.parametrize("constant", [False, True])
 @pytest.mark.parametrize("leading", [((), ()), ((), (3,)), ((3,), (3,)), ((2, 1), (3,))])
-def test_matrix_recurrence_is_the_loop(n, leading):
-    matrix, x = 0.5 * normal(*leading[0], 3, 3), normal(*leading[1], n, 3, seed=1)
+def test_matrix_recurrence_is_the_loop(n, constant, leading):
+    matrix = 0.5 * normal(*leading[0], 1 if constant else n, 3, 3)
+    x = normal(*leading[1], n, 3, seed=1)
     for initial in (normal(3, seed=2), normal(*leading[0], 3, seed=2)):
         last, found = initial, recurrences.matrix_recurrence(matrix, x, initial)
         for t in range(n):
-            last = (matrix @ last[..., None])[..., 0] + x[..., t, :]
+            now = matrix[..., 0 if constant else t, :, :]
+            last = (now @ last[..., None])[..., 0] + x[..., t, :]
             np.testing.assert_allclose(found[..., t, :], last, rtol=1e-10, atol=1e-11)
 
 
+@pytest.mark.parametrize("times", [1, 5])
 @pytest.mark.parametrize("leading", [((), ()), ((), (2,)), ((2,), (2,)), ((2,), ())])
-def test_derivatives_of_a_matrix_recurrence(leading):
-    arguments = normal(*leading[0], 2, 2), normal(*leading[1], 5, 2, seed=1), normal(2, seed=2)
+def test_derivatives_of_a_matrix_recurrence(times, leading):
+    matrix = normal(*leading[0], times, 2, 2)
+    arguments = matrix, normal(*leading[1], 5, 2, seed=1), normal(2, seed=2)
     check_grads(recurrences.matrix_recurrence, modes=["rev"], order=2)(*arguments)
 
 

@@ -12,13 +12,12 @@ from typing import Any
 import autograd.numpy as anp
 import numpy as np
 
-from probmodel import linalg
+from probmodel import linalg, matrices
 from probmodel.density import (
     arithmetic,
     differential,
     equations,
     linear_recurrences,
-    matrices,
     products,
     recurrences,
     shapes,

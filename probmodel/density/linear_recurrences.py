@@ -37,4 +37,10 @@ def matrix(
     elif start.shape != shape[1:]:
         aligned = align(recorder, start, 1)
         start = recorder.emit(own.spread_rows, aligned, shape[1:], shape=shape[1:])
+    if not isinstance(matrix, Ref):
+        matrix = np.reshape(matrix, (-1, *np.shape(matrix)[-2:]))
+    elif len(matrix.shape) == 2:
+        matrix = recorder.emit(
+            own.reshape_rows, matrix, (1, *matrix.shape), shape=(1, *matrix.shape)
+        )
     return recorder.emit(recurrences.matrix_recurrence, matrix, x, start, shape=shape)

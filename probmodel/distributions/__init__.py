@@ -32,6 +32,7 @@ from probmodel.distributions.flat import Flat
 from probmodel.distributions.frechet import Frechet
 from probmodel.distributions.gamma import Gamma
 from probmodel.distributions.garch import GARCH
+from probmodel.distributions.gaussian_dlm import GaussianDLM
 from probmodel.distributions.gaussian_process import GaussianProcess
 from probmodel.distributions.geometric import Geometric
 from probmodel.distributions.gumbel import Gumbel
@@ -101,6 +102,7 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "Frechet": Frechet,
     "Gamma": Gamma,
     "GARCH": GARCH,
+    "GaussianDLM": GaussianDLM,
     "GaussianProcess": GaussianProcess,
     "Geometric": Geometric,
     "Gumbel": Gumbel,
@@ -174,6 +176,7 @@ __all__ = [
     "Flat",
     "Frechet",
     "Gamma",
+    "GaussianDLM",
     "GaussianProcess",
     "Geometric",
     "Gumbel",

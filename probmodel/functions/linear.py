@@ -42,11 +42,11 @@ def linear_recurrence(coefficient: Any, input: Any, initial: Any = 0.0) -> Any:
 
 
 def matrix_recurrence(matrix: Any, input: Any, initial: Any = 0.0) -> Any:
-    """Solve ``y[t] = matrix @ y[t-1] + input[t]`` along the first axis.
+    """Solve ``y[t] = matrix[t] @ y[t-1] + input[t]`` along the first axis.
 
     Parameters
     ----------
-    matrix : (d, d), the same at all times
+    matrix : (d, d), the same at all times, or (n, d, d)
     input : (n, d)
     initial : ``y[-1]``, (d,) or a number; zero unless given
 
@@ -61,7 +61,7 @@ def matrix_recurrence(matrix: Any, input: Any, initial: Any = 0.0) -> Any:
 
     Notes
     -----
-    Without a loop over time, by powers of the matrix: see `linear_recurrence`.
+    Without a loop over time, by products of matrices: see `linear_recurrence`.
     """
     return _evaluate("matrix_recurrence", matrix, input, initial)
 

@@ -75,11 +75,12 @@ def test_symbols_give_the_same_for_every_chain(left, right, first, symbols):
 
 @pytest.mark.parametrize("symbols", [(0,), (1,), (2,), (0, 1, 2)])
 @pytest.mark.parametrize("first", [(), (1,), (2,)])
-def test_vectors_of_symbols(symbols, first):
-    known = [0.5 * normal(2, 2), normal(5, 2, seed=1), normal(*first, seed=2)]
+@pytest.mark.parametrize("square", [(2, 2), (5, 2, 2)])
+def test_vectors_of_symbols(symbols, first, square):
+    known = [0.5 * normal(*square), normal(5, 2, seed=1), normal(*first, seed=2)]
 
     class Recurrent(Model):
-        matrix = param(Normal(0, 1), shape=(2, 2))
+        matrix = param(Normal(0, 1), shape=square)
         b = param(Normal(0, 1), shape=(5, 2))
         initial = param(Normal(0, 1), shape=first)
         y = deterministic(matrix_recurrence(*chosen((matrix, b, initial), known, symbols)))
@@ -93,7 +94,7 @@ def test_vectors_of_symbols(symbols, first):
         matrix, b, last = chosen(drawn, known, symbols)
         last = np.broadcast_to(last, (2,))
         for t in range(5):
-            last = matrix @ last + b[t]
+            last = (matrix if matrix.ndim == 2 else matrix[t]) @ last + b[t]
             np.testing.assert_allclose(values["y"][row, t], last, rtol=1e-12, atol=1e-13)
     assert check_model(Recurrent()).ok
 
@@ -126,7 +127,7 @@ def test_a_recurrence_prints_as_it_is_written():
         (lambda: linear_recurrence(0.5, 1.0), "linear_recurrence takes.*has an axis of time"),
         (lambda: linear_recurrence(np.ones(3), np.ones(4)), r"got shapes \(3,\), \(4,\), \(\)"),
         (lambda: linear_recurrence(0.5, np.ones(4), np.ones(2)), "linear_recurrence takes"),
-        (lambda: matrix_recurrence(np.eye(2), np.ones((5, 3))), r"\(d, d\) and input \(n, d\)"),
+        (lambda: matrix_recurrence(np.eye(2), np.ones((5, 3))), r"\(d, d\) or \(n, d, d\)"),
         (lambda: matrix_recurrence(0.5, np.ones((5, 3))), "matrix_recurrence takes"),
         (lambda: matrix_recurrence(np.eye(2), np.ones((5, 2)), np.ones(3)), "matrix_recurrence"),
     ],

@@ -1,4 +1,4 @@
-"""Examples of series: autoregressions, random walks, moving averages, changing variances."""
+"""Examples of series: autoregressions, moving averages, changing variances, hidden states."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from examples.case import BAD_SCALE, Case, normal_vector
+from examples.case import BAD_SCALE, Case, normal_vector, symmetric
 from probmodel import distributions as d
 
 TIMES = 6
@@ -64,7 +64,48 @@ def garch_reference(series: Any, *params: Any) -> float:
     return float(np.sum(stats.norm.logpdf(z) - np.log(scales)))
 
 
+def dlm_moments(F: Any, G: Any, V: Any, W: Any, m0: Any, C0: Any) -> Any:
+    """Mean and covariance of all values, from those of all states, by a loop over time."""
+    n, times = np.shape(F)[1], 4
+    mean, covariance = np.empty((times, n)), np.empty((times, n, times, n))
+    m, C, states = np.asarray(m0), np.asarray(C0), []
+    for t in range(times):
+        m, C = G @ m, G @ C @ G.T + W
+        states.append(C)
+        mean[t] = F.T @ m
+        for s in range(t + 1):
+            between = F.T @ np.linalg.matrix_power(G, t - s) @ states[s] @ F
+            covariance[t, :, s], covariance[s, :, t] = between, between.T
+        covariance[t, :, t] += V
+    return mean.reshape(-1), covariance.reshape(times * n, times * n)
+
+
+ROOTS = np.random.default_rng(8).standard_normal((6, 2, 2))
+COVARIANCES = ROOTS @ np.swapaxes(ROOTS, -1, -2) + 0.3 * np.eye(2)
+SYSTEMS = np.random.default_rng(9).standard_normal((4, 2, 2))
+STARTS = (np.array([0.3, -0.4]), np.array([-1.0, 0.5]))
+BAD_SQUARE = [np.full((2, 2), np.nan)]
+
+
 CASES: dict[str, Case] = {
+    "GaussianDLM": normal_vector(
+        d.GaussianDLM(SYSTEMS[0], SYSTEMS[1], np.eye(2), np.eye(2), STARTS[0], np.eye(2)),
+        [
+            (SYSTEMS[0], 0.7 * SYSTEMS[1], *COVARIANCES[:2], STARTS[0], COVARIANCES[2]),
+            (SYSTEMS[2], 0.7 * SYSTEMS[3], *COVARIANCES[3:5], STARTS[1], COVARIANCES[5]),
+        ],
+        dlm_moments,
+        (4, 2),
+        invalid={
+            0: BAD_SQUARE,
+            1: BAD_SQUARE,
+            2: [np.array([[1.0, 2.0], [2.0, 1.0]]) - 50.0 * np.eye(2), *BAD_SQUARE],
+            3: BAD_SQUARE,
+            4: [np.full(2, np.nan)],
+            5: BAD_SQUARE,
+        },
+        tangent={3: symmetric, 4: symmetric, 6: symmetric},
+    ),
     "AR": normal_vector(
         d.AR(np.array([0.5, 0.2]), 1.0, initial=d.Normal(0.0, 1.0)),
         [
@@ -117,8 +158,9 @@ CASES: dict[str, Case] = {
         law=lambda draws, *params: standardised(draws, *params)[0],
     ),
 }
-NOT_NONCENTERED = {"GARCH"}
+NOT_NONCENTERED = {"GARCH", "GaussianDLM"}
 NOT_INFORMED = {
+    "GaussianDLM": ["F", "G", "V", "W", "m0", "C0"],
     "AR": ["coefficients", "sigma", "intercept", "initial.loc", "initial.scale"],
     "RandomWalk": ["sigma", "initial_scale", "drift", "initial_loc"],
     "ARMA": ["phi", "theta", "sigma", "mean"],
