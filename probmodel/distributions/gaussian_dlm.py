@@ -51,7 +51,7 @@ class GaussianDLM(Distribution):
     ----------
     West and Harrison (1997), Bayesian Forecasting and Dynamic Models, chapter 4.
     Sarkka and Garcia-Fernandez (2021), Temporal parallelization of Bayesian smoothers,
-    arXiv:1905.13002, lemmas 7 and 8: the elements of the filter and how two are joined.
+    arXiv:1905.13002, section IV: the elements of the filter, and how two are joined.
     """
 
     parameters: ClassVar = {
@@ -82,10 +82,12 @@ class GaussianDLM(Distribution):
         pulled = xp.matmul(transition, gain)
         passed = transition - xp.matmul(pulled, transpose(design))
         driven = xp.matmul(pulled, value[..., None])[..., 0]
-        first = xp.matmul(G, m0[..., None])[..., 0]
-        later = matrix_recurrence(passed[..., :-1, :, :], driven[..., :-1, :], first)
-        start = first[..., None, :] + np.zeros((*np.shape(later)[:-2], 1, 1))
-        means = xp.matmul(xp.concatenate([start, later], axis=-2), F)
+        # The states before each time: the first follows from the start, without an observation.
+        first = transition + np.zeros(np.shape(passed[..., :1, :, :]))
+        over = xp.concatenate([first, passed[..., :-1, :, :]], axis=-3)
+        none = np.zeros(np.shape(driven[..., :1, :]))
+        added = xp.concatenate([none, driven[..., :-1, :]], axis=-2)
+        means = xp.matmul(matrix_recurrence(over, added, m0), F)
         z = solve_lower(root, (value - means)[..., None])[..., 0]
         squares = xp.sum(z * z, axis=(-2, -1))
         constant = 0.5 * LOG_2PI * value.shape[-2] * value.shape[-1]
