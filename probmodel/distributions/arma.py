@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -60,10 +61,12 @@ class ARMA(Series):
         squares, precision = xp.sum(errors * errors, axis=-1), 1.0 / (sigma * sigma)
         logp = -0.5 * precision * squares - n * (xp.log(sigma) + 0.5 * LOG_2PI)
 
+        @cache
         def pull() -> Any:
             """Run the filter backwards: minus the derivative in what drives the errors."""
             return reverse(recursive_filter(-theta, reverse(errors))) * over_time(xp, precision)
 
+        @cache
         def in_value() -> Any:
             return -reverse(finite_filter(-phi, reverse(pull())))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -66,11 +67,13 @@ class GARCH(Series):
         ratio = squares / variance
         logp = -0.5 * (xp.sum(xp.log(variance) + ratio, axis=-1) + n * LOG_2PI)
 
+        @cache
         def pull() -> Any:
             """Run backwards the recurrence: the derivative in what drives the variances."""
             slope = 0.5 * (ratio - 1.0) / variance
             return reverse(geometric_filter(beta, reverse(slope)))
 
+        @cache
         def in_value() -> Any:
             driven = pull()[..., 1:] * over_time(xp, alpha)
             later = joined(xp, driven, np.zeros(1))
