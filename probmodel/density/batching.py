@@ -12,12 +12,12 @@ from typing import Any
 import autograd.numpy as anp
 import numpy as np
 
-from probmodel import linalg
+from probmodel import linalg, matrices
 from probmodel.density import (
     arithmetic,
     differential,
     equations,
-    matrices,
+    linear_recurrences,
     products,
     recurrences,
     shapes,
@@ -66,6 +66,8 @@ RULES: dict[str, Rule] = {
     "cholesky": products.matrix_function(linalg.cholesky),
     "inv": products.matrix_function(matrices.inv),
     "solve": products.solve,
+    "linear_recurrence": linear_recurrences.linear,
+    "matrix_recurrence": linear_recurrences.matrix,
     "tril": products.triangle(np.tril),
     "triu": products.triangle(np.triu),
     "diag": products.diag,

@@ -8,7 +8,7 @@ from typing import Any
 import autograd.numpy as anp
 import numpy as np
 
-from probmodel.density import matrices
+from probmodel import matrices
 from probmodel.density import primitives as own
 from probmodel.density.alignment import Operand, Rule, Shape, align, batched, first_ref, shape_of
 from probmodel.density.arithmetic import elementwise, total

@@ -6,7 +6,9 @@
 
 from probmodel.distributions import kernels
 from probmodel.distributions.affine import Affine
+from probmodel.distributions.ar import AR
 from probmodel.distributions.ar1 import AR1
+from probmodel.distributions.arma import ARMA
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.bernoulli import Bernoulli
 from probmodel.distributions.bernoulli_logit import BernoulliLogit
@@ -29,6 +31,8 @@ from probmodel.distributions.exponential import Exponential
 from probmodel.distributions.flat import Flat
 from probmodel.distributions.frechet import Frechet
 from probmodel.distributions.gamma import Gamma
+from probmodel.distributions.garch import GARCH
+from probmodel.distributions.gaussian_dlm import GaussianDLM
 from probmodel.distributions.gaussian_process import GaussianProcess
 from probmodel.distributions.geometric import Geometric
 from probmodel.distributions.gumbel import Gumbel
@@ -63,6 +67,7 @@ from probmodel.distributions.pareto import Pareto
 from probmodel.distributions.pareto_type2 import ParetoType2
 from probmodel.distributions.poisson import Poisson
 from probmodel.distributions.poisson_log import PoissonLog
+from probmodel.distributions.random_walk import RandomWalk
 from probmodel.distributions.rayleigh import Rayleigh
 from probmodel.distributions.scaled_inverse_chi2 import ScaledInverseChi2
 from probmodel.distributions.skew_double_exponential import SkewDoubleExponential
@@ -78,7 +83,9 @@ from probmodel.distributions.yule_simon import YuleSimon
 
 DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "Affine": Affine,
+    "AR": AR,
     "AR1": AR1,
+    "ARMA": ARMA,
     "Bernoulli": Bernoulli,
     "BernoulliLogit": BernoulliLogit,
     "Beta": Beta,
@@ -100,6 +107,8 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "Flat": Flat,
     "Frechet": Frechet,
     "Gamma": Gamma,
+    "GARCH": GARCH,
+    "GaussianDLM": GaussianDLM,
     "GaussianProcess": GaussianProcess,
     "Geometric": Geometric,
     "Gumbel": Gumbel,
@@ -134,6 +143,7 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "ParetoType2": ParetoType2,
     "Poisson": Poisson,
     "PoissonLog": PoissonLog,
+    "RandomWalk": RandomWalk,
     "Rayleigh": Rayleigh,
     "ScaledInverseChi2": ScaledInverseChi2,
     "SkewDoubleExponential": SkewDoubleExponential,
@@ -149,8 +159,11 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
 }
 
 __all__ = [
+    "AR",
     "AR1",
+    "ARMA",
     "DISTRIBUTIONS",
+    "GARCH",
     "LKJ",
     "Affine",
     "Bernoulli",
@@ -175,6 +188,7 @@ __all__ = [
     "Flat",
     "Frechet",
     "Gamma",
+    "GaussianDLM",
     "GaussianProcess",
     "Geometric",
     "Gumbel",
@@ -208,6 +222,7 @@ __all__ = [
     "ParetoType2",
     "Poisson",
     "PoissonLog",
+    "RandomWalk",
     "Rayleigh",
     "ScaledInverseChi2",
     "SkewDoubleExponential",

@@ -22,7 +22,7 @@ Summed = Callable[..., tuple[Array, list[Array]]]  # (wanted, value, *params)
 # Elements of a batch that are worked on at a time: a few arrays of this size fit in cache.
 BLOCK = 65536
 
-_INFORMED = "form for information=; Normal and AR1 have one"
+_INFORMED = "form for information=; Normal, AR1 and RandomWalk have one"
 _CDF = "cumulative distribution function to truncate or censor it by"
 
 

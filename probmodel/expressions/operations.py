@@ -15,6 +15,7 @@ import numpy as np
 from probmodel.errors import ModelError, nearest
 from probmodel.expressions import higher_order
 from probmodel.expressions.location import caller_location
+from probmodel.recurrences import linear_recurrence, matrix_recurrence
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,24 @@ def _getitem(x: Any, index: Any) -> Any:
 def _call(*args: Any, function: Callable[..., Any], event_ndims: Any, primitive: Any = None) -> Any:
     """Evaluate a formula written for a NumPy-like namespace, which comes first."""
     return function(np, *args)
+
+
+def _linear_recurrence(coefficient: Any, input: Any, initial: Any = 0.0) -> Any:
+    """Solve along the first axis of what coefficient and input broadcast to."""
+    shape = np.broadcast_shapes(np.shape(coefficient), np.shape(input))
+    if not shape:
+        raise ValueError("neither coefficient nor input has an axis of time")
+    start = np.broadcast_to(initial, shape[1:])[None]
+    return linear_recurrence(coefficient, input, start, -len(shape))
+
+
+def _matrix_recurrence(matrix: Any, input: Any, initial: Any = 0.0) -> Any:
+    """Solve along the first axis of an input (n, d)."""
+    shape, given = np.shape(input), np.shape(matrix)
+    if len(shape) != 2 or given not in ((*shape[1:], shape[1]), (*shape, shape[1])):
+        raise ValueError("matrix must be (d, d) or (n, d, d) and input (n, d)")
+    full = np.reshape(matrix, (-1, *given[-2:]))
+    return matrix_recurrence(full, np.asarray(input), np.broadcast_to(initial, shape[1:]))
 
 
 _AXIS = {"axis": None, "keepdims": False}
@@ -190,6 +209,12 @@ OPERATIONS: dict[str, Operation] = {
     "solve_ode": Operation("solve_ode", higher_order.ode, probe=higher_order.ode_shape),
     "solve_newton": Operation("solve_newton", higher_order.newton, probe=higher_order.newton_shape),
     "scan": Operation("scan", higher_order.scan, probe=higher_order.scan_shape),
+    "linear_recurrence": Operation(
+        "linear_recurrence", _linear_recurrence, ("coefficient", "input", "initial")
+    ),
+    "matrix_recurrence": Operation(
+        "matrix_recurrence", _matrix_recurrence, ("matrix", "input", "initial")
+    ),
 }
 
 _FUNCTIONS: dict[Callable[..., Any], str] = {

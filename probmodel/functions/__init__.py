@@ -1,9 +1,18 @@
 """Functions of a model's symbols beyond NumPy's: recurrences, solvers, integrals."""
 
 from probmodel.functions.interpolation import interpolate
+from probmodel.functions.linear import linear_recurrence, matrix_recurrence
 from probmodel.functions.newton import solve_newton
 from probmodel.functions.ode import solve_ode
 from probmodel.functions.quadrature import integrate_1d
 from probmodel.functions.scan import scan
 
-__all__ = ["integrate_1d", "interpolate", "scan", "solve_newton", "solve_ode"]
+__all__ = [
+    "integrate_1d",
+    "interpolate",
+    "linear_recurrence",
+    "matrix_recurrence",
+    "scan",
+    "solve_newton",
+    "solve_ode",
+]

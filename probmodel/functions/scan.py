@@ -42,7 +42,7 @@ def scan(
     Notes
     -----
     The steps follow each other, for all chains at once: this is for short recurrences that are not
-    linear. Linear ones have cheaper functions.
+    linear. For linear ones `linear_recurrence` and `matrix_recurrence` are cheaper.
     """
     if not sequences and length is None:
         raise ModelError(

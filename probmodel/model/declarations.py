@@ -207,8 +207,8 @@ def param(
     noncentered : sample the standardised value, with the prior's location and scale applied to it
     information : how much the data tell about each element by itself, as the inverse of a variance:
         sample the value standardised by the prior and the data together. 0 is the same as
-        ``noncentered``. For priors that are Normal, one number or one for each element, and AR1,
-        one for all times; it may depend on data and other parameters.
+        ``noncentered``. For priors that are Normal, one number or one for each element, and AR1
+        and RandomWalk, one for all times; it may depend on data and other parameters.
 
     Raises
     ------

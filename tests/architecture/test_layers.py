@@ -22,7 +22,7 @@ LAYERS = (
     {"errors", "types"},
     {"numerics"},
     {"special"},
-    {"linalg", "solvers"},
+    {"linalg", "matrices", "recurrences", "solvers"},
     {"expressions"},
     {"constraints", "functions"},
     {"distributions"},

@@ -1,0 +1,265 @@
+"""Autoregression of any order, given the values that it starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import Positive, Real
+from probmodel.distributions.arguments import bind_arguments
+from probmodel.distributions.base import (
+    Distribution,
+    Parameter,
+    Summed,
+    Thunk,
+    batch_shape,
+    reduce_to,
+)
+from probmodel.distributions.normal import Normal
+from probmodel.distributions.series import COEFFICIENTS, Series, joined, over_time, sum_of_rows
+from probmodel.errors import ModelError, ShapeError
+from probmodel.expressions import caller_location
+from probmodel.recurrences import recursive_filter
+from probmodel.special import LOG_2PI
+from probmodel.types import Array
+
+
+class AR(Series):
+    r"""Autoregressive process of order p, given its first p values.
+
+    .. math:: y_t \sim N\Bigl(c + \sum_{k=1}^p \phi_k y_{t-k}, \sigma\Bigr),
+              \qquad t = p + 1, \dots, n
+
+    Parameters
+    ----------
+    coefficients : :math:`\phi`, (p,): the first belongs to the value just before
+    sigma : standard deviation :math:`\sigma > 0` of the innovations
+    intercept : :math:`c`, 0 unless given; not the mean, which is
+        :math:`c / (1 - \sum_k \phi_k)` where there is one
+    initial : distribution of the first p values, which are independent: any continuous
+        distribution of one real number, such as ``Normal(0, 10)``. Without it they are
+        conditioned on, and contribute nothing
+
+    Notes
+    -----
+    The value is a vector longer than p: the process at equally spaced times. The coefficients may
+    be anything: no stationarity is asked for. As the prior of a latent series it is flat on the
+    first p values unless ``initial`` is given. `AR1` is the stationary
+    process of order one. Stan: written out, as in the User's Guide; SciPy: none. For observed data
+    the lagged values are factorised once (a QR decomposition), so that the likelihood costs a
+    product of p + 2 by p + 2, whatever the length.
+
+    Raises
+    ------
+    ModelError
+        If ``initial`` is no distribution of one real number.
+    """
+
+    parameters: ClassVar = {
+        "coefficients": COEFFICIENTS,
+        "sigma": Parameter(Positive()),
+        "intercept": Parameter(Real(), default=0.0),
+    }
+
+    def __init__(self, *args: Any, initial: Distribution | None = None, **kwargs: Any) -> None:
+        self.location = caller_location()
+        self.initial = initial
+        own = type(self).parameters
+        bound = bind_arguments("AR", own, args, kwargs, self.location)
+        first: dict[str, Parameter] = {}
+        if initial is not None:
+            self._check_initial(initial)
+            first = {f"initial.{name}": spec for name, spec in initial.parameters.items()}
+            bound |= {f"initial.{name}": arg for name, arg in initial.args.items()}
+        self.args = bound
+        self._take_form({**own, **first}, event_ndim=1)
+
+    def _check_initial(self, initial: Any) -> None:
+        fits = (
+            isinstance(initial, Distribution)
+            and not (initial.discrete or initial.event_ndim)
+            and isinstance(initial.support(), Real)
+        )
+        if not fits:
+            given = initial.name if isinstance(initial, Distribution) else type(initial).__name__
+            raise ModelError(
+                "AR takes as initial= a distribution of one real number, such as Normal(0, 10); "
+                f"{given} was given.",
+                location=self.location,
+                given=initial,
+            )
+
+    def evaluate(self, xp: Any, value: Any, *params: Any) -> tuple[Any, Sequence[Thunk]]:
+        """Return the log density, and thunks of its derivatives, from the innovations."""
+        coefficients, sigma, intercept, *first = params
+        n, p = self._lengths(value, coefficients)
+        e = value[..., p:] - over_time(xp, intercept)
+        for k in range(p):
+            e = e - coefficients[..., k, None] * value[..., p - 1 - k : n - 1 - k]
+        precision = 1.0 / (sigma * sigma)
+        squares = xp.sum(e * e, axis=-1)
+        logp = -0.5 * precision * squares - (n - p) * (xp.log(sigma) + 0.5 * LOG_2PI)
+        start, starting = self._start(xp, value[..., :p], first)
+
+        def in_value() -> Any:
+            pull = e * over_time(xp, precision)
+            total = _placed(xp, starting[0]() + np.zeros(p), 0, n) - _placed(xp, pull, p, n)
+            for k in range(p):
+                total = total + _placed(xp, coefficients[..., k, None] * pull, p - 1 - k, n)
+            return total
+
+        def in_coefficients() -> Any:
+            lags = [xp.sum(e * value[..., p - 1 - k : n - 1 - k], axis=-1) for k in range(p)]
+            return xp.stack(lags, axis=-1) * over_time(xp, precision)
+
+        own = (
+            in_value,
+            in_coefficients,
+            lambda: (precision * squares - (n - p)) / sigma,
+            lambda: precision * xp.sum(e, axis=-1),
+        )
+        return logp + start, (*own, *starting[1:])
+
+    def _lengths(self, value: Any, coefficients: Any) -> tuple[int, int]:
+        n, p = value.shape[-1], np.shape(coefficients)[-1]
+        if not 0 < p < n:
+            raise ShapeError(
+                f"AR with {p} coefficients takes a series of more than {max(p, 1)} values, and at "
+                f"least one coefficient; the series has {n}.",
+                location=self.location,
+                length=n,
+                order=p,
+            )
+        return n, p
+
+    def _start(self, xp: Any, value: Any, params: Sequence[Any]) -> tuple[Any, Sequence[Thunk]]:
+        """Log density of the first values with its derivatives; zero if they are conditioned on."""
+        if self.initial is None:
+            return 0.0, (lambda: 0.0,)
+        ones = np.ones(value.shape[-1])
+        args = (value, *(over_time(xp, param) for param in params))
+        in_value, *slopes = self.initial.partials(xp, *args)
+        logp = xp.sum(self.initial.log_kernel(xp, *args) * ones, axis=-1)
+        return logp, (in_value, *(lambda s=s: xp.sum(s() * ones, axis=-1) for s in slopes))
+
+    def prepared(self, known: Sequence[Any]) -> Summed:
+        """Factorise the lagged values of a known series."""
+        return self.summed if known[0] is None else _KnownSeries(self, np.asarray(known[0]))
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw series: ``shape`` ends with their length.
+
+        First values that are conditioned on have no distribution. They are drawn uniformly
+        between -2 and 2, as flat parameters are.
+        """
+        coefficients, sigma, intercept, *first = (np.asarray(p, dtype=float) for p in params)
+        p = coefficients.shape[-1]
+        start_shape = (*shape[:-1], p)
+        if self.initial is None:
+            start = rng.uniform(-2.0, 2.0, start_shape)
+        else:
+            start = self.initial.sample(rng, start_shape, *(over_time(np, a) for a in first))
+        shocks = rng.standard_normal((*shape[:-1], shape[-1] - p))
+        return np.asarray(_continued(np, start, shocks, coefficients, sigma, intercept))
+
+    def base(self) -> Distribution:
+        """Return the standard normal, if the first values are normal too.
+
+        Raises
+        ------
+        ModelError
+            If ``initial`` is not given, or not normal.
+        """
+        if not isinstance(self.initial, Normal):
+            raise self._without("non-centred form unless initial= is a Normal distribution")
+        return Normal(0.0, 1.0)
+
+    def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
+        """Run the process on standard normal innovations ``z``, the first p of them its start."""
+        coefficients, sigma, intercept, loc, scale = params
+        p = np.shape(coefficients)[-1]
+        start = over_time(xp, loc) + over_time(xp, scale) * z[..., :p]
+        return _continued(xp, start, z[..., p:], coefficients, sigma, intercept)
+
+
+def _placed(xp: Any, part: Any, start: int, n: int) -> Any:
+    """Put a stretch of time into a series of zeros."""
+    return joined(xp, np.zeros(start), part, np.zeros(n - start - np.shape(part)[-1]))
+
+
+def _continued(
+    xp: Any, start: Any, shocks: Any, coefficients: Any, sigma: Any, intercept: Any
+) -> Any:
+    """Let a process go on from its first values."""
+    p = np.shape(coefficients)[-1]
+    # What has to drive the recurrence from zeros so that it begins with these values.
+    driven = start
+    for k in range(p - 1):
+        earlier = _placed(xp, start[..., : p - 1 - k], k + 1, p)
+        driven = driven - coefficients[..., k, None] * earlier
+    pushed = over_time(xp, intercept) + over_time(xp, sigma) * shocks
+    return recursive_filter(coefficients, joined(xp, driven, pushed))
+
+
+class _KnownSeries:
+    """Sum of the log density of known series, by the triangular factor of their lagged values.
+
+    With the columns ``X = (y[t], 1, y[t-1], ..., y[t-p])`` the innovations are ``X b`` for
+    ``b = (1, -intercept, -coefficients)``, and as long as ``R b`` where ``X = Q R``.
+
+    Parameters
+    ----------
+    general : the distribution
+    value : (..., n)
+    """
+
+    def __init__(self, general: AR, value: Array) -> None:
+        self.general = general
+        self.value = value
+        self.factors: dict[int, Array] = {}  # by the order
+
+    def _factor(self, p: int) -> Array:
+        if p not in self.factors:
+            y, n = self.value, self.value.shape[-1]
+            lagged = [y[..., p - k : n - k] for k in range(p + 1)]
+            columns = np.stack([lagged[0], np.ones(lagged[0].shape), *lagged[1:]], axis=-1)
+            self.factors[p] = np.asarray(np.linalg.qr(columns, mode="r"))
+        return self.factors[p]
+
+    def __call__(
+        self, wanted: Sequence[int], value: Array, *params: Array
+    ) -> tuple[Array, list[Array]]:
+        """Return the sum for each chain and its derivatives in the parameters."""
+        if 0 in wanted:
+            return self.general.summed(wanted, value, *params)
+        args = (value, *params)
+        batch = batch_shape(args, self.general.event_ndims)
+        coefficients, sigma, intercept, *first = params
+        n, p = self.general._lengths(value, coefficients)
+        factor = self._factor(p)
+        b = np.empty((*np.broadcast_shapes(coefficients.shape[:-1], np.shape(intercept)), p + 2))
+        b[..., 0], b[..., 1], b[..., 2:] = 1.0, -intercept, -coefficients
+        r = _times(b, np.swapaxes(factor, -1, -2))
+        squares, precision = np.vecdot(r, r), 1.0 / (sigma * sigma)
+        pull = _times(r, factor)
+        logp = -0.5 * precision * squares - (n - p) * (np.log(sigma) + 0.5 * LOG_2PI)
+        start, starting = self.general._start(np, value[..., :p], first)
+        slopes = (
+            lambda: 0.0,
+            lambda: pull[..., 2:] * precision[..., None],
+            lambda: (precision * squares - (n - p)) / sigma,
+            lambda: pull[..., 1] * precision,
+            *starting[1:],
+        )
+        return sum_of_rows(logp + start, batch), [
+            reduce_to(args[i], slopes[i](), batch, self.general.event_ndims[i]) for i in wanted
+        ]
+
+
+def _times(rows: Array, matrix: Array) -> Array:
+    """Multiply rows by a matrix, or each by its own: (..., k), (..., k, m) -> (..., m)."""
+    if matrix.ndim == 2:
+        return rows @ matrix
+    return (rows[..., None, :] @ matrix)[..., 0, :]

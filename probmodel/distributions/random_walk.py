@@ -1,0 +1,162 @@
+"""The Gaussian random walk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import Positive, Real
+from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.normal import Normal
+from probmodel.distributions.series import Series, joined, over_time
+from probmodel.linalg import geometric_filter
+from probmodel.special import LOG_2PI
+from probmodel.types import Array
+
+
+class RandomWalk(Series):
+    r"""Gaussian random walk with drift, of any length.
+
+    .. math:: y_1 \sim N(m, s), \qquad y_t \sim N(y_{t-1} + \delta, \sigma)
+
+    Parameters
+    ----------
+    sigma : standard deviation :math:`\sigma > 0` of the steps
+    initial_scale : standard deviation :math:`s > 0` of the first value
+    drift : mean :math:`\delta` of the steps, 0 unless given
+    initial_loc : mean :math:`m` of the first value, 0 unless given
+
+    Notes
+    -----
+    The value is a vector: the walk at equally spaced times. Its non-centred form is a cumulative
+    sum. Stan: written out as the two sampling statements above. SciPy: none.
+    """
+
+    parameters: ClassVar = {
+        "sigma": Parameter(Positive()),
+        "initial_scale": Parameter(Positive()),
+        "drift": Parameter(Real(), default=0.0),
+        "initial_loc": Parameter(Real(), default=0.0),
+    }
+
+    def evaluate(self, xp: Any, value: Any, *params: Any) -> tuple[Any, Sequence[Thunk]]:
+        """Return the log density, and thunks of its derivatives, from the steps."""
+        sigma, initial_scale, drift, initial_loc = params
+        n = value.shape[-1]
+        first = value[..., 0] - initial_loc
+        steps = value[..., 1:] - value[..., :-1] - over_time(xp, drift)
+        precision = 1.0 / (sigma * sigma)
+        initial_precision = 1.0 / (initial_scale * initial_scale)
+        squares, square = xp.sum(steps * steps, axis=-1), first * first
+        logp = (
+            -0.5 * (precision * squares + initial_precision * square)
+            - (n - 1) * xp.log(sigma)
+            - xp.log(initial_scale)
+            - 0.5 * n * LOG_2PI
+        )
+
+        def in_value() -> Any:
+            pull = steps * over_time(xp, precision)
+            start = over_time(xp, -initial_precision * first)
+            return joined(xp, start, -pull) + joined(xp, pull, np.zeros(1))
+
+        return logp, (
+            in_value,
+            lambda: (precision * squares - (n - 1)) / sigma,
+            lambda: (initial_precision * square - 1.0) / initial_scale,
+            lambda: precision * xp.sum(steps, axis=-1),
+            lambda: initial_precision * first,
+        )
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw walks: ``shape`` ends with their length."""
+        return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
+
+    def base(self) -> Distribution:
+        """Return the standard normal: independent steps of unit variance."""
+        return Normal(0.0, 1.0)
+
+    def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
+        """Add up steps made of standard normal ``z``."""
+        sigma, initial_scale, drift, initial_loc = (over_time(xp, p) for p in params)
+        start = initial_loc + initial_scale * z[..., :1]
+        steps = drift + sigma * z[..., 1:]
+        return xp.cumsum(joined(xp, start, steps), axis=-1)
+
+    def standardise(self, value: Array, *params: Any) -> Array:
+        """Return the steps, less the drift, in their standard deviations."""
+        sigma, initial_scale, drift, initial_loc = (over_time(np, p) for p in params)
+        start = (value[..., :1] - initial_loc) / initial_scale
+        return np.asarray(joined(np, start, (np.diff(value, axis=-1) - drift) / sigma))
+
+    def noncentered_log_det(self, xp: Any, event: tuple[int, ...], *params: Any) -> Any:
+        """Count sigma for every step, and the scale of the first value."""
+        sigma, initial_scale = params[:2]
+        return (event[0] - 1) * xp.log(sigma) + xp.log(initial_scale)
+
+    def informed(self, information: Any) -> Distribution:
+        r"""Return the conditional distribution given observations 0, but for the last value.
+
+        The inverse covariance has the rows :math:`(-1, 2, -1) / \sigma^2`. With :math:`w` added
+        in the middle they are those of an autoregression with the persistence :math:`1 / k` and
+        the standard deviation :math:`\sigma / \sqrt{k}`, where
+        :math:`k^2 - (2 + w \sigma^2) k + 1 = 0`. The first row settles the scale of its first
+        value. The variance of the last value alone is larger than it should be.
+        """
+        names = ("sigma", "initial_scale", "drift", "initial_loc")
+        sigma, initial_scale, drift, initial_loc = (self.args[name] for name in names)
+        # The roots are taken apart so that no information has a derivative in sigma too.
+        told = information * sigma**2
+        k = 1.0 + 0.5 * told + 0.5 * np.sqrt(information) * sigma * np.sqrt(4.0 + told)
+        precision, initial_precision = 1.0 / sigma**2, 1.0 / initial_scale**2
+        first = initial_precision + information + (1.0 - 1.0 / k) * precision
+        return _InformedWalk(
+            1.0 / k,
+            sigma / np.sqrt(k),
+            1.0 / np.sqrt(first),
+            initial_precision * initial_loc - precision * drift,
+            precision * drift,
+        )
+
+
+class _InformedWalk(Distribution):
+    r"""What a random walk is sampled by once data tell about it: an autoregression with a start.
+
+    Its inverse covariance :math:`Q` is that of :math:`y_1` with the standard deviation
+    ``initial_scale`` and :math:`y_t \sim N(\phi y_{t-1}, \sigma)`. Its mean solves
+    :math:`Q m = q`, with :math:`q` zero but at both ends.
+
+    Parameters
+    ----------
+    phi : persistence, up to 1
+    sigma, initial_scale : standard deviations
+    start, end : first and last element of :math:`q`; with one value, their sum
+    """
+
+    parameters: ClassVar = {
+        "phi": Parameter(Real()),
+        "sigma": Parameter(Positive()),
+        "initial_scale": Parameter(Positive()),
+        "start": Parameter(Real()),
+        "end": Parameter(Real()),
+    }
+    event_ndim = 1
+
+    def base(self) -> Distribution:
+        """Return the standard normal."""
+        return Normal(0.0, 1.0)
+
+    def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
+        """Run the process on ``z`` and on the innovations that give the mean."""
+        phi, sigma, initial_scale, start, end = (over_time(xp, p) for p in params)
+        n = z.shape[-1]
+        pull = end * phi ** np.arange(n - 1.0, -1.0, -1.0)
+        first = initial_scale * (z[..., :1] + initial_scale * (start + pull[..., :1]))
+        later = sigma * (z[..., 1:] + sigma * pull[..., 1:])
+        return geometric_filter(params[0], joined(xp, first, later))
+
+    def noncentered_log_det(self, xp: Any, event: tuple[int, ...], *params: Any) -> Any:
+        """Count sigma for every step, and the scale of the first value."""
+        return (event[0] - 1) * xp.log(params[1]) + xp.log(params[2])
