@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from probmodel.constraints.base import Constraint
+from probmodel.distributions.arguments import bind_arguments
 from probmodel.errors import ModelError
 from probmodel.expressions import caller_location
 from probmodel.types import Array
@@ -33,11 +34,13 @@ class Parameter(NamedTuple):
     constraint : the values it may take
     event_ndim : axes of one parameter value: 0 a number, 1 a vector, 2 a matrix
     default : its value when it is not given; None means required
+    known : whether it must come from data; a known parameter has no derivative and no batch axes
     """
 
     constraint: Constraint
     event_ndim: int = 0
     default: float | None = None
+    known: bool = False
 
 
 class Distribution:
@@ -94,6 +97,13 @@ class Distribution:
     def support(self) -> Constraint:
         """Where the density is positive, with bounds from the declared arguments."""
         raise NotImplementedError
+
+    def event_shape(self, *params: Array) -> tuple[int, ...] | None:
+        """Shape of one value, as far as the parameters decide it; None where they do not."""
+        if not self.event_ndim:
+            return ()
+        sized = zip(params, self.parameters.values(), strict=True)
+        return next((p.shape[p.ndim - self.event_ndim :] for p, s in sized if s.event_ndim), None)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density (or log mass) without the terms of `log_base`: batch shape."""
@@ -212,6 +222,10 @@ class Distribution:
         images = np.stack([np.asarray(self.noncentered(np, z, *params)) for z in basis])
         offset, columns = images[0].reshape(-1), (images[1:] - images[0]).reshape(size, size).T
         return np.linalg.solve(columns, value.reshape(-1) - offset).reshape(value.shape)
+
+    def _known(self) -> Any:
+        """Thunk of a parameter that is known: it has no derivative."""
+        raise self._without("derivatives with respect to what must come from data")
 
     def _without(self, what: str) -> ModelError:
         return ModelError(
@@ -347,46 +361,3 @@ def reduce_to(arg: Array, partial: Array, batch: tuple[int, ...], event_ndim: in
     shape = (1,) * (full.ndim - len(shape)) + shape
     axes = tuple(i for i, (n, m) in enumerate(zip(shape, full.shape, strict=True)) if n != m)
     return (full.sum(axis=axes, keepdims=True) if axes else full).reshape(np.shape(arg))
-
-
-def bind_arguments(
-    name: str,
-    parameters: dict[str, Parameter],
-    args: Sequence[Any],
-    kwargs: dict[str, Any],
-    location: Any,
-) -> dict[str, Any]:
-    """Match positional and keyword arguments to parameter names, with errors in plain words."""
-    signature = ", ".join(
-        p if spec.default is None else f"{p}={spec.default:g}" for p, spec in parameters.items()
-    )
-    if len(args) > len(parameters):
-        raise ModelError(
-            f"{name}({signature}) takes {len(parameters)} parameters, {len(args)} were given.",
-            location=location,
-            expected=list(parameters),
-            given=len(args),
-        )
-    bound = dict(zip(parameters, args, strict=False))
-    for key, value in kwargs.items():
-        if key not in parameters:
-            raise ModelError(
-                f"{name} has no parameter {key!r}. Its parameters: {signature or 'none'}.",
-                location=location,
-                expected=list(parameters),
-                given=key,
-            )
-        if key in bound:
-            raise ModelError(f"{name} was given {key!r} twice.", location=location, given=key)
-        bound[key] = value
-    for key, spec in parameters.items():
-        if key not in bound:
-            if spec.default is None:
-                raise ModelError(
-                    f"{name} needs {key!r}. Its parameters: {signature}.",
-                    location=location,
-                    expected=list(parameters),
-                    missing=key,
-                )
-            bound[key] = spec.default
-    return {key: bound[key] for key in parameters}

@@ -105,6 +105,13 @@ def _check_constants(
                 parameter=name,
                 shape=value.shape,
             )
+        if spec.known and not evaluator.is_constant(arg):
+            raise ModelError(
+                f"{declaration.title}: {distribution.name}'s {name} must come from data; got "
+                f"{arg!r}, which depends on parameters.",
+                location=distribution.location,
+                parameter=name,
+            )
         if spec.constraint.integer and not evaluator.is_constant(arg):
             raise ModelError(
                 f"{declaration.title}: {distribution.name}'s {name} is a whole number and must "
@@ -150,11 +157,9 @@ def _batch_shape(
 def _event_shape(
     declaration: Declaration, distribution: Distribution, params: Sequence[Array]
 ) -> Shape:
-    if distribution.event_ndim == 0:
-        return ()
-    for value, spec in zip(params, distribution.parameters.values(), strict=True):
-        if spec.event_ndim:
-            return value.shape[value.ndim - distribution.event_ndim :]
+    shape = distribution.event_shape(*params)
+    if shape is not None:
+        return shape
     raise ShapeError(
         f"{declaration.title}: the size of a {distribution.name} does not follow from its "
         "parameters; give dims= or shape=.",

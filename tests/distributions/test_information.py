@@ -32,7 +32,7 @@ def parameters(case, which=0):
 def unknown(name, case):
     """Positions of the parameters of a case that have no closed form."""
     names = list(case.dist.parameters)
-    data = [i for i, p in enumerate(names) if p.startswith(("points", "axis"))]
+    data = [i for i, spec in enumerate(case.dist.parameters.values()) if spec.known]
     return data + [names.index(p) for p in NOT_INFORMED.get(name, [])]
 
 

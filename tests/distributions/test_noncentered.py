@@ -8,6 +8,7 @@ import autograd.numpy as anp
 import numpy as np
 import pytest
 from autograd import jacobian
+from examples.case import known
 from examples.table import NOT_NONCENTERED
 
 from probmodel import Model, check_model, param
@@ -47,7 +48,7 @@ def test_density_of_the_map_is_that_of_the_base(case):
 def test_map_of_a_batch_is_the_map_of_each(case):
     if case.dist.name in NOT_NONCENTERED:
         pytest.skip("has no such form")
-    data = [name.startswith(("points", "axis")) for name in case.dist.parameters]
+    data = known(case.dist)
     stacked = [
         np.asarray(case.params[0][i]) if is_data else np.stack([p[i] for p in case.params])
         for i, is_data in enumerate(data)
