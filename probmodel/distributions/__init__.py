@@ -16,6 +16,8 @@ from probmodel.distributions.beta_negative_binomial import BetaNegativeBinomial
 from probmodel.distributions.beta_proportion import BetaProportion
 from probmodel.distributions.binomial import Binomial
 from probmodel.distributions.binomial_logit import BinomialLogit
+from probmodel.distributions.bym2 import BYM2
+from probmodel.distributions.car import CAR
 from probmodel.distributions.categorical import Categorical
 from probmodel.distributions.categorical_logit import CategoricalLogit
 from probmodel.distributions.cauchy import Cauchy
@@ -36,6 +38,7 @@ from probmodel.distributions.half_cauchy import HalfCauchy
 from probmodel.distributions.half_normal import HalfNormal
 from probmodel.distributions.half_student_t import HalfStudentT
 from probmodel.distributions.hypergeometric import Hypergeometric
+from probmodel.distributions.icar import ICAR
 from probmodel.distributions.inv_chi_square import InvChiSquare
 from probmodel.distributions.inverse_gamma import InverseGamma
 from probmodel.distributions.kumaraswamy import Kumaraswamy
@@ -69,6 +72,7 @@ from probmodel.distributions.uniform import Uniform
 from probmodel.distributions.von_mises import VonMises
 from probmodel.distributions.weibull import Weibull
 from probmodel.distributions.yule_simon import YuleSimon
+from probmodel.distributions.zero_sum_normal import ZeroSumNormal
 
 DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "Affine": Affine,
@@ -81,6 +85,8 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "BetaProportion": BetaProportion,
     "Binomial": Binomial,
     "BinomialLogit": BinomialLogit,
+    "BYM2": BYM2,
+    "CAR": CAR,
     "Categorical": Categorical,
     "CategoricalLogit": CategoricalLogit,
     "Cauchy": Cauchy,
@@ -101,6 +107,7 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "HalfNormal": HalfNormal,
     "HalfStudentT": HalfStudentT,
     "Hypergeometric": Hypergeometric,
+    "ICAR": ICAR,
     "InvChiSquare": InvChiSquare,
     "InverseGamma": InverseGamma,
     "Kumaraswamy": Kumaraswamy,
@@ -134,11 +141,15 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "VonMises": VonMises,
     "Weibull": Weibull,
     "YuleSimon": YuleSimon,
+    "ZeroSumNormal": ZeroSumNormal,
 }
 
 __all__ = [
     "AR1",
+    "BYM2",
+    "CAR",
     "DISTRIBUTIONS",
+    "ICAR",
     "LKJ",
     "Affine",
     "Bernoulli",
@@ -202,5 +213,6 @@ __all__ = [
     "VonMises",
     "Weibull",
     "YuleSimon",
+    "ZeroSumNormal",
     "kernels",
 ]

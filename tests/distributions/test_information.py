@@ -13,6 +13,7 @@ import autograd.numpy as anp
 import numpy as np
 import pytest
 from autograd import hessian
+from examples.case import known as known_parameters
 from examples.table import NOT_INFORMED
 from scipy import integrate
 
@@ -201,9 +202,8 @@ def test_batches_of_parameters_and_changes_broadcast(informative):
     name, case = informative
     rng, moving = np.random.default_rng(5), known(name, case)
     both = [parameters(case, which) for which in range(2)]
-    data = [i for i in unknown(name, case) if name.startswith("GaussianProcess")]
-    pairs = enumerate(zip(*both, strict=True))
-    params = [p if i in data else np.stack([p, q]) for i, (p, q) in pairs]
+    pairs = zip(known_parameters(case.dist), *both, strict=True)
+    params = [p if is_data else np.stack([p, q]) for is_data, p, q in pairs]
     changes = random_changes(rng, both[0], moving, (3, 1))
     actual = np.broadcast_to(case.dist.information(np, changes, *params), (3, 2))
     for i, j in np.ndindex(3, 2):
