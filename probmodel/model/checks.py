@@ -105,21 +105,10 @@ def _check_constants(
                 parameter=name,
                 shape=value.shape,
             )
-        if spec.known and not evaluator.is_constant(arg):
-            raise ModelError(
-                f"{declaration.title}: {distribution.name}'s {name} must come from data; got "
-                f"{arg!r}, which depends on parameters.",
-                location=distribution.location,
-                parameter=name,
-            )
-        if spec.constraint.integer and not evaluator.is_constant(arg):
-            raise ModelError(
-                f"{declaration.title}: {distribution.name}'s {name} is a whole number and must "
-                f"come from data; got {arg!r}, which the sampler would move continuously.",
-                location=distribution.location,
-                parameter=name,
-            )
-        if not evaluator.is_constant(arg) or not isinstance(spec.constraint.bounds, tuple):
+        if not evaluator.is_constant(arg):
+            _check_varying(declaration, distribution, name, arg)
+            continue
+        if not isinstance(spec.constraint.bounds, tuple):
             continue
         inside = np.asarray(spec.constraint.check(value, *spec.constraint.bounds))
         if not inside.all():
@@ -134,6 +123,25 @@ def _check_constants(
                 parameter=name,
                 value=value,
             )
+
+
+def _check_varying(
+    declaration: Declaration, distribution: Distribution, name: str, arg: Any
+) -> None:
+    """Raise a `ModelError` for an argument that depends on parameters and must not."""
+    spec = distribution.parameters[name]
+    if spec.known:
+        wanted, given = "must come from data", f"{arg!r}, which depends on parameters."
+    elif spec.constraint.integer:
+        wanted = "is a whole number and must come from data"
+        given = f"{arg!r}, which the sampler would move continuously."
+    else:
+        return
+    raise ModelError(
+        f"{declaration.title}: {distribution.name}'s {name} {wanted}; got {given}",
+        location=distribution.location,
+        parameter=name,
+    )
 
 
 def _batch_shape(
