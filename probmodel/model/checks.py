@@ -105,10 +105,10 @@ def _check_constants(
                 parameter=name,
                 shape=value.shape,
             )
-        if not evaluator.is_constant(arg):
+        varies = not evaluator.is_constant(arg)
+        if varies:
             _check_varying(declaration, distribution, name, arg)
-            continue
-        if not isinstance(spec.constraint.bounds, tuple):
+        if varies or not isinstance(spec.constraint.bounds, tuple):
             continue
         inside = np.asarray(spec.constraint.check(value, *spec.constraint.bounds))
         if not inside.all():
