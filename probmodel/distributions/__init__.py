@@ -23,6 +23,7 @@ from probmodel.distributions.categorical_logit import CategoricalLogit
 from probmodel.distributions.cauchy import Cauchy
 from probmodel.distributions.censored import Censored
 from probmodel.distributions.chi_square import ChiSquare
+from probmodel.distributions.circulant_gp import CirculantGP
 from probmodel.distributions.dirichlet import Dirichlet
 from probmodel.distributions.dirichlet_multinomial import DirichletMultinomial
 from probmodel.distributions.discrete_uniform import DiscreteUniform
@@ -37,6 +38,7 @@ from probmodel.distributions.gumbel import Gumbel
 from probmodel.distributions.half_cauchy import HalfCauchy
 from probmodel.distributions.half_normal import HalfNormal
 from probmodel.distributions.half_student_t import HalfStudentT
+from probmodel.distributions.hilbert_space_gp import HilbertSpaceGP
 from probmodel.distributions.hypergeometric import Hypergeometric
 from probmodel.distributions.icar import ICAR
 from probmodel.distributions.inv_chi_square import InvChiSquare
@@ -92,6 +94,7 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "Cauchy": Cauchy,
     "Censored": Censored,
     "ChiSquare": ChiSquare,
+    "CirculantGP": CirculantGP,
     "Dirichlet": Dirichlet,
     "DirichletMultinomial": DirichletMultinomial,
     "DiscreteUniform": DiscreteUniform,
@@ -106,6 +109,7 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "HalfCauchy": HalfCauchy,
     "HalfNormal": HalfNormal,
     "HalfStudentT": HalfStudentT,
+    "HilbertSpaceGP": HilbertSpaceGP,
     "Hypergeometric": Hypergeometric,
     "ICAR": ICAR,
     "InvChiSquare": InvChiSquare,
@@ -165,6 +169,7 @@ __all__ = [
     "Cauchy",
     "Censored",
     "ChiSquare",
+    "CirculantGP",
     "Dirichlet",
     "DirichletMultinomial",
     "DiscreteUniform",
@@ -180,6 +185,7 @@ __all__ = [
     "HalfCauchy",
     "HalfNormal",
     "HalfStudentT",
+    "HilbertSpaceGP",
     "Hypergeometric",
     "InvChiSquare",
     "InverseGamma",
