@@ -1,7 +1,8 @@
 """Distributions: log densities, supports, draws and closed-form derivatives.
 
 `DISTRIBUTIONS` maps the name of each to its class; adding one takes a file and a line here.
-`kernels` holds the covariance functions of `GaussianProcess`.
+`kernels` holds the covariance functions of Gaussian processes; `glm` spells regressions as Stan
+does.
 """
 
 from probmodel.distributions import kernels
@@ -34,6 +35,15 @@ from probmodel.distributions.frechet import Frechet
 from probmodel.distributions.gamma import Gamma
 from probmodel.distributions.gaussian_process import GaussianProcess
 from probmodel.distributions.geometric import Geometric
+from probmodel.distributions.glm import (
+    BernoulliLogitGLM,
+    BinomialLogitGLM,
+    CategoricalLogitGLM,
+    NegBinomial2LogGLM,
+    NormalIdGLM,
+    OrderedLogisticGLM,
+    PoissonLogGLM,
+)
 from probmodel.distributions.gumbel import Gumbel
 from probmodel.distributions.half_cauchy import HalfCauchy
 from probmodel.distributions.half_normal import HalfNormal
@@ -158,14 +168,17 @@ __all__ = [
     "Affine",
     "Bernoulli",
     "BernoulliLogit",
+    "BernoulliLogitGLM",
     "Beta",
     "BetaBinomial",
     "BetaNegativeBinomial",
     "BetaProportion",
     "Binomial",
     "BinomialLogit",
+    "BinomialLogitGLM",
     "Categorical",
     "CategoricalLogit",
+    "CategoricalLogitGLM",
     "Cauchy",
     "Censored",
     "ChiSquare",
@@ -199,16 +212,20 @@ __all__ = [
     "MultinomialLogit",
     "MvNormal",
     "MvStudentT",
+    "NegBinomial2LogGLM",
     "NegativeBinomial",
     "NegativeBinomial2",
     "NegativeBinomial2Log",
     "Normal",
+    "NormalIdGLM",
     "OrderedLogistic",
+    "OrderedLogisticGLM",
     "OrderedProbit",
     "Pareto",
     "ParetoType2",
     "Poisson",
     "PoissonLog",
+    "PoissonLogGLM",
     "Rayleigh",
     "ScaledInverseChi2",
     "SkewDoubleExponential",
