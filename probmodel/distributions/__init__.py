@@ -83,6 +83,7 @@ from probmodel.distributions.truncated import Truncated
 from probmodel.distributions.uniform import Uniform
 from probmodel.distributions.von_mises import VonMises
 from probmodel.distributions.weibull import Weibull
+from probmodel.distributions.wiener import Wiener
 from probmodel.distributions.yule_simon import YuleSimon
 from probmodel.distributions.zero_sum_normal import ZeroSumNormal
 
@@ -154,6 +155,7 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "Uniform": Uniform,
     "VonMises": VonMises,
     "Weibull": Weibull,
+    "Wiener": Wiener,
     "YuleSimon": YuleSimon,
     "ZeroSumNormal": ZeroSumNormal,
 }
@@ -235,6 +237,7 @@ __all__ = [
     "Uniform",
     "VonMises",
     "Weibull",
+    "Wiener",
     "YuleSimon",
     "ZeroSumNormal",
     "kernels",
