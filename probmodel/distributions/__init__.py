@@ -1,7 +1,8 @@
 """Distributions: log densities, supports, draws and closed-form derivatives.
 
 `DISTRIBUTIONS` maps the name of each to its class; adding one takes a file and a line here.
-`kernels` holds the covariance functions of `GaussianProcess`.
+`kernels` holds the covariance functions of Gaussian processes; `glm` spells regressions as Stan
+does.
 """
 
 from probmodel.distributions import kernels
@@ -18,11 +19,14 @@ from probmodel.distributions.beta_negative_binomial import BetaNegativeBinomial
 from probmodel.distributions.beta_proportion import BetaProportion
 from probmodel.distributions.binomial import Binomial
 from probmodel.distributions.binomial_logit import BinomialLogit
+from probmodel.distributions.bym2 import BYM2
+from probmodel.distributions.car import CAR
 from probmodel.distributions.categorical import Categorical
 from probmodel.distributions.categorical_logit import CategoricalLogit
 from probmodel.distributions.cauchy import Cauchy
 from probmodel.distributions.censored import Censored
 from probmodel.distributions.chi_square import ChiSquare
+from probmodel.distributions.circulant_gp import CirculantGP
 from probmodel.distributions.dirichlet import Dirichlet
 from probmodel.distributions.dirichlet_multinomial import DirichletMultinomial
 from probmodel.distributions.discrete_uniform import DiscreteUniform
@@ -35,11 +39,22 @@ from probmodel.distributions.garch import GARCH
 from probmodel.distributions.gaussian_dlm import GaussianDLM
 from probmodel.distributions.gaussian_process import GaussianProcess
 from probmodel.distributions.geometric import Geometric
+from probmodel.distributions.glm import (
+    BernoulliLogitGLM,
+    BinomialLogitGLM,
+    CategoricalLogitGLM,
+    NegBinomial2LogGLM,
+    NormalIdGLM,
+    OrderedLogisticGLM,
+    PoissonLogGLM,
+)
 from probmodel.distributions.gumbel import Gumbel
 from probmodel.distributions.half_cauchy import HalfCauchy
 from probmodel.distributions.half_normal import HalfNormal
 from probmodel.distributions.half_student_t import HalfStudentT
+from probmodel.distributions.hilbert_space_gp import HilbertSpaceGP
 from probmodel.distributions.hypergeometric import Hypergeometric
+from probmodel.distributions.icar import ICAR
 from probmodel.distributions.inv_chi_square import InvChiSquare
 from probmodel.distributions.inverse_gamma import InverseGamma
 from probmodel.distributions.inverse_wishart import InverseWishart
@@ -77,9 +92,11 @@ from probmodel.distributions.truncated import Truncated
 from probmodel.distributions.uniform import Uniform
 from probmodel.distributions.von_mises import VonMises
 from probmodel.distributions.weibull import Weibull
+from probmodel.distributions.wiener import Wiener
 from probmodel.distributions.wishart import Wishart
 from probmodel.distributions.wishart_cholesky import WishartCholesky
 from probmodel.distributions.yule_simon import YuleSimon
+from probmodel.distributions.zero_sum_normal import ZeroSumNormal
 
 DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "Affine": Affine,
@@ -94,11 +111,14 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "BetaProportion": BetaProportion,
     "Binomial": Binomial,
     "BinomialLogit": BinomialLogit,
+    "BYM2": BYM2,
+    "CAR": CAR,
     "Categorical": Categorical,
     "CategoricalLogit": CategoricalLogit,
     "Cauchy": Cauchy,
     "Censored": Censored,
     "ChiSquare": ChiSquare,
+    "CirculantGP": CirculantGP,
     "Dirichlet": Dirichlet,
     "DirichletMultinomial": DirichletMultinomial,
     "DiscreteUniform": DiscreteUniform,
@@ -115,7 +135,9 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "HalfCauchy": HalfCauchy,
     "HalfNormal": HalfNormal,
     "HalfStudentT": HalfStudentT,
+    "HilbertSpaceGP": HilbertSpaceGP,
     "Hypergeometric": Hypergeometric,
+    "ICAR": ICAR,
     "InvChiSquare": InvChiSquare,
     "InverseGamma": InverseGamma,
     "InverseWishart": InverseWishart,
@@ -155,30 +177,39 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "Weibull": Weibull,
     "Wishart": Wishart,
     "WishartCholesky": WishartCholesky,
+    "Wiener": Wiener,
     "YuleSimon": YuleSimon,
+    "ZeroSumNormal": ZeroSumNormal,
 }
 
 __all__ = [
     "AR",
     "AR1",
     "ARMA",
+    "BYM2",
+    "CAR",
     "DISTRIBUTIONS",
     "GARCH",
+    "ICAR",
     "LKJ",
     "Affine",
     "Bernoulli",
     "BernoulliLogit",
+    "BernoulliLogitGLM",
     "Beta",
     "BetaBinomial",
     "BetaNegativeBinomial",
     "BetaProportion",
     "Binomial",
     "BinomialLogit",
+    "BinomialLogitGLM",
     "Categorical",
     "CategoricalLogit",
+    "CategoricalLogitGLM",
     "Cauchy",
     "Censored",
     "ChiSquare",
+    "CirculantGP",
     "Dirichlet",
     "DirichletMultinomial",
     "DiscreteUniform",
@@ -195,6 +226,7 @@ __all__ = [
     "HalfCauchy",
     "HalfNormal",
     "HalfStudentT",
+    "HilbertSpaceGP",
     "Hypergeometric",
     "InvChiSquare",
     "InverseGamma",
@@ -212,16 +244,20 @@ __all__ = [
     "MultinomialLogit",
     "MvNormal",
     "MvStudentT",
+    "NegBinomial2LogGLM",
     "NegativeBinomial",
     "NegativeBinomial2",
     "NegativeBinomial2Log",
     "Normal",
+    "NormalIdGLM",
     "OrderedLogistic",
+    "OrderedLogisticGLM",
     "OrderedProbit",
     "Pareto",
     "ParetoType2",
     "Poisson",
     "PoissonLog",
+    "PoissonLogGLM",
     "RandomWalk",
     "Rayleigh",
     "ScaledInverseChi2",
@@ -232,8 +268,10 @@ __all__ = [
     "Uniform",
     "VonMises",
     "Weibull",
+    "Wiener",
     "Wishart",
     "WishartCholesky",
     "YuleSimon",
+    "ZeroSumNormal",
     "kernels",
 ]

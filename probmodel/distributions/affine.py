@@ -82,6 +82,10 @@ class Affine(Wrapper):
             given=self.dist.name,
         )
 
+    def event_shape(self, *params: Array) -> tuple[int, ...] | None:
+        """Shape of one value of ``dist``."""
+        return self.dist.event_shape(*params[:-2])
+
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape."""
         *inner, loc, scale = params

@@ -34,11 +34,13 @@ class Parameter(NamedTuple):
     constraint : the values it may take
     event_ndim : axes of one parameter value: 0 a number, 1 a vector, 2 a matrix
     default : its value when it is not given; None means required
+    known : whether it must come from data; a known parameter has no derivative and no batch axes
     """
 
     constraint: Constraint
     event_ndim: int = 0
     default: float | None = None
+    known: bool = False
 
 
 class Distribution:
@@ -227,6 +229,10 @@ class Distribution:
         images = np.stack([np.asarray(self.noncentered(np, z, *params)) for z in basis])
         offset, columns = images[0].reshape(-1), (images[1:] - images[0]).reshape(size, size).T
         return np.linalg.solve(columns, value.reshape(-1) - offset).reshape(value.shape)
+
+    def _known(self) -> Any:
+        """Thunk of a parameter that is known: it has no derivative."""
+        raise self._without("derivatives with respect to what must come from data")
 
     def _without(self, what: str) -> ModelError:
         return ModelError(

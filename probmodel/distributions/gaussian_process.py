@@ -31,7 +31,7 @@ from probmodel.distributions.whitening import (
     well_conditioned,
 )
 from probmodel.errors import ModelError
-from probmodel.expressions import caller_location
+from probmodel.expressions import Expression, caller_location, of_data
 from probmodel.special import LOG_2PI
 from probmodel.types import Array
 
@@ -89,7 +89,7 @@ class GaussianProcess(Distribution):
             raise self._error("either points= or grid=: exactly one of them.")
         if not jitter >= 0.0:
             raise self._error(f"a jitter >= 0, {jitter} was given.")
-        coordinates = {"points": points} if grid is None else _named_axes(grid)
+        coordinates = {"points": as_columns(points)} if grid is None else _named_axes(grid)
         self.kernel, self.jitter = kernel, float(jitter)
         self.args = {
             "mean": mean,
@@ -101,7 +101,10 @@ class GaussianProcess(Distribution):
             "mean": Parameter(Real()),
             "amplitude": Parameter(Positive()),
             "length_scale": Parameter(Positive()),
-            **{name: Parameter(Real(), event_ndim=_rank(x)) for name, x in coordinates.items()},
+            **{
+                name: Parameter(Real(), event_ndim=1 if grid is not None else _rank(x), known=True)
+                for name, x in coordinates.items()
+            },
         }
         self._take_form(parameters, event_ndim=1 if grid is None else len(coordinates))
         self._kronecker = grid is not None and kernel.separable
@@ -146,7 +149,7 @@ class GaussianProcess(Distribution):
             lambda: xp.sum(dual(), axis=self._axes),
             lambda: (xp.sum(z * z, axis=self._axes) - correlation.size) / amplitude,
             lambda: correlation.slope(z),
-            *(self._no_slope for _ in range(n_coordinates)),
+            *(self._known for _ in range(n_coordinates)),
         )
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
@@ -254,18 +257,23 @@ class GaussianProcess(Distribution):
             return number
         return xp.reshape(number, np.shape(number) + (1,) * self.event_ndim)
 
-    def _no_slope(self) -> Any:
-        raise ModelError(
-            "GaussianProcess takes points and grids from data: they cannot depend on parameters.",
-            location=self.location,
-        )
-
 
 def _named_axes(grid: Sequence[Any]) -> dict[str, Any]:
     return {f"axis_{i}": x for i, x in enumerate(grid)}
 
 
+def as_columns(points: Any) -> Any:
+    """Return points as (n, k), where a symbol does not tell how many axes it has."""
+    unknown = isinstance(points, Expression) and getattr(points, "ndim", None) is None
+    return of_data("points", _columns, points) if unknown else points
+
+
+def _columns(points: Array) -> Array:
+    return points[:, None] if points.ndim == 1 else points
+
+
 def _rank(coordinates: Any) -> int:
-    """Axes of an array or of a symbol that knows them."""
-    rank = getattr(coordinates, "ndim", None)
-    return int(np.ndim(coordinates) if rank is None else rank)
+    """Axes of an array or of a symbol that knows them; others are made columns."""
+    if isinstance(coordinates, Expression):
+        return int(getattr(coordinates, "ndim", 2))
+    return int(np.ndim(coordinates))

@@ -128,16 +128,16 @@ def well_conditioned(root: Array) -> bool:
 
 
 class Memory:
-    """Last result of a function of arrays, returned again while the arrays stay the same.
+    """Last result of a function of arrays and numbers, returned again while they stay the same.
 
     Arrays are the same if they are one object or equal; they must not be changed in place.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
-        self._last: tuple[tuple[Array, ...], Any] | None = None
+        self._last: tuple[tuple[Array | int, ...], Any] | None = None
 
-    def __call__(self, *arrays: Array) -> Any:
+    def __call__(self, *arrays: Array | int) -> Any:
         """Return ``function(*arrays)``, from memory where it can."""
         last = self._last
         if last is not None and all(map(_same, last[0], arrays)):
@@ -150,5 +150,5 @@ class Memory:
         return Memory, (self.function,)
 
 
-def _same(a: Array, b: Array) -> bool:
+def _same(a: Array | int, b: Array | int) -> bool:
     return a is b or (np.shape(a) == np.shape(b) and bool(np.array_equal(a, b)))

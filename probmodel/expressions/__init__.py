@@ -8,6 +8,7 @@ from probmodel.expressions.expression import (
     FreeSymbol,
     Symbol,
     as_expression,
+    of_data,
 )
 from probmodel.expressions.graph import children, leaves, map_leaves, topological
 from probmodel.expressions.location import caller_location
@@ -27,6 +28,7 @@ __all__ = [
     "children",
     "leaves",
     "map_leaves",
+    "of_data",
     "supported_functions",
     "topological",
     "trace",

@@ -247,6 +247,22 @@ def apply(operation: Operation, *args: Any, **kwargs: Any) -> Apply:
     return Apply(operation, *operation.normalise(args, kwargs))
 
 
+def of_data(name: str, function: Callable[..., Any], *args: Any) -> Any:
+    """Return a function of arguments that must come from data, symbolic or not.
+
+    It is computed when data is bound, and is an array from then on.
+
+    Parameters
+    ----------
+    name : how it is printed
+    function : of arrays
+    *args : data, expressions of data, or numbers
+    """
+    if not any(isinstance(arg, Expression) for arg in args):
+        return function(*args)
+    return Apply(Operation(name, function, static=True), args)
+
+
 def as_expression(value: Any) -> Expression:
     """Return ``value`` itself if it is symbolic, else a constant."""
     return value if isinstance(value, Expression) else Constant(value)

@@ -30,6 +30,7 @@ class Operation:
     options : names and defaults of the remaining, static arguments
     elementwise : whether operands broadcast and each output element needs one of each
     probe : stands in for ``evaluate`` where only the shape of the result matters
+    static : whether all operands must come from data
     """
 
     name: str
@@ -38,6 +39,7 @@ class Operation:
     options: Mapping[str, Any] = field(default_factory=dict)
     elementwise: bool = False
     probe: Callable[..., Any] | None = None
+    static: bool = False
 
     def normalise(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]

@@ -49,7 +49,6 @@ def check_distribution(
             shape=shape,
         )
     own = shape[: len(shape) - event_ndim]
-    _check_event(declaration, distribution, shape[len(own) :], event, params)
     if not _broadcasts_to(batch, own):
         raise ShapeError(
             f"{declaration.title} has shape {shape}, but the parameters of its "
@@ -61,6 +60,7 @@ def check_distribution(
             given=batch,
         )
     _probe(declaration, distribution, shape, params)
+    _check_event(declaration, distribution, shape[len(own) :], event, params)
     _check_together(declaration, distribution, shape[len(own) :], params, evaluator)
     return shape
 
@@ -108,14 +108,10 @@ def _check_constants(
                 parameter=name,
                 shape=value.shape,
             )
-        if spec.constraint.integer and not evaluator.is_constant(arg):
-            raise ModelError(
-                f"{declaration.title}: {distribution.name}'s {name} is a whole number and must "
-                f"come from data; got {arg!r}, which the sampler would move continuously.",
-                location=distribution.location,
-                parameter=name,
-            )
-        if not evaluator.is_constant(arg) or not isinstance(spec.constraint.bounds, tuple):
+        varies = not evaluator.is_constant(arg)
+        if varies:
+            _check_varying(declaration, distribution, name, arg)
+        if varies or not isinstance(spec.constraint.bounds, tuple):
             continue
         inside = np.asarray(spec.constraint.check(value, *spec.constraint.bounds))
         if not inside.all():
@@ -156,6 +152,25 @@ def _check_together(
             location=distribution.location,
             distribution=distribution.name,
         )
+
+
+def _check_varying(
+    declaration: Declaration, distribution: Distribution, name: str, arg: Any
+) -> None:
+    """Raise a `ModelError` for an argument that depends on parameters and must not."""
+    spec = distribution.parameters[name]
+    if spec.known:
+        wanted, given = "must come from data", f"{arg!r}, which depends on parameters."
+    elif spec.constraint.integer:
+        wanted = "is a whole number and must come from data"
+        given = f"{arg!r}, which the sampler would move continuously."
+    else:
+        return
+    raise ModelError(
+        f"{declaration.title}: {distribution.name}'s {name} {wanted}; got {given}",
+        location=distribution.location,
+        parameter=name,
+    )
 
 
 def _batch_shape(

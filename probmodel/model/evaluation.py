@@ -136,10 +136,13 @@ class Evaluator:
         static: list[Any] = list(node.kwargs.values())
         if node.operation.name == "getitem":
             static.append(node.args[1])
+        elif node.operation.static:
+            static += node.args
         for leaf in topological([e for arg in static for e in leaves(arg)]):
             if id(leaf) in self._random:
                 raise ModelError(
-                    f"{node!r}: an index, axis or shape must come from data, not from parameters.",
+                    f"{node!r}: an index, axis, shape or point must come from data, not from "
+                    "parameters.",
                     location=node.location,
                     expression=repr(node),
                 )

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from examples.case import known
 
 from probmodel.distributions import base
 from probmodel.distributions.base import Distribution
@@ -32,10 +33,16 @@ def laid_out(case, position, layout):
     return np.stack([examples[i] for i in index]).reshape(layout + examples[0].shape)
 
 
+def chains_of(case):
+    """Arguments with one value for each chain; data have none of their own."""
+    data = [False, *known(case.dist)]
+    return [laid_out(case, i, () if is_data else (CHAINS,)) for i, is_data in enumerate(data)]
+
+
 def combinations(case):
     n = len(case.params[0]) + 1
     # Coordinates of Gaussian processes are data: they have no batch axes.
-    data = [i for i in range(n) if i and list(case.dist.parameters)[i - 1][:4] in ("poin", "axis")]
+    data = [i for i, is_data in enumerate([False, *known(case.dist)]) if is_data]
     rng = np.random.default_rng(4)
     for choices in LAYOUTS:
         rank = len(choices[-1])
@@ -106,10 +113,8 @@ def test_blocks_of_chains_equal_the_whole(case, monkeypatch):
 
 
 def test_the_order_of_what_is_wanted_is_kept(case):
-    args = [laid_out(case, i, (CHAINS,)) for i in range(len(case.params[0]) + 1)]
+    args = chains_of(case)
     wanted = [i for i in range(1, len(args)) if i not in case.fixed]
-    if any(name.startswith(("points", "axis")) for name in case.dist.parameters):
-        args = [laid_out(case, i, (CHAINS,) if i < 4 else ()) for i in range(len(args))]
     forwards = case.dist.summed(wanted, *args)[1]
     backwards = case.dist.summed(wanted[::-1], *args)[1]
     for one, other in zip(forwards, backwards[::-1], strict=True):
@@ -118,9 +123,7 @@ def test_the_order_of_what_is_wanted_is_kept(case):
 
 def test_a_bad_row_leaves_the_others_alone(case):
     for position, bad_values in case.invalid.items():
-        args = [laid_out(case, i, (CHAINS,)) for i in range(len(case.params[0]) + 1)]
-        if any(name.startswith(("points", "axis")) for name in case.dist.parameters):
-            args = [laid_out(case, i, (CHAINS,) if i < 4 else ()) for i in range(len(args))]
+        args = chains_of(case)
         wanted = [i for i in range(1, len(args)) if i not in case.fixed]
         with np.errstate(all="ignore"):
             good, slopes = case.dist.summed(wanted, *args)
@@ -140,9 +143,9 @@ def test_a_bad_row_leaves_the_others_alone(case):
 def test_impossible_values_of_one_row_leave_the_others_alone(case):
     if case.dist.discrete:
         pytest.skip("observed counts are the same for all chains")
-    args = [laid_out(case, i, (CHAINS,)) for i in range(len(case.params[0]) + 1)]
-    if any(name.startswith(("points", "axis")) for name in case.dist.parameters):
+    if not case.outside:
         pytest.skip("every value is possible")
+    args = chains_of(case)
     with np.errstate(all="ignore"):
         good, _ = case.dist.summed([0], *args)
         for bad in case.outside:

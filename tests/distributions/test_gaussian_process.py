@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from probmodel import Model, param
+from probmodel import Model, data, param
 from probmodel.density import as_posterior
-from probmodel.distributions import GaussianProcess, correlation, kernels
+from probmodel.distributions import GaussianProcess, Normal, correlation, kernels
 from probmodel.errors import ModelError
 
 X = np.linspace(0.0, 3.0, 7)
@@ -92,8 +92,26 @@ def test_three_axes_per_chain_equal_the_explicit_covariance():
 
 def test_coordinates_cannot_depend_on_parameters():
     dist = GaussianProcess(kernels.ExpQuad(), X)
-    with pytest.raises(ModelError, match="cannot depend on parameters"):
+    with pytest.raises(ModelError, match="what must come from data"):
         dist.partials(np, np.zeros(7), *NUMBERS, X)[4]()
+
+    class Warped(Model):
+        x = param(Normal(0, 1), shape=7)
+        f = param(GaussianProcess(kernels.ExpQuad(), np.stack([x, x], axis=1)))
+
+    with pytest.raises(ModelError, match="must come from data"):
+        Warped()
+
+
+def test_its_size_follows_from_the_points():
+    class Plane(Model):
+        x = data(("obs", "axis"))
+        f = param(GaussianProcess(kernels.ExpQuad(), x))
+        g = param(GaussianProcess(kernels.ExpQuad(), x / 10))
+        h = param(GaussianProcess(kernels.ExpQuad(), x[:, 0]))
+
+    shapes = [free.shape for free in Plane(x=np.random.default_rng(0).random((7, 2)))._binding.free]
+    assert shapes == [(7,)] * 3
 
 
 def test_it_can_be_pickled():

@@ -13,6 +13,7 @@ import autograd.numpy as anp
 import numpy as np
 import pytest
 from autograd import hessian
+from examples.case import known as known_parameters
 from examples.table import NOT_INFORMED, NOT_NONCENTERED
 from scipy import integrate
 
@@ -32,7 +33,7 @@ def parameters(case, which=0):
 def unknown(name, case):
     """Positions of the parameters of a case that have no closed form."""
     names = list(case.dist.parameters)
-    data = [i for i, p in enumerate(names) if p.startswith(("points", "axis"))]
+    data = [i for i, spec in enumerate(case.dist.parameters.values()) if spec.known]
     return data + [names.index(p) for p in NOT_INFORMED.get(name, [])]
 
 
@@ -201,9 +202,8 @@ def test_batches_of_parameters_and_changes_broadcast(informative):
     name, case = informative
     rng, moving = np.random.default_rng(5), known(name, case)
     both = [parameters(case, which) for which in range(2)]
-    data = [i for i in unknown(name, case) if name.startswith("GaussianProcess")]
-    pairs = enumerate(zip(*both, strict=True))
-    params = [p if i in data else np.stack([p, q]) for i, (p, q) in pairs]
+    pairs = zip(known_parameters(case.dist), *both, strict=True)
+    params = [p if is_data else np.stack([p, q]) for is_data, p, q in pairs]
     changes = random_changes(rng, both[0], moving, (3, 1))
     actual = np.broadcast_to(case.dist.information(np, changes, *params), (3, 2))
     for i, j in np.ndindex(3, 2):

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from examples.case import known as known_parameters
 
 from probmodel.distributions import BernoulliLogit, GaussianProcess, MvNormal, kernels
 from probmodel.numerics import row_sum_log
@@ -27,8 +28,9 @@ def arrangements(case):
     """Which arguments vary, and the batch shapes of all."""
     n = len(case.params[0]) + 1
     names = ["value", *case.dist.parameters]
-    settled = ("points", "axis_0", "axis_1", "n", "lower", "upper")  # data, or as good as
-    fixed = {i for i, name in enumerate(names) if name in settled}
+    settled = ("n", "lower", "upper")  # as good as data
+    is_data = [False, *known_parameters(case.dist)]
+    fixed = {i for i, name in enumerate(names) if name in settled or is_data[i]}
     free = [i for i in range(n) if i not in fixed and (i or not case.dist.discrete)]
     for size in (1, 2):
         for varying in itertools.combinations(free, size):

@@ -15,9 +15,8 @@ import probmodel.errors
 from probmodel import LogDensity, infer
 from probmodel.cli import main
 from probmodel.constraints import CONSTRAINTS
-from probmodel.distributions import DISTRIBUTIONS, GaussianProcess
+from probmodel.distributions import DISTRIBUTIONS
 from probmodel.distributions.base import Distribution
-from probmodel.distributions.wrapper import Wrapper
 from probmodel.expressions import supported_functions
 from probmodel.results.arviz_object import group
 from probmodel.samplers import DEFAULT_METHOD, SAMPLERS
@@ -171,8 +170,8 @@ def calls(text):
 
 
 def parameters_of(kind):
-    """Names of the arguments, in order."""
-    if issubclass(kind, Wrapper | GaussianProcess):
+    """Names of the arguments, in order; a form of its own is given to the instance."""
+    if not hasattr(kind, "parameters"):
         return list(inspect.signature(kind).parameters)
     return list(kind.parameters)
 

@@ -41,6 +41,11 @@ class Case(NamedTuple):
     outcomes: Callable[..., Any] = lambda *params: np.arange(200)
 
 
+def known(dist: Any) -> list[bool]:
+    """Whether each parameter is data, without batch axes and derivatives."""
+    return [spec.known for spec in dist.parameters.values()]
+
+
 def symmetric(a: Any) -> Any:
     return a + np.swapaxes(a, -1, -2)
 
