@@ -161,7 +161,7 @@ def z_scores(run: Any, reference: Known) -> dict[str, float]:
 
 
 def _distance(draws: Array, mean: float, error: float) -> float:
-    """z of the mean of draws: (chains, draws)."""
+    """Return z for the mean of draws: (chains, draws)."""
     import arviz as az
 
     return float((draws.mean() - mean) / np.hypot(az.mcse(draws, method="mean"), error))

@@ -23,8 +23,8 @@ class Nes(Model):
     gender = data(dims="voter")  # 1 for women
     income = data(dims="voter")  # 1 to 5
 
-    ages = [age_discrete == 2, age_discrete == 3, age_discrete == 4]
-    inputs = np.stack([real_ideo, race_adj, *ages, educ1, gender, income], axis=1)
+    is_30, is_45, is_65 = age_discrete == 2, age_discrete == 3, age_discrete == 4
+    inputs = np.stack([real_ideo, race_adj, is_30, is_45, is_65, educ1, gender, income], axis=1)
 
     beta = param(shape=9)
     sigma = param(lower=0)
