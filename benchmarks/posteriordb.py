@@ -2,7 +2,7 @@
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/posteriordb.py --into benchmarks/results
     python benchmarks/posteriordb.py --only arK-arK kilpisjarvi_mod-kilpisjarvi --chains 8 --seed 3
-    python benchmarks/posteriordb.py --only mcycle_gp-accel_gp --method nuts --draws 2000
+    python benchmarks/posteriordb.py --only mcycle_gp-accel_gp --target-accept 0.95
     python benchmarks/posteriordb.py --rows benchmarks/results/posteriordb.csv
 
 posteriordb (Magnusson et al.) holds posteriors with 10,000 nearly independent draws of each, made
@@ -41,6 +41,7 @@ from probmodel.types import Array
 
 GALLERY = Path(__file__).resolve().parents[1] / "models"
 REFERENCES = Path(__file__).resolve().parent / "data" / "posteriordb.json"
+SETTINGS = ("method", "chains", "warmup", "draws", "seed", "target_accept")
 FAMILY_LEVEL = 0.001  # probability that any comparison of all fails by chance
 AGREES, DIFFERS, UNFINISHED, FAILED = "agrees", "differs", "not converged", "error"
 COLUMNS = (
@@ -244,6 +245,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--chains", type=int, help="by default, what the method has")
     parser.add_argument("--warmup", type=int)
     parser.add_argument("--draws", type=int)
+    parser.add_argument("--target-accept", type=float, metavar="RATE")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
         "--into", type=Path, metavar="FOLDER", help="write posteriordb.csv and posteriordb.md there"
@@ -260,11 +262,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.rows:
         rows = list(stored([options.rows], WORDS))
     else:
-        asked = {name: getattr(options, name) for name in ("method", "chains", "warmup", "draws")}
+        asked = {name: getattr(options, name) for name in SETTINGS}
         settings = {name: value for name, value in asked.items() if value is not None}
         path = options.into / "posteriordb.csv" if options.into else None
-        runs = rows_of(options.only, settings | {"seed": options.seed})
-        rows = list(recorded(path, COLUMNS, runs))
+        rows = list(recorded(path, COLUMNS, rows_of(options.only, settings)))
     text = "\n".join(f"- {line}" for line in environment()) + f"\n\n{table(rows)}"
     print(text)
     if options.into:

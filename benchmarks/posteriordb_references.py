@@ -26,7 +26,7 @@ import numpy as np
 from posteriordb import REFERENCES
 
 Summary = dict[str, list[str] | list[float]]
-DIGITS = 7
+DIGITS = 10
 
 
 def summary(folder: Path) -> tuple[str, Summary]:
