@@ -4,7 +4,10 @@ Both are Gaussian processes, approximated by sums of sine waves on an interval t
 as the data. The weights of the waves are normal, with the square root of the spectral density as
 their standard deviation. The waves are expressions of the times.
 
-    probmodel sample models/motorcycle.py --data models/data/motorcycle.csv
+    probmodel sample models/motorcycle.py --data models/data/motorcycle.csv --set target_accept=0.95
+
+Where sd is large, the data fix the slow waves so well that their standardised weights z become
+narrow: at the default acceptance trajectories diverge there, and the chains do not agree.
 
 Reference: Silverman (1985), Some aspects of the spline smoothing approach to non-parametric
 regression curve fitting; Riutort-Mayol et al. (2023), Practical Hilbert space approximate
