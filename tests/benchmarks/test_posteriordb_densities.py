@@ -167,7 +167,8 @@ def points_near(posterior, density):
     known = posteriordb.known(posterior)
     mean = dict(zip(known.names, known.mean, strict=True))
     somewhere = density.constrain(np.zeros((1, density.dim)))
-    shapes = {name: values.shape[1:] for name, values in somewhere.items()}
+    parameters = {name.partition("[")[0] for name in known.names}
+    shapes = {name: somewhere[name].shape[1:] for name in parameters}
     means = {
         name: np.reshape([mean[f"{name}{list(i) if i else ''}"] for i in np.ndindex(shape)], shape)
         for name, shape in shapes.items()
