@@ -7,6 +7,7 @@ from functools import partial
 
 import default
 import numpy as np
+import posteriordb
 import pytest
 
 from probmodel import infer
@@ -16,11 +17,11 @@ from probmodel.samplers import SAMPLERS
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no alarm clock here")
 
 
-def test_every_model_and_data_file_of_the_gallery_takes_part():
-    models = {p.name for p in default.GALLERY.glob("*.py")}
-    assert {c.model for c in default.CASES.values()} == models
+def test_every_model_and_data_file_of_the_gallery_takes_part_here_or_beside_references():
+    cases = [*default.CASES.values(), *posteriordb.CASES.values()]
+    assert {c.model for c in cases} == {p.name for p in default.GALLERY.glob("*.py")}
     files = {p.name for p in (default.GALLERY / "data").iterdir()} - {"README.md"}
-    assert {c.data for c in default.CASES.values()} == files
+    assert {c.data for c in cases} == files
     assert set(default.CANDIDATES) <= set(SAMPLERS)
 
 

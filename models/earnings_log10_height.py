@@ -1,0 +1,25 @@
+"""Earnings on the scale of powers of ten, explained by height.
+
+If log10(earn) is normal with mean m and standard deviation s, then the natural logarithm is normal
+with log(10) times both.
+
+    probmodel sample models/earnings_log10_height.py --data models/data/earnings.csv
+
+Reference: Gelman and Hill (2007), Data Analysis Using Regression and Multilevel Models, ch. 4.
+"""
+
+import numpy as np
+
+from probmodel import Model, data, observed, param
+from probmodel.distributions import LogNormal
+
+
+class EarningsLog10Height(Model):
+    X = data(dims=("person", "feature"))  # height in inches; 1 for men
+    height = X[:, 0]
+
+    beta = param(shape=2)
+    sigma = param(lower=0)
+
+    unit = np.log(10)
+    earn = observed(LogNormal(unit * (beta[0] + beta[1] * height), unit * sigma), dims="person")

@@ -1,0 +1,20 @@
+"""The logarithm of earnings explained by height and sex.
+
+Columns of a matrix of inputs are picked by indexing, all of them at once by ``X @ beta``.
+
+    probmodel sample models/earnings_log_height_male.py --data models/data/earnings.csv
+
+Reference: Gelman and Hill (2007), Data Analysis Using Regression and Multilevel Models, ch. 4.
+"""
+
+from probmodel import Model, data, observed, param
+from probmodel.distributions import LogNormal
+
+
+class EarningsLogHeightMale(Model):
+    X = data(dims=("person", "feature"))  # height in inches; 1 for men
+
+    beta = param(shape=3)
+    sigma = param(lower=0)
+
+    earn = observed(LogNormal(beta[0] + X @ beta[1:], sigma), dims="person")

@@ -1,0 +1,25 @@
+"""Test scores of children: schooling and IQ of the mother, centred, and their product.
+
+Expressions of data alone, here the centred inputs, are computed once, when data is bound.
+
+    probmodel sample models/kidscore_interaction.py --data models/data/kidiq.csv
+
+Reference: Gelman and Hill (2007), Data Analysis Using Regression and Multilevel Models, ch. 3.
+"""
+
+import numpy as np
+
+from probmodel import Model, data, observed, param
+from probmodel.distributions import Normal
+
+
+class KidscoreInteraction(Model):
+    X = data(dims=("obs", "feature"))  # 1 if the mother finished high school; her IQ
+    centred = X - np.mean(X, axis=0)
+    product = centred[:, 0] * centred[:, 1]
+
+    beta = param(shape=4)
+    sigma = param(lower=0)
+
+    mean = beta[0] + centred @ beta[1:3] + beta[3] * product
+    y = observed(Normal(mean, sigma), dims="obs")
