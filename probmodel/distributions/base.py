@@ -183,6 +183,32 @@ class Distribution:
         """Draw variates of total shape ``shape`` (batch + event) with NumPy parameters."""
         raise NotImplementedError
 
+    def complete(
+        self, rng: np.random.Generator, value: Array, known: Array, *params: Array
+    ) -> Array:
+        """Draw the unknown elements of values, given their known ones (NumPy).
+
+        Parameters
+        ----------
+        value : full shape (draws + batch + event); what stands in unknown places is not read
+        known : which elements are known, the same ones in all draws: batch + event
+        *params : arrays that broadcast against ``value``, as `sample` takes them
+
+        Returns
+        -------
+        Values of the same shape, their known elements as they were
+
+        Raises
+        ------
+        ModelError
+            If a value with event axes is known in part. Distributions that know how their
+            elements depend on each other override this.
+        """
+        axes = tuple(range(known.ndim - self.event_ndim, known.ndim))
+        if (known.any(axis=axes) & ~known.all(axis=axes)).any():
+            raise self._without("way to draw some elements of a value given the others")
+        return np.where(known, value, self.sample(rng, value.shape, *params))
+
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to and including ``x``: batch shape."""
         raise self._without(_CDF)
@@ -221,7 +247,13 @@ class Distribution:
         raise self._without(_INFORMED)
 
     def standardise(self, value: Array, *params: Any) -> Array:
-        """Undo `noncentered` for one value (NumPy); this default takes the map to be affine."""
+        """Undo `noncentered` (NumPy), for one value, or for many where elements are numbers.
+
+        This default takes the map to be affine.
+        """
+        if not self.event_ndim:
+            offset, end = (self.noncentered(np, z, *params) for z in (0.0 * value, 0.0 * value + 1))
+            return np.asarray((value - offset) / (end - offset))
         size = value.size
         basis = np.concatenate([np.zeros((1, size)), np.eye(size)]).reshape(-1, *value.shape)
         images = np.stack([np.asarray(self.noncentered(np, z, *params)) for z in basis])
