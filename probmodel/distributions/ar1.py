@@ -13,6 +13,7 @@ from autograd.numpy.numpy_vjps import unbroadcast_f
 from probmodel.constraints import Interval, Positive, Real
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter, Thunk, reduce_to, row_sum
+from probmodel.distributions.conditioning import at_times, nearest_known
 from probmodel.distributions.normal import Normal
 from probmodel.linalg import geometric_filter
 from probmodel.special import LOG_2PI, differentiable
@@ -272,8 +273,7 @@ def _bridge(missed: Array, known: Array, phi: Array) -> Array:
     """
     n = known.shape[-1]
     times = np.arange(n)
-    before = np.maximum.accumulate(np.where(known, times, -1), axis=-1)
-    after = np.minimum.accumulate(np.where(known, times, n)[..., ::-1], axis=-1)[..., ::-1]
+    before, after = nearest_known(known)
     since = np.where(before < 0, np.inf, times - before)
     until = np.where(after == n, np.inf, after - times)
     phi = phi[..., None]
@@ -282,9 +282,4 @@ def _bridge(missed: Array, known: Array, phi: Array) -> Array:
         whole = np.expm1(2.0 * (since + until) * log_phi)
         from_before = phi**since * np.expm1(2.0 * until * log_phi) / whole
         from_after = phi**until * np.expm1(2.0 * since * log_phi) / whole
-
-    def at(index: Array) -> Array:
-        places = np.broadcast_to(np.clip(index, 0, n - 1), missed.shape)
-        return np.take_along_axis(missed, places, axis=-1)
-
-    return from_before * at(before) + from_after * at(after)
+    return from_before * at_times(missed, before) + from_after * at_times(missed, after)

@@ -52,6 +52,24 @@ def complete_normal(
     return out
 
 
+def nearest_known(known: Array) -> tuple[Array, Array]:
+    """Return the last known time up to each time and the first one from it on: (..., n) each.
+
+    -1 and n where there is none.
+    """
+    n = known.shape[-1]
+    times = np.arange(n)
+    before = np.maximum.accumulate(np.where(known, times, -1), axis=-1)
+    after = np.minimum.accumulate(np.where(known, times, n)[..., ::-1], axis=-1)[..., ::-1]
+    return before, after
+
+
+def at_times(values: Array, times: Array) -> Array:
+    """Return values (..., n) at times (..., n); at the first or last for times beyond."""
+    places = np.broadcast_to(np.clip(times, 0, values.shape[-1] - 1), values.shape)
+    return np.take_along_axis(values, places, axis=-1)
+
+
 def _regress(covariance: Array, missed: Array, known: Array) -> Array:
     """Return ``S_uk S_kk^-1 r`` for what the known elements, r, miss: (..., number unknown)."""
     between = covariance[..., ~known, :][..., known]

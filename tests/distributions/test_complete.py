@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from probmodel.distributions import AR1, GaussianProcess, MvNormal, MvStudentT, Normal
+from probmodel.distributions import AR1, GaussianProcess, MvNormal, MvStudentT, Normal, RandomWalk
 from probmodel.distributions.kernels import ExpQuad, Matern32
 from probmodel.errors import ModelError
 
@@ -62,6 +62,12 @@ CASES = {
         (LOC, np.linalg.inv(MATRIX)),
         LOC,
         MATRIX,
+    ),
+    "walk": (
+        RandomWalk(0.7, 1.5, drift=0.2, initial_loc=-1.0),
+        (0.7, 1.5, 0.2, -1.0),
+        -1.0 + 0.2 * np.arange(5),
+        1.5**2 + 0.7**2 * np.minimum.outer(np.arange(5), np.arange(5)),
     ),
     "kriging": (
         GaussianProcess(ExpQuad(1.3, 0.7), POINTS, mean=-0.5),
