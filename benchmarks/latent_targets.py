@@ -31,9 +31,8 @@ from typing import Any
 import numpy as np
 from joint_cox import VARIANCE, JointCox
 
-from probmodel import load_model, read_data
+from probmodel import load_model, read_data, simulate
 from probmodel.density import ModelDensity
-from probmodel.density.simulate import simulate
 from probmodel.distributions import AR1, GaussianProcess, Normal, PoissonLog, kernels
 from probmodel.model import Model, data, observed, param, potential
 from probmodel.types import Array, LogDensity
@@ -103,7 +102,7 @@ def cox_process(n: int, cells: float | None = None, seed: int = COX_SEED) -> Mod
     """Log-Gaussian Cox process of the gallery on n x n cells with counts simulated from it."""
     model = load_model(GALLERY / "log_gaussian_cox.py")
     inputs = cox_inputs(n, cells=length_in_cells(n) if cells is None else cells)
-    drawn = simulate(model(**inputs), np.random.default_rng(seed))
+    drawn = simulate(model(**inputs), {}, seed=seed)
     return ModelDensity(model(**inputs, y=drawn["y"]))
 
 

@@ -44,6 +44,16 @@ if TYPE_CHECKING:
         potential,
         read_data,
     )
+    from probmodel.predictive import (
+        compute_deterministics,
+        log_likelihood,
+        log_prior,
+        loo,
+        posterior_predictive,
+        predict,
+        prior_predictive,
+        simulate,
+    )
     from probmodel.sampling import infer
 
 __version__ = "0.1.0"
@@ -61,16 +71,24 @@ __all__ = [
     "SamplingWarning",
     "ShapeError",
     "check_model",
+    "compute_deterministics",
     "data",
     "deterministic",
     "distributions",
     "folds",
     "infer",
     "load_model",
+    "log_likelihood",
+    "log_prior",
+    "loo",
     "observed",
     "param",
+    "posterior_predictive",
     "potential",
+    "predict",
+    "prior_predictive",
     "read_data",
+    "simulate",
 ]
 
 _HOMES = {
@@ -85,6 +103,16 @@ _HOMES = {
         "param",
         "potential",
         "read_data",
+    ),
+    "probmodel.predictive": (
+        "compute_deterministics",
+        "log_likelihood",
+        "log_prior",
+        "loo",
+        "posterior_predictive",
+        "predict",
+        "prior_predictive",
+        "simulate",
     ),
     "probmodel.sampling": ("infer",),
 }

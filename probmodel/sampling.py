@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from probmodel.arguments import positive, seed_sequence
 from probmodel.density import as_posterior
 from probmodel.errors import SamplerError, nearest
 from probmodel.inference.groups import SampleRun, sample
@@ -225,13 +226,13 @@ def _sampler(method: str | Sampler, target_accept: Any, settings: dict[str, Any]
 def _checked(own: dict[str, Any]) -> dict[str, Any]:
     """Check the arguments that make sense, or none, whatever the model and the method."""
     sizes = {
-        name: _positive(name, own[name])
+        name: positive(name, own[name])
         for name in ("draws", "warmup", "chains", "thin")
         if own[name] is not None or name == "thin"
     }
     if own["target_accept"] is not None:
         own = {**own, "target_accept": _between_0_and_1("target_accept", own["target_accept"])}
-    return {**own, **sizes, "seed": _seed_sequence(own["seed"])}
+    return {**own, **sizes, "seed": seed_sequence(own["seed"])}
 
 
 def _request(own: dict[str, Any], sampler: Sampler, posterior: Posterior, pool: bool) -> Request:
@@ -251,15 +252,6 @@ def _request(own: dict[str, Any], sampler: Sampler, posterior: Posterior, pool: 
     return Request(posterior.name, draws, warmup, chains, own["thin"], own["seed"], bool(pool))
 
 
-def _positive(name: str, value: Any) -> int:
-    """Return a whole number of at least 1."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral) or value < 1:
-        raise SamplerError(
-            f"{name} must be a whole number of at least 1, got {value!r}.", name=name, value=value
-        )
-    return int(value)
-
-
 def _between_0_and_1(name: str, value: Any) -> float:
     if (
         isinstance(value, bool)
@@ -270,21 +262,6 @@ def _between_0_and_1(name: str, value: Any) -> float:
             f"{name} must be a number between 0 and 1, got {value!r}.", name=name, value=value
         )
     return float(value)
-
-
-def _seed_sequence(seed: Any) -> np.random.SeedSequence:
-    """Return the seed as a SeedSequence; a fresh one, short enough to be typed, for ``None``."""
-    if seed is None:
-        return np.random.SeedSequence(int(np.random.SeedSequence().generate_state(1)[0]))
-    if isinstance(seed, np.random.SeedSequence):
-        return seed
-    whole = isinstance(seed, numbers.Integral) and not isinstance(seed, bool | np.bool_)
-    if not whole or seed < 0:
-        raise SamplerError(
-            f"seed must be a whole number of at least 0, a SeedSequence or None, got {seed!r}.",
-            name="seed", value=seed,
-        )  # fmt: skip
-    return np.random.SeedSequence(int(seed))
 
 
 def _copy(seed: np.random.SeedSequence) -> np.random.SeedSequence:

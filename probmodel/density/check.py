@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from probmodel.density.posterior import ModelDensity
-from probmodel.density.simulate import simulate
+from probmodel.density.prior import simulate_once
 from probmodel.errors import ProbmodelError
 from probmodel.model import Model
+from probmodel.model.binding import redrawn
 from probmodel.model.parameters import FreeParameter
 from probmodel.types import Array
 
@@ -138,7 +138,7 @@ def _jacobian_error(free: FreeParameter, u: Array, bounds: list[Array]) -> float
 
 def _check_simulation(model: Model, rng: np.random.Generator) -> Check:
     try:
-        draw: dict[str, Any] = simulate(model, rng)
+        draw = simulate_once(redrawn(model._binding), rng)
     except ProbmodelError as error:
         return Check("prior simulation", False, error.message)
     bad = [name for name, value in draw.items() if not np.isfinite(value).all()]

@@ -12,6 +12,7 @@ from probmodel.density.alignment import align, shape_of
 from probmodel.density.batching import RULES
 from probmodel.density.program import Program, Recorder, Ref
 from probmodel.distributions.base import Distribution
+from probmodel.errors import ModelError
 from probmodel.expressions import (
     Apply,
     Constant,
@@ -77,10 +78,8 @@ class Lowering:
     @classmethod
     def of(cls, binding: Binding) -> Lowering:
         """Lower expressions of a bound model; the inputs are its unconstrained parameters."""
-        aliases: dict[int, Expression] = {id(f.declaration): f.value for f in binding.free}
-        for declaration in binding.declarations.values():
-            if isinstance(declaration, Deterministic):
-                aliases[id(declaration)] = declaration.expression
+        parameters: dict[int, Expression] = {id(f.declaration): f.value for f in binding.free}
+        aliases = {**parameters, **definitions(binding)}
         return cls(binding.evaluator, [f.free for f in binding.free], aliases)
 
     def input(self, shape: tuple[int, ...]) -> Ref:
@@ -100,7 +99,8 @@ class Lowering:
     def lower(self, expression: Expression) -> Ref | Array:
         """Return where the program keeps an expression, or its value if data alone decides it."""
         for node in topological([expression], done=set(self._lowered)):
-            self._lowered[id(node)] = self._lower_node(node)
+            if id(node) not in self._lowered:  # a node before it may have needed it, too
+                self._lowered[id(node)] = self._lower_node(node)
         return self._lowered[id(expression)]
 
     def _lower_node(self, node: Expression) -> Any:
@@ -136,8 +136,20 @@ class Lowering:
 
         Links are seen through names here: the scale ``sigma`` is the exponential of its
         unconstrained value.
+
+        Raises
+        ------
+        ModelError
+            If the observed quantity has imputed elements: it is no datum then.
         """
         assert term.distribution is not None
+        if not self._evaluator.is_constant(term.expression):
+            raise ModelError(
+                f"the expected information of {term.name} is not known here, as some of its "
+                "elements are imputed; use metric='neg_hessian' or metric='softabs'.",
+                location=term.location,
+                name=term.name,
+            )
         resolved = tuple(self.resolve(param) for param in term.params)
         distribution, expressions = linked(term.distribution, resolved)
         value = self._evaluator.value(term.expression)
@@ -182,11 +194,15 @@ class Lowering:
         """Give the value and the parameters of a distribution axes that broadcast."""
         event_ndims = distribution.event_ndims
         rank = max(len(shape_of(o)) - e for o, e in zip(operands, event_ndims, strict=True))
+        return self._with_axes(operands, [rank + e for e in event_ndims])
+
+    def _with_axes(self, operands: Sequence[Ref | Array], ranks: Sequence[int]) -> list[Any]:
+        """Give operands that vary so many axes behind the chain axis; others become numbers."""
         return [
-            align(self._recorder, o, rank + e)
+            align(self._recorder, o, rank)
             if isinstance(o, Ref)
             else np.asarray(o, dtype=np.float64)
-            for o, e in zip(operands, event_ndims, strict=True)
+            for o, rank in zip(operands, ranks, strict=True)
         ]
 
     def _base(self, distribution: Distribution, operands: list[Any]) -> float:
@@ -198,6 +214,15 @@ class Lowering:
         base = distribution.log_base(value, *known)
         batch = value.shape[: value.ndim - distribution.event_ndim]
         return float(np.sum(np.broadcast_to(base, batch)))
+
+
+def definitions(binding: Binding) -> dict[int, Expression]:
+    """Return what stands behind deterministic quantities and imputed data, by their ``id``."""
+    declared = binding.declarations
+    return {
+        **{id(d): d.expression for d in declared.values() if isinstance(d, Deterministic)},
+        **{id(declared[name]): data.completed for name, data in binding.imputed.items()},
+    }
 
 
 def linked(

@@ -4,7 +4,8 @@
     p(x)      parameters of the likelihood, on their linked scales
     J(x)      Jacobian of p
     I(p)      expected Fisher information of p, element by element
-    R(x)      the other terms of the log density: priors, log-Jacobians, potentials
+    R(x)      the other terms of the log density: priors, log-Jacobians, potentials, and
+              likelihoods of data with imputed elements
     G(x)      J' I J - Hessian of R, summed over the likelihood's elements   (chains, dim, dim)
 
 It is put together from three parts, by what is known from the structure of the expressions:
@@ -87,7 +88,7 @@ class ModelMetric:
         for term in binding.terms:
             if structure.is_quadratic(term):
                 quadratic.append(lowering.term(term))
-            elif term.kind != "likelihood":
+            elif term.kind != "likelihood" or not binding.evaluator.is_constant(term.expression):
                 general.append(lowering.term(term))
                 self._others.append(term)
             else:

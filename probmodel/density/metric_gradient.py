@@ -32,7 +32,8 @@ from autograd.core import make_vjp
 
 from probmodel.density.lowering import Lowering
 from probmodel.density.metric import AffineObservation
-from probmodel.distributions.base import Distribution, reduce_to
+from probmodel.distributions.base import Distribution
+from probmodel.distributions.sums import reduce_to
 from probmodel.model.terms import Term
 from probmodel.types import Array
 

@@ -1,24 +1,34 @@
-"""Draws from the prior of a bound model, as points on unconstrained space."""
+"""Draws from priors: exactly, or as places to start from."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
-from probmodel.density.simulate import draw_parameter
+from probmodel.constraints import Interval, Ordered
+from probmodel.density.forward import Forward
+from probmodel.density.program import Ref
+from probmodel.distributions import Flat, Truncated, Uniform
+from probmodel.distributions.base import Distribution
+from probmodel.errors import ModelError
 from probmodel.expressions import as_expression
 from probmodel.model.binding import Binding
-from probmodel.model.declarations import Parameter
-from probmodel.model.evaluation import Evaluator
-from probmodel.model.parameters import FreeParameter
+from probmodel.model.declarations import Observed
+from probmodel.model.parameters import FreeParameter, limits, same_limits
 from probmodel.types import Array
+
+_RADIUS = 2.0  # of uniform draws on the unconstrained scale, as starting points have it
+_REDRAWS = 1000  # tries for an element that has to lie within bounds
 
 
 def prior_draws(binding: Binding, rng: np.random.Generator, n: int) -> Array:
     """Draw all parameters from their priors: (n, dim), in the order of the log density.
 
-    Each parameter is drawn given those declared before it, one point after another. A flat or
-    bounded one is drawn as `simulate` does, uniformly in (-2, 2) on the unconstrained scale.
-    Observed quantities keep their data, and potentials are left out.
+    Each parameter is drawn given those declared before it. A flat or bounded one is drawn
+    uniformly in (-2, 2) on the unconstrained scale, as starting points are. Observed quantities
+    keep their data, and potentials are left out.
 
     Parameters
     ----------
@@ -30,33 +40,215 @@ def prior_draws(binding: Binding, rng: np.random.Generator, n: int) -> Array:
     -------
     (n, dim); not finite where a draw falls on the boundary of its support.
     """
-    return np.stack([_draw_point(binding, rng) for _ in range(n)])
+    start = Start()
+    forward = Forward(binding, start)
+    for free in binding.free:
+        forward.lower(free.declaration)
+    drawn = forward.plan({free.name: start.points[free.name] for free in binding.free}).run(rng, n)
+    return np.concatenate([drawn[free.name].reshape(n, -1) for free in binding.free], axis=1)
 
 
-def _draw_point(binding: Binding, rng: np.random.Generator) -> Array:
-    """Draw one point: (dim,)."""
-    values = Evaluator()
-    free = {f.name: f for f in binding.free}
-    parts = []
-    for name, declaration in binding.declarations.items():
-        if name in binding.data:
-            values.define(declaration, binding.data[name], random=False)
-        elif isinstance(declaration, Parameter):
-            value = draw_parameter(free[name], values, rng)
-            values.define(declaration, value, random=False)
-            parts.append(_unconstrained(free[name], values, value))
-        elif name in binding.saved:
-            values.define(declaration, values.value(binding.saved[name]), random=False)
-    return np.concatenate(parts)
+def simulate_once(binding: Binding, rng: np.random.Generator) -> dict[str, Array]:
+    """Draw every parameter, deterministic and observed quantity once: values by name.
+
+    Parameters are drawn as `prior_draws` does. ``binding`` has no data for what is to be drawn.
+    """
+    forward = Forward(binding, Start())
+    outputs = {
+        name: forward.lower(declaration)
+        for name, declaration in binding.declarations.items()
+        if name in binding.saved or isinstance(declaration, Observed)
+    }
+    return {name: value[0] for name, value in forward.plan(outputs).run(rng, 1).items()}
 
 
-def _unconstrained(free: FreeParameter, values: Evaluator, value: Array) -> Array:
-    """Map a parameter's value to unconstrained space: a flat array."""
+class Start:
+    """Draws parameters from their priors, or as starting points where there is no distribution.
+
+    Attributes
+    ----------
+    points : the unconstrained value of each parameter that was drawn
+    """
+
+    def __init__(self) -> None:
+        self.points: dict[str, Ref] = {}
+
+    def __call__(self, forward: Forward, free: FreeParameter) -> Ref | Array:
+        """Draw one parameter."""
+        declaration, prior = free.declaration, free.declaration.prior
+        if prior is None or isinstance(prior, Flat) or _is_restricted(free):
+            u = forward.draw(declaration, _uniform(free.free_shape), Flat(), free.free_shape)
+        elif declaration.frame is prior:
+            base = prior.base()
+            z = forward.sample(declaration, base, free.shape)
+            u = self._inverse(forward, free, z)
+        else:
+            value = forward.sample(declaration, prior, free.shape)
+            self.points[free.name] = self._inverse(
+                forward, free, _standardised(forward, free, value)
+            )
+            return value
+        self.points[free.name] = u
+        return forward.set_free(free, u)
+
+    def _inverse(self, forward: Forward, free: FreeParameter, value: Ref) -> Ref:
+        """Map a value to unconstrained space."""
+        bounds = forward.aligned(free.bounds, len(free.shape))
+        return forward.apply(free.constraint.inverse, [value, *bounds], free.free_shape)
+
+
+def _standardised(forward: Forward, free: FreeParameter, value: Ref) -> Ref:
+    """Undo the location and scale of the frame of a parameter, if it has one."""
     frame = free.declaration.frame
-    if frame is not None:
-        value = frame.standardise(
-            value, *(values.value(as_expression(arg)) for arg in frame.args.values())
+    if frame is None:
+        return value
+    params = forward.parameters(frame, len(free.shape))
+    return forward.apply(frame.standardise, [value, *params], free.shape)
+
+
+def _uniform(shape: tuple[int, ...]) -> Callable[..., Array]:
+    def draw(rng: np.random.Generator, rows: int) -> Array:
+        return rng.uniform(-_RADIUS, _RADIUS, (rows, *shape))
+
+    return draw
+
+
+def _is_restricted(free: FreeParameter) -> bool:
+    return bool(free.declaration.bounds) or free.declaration.constraint is not None
+
+
+def draw_from_prior(forward: Forward, free: FreeParameter) -> Ref | Array:
+    """Draw a parameter from its prior, restricted by its bounds or constraint.
+
+    Raises
+    ------
+    ModelError
+        If the prior is improper, or a restriction leaves it without a known normalisation.
+    """
+    declaration = free.declaration
+    distribution = drawable(forward, free)
+    if isinstance(declaration.constraint, Ordered):
+        return forward.draw(
+            declaration, _sorted(distribution, free.shape), distribution, free.shape
         )
-    bounds = [values.value(bound) for bound in free.bounds]
-    with np.errstate(all="ignore"):
-        return np.asarray(free.constraint.inverse(value, *bounds)).reshape(-1)
+    if not needs_redraws(free, distribution):
+        return forward.sample(declaration, distribution, free.shape)
+    bounds = limits(free.constraint) or (None, None)
+    low, high = (None if b is None else forward.evaluator.value(b) for b in bounds)
+    function = _within(distribution, free, low, high)
+    return forward.draw(declaration, function, distribution, free.shape)
+
+
+def needs_redraws(free: FreeParameter, distribution: Distribution) -> bool:
+    """Whether draws from ``distribution`` may lie outside the bounds of a parameter."""
+    return distribution is free.declaration.prior and _is_cut(free)
+
+
+def drawable(forward: Forward, free: FreeParameter) -> Distribution:
+    """Return the distribution of a parameter given those before it, bounds included if possible.
+
+    Raises
+    ------
+    ModelError
+        As `draw_from_prior` does.
+    """
+    declaration, prior = free.declaration, free.declaration.prior
+    flat = prior is None or isinstance(prior, Flat)
+    if not flat and not _is_cut(free):
+        assert prior is not None
+        _check_constraint(forward, free, prior)
+        return prior
+    args = [] if prior is None else list(prior.args.values())
+    fixed = all(forward.evaluator.is_constant(a) for a in (*args, *free.bounds))
+    if flat:
+        if fixed and isinstance(free.constraint, Interval):
+            return Uniform(*free.constraint.bounds)
+        raise ModelError(
+            f"{declaration.title} has a flat prior, which is no distribution to draw from. Give it "
+            f"a proper one, such as {declaration.name} = param(Normal(0, 10)), or two bounds that "
+            "are numbers or data; to simulate data, its value can be given.",
+            location=declaration.location,
+            name=free.name,
+        )
+    assert prior is not None
+    if not fixed:
+        raise ModelError(
+            f"{declaration.title} has the prior {prior.name}, cut by bounds without being "
+            "normalised again. As the bounds or the prior depend on other parameters, it has no "
+            "distribution given those. Write "
+            f"Truncated({prior.name}(...), lower, upper) or a distribution on the interval.",
+            location=declaration.location,
+            name=free.name,
+        )
+    lower, upper = free.constraint.limits or (None, None)
+    return Truncated(prior, lower, upper) if prior.has_cdf and not prior.event_ndim else prior
+
+
+def _is_cut(free: FreeParameter) -> bool:
+    """Whether bounds may restrict the prior to less than its support."""
+    declaration, prior = free.declaration, free.declaration.prior
+    if prior is None or declaration.frame is not None:
+        return False
+    support = prior.support()
+    if limits(support) is None or limits(free.constraint) is None:
+        return False
+    return not same_limits(support, free.constraint)
+
+
+def _check_constraint(forward: Forward, free: FreeParameter, prior: Distribution) -> None:
+    """Refuse constraints that leave a prior without a known way to draw from it."""
+    constraint = free.declaration.constraint
+    if constraint is None or isinstance(prior.support(), type(constraint)):
+        return
+    if isinstance(constraint, Ordered) and prior.event_ndim == 0:
+        shapes = [forward.evaluator.shape(as_expression(a)) for a in prior.args.values()]
+        if all(shape[-1:] in ((), (1,)) for shape in shapes):
+            return
+    if limits(constraint) is not None:
+        return
+    raise ModelError(
+        f"{free.declaration.title} has the prior {prior.name} restricted to {constraint.name}; how "
+        "to draw from that is not known. Give it a distribution on that set; to simulate data, "
+        "its value can be given.",
+        location=free.declaration.location,
+        name=free.name,
+    )
+
+
+def _sorted(distribution: Distribution, shape: tuple[int, ...]) -> Callable[..., Array]:
+    """Draw independent, identically distributed numbers and put them in order."""
+
+    def draw(rng: np.random.Generator, rows: int, *params: Array) -> Array:
+        return np.sort(distribution.sample(rng, (rows, *shape), *params), axis=-1)
+
+    return draw
+
+
+def _within(
+    distribution: Distribution, free: FreeParameter, low: Any, high: Any
+) -> Callable[..., Array]:
+    """Draw, and draw again what lies outside the bounds."""
+    axes = tuple(range(-distribution.event_ndim, 0))
+
+    def draw(rng: np.random.Generator, rows: int, *params: Array) -> Array:
+        shape = (rows, *free.shape)
+        value = distribution.sample(rng, shape, *params)
+        for _ in range(_REDRAWS):
+            outside = np.zeros(shape, dtype=bool)
+            if low is not None:
+                outside |= value <= low
+            if high is not None:
+                outside |= value >= high
+            if axes:
+                outside = np.asarray(outside.any(axis=axes, keepdims=True))
+            if not outside.any():
+                return value
+            value = np.where(outside, distribution.sample(rng, shape, *params), value)
+        raise ModelError(
+            f"{free.declaration.title}: {_REDRAWS} draws from {distribution.name} did not fall "
+            "within its bounds. Choose a prior with more mass there.",
+            location=free.declaration.location,
+            name=free.name,
+        )
+
+    return draw

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from math import prod
 from typing import Any, NamedTuple
 
 import autograd.numpy as anp
@@ -147,11 +148,13 @@ class Recorder:
         self.steps: list[Step] = []
         self.inputs: list[Ref] = []
         self._slots = 0
+        self.row_size = 0  # numbers that a row of the values of all steps is made of
         self._known: dict[Any, Ref] = {}
         self.made: dict[int, tuple[Callable[..., Any], tuple[Any, ...]]] = {}  # by slot
 
     def _new(self, shape: tuple[int, ...], active: bool = True) -> Ref:
         self._slots += 1
+        self.row_size += prod(shape)
         return Ref(self._slots - 1, shape, active)
 
     def input(self, shape: tuple[int, ...], active: bool = True) -> Ref:

@@ -16,15 +16,8 @@ from probmodel.constraints import (
     Upper,
 )
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import (
-    Distribution,
-    Parameter,
-    Summed,
-    Thunk,
-    batch_shape,
-    reduce_to,
-    row_sum,
-)
+from probmodel.distributions.base import Distribution, Parameter, Summed, Thunk
+from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
 from probmodel.distributions.wrapper import Wrapper
 from probmodel.errors import ModelError
 from probmodel.types import Array

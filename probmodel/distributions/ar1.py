@@ -12,8 +12,10 @@ from autograd.numpy.numpy_vjps import unbroadcast_f
 
 from probmodel.constraints import Interval, Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk, reduce_to, row_sum
+from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.conditioning import at_times, nearest_known
 from probmodel.distributions.normal import Normal
+from probmodel.distributions.sums import reduce_to, row_sum
 from probmodel.linalg import geometric_filter
 from probmodel.special import LOG_2PI, differentiable
 from probmodel.types import Array
@@ -156,6 +158,18 @@ class AR1(Distribution):
         """Draw processes: ``shape`` ends with their length."""
         return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
 
+    def complete(
+        self, rng: np.random.Generator, value: Array, known: Array, *params: Array
+    ) -> Array:
+        """Draw the unknown times given the known ones: on from the last, and between others.
+
+        An unconditional path is corrected by what it misses at the nearest known times on either
+        side, weighted as the conditional mean weighs them: those beyond tell nothing more.
+        """
+        draw = self.sample(rng, value.shape, *params)
+        missed = np.where(known, value - draw, 0.0)
+        return np.where(known, value, draw + _bridge(missed, known, np.asarray(params[0])))
+
     def _summed(
         self, wanted: Sequence[int], value: Array, *params: Array
     ) -> tuple[Array, list[Array]]:
@@ -247,3 +261,26 @@ def _innovations(xp: Any, value: Any, phi: Any) -> tuple[Any, Any]:
 def _quadratic(xp: Any, first: Any, innovations: Any, phi: Any) -> Any:
     """Sum of squared innovations, the first value standing for an infinite past."""
     return xp.sum(innovations * innovations, axis=-1) + (1.0 - phi) * (1.0 + phi) * first * first
+
+
+def _bridge(missed: Array, known: Array, phi: Array) -> Array:
+    """Conditional mean of a process of mean zero, given its values at the known times.
+
+    Parameters
+    ----------
+    missed : (..., n), zero where it is not known
+    known : (..., n), of as many axes or fewer
+    phi : (...,)
+    """
+    n = known.shape[-1]
+    times = np.arange(n)
+    before, after = nearest_known(known)
+    since = np.where(before < 0, np.inf, times - before)
+    until = np.where(after == n, np.inf, after - times)
+    phi = phi[..., None]
+    with np.errstate(all="ignore"):  # the weights of known times are not used
+        log_phi = np.log(np.abs(phi))
+        whole = np.expm1(2.0 * (since + until) * log_phi)
+        from_before = phi**since * np.expm1(2.0 * until * log_phi) / whole
+        from_after = phi**until * np.expm1(2.0 * since * log_phi) / whole
+    return from_before * at_times(missed, before) + from_after * at_times(missed, after)

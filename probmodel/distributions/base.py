@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from math import prod
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.arguments import bind_arguments
+from probmodel.distributions.sums import batch_shape, in_blocks, reduce_to
 from probmodel.errors import ModelError
 from probmodel.expressions import caller_location
 from probmodel.types import Array
@@ -19,8 +19,6 @@ Thunk = Callable[[], Any]
 InformationMatrix = Mapping[tuple[str, str], Thunk]
 Summed = Callable[..., tuple[Array, list[Array]]]  # (wanted, value, *params)
 
-# Elements of a batch that are worked on at a time: a few arrays of this size fit in cache.
-BLOCK = 65536
 
 _INFORMED = "form for information=; Normal, AR1 and RandomWalk have one"
 _CDF = "cumulative distribution function to truncate or censor it by"
@@ -185,6 +183,32 @@ class Distribution:
         """Draw variates of total shape ``shape`` (batch + event) with NumPy parameters."""
         raise NotImplementedError
 
+    def complete(
+        self, rng: np.random.Generator, value: Array, known: Array, *params: Array
+    ) -> Array:
+        """Draw the unknown elements of values, given their known ones (NumPy).
+
+        Parameters
+        ----------
+        value : full shape (draws + batch + event); what stands in unknown places is not read
+        known : which elements are known, the same ones in all draws: batch + event
+        *params : arrays that broadcast against ``value``, as `sample` takes them
+
+        Returns
+        -------
+        Values of the same shape, their known elements as they were
+
+        Raises
+        ------
+        ModelError
+            If a value with event axes is known in part. Distributions that know how their
+            elements depend on each other override this.
+        """
+        axes = tuple(range(known.ndim - self.event_ndim, known.ndim))
+        if (known.any(axis=axes) & ~known.all(axis=axes)).any():
+            raise self._without("way to draw some elements of a value given the others")
+        return np.where(known, value, self.sample(rng, value.shape, *params))
+
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to and including ``x``: batch shape."""
         raise self._without(_CDF)
@@ -223,7 +247,13 @@ class Distribution:
         raise self._without(_INFORMED)
 
     def standardise(self, value: Array, *params: Any) -> Array:
-        """Undo `noncentered` for one value (NumPy); this default takes the map to be affine."""
+        """Undo `noncentered` (NumPy), for one value, or for many where elements are numbers.
+
+        This default takes the map to be affine.
+        """
+        if not self.event_ndim:
+            offset, end = (self.noncentered(np, z, *params) for z in (0.0 * value, 0.0 * value + 1))
+            return np.asarray((value - offset) / (end - offset))
         size = value.size
         basis = np.concatenate([np.zeros((1, size)), np.eye(size)]).reshape(-1, *value.shape)
         images = np.stack([np.asarray(self.noncentered(np, z, *params)) for z in basis])
@@ -263,7 +293,7 @@ class Distribution:
         Large batches are worked off in blocks of chains that stay in the processor's cache.
         """
         args = (value, *params)
-        if self.blockwise and sum(map(np.size, args)) > BLOCK:
+        if self.blockwise:
             return in_blocks(self._summed, wanted, args, self.event_ndims)
         return self._summed(wanted, *args)
 
@@ -294,77 +324,3 @@ class Distribution:
             return logp, []
         thunks = self.partials(np, *args)
         return logp, [reduce_to(args[i], thunks[i](), batch, self.event_ndims[i]) for i in wanted]
-
-
-def in_blocks(
-    summed: Callable[..., tuple[Array, list[Array]]],
-    wanted: Sequence[int],
-    args: Sequence[Array],
-    event_ndims: Sequence[int],
-) -> tuple[Array, list[Array]]:
-    """Call ``summed`` for some chains at a time and put the results together."""
-    batch = batch_shape(args, event_ndims)
-    event = np.shape(args[0])[np.ndim(args[0]) - event_ndims[0] :]
-    chains, step = batch[0], max(1, BLOCK // max(prod(batch[1:] + event), 1))
-    batched = [
-        np.ndim(a) - e == len(batch) and len(a) == chains
-        for a, e in zip(args, event_ndims, strict=True)
-    ]
-    if step >= chains or not any(batched):
-        return summed(wanted, *args)
-    logp = np.empty(chains)
-    partials = [(np.empty if batched[i] else np.zeros)(np.shape(args[i])) for i in wanted]
-    for start in range(0, chains, step):
-        rows = slice(start, start + step)
-        block = [a[rows] if is_batched else a for a, is_batched in zip(args, batched, strict=True)]
-        logp[rows], slopes = summed(wanted, *block)
-        for i, partial, slope in zip(wanted, partials, slopes, strict=True):
-            if batched[i]:
-                partial[rows] = slope
-            else:
-                partial += slope
-    return logp, partials
-
-
-def row_sum(terms: Any, batch: tuple[int, ...]) -> Any:
-    """Sum ``terms``, broadcast to ``batch``, over all but the chain axis: (chains,) or a number."""
-    terms = np.asarray(terms)
-    if terms.ndim == 0:
-        return terms * prod(batch[1:])
-    if terms.ndim < len(batch):
-        return terms.sum() * (prod(batch[1:]) / max(terms.size, 1))
-    if terms.ndim == 1:
-        return terms
-    per_row = terms.reshape(len(terms), -1)
-    total = np.add.reduce(per_row, axis=1)
-    times = prod(batch[1:]) // max(per_row.shape[1], 1)
-    return total if times == 1 else total * times
-
-
-def row_dot(a: Array, b: Array) -> Array:
-    """Inner products over all but the chain axis of two arrays of one shape: (chains,)."""
-    if a.ndim == 1:
-        return a * b
-    rows = len(a)
-    dots: Array = np.vecdot(a.reshape(rows, -1), b.reshape(rows, -1))
-    return dots
-
-
-def batch_shape(args: Sequence[Any], event_ndims: Sequence[int]) -> tuple[int, ...]:
-    """Broadcast the batch shapes (shapes without event axes) of aligned arguments."""
-    if not any(event_ndims):
-        return np.broadcast(*args).shape
-    shapes = [np.shape(a) for a in args]
-    return np.broadcast_shapes(*(s[: len(s) - e] for s, e in zip(shapes, event_ndims, strict=True)))
-
-
-def reduce_to(arg: Array, partial: Array, batch: tuple[int, ...], event_ndim: int) -> Array:
-    """Sum a partial derivative over the batch axes along which its argument was broadcast."""
-    event = np.shape(arg)[np.ndim(arg) - event_ndim :]
-    if np.shape(arg) == np.shape(partial) == batch + event:
-        return partial
-    full = np.broadcast_to(partial, batch + event)
-    shape = np.shape(arg)
-    shape = (1,) * (full.ndim - len(shape)) + shape
-    axes = tuple(i for i, (n, m) in enumerate(zip(shape, full.shape, strict=True)) if n != m)
-    return (full.sum(axis=axes, keepdims=True) if axes else full).reshape(np.shape(arg))

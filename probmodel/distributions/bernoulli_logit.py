@@ -9,15 +9,8 @@ import numpy as np
 
 from probmodel.constraints import IntegerInterval, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import (
-    Distribution,
-    InformationMatrix,
-    Parameter,
-    Summed,
-    Thunk,
-    reduce_to,
-    row_sum,
-)
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Summed, Thunk
+from probmodel.distributions.sums import reduce_to, row_sum
 from probmodel.numerics import row_sum_log
 from probmodel.special import expit, log1p_exp
 from probmodel.types import Array

@@ -9,13 +9,7 @@ import numpy as np
 
 from probmodel.constraints import Positive, UnitInterval
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import (
-    Distribution,
-    InformationMatrix,
-    Parameter,
-    Summed,
-    Thunk,
-)
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Summed, Thunk
 from probmodel.distributions.domain import where_valid
 from probmodel.special import betaln, digamma, trigamma
 from probmodel.types import Array

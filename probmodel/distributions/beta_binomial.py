@@ -10,15 +10,10 @@ import numpy as np
 
 from probmodel.constraints import IntegerInterval, Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import (
-    BLOCK,
-    Distribution,
-    InformationMatrix,
-    Parameter,
-    Thunk,
-)
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.binomial_logit import log_binomial_coefficient
 from probmodel.distributions.domain import where_valid
+from probmodel.distributions.sums import BLOCK
 from probmodel.special import digamma
 from probmodel.special.counts import log_rising, rising_slope
 from probmodel.types import Array

@@ -9,15 +9,9 @@ import numpy as np
 
 from probmodel.constraints import IntegerInterval, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import (
-    Distribution,
-    InformationMatrix,
-    Parameter,
-    Thunk,
-    reduce_to,
-    row_sum,
-)
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import is_integer
+from probmodel.distributions.sums import reduce_to, row_sum
 from probmodel.special import betaln, expit, log1p_exp, softplus_and_expit
 from probmodel.types import Array
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from probmodel.constraints import IntegerInterval, Interval, Lower, Real, Upper
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, batch_shape
+from probmodel.distributions.base import Distribution, Parameter
+from probmodel.distributions.sums import batch_shape
 from probmodel.distributions.wrapper import Wrapper, elementwise_partials
 from probmodel.errors import ModelError
 from probmodel.special import where

@@ -9,17 +9,11 @@ import numpy as np
 
 from probmodel.constraints import Positive, Real, UnitInterval
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import (
-    Distribution,
-    Parameter,
-    Thunk,
-    batch_shape,
-    reduce_to,
-    row_sum,
-)
+from probmodel.distributions.base import Distribution, Parameter, Thunk
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.graph import Graph, read_graph
 from probmodel.distributions.normal import Normal
+from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
 from probmodel.distributions.whitening import Memory
 from probmodel.special import LOG_2PI
 from probmodel.types import Array

@@ -9,15 +9,7 @@ import numpy as np
 
 from probmodel.constraints import Interval, Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import (
-    Distribution,
-    InformationMatrix,
-    Parameter,
-    Thunk,
-    batch_shape,
-    reduce_to,
-    row_sum,
-)
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.graph import (
     Graph,
@@ -27,6 +19,7 @@ from probmodel.distributions.graph import (
     refuse_isolated,
 )
 from probmodel.distributions.normal import Normal
+from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
 from probmodel.distributions.whitening import Memory
 from probmodel.special import LOG_2PI
 from probmodel.types import Array

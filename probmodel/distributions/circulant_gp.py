@@ -13,18 +13,11 @@ from autograd.extend import Box
 from probmodel.constraints import Positive, Real
 from probmodel.constraints.base import Constraint
 from probmodel.distributions import circulant
-from probmodel.distributions.base import (
-    Distribution,
-    InformationMatrix,
-    Parameter,
-    Thunk,
-    batch_shape,
-    reduce_to,
-    row_sum,
-)
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.kernels import Kernel
 from probmodel.distributions.normal import Normal
+from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
 from probmodel.distributions.whitening import Memory
 from probmodel.errors import DataError, ModelError
 from probmodel.expressions import Expression, caller_location, of_data

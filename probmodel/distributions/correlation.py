@@ -64,6 +64,16 @@ class Correlation:
         scaled = [d / scale for d in self._find_distances()]
         return scaled, [self.kernel.correlation(xp, s) for s in scaled]
 
+    def matrix(self) -> Array:
+        """Return the matrix itself, jitter included: batch shape + (size, size)."""
+        whole = np.ones((1, 1))
+        for root in self._roots:
+            factor = np.asarray(root @ transpose(root))
+            product = whole[..., :, None, :, None] * factor[..., None, :, None, :]
+            size = whole.shape[-1] * factor.shape[-1]
+            whole = product.reshape(*product.shape[:-4], size, size)
+        return whole
+
     @property
     def log_det(self) -> Any:
         """Log determinant of the whitening map: batch shape."""

@@ -12,7 +12,8 @@ from autograd.core import make_vjp
 
 from probmodel.constraints import PositiveDefinite, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk, batch_shape, row_sum
+from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.sums import batch_shape, row_sum
 from probmodel.linalg import cholesky, log_det_lower, solve_lower, transpose
 from probmodel.matrices import inv
 from probmodel.recurrences import matrix_recurrence

@@ -11,19 +11,12 @@ from autograd.extend import Box
 
 from probmodel.constraints import Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import (
-    Distribution,
-    InformationMatrix,
-    Parameter,
-    Summed,
-    Thunk,
-    batch_shape,
-    reduce_to,
-    row_sum,
-)
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Summed, Thunk
+from probmodel.distributions.conditioning import complete_normal
 from probmodel.distributions.correlation import Correlation, find_distances, grid_points
 from probmodel.distributions.kernels import Kernel
 from probmodel.distributions.normal import Normal
+from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
 from probmodel.distributions.whitening import (
     FixedGaussian,
     Memory,
@@ -172,6 +165,26 @@ class GaussianProcess(Distribution):
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw processes: ``shape`` ends with their shape."""
         return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
+
+    def complete(
+        self, rng: np.random.Generator, value: Array, known: Array, *params: Array
+    ) -> Array:
+        """Draw the process at new points given those where it is known: kriging."""
+        draw = self.sample(rng, value.shape, *params)
+        _, _, length_scale, *coordinates = (np.asarray(p) for p in params)
+        event = self.event_ndim
+        varies = length_scale.ndim == value.ndim - event and len(length_scale) == len(value)
+
+        def covariance(rows: slice) -> Array:
+            scale = length_scale[rows] if varies else length_scale
+            # The amplitude cancels: it multiplies all covariances alike.
+            return self._correlation(scale, coordinates).matrix()
+
+        flat, given, mask = (
+            a.reshape(*a.shape[: a.ndim - event], -1) for a in (draw, value, known)
+        )
+        completed = complete_normal(flat, given, mask, covariance, flat[0, ..., 0].size)
+        return completed.reshape(value.shape)
 
     def prepared(self, known: Sequence[Any]) -> Summed:
         """Turn known kernel and mean into a precision matrix, unless axes factorise cheaply."""

@@ -10,18 +10,11 @@ import numpy as np
 
 from probmodel.constraints import Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import (
-    Distribution,
-    InformationMatrix,
-    Parameter,
-    Thunk,
-    batch_shape,
-    reduce_to,
-    row_sum,
-)
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.kernels import Kernel
 from probmodel.distributions.normal import Normal
+from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
 from probmodel.errors import DataError, ModelError
 from probmodel.expressions import caller_location, of_data
 from probmodel.special import LOG_2PI

@@ -9,15 +9,7 @@ import numpy as np
 
 from probmodel.constraints import Positive, Real, SumToZero
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import (
-    Distribution,
-    InformationMatrix,
-    Parameter,
-    Thunk,
-    batch_shape,
-    reduce_to,
-    row_sum,
-)
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.graph import (
     Graph,
     graph_product,
@@ -25,6 +17,7 @@ from probmodel.distributions.graph import (
     read_graph,
     refuse_disconnected,
 )
+from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
 from probmodel.distributions.whitening import Memory
 from probmodel.distributions.zero_sum_normal import ZeroSumNormal
 from probmodel.special import LOG_2PI

@@ -9,16 +9,9 @@ import numpy as np
 
 from probmodel.constraints import NonNegative, Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import (
-    Distribution,
-    InformationMatrix,
-    Parameter,
-    Summed,
-    Thunk,
-    reduce_to,
-    row_sum,
-)
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Summed, Thunk
 from probmodel.distributions.domain import where_inside
+from probmodel.distributions.sums import reduce_to, row_sum
 from probmodel.types import Array
 
 LOG_2 = float(np.log(2.0))

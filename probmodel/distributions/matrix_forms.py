@@ -61,6 +61,10 @@ class MatrixForm:
         """Whitening that belongs to one matrix, (n, n), and is worth its inverse."""
         raise NotImplementedError
 
+    def covariance(self, matrix: Array) -> Array:
+        """Return the covariance that the matrix stands for: (..., n, n)."""
+        raise NotImplementedError
+
     def slope(self, xp: Any, matrix: Any, left: Any, right: Any, count: Any = 1.0) -> Any:
         r"""Return a derivative in the matrix, from how a log density changes with the covariance.
 
@@ -98,6 +102,10 @@ class Covariance(MatrixForm):
         """Whitening by a product with the inverse of the factor."""
         return from_constant_lower(cholesky(matrix))
 
+    def covariance(self, matrix: Array) -> Array:
+        """Return the matrix."""
+        return matrix
+
     def slope(self, xp: Any, matrix: Any, left: Any, right: Any, count: Any = 1.0) -> Any:
         """Return half of the product less the inverse."""
         inverse = inverse_of_product(cholesky(matrix))
@@ -123,6 +131,11 @@ class CovarianceRoot(MatrixForm):
         """Whitening by a product with the inverse of the factor."""
         return from_constant_lower(np.tril(matrix))
 
+    def covariance(self, matrix: Array) -> Array:
+        """Return the factor times its transpose."""
+        root = np.tril(matrix)
+        return np.asarray(root @ transpose(root))
+
     def slope(self, xp: Any, matrix: Any, left: Any, right: Any, count: Any = 1.0) -> Any:
         """Return the lower triangle of ``A B' L``, less the count over the diagonal."""
         product = _product(xp, left, xp.matmul(transpose(matrix), right))
@@ -147,6 +160,10 @@ class Precision(MatrixForm):
     def constant(self, matrix: Array) -> Whitening:
         """Whitening by a product with the factor of the precision."""
         return from_constant_precision_root(cholesky(matrix))
+
+    def covariance(self, matrix: Array) -> Array:
+        """Return the inverse."""
+        return np.asarray(inverse_of_product(cholesky(matrix)))
 
     def slope(self, xp: Any, matrix: Any, left: Any, right: Any, count: Any = 1.0) -> Any:
         """Return the derivative in the covariance, between two covariances, with minus sign."""

@@ -9,15 +9,8 @@ import numpy as np
 
 from probmodel.constraints import Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import (
-    Distribution,
-    Parameter,
-    Summed,
-    Thunk,
-    batch_shape,
-    reduce_to,
-    row_sum,
-)
+from probmodel.distributions.base import Distribution, Parameter, Summed, Thunk
+from probmodel.distributions.conditioning import complete_normal
 from probmodel.distributions.matrix_forms import (
     Covariance,
     CovarianceRoot,
@@ -25,6 +18,7 @@ from probmodel.distributions.matrix_forms import (
     Precision,
 )
 from probmodel.distributions.normal import Normal
+from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
 from probmodel.distributions.whitening import FixedGaussian, well_conditioned
 from probmodel.special import LOG_2PI
 from probmodel.types import Array
@@ -104,6 +98,19 @@ class MvNormal(MatrixArguments):
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw vectors: ``shape`` ends with their length."""
         return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
+
+    def complete(
+        self, rng: np.random.Generator, value: Array, known: Array, *params: Array
+    ) -> Array:
+        """Draw the unknown elements from their conditional normal distribution."""
+        draw = self.sample(rng, value.shape, *params)
+        matrix = np.asarray(params[1])
+        varies = matrix.ndim == value.ndim + 1 and len(matrix) == len(value)
+
+        def covariance(rows: slice) -> Array:
+            return self.forms["matrix"].covariance(matrix[rows] if varies else matrix)
+
+        return complete_normal(draw, value, known, covariance, value[0, ..., 0].size)
 
     def prepared(self, known: Sequence[Any]) -> Summed:
         """Turn a known matrix into a precision; value or mean must be known too."""

@@ -9,17 +9,10 @@ import numpy as np
 
 from probmodel.constraints import IntegerInterval, Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import (
-    Distribution,
-    InformationMatrix,
-    Parameter,
-    Summed,
-    Thunk,
-    reduce_to,
-    row_sum,
-)
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Summed, Thunk
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.poisson_log import count_base
+from probmodel.distributions.sums import reduce_to, row_sum
 from probmodel.special import digamma, expit, log1p_exp, softplus_and_expit
 from probmodel.special.counts import log_rising, poisson_counts, rising_slope
 from probmodel.types import Array

@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probmodel.distributions.base import Summed, reduce_to, row_dot, row_sum
+from probmodel.distributions.base import Summed
 from probmodel.distributions.location_scale import LocationScale
 from probmodel.distributions.normal_log_scale import NormalLogScale
 from probmodel.distributions.normal_log_variance import NormalLogVariance
+from probmodel.distributions.sums import reduce_to, row_dot, row_sum
 from probmodel.special import LOG_2PI, log_ndtr
 from probmodel.types import Array
 

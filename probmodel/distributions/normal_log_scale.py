@@ -10,16 +10,8 @@ import numpy as np
 
 from probmodel.constraints import Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import (
-    Distribution,
-    InformationMatrix,
-    Parameter,
-    Summed,
-    Thunk,
-    reduce_to,
-    row_dot,
-    row_sum,
-)
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Summed, Thunk
+from probmodel.distributions.sums import reduce_to, row_dot, row_sum
 from probmodel.special import LOG_2PI
 from probmodel.types import Array
 

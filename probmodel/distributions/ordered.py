@@ -9,17 +9,10 @@ import numpy as np
 
 from probmodel.constraints import IntegerInterval, Ordered, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import (
-    Distribution,
-    Parameter,
-    Summed,
-    Thunk,
-    batch_shape,
-    reduce_to,
-    row_sum,
-)
+from probmodel.distributions.base import Distribution, Parameter, Summed, Thunk
 from probmodel.distributions.categorical_logit import indicators
 from probmodel.distributions.domain import where_valid
+from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
 from probmodel.special import where
 from probmodel.types import Array
 

@@ -9,16 +9,9 @@ import numpy as np
 
 from probmodel.constraints import IntegerInterval, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import (
-    Distribution,
-    InformationMatrix,
-    Parameter,
-    Summed,
-    Thunk,
-    reduce_to,
-    row_sum,
-)
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Summed, Thunk
 from probmodel.distributions.domain import is_integer
+from probmodel.distributions.sums import reduce_to, row_sum
 from probmodel.special import gammainc, gammaincc, gammaln, where
 from probmodel.types import Array
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from probmodel.constraints import Positive, Real
 from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.conditioning import at_times, nearest_known
 from probmodel.distributions.normal import Normal
 from probmodel.distributions.series import Series, joined, over_time
 from probmodel.linalg import geometric_filter
@@ -73,6 +74,27 @@ class RandomWalk(Series):
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw walks: ``shape`` ends with their length."""
         return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
+
+    def complete(
+        self, rng: np.random.Generator, value: Array, known: Array, *params: Array
+    ) -> Array:
+        r"""Draw the unknown times given the known ones: on from the last, and between others.
+
+        In the clock :math:`s^2 + (t - 1) \sigma^2` the walk is a Brownian motion. An unconditional
+        walk is corrected by what it misses at the known times on either side, in proportion.
+        """
+        draw = self.sample(rng, value.shape, *params)
+        missed = np.where(known, value - draw, 0.0)
+        before, after = nearest_known(known)
+        n = known.shape[-1]
+        sigma, initial_scale = (over_time(np, np.asarray(p)) for p in params[:2])
+        clock = initial_scale**2 + sigma**2 * np.arange(n) + np.zeros(value.shape)
+        start = np.where(before < 0, 0.0, at_times(clock, before))
+        with np.errstate(all="ignore"):  # nothing is between known times
+            share = (clock - start) / (at_times(clock, after) - start)
+        share = np.where(after == n, 0.0, share)
+        bridge = (1.0 - share) * at_times(missed, before) + share * at_times(missed, after)
+        return np.where(known, value, draw + bridge)
 
     def base(self) -> Distribution:
         """Return the standard normal: independent steps of unit variance."""

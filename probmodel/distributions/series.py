@@ -9,14 +9,8 @@ import numpy as np
 
 from probmodel.constraints import Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import (
-    Distribution,
-    Parameter,
-    Thunk,
-    batch_shape,
-    reduce_to,
-    row_sum,
-)
+from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
 from probmodel.types import Array
 
 # A coefficient vector: its length is the order of the series.

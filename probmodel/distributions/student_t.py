@@ -9,14 +9,8 @@ import numpy as np
 
 from probmodel.constraints import Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import (
-    Distribution,
-    InformationMatrix,
-    Parameter,
-    Thunk,
-    reduce_to,
-    row_sum,
-)
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.sums import reduce_to, row_sum
 from probmodel.special import betaln, digamma, trigamma
 from probmodel.types import Array
 

@@ -9,15 +9,9 @@ import numpy as np
 
 from probmodel.constraints import NonNegative, Positive, Real, UnitInterval
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import (
-    Distribution,
-    Parameter,
-    Thunk,
-    batch_shape,
-    reduce_to,
-    row_sum,
-)
+from probmodel.distributions.base import Distribution, Parameter, Thunk
 from probmodel.distributions.domain import where_inside, where_valid
+from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
 from probmodel.special.passage import (
     log_passage,
     passage_given_first,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,7 @@ from probmodel.model.declarations import (
 )
 from probmodel.model.dimensions import Dimensions
 from probmodel.model.evaluation import Evaluator
+from probmodel.model.imputation import Imputation, impute
 from probmodel.model.parameters import FreeParameter, elaborate
 from probmodel.model.terms import Term
 from probmodel.model.values import check_bounds, read_value
@@ -42,6 +43,9 @@ class Binding:
     saved : the expression behind each saved variable
     data : the arrays that were bound, by name
     unbound : observed quantities that were given no data
+    declarations : what was declared, by name
+    shapes : of data that were given for their sizes alone
+    imputed : observed quantities that have missing elements, by name
     """
 
     name: str
@@ -54,6 +58,8 @@ class Binding:
     data: dict[str, Array] = field(default_factory=dict)
     unbound: list[Observed] = field(default_factory=list)
     declarations: dict[str, Declaration] = field(default_factory=dict)
+    shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    imputed: dict[str, Imputation] = field(default_factory=dict)
 
     def save(self, declaration: Declaration, expression: Expression, kind: str) -> None:
         """Add a variable to what is saved with the draws."""
@@ -70,8 +76,11 @@ def bind(
     declarations: Mapping[str, Declaration],
     values: dict[str, Any],
     coords: dict[str, Any],
+    redraw: Collection[str] = (),
 ) -> Binding:
     """Bind data to declarations, in declared order.
+
+    The data of the observed quantities named in ``redraw`` give sizes and labels alone.
 
     Raises
     ------
@@ -80,7 +89,7 @@ def bind(
     """
     binding = Binding(name, declarations=dict(declarations))
     _check_names(name, declarations, values)
-    _read_data(binding, declarations, values, coords)
+    _read_data(binding, declarations, values, coords, redraw)
     for declaration in declarations.values():
         _BINDERS[type(declaration)](binding, declaration)
     if not binding.free:
@@ -88,6 +97,24 @@ def bind(
             f"{name} declares no param(...), so there is nothing to infer.", model=name
         )
     return binding
+
+
+def redrawn(binding: Binding, names: Collection[str] | None = None) -> Binding:
+    """Bind a model anew, with some observed quantities unknown: all by default.
+
+    Their data give sizes and labels alone. What is known is bound as it was.
+
+    Raises
+    ------
+    ModelError
+        If one of them decides an index or a shape, which only data can.
+    """
+    declared = binding.declarations
+    if names is None:
+        names = {name for name, d in declared.items() if isinstance(d, Observed)}
+    known = {dim for d in declared.values() for dim in d.dims or ()}
+    coords = {dim: labels for dim, labels in binding.dimensions.coords.items() if dim in known}
+    return bind(binding.name, declared, binding.data, coords, names)
 
 
 def _check_names(
@@ -123,6 +150,7 @@ def _read_data(
     declarations: Mapping[str, Declaration],
     values: dict[str, Any],
     coords: dict[str, Any],
+    redraw: Collection[str],
 ) -> None:
     dims = [dim for d in declarations.values() for dim in d.dims or ()]
     binding.dimensions.label(coords, dims)
@@ -130,13 +158,21 @@ def _read_data(
         declaration = declarations[key]
         array, labels = read_value(declaration, given)
         binding.dimensions.measure(declaration, array.shape, labels)
+        if key in redraw:
+            binding.shapes[key] = array.shape
+            continue
         binding.data[key] = array
-        binding.evaluator.define(declaration, array, random=False)
+        if not np.isnan(array).any():  # else it is defined once its missing elements are imputed
+            binding.evaluator.define(declaration, array, random=False)
 
 
 def _bind_data(binding: Binding, declaration: Data) -> None:
     bounds = [declaration.lower, declaration.upper]
-    values = [None if b is None else binding.evaluator.value(b) for b in bounds]
+    known = [b is not None and binding.evaluator.is_constant(b) for b in bounds]
+    values = [
+        binding.evaluator.value(b) if is_known else None
+        for b, is_known in zip(bounds, known, strict=True)
+    ]
     check_bounds(declaration, binding.data[str(declaration.name)], *values)
 
 
@@ -151,17 +187,42 @@ def _bind_observed(binding: Binding, declaration: Observed) -> None:
     data = binding.data.get(str(declaration.name))
     distribution = declaration.distribution
     if data is None:
-        shape = binding.dimensions.shape(declaration)
+        given = binding.shapes.get(str(declaration.name))
+        shape = binding.dimensions.shape(declaration) if given is None else given
         shape = check_distribution(declaration, distribution, shape, binding.evaluator)
         binding.unbound.append(declaration)
         # Its value is unknown, so whatever uses it has a shape but no density yet.
         binding.evaluator.define(declaration, np.zeros(shape), random=True)
         return
     check_distribution(declaration, distribution, data.shape, binding.evaluator)
+    if np.isnan(data).any():
+        data = _impute(binding, declaration, data)
     check_observed(declaration, data, binding.evaluator)
     binding.terms.append(
         Term.of_distribution(str(declaration.name), "likelihood", distribution, declaration)
     )
+
+
+def _impute(binding: Binding, declaration: Observed, data: Array) -> Array:
+    """Make a parameter of the missing elements; returns the data with a probing value for them."""
+    name = str(declaration.name)
+    if f"{name}_missing" in binding.declarations:
+        taken = binding.declarations[f"{name}_missing"]
+        raise ModelError(
+            f"{taken.title} has the name that the missing elements of {declaration.title} are "
+            "given. Choose another.",
+            location=taken.location,
+            name=taken.name,
+        )
+    imputation = impute(declaration, data, binding.evaluator, binding.dimensions)
+    free = imputation.free
+    binding.imputed[name] = imputation
+    binding.free.append(free)
+    binding.terms += free.terms
+    binding.save(free.declaration, free.declaration, "param")
+    completed = binding.evaluator.value(imputation.completed)
+    binding.evaluator.define(declaration, completed, random=True)
+    return completed
 
 
 def _bind_deterministic(binding: Binding, declaration: Deterministic) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from probmodel.constraints.base import Constraint
+from probmodel.distributions import Censored
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError
 from probmodel.expressions import Expression, Symbol, as_expression
@@ -136,10 +137,32 @@ class Observed(Declaration):
 
     kind = "observed"
 
-    def __init__(self, distribution: Distribution, dims: Dims) -> None:
+    def __init__(self, distribution: Distribution, dims: Dims, missing: str | None = None) -> None:
         super().__init__(dims)
         _check_distribution(self, distribution)
         self.distribution = distribution
+        self.missing = missing
+        self._check_missing()
+
+    def _check_missing(self) -> None:
+        if self.missing is None:
+            return
+        if self.missing != "impute":
+            raise ModelError(
+                f'observed(missing=...) takes "impute" or None; got {self.missing!r}.',
+                location=self.location,
+                missing=self.missing,
+            )
+        name = self.distribution.name
+        if self.distribution.discrete or isinstance(self.distribution, Censored):
+            raise ModelError(
+                f'missing="impute" needs a continuous distribution: {name} has values with a '
+                "probability of their own, which gradients cannot move. Drop the missing elements, "
+                "which changes nothing where each is given by the parameters alone, or sum them "
+                "out of the likelihood with potential(...) and np.logaddexp.",
+                location=self.location,
+                distribution=name,
+            )
 
 
 class Deterministic(Declaration):
@@ -219,15 +242,17 @@ def param(
     return Parameter(prior, dims, shape, bounds, constraint, noncentered, information)
 
 
-def observed(distribution: Distribution, *, dims: Dims = None) -> Any:
+def observed(distribution: Distribution, *, dims: Dims = None, missing: str | None = None) -> Any:
     """Declare a likelihood term: data of the same name, distributed as ``distribution``.
 
     Parameters
     ----------
     distribution : of the data, with any parameters
     dims : names of the axes of the data; needed to simulate data that is not given
+    missing : ``"impute"`` to infer the elements of the data that are NaN: they become the parameter
+        ``<name>_missing``. Without it NaN is refused.
     """
-    return Observed(distribution, dims)
+    return Observed(distribution, dims, missing)
 
 
 def deterministic(expression: Any, *, dims: Dims = None) -> Any:

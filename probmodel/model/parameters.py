@@ -217,9 +217,8 @@ def _own_constraint(
             location=declaration.location,
             constraint=constraint.name,
         )
-    known = limits(support)
-    agrees = known is not None and known == limits(constraint)
-    if not agrees and not isinstance(support, (Real, type(constraint))):
+    agrees = isinstance(support, (Real, type(constraint))) or same_limits(support, constraint)
+    if not agrees:
         raise _contradiction(declaration, f"constraint {constraint.name}", support)
     return constraint
 
@@ -261,6 +260,22 @@ def limits(constraint: Constraint) -> tuple[Any, Any] | None:
     if constraint.event_ndim or constraint.integer:
         return None
     return constraint.limits
+
+
+def same_limits(first: Constraint, second: Constraint) -> bool:
+    """Whether two constraints are intervals with the same limits, as far as that can be seen."""
+    known, other = limits(first), limits(second)
+    if known is None or other is None:
+        return False
+    return all(
+        a is b or (_is_number(a) and _is_number(b) and bool(a == b))
+        for a, b in zip(known, other, strict=True)
+    )
+
+
+def _is_number(limit: Any) -> bool:
+    """Whether a limit is a number, not an expression or one number for each element."""
+    return isinstance(limit, int | float | np.number)
 
 
 def _contradiction(declaration: Parameter, given: str, support: Constraint) -> ModelError:

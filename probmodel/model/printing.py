@@ -65,7 +65,8 @@ def _line(declaration: Declaration) -> str:
             extra += f" ({declaration.constraint.name})"
         return f"{name} ~ {prior}{_bounds_text(declaration.bounds)}{extra}"
     if isinstance(declaration, Observed):
-        return f"{name} ~ {distribution_text(declaration.distribution)}"
+        extra = " (missing imputed)" if declaration.missing else ""
+        return f"{name} ~ {distribution_text(declaration.distribution)}{extra}"
     if isinstance(declaration, (Deterministic, Potential)):
         return f"{name} = {to_text(declaration.expression, definition=True)}"
     return name

@@ -108,11 +108,17 @@ def _check_numeric(declaration: Declaration, array: Array) -> None:
             name=declaration.name,
             shape=array.shape,
         )
-    bad = ~np.isfinite(array)
+    imputed = isinstance(declaration, Observed) and declaration.missing == "impute"
+    bad = np.isinf(array) if imputed else ~np.isfinite(array)
     if bad.any():
+        advice = (
+            'Remove them, or declare observed(..., missing="impute") to infer those that are NaN.'
+            if isinstance(declaration, Observed)
+            else "Remove or impute them before binding."
+        )
         raise DataError(
             f"{declaration.title} has {int(bad.sum())} values that are NaN or infinite, the first "
-            f"at {where(bad)}. Remove or impute them before binding.",
+            f"at {where(bad)}. {advice}",
             location=declaration.location,
             name=declaration.name,
             count=int(bad.sum()),

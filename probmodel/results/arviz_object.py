@@ -64,7 +64,7 @@ def arviz_object(
     for name in ("observed_data", "constant_data"):
         arrays = getattr(posterior, name)
         if arrays:
-            groups[name] = _data(arrays, posterior.coords, library_attributes())
+            groups[name] = data_group(arrays, posterior.coords, library_attributes())
     return wrap(groups, attributes)
 
 
@@ -75,6 +75,44 @@ def wrap(groups: Mapping[str, xr.Dataset], attributes: Attributes) -> Any:
     import xarray as xr
 
     return xr.DataTree.from_dict({"/": xr.Dataset(attrs=dict(attributes)), **groups})
+
+
+def extended(result: Any, groups: Mapping[str, xr.Dataset]) -> Any:
+    """Return a new object with the groups of a result and more, which replace those of their name.
+
+    The result stays as it is; what is in its groups is shared, not copied.
+    """
+    own = {name: group(result, name) for name in group_names(result)}
+    return wrap({**own, **groups}, dict(result.attrs))
+
+
+def draws_group(
+    arrays: Mapping[str, tuple[tuple[str, ...], Array]],
+    labels: Mapping[str, Array],
+    attributes: Attributes,
+    sample: Mapping[str, Any] | None = None,
+) -> xr.Dataset:
+    """Make a data set of quantities that have draws.
+
+    Parameters
+    ----------
+    arrays : name -> names of the dims and values, (chains, draws, *shape)
+    labels : of the dims that have some; the others count from 0
+    attributes : of the group
+    sample : labels of the dims ``chain`` and ``draw``; counts from 0 by default
+    """
+    import xarray as xr
+
+    coords: dict[str, Any] = {}
+    for dims, values in arrays.values():
+        if not coords:
+            coords.update(sample or _sample_coords(*values.shape[:2]))
+        for dim, size in zip(dims, values.shape[2:], strict=True):
+            coords[dim] = plain_labels(labels.get(dim, np.arange(size)))
+    variables = {
+        name: (("chain", "draw", *dims), values) for name, (dims, values) in arrays.items()
+    }
+    return xr.Dataset(variables, coords=coords, attrs=attributes)
 
 
 def import_arviz() -> Any:
@@ -110,14 +148,11 @@ def _variables(
     posterior: Posterior, draws: Mapping[str, Array], attributes: Attributes
 ) -> xr.Dataset:
     """Make the data set of named variables with their dims and labels."""
-    import xarray as xr
-
     kept = [v for v in posterior.variables if v.name in draws]
-    arrays = {v.name: (("chain", "draw", *v.dims), draws[v.name]) for v in kept}
-    coords: dict[str, Any] = _sample_coords(*draws[kept[0].name].shape[:2]) if kept else {}
+    labels: dict[str, Array] = {}
     for variable in kept:
-        coords.update(dim_labels(variable, posterior.coords))
-    return xr.Dataset(arrays, coords=coords, attrs=attributes)
+        labels.update(dim_labels(variable, posterior.coords))
+    return draws_group({v.name: (v.dims, draws[v.name]) for v in kept}, labels, attributes)
 
 
 def _statistics(stats: Mapping[str, Array], attributes: Attributes) -> xr.Dataset:
@@ -129,7 +164,7 @@ def _statistics(stats: Mapping[str, Array], attributes: Attributes) -> xr.Datase
     return xr.Dataset(arrays, coords=_sample_coords(*shape), attrs=attributes)
 
 
-def _data(
+def data_group(
     arrays: Mapping[str, tuple[tuple[str, ...], Array]],
     labels: Mapping[str, Array],
     attributes: Attributes,

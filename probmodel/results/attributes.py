@@ -59,7 +59,7 @@ def run_attributes(
         "coupling": sampler.coupling,
         "adapting": int(sampler.adapts_forever),
         "settings": settings_json(sampler),
-        **_seed_attributes(request.seed),
+        **seed_attributes(request.seed),
         "draws": request.draws,
         "warmup": request.warmup,
         "chains": request.chains,
@@ -125,7 +125,7 @@ def _kind(value: Any) -> str:
     return "array" if isinstance(value, np.ndarray) else type(value).__name__
 
 
-def _seed_attributes(seed: np.random.SeedSequence) -> Attributes:
+def seed_attributes(seed: np.random.SeedSequence) -> Attributes:
     """Return the seed as a whole number (text where it has more than 63 bits or parts)."""
     entropy = seed.entropy
     if isinstance(entropy, int | np.integer):

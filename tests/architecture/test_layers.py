@@ -20,7 +20,7 @@ TREES = {name: ast.parse(path.read_text()) for name, path in MODULES.items()}
 # Each package or module, from left to right; members of one group stand side by side.
 LAYERS = (
     {"errors", "types"},
-    {"numerics"},
+    {"numerics", "arguments"},
     {"special"},
     {"linalg", "matrices", "recurrences", "solvers"},
     {"expressions"},
@@ -32,6 +32,7 @@ LAYERS = (
     {"samplers"},
     {"inference"},
     {"results"},
+    {"predictive"},
     {"sampling", "held_out"},
     {"cli", "testing"},
     {""},

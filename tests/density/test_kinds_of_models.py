@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from probmodel import Model, check_model, data, observed, param, potential
-from probmodel.constraints import Ordered, PositiveOrdered
+from probmodel.constraints import Lower, Ordered, PositiveOrdered
 from probmodel.density import as_posterior
 from probmodel.distributions import (
     Bernoulli,
@@ -196,3 +196,14 @@ def test_wrappers_show_what_is_inside():
     assert "y[obs] ~ Truncated(Normal(mu, 1), lower=-1, upper=3)" in text
     process = repr(LatentProcess(x=np.arange(3.0), y=np.zeros(3)))
     assert "GaussianProcess(ExpQuad, mean=0, amplitude=amplitude, length_scale=length" in process
+
+
+def test_limits_of_a_constraint_may_be_parameters():
+    """They are expressions, which are not compared as if they were numbers."""
+
+    class Above(Model):
+        low = param(Normal(0, 1))
+        high = param(Normal(0, 1), constraint=Lower(low))
+
+    values = as_posterior(Above()).constrain(np.array([[0.5, 0.0], [-1.0, 2.0]]))
+    np.testing.assert_allclose(values["high"], [1.5, -1.0 + np.exp(2.0)])

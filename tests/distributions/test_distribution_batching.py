@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from examples.case import known
 
-from probmodel.distributions import base
+from probmodel.distributions import sums
 from probmodel.distributions.base import Distribution
 
 CHAINS, COUNT = 2, 3
@@ -105,7 +105,7 @@ def test_blocks_of_chains_equal_the_whole(case, monkeypatch):
         wanted = [i for i in range(1, len(args)) if i not in case.fixed]
         with np.errstate(all="ignore"):
             logp, partials = case.dist.summed(wanted, *args)
-            monkeypatch.setattr(base, "BLOCK", 6)
+            monkeypatch.setattr(sums, "BLOCK", 6)
             in_blocks, slopes = case.dist.summed(wanted, *args)
         np.testing.assert_allclose(in_blocks, logp, rtol=1e-12)
         for one, other in zip(partials, slopes, strict=True):

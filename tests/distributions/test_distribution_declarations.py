@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from probmodel import distributions as d
-from probmodel.distributions.base import batch_shape, reduce_to, row_sum
+from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
 from probmodel.errors import ModelError
 
 

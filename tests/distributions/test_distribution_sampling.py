@@ -111,6 +111,29 @@ def test_draws_broadcast_over_parameters(case):
     assert np.all(np.isfinite(draws))
 
 
+def test_draws_of_several_values_with_parameters_of_their_own(case):
+    """As in a model that is run forwards: parameters vary along the first axis, values follow."""
+    if case.dist.name == "Flat":
+        pytest.skip("improper")
+    known = [name.startswith(("points", "axis")) for name in case.dist.parameters]
+    event = np.shape(case.values)[1:]
+    several = 3
+    stacked = [
+        np.asarray(case.params[0][i])
+        if is_data
+        else np.stack([np.asarray(p[i], dtype=float) for p in case.params])[:, None]
+        for i, is_data in enumerate(known)
+    ]
+    shape = (len(case.params), several, *event)
+    draws = case.dist.sample(np.random.default_rng(3), shape, *stacked)
+    assert draws.shape == shape
+    assert np.all(np.isfinite(draws))
+    with np.errstate(all="ignore"):
+        logp = case.dist.log_density(np, draws, *stacked)
+    assert np.shape(logp) == shape[: len(shape) - case.dist.event_ndim]
+    assert np.all(np.isfinite(logp))
+
+
 def test_censored_draws_pile_up_at_the_bounds(cases):
     case = cases["Censored"]
     loc, scale, lower, upper = case.params[1]

@@ -11,8 +11,9 @@ from scipy import stats
 from probmodel import Model, check_model, data, observed, param
 from probmodel import distributions as d
 from probmodel.density import as_posterior
-from probmodel.density.simulate import simulate
+from probmodel.density.prior import simulate_once
 from probmodel.errors import ModelError, ShapeError
+from probmodel.model.binding import redrawn
 
 PHI = np.array([0.5, -0.3, 0.2])
 
@@ -168,7 +169,7 @@ def test_series_that_are_not_observed(initial, noncentered):
     model = Latent(y=autoregression(6, 3))
     assert check_model(model).ok
     if initial is not None:
-        drawn = simulate(model, np.random.default_rng(0))
+        drawn = simulate_once(redrawn(model._binding), np.random.default_rng(0))
         assert drawn["x"].shape == (3, 6)
 
 

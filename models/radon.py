@@ -1,0 +1,33 @@
+"""Radon in houses: a regression whose intercept varies by county.
+
+Shown on 919 houses in 85 counties of Minnesota: the logarithm of the radon level, explained by the
+floor it was measured on (0 the basement, 1 the first floor) and by the logarithm of the uranium in
+the soil of the county. Counties have few houses, some only one: their intercepts are drawn towards
+what the uranium says.
+
+    probmodel sample models/radon.py --data models/data/radon.json
+
+The labels of the counties let a fit be used for houses that it has not seen, in counties that it
+has seen or not: see "Predicting at new data" in docs/prediction.md.
+
+Reference: Gelman and Hill (2007), Data Analysis Using Regression and Multilevel Models, ch. 12.
+"""
+
+from probmodel import Model, data, deterministic, observed, param
+from probmodel.distributions import HalfNormal, Normal
+
+
+class Radon(Model):
+    uranium = data(dims="county")
+    home = data(dims="house", dtype=int, lower=0)
+    floor = data(dims="house", lower=0, upper=1)
+
+    mu = param(Normal(0, 5))
+    gamma = param(Normal(0, 2))
+    tau = param(HalfNormal(1))
+    effect = param(Normal(0, tau), dims="county", noncentered=True)
+    beta = param(Normal(0, 2))
+    sigma = param(HalfNormal(2))
+
+    level = deterministic((mu + gamma * uranium + effect)[home] + beta * floor, dims="house")
+    y = observed(Normal(level, sigma), dims="house")

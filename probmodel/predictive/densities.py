@@ -1,0 +1,175 @@
+"""Log densities of each draw, element by element, and what is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from probmodel.density.forward import Forward
+from probmodel.density.program import Ref
+from probmodel.distributions.base import Distribution
+from probmodel.errors import DataError
+from probmodel.expressions import as_expression
+from probmodel.model import Model
+from probmodel.model.binding import Binding
+from probmodel.model.declarations import Declaration
+from probmodel.model.imputation import positions
+from probmodel.predictive.fits import Fit, FromFit
+from probmodel.predictive.models import Groups, binding_of, chosen, dims_of, observed_names
+from probmodel.results.arviz_object import group, group_names, import_arviz
+from probmodel.types import Array
+
+
+def log_likelihood(model: Model, fit: Any, var_names: str | Sequence[str] | None = None) -> Any:
+    """Compute the log likelihood of each observation for every posterior draw.
+
+    Parameters
+    ----------
+    model : Model
+        The model that was fitted, bound to its data.
+    fit : arviz.InferenceData or xarray.DataTree
+        What `infer` returned.
+    var_names : str or sequence of str, optional
+        The observed quantities, all by default.
+
+    Returns
+    -------
+    arviz.InferenceData or xarray.DataTree
+        The groups of ``fit`` and ``log_likelihood``: one number for each element of an observed
+        quantity, one for each vector or matrix where its distribution is one of those. Imputed
+        elements, and vectors that have some, are no observations and are left out; the dim is
+        ``<name>_observed_dim_0`` then.
+
+    Raises
+    ------
+    DataError
+        If the model was bound without these data, the fit lacks parameters, or a name is unknown.
+    """
+    binding = binding_of(model)
+    names = chosen(binding, var_names, observed_names(binding))
+    for declaration in binding.unbound:
+        if declaration.name in names:
+            raise DataError(
+                f"{declaration.title} was bound without data, which have no likelihood then. Pass "
+                f"them: {binding.name}(..., {declaration.name}=...).",
+                location=declaration.location,
+                name=declaration.name,
+            )
+    distributions = {name: binding.declarations[name].distribution for name in names}
+    known = Fit(fit)
+    return known.extended(log_likelihood=_densities(binding, known, distributions))
+
+
+def log_prior(model: Model, fit: Any) -> Any:
+    """Compute the log prior density of each element of the parameters for every posterior draw.
+
+    It is the density on the scale of the model, without the Jacobian of the map that is sampled;
+    0 for flat priors. Bounds do not normalise a prior again.
+
+    Parameters
+    ----------
+    model : Model
+        The model that was fitted, bound to its data.
+    fit : arviz.InferenceData or xarray.DataTree
+        What `infer` returned.
+
+    Returns
+    -------
+    arviz.InferenceData or xarray.DataTree
+        The groups of ``fit`` and ``log_prior``, one number for each vector or matrix where the
+        prior is a distribution of those.
+
+    Raises
+    ------
+    DataError
+        If the fit lacks parameters of the model.
+    """
+    binding = binding_of(model)
+    known = Fit(fit)
+    declared = [free for free in binding.free if free.name in binding.declarations]
+    priors = {free.name: free.declaration.prior for free in declared}
+    return known.extended(log_prior=_densities(binding, known, priors))
+
+
+def loo(model: Model, fit: Any, **options: Any) -> Any:
+    """Estimate how well the model predicts single observations that it has not seen.
+
+    Parameters
+    ----------
+    model : Model
+        The model that was fitted, bound to its data.
+    fit : arviz.InferenceData or xarray.DataTree
+        What `infer` returned. The log likelihood is computed if it has none.
+    **options
+        Of ``arviz.loo``, such as ``pointwise=True`` and, with several observed quantities,
+        ``var_name``.
+
+    Returns
+    -------
+    What ``arviz.loo`` returns
+        Leave-one-out cross-validation by Pareto-smoothed importance sampling.
+
+    Raises
+    ------
+    DataError
+        As `log_likelihood`; or if there are several observed quantities and no ``var_name``.
+    """
+    names = observed_names(binding_of(model))
+    if len(names) > 1 and options.get("var_name") is None:
+        raise DataError(
+            f"loo: there are several observed quantities ({', '.join(names)}); choose one by "
+            "var_name=.",
+            expected=names,
+        )
+    wanted = options.get("var_name") or names[0]
+    known = Fit(fit)
+    if "log_likelihood" not in group_names(fit) or wanted not in group(fit, "log_likelihood"):
+        fit = log_likelihood(model, known.result, wanted)
+    return import_arviz().loo(fit, **options)
+
+
+def _densities(binding: Binding, fit: Fit, distributions: Mapping[str, Distribution | None]) -> Any:
+    """Make the data set of the log densities of some declarations, by name."""
+    forward = Forward(binding, FromFit(binding, fit))
+    outputs: dict[str, Ref | Array] = {}
+    for name, distribution in distributions.items():
+        declaration = binding.declarations[name]
+        outputs[name] = _elements(forward, declaration, distribution)
+    values = forward.plan(outputs).run(np.random.default_rng(0), fit.rows)
+    arrays: Groups = {}
+    labels = dict(binding.dimensions.coords)
+    for name, array in values.items():
+        if name in binding.imputed:
+            kept = _complete(binding, name, array.ndim - 1)
+            dim = f"{name}_observed_dim_0"
+            arrays[name] = (dim,), array[:, kept]
+            labels[dim] = positions(binding.declarations[name], kept, binding.dimensions)
+        else:
+            arrays[name] = dims_of(binding, name)[: array.ndim - 1], array
+    return fit.group(labels, arrays)
+
+
+def _complete(binding: Binding, name: str, batch: int) -> Array:
+    """Tell which values of an observed quantity have no imputed element: batch shape."""
+    missing = binding.imputed[name].missing
+    kept = ~missing.any(axis=tuple(range(batch, missing.ndim)))
+    if not kept.any():
+        declaration = binding.declarations[name]
+        raise DataError(
+            f"{declaration.title}: every value has missing elements, so that none has a likelihood "
+            "of its own. Leave it out (var_names=).",
+            location=declaration.location,
+            name=name,
+        )
+    return np.asarray(kept)
+
+
+def _elements(
+    forward: Forward, declaration: Declaration, distribution: Distribution | None
+) -> Ref | Array:
+    if distribution is None:
+        return np.zeros(forward.evaluator.shape(declaration))
+    params = [as_expression(arg) for arg in distribution.args.values()]
+    return forward.pointwise(distribution, params, declaration)

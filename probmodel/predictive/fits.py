@@ -1,0 +1,300 @@
+"""Draws of a fit as values for the parameters of a model, matched by name and by label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probmodel.density.forward import Forward
+from probmodel.density.prior import draw_from_prior, drawable, needs_redraws
+from probmodel.density.program import Ref
+from probmodel.errors import DataError, ModelError, nearest
+from probmodel.model.binding import Binding
+from probmodel.model.declarations import Deterministic
+from probmodel.model.parameters import FreeParameter
+from probmodel.results.arviz_object import draws_group, extended, group, group_names
+from probmodel.results.attributes import library_attributes
+from probmodel.results.draws import plain_labels
+from probmodel.types import Array
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+NEW_GROUPS = ("error", "zero", "draw")
+_SHOWN = 5  # labels that a message lists
+
+
+class Fit:
+    """The posterior draws of a result.
+
+    Parameters
+    ----------
+    result : an ArviZ object of either kind, as `infer` returns it
+
+    Raises
+    ------
+    DataError
+        If it holds no posterior draws.
+    """
+
+    def __init__(self, result: Any) -> None:
+        if not hasattr(result, "groups") and not hasattr(result, "children"):
+            raise DataError(
+                "expected the result of infer(...) after the model; got "
+                f"{type(result).__name__}. The model comes first, the fit second.",
+                given=result,
+            )
+        if "posterior" not in group_names(result):
+            raise DataError(
+                f"the fit has no group 'posterior'; it has {', '.join(group_names(result))}.",
+                groups=group_names(result),
+            )
+        self.result = result
+        self.posterior: xr.Dataset = group(result, "posterior")
+        self.shape = (self.posterior.sizes["chain"], self.posterior.sizes["draw"])
+        self.rows = self.shape[0] * self.shape[1]
+
+    def group(
+        self,
+        labels: Mapping[str, Array],
+        arrays: Mapping[str, tuple[tuple[str, ...], Array]],
+        **more: Any,
+    ) -> xr.Dataset:
+        """Make a data set of quantities of which each draw has one: dims and (rows, *shape)."""
+        shaped = {
+            name: (dims, values.reshape(*self.shape, *values.shape[1:]))
+            for name, (dims, values) in arrays.items()
+        }
+        sample = {dim: self.posterior[dim].values for dim in ("chain", "draw")}
+        attributes = {**library_attributes(), **more}
+        return draws_group(shaped, labels, attributes, sample)
+
+    def extended(self, **groups: xr.Dataset) -> Any:
+        """Return a new result that has these groups besides."""
+        return extended(self.result, groups)
+
+
+class FromFit:
+    """Takes the values of parameters from a fit.
+
+    Parameters
+    ----------
+    binding : of the model whose parameters are looked for
+    fit : where
+    new_groups : what becomes of elements whose labels the fit does not know
+    """
+
+    def __init__(self, binding: Binding, fit: Fit, new_groups: str = "error") -> None:
+        if new_groups not in NEW_GROUPS:
+            raise DataError(
+                f"new_groups must be one of {', '.join(map(repr, NEW_GROUPS))}; got "
+                f"{new_groups!r}.{nearest(str(new_groups), NEW_GROUPS)}",
+                new_groups=new_groups,
+            )
+        self._binding = binding
+        self._fit = fit
+        self._new_groups = new_groups
+
+    def __call__(self, forward: Forward, free: FreeParameter) -> Ref | Array:
+        """Return the values of one parameter, its new elements filled in.
+
+        Raises
+        ------
+        DataError
+            If the fit lacks it, or it does not fit the model.
+        """
+        values = self._values(free)
+        places = self._places(free, values)
+        known = np.ones((), dtype=bool)
+        for place in places:
+            known = known[..., None] & (place >= 0)
+        if free.shape and not known.all() and self._new_groups == "error":
+            raise self._unknown(free, places)
+        stacked = values.values.reshape(self._fit.rows, *values.shape[2:])
+        if all(
+            np.array_equal(p, np.arange(n)) for p, n in zip(places, values.shape[2:], strict=True)
+        ):
+            return forward.given(stacked)
+        picked = stacked[np.ix_(np.arange(self._fit.rows), *places)]
+        if known.all():
+            return forward.given(picked)
+        picked = np.where(known, picked, 0.0)
+        if self._new_groups == "zero":
+            self._check_zero(free, picked)
+            return forward.given(picked)
+        self._check_event(free, places, values.shape[2:])
+        return self._completed(forward, free, forward.given(picked), known)
+
+    def _check_event(
+        self, free: FreeParameter, places: list[Array], sizes: tuple[int, ...]
+    ) -> None:
+        """Refuse new elements of a process without all the known ones that they depend on."""
+        prior = free.declaration.prior
+        event = 0 if prior is None else prior.event_ndim
+        variable = next(v for v in self._binding.variables if v.name == free.name)
+        for axis in range(len(sizes) - event, len(sizes)):
+            left_out = np.setdiff1d(np.arange(sizes[axis]), places[axis])
+            if left_out.size and (places[axis] < 0).any():
+                dim = variable.dims[axis]
+                raise DataError(
+                    f"{free.declaration.title}: new elements along {dim!r} depend on all those of "
+                    f"the fit, of which {left_out.size} of {sizes[axis]} are left out here. Bind "
+                    f"the model to the labels of the fit and the new ones together.",
+                    location=free.declaration.location,
+                    name=free.name,
+                    dim=dim,
+                )
+
+    def _completed(self, forward: Forward, free: FreeParameter, value: Ref, known: Array) -> Ref:
+        """Draw the elements that are not known, given those that are."""
+        prior = drawable(forward, free)
+        constrained = free.declaration.frame is None and free.constraint.event_ndim
+        if constrained or (needs_redraws(free, prior) and prior.event_ndim):
+            raise ModelError(
+                f"{free.declaration.title}: its elements depend on each other by its constraint, "
+                "so that new ones cannot be drawn while the others stay as they are.",
+                location=free.declaration.location,
+                name=free.name,
+            )
+        if needs_redraws(free, prior):
+            drawn = draw_from_prior(forward, free)
+            return forward.apply(
+                lambda given, new: np.asarray(np.where(known, given, new)),
+                [value, drawn],
+                free.shape,
+            )
+
+        def complete(rng: np.random.Generator, rows: int, given: Array, *params: Array) -> Array:
+            return prior.complete(rng, given, known, *params)
+
+        return forward.draw(free.declaration, complete, prior, free.shape, value)
+
+    def _values(self, free: FreeParameter) -> xr.DataArray:
+        """Look a parameter up: (chain, draw, ...)."""
+        posterior, name = self._fit.posterior, free.name
+        if name not in posterior:
+            raise DataError(
+                f"the fit has no draws of {free.declaration.title}, which {self._binding.name} "
+                f"needs here. It has {', '.join(map(str, posterior.data_vars)) or 'none'}: give "
+                "the fit of this model, and keep the parameter (var_names of infer).",
+                location=free.declaration.location,
+                name=name,
+            )
+        values = posterior[name].transpose("chain", "draw", ...)
+        if values.ndim - 2 != len(free.shape):
+            raise DataError(
+                f"{free.declaration.title} has the shape {free.shape} in {self._binding.name} and "
+                f"{values.shape[2:]} in the fit, which is that of another model.",
+                location=free.declaration.location,
+                expected=free.shape,
+                shape=values.shape[2:],
+            )
+        return values
+
+    def _places(self, free: FreeParameter, values: xr.DataArray) -> list[Array]:
+        """Where along each axis of the fit the elements of the model are; -1 for new ones."""
+        variable = next(v for v in self._binding.variables if v.name == free.name)
+        return [
+            self._along(free, dim, size, variable.coords.get(dim), values, axis)
+            for axis, (dim, size) in enumerate(zip(variable.dims, free.shape, strict=True))
+        ]
+
+    def _along(
+        self,
+        free: FreeParameter,
+        dim: str,
+        size: int,
+        labels: Array | None,
+        values: xr.DataArray,
+        axis: int,
+    ) -> Array:
+        count = values.shape[2 + axis]
+        own = values.dims[2 + axis]
+        old = plain_labels(values.coords[own].values) if own in values.coords else np.arange(count)
+        numbered = np.array_equal(old, np.arange(count))
+        if labels is not None:
+            places = _find(plain_labels(labels), old)
+            if numbered and (places < 0).all():
+                raise self._mismatch(
+                    free, f"has labels along {dim!r} here and none in the fit",
+                    f"Give the fitted model coords={{{dim!r}: ...}}, too.", labels,
+                )  # fmt: skip
+            return places
+        if not numbered:
+            raise self._mismatch(
+                free, f"has labels along {dim!r} in the fit and none here",
+                f"Pass coords={{{dim!r}: [...]}} with the labels in the new order.", old,
+            )  # fmt: skip
+        if count != size:
+            raise self._mismatch(
+                free, f"has {count} elements along {dim!r} in the fit and {size} here, without "
+                "labels",
+                f"Pass coords={{{dim!r}: [...]}} with 0 to {count - 1} for those of the fit.", old,
+            )  # fmt: skip
+        return np.arange(size)
+
+    def _mismatch(self, free: FreeParameter, what: str, advice: str, labels: Array) -> DataError:
+        return DataError(
+            f"{free.declaration.title} {what}, so it is not known which element is which. {advice}",
+            location=free.declaration.location,
+            name=free.name,
+            labels=labels,
+        )
+
+    def _unknown(self, free: FreeParameter, places: list[Array]) -> DataError:
+        """Name the labels that the fit does not know."""
+        variable = next(v for v in self._binding.variables if v.name == free.name)
+        dim, place = next(
+            (d, p) for d, p in zip(variable.dims, places, strict=True) if (p < 0).any()
+        )
+        new = [str(label) for label in variable.coords[dim][place < 0]]
+        more = f" and {len(new) - _SHOWN} more" if len(new) > _SHOWN else ""
+        return DataError(
+            f"{free.declaration.title} has new labels along {dim!r}, which the fit does not know: "
+            f"{', '.join(new[:_SHOWN])}{more}. Say in predict(...) what becomes of these elements: "
+            'new_groups="draw" draws them given the other parameters, new_groups="zero" sets them '
+            "to 0.",
+            location=free.declaration.location,
+            name=free.name,
+            dim=dim,
+            labels=new,
+        )
+
+    def _check_zero(self, free: FreeParameter, values: Array) -> None:
+        """Refuse zeros that the parameter cannot be."""
+        prior = free.declaration.prior
+        constraint = free.constraint if prior is None or free.declaration.frame is None else None
+        support = prior.support() if constraint is None and prior is not None else constraint
+        assert support is not None
+        evaluator = self._binding.evaluator
+        if not all(evaluator.is_constant(bound) for bound in support.bounds):
+            return
+        bounds = [evaluator.value(bound) for bound in support.bounds]
+        if not np.all(support.check(values[0], *bounds)):
+            raise DataError(
+                f'{free.declaration.title} cannot be 0 ({support.name}), as new_groups="zero" '
+                'would have it for its new elements. Use new_groups="draw".',
+                location=free.declaration.location,
+                name=free.name,
+            )
+
+
+def _find(labels: Array, known: Array) -> Array:
+    """Position of each label among the known ones, -1 where it is none of them."""
+    if _is_text(labels) != _is_text(known):
+        return np.full(len(labels), -1)
+    order = np.argsort(known, kind="stable")
+    ranks = np.minimum(np.searchsorted(known[order], labels), len(known) - 1)
+    found = order[ranks]
+    return np.where(known[found] == labels, found, -1)
+
+
+def _is_text(labels: Array) -> bool:
+    return labels.dtype.kind in "USOT"
+
+
+def deterministic_names(binding: Binding) -> tuple[str, ...]:
+    """Names of the deterministic quantities."""
+    return tuple(name for name, d in binding.declarations.items() if isinstance(d, Deterministic))

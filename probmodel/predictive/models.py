@@ -1,0 +1,92 @@
+"""Looking up what a bound model declares, for the functions that predict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from probmodel.errors import DataError, ModelError, nearest
+from probmodel.model import Model, ModelMeta
+from probmodel.model.binding import Binding
+from probmodel.model.declarations import Observed
+from probmodel.types import Array
+
+Groups = dict[str, tuple[tuple[str, ...], Array]]  # name -> names of the dims and values
+
+
+def binding_of(model: Any) -> Binding:
+    """Return what a model is bound to.
+
+    Raises
+    ------
+    ModelError
+        If it is no bound model.
+    """
+    if isinstance(model, Model):
+        return model._binding
+    if isinstance(model, ModelMeta):
+        raise ModelError(
+            f"{model.__name__} is a model without data. Bind it first: {model.__name__}(...); what "
+            "is observed may be left out where it is to be drawn.",
+            model=model.__name__,
+        )
+    raise ModelError(f"expected a bound Model first; got {type(model).__name__}.", given=model)
+
+
+def observed_names(binding: Binding) -> tuple[str, ...]:
+    """Names of the observed quantities.
+
+    Raises
+    ------
+    ModelError
+        If the model has none.
+    """
+    names = tuple(name for name, d in binding.declarations.items() if isinstance(d, Observed))
+    if not names:
+        raise ModelError(
+            f"{binding.name} declares no observed(...), so there is nothing of this kind to "
+            "compute. A potential(...) has no distribution to draw from.",
+            model=binding.name,
+        )
+    return names
+
+
+def chosen(
+    binding: Binding, var_names: str | Sequence[str] | None, known: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the names that were asked for, in the order of the model; all that are known for None.
+
+    Raises
+    ------
+    DataError
+        If a name is unknown, or none is given.
+    """
+    if var_names is None:
+        return tuple(known)
+    wanted = [var_names] if isinstance(var_names, str) else list(var_names)
+    for name in wanted:
+        if name not in known:
+            raise DataError(
+                f"var_names: {binding.name} has no {name!r} that can be computed here."
+                f"{nearest(str(name), known)}",
+                name=name,
+                expected=list(known),
+            )
+    if not wanted:
+        raise DataError("var_names is empty: name a variable, or leave it out to take all.")
+    return tuple(name for name in known if name in wanted)
+
+
+def dims_of(binding: Binding, name: str) -> tuple[str, ...]:
+    """Names of the axes of a saved or observed quantity."""
+    declaration = binding.declarations[name]
+    return binding.dimensions.names(declaration, binding.evaluator.shape(declaration))
+
+
+def constant_data(binding: Binding) -> Groups:
+    """Return the data of the model that are not modelled."""
+    return {
+        name: (dims_of(binding, name), array)
+        for name, array in binding.data.items()
+        if not isinstance(binding.declarations[name], Observed)
+    }

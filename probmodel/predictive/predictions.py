@@ -1,0 +1,181 @@
+"""Quantities of each posterior draw: replicated data, predictions, deterministic quantities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from probmodel.arguments import seed_sequence
+from probmodel.density.forward import Forward
+from probmodel.errors import DataError
+from probmodel.model import Model
+from probmodel.model.binding import Binding, redrawn
+from probmodel.predictive.fits import Fit, FromFit, deterministic_names
+from probmodel.predictive.models import (
+    binding_of,
+    chosen,
+    constant_data,
+    dims_of,
+    observed_names,
+)
+from probmodel.results.arviz_object import data_group
+from probmodel.results.attributes import library_attributes, seed_attributes
+from probmodel.types import Array
+
+Seed = int | np.random.SeedSequence | None
+
+
+def posterior_predictive(
+    model: Model, fit: Any, seed: Seed = None, var_names: str | Sequence[str] | None = None
+) -> Any:
+    """Draw the observed quantities anew for every posterior draw.
+
+    Parameters
+    ----------
+    model : Model
+        The model that was fitted, bound to its data.
+    fit : arviz.InferenceData or xarray.DataTree
+        What `infer` returned.
+    seed : int or SeedSequence, optional
+        The same seed gives the same draws.
+    var_names : str or sequence of str, optional
+        The observed quantities to draw, all by default. The others keep their data, where
+        something depends on them.
+
+    Returns
+    -------
+    arviz.InferenceData or xarray.DataTree
+        The groups of ``fit`` and ``posterior_predictive``.
+
+    Raises
+    ------
+    DataError
+        If the fit lacks parameters of the model, or a name is unknown.
+    ModelError
+        If ``model`` is no bound model, or observes nothing.
+    """
+    bound = binding_of(model)
+    names = chosen(bound, var_names, observed_names(bound))
+    known = Fit(fit)
+    binding = redrawn(bound, names)
+    sequence = seed_sequence(seed)
+    arrays = _run(binding, known, FromFit(binding, known), names, sequence)
+    group = known.group(binding.dimensions.coords, arrays, **seed_attributes(sequence))
+    return known.extended(posterior_predictive=group)
+
+
+def predict(
+    model: Model,
+    fit: Any,
+    seed: Seed = None,
+    new_groups: str = "error",
+    var_names: str | Sequence[str] | None = None,
+) -> Any:
+    """Predict at new data: draw what the model observes there, for every posterior draw.
+
+    Parameters of the fit are matched to those of ``model`` by name; along dims that have labels by
+    label, along others by position.
+
+    Parameters
+    ----------
+    model : Model
+        The model bound to new data, of any length. What it observes may be left out, and is not
+        looked at.
+    fit : arviz.InferenceData or xarray.DataTree
+        What `infer` returned for the model bound to other data.
+    seed : int or SeedSequence, optional
+        The same seed gives the same predictions.
+    new_groups : {"error", "zero", "draw"}
+        What becomes of elements of parameters whose labels the fit does not know. ``"draw"`` draws
+        them from their prior, given the draw of the other parameters: groups of the same
+        population, times that follow, new places of a Gaussian process. ``"zero"`` sets them to 0.
+    var_names : str or sequence of str, optional
+        What to compute: by default, all observed and deterministic quantities. Parameters can be
+        named, too.
+
+    Returns
+    -------
+    arviz.InferenceData or xarray.DataTree
+        The groups of ``fit``, ``predictions`` and ``predictions_constant_data``.
+
+    Raises
+    ------
+    DataError
+        If parameters or labels do not match, or a name is unknown.
+    ModelError
+        If ``model`` is no bound model, or new elements cannot be drawn.
+    """
+    bound = binding_of(model)
+    binding = redrawn(bound)
+    computed = [
+        n for n, d in binding.declarations.items() if d.kind in ("observed", "deterministic")
+    ]
+    saved = [v.name for v in binding.variables]
+    known = [n for n in binding.declarations if n in computed or n in saved]
+    names = chosen(binding, computed if var_names is None else var_names, known)
+    draws = Fit(fit)
+    sequence = seed_sequence(seed)
+    arrays = _run(binding, draws, FromFit(binding, draws, new_groups), names, sequence)
+    groups = {
+        "predictions": draws.group(binding.dimensions.coords, arrays, **seed_attributes(sequence))
+    }
+    constants = constant_data(binding)
+    if constants:
+        labels = binding.dimensions.coords
+        groups["predictions_constant_data"] = data_group(constants, labels, library_attributes())
+    return draws.extended(**groups)
+
+
+def compute_deterministics(
+    model: Model, fit: Any, var_names: str | Sequence[str] | None = None
+) -> Any:
+    """Compute deterministic quantities for every posterior draw.
+
+    ``infer(..., var_names=[...])`` can leave them out while sampling.
+
+    Parameters
+    ----------
+    model : Model
+        The model that was fitted, bound to its data.
+    fit : arviz.InferenceData or xarray.DataTree
+        What `infer` returned.
+    var_names : str or sequence of str, optional
+        The deterministic quantities to compute, all by default.
+
+    Returns
+    -------
+    arviz.InferenceData or xarray.DataTree
+        The groups of ``fit``; its ``posterior`` has the quantities besides.
+
+    Raises
+    ------
+    DataError
+        If the fit lacks parameters of the model, or a name is unknown.
+    """
+    binding = binding_of(model)
+    names = chosen(binding, var_names, deterministic_names(binding))
+    if not names:
+        raise DataError(f"{binding.name} declares no deterministic(...).", model=binding.name)
+    known = Fit(fit)
+    arrays = _run(binding, known, FromFit(binding, known), names, seed_sequence(0))
+    kept = known.posterior.drop_vars([name for name in names if name in known.posterior])
+    posterior = kept.merge(
+        known.group(binding.dimensions.coords, arrays), join="exact", combine_attrs="override"
+    )
+    return known.extended(posterior=posterior)
+
+
+def _run(
+    binding: Binding,
+    fit: Fit,
+    parameters: FromFit,
+    names: Sequence[str],
+    seed: np.random.SeedSequence,
+) -> dict[str, tuple[tuple[str, ...], Array]]:
+    """Compute named quantities of a model for every draw of a fit: dims and (rows, *shape)."""
+    forward = Forward(binding, parameters)
+    outputs = {name: forward.lower(binding.declarations[name]) for name in names}
+    drawn = forward.plan(outputs).run(np.random.default_rng(seed), fit.rows)
+    return {name: (dims_of(binding, name), values) for name, values in drawn.items()}

@@ -1,0 +1,179 @@
+"""Draws that need no fit: from the prior, and data for given values of the parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from probmodel.arguments import positive, seed_sequence
+from probmodel.density.forward import Forward
+from probmodel.density.prior import draw_from_prior
+from probmodel.density.program import Ref
+from probmodel.errors import DataError, nearest
+from probmodel.expressions import as_expression
+from probmodel.model import Model
+from probmodel.model.binding import Binding, redrawn
+from probmodel.model.declarations import Observed
+from probmodel.model.parameters import FreeParameter
+from probmodel.predictive.models import Groups, binding_of, constant_data, dims_of, observed_names
+from probmodel.predictive.predictions import Seed
+from probmodel.results.arviz_object import data_group, draws_group, wrap
+from probmodel.results.attributes import library_attributes, seed_attributes
+from probmodel.types import Array
+
+
+def prior_predictive(model: Model, draws: int = 500, seed: Seed = None) -> Any:
+    """Draw parameters from their priors, and data given these.
+
+    Every parameter is drawn given those declared before it; there is no sampler involved.
+    Potentials are left out: they have no distribution to draw from.
+
+    Parameters
+    ----------
+    model : Model
+        A bound model; its observed quantities may be without data.
+    draws : int
+        Number of draws, which are independent.
+    seed : int or SeedSequence, optional
+        The same seed gives the same draws.
+
+    Returns
+    -------
+    arviz.InferenceData or xarray.DataTree
+        With the groups ``prior`` (parameters and deterministic quantities), ``prior_predictive``
+        (observed quantities), and the data that were bound.
+
+    Raises
+    ------
+    ModelError
+        If a prior is improper or cannot be drawn from; the message names it.
+    """
+    bound = binding_of(model)
+    rows = positive("draws", draws)
+    sequence = seed_sequence(seed)
+    binding = redrawn(bound)
+    forward = Forward(binding, draw_from_prior)
+    saved = [v.name for v in binding.variables]
+    names = [n for n, d in binding.declarations.items() if n in saved or isinstance(d, Observed)]
+    outputs = {name: forward.lower(binding.declarations[name]) for name in names}
+    drawn = forward.plan(outputs).run(np.random.default_rng(sequence), rows)
+    arrays = {name: (dims_of(binding, name), values[None]) for name, values in drawn.items()}
+    labels, own = binding.dimensions.coords, library_attributes()
+    attributes = {**own, **seed_attributes(sequence)}
+    prior = {name: array for name, array in arrays.items() if name in saved}
+    groups = {"prior": draws_group(prior, labels, attributes)}
+    data = {name: array for name, array in arrays.items() if name not in saved}
+    if data:
+        groups["prior_predictive"] = draws_group(data, labels, attributes)
+    for name, known in {
+        "observed_data": _observed_data(bound),
+        "constant_data": constant_data(bound),
+    }.items():
+        if known:
+            groups[name] = data_group(known, labels, own)
+    return wrap(groups, {**attributes, "name": binding.name})
+
+
+def simulate(
+    model: Model, params: Mapping[str, Any], seed: Seed = None, draws: int | None = None
+) -> dict[str, Array]:
+    """Draw data for given values of the parameters.
+
+    Parameters
+    ----------
+    model : Model
+        A bound model; its observed quantities may be without data, and are drawn anyway.
+    params : mapping
+        Values of parameters by name, on the scale of the model. The others are drawn from their
+        priors given these.
+    seed : int or SeedSequence, optional
+        The same seed gives the same data.
+    draws : int, optional
+        Number of data sets; without it there is one, and no axis for it.
+
+    Returns
+    -------
+    dict
+        Observed quantities by name: (draws, *shape), or their shape alone without ``draws``. One
+        data set can be bound: ``Model(..., **simulate(model, params))``.
+
+    Raises
+    ------
+    DataError
+        If a name is no parameter, or a value has the wrong shape or is not possible.
+    ModelError
+        If a parameter that is not given cannot be drawn from its prior.
+    """
+    bound = binding_of(model)
+    names = observed_names(bound)
+    rows = 1 if draws is None else positive("draws", draws)
+    binding = redrawn(bound)
+    forward = Forward(binding, _Given(binding, params, rows))
+    outputs = {name: forward.lower(binding.declarations[name]) for name in names}
+    drawn = forward.plan(outputs).run(np.random.default_rng(seed_sequence(seed)), rows)
+    return {name: values[0] if draws is None else values for name, values in drawn.items()}
+
+
+class _Given:
+    """Takes the values of parameters from a mapping, and draws the others."""
+
+    def __init__(self, binding: Binding, params: Mapping[str, Any], rows: int) -> None:
+        known = {free.name: free for free in binding.free}
+        for name in params:
+            if name not in known:
+                raise DataError(
+                    f"params names {name!r}, which is no param of {binding.name}."
+                    f"{nearest(str(name), known)}",
+                    name=name,
+                )
+        self._rows = rows
+        self._values = {name: _read(known[name], given) for name, given in params.items()}
+
+    def __call__(self, forward: Forward, free: FreeParameter) -> Ref | Array:
+        """Return one parameter."""
+        if free.name not in self._values:
+            return draw_from_prior(forward, free)
+        value = self._values[free.name]
+        ref = forward.given(np.broadcast_to(value, (self._rows, *free.shape)))
+        prior = free.declaration.prior
+        support = free.constraint
+        if free.declaration.frame is not None and prior is not None:
+            support = prior.support()
+        bounds = [as_expression(b) for b in support.bounds]
+
+        def check(values: Array, *limits: Array) -> Array:
+            if not np.all(support.check(values, *limits)):
+                raise DataError(
+                    f"params[{free.name!r}] is not possible ({support.name}): got "
+                    f"{value.reshape(-1)[:5]}.",
+                    location=free.declaration.location,
+                    name=free.name,
+                )
+            return values
+
+        operands = [ref, *forward.aligned(bounds, len(free.shape))]
+        return forward.apply(check, operands, free.shape)
+
+
+def _read(free: FreeParameter, given: Any) -> Array:
+    """Return a given value in the shape of its parameter."""
+    try:
+        return np.broadcast_to(np.asarray(given, dtype=float), free.shape)
+    except (ValueError, TypeError) as error:
+        raise DataError(
+            f"params[{free.name!r}] has shape {np.shape(given)}; expected numbers of shape "
+            f"{free.shape}.",
+            name=free.name,
+            expected=free.shape,
+        ) from error
+
+
+def _observed_data(binding: Binding) -> Groups:
+    """Return the data of the observed quantities."""
+    return {
+        name: (dims_of(binding, name), array)
+        for name, array in binding.data.items()
+        if isinstance(binding.declarations[name], Observed)
+    }

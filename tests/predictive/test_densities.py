@@ -1,0 +1,179 @@
+"""Pointwise log densities against SciPy, and leave-one-out cross-validation."""
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from probmodel import Model, data, infer, log_likelihood, log_prior, loo, observed, param
+from probmodel.density import ModelDensity
+from probmodel.distributions import (
+    AR1,
+    Binomial,
+    Exponential,
+    MvNormal,
+    Normal,
+    Poisson,
+)
+from probmodel.errors import DataError
+from probmodel.results.arviz_object import group, import_arviz
+
+RNG = np.random.default_rng(1)
+
+
+class Several(Model):
+    x = data(dims="obs")
+    n = data(dims="obs", dtype=int)
+    beta = param(Normal(0.0, 2.0), dims="term")
+    sigma = param(Exponential(0.5))
+    flat = param(shape=2)
+    pair = param(MvNormal(np.zeros(2), np.eye(2)), dims=("group", "axis"))
+    path = param(AR1(0.5, sigma), dims="day", noncentered=True)
+    low = param(Normal(0.0, 1.0), lower=0.0)
+
+    y = observed(Normal(beta[0] + beta[1] * x, sigma), dims="obs")
+    count = observed(Poisson(np.exp(beta[0])), dims="obs")
+    wins = observed(Binomial(n, 1.0 / (1.0 + np.exp(-beta[1]))), dims="obs")
+    v = observed(MvNormal(pair, cholesky=sigma * np.eye(2)), dims=("group", "axis"))
+
+
+def several():
+    return Several(
+        x=[0.5, -1.0, 2.0],
+        n=[3, 5, 2],
+        y=[1.0, -0.5, 2.2],
+        count=[0, 2, 4],
+        wins=[3, 2, 0],
+        v=[[0.1, 0.2], [1.0, -1.0]],
+        coords={"term": ["one", "x"], "day": range(4)},
+    )
+
+
+@pytest.fixture
+def fit(make_fit):
+    shape = (2, 30)
+    return make_fit(
+        {"term": np.array(["one", "x"])},
+        beta=(("term",), RNG.normal(size=(*shape, 2))),
+        sigma=RNG.exponential(size=shape),
+        flat=(("flat_dim_0",), RNG.normal(size=(*shape, 2))),
+        pair=(("group", "axis"), RNG.normal(size=(*shape, 2, 2))),
+        path=(("day",), RNG.normal(size=(*shape, 4))),
+        low=RNG.exponential(size=shape),
+    )
+
+
+def test_log_likelihood(fit, values):
+    model = several()
+    done = log_likelihood(model, fit)
+    beta, sigma, pair = (values(fit, "posterior", n) for n in ("beta", "sigma", "pair"))
+    a, b, s = beta[..., :1], beta[..., 1:], sigma[..., None]
+    bound = model._binding.data
+    expected = {
+        "y": scipy.stats.norm.logpdf(bound["y"], a + b * bound["x"], s),
+        "count": scipy.stats.poisson.logpmf(bound["count"], np.exp(a)),
+        "wins": scipy.stats.binom.logpmf(bound["wins"], bound["n"], 1 / (1 + np.exp(-b))),
+        "v": scipy.stats.norm.logpdf(bound["v"], pair, sigma[..., None, None]).sum(axis=-1),
+    }
+    for name, want in expected.items():
+        np.testing.assert_allclose(values(done, "log_likelihood", name), want, rtol=1e-12)
+    found = group(done, "log_likelihood")
+    assert found["y"].dims == ("chain", "draw", "obs")
+    assert found["v"].dims == ("chain", "draw", "group")
+    some = group(log_likelihood(model, fit, ["count"]), "log_likelihood")
+    assert list(some.data_vars) == ["count"]
+
+
+def test_log_prior(fit, values):
+    done = log_prior(several(), fit)
+    of = {n: values(fit, "posterior", n) for n in ("beta", "sigma", "pair", "path", "low")}
+    lags = np.abs(np.subtract.outer(np.arange(4), np.arange(4)))
+    root = np.linalg.cholesky(0.5**lags / 0.75)
+    z = np.linalg.solve(root, of["path"][..., None])[..., 0] / of["sigma"][..., None]
+    series = scipy.stats.norm.logpdf(z).sum(axis=-1) - 4 * np.log(of["sigma"])
+    expected = {
+        "beta": scipy.stats.norm.logpdf(of["beta"], 0, 2),
+        "sigma": scipy.stats.expon.logpdf(of["sigma"], 0, 2),
+        "flat": np.zeros((2, 30, 2)),
+        "pair": scipy.stats.norm.logpdf(of["pair"]).sum(axis=-1),
+        "path": series - np.log(np.diag(root)).sum(),
+        "low": scipy.stats.norm.logpdf(of["low"]),
+    }
+    for name, want in expected.items():
+        np.testing.assert_allclose(values(done, "log_prior", name), want, rtol=1e-10, atol=1e-12)
+    assert group(done, "log_prior")["beta"].dims == ("chain", "draw", "term")
+
+
+def test_they_add_up_to_the_log_density():
+    """On a real fit: prior, likelihood and Jacobian terms are what the sampler saw."""
+
+    class Line(Model):
+        x = data(dims="obs")
+        a = param(Normal(0.0, 1.0))
+        s = param(Exponential(1.0))
+        y = observed(Normal(a * x, s), dims="obs")
+
+    model = Line(x=[1.0, 2.0, 3.0], y=[1.1, 1.9, 3.2])
+    fit = infer(model, draws=20, warmup=60, chains=2, seed=1, quiet=True)
+    done = log_prior(model, log_likelihood(model, fit))
+    total = sum(
+        group(done, name)[variable].values.reshape(2, 20, -1).sum(axis=-1)
+        for name in ("log_prior", "log_likelihood")
+        for variable in group(done, name).data_vars
+    )
+    jacobian = np.log(group(fit, "posterior")["s"].values)
+    lp = group(fit, "sample_stats")["lp"].values
+    np.testing.assert_allclose(total + jacobian, lp, rtol=1e-10)
+    assert ModelDensity(model).dim == 2
+
+
+class Mean(Model):
+    mu = param(Normal(0.0, 10.0))
+    y = observed(Normal(mu, 1.0), dims="obs")
+
+
+def test_leave_one_out_of_a_conjugate_model(make_fit):
+    y = RNG.normal(size=20)
+
+    def posterior(data):
+        precision = 0.01 + len(data)
+        return data.sum() / precision, precision**-0.5
+
+    m, s = posterior(y)
+    fit = make_fit(mu=RNG.normal(m, s, (4, 4000)))
+    exact = 0.0
+    for i in range(20):
+        mean, sd = posterior(np.delete(y, i))
+        exact += scipy.stats.norm.logpdf(y[i], mean, np.hypot(1.0, sd))
+    estimate = loo(Mean(y=y), fit, pointwise=True)
+    elpd = getattr(estimate, "elpd_loo", None)
+    elpd = estimate.elpd if elpd is None else elpd
+    assert abs(elpd - exact) < 0.05
+    scored = log_likelihood(Mean(y=y), fit)
+    again = import_arviz().loo(scored)
+    other = getattr(again, "elpd_loo", None)
+    assert (again.elpd if other is None else other) == pytest.approx(elpd)
+
+
+class Two(Mean):
+    z = observed(Normal(Mean.mu, 2.0), dims="other")
+
+
+def test_leave_one_out_needs_to_know_which_data(make_fit):
+    model = Two(y=RNG.normal(size=50), z=RNG.normal(size=30))
+    fit = make_fit(mu=RNG.normal(0.0, 0.1, (4, 1000)))
+    with pytest.raises(DataError, match=r"several observed quantities .*choose one by var_name="):
+        loo(model, fit)
+    z = loo(model, log_likelihood(model, fit, "y"), var_name="z")
+    assert z.n_data_points == 30
+
+
+def test_what_is_missing_is_named(make_fit, fit):
+    with pytest.raises(DataError, match="observed 'y' was bound without data"):
+        log_likelihood(Mean(coords={"obs": range(3)}), make_fit(mu=np.zeros((1, 5))))
+    with pytest.raises(DataError, match="no draws of param 'mu'"):
+        log_likelihood(Mean(y=[0.0]), fit)
+    with pytest.raises(DataError, match="Did you mean 'count'"):
+        log_likelihood(several(), fit, "counts")
+    # A parameter that is not needed may be missing.
+    part = make_fit({"term": np.array(["one", "x"])}, beta=(("term",), np.zeros((1, 5, 2))))
+    assert group(log_likelihood(several(), part, "count"), "log_likelihood").sizes["obs"] == 3
