@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from probmodel import distributions
+    from probmodel.calibration import Calibration, sbc
     from probmodel.density import LogDensity, check_model
     from probmodel.errors import (
         DataError,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Calibration",
     "DataError",
     "HeldOut",
     "InitializationError",
@@ -71,9 +73,11 @@ __all__ = [
     "param",
     "potential",
     "read_data",
+    "sbc",
 ]
 
 _HOMES = {
+    "probmodel.calibration": ("Calibration", "sbc"),
     "probmodel.density": ("LogDensity", "check_model"),
     "probmodel.held_out": ("HeldOut", "folds"),
     "probmodel.model": (

@@ -48,7 +48,8 @@ def simulate(model: Model, rng: np.random.Generator) -> dict[str, Array]:
 def draw_parameter(free: FreeParameter, values: Evaluator, rng: np.random.Generator) -> Array:
     """Draw one parameter, given the values of those declared before it."""
     prior = free.declaration.prior
-    bounded = free.declaration.bounds or free.declaration.constraint is not None
+    cut = free.declaration.bounds.keys() & {"lower", "upper"}
+    bounded = cut or free.declaration.constraint is not None
     if prior is None or isinstance(prior, Flat) or bounded:
         u = rng.uniform(-2.0, 2.0, free.free_shape)
         bounds = [values.value(b) for b in free.bounds]

@@ -33,6 +33,7 @@ LAYERS = (
     {"inference"},
     {"results"},
     {"sampling", "held_out"},
+    {"calibration"},
     {"cli", "testing"},
     {""},
 )
