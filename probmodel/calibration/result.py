@@ -97,9 +97,9 @@ class Calibration:
         return f"posterior TOO {'NARROW' if width > 0 else 'WIDE'}"
 
     def _moments(self, quantity: str) -> tuple[float, float]:
-        """Mean of the ranks in (0, 1), and their spread about 1/2 relative to a uniform one's."""
+        """Mean of the ranks in (0, 1), and their standard deviation over that of uniform ones."""
         place = (self.series[quantity] + 0.5) / (self.L + 1.0)
-        return float(place.mean()), float(np.sqrt(12.0 * np.mean((place - 0.5) ** 2)))
+        return float(place.mean()), float(np.sqrt(12.0) * place.std())
 
     def summary(self, most: int | None = None) -> str:
         """Return a table of the quantities, after what was run and before what went wrong.
