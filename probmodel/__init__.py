@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         param,
         potential,
         read_data,
+        to_dot,
     )
     from probmodel.sampling import infer
 
@@ -74,6 +75,7 @@ __all__ = [
     "potential",
     "read_data",
     "sbc",
+    "to_dot",
 ]
 
 _HOMES = {
@@ -89,6 +91,7 @@ _HOMES = {
         "param",
         "potential",
         "read_data",
+        "to_dot",
     ),
     "probmodel.sampling": ("infer",),
 }
