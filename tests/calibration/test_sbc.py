@@ -515,7 +515,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_verdicts(name):
     case = CASES[name]
-    sizes = {"draws": 100, "warmup": 200, "seed": 1}
-    result = sbc(case.model, 150, data=case.data, **sizes, **case.arguments)
+    sizes = {"draws": 60, "warmup": 150, "thin_to": 49, "seed": 1}
+    result = sbc(case.model, 100, data=case.data, **sizes, **case.arguments)
     assert sum(result.failures.values()) == 0, result
     assert result.ok == case.ok, result
