@@ -147,7 +147,7 @@ def test_links_resolve(document):
 @pytest.mark.parametrize("link", ["nowhere.md", "density.md#nowhere", "#nowhere"])
 def test_broken_links_are_found(link):
     assert is_broken("docs/density.md", link)
-    assert not is_broken("docs/density.md", "density.md#checking-a-model")
+    assert not is_broken("docs/density.md", "checking.md#checking-a-model")
 
 
 def test_every_guide_is_indexed():
