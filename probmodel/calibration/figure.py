@@ -40,7 +40,7 @@ def draw_figure(result: Calibration, var_names: Any, most: int) -> Any:
         verdict = result.verdict(name)
         colour = _BLUE if verdict == "ok" else _RED
         panel.plot(_closed(share), _difference(count, share, result.n), color=colour, lw=1.3)
-        panel.set_title(name if verdict == "ok" else f"{name}: {verdict}", fontsize=9)
+        panel.set_title(name if verdict == "ok" else f"{name}\n{verdict}", fontsize=9)
         panel.margins(x=0)
     for panel in axes.flat[len(names) :]:
         panel.set_axis_off()

@@ -39,7 +39,7 @@ _RHAT = 1.05  # above which chains are taken to disagree about what is ranked
 _LONGEST = 10  # times longer a run may be made, to have effective draws enough
 _MARGIN = 1.2
 # Judgements of an inference that is read as a summary; ranks need less, and are checked here.
-_OWN_CHECKS = frozenset({"rhat", "ess_bulk", "ess_tail"})
+_OWN_CHECKS = frozenset({"few_draws", "rhat", "ess_bulk", "ess_tail"})
 
 
 def sbc(

@@ -150,7 +150,8 @@ def _jacobian_error(free: FreeParameter, u: Array, bounds: list[Array]) -> float
 
 def _check_simulation(model: Model, rng: np.random.Generator) -> Check:
     try:
-        draw: dict[str, Any] = simulate(model, rng)
+        with np.errstate(all="ignore"):  # what is not finite is reported below
+            draw: dict[str, Any] = simulate(model, rng)
     except ProbmodelError as error:
         return Check("prior simulation", False, error.message)
     bad = [name for name, value in draw.items() if not np.isfinite(value).all()]
