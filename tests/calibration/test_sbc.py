@@ -39,7 +39,6 @@ from probmodel.distributions import (
     Multinomial,
     Normal,
     Poisson,
-    Truncated,
     Uniform,
 )
 from probmodel.results.draws import named_draws
@@ -441,13 +440,6 @@ class Autoregression(Model):
     y = observed(AR1(phi, sigma), dims="time")
 
 
-class LatentAutoregression(Model):
-    phi = param(Truncated(Normal(0.5, 0.3), lower=-1, upper=1))
-    sigma = param(HalfNormal(1))
-    h = param(AR1(phi, sigma), dims="time", noncentered=True)
-    y = observed(Normal(h, 0.5), dims="time")
-
-
 class Scale(Model):
     sigma = param(Exponential(1))
     y = observed(Normal(0, sigma), dims="obs")
@@ -503,7 +495,6 @@ CASES = {
         load_model(ROOT / "models/logistic_regression.py"), {"X": COVARIATES}
     ),
     "autoregression": Case(Autoregression, TIMES),
-    "latent autoregression": Case(LatentAutoregression, TIMES),
     "Jacobian": Case(WithJacobian, FEW, True, {"simulate_with": Scale, "var_names": "sigma"}),
     "no Jacobian": Case(
         WithoutJacobian, FEW, False, {"simulate_with": Scale, "var_names": "sigma"}
