@@ -230,5 +230,5 @@ def test_models_to_start_from(path):
     text = path.read_text()
     file = re.search(r"probmodel sample \S+ --data (\S+)", text)[1]
     model = load_model(path)(**read_data(ROOT / file))
-    flat = re.findall(r"^    (\w+) = param\((?!\w+\()", text, re.MULTILINE)
+    flat = re.findall(r"^    (\w+) = param\((?!\s*\w+\()", text, re.MULTILINE)
     assert advice(model) == [("flat prior", name) for name in flat]
