@@ -1,6 +1,6 @@
-"""Figures of the methods' own behaviour, made by running them.
+"""Figures of the methods' own behaviour, and of the guides, made by running what they show.
 
-One function a method, each with fixed seeds and a run of seconds. ``generate.py --figures`` writes
+One function a figure, each with fixed seeds and a run of seconds. ``generate.py --figures`` writes
 what they return.
 """
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import figures_ahmc
+import figures_checking
 import figures_const
 import figures_entropy
 import figures_fisher_hmc
@@ -43,10 +44,11 @@ from matplotlib.figure import Figure
 from probmodel.types import Array
 
 
-def draw(methods: Iterable[str], folder: Path) -> None:
-    """Write the figures of some methods."""
-    for method in methods:
-        save(FIGURES[method], folder / f"{method}.png")
+def draw(names: Iterable[str], folder: Path) -> None:
+    """Write the figures of some methods or guides."""
+    known = {**FIGURES, **GUIDES}
+    for name in names:
+        save(known[name], folder / f"{name}.png")
 
 
 # -- random walks ------------------------------------------------------------------------------
@@ -373,3 +375,5 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     **figures_nuts.FIGURES,
     **figures_rmhmc.FIGURES,
 }
+
+GUIDES: dict[str, Callable[[], Figure]] = {**figures_checking.FIGURES}

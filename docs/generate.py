@@ -1,4 +1,4 @@
-"""Write what the documents take from the code: tables of methods, and figures of the methods.
+"""Write what the documents take from the code: tables of methods, and figures.
 
     python docs/generate.py                     rewrite the tables
     python docs/generate.py --figures           rewrite the tables and draw every figure
@@ -154,7 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Rewrite the tables, and draw the figures that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--figures", nargs="*", metavar="METHOD", help="draw these figures, all if none is named"
+        "--figures", nargs="*", metavar="NAME", help="draw these figures, all if none is named"
     )
     wanted = parser.parse_args(arguments).figures
     for document in DOCUMENTS:
@@ -164,7 +164,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if wanted is not None:
         import figures  # beside this script; matplotlib is needed for nothing else
 
-        figures.draw(wanted or list(SAMPLERS), ROOT / "docs" / "methods" / "figures")
+        names = wanted or [*SAMPLERS, *figures.GUIDES]
+        docs = ROOT / "docs"
+        figures.draw([n for n in names if n in figures.GUIDES], docs / "figures")
+        figures.draw([n for n in names if n not in figures.GUIDES], docs / "methods" / "figures")
 
 
 if __name__ == "__main__":

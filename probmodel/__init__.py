@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from probmodel import distributions
+    from probmodel.calibration import Calibration, sbc
     from probmodel.density import LogDensity, check_model
     from probmodel.errors import (
         DataError,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         param,
         potential,
         read_data,
+        to_dot,
     )
     from probmodel.predictive import (
         compute_deterministics,
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Calibration",
     "DataError",
     "HeldOut",
     "InitializationError",
@@ -88,10 +91,13 @@ __all__ = [
     "predict",
     "prior_predictive",
     "read_data",
+    "sbc",
     "simulate",
+    "to_dot",
 ]
 
 _HOMES = {
+    "probmodel.calibration": ("Calibration", "sbc"),
     "probmodel.density": ("LogDensity", "check_model"),
     "probmodel.held_out": ("HeldOut", "folds"),
     "probmodel.model": (
@@ -103,6 +109,7 @@ _HOMES = {
         "param",
         "potential",
         "read_data",
+        "to_dot",
     ),
     "probmodel.predictive": (
         "compute_deterministics",

@@ -1,4 +1,4 @@
-"""The command line: sample a model file, summarise a result, check a model, list the methods.
+"""The command line: sample, show or check a model file, summarise a result, list the methods.
 
 Nothing heavy is imported before a command needs it.
 """
@@ -72,6 +72,12 @@ def _parser() -> argparse.ArgumentParser:
         commands, "check", _run_check, "check the gradient and transforms of a model"
     )
     _add_model(command)
+    command = _command(commands, "show", _run_show, "print a model as text, LaTeX or a graph")
+    _add_model(command)
+    command.add_argument(
+        "--format", choices=("text", "latex", "dot"), default="text", dest="form",
+        help="text (default); latex; or dot, the graph for Graphviz, which needs no data",
+    )  # fmt: skip
     _command(commands, "methods", _run_methods, "list the sampling methods")
     return parser
 
@@ -146,6 +152,18 @@ def _run_check(options: argparse.Namespace) -> int:
     return 0 if report.ok else _FAILED
 
 
+def _run_show(options: argparse.Namespace) -> int:
+    from probmodel.model import to_dot
+    from probmodel.model.printing import model_latex
+
+    if options.form == "dot":
+        print(to_dot(_bound_model(options) if options.data else _model_class(options)))
+        return 0
+    model = _bound_model(options)
+    print(model_latex(model) if options.form == "latex" else model)
+    return 0
+
+
 def _run_methods(options: argparse.Namespace) -> int:
     from probmodel.samplers import list_samplers
 
@@ -165,14 +183,21 @@ def _run_methods(options: argparse.Namespace) -> int:
     return 0
 
 
-def _bound_model(options: argparse.Namespace) -> Any:
-    """Load the model file, read the data file and bind one to the other."""
-    from probmodel.model import load_model, read_data
+def _model_class(options: argparse.Namespace) -> Any:
+    """Load the model file."""
+    from probmodel.model import load_model
 
     path, colon, name = options.model.rpartition(":")
     if not (colon and path.endswith(".py")):
         path, name = options.model, None
-    kind = load_model(path, name)
+    return load_model(path, name)
+
+
+def _bound_model(options: argparse.Namespace) -> Any:
+    """Load the model file, read the data file and bind one to the other."""
+    from probmodel.model import read_data
+
+    kind = _model_class(options)
     if options.data:
         return kind(**read_data(options.data))
     try:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from probmodel.arguments import positive, seed_sequence
-from probmodel.density import as_posterior
+from probmodel.density import LogDensity, as_posterior
 from probmodel.errors import SamplerError, nearest
 from probmodel.inference.groups import SampleRun, sample
 from probmodel.inference.progress import Progress
@@ -39,6 +39,12 @@ SYNONYMS = {
     "progress_bar": "progressbar",
     "thinning": "thin",
 }
+
+# Arguments of `infer` that have synonyms, with their defaults.
+ARGUMENTS: dict[str, Any] = {
+    "draws": None, "warmup": None, "chains": None, "seed": None, "thin": 1, "inits": None,
+    "target_accept": None, "progressbar": True,
+}  # fmt: skip
 
 
 def infer(
@@ -121,43 +127,87 @@ def infer(
         "draws": draws, "warmup": warmup, "chains": chains, "seed": seed, "thin": thin,
         "inits": inits, "target_accept": target_accept, "progressbar": progressbar,
     }  # fmt: skip
-    own, settings = _resolve_synonyms(own, settings)
+    drawn = draw(
+        model, method, own, settings,
+        pool=pool, show=not quiet, save_warmup=save_warmup, var_names=var_names,
+    )  # fmt: skip
+    run, posterior = drawn.run, drawn.posterior
+    warmup_draws = None
+    if run.warmup_x is not None:
+        warmup_draws = named_draws(posterior, run.warmup_x, drawn.names)
+    attributes = run_attributes(drawn.request, drawn.sampler, run, drawn.findings)
+    result = arviz_object(run, posterior, drawn.draws, attributes, warmup_draws)
+    if not quiet:
+        emit(drawn.findings, stacklevel=2)
+    return result
+
+
+class Drawn(NamedTuple):
+    """A run with its draws and what was found about them, before the ArviZ object is made.
+
+    Attributes
+    ----------
+    run : what the driver returned
+    posterior : the density that was sampled
+    names : the variables that were kept
+    draws : name -> (chains, draws, *shape)
+    sampler, request : the method with its settings, and the sizes of the run
+    findings : reasons not to trust the draws
+    """
+
+    run: SampleRun
+    posterior: LogDensity
+    names: tuple[str, ...]
+    draws: dict[str, Array]
+    sampler: Sampler
+    request: Request
+    findings: list[Finding]
+
+
+def draw(
+    model: Any,
+    method: str | Sampler,
+    own: dict[str, Any],
+    settings: dict[str, Any],
+    *,
+    pool: bool = True,
+    show: bool = False,
+    save_warmup: bool = False,
+    var_names: str | Sequence[str] | None = None,
+) -> Drawn:
+    """Do what `infer` does, up to the ArviZ object and the warnings.
+
+    Parameters
+    ----------
+    model, method, pool, save_warmup, var_names : as for `infer`
+    own : those arguments of `infer` that have synonyms, by name; what is left out is None
+    settings : of the method, and synonyms
+    show : whether to show the progress
+
+    Raises
+    ------
+    SamplerError, InitializationError, KeyboardInterrupt
+        As `infer` does.
+    """
+    own, settings = resolve_synonyms({**ARGUMENTS, **own}, settings)
     own = _checked(own)
     sampler = _sampler(method, own["target_accept"], settings)
     posterior = as_posterior(model)
     check_density(sampler, posterior)
     request = _request(own, sampler, posterior, pool)
     names = _variable_names(var_names, posterior)
-    starts, moves = _copy(request.seed).spawn(2)
+    starts, moves = spawned(request.seed, 2)
     x0 = posterior.initial_points(np.random.default_rng(starts), request.chains, own["inits"])
     run = sample(
         sampler, posterior, x0, moves,
         draws=request.draws, warmup=request.warmup, thin=request.thin, pool=pool,
-        save_warmup=save_warmup, progress=_progress(own["progressbar"] and not quiet),
+        save_warmup=save_warmup, progress=_progress(own["progressbar"] and show),
     )  # fmt: skip
     if not run.draws_done and not (save_warmup and run.warmup_done):
         raise KeyboardInterrupt
-    result, findings = _collect(run, posterior, names, sampler, request)
-    if not quiet:
-        emit(findings, stacklevel=2)
-    return result
-
-
-def _collect(
-    run: SampleRun,
-    posterior: Posterior,
-    names: tuple[str, ...],
-    sampler: Sampler,
-    request: Request,
-) -> tuple[Any, list[Finding]]:
-    """Turn a run into the ArviZ object and the findings about it."""
     draws = named_draws(posterior, run.x, names)
-    warmup_draws = None
-    if run.warmup_x is not None:
-        warmup_draws = named_draws(posterior, run.warmup_x, names)
     findings = _findings(run, posterior, draws, sampler, request)
-    attributes = run_attributes(request, sampler, run, findings)
-    return arviz_object(run, posterior, draws, attributes, warmup_draws), findings
+    return Drawn(run, posterior, names, draws, sampler, request, findings)
 
 
 def _findings(
@@ -178,13 +228,12 @@ def _findings(
         return [Finding("diagnostics_failed", message)]
 
 
-def _resolve_synonyms(
+def resolve_synonyms(
     own: dict[str, Any], settings: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Move the synonyms among the settings to the arguments they stand for."""
-    defaults = {**dict.fromkeys(own), "thin": 1, "progressbar": True}
     own, rest = dict(own), {}
-    given = {name: name for name, value in own.items() if value is not defaults[name]}
+    given = {name: name for name, value in own.items() if value is not ARGUMENTS[name]}
     for name, value in settings.items():
         target = SYNONYMS.get(name)
         if target is None:
@@ -264,9 +313,10 @@ def _between_0_and_1(name: str, value: Any) -> float:
     return float(value)
 
 
-def _copy(seed: np.random.SeedSequence) -> np.random.SeedSequence:
-    """Copy a seed, whose children are counted, so that the caller's gives the same draws again."""
-    return np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key, pool_size=seed.pool_size)
+def spawned(seed: np.random.SeedSequence, n: int) -> list[np.random.SeedSequence]:
+    """Return ``n`` children of a seed, always the same ones: it is left as it is."""
+    copy = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key, pool_size=seed.pool_size)
+    return copy.spawn(n)
 
 
 def _variable_names(names: str | Sequence[str] | None, posterior: Posterior) -> tuple[str, ...]:

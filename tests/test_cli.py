@@ -189,6 +189,33 @@ def test_check(coin, capsys):
     assert "all checks passed" in capsys.readouterr().out
 
 
+def test_show(coin, capsys):
+    assert main(["show", *coin]) == 0
+    text = capsys.readouterr().out
+    assert main(["show", *coin, "--format", "text"]) == 0
+    assert capsys.readouterr().out == text
+    assert text.startswith("Coin\n  parameters\n    p ~ Normal(0, 1.5)\n")
+    assert main(["show", *coin, "--format", "latex"]) == 0
+    assert capsys.readouterr().out.startswith("$$\n\\begin{aligned}\n")
+
+
+def test_show_draws_the_graph_without_data(coin, capsys):
+    assert main(["show", coin[0], "--format", "dot"]) == 0
+    without = capsys.readouterr().out
+    assert without.startswith('digraph "Coin" {')
+    assert 'label="toss";' in without
+    assert main(["show", *coin, "--format", "dot"]) == 0
+    assert 'label="toss (6)";' in capsys.readouterr().out
+
+
+def test_show_without_the_data_that_it_needs(capsys, tmp_path):
+    path = tmp_path / "line.py"
+    path.write_text(f"{MODEL}\nfrom probmodel import data\nclass Line(Other):\n    x = data()\n")
+    failed(
+        capsys, main(["show", f"{path}:Line"]), "needs the datum 'x'", "--data FILE gives the data"
+    )
+
+
 def test_methods_lists_all(capsys):
     assert main(["methods"]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -1,4 +1,4 @@
-"""Checking a model before it is sampled: derivatives, transforms, a simulation."""
+"""Checking a model before it is sampled: derivatives, transforms, a simulation, and advice."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from probmodel.density.prior import simulate_once
 from probmodel.errors import ProbmodelError
 from probmodel.model import Model
 from probmodel.model.binding import redrawn
+from probmodel.model.lints import Advice, lint
 from probmodel.model.parameters import FreeParameter
 from probmodel.types import Array
 
@@ -30,10 +31,18 @@ class Check:
 
 @dataclass(frozen=True)
 class Report:
-    """What `check_model` found; printing it shows one line a check."""
+    """What `check_model` found; printing it shows one line a check and a line of advice each.
+
+    Attributes
+    ----------
+    name : the model's name
+    checks : what must hold
+    advice : what may not be meant; it says nothing about correctness
+    """
 
     name: str
     checks: tuple[Check, ...]
+    advice: tuple[Advice, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -44,6 +53,7 @@ class Report:
         lines = [f"{self.name}: {'all checks passed' if self.ok else 'some checks FAILED'}"]
         for check in self.checks:
             lines.append(f"  {'ok    ' if check.ok else 'FAILED'}  {check.title}: {check.detail}")
+        lines += [f"  advice  {advice}" for advice in self.advice]
         return "\n".join(lines)
 
 
@@ -52,7 +62,8 @@ def check_model(model: Model, *, seed: int = 0) -> Report:
 
     The gradient is compared with central differences, every transform is taken there and back,
     its log-Jacobian is compared with the determinant of a numerical Jacobian, and the prior is
-    simulated once.
+    simulated once. Declarations that may not say what was meant get advice, such as flat priors,
+    data that nothing uses and parameters that no likelihood depends on.
 
     Parameters
     ----------
@@ -62,7 +73,8 @@ def check_model(model: Model, *, seed: int = 0) -> Report:
     Returns
     -------
     Report
-        ``report.ok`` tells whether all passed; ``print(report)`` shows how well.
+        ``report.ok`` tells whether all passed; ``print(report)`` shows how well, and the advice,
+        which has no part in ``ok``.
 
     Raises
     ------
@@ -79,7 +91,7 @@ def check_model(model: Model, *, seed: int = 0) -> Report:
         if free.constraint.bijective and free.terms and free.value is not free.free:
             checks += _check_transform(density, free, x[:, cut], x)
     checks.append(_check_simulation(model, rng))
-    return Report(density.name, tuple(checks))
+    return Report(density.name, tuple(checks), tuple(lint(model)))
 
 
 def _check_gradient(density: ModelDensity, x: Array) -> Check:
@@ -138,7 +150,8 @@ def _jacobian_error(free: FreeParameter, u: Array, bounds: list[Array]) -> float
 
 def _check_simulation(model: Model, rng: np.random.Generator) -> Check:
     try:
-        draw = simulate_once(redrawn(model._binding), rng)
+        with np.errstate(all="ignore"):  # what is not finite is reported below
+            draw = simulate_once(redrawn(model._binding), rng)
     except ProbmodelError as error:
         return Check("prior simulation", False, error.message)
     bad = [name for name, value in draw.items() if not np.isfinite(value).all()]

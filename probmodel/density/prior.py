@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.constraints import Interval, Ordered
-from probmodel.density.forward import Forward
+from probmodel.density.forward import Forward, Plan
 from probmodel.density.program import Ref
 from probmodel.distributions import Flat, Truncated, Uniform
 from probmodel.distributions.base import Distribution
@@ -54,12 +54,30 @@ def simulate_once(binding: Binding, rng: np.random.Generator) -> dict[str, Array
     Parameters are drawn as `prior_draws` does. ``binding`` has no data for what is to be drawn.
     """
     forward = Forward(binding, Start())
-    outputs = {
+    plan = forward.plan(_all_outputs(forward, binding))
+    return {name: value[0] for name, value in plan.run(rng, 1).items()}
+
+
+def prior_plan(binding: Binding) -> Plan:
+    """Return what draws every parameter, deterministic and observed quantity by name, exactly.
+
+    ``binding`` has no data for what is to be drawn.
+
+    Raises
+    ------
+    ModelError
+        As `draw_from_prior` does.
+    """
+    forward = Forward(binding, draw_from_prior)
+    return forward.plan(_all_outputs(forward, binding))
+
+
+def _all_outputs(forward: Forward, binding: Binding) -> dict[str, Ref | Array]:
+    return {
         name: forward.lower(declaration)
         for name, declaration in binding.declarations.items()
         if name in binding.saved or isinstance(declaration, Observed)
     }
-    return {name: value[0] for name, value in forward.plan(outputs).run(rng, 1).items()}
 
 
 class Start:

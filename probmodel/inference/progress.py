@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, TextIO
+from typing import Any, Protocol, TextIO
 
 import numpy as np
 
@@ -15,6 +15,14 @@ from probmodel.samplers.base import Info
 INTERVAL = 0.2  # seconds between refreshes
 MOST_LINES = 8
 _SMOOTHING = 0.98  # of the acceptance rate that is shown
+
+
+class Line(Protocol):
+    """A line that is written anew from time to time."""
+
+    def text(self, now: float) -> str:
+        """Return the line as it is at the time ``now``."""
+        ...
 
 
 class Progress:
@@ -34,7 +42,7 @@ class Progress:
         self._stream = sys.stderr if stream is None else stream
         self._clock = clock
         self._visible = bool(getattr(self._stream, "isatty", lambda: False)())
-        self._lines: list[GroupLine] = []
+        self._lines: Sequence[Line] = []
         self._written = 0
         self._due = -np.inf
 
@@ -47,12 +55,17 @@ class Progress:
         warmup, iterations : length of the two phases
         """
         begin = self._clock()
-        self._lines = [
+        lines = [
             GroupLine(self, g if len(sizes) > 1 else None, size, warmup, iterations, begin)
             for g, size in enumerate(sizes)
         ]
-        self._written, self._due = 0, begin + INTERVAL
-        return self._lines
+        self.show(lines, begin)
+        return lines
+
+    def show(self, lines: Sequence[Line], begin: float | None = None) -> None:
+        """Start showing some lines, ``begin`` being the time; `refresh` writes them."""
+        self._lines = lines
+        self._written, self._due = 0, (self._clock() if begin is None else begin) + INTERVAL
 
     def refresh(self, now: float | None = None) -> None:
         """Write the lines anew if it is time to; at once without ``now``."""
@@ -134,11 +147,11 @@ class GroupLine:
             parts.append(f"{self._divergences} divergence{'s' if self._divergences > 1 else ''}")
         if self._gradients:
             parts.append(f"{self._gradients / elapsed:.3g} gradients/s")
-        parts.append(f"{_duration(left)} left")
+        parts.append(f"{duration(left)} left")
         return "  ".join(parts)
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """Format a time span: ``12 s``, ``3:05``, ``1:02:03``."""
     if not np.isfinite(seconds):
         return "?"

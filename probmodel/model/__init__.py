@@ -2,6 +2,7 @@
 
 from probmodel.model.declarations import data, deterministic, observed, param, potential
 from probmodel.model.files import read_data
+from probmodel.model.graph import to_dot
 from probmodel.model.loading import load_model
 from probmodel.model.model import Model, ModelMeta
 
@@ -15,4 +16,5 @@ __all__ = [
     "param",
     "potential",
     "read_data",
+    "to_dot",
 ]

@@ -34,6 +34,7 @@ LAYERS = (
     {"results"},
     {"predictive"},
     {"sampling", "held_out"},
+    {"calibration"},
     {"cli", "testing"},
     {""},
 )

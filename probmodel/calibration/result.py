@@ -1,0 +1,183 @@
+"""What simulation-based calibration found: ranks, p-values and a verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from probmodel.calibration.uniformity import p_values
+from probmodel.types import Array
+
+LEVEL = 0.01
+_SHOWN = 30  # quantities that str() shows
+_CLEAR = 3.0  # standard errors from which a verdict says what is wrong
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Ranks of true values among posterior draws, and whether they are uniform.
+
+    Attributes
+    ----------
+    name : the model's name
+    asked : simulations that were asked for
+    n : simulations whose true values were ranked
+    L : draws that each was ranked among
+    ranks : name -> (n, *shape), whole numbers from 0 to L
+    labels : name -> names of the elements, in C order; empty for those that never vary
+    failures : how often what happened in the simulations that could not be ranked
+    warnings : how many of the ranked simulations had each kind of warning
+    warned : how many of them had any
+    interrupted : whether Ctrl-C ended it early
+    seed : gives the same ranks again
+    """
+
+    name: str
+    asked: int
+    n: int
+    L: int
+    ranks: dict[str, Array]
+    labels: dict[str, list[str]]
+    failures: Mapping[str, int] = field(default_factory=Counter)
+    warnings: Mapping[str, int] = field(default_factory=Counter)
+    warned: int = 0
+    interrupted: bool = False
+    seed: Any = None
+
+    @cached_property
+    def series(self) -> dict[str, Array]:
+        """Ranks of each scalar quantity that varies: (n,) each, by name such as ``theta[2]``."""
+        found: dict[str, Array] = {}
+        for name, ranks in self.ranks.items():
+            columns = ranks.reshape(self.n, -1).T
+            found.update(
+                (label, column)
+                for label, column in zip(self.labels[name], columns, strict=True)
+                if label
+            )
+        return found
+
+    @cached_property
+    def p_values(self) -> dict[str, float]:
+        """P-value of uniform ranks of each quantity, by the simultaneous test of their ECDF."""
+        stacked = np.array(list(self.series.values())).reshape(len(self.series), self.n)
+        return dict(zip(self.series, p_values(stacked, self.L).tolist(), strict=True))
+
+    @property
+    def level(self) -> float:
+        """P-value below which a quantity is refuted: 0.01, shared out among all quantities."""
+        return LEVEL / max(len(self.series), 1)
+
+    @property
+    def ok(self) -> bool:
+        """Whether no quantity is refuted.
+
+        Ranks of correct inference are refuted, in any of the quantities, with a probability of at
+        most 0.01 (Bonferroni). Simulations that failed do not count; look at `failures`.
+        """
+        return all(p > self.level for p in self.p_values.values())
+
+    def verdict(self, quantity: str) -> str:
+        """Return ``"ok"``, or what the ranks of a quantity say against the posterior."""
+        if self.p_values[quantity] > self.level:
+            return "ok"
+        mean, spread = self._moments(quantity)
+        # Mean and mean square of a uniform variable on (-1, 1) have variances 1/3 and 4/45.
+        shift = (2.0 * mean - 1.0) * np.sqrt(3.0 * self.n)
+        width = (spread**2 - 1.0) / 3.0 * np.sqrt(45.0 / 4.0 * self.n)
+        if max(abs(shift), abs(width)) < _CLEAR:
+            return "NOT UNIFORM"
+        if abs(shift) > abs(width):
+            return f"posterior TOO {'LOW' if shift > 0 else 'HIGH'}"
+        return f"posterior TOO {'NARROW' if width > 0 else 'WIDE'}"
+
+    def _moments(self, quantity: str) -> tuple[float, float]:
+        """Mean of the ranks in (0, 1), and their standard deviation over that of uniform ones."""
+        place = (self.series[quantity] + 0.5) / (self.L + 1.0)
+        return float(place.mean()), float(np.sqrt(12.0) * place.std())
+
+    def summary(self, most: int | None = None) -> str:
+        """Return a table of the quantities, after what was run and before what went wrong.
+
+        Parameters
+        ----------
+        most : rows to show, those with the smallest p-values; all by default
+        """
+        names = list(self.series)
+        if most is not None and len(names) > most:
+            kept = set(sorted(names, key=self.p_values.__getitem__)[:most])
+            names = [name for name in names if name in kept]
+        rows = [("", "mean", "spread", "p", "verdict"), *(self._row(name) for name in names)]
+        widths = [max(len(row[i]) for row in rows) for i in range(4)]
+        lines = [self._headline()]
+        for name, *numbers, verdict in rows:
+            cells = (c.rjust(w) for c, w in zip(numbers, widths[1:], strict=True))
+            lines.append(f"  {name:<{widths[0]}}  {'  '.join(cells)}  {verdict}")
+        if len(names) < len(self.series):
+            lines.append(f"  ... and {len(self.series) - len(names)} with larger p-values")
+        return "\n".join([*lines, *self._remarks()])
+
+    def _row(self, name: str) -> tuple[str, str, str, str, str]:
+        mean, spread = self._moments(name)
+        p = self.p_values[name]
+        shown = f"{p:.2g}" if p > 1e-10 else "< 1e-10"
+        return name, f"{mean:.2f}", f"{spread:.2f}", shown, self.verdict(name)
+
+    def _headline(self) -> str:
+        refuted = sum(p <= self.level for p in self.p_values.values())
+        found = f"{refuted} of {len(self.series)} quantities are NOT calibrated"
+        return (
+            f"{self.name}: {found if refuted else 'ranks are uniform'} "
+            f"({self.n} simulations, ranks among {self.L} draws, level {LEVEL:g} for all)"
+        )
+
+    def _remarks(self) -> list[str]:
+        lines = []
+        if self.interrupted:
+            lines.append(f"  interrupted: {self.n} of {self.asked} simulations are done")
+        if failed := sum(self.failures.values()):
+            lines.append(f"  FAILED, left out of the ranks: {failed} of {self.asked} simulations")
+            lines += [
+                f"    {count}: {what}" for what, count in Counter(self.failures).most_common()
+            ]
+        if self.warned:
+            kinds = ", ".join(f"{k} in {c}" for k, c in Counter(self.warnings).most_common())
+            lines.append(f"  with warnings: {self.warned} of {self.n} simulations ({kinds})")
+        return lines
+
+    def __str__(self) -> str:
+        return self.summary(_SHOWN)
+
+    __repr__ = __str__
+
+    def plot(self, var_names: Any = None, *, most: int = 12) -> Any:
+        """Draw the ECDF of the ranks less that of uniform ones, with simultaneous bands.
+
+        Parameters
+        ----------
+        var_names : str or sequence of str, optional
+            Variables, or quantities such as ``"theta[2]"``; by default those with the smallest
+            p-values.
+        most : panels to draw
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The inner band holds the whole curve of a correct posterior with probability 0.95. A
+            quantity whose curve leaves the outer band is refuted.
+
+        Raises
+        ------
+        OutputError
+            If matplotlib is not installed.
+        SamplerError
+            If a name is unknown.
+        """
+        from probmodel.calibration.figure import draw_figure
+
+        return draw_figure(self, var_names, most)

@@ -1,0 +1,274 @@
+"""Simulation-based calibration: simulate, infer and rank, many times over.
+
+    Talts, Betancourt, Simpson, Vehtari and Gelman (2018), "Validating Bayesian inference algorithms
+    with simulation-based calibration", arXiv:1804.06788.
+    Modrák, Moon, Kim, Bürkner, Huurre, Faltejsková, Gelman and Vehtari (2023), "Simulation-based
+    calibration checking for Bayesian computation: the choice of test quantities shapes
+    sensitivity", Bayesian Analysis.
+
+A parameter from the prior and draws from its posterior given data simulated from it have the same
+distribution. Its rank among L independent draws is uniform on 0, ..., L. The same holds of
+functions of parameters and data: the log likelihood finds posteriors that do not use the data as
+they should, which ranks of parameters need not show.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from probmodel.arguments import seed_sequence
+from probmodel.calibration.progress import watched
+from probmodel.calibration.ranking import LOG_LIKELIHOOD, Ranked, rank
+from probmodel.calibration.result import Calibration
+from probmodel.calibration.simulating import Simulated, Simulation
+from probmodel.errors import DataError, InitializationError, ProbmodelError, SamplerError
+from probmodel.model import Model
+from probmodel.results.draws import element_labels
+from probmodel.samplers import DEFAULT_METHOD
+from probmodel.samplers.base import Sampler
+from probmodel.sampling import ARGUMENTS, Drawn, draw, resolve_synonyms, spawned
+from probmodel.types import Array
+
+_DRAWS = 200  # per chain, of the usual 16
+_RHAT = 1.05  # above which chains are taken to disagree about what is ranked
+_LONGEST = 10  # times longer a run may be made, to have effective draws enough
+_MARGIN = 1.2
+# Judgements of an inference that is read as a summary; ranks need less, and are checked here.
+_OWN_CHECKS = frozenset({"few_draws", "rhat", "ess_bulk", "ess_tail"})
+
+
+def sbc(
+    model: type[Model],
+    n: int = 200,
+    *,
+    data: Mapping[str, Any] | None = None,
+    coords: dict[str, Any] | None = None,
+    simulate_with: type[Model] | None = None,
+    method: str | Sampler = DEFAULT_METHOD,
+    draws: int | None = None,
+    chains: int | None = None,
+    thin_to: int = 99,
+    seed: int | np.random.SeedSequence | None = None,
+    var_names: str | Sequence[str] | None = None,
+    progressbar: bool = True,
+    **settings: Any,
+) -> Calibration:
+    """Check by simulation that true values are where the posterior says they are.
+
+    Parameters
+    ----------
+    model : Model subclass
+        Its parameters need proper priors.
+    n : int
+        Number of simulations, each followed by an inference.
+    data : mapping, optional
+        What is fixed: data and covariates. An observed quantity lends its shape, as its values are
+        simulated.
+    coords : dict, optional
+        Labels by dim, for dims that no datum carries.
+    simulate_with : Model subclass, optional
+        The model that simulates, if it is another one. Parameters of the same names are ranked.
+    method : str or Sampler
+        As for `infer`.
+    draws, chains : int, optional
+        Draws per chain, 200 unless given, and chains; the method knows how many.
+    thin_to : int
+        L, the posterior draws that each true value is ranked among. A run with fewer effective
+        draws is done again with more iterations, up to ten times as many.
+    seed : int or SeedSequence, optional
+        Decides everything.
+    var_names : str or sequence of str, optional
+        Parameters or deterministic quantities to rank; all parameters by default. The log
+        likelihood is always ranked too, if both models have the same parameters.
+    progressbar : bool
+        Whether to show the progress on a terminal.
+    **settings
+        Other arguments of `infer` such as ``warmup``, and settings of the method.
+
+    Returns
+    -------
+    Calibration
+        Print it for the table of verdicts. After Ctrl-C it holds what was done until then.
+
+    Raises
+    ------
+    ModelError
+        If a prior is improper or cannot be drawn from; the message names the parameter.
+    DataError, ShapeError
+        If a datum is missing, superfluous or of the wrong shape.
+    SamplerError
+        If an argument makes no sense.
+    KeyboardInterrupt
+        If it is interrupted before the first simulation is done.
+    """
+    asked, size = _at_least("n", n, 1), _at_least("thin_to", thin_to, 2)
+    simulation = Simulation(model, simulate_with or model, data, coords, var_names)
+    own = {name: settings.pop(name) for name in ARGUMENTS if name in settings}
+    own = {**ARGUMENTS, **own, "draws": draws, "chains": chains, "seed": seed}
+    own, settings = resolve_synonyms(own, {**settings})
+    own["draws"] = _DRAWS if own["draws"] is None else own["draws"]
+    root = seed_sequence(own.pop("seed"))
+    inference = _Inference(method, own, settings, size)
+    tally = _Tally(model.__name__, asked, size, root.entropy)
+    line, progress = watched(asked, progressbar and own.pop("progressbar"))
+    try:
+        for i, child in enumerate(spawned(root, asked)):
+            tally.add(i, simulation, inference, child)
+            line.done, line.failed, line.warned = tally.counts
+            if progress is not None:
+                progress.refresh(progress.clock())
+    except KeyboardInterrupt:
+        if not tally.ranked:
+            raise
+        tally.interrupted = True
+    finally:
+        if progress is not None:
+            progress.close()
+    return tally.result()
+
+
+class _Inference:
+    """One inference, made longer until it has effective draws enough."""
+
+    def __init__(
+        self, method: str | Sampler, own: dict[str, Any], settings: dict[str, Any], size: int
+    ) -> None:
+        self._method, self._own, self._settings, self._size = method, own, settings, size
+        self._pool = settings.pop("pool", True)
+
+    def ranks(
+        self, simulated: Simulated, seed: np.random.SeedSequence, ties: np.random.SeedSequence
+    ) -> tuple[Ranked, Drawn]:
+        """Infer and rank."""
+        drawn, found = self._once(simulated, seed, ties, 1)
+        if self._is_short(found):
+            times = math.ceil(_MARGIN * self._size / max(found.ess, 1.0))
+            drawn, found = self._once(simulated, seed, ties, min(max(times, 2), _LONGEST))
+        return found, drawn
+
+    def kinds(self, found: Ranked, drawn: Drawn) -> list[str]:
+        """Return the kinds of warnings of an inference."""
+        kinds = [finding.kind for finding in drawn.findings if finding.kind not in _OWN_CHECKS]
+        if found.rhat > _RHAT:
+            kinds.append(f"R-hat > {_RHAT}")
+        if found.ess < self._size:
+            kinds.append(f"ESS < {self._size}")
+        return kinds
+
+    def _is_short(self, found: Ranked) -> bool:
+        return found.ess < self._size or found.rhat > _RHAT
+
+    def _once(
+        self,
+        simulated: Simulated,
+        seed: np.random.SeedSequence,
+        ties: np.random.SeedSequence,
+        times: int,
+    ) -> tuple[Drawn, Ranked]:
+        own = {**self._own, "seed": seed, "thin": self._own["thin"] * times}
+        names = [name for name in simulated.truth if name != LOG_LIKELIHOOD]
+        drawn = draw(
+            simulated.density, self._method, own, dict(self._settings),
+            pool=self._pool, var_names=names,
+        )  # fmt: skip
+        made = drawn.run.x.shape[0] * drawn.run.x.shape[1]
+        if drawn.run.interrupted:
+            raise KeyboardInterrupt
+        if made < self._size:
+            raise SamplerError(
+                f"{made} draws cannot be thinned to {self._size}: ask for more draws= or chains=, "
+                "or a smaller thin_to=.",
+                made=made, thin_to=self._size,
+            )  # fmt: skip
+        rng = np.random.default_rng(ties)
+        return drawn, rank(drawn, simulated.density, simulated.truth, self._size, rng)
+
+
+class _Tally:
+    """Ranks, failures and warnings so far."""
+
+    def __init__(self, name: str, asked: int, size: int, seed: Any) -> None:
+        self._name, self._asked, self._size, self._seed = name, asked, size, seed
+        self.ranked: list[Ranked] = []
+        self.interrupted = False
+        self._labels: dict[str, list[str]] = {}
+        self._failures: Counter[str] = Counter()
+        self._warnings: Counter[str] = Counter()
+        self._warned = 0
+        self._first: Exception | None = None
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """How many simulations are ranked, failed and had warnings."""
+        return len(self.ranked), sum(self._failures.values()), self._warned
+
+    def add(
+        self, i: int, simulation: Simulation, inference: _Inference, seed: np.random.SeedSequence
+    ) -> None:
+        """Do a simulation. What fails is counted, unless the first fails for all of them."""
+        draws, moves, ties = seed.spawn(3)
+        try:
+            simulated = simulation.draw(np.random.default_rng(draws))
+            found, drawn = inference.ranks(simulated, moves, ties)
+        except Exception as error:
+            by_chance = isinstance(error, DataError | InitializationError)
+            if i == 0 and not by_chance:
+                raise
+            self._first = self._first or error
+            text = error.message if isinstance(error, ProbmodelError) else str(error)
+            self._failures[f"{type(error).__name__}: {text.splitlines()[0] if text else ''}"] += 1
+            return
+        if not self.ranked:
+            self._labels = _labels(simulated)
+        self.ranked.append(found)
+        kinds = set(inference.kinds(found, drawn))
+        self._warnings.update(kinds)
+        self._warned += bool(kinds)
+
+    def result(self) -> Calibration:
+        """Put everything together; if all simulations failed, raise what the first one raised."""
+        if not self.ranked and self._first is not None:
+            raise self._first
+        names = self.ranked[0].ranks
+        ranks = {name: np.stack([r.ranks[name] for r in self.ranked]) for name in names}
+        constant: dict[str, Array] = {
+            name: np.all([r.constant[name] for r in self.ranked], axis=0).reshape(-1)
+            for name in names
+        }
+        labels = {
+            name: [
+                "" if same else label for label, same in zip(labels, constant[name], strict=True)
+            ]
+            for name, labels in self._labels.items()
+        }
+        return Calibration(
+            self._name, self._asked, len(self.ranked), self._size, ranks, labels,
+            self._failures, self._warnings, self._warned, self.interrupted, self._seed,
+        )  # fmt: skip
+
+
+def _labels(simulated: Simulated) -> dict[str, list[str]]:
+    """Names of the elements of everything that is ranked."""
+    variables = {v.name: v for v in simulated.density.variables}
+    return {
+        name: element_labels(variables[name], simulated.density.coords)
+        if name in variables
+        else [name]
+        for name in simulated.truth
+    }
+
+
+def _at_least(name: str, value: Any, least: int) -> int:
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
+    if not whole or value < least:
+        raise SamplerError(
+            f"{name} must be a whole number of at least {least}, got {value!r}.",
+            name=name, value=value,
+        )  # fmt: skip
+    return int(value)

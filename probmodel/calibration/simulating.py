@@ -1,0 +1,201 @@
+"""Parameters from the prior, data from the likelihood, and a model bound to those data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from probmodel.calibration.ranking import LOG_LIKELIHOOD, log_likelihood
+from probmodel.density.posterior import ModelDensity
+from probmodel.density.prior import prior_plan
+from probmodel.errors import DataError, ModelError, SamplerError, ShapeError, nearest
+from probmodel.model import Model, ModelMeta
+from probmodel.model.binding import redrawn
+from probmodel.model.declarations import Data, Deterministic, Observed, Parameter, Potential
+from probmodel.types import Array
+
+
+class Simulated(NamedTuple):
+    """One draw from the joint distribution.
+
+    Attributes
+    ----------
+    density : posterior of the inferring model given the simulated data
+    truth : the true values of what is ranked, by name
+    """
+
+    density: ModelDensity
+    truth: dict[str, Array]
+
+
+class Simulation:
+    """Draws from one model and binds what it observes to another, or to the same.
+
+    Parameters
+    ----------
+    model : the class whose posterior is inferred
+    simulator : the class that simulates
+    data : what is fixed, by name; observed quantities lend their shapes alone
+    coords : labels by dim; they may be among ``data`` too
+    var_names : variables to rank; by default the parameters that both classes have
+
+    Raises
+    ------
+    ModelError
+        If the simulator cannot be drawn from: its prior is improper or not normalised, it has a
+        potential, or it observes nothing.
+    DataError
+        If a datum is missing or superfluous, or an observed quantity is not simulated.
+    SamplerError
+        If ``var_names`` names something else.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        simulator: Any,
+        data: Mapping[str, Any] | None,
+        coords: dict[str, Any] | None,
+        var_names: Any,
+    ) -> None:
+        for kind in (model, simulator):
+            _check_class(kind)
+        _check_prior(simulator)
+        given = dict(data or {})  # as `read_data` makes it: coords may be among the data
+        self._model, self._coords = model, {**given.pop("coords", {}), **(coords or {})}
+        _check_names(given, model, simulator)
+        self._data = {k: v for k, v in given.items() if k in _takes(model, Data)}
+        _check_observed(model, simulator)
+        shares = _takes(simulator, (Data, Observed))
+        bound: Model = simulator(
+            coords=_known(self._coords, simulator),
+            **{k: v for k, v in given.items() if k in shares},
+        )
+        self._plan = prior_plan(redrawn(bound._binding))
+        self.names = _ranked_names(model, simulator, var_names)
+        kinds = (Data, Observed)
+        simulated = _takes(simulator, Observed)
+        self._fed = [name for name in _takes(model, kinds) if name in simulated]
+        parameters = _takes(model, Parameter)
+        self._whole = all(name in _takes(simulator, Parameter) for name in parameters)
+
+    def draw(self, rng: np.random.Generator) -> Simulated:
+        """Draw once, and bind.
+
+        Raises
+        ------
+        DataError
+            If what was drawn is not finite.
+        """
+        try:
+            with np.errstate(all="ignore"):
+                drawn = {name: value[0] for name, value in self._plan.run(rng, 1).items()}
+        except ModelError as error:  # NumPy refuses parameters that overflow
+            raise DataError(
+                f"data cannot be simulated from these parameters: {error.message}",
+                location=error.location,
+            ) from error
+        for name, value in drawn.items():
+            if not np.isfinite(value).all():
+                raise DataError(f"the simulated {name!r} is not finite.", name=name)
+        data = {**self._data, **{name: drawn[name] for name in self._fed}}
+        density = ModelDensity(self._model(coords=_known(self._coords, self._model), **data))
+        shapes = {v.name: v.shape for v in density.variables}
+        truth = {name: np.asarray(drawn[name], dtype=float) for name in self.names}
+        for name, value in truth.items():
+            if value.shape != shapes[name]:
+                raise ShapeError(
+                    f"{name!r} is simulated with shape {value.shape}, but {density.name} infers "
+                    f"it with shape {shapes[name]}. Give both models the same sizes.",
+                    name=name, shape=value.shape, expected=shapes[name],
+                )  # fmt: skip
+        if self._whole:
+            parameters = {name: drawn[name] for name in _takes(self._model, Parameter)}
+            x = density.unconstrain(parameters, np.zeros(density.dim))
+            truth[LOG_LIKELIHOOD] = log_likelihood(density, x[None])[0]
+        return Simulated(density, truth)
+
+
+def _takes(kind: ModelMeta, of: Any) -> list[str]:
+    """Return the names of the declarations of some kinds."""
+    return [name for name, d in kind._declarations.items() if isinstance(d, of)]
+
+
+def _known(coords: dict[str, Any], kind: ModelMeta) -> dict[str, Any]:
+    """Return the labels of the dims that a class declares."""
+    dims = {dim for d in kind._declarations.values() for dim in d.dims or ()}
+    return {dim: labels for dim, labels in coords.items() if dim in dims}
+
+
+def _check_class(kind: Any) -> None:
+    if isinstance(kind, ModelMeta):
+        return
+    name = type(kind).__name__
+    hint = f"sbc({name}, n, data=...)" if isinstance(kind, Model) else "a subclass of Model"
+    raise ModelError(
+        f"sbc takes a model class and binds simulated data itself: {hint}; got "
+        f"{'a bound ' if isinstance(kind, Model) else ''}{name}.",
+        given=kind,
+    )
+
+
+def _check_prior(kind: ModelMeta) -> None:
+    """Refuse what cannot be drawn from."""
+    for declaration in kind._declarations.values():
+        if isinstance(declaration, Potential):
+            raise ModelError(
+                f"{declaration.title} changes the density in a way that cannot be simulated. Give "
+                "simulate_with= a model that simulates what the potential stands for.",
+                location=declaration.location,
+            )
+    if not _takes(kind, Observed):
+        raise ModelError(f"{kind.__name__} observes nothing, so there is nothing to simulate.")
+
+
+def _check_names(given: dict[str, Any], *kinds: ModelMeta) -> None:
+    takes = {name for kind in kinds for name in _takes(kind, (Data, Observed))}
+    for name in given:
+        if name not in takes:
+            raise DataError(
+                f"{kinds[0].__name__} has no datum {name!r}.{nearest(name, takes)}", name=name
+            )
+
+
+def _check_observed(model: ModelMeta, simulator: ModelMeta) -> None:
+    simulated = _takes(simulator, Observed)
+    for name in _takes(model, Observed):
+        if name not in simulated:
+            declaration = model._declarations[name]
+            raise DataError(
+                f"{declaration.title} is not simulated: {simulator.__name__} observes "
+                f"{', '.join(simulated)}. Observe the same names in both models.",
+                location=declaration.location,
+                name=name,
+            )
+
+
+def _ranked_names(model: ModelMeta, simulator: ModelMeta, wanted: Any) -> tuple[str, ...]:
+    """Return the variables to rank, in the order of the model."""
+    kinds = (Parameter, Deterministic)
+    known = [name for name in _takes(model, kinds) if name in _takes(simulator, kinds)]
+    if wanted is None:
+        names = [name for name in known if name in _takes(model, Parameter)]
+        if not names:
+            raise ModelError(
+                f"{model.__name__} and {simulator.__name__} have no parameter in common, so there "
+                "is nothing to rank."
+            )
+        return tuple(names)
+    chosen = [wanted] if isinstance(wanted, str) else list(wanted)
+    for name in chosen:
+        if name not in known:
+            raise SamplerError(
+                f"var_names: {model.__name__} has no variable {name!r} that is simulated."
+                f"{nearest(str(name), known)}",
+                name=name,
+            )
+    if not chosen:
+        raise SamplerError("var_names is empty: name a variable, or leave it out to rank all.")
+    return tuple(name for name in known if name in chosen)

@@ -1,0 +1,134 @@
+"""The declarations of a model as a graph: who depends on whom, and the text that draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from probmodel.distributions.base import Distribution
+from probmodel.errors import ModelError
+from probmodel.expressions import topological
+from probmodel.model.declarations import (
+    Data,
+    Declaration,
+    Deterministic,
+    Observed,
+    Parameter,
+    Potential,
+)
+from probmodel.model.model import Model, ModelMeta, expressions_of
+
+_STYLES: dict[type[Declaration], str] = {
+    Data: 'shape=box, style=filled, fillcolor="lightgrey"',
+    Parameter: "shape=ellipse",
+    Observed: 'shape=ellipse, style=filled, fillcolor="lightgrey"',
+    Deterministic: "shape=box, style=rounded",
+    Potential: "shape=octagon",
+}
+
+
+def dependencies(declarations: Mapping[str, Declaration]) -> dict[str, list[str]]:
+    """Return the declarations that each one uses itself, in declared order."""
+    order = {name: i for i, name in enumerate(declarations)}
+    return {
+        name: sorted(
+            (
+                str(node.name)
+                for node in topological(expressions_of(declaration))
+                if isinstance(node, Declaration)
+            ),
+            key=order.__getitem__,
+        )
+        for name, declaration in declarations.items()
+    }
+
+
+def reachable(roots: Iterable[str], edges: Mapping[str, Iterable[str]]) -> set[str]:
+    """Return what can be reached from some names along the edges, themselves included."""
+    seen: set[str] = set()
+    pending = list(roots)
+    while pending:
+        name = pending.pop()
+        if name not in seen:
+            seen.add(name)
+            pending += edges[name]
+    return seen
+
+
+def to_dot(model: Any) -> str:
+    """Return a model's graph in Graphviz's DOT language.
+
+    Data are shaded boxes, parameters ellipses, observed quantities shaded ellipses, deterministic
+    ones boxes with round corners and potentials octagons. Declarations with the same dims stand on
+    one plate. Expressions that the class body names are part of what uses them.
+
+    Parameters
+    ----------
+    model : Model or subclass of Model
+        A bound model shows sizes too.
+
+    Raises
+    ------
+    ModelError
+        If it is neither.
+
+    Examples
+    --------
+    ``dot -Tsvg model.dot > model.svg`` draws what ``print(to_dot(model))`` wrote to ``model.dot``.
+    """
+    kind = model if isinstance(model, ModelMeta) else type(model)
+    if not isinstance(kind, ModelMeta):
+        raise ModelError(
+            f"to_dot takes a model class or a bound model; got {type(model).__name__}.",
+            given=model,
+        )
+    declarations = kind._declarations
+    bound = model if isinstance(model, Model) else None
+    lines = [f"digraph {_quoted(kind.__name__)} {{", "  rankdir=TB;"]
+    plates: dict[tuple[str, ...], list[str]] = {}
+    for name, declaration in declarations.items():
+        node = f"{_quoted(name)} [label={_label(declaration, bound)}, {_style(declaration)}];"
+        plates.setdefault(declaration.dims or (), []).append(node)
+    lines += [f"  {node}" for node in plates.pop((), [])]
+    for i, (dims, nodes) in enumerate(plates.items()):
+        lines += [f"  subgraph cluster_{i} {{", f"    label={_plate(dims, bound)};"]
+        lines += [f"    {node}" for node in nodes]
+        lines.append("  }")
+    for name, parents in dependencies(declarations).items():
+        lines += [f"  {_quoted(parent)} -> {_quoted(name)};" for parent in parents]
+    return "\n".join([*lines, "}"])
+
+
+def _style(declaration: Declaration) -> str:
+    return _STYLES[type(declaration)]
+
+
+def _label(declaration: Declaration, bound: Model | None) -> str:
+    """Return the name, the distribution, and the shape where no plate says it."""
+    name = str(declaration.name)
+    parts = [name]
+    if isinstance(declaration, Parameter):
+        parts.append(f"~ {_family(declaration.prior) if declaration.prior else 'Flat'}")
+    elif isinstance(declaration, Observed):
+        parts.append(f"~ {_family(declaration.distribution)}")
+    if bound is not None and not declaration.dims and not isinstance(declaration, Potential):
+        shape = bound._binding.evaluator.shape(declaration)
+        parts[0] += f" ({', '.join(map(str, shape))})" if shape else ""
+    return _quoted("\n".join(parts))
+
+
+def _family(distribution: Distribution) -> str:
+    """Return the name of a distribution, with that of the one inside a wrapper."""
+    inside = getattr(distribution, "dist", None)
+    return f"{distribution.name}({_family(inside)})" if inside is not None else distribution.name
+
+
+def _plate(dims: tuple[str, ...], bound: Model | None) -> str:
+    sizes = bound._binding.dimensions.sizes if bound is not None else {}
+    return _quoted(" × ".join(f"{dim} ({sizes[dim]})" if dim in sizes else dim for dim in dims))
+
+
+def _quoted(text: str) -> str:
+    """Return a DOT string, with quotes, backslashes and line ends escaped."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
