@@ -84,6 +84,7 @@ CASES: dict[str, Case] = {
     "earnings-logearn_height_male": Case("earnings_log_height_male.py", "earnings.csv"),
     "eight_schools-eight_schools_noncentered": Case("eight_schools.py", "eight_schools.json"),
     "gp_pois_regr-gp_regr": Case("gaussian_process_regression.py", "gp_regression.csv"),
+    "hudson_lynx_hare-lotka_volterra": Case("lotka_volterra.py", "lynx_hare.json"),
     "kidiq-kidscore_momhs": Case("kidscore_momhs.py", "kidiq.csv"),
     "kidiq-kidscore_momhsiq": Case("kidscore_momhsiq.py", "kidiq.csv"),
     "kidiq-kidscore_momiq": Case("kidscore_momiq.py", "kidiq.csv"),

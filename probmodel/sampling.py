@@ -81,9 +81,10 @@ def infer(
         drawn if none is given, and recorded in ``attrs["seed"]``.
     thin : int
         Iterations per kept draw.
-    inits : number, mapping or sequence of mappings, optional
-        Where to start. Values by name on the scale of the model, for all chains or for each; or a
-        number r, for random starts between -r and r on the unconstrained scale.
+    inits : number, "prior", mapping or sequence of mappings, optional
+        Where to start. Values by name on the scale of the model, for all chains or for each; a
+        number r, for random starts between -r and r on the unconstrained scale; or ``"prior"``, for
+        draws from the prior.
     target_accept : float, optional
         Acceptance rate that the warm-up aims at, between 0 and 1.
     pool : bool

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,24 +22,22 @@ def initial_points(
 ) -> Array:
     """Return points with a finite log density and gradient, if it has one: (chains, dim).
 
-    Every chain's start is drawn uniformly in (-r, r) in each unconstrained coordinate, and drawn
-    again where the log density is not finite; the radius halves every ten tries, because models
-    are more often defined near the centre.
+    Every chain's start is drawn uniformly in (-r, r) in each unconstrained coordinate, or from the
+    prior, and drawn again where the log density is not finite; the radius halves every ten tries,
+    because models are more often defined near the centre.
 
     Raises
     ------
     InitializationError
         With the terms of the log density at the last point tried.
     """
-    radius, fixed = _read_inits(density, chains, inits)
-    x = _draw(density, rng, chains, radius, fixed)
+    draw = _drawing(density, rng, chains, inits)
+    x = draw(0)
     bad = ~_is_finite(density, x)
     for attempt in range(1, TRIES):
         if not bad.any():
             return x
-        if radius == 0.0 and not any(fixed):
-            break
-        x[bad] = _draw(density, rng, chains, radius * 0.5 ** (attempt // 10), fixed)[bad]
+        x[bad] = draw(attempt)[bad]
         bad = ~_is_finite(density, x)
     if not bad.any():
         return x
@@ -52,6 +50,20 @@ def initial_points(
         "finite.",
         point=x[where],
     )
+
+
+def _drawing(
+    density: LogDensity, rng: np.random.Generator, chains: int, inits: Any
+) -> Callable[[int], Array]:
+    """Return what draws starting points, given how often it has been tried."""
+    if isinstance(inits, str):
+        prior_draws = getattr(density, "prior_draws", None)
+        if inits != "prior" or prior_draws is None:
+            known = "inits='prior' is the only word" if prior_draws else "there is no prior to draw"
+            raise InitializationError(f"inits={inits!r}: {known} for {density.name}.", inits=inits)
+        return lambda attempt: np.asarray(prior_draws(rng, chains))
+    radius, fixed = _read_inits(density, chains, inits)
+    return lambda attempt: _draw(density, rng, chains, radius * 0.5 ** (attempt // 10), fixed)
 
 
 def _read_inits(
@@ -73,8 +85,8 @@ def _read_inits(
             )
         return RADIUS, list(inits)
     raise InitializationError(
-        "inits takes a radius, a dict of values by parameter, or a list of dicts (one a chain); "
-        f"got {type(inits).__name__}.",
+        "inits takes 'prior', a radius, a dict of values by parameter, or a list of dicts (one a "
+        f"chain); got {type(inits).__name__}.",
         inits=inits,
     )
 

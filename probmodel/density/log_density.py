@@ -139,8 +139,8 @@ class LogDensity:
         rng : source of random starts
         chains : how many
         inits : None for uniform starts in (-2, 2) on the unconstrained scale; a number r for
-            (-r, r), with 0 the centre itself; a dict of values by variable for all chains, or a
-            list of such dicts, one a chain
+            (-r, r), with 0 the centre itself; ``"prior"`` for draws from it; a dict of values by
+            variable for all chains, or a list of such dicts, one a chain
 
         Raises
         ------

@@ -26,9 +26,9 @@ _REDRAWS = 1000  # tries for an element that has to lie within bounds
 def prior_draws(binding: Binding, rng: np.random.Generator, n: int) -> Array:
     """Draw all parameters from their priors: (n, dim), in the order of the log density.
 
-    Each parameter is drawn given those declared before it. A flat or bounded one is drawn
-    uniformly in (-2, 2) on the unconstrained scale, as starting points are. Observed quantities
-    keep their data, and potentials are left out.
+    Each parameter is drawn given those declared before it. One that has no distribution to draw
+    from, such as a flat one, is drawn uniformly in (-2, 2) on the unconstrained scale, as starting
+    points are. Observed quantities keep their data, and potentials are left out.
 
     Parameters
     ----------
@@ -94,14 +94,15 @@ class Start:
     def __call__(self, forward: Forward, free: FreeParameter) -> Ref | Array:
         """Draw one parameter."""
         declaration, prior = free.declaration, free.declaration.prior
-        if prior is None or isinstance(prior, Flat) or _is_restricted(free):
+        if prior is None or isinstance(prior, Flat) or not _is_drawable(forward, free):
             u = forward.draw(declaration, _uniform(free.free_shape), Flat(), free.free_shape)
         elif declaration.frame is prior:
             base = prior.base()
             z = forward.sample(declaration, base, free.shape)
             u = self._inverse(forward, free, z)
         else:
-            value = forward.sample(declaration, prior, free.shape)
+            value = draw_from_prior(forward, free)
+            assert isinstance(value, Ref)
             self.points[free.name] = self._inverse(
                 forward, free, _standardised(forward, free, value)
             )
@@ -131,8 +132,13 @@ def _uniform(shape: tuple[int, ...]) -> Callable[..., Array]:
     return draw
 
 
-def _is_restricted(free: FreeParameter) -> bool:
-    return bool(free.declaration.bounds) or free.declaration.constraint is not None
+def _is_drawable(forward: Forward, free: FreeParameter) -> bool:
+    """Whether there is a way to draw a parameter from its prior, with its restrictions."""
+    try:
+        drawable(forward, free)
+    except ModelError:
+        return False
+    return True
 
 
 def draw_from_prior(forward: Forward, free: FreeParameter) -> Ref | Array:

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import posteriordb
 import pytest
-from scipy import stats
+from scipy import integrate, stats
 
 POINTS = 5
 
@@ -53,6 +53,23 @@ def gaussian_process(v, d, *, noise=lambda sigma: sigma):
     prior = stats.gamma.logpdf(v["rho"], 25, scale=1 / 4) + half_normal(v["alpha"], 2)
     likelihood = stats.multivariate_normal.logpdf(y, np.zeros(11), covariance)
     return prior + half_normal(v["sigma"], 1) + likelihood
+
+
+def lotka_volterra(v, d):
+    a, b, c, e = v["theta"]
+
+    def change(t, z):
+        return [(a - b * z[1]) * z[0], (e * z[0] - c) * z[1]]
+
+    found = integrate.solve_ivp(
+        change, (0, 20), v["z_init"], "DOP853", d["ts"], rtol=1e-11, atol=1e-11
+    )
+    prior = stats.norm.logpdf(v["theta"], [1, 0.05, 1, 0.05], [0.5, 0.05, 0.5, 0.05]).sum()
+    prior += stats.lognorm.logpdf(v["z_init"], 1, scale=10).sum()
+    prior += stats.lognorm.logpdf(v["sigma"], 1, scale=np.exp(-1)).sum()
+    z = np.vstack([v["z_init"], found.y.T])
+    y = np.vstack([d["y_init"], d["y"]])
+    return prior + stats.lognorm.logpdf(y, v["sigma"], scale=z).sum()
 
 
 def kidscore(v, d, *, columns, scale=2.5):
@@ -140,6 +157,7 @@ BY_HAND = {
     "earnings-logearn_height_male": partial(earnings, response=np.log, male=True),
     "eight_schools-eight_schools_noncentered": eight_schools,
     "gp_pois_regr-gp_regr": gaussian_process,
+    "hudson_lynx_hare-lotka_volterra": lotka_volterra,
     "kidiq-kidscore_momhs": partial(kidscore, columns=[0]),
     "kidiq-kidscore_momhsiq": partial(kidscore, columns=[0, 1]),
     "kidiq-kidscore_momiq": partial(kidscore, columns=[1]),
@@ -197,11 +215,12 @@ def test_every_posterior_is_written_by_hand():
 
 # Relative error of a sum of 1330 terms, as many as the longest likelihood has.
 ROUNDING = 1330 * np.finfo(float).eps
+SOLVED = {"hudson_lynx_hare-lotka_volterra": 1e-5}  # steps of the solver keep within 1e-6
 
 
 @pytest.mark.parametrize("posterior", posteriordb.CASES)
 def test_the_density_is_that_of_the_description(posterior):
-    assert disagreement(posterior, BY_HAND[posterior]) < ROUNDING
+    assert disagreement(posterior, BY_HAND[posterior]) < SOLVED.get(posterior, ROUNDING)
 
 
 @pytest.mark.parametrize(

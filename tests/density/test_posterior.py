@@ -279,6 +279,21 @@ def test_inits_are_values_on_the_users_scale():
     np.testing.assert_array_equal(density.initial_points(np.random.default_rng(8), 2, inits=0), 0.0)
 
 
+def test_inits_drawn_from_the_prior():
+    class Rates(Model):
+        rate = param(Normal(5.0, 0.01), lower=0, shape=3)
+        flat = param(lower=0)
+
+    density = as_posterior(Rates())
+    x = density.initial_points(np.random.default_rng(8), 50, inits="prior")
+    values = density.constrain(x)
+    assert np.abs(values["rate"] - 5.0).max() < 0.01 * 6
+    assert len(np.unique(x)) == x.size
+    plain = LogDensity.from_function(lambda x: -np.sum(x**2, axis=1), dim=2)
+    with pytest.raises(InitializationError, match="no prior to draw"):
+        plain.initial_points(np.random.default_rng(8), 2, inits="prior")
+
+
 def test_inits_of_a_noncentered_parameter():
     density = as_posterior(gallery("eight_schools"))
     wanted = {"mu": 1.0, "tau": 2.0, "theta": np.arange(8.0)}
@@ -306,7 +321,8 @@ def test_inits_of_a_noncentered_lognormal():
         ({"weights": [0.5, 0.5]}, r"has shape \(2,\); expected \(3,\)"),
         ([{"mu": 1.0}], "1 starting points for 2 chains"),
         (-1.0, "positive radius"),
-        ("random", "takes a radius"),
+        ("random", "inits='prior' is the only word"),
+        (None.__class__, "takes 'prior', a radius"),
     ],
 )
 def test_bad_inits(inits, message):

@@ -5,7 +5,7 @@ import pytest
 import scipy.stats
 
 from probmodel import Model, data, deterministic, observed, param
-from probmodel.constraints import Ordered
+from probmodel.constraints import Ordered, SumToZero
 from probmodel.density import ModelDensity
 from probmodel.density.prior import prior_draws
 from probmodel.distributions import Dirichlet, Exponential, Gamma, HalfNormal, Normal, Uniform
@@ -27,7 +27,15 @@ class Bounded(Model):
 
     y = observed(Normal(0, 1), dims="obs")
     flat = param()
-    cut = param(Normal(0, 1), shape=2, constraint=Ordered())
+    sums = param(Normal(0, 1), shape=3, constraint=SumToZero())
+    low = param(Normal(0, 1), lower=flat)
+
+
+class Cut(Model):
+    """Parameters whose restrictions leave a distribution to draw from."""
+
+    y = observed(Normal(0, 1), dims="obs")
+    pair = param(Normal(0, 1), shape=2, constraint=Ordered())
     low = param(Normal(0, 1), lower=0.0)
 
 
@@ -85,6 +93,15 @@ def test_what_has_no_distribution_is_drawn_like_starting_points():
     assert x.shape == (4000, 4)
     for column in x.T:
         assert scipy.stats.kstest((column + 2.0) / 4.0, "uniform").pvalue > 1e-4
+
+
+def test_restricted_priors_are_drawn_from():
+    model = Cut(y=np.zeros(2))
+    values = ModelDensity(model).constrain(draws(model))
+    least = 1.0 - (1.0 - scipy.stats.norm.cdf(values["pair"][:, 0])) ** 2
+    most = scipy.stats.norm.cdf(values["pair"][:, 1]) ** 2
+    for u in (least, most, scipy.stats.halfnorm.cdf(values["low"])):
+        assert scipy.stats.kstest(u, "uniform").pvalue > 1e-4
 
 
 @pytest.mark.parametrize("seed", [1, 2])
