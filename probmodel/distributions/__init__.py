@@ -68,6 +68,7 @@ from probmodel.distributions.logistic import Logistic
 from probmodel.distributions.lognormal import LogNormal
 from probmodel.distributions.matrix_normal import MatrixNormal
 from probmodel.distributions.multi_gp import MultiGP
+from probmodel.distributions.mixture import Mixture
 from probmodel.distributions.multinomial import Multinomial
 from probmodel.distributions.multinomial_logit import MultinomialLogit
 from probmodel.distributions.mv_normal import MvNormal
@@ -151,6 +152,7 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "LogNormal": LogNormal,
     "MatrixNormal": MatrixNormal,
     "MultiGP": MultiGP,
+    "Mixture": Mixture,
     "Multinomial": Multinomial,
     "MultinomialLogit": MultinomialLogit,
     "MvNormal": MvNormal,
@@ -240,6 +242,7 @@ __all__ = [
     "Logistic",
     "MatrixNormal",
     "MultiGP",
+    "Mixture",
     "Multinomial",
     "MultinomialLogit",
     "MvNormal",

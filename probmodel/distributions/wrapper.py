@@ -1,4 +1,4 @@
-"""What distributions made of another distribution share."""
+"""What distributions made of other distributions share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,18 @@ from probmodel.expressions import caller_location
 from probmodel.types import Array
 
 
-class Wrapper(Distribution):
+class Compound(Distribution):
+    """A distribution made of others."""
+
+    def written(self) -> list[tuple[str | None, Any]]:
+        """Return its arguments as they are printed: names, None by position, and values.
+
+        A value is a distribution, a list of distributions, or what a parameter is given as.
+        """
+        raise NotImplementedError
+
+
+class Wrapper(Compound):
     """A distribution made of another one.
 
     Its parameters are those of ``dist``, named ``"dist.<name>"``, followed by its own.
@@ -42,6 +53,11 @@ class Wrapper(Distribution):
     def objection(self, event: tuple[int, ...], *params: Array | None) -> str:
         """Objection of ``dist``."""
         return self.dist.objection(event, *params[: len(self.dist.parameters)])
+
+    def written(self) -> list[tuple[str | None, Any]]:
+        """Return the distribution inside, and its own arguments by name."""
+        own = {name: arg for name, arg in self.args.items() if not name.startswith("dist.")}
+        return [(None, self.dist), *own.items()]
 
 
 def elementwise_partials(

@@ -162,7 +162,11 @@ class _Printer:
             parts = [*(self.name(c.name) for c in closures), self._argument(node.args[0]), "..."]
             return self._called(name, parts)
         parts = [self._argument(arg) for arg in node.args]
-        parts += [f"{k}={v}" for k, v in node.kwargs.items() if v != node.operation.options.get(k)]
+        if name == "call":
+            name = node.kwargs["function"].__name__
+        else:
+            options = node.operation.options
+            parts += [f"{k}={v}" for k, v in node.kwargs.items() if v != options.get(k)]
         return self._called(name, parts)
 
     def _called(self, name: str, parts: list[str]) -> str:
