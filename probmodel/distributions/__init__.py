@@ -53,6 +53,7 @@ from probmodel.distributions.half_cauchy import HalfCauchy
 from probmodel.distributions.half_normal import HalfNormal
 from probmodel.distributions.half_student_t import HalfStudentT
 from probmodel.distributions.hilbert_space_gp import HilbertSpaceGP
+from probmodel.distributions.hidden_markov import HiddenMarkov
 from probmodel.distributions.hypergeometric import Hypergeometric
 from probmodel.distributions.icar import ICAR
 from probmodel.distributions.inv_chi_square import InvChiSquare
@@ -137,6 +138,7 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "HalfNormal": HalfNormal,
     "HalfStudentT": HalfStudentT,
     "HilbertSpaceGP": HilbertSpaceGP,
+    "HiddenMarkov": HiddenMarkov,
     "Hypergeometric": Hypergeometric,
     "ICAR": ICAR,
     "InvChiSquare": InvChiSquare,
@@ -229,6 +231,7 @@ __all__ = [
     "HalfNormal",
     "HalfStudentT",
     "HilbertSpaceGP",
+    "HiddenMarkov",
     "Hypergeometric",
     "InvChiSquare",
     "InverseGamma",

@@ -116,6 +116,8 @@ class _Printer:
 
     def _apply(self, node: Apply) -> tuple[str, int]:
         name, args = node.operation.name, node.args
+        if name == "pad_axes":
+            return self.show(args[0])
         if name in _INFIX and len(args) == 2:
             return self._infix(name, args)
         if name == "negative":

@@ -26,6 +26,7 @@ LAYERS = (
     {"expressions"},
     {"constraints", "functions"},
     {"distributions"},
+    {"functions"},
     {"model"},
     {"density"},
     {"adaptation"},
