@@ -54,6 +54,7 @@ from probmodel.distributions.half_normal import HalfNormal
 from probmodel.distributions.half_student_t import HalfStudentT
 from probmodel.distributions.hilbert_space_gp import HilbertSpaceGP
 from probmodel.distributions.hidden_markov import HiddenMarkov
+from probmodel.distributions.hurdle import Hurdle
 from probmodel.distributions.hypergeometric import Hypergeometric
 from probmodel.distributions.icar import ICAR
 from probmodel.distributions.inv_chi_square import InvChiSquare
@@ -99,6 +100,7 @@ from probmodel.distributions.wishart import Wishart
 from probmodel.distributions.wishart_cholesky import WishartCholesky
 from probmodel.distributions.yule_simon import YuleSimon
 from probmodel.distributions.zero_sum_normal import ZeroSumNormal
+from probmodel.distributions.zero_inflated import ZeroInflated
 
 DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "Affine": Affine,
@@ -139,6 +141,7 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "HalfStudentT": HalfStudentT,
     "HilbertSpaceGP": HilbertSpaceGP,
     "HiddenMarkov": HiddenMarkov,
+    "Hurdle": Hurdle,
     "Hypergeometric": Hypergeometric,
     "ICAR": ICAR,
     "InvChiSquare": InvChiSquare,
@@ -184,6 +187,7 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "Wiener": Wiener,
     "YuleSimon": YuleSimon,
     "ZeroSumNormal": ZeroSumNormal,
+    "ZeroInflated": ZeroInflated,
 }
 
 __all__ = [
@@ -232,6 +236,7 @@ __all__ = [
     "HalfStudentT",
     "HilbertSpaceGP",
     "HiddenMarkov",
+    "Hurdle",
     "Hypergeometric",
     "InvChiSquare",
     "InverseGamma",
@@ -279,5 +284,6 @@ __all__ = [
     "WishartCholesky",
     "YuleSimon",
     "ZeroSumNormal",
+    "ZeroInflated",
     "kernels",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from autograd import elementwise_grad
@@ -31,13 +31,15 @@ class Wrapper(Compound):
     Its parameters are those of ``dist``, named ``"dist.<name>"``, followed by its own.
     """
 
+    place: ClassVar[str] = "first"  # of the distribution among the arguments, for messages
+
     def __init__(
         self, dist: Distribution, own: dict[str, Parameter], values: dict[str, Any]
     ) -> None:
         self.location = caller_location()
         if not isinstance(dist, Distribution):
             raise ModelError(
-                f"{self.name} takes a distribution first, {type(dist).__name__} was given.",
+                f"{self.name} takes a distribution {self.place}, {type(dist).__name__} was given.",
                 location=self.location,
                 given=dist,
             )
