@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from autograd.tracer import getval
 
 from probmodel.constraints import IntegerInterval, between
 from probmodel.constraints.base import Constraint
@@ -63,7 +64,9 @@ class Components:
                 arg = member.args[name]
                 self.args[f"{prefix}.{name}"] = _pad_axes(arg, spec.event_ndim, ndim)
             self._own_ndims.append([s.event_ndim for s in member.parameters.values()])
-        self._alike = _alike([member.support() for member in self.members])
+        supports = [member.support() for member in self.members]
+        self._alike = _alike(supports)
+        self._inner = [None if self._alike else _inner_value(s) for s in supports]
 
     @property
     def has_cdf(self) -> bool:
@@ -114,9 +117,11 @@ class Components:
         params : of all components, as in ``parameters``
         rank : number of batch axes; arrays that have fewer get axes of length one in front
         """
-        rows = [
-            getattr(member, method)(xp, value, *own) for member, own in self._each(xp, params, rank)
-        ]
+        rows = []
+        for k, (member, own) in enumerate(self._each(xp, params, rank)):
+            y, inside = (value, None) if "cdf" in method else self._allowed(k, value)
+            row = getattr(member, method)(xp, y, *own)
+            rows.append(row if inside is None else where(inside, row, -np.inf))
         result = rows[0] if self.stacked else _stack(xp, rows)
         missing = rank + 1 - np.ndim(result)
         if not missing:
@@ -146,7 +151,10 @@ class Components:
         One thunk for the value, batch shape + its event shape, and one for each parameter, batch
         shape + its event shape: summed over components and times that share it.
         """
-        slopes = [member.partials(xp, value, *own) for member, own in self._each(xp, params, rank)]
+        slopes = [
+            member.partials(xp, self._allowed(k, value)[0], *own)
+            for k, (member, own) in enumerate(self._each(xp, params, rank))
+        ]
 
         def in_value() -> Any:
             if self.stacked:
@@ -210,13 +218,23 @@ class Components:
                 mine = [component_first(xp, p, rank, n) for p, n in zip(mine, ndims, strict=True)]
             yield member, mine
 
+    def _allowed(self, k: int, value: Any) -> tuple[Any, Any]:
+        """Return values, each that a component does not allow replaced by one that it does.
+
+        And which of them it allows; None if that need not be asked.
+        """
+        inner = self._inner[k]
+        if inner is None:
+            return value, None
+        support = self.members[k].support()
+        inside = support.check(getval(value), *support.bounds)
+        return where(inside, value, inner), inside
+
     def _times(self, xp: Any, weights: Any, slope: Any, event_ndim: int) -> Any:
         """Multiply slopes that have event axes by weights that have none."""
         if event_ndim:
             weights = xp.reshape(weights, np.shape(weights) + (1,) * event_ndim)
-        product = weights * slope
-        # Where one component allows a value that another does not, the slope may be anything.
-        return product if self._alike else where(weights == 0.0, 0.0, product)
+        return weights * slope
 
 
 def component_first(xp: Any, param: Any, rank: int, event_ndim: int = 0) -> Any:
@@ -315,6 +333,20 @@ def _ends(support: Constraint) -> tuple[Any, Any]:
         ends = support.limits or (None, None)
     lower, upper = (end if _number(end) else None for end in ends)
     return lower, upper
+
+
+def _inner_value(support: Constraint) -> float | None:
+    """Return a number inside a set of numbers; None if it is the whole line, or is not known."""
+    if support.event_ndim or not all(map(_number, support.bounds)):
+        return None
+    lower, upper = _ends(support)
+    if lower is None and upper is None:
+        return None
+    if support.integer:
+        return lower if upper is None else upper
+    if lower is None or upper is None:
+        return upper - 1.0 if lower is None else lower + 1.0
+    return 0.5 * (lower + upper)
 
 
 def _furthest(choose: Any, ends: Sequence[Any]) -> Any:
