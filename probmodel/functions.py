@@ -12,7 +12,6 @@ from typing import Any
 import autograd.numpy as anp
 import numpy as np
 from autograd.extend import Box, defvjp_argnums, primitive
-from autograd.numpy.numpy_vjps import unbroadcast_f
 
 from probmodel.distributions import forward
 from probmodel.distributions.components import Components
@@ -167,7 +166,7 @@ def _of_components(parts: Components) -> _Formula:
             last = np.ndim(g) - 1
             weights = xp.transpose(g, (last, *range(last)))
             thunks = parts.pull(xp, weights, value, params, last)
-            return tuple(unbroadcast_f(args[i], lambda full: full)(thunks[i]()) for i in argnums)
+            return tuple(forward.unbroadcast(args[i], thunks[i]()) for i in argnums)
 
         return log_densities(*args), vjp
 

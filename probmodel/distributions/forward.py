@@ -157,7 +157,7 @@ def _scaled(args: Sequence[Array], slopes: bool) -> tuple[Slopes, Array]:
     padding = plan.times >= length
     p, A = np.array(initial.T), np.array(np.moveaxis(transition, 0, -1))
     logs = log_emissions.transpose(2, 1, 0)[:, np.minimum(plan.times, length - 1)]
-    largest = logs.max(axis=0)
+    largest = _over(np.maximum, logs)
     b = np.exp(logs - largest)
     b[:, padding] = 1.0
     value = largest[~padding].sum(axis=0)
@@ -169,16 +169,17 @@ def _scaled(args: Sequence[Array], slopes: bool) -> tuple[Slopes, Array]:
     start = p * b[:, 0]
     ends, total = _run(products[-1], start)
     value = value + scale + total
-    safe &= np.isfinite(value) & (np.add.reduce(start, axis=0) >= _FLOOR)
+    safe &= np.isfinite(value) & (_over(np.add, start) >= _FLOOR)
     if not slopes:
         return Slopes(value, None, None, None), safe
-    before = _go_down(products, ends, forwards=True)[0]
-    after, fine = _go_down(products, _run_back(products[-1]), forwards=False)
+    before = _go_down(products, ends, forwards=True)
+    after = _go_down(products, _run_back(products[-1]), forwards=False)
+    safe &= (_over(np.minimum, after) >= _FLOOR).all(axis=0)
     expected = _mix(before, A[:, :, None])
     expected[:, 0] = p
     ahead = b * after
     states = expected * ahead
-    likelihood = np.add.reduce(states, axis=0)
+    likelihood = _over(np.add, states)
     states /= likelihood
     ahead /= likelihood
     in_initial = ahead[:, 0].T.copy()
@@ -189,7 +190,7 @@ def _scaled(args: Sequence[Array], slopes: bool) -> tuple[Slopes, Array]:
         np.ascontiguousarray(ahead.transpose(2, 1, 0)),
     )
     states = states[:, plan.places].transpose(2, 1, 0)
-    return Slopes(value, states, in_initial, in_transition), safe & fine
+    return Slopes(value, states, in_initial, in_transition), safe
 
 
 def _multiply_up(leaves: Array, rounds: int) -> tuple[list[Array], Array, Array]:
@@ -200,22 +201,23 @@ def _multiply_up(leaves: Array, rounds: int) -> tuple[list[Array], Array, Array]
     The products of every round, scaled; the sum of the logarithms of the scales, (n,); and
     whether nothing that matters underflowed, (n,).
     """
-    series = leaves.shape[-1]
-    products, scale = [leaves], np.zeros(series)
-    safe = (leaves.max(axis=1).min(axis=0) >= _FLOOR).all(axis=0)
+    products, scales = [leaves], []
+    ratios = [_over(np.minimum, _over(np.maximum, leaves.swapaxes(0, 1)))]
     for _ in range(rounds):
         half = products[-1].shape[2] // 2
         left, right = products[-1][:, :, :half], products[-1][:, :, half:]
         product = left[:, 0, None] * right[None, 0]
         for k in range(1, len(leaves)):
             product += left[:, k, None] * right[None, k]
-        rows = product.max(axis=1)
-        largest = rows.max(axis=0)
+        rows = _over(np.maximum, product.swapaxes(0, 1))
+        largest = _over(np.maximum, rows)
         product /= largest
-        safe &= (rows.min(axis=0) >= _FLOOR * largest).all(axis=0)
-        scale += np.log(largest).sum(axis=0)
         products.append(product)
-    return products, scale, safe
+        scales.append(largest)
+        ratios.append(_over(np.minimum, rows) / largest)
+    safe = (np.concatenate(ratios) >= _FLOOR).all(axis=0)
+    scale = np.log(np.concatenate(scales)).sum(axis=0) if scales else np.zeros(leaves.shape[-1])
+    return products, scale, np.asarray(safe)
 
 
 def _run(blocks: Array, start: Array) -> tuple[Array, Array]:
@@ -226,12 +228,12 @@ def _run(blocks: Array, start: Array) -> tuple[Array, Array]:
     The vector before each block, adding up to one, (K, m, n); and the log of the total, (n,).
     """
     found = np.empty(blocks.shape[1:])
-    total = np.add.reduce(start, axis=0)
+    total = _over(np.add, start)
     vector, value = start / total, np.log(total)
     for q in range(blocks.shape[2]):
         found[:, q] = vector
         vector = _mix(vector, blocks[:, :, q])
-        total = np.add.reduce(vector, axis=0)
+        total = _over(np.add, vector)
         vector = vector / total
         value = value + np.log(total)
     return found, value
@@ -244,37 +246,38 @@ def _run_back(blocks: Array) -> Array:
     for q in reversed(range(blocks.shape[2])):
         found[:, q] = vector
         vector = _mix(vector, blocks[:, :, q].swapaxes(0, 1))
-        vector = vector / vector.max(axis=0)
+        vector = vector / _over(np.maximum, vector)
     return found
 
 
-def _go_down(products: list[Array], ends: Array, forwards: bool) -> tuple[Array, Array]:
+def _go_down(products: list[Array], ends: Array, forwards: bool) -> Array:
     """Refine the vectors at blocks to those at single times: (K, m, n) -> (K, S, n).
 
     Forwards, the vector before a block is that before its left half, and goes through that half to
     be the one before the right half; backwards, the other way round.
-
-    Returns
-    -------
-    The vectors, and whether none of their elements came near underflow, (n,).
     """
     states, places, series = products[0].shape[1:]
     found = np.empty((states, places, series))
     found[:, : ends.shape[1]] = ends
-    smallest = (ends.min(axis=0) >= _FLOOR).all(axis=0)
     for matrices in reversed(products[:-1]):
         half = matrices.shape[2] // 2
         whole, new = found[:, :half], found[:, half : 2 * half]
         if forwards:
             through = _mix(whole, matrices[:, :, :half])
-            np.divide(through, np.add.reduce(through, axis=0), out=new)
+            np.divide(through, _over(np.add, through), out=new)
         else:
             through = _mix(whole, matrices[:, :, half:].swapaxes(0, 1))
-            through /= through.max(axis=0)
-            smallest &= (through.min(axis=0) >= _FLOOR).all(axis=0)
             new[:] = whole
-            whole[:] = through
-    return found, smallest
+            np.divide(through, _over(np.maximum, through), out=whole)
+    return found
+
+
+def _over(ufunc: np.ufunc, a: Array) -> Array:
+    """Reduce the first axis, which is short: whole arrays at a time."""
+    result = a[0].copy() if len(a) == 1 else ufunc(a[0], a[1])
+    for row in a[2:]:
+        ufunc(result, row, out=result)
+    return np.asarray(result)
 
 
 def _mix(vectors: Array, matrices: Array) -> Array:
@@ -339,6 +342,13 @@ def _log_sum_vjp(ans: Any, x: Any) -> Any:
 defvjp(_log_sum, _log_sum_vjp)
 
 
+def unbroadcast(arg: Any, derivative: Any) -> Any:
+    """Sum a derivative over the axes along which its argument was broadcast."""
+    if np.shape(derivative) == np.shape(arg):
+        return derivative
+    return unbroadcast_f(arg, lambda full: full)(derivative)
+
+
 def value_and_vjp(argnums: Sequence[int], *args: Any) -> tuple[Any, Any]:
     """Return the log likelihood, and how to take a derivative back to some arguments."""
     value, *slopes = forward_backward(*args)
@@ -347,8 +357,8 @@ def value_and_vjp(argnums: Sequence[int], *args: Any) -> tuple[Any, Any]:
 
 def _vjp(argnums: Sequence[int], slopes: Sequence[Any], args: Sequence[Any]) -> Any:
     def back(g: Any, i: int) -> Any:
-        weighted = anp.reshape(g, np.shape(g) + (1,) * (2, 1, 2)[i]) * slopes[i]
-        return unbroadcast_f(args[i], lambda full: full)(weighted)
+        xp = anp if any(isinstance(a, Box) for a in (g, *args)) else np
+        return unbroadcast(args[i], xp.reshape(g, np.shape(g) + (1,) * (2, 1, 2)[i]) * slopes[i])
 
     return lambda g: tuple(back(g, i) for i in argnums)
 
