@@ -42,7 +42,7 @@ LAYERS = (
 # Samplers and the driver see a log density, never the model behind it.
 BLIND = {"adaptation", "samplers", "inference"}
 MODELLING = {"expressions", "constraints", "distributions", "model", "density"}
-ENTRY_POINTS = {"probmodel", "probmodel.cli", "probmodel.functions"}
+ENTRY_POINTS = {"probmodel", "probmodel.cli"}
 HEAVY = ("arviz", "xarray", "pandas", "matplotlib", "scipy.stats", "probmodel.testing")
 MOST_LINES = 400
 MOST_FUNCTION_LINES = 40  # of code: signature and docstring come on top
