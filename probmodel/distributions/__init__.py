@@ -69,8 +69,8 @@ from probmodel.distributions.log_logistic import LogLogistic
 from probmodel.distributions.logistic import Logistic
 from probmodel.distributions.lognormal import LogNormal
 from probmodel.distributions.matrix_normal import MatrixNormal
-from probmodel.distributions.multi_gp import MultiGP
 from probmodel.distributions.mixture import Mixture
+from probmodel.distributions.multi_gp import MultiGP
 from probmodel.distributions.multinomial import Multinomial
 from probmodel.distributions.multinomial_logit import MultinomialLogit
 from probmodel.distributions.mv_normal import MvNormal
@@ -156,8 +156,8 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "LogLogistic": LogLogistic,
     "LogNormal": LogNormal,
     "MatrixNormal": MatrixNormal,
-    "MultiGP": MultiGP,
     "Mixture": Mixture,
+    "MultiGP": MultiGP,
     "Multinomial": Multinomial,
     "MultinomialLogit": MultinomialLogit,
     "MvNormal": MvNormal,
@@ -249,8 +249,8 @@ __all__ = [
     "LogNormal",
     "Logistic",
     "MatrixNormal",
-    "MultiGP",
     "Mixture",
+    "MultiGP",
     "Multinomial",
     "MultinomialLogit",
     "MvNormal",

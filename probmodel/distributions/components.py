@@ -102,6 +102,12 @@ class Components:
         upper = _furthest(max, [high for _, high in ends])
         return IntegerInterval(lower, upper) if self.discrete else between(lower, upper)
 
+    def event_shape(self, params: Sequence[Any]) -> tuple[int, ...] | None:
+        """Shape of one value, as the parameters of the first one decide it; None if not."""
+        if not self.event_ndim:
+            return ()
+        return self.members[0].event_shape(*params[: len(self._own_ndims[0])])
+
     def log_base(self, value: Array, params: Sequence[Any]) -> Any:
         """Terms that data alone decide, of any component, if they share them."""
         if not self.shares_base or not self.discrete:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.constraints import Simplex
+from probmodel.constraints import RowStochastic, Simplex
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Parameter, Thunk, batch_shape, reduce_to, row_sum
 from probmodel.distributions.components import Components
@@ -16,12 +16,6 @@ from probmodel.distributions.forward import forward_backward, hmm_log_likelihood
 from probmodel.distributions.wrapper import Compound
 from probmodel.expressions import caller_location
 from probmodel.types import Array
-
-
-class _Rows(Simplex):
-    """Rows of probabilities, for messages."""
-
-    name = "rows of probabilities that add up to one each"
 
 
 class HiddenMarkov(Compound):
@@ -60,8 +54,8 @@ class HiddenMarkov(Compound):
         self.emission = Components(self.name, "emission", emission, self.location, time_axes=1)
         self._written = [initial, transition, emission]
         own = {
-            "initial": Parameter(Simplex(), 1, sized=False),
-            "transition": Parameter(_Rows(), 2, sized=False),
+            "initial": Parameter(Simplex(), 1),
+            "transition": Parameter(RowStochastic(), 2),
         }
         self._take_form(
             {**self.emission.parameters, **own},
@@ -77,6 +71,16 @@ class HiddenMarkov(Compound):
     def support(self) -> Constraint:
         """Return the support of the emissions, or a set that contains all of theirs."""
         return self.emission.support()
+
+    def event_shape(self, *params: Array) -> tuple[int, ...] | None:
+        """Shape of one series, if a parameter differs from time to time."""
+        shapes = [
+            np.shape(p)[np.ndim(p) - e :]
+            for p, e in zip(params[:-2], self.event_ndims[1:-2], strict=True)
+        ]
+        length = max((shape[0] for shape in shapes), default=1)
+        inner = self.emission.event_shape(params[:-2])
+        return None if inner is None or length == 1 else (length, *inner)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; NaN where probabilities do not add up to one."""

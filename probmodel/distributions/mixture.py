@@ -66,6 +66,10 @@ class Mixture(Compound):
         """Return the support of the components, or a set that contains all of theirs."""
         return self.components.support()
 
+    def event_shape(self, *params: Array) -> tuple[int, ...] | None:
+        """Shape of one value of a component."""
+        return self.components.event_shape(params[:-1])
+
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; NaN where the weights are no probabilities."""
         return logsumexp(self._joint(xp, value, params)[1], axis=0)

@@ -15,18 +15,13 @@ from probmodel.functions.quadrature import integrate_1d
 from probmodel.functions.scan import scan
 
 __all__ = [
-    "integrate_1d",
-    "interpolate",
-    "linear_recurrence",
-    "matrix_recurrence",
-    "scan",
-    "solve_newton",
-    "solve_ode",
     "component_log_densities",
     "component_probabilities",
     "hmm_log_likelihood",
     "integrate_1d",
     "interpolate",
+    "linear_recurrence",
+    "matrix_recurrence",
     "most_likely_states",
     "scan",
     "solve_newton",

@@ -149,7 +149,7 @@ def bound(initial=START, change=ALPHA / 10, mean=2, y=Y):
     ("changed", "error", "message"),
     [
         ({"initial": [0.5, 0.6]}, ModelError, "HiddenMarkov's initial must be simplex"),
-        ({"change": ALPHA}, ModelError, "transition must be rows of probabilities"),
+        ({"change": ALPHA}, ModelError, "transition must be a row-stochastic matrix"),
         ({"change": START}, ShapeError, "transition must be a matrix"),
         ({"change": np.ones((3, 2)) / 2}, ShapeError, r"transition of shape \(3, 2\).*square"),
         ({"initial": np.ones(3) / 3}, ShapeError, r"initial of shape \(3,\)"),
@@ -183,6 +183,20 @@ def test_a_length_that_is_not_given_is_asked_for():
 
     with pytest.raises(ShapeError, match="size of a HiddenMarkov does not follow"):
         Unknown()
+
+
+def test_a_length_follows_from_parameters_that_differ_in_time():
+    class Known(Model):
+        loc = param(d.Normal(0, 1), shape=(7, 2))
+        y = observed(d.HiddenMarkov(START, ALPHA / 10, d.Normal(loc, 1.0)))
+
+    class Vectors(Model):
+        loc = param(d.Normal(0, 1), shape=(7, 1, 3))
+        spread = np.stack([np.eye(3), 2.0 * np.eye(3)])
+        y = observed(d.HiddenMarkov(START, ALPHA / 10, d.MvNormal(loc, covariance=spread)))
+
+    assert "(7)\n" in f"{Known()}\n".split("observed")[1]
+    assert "(7, 3)\n" in f"{Vectors()}\n".split("observed")[1]
 
 
 def test_printing_shows_the_chain_and_the_emission():
