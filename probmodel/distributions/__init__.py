@@ -52,8 +52,8 @@ from probmodel.distributions.gumbel import Gumbel
 from probmodel.distributions.half_cauchy import HalfCauchy
 from probmodel.distributions.half_normal import HalfNormal
 from probmodel.distributions.half_student_t import HalfStudentT
-from probmodel.distributions.hilbert_space_gp import HilbertSpaceGP
 from probmodel.distributions.hidden_markov import HiddenMarkov
+from probmodel.distributions.hilbert_space_gp import HilbertSpaceGP
 from probmodel.distributions.hurdle import Hurdle
 from probmodel.distributions.hypergeometric import Hypergeometric
 from probmodel.distributions.icar import ICAR
@@ -99,8 +99,8 @@ from probmodel.distributions.wiener import Wiener
 from probmodel.distributions.wishart import Wishart
 from probmodel.distributions.wishart_cholesky import WishartCholesky
 from probmodel.distributions.yule_simon import YuleSimon
-from probmodel.distributions.zero_sum_normal import ZeroSumNormal
 from probmodel.distributions.zero_inflated import ZeroInflated
+from probmodel.distributions.zero_sum_normal import ZeroSumNormal
 
 DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "Affine": Affine,
@@ -234,8 +234,8 @@ __all__ = [
     "HalfCauchy",
     "HalfNormal",
     "HalfStudentT",
-    "HilbertSpaceGP",
     "HiddenMarkov",
+    "HilbertSpaceGP",
     "Hurdle",
     "Hypergeometric",
     "InvChiSquare",
@@ -283,7 +283,7 @@ __all__ = [
     "Wishart",
     "WishartCholesky",
     "YuleSimon",
-    "ZeroSumNormal",
     "ZeroInflated",
+    "ZeroSumNormal",
     "kernels",
 ]

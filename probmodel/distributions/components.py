@@ -54,16 +54,18 @@ class Components:
         self.event_ndim, self.discrete = self.members[0].event_ndim, self.members[0].discrete
         self.parameters: dict[str, Parameter] = {}
         self.args: dict[str, Any] = {}
-        self._own_ndims: list[list[int]] = []  # of each member's parameters, by themselves
-        self._axes = time_axes + self.stacked  # put before those
+        self._own: list[list[Parameter]] = []  # each member's parameters, by themselves
+        self._axes = time_axes + self.stacked  # put before theirs
         for k, member in enumerate(self.members):
             prefix = label if self.stacked else f"{label}[{k}]"
             for name, spec in member.parameters.items():
-                ndim = self._axes + spec.event_ndim
-                self.parameters[f"{prefix}.{name}"] = Parameter(spec.constraint, ndim)
+                # What is known from data, such as points, has no axes but its own.
+                ndim = spec.event_ndim + (0 if spec.known else self._axes)
+                full = spec._replace(event_ndim=ndim, default=None)
+                self.parameters[f"{prefix}.{name}"] = full
                 arg = member.args[name]
                 self.args[f"{prefix}.{name}"] = _pad_axes(arg, spec.event_ndim, ndim)
-            self._own_ndims.append([s.event_ndim for s in member.parameters.values()])
+            self._own.append(list(member.parameters.values()))
         supports = [member.support() for member in self.members]
         self._alike = _alike(supports)
         self._inner = [None if self._alike else _inner_value(s) for s in supports]
@@ -106,7 +108,7 @@ class Components:
         """Shape of one value, as the parameters of the first one decide it; None if not."""
         if not self.event_ndim:
             return ()
-        return self.members[0].event_shape(*params[: len(self._own_ndims[0])])
+        return self.members[0].event_shape(*params[: len(self._own[0])])
 
     def log_base(self, value: Array, params: Sequence[Any]) -> Any:
         """Terms that data alone decide, of any component, if they share them."""
@@ -172,14 +174,14 @@ class Components:
             return sum(parts[1:], parts[0])
 
         def in_parameter(k: int, i: int, param: Any) -> Any:
-            ndim = self._own_ndims[k][i]
+            ndim = self._own[k][i].event_ndim
             g = weights if self.stacked else weights[k]
             full = self._times(xp, g, slopes[k][i + 1](), ndim)
             if self.stacked:
                 full = _move_axis(xp, full, 0, np.ndim(full) - 1 - ndim)
             return _fitted(xp, full, np.shape(param)[np.ndim(param) - self._axes - ndim :])
 
-        positions = [(k, i) for k, own in enumerate(self._own_ndims) for i in range(len(own))]
+        positions = [(k, i) for k, own in enumerate(self._own) for i in range(len(own))]
         return [
             in_value,
             *(
@@ -217,11 +219,14 @@ class Components:
         self, xp: Any, params: Sequence[Any], rank: int
     ) -> Iterator[tuple[Distribution, list[Any]]]:
         """Yield each member with its parameters, the component axis in front of batch axes."""
-        own = iter(params)
-        for member, ndims in zip(self.members, self._own_ndims, strict=True):
-            mine = [next(own) for _ in ndims]
-            if self.stacked:
-                mine = [component_first(xp, p, rank, n) for p, n in zip(mine, ndims, strict=True)]
+        rest = iter(params)
+        for member, specs in zip(self.members, self._own, strict=True):
+            mine = [
+                component_first(xp, p, rank, spec.event_ndim)
+                if self.stacked and not spec.known
+                else p
+                for spec, p in zip(specs, rest, strict=False)
+            ]
             yield member, mine
 
     def _allowed(self, k: int, value: Any) -> tuple[Any, Any]:

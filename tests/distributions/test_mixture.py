@@ -160,6 +160,36 @@ def test_whole_number_parameters_of_components():
         assert np.exp(actual) == pytest.approx(w @ stats.binom(n, p).pmf(y), abs=1e-15)
 
 
+@pytest.mark.parametrize("listed", [False, True])
+def test_components_may_have_parameters_that_come_from_data(listed):
+    t = np.array([0.0, 0.4, 1.5])
+    w, lengths, curve = np.array([0.3, 0.7]), np.array([0.5, 2.0]), np.array([0.2, 0.1, -0.7])
+
+    def process(length):
+        return d.GaussianProcess(d.kernels.ExpQuad(1.0, length), t)
+
+    def components(length):
+        return [process(length[0]), process(length[1])] if listed else process(length)
+
+    class Curves(Model):
+        length = param(d.HalfNormal(1), shape=2)
+        y = observed(d.Mixture(w, components(length)), dims="time")
+
+    density = as_posterior(Curves(y=curve))
+    x = np.log(lengths)[None]
+    terms = []
+    for k in range(2):
+        one = process(lengths[k])
+        terms.append(np.log(w[k]) + one.log_density(np, curve, *one.args.values()))
+    mixture = d.Mixture(w, components(lengths))
+    params = [np.asarray(p) for p in mixture.args.values()]
+    actual = mixture.log_density(np, curve, *params)
+    assert actual == pytest.approx(logsumexp(terms), rel=1e-12)
+    prior = stats.halfnorm(0, 1).logpdf(lengths).sum() + x.sum()
+    assert density.log_density(x)[0] == pytest.approx(logsumexp(terms) + prior)
+    np.testing.assert_allclose(density(x).grad, gradient_by_differences(density, x), rtol=1e-5)
+
+
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
 def test_distribution_functions_are_mixed(sign):
     dist = d.Mixture([0.5, 0.5], d.Normal([0.0, 1.0], 1.0))
