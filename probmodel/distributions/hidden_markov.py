@@ -9,10 +9,11 @@ import numpy as np
 
 from probmodel.constraints import RowStochastic, Simplex
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Parameter, Thunk, batch_shape, reduce_to, row_sum
+from probmodel.distributions.base import Parameter, Thunk
 from probmodel.distributions.components import Components
 from probmodel.distributions.domain import where_simplex
 from probmodel.distributions.forward import forward_backward, hmm_log_likelihood
+from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
 from probmodel.distributions.wrapper import Compound
 from probmodel.expressions import caller_location
 from probmodel.types import Array
