@@ -78,6 +78,7 @@ RULES: dict[str, Rule] = {
     "ravel": shapes.to_shape,
     "expand_dims": shapes.to_shape,
     "squeeze": shapes.to_shape,
+    "pad_axes": shapes.to_shape,
     "broadcast_to": shapes.broadcast_to,
     "repeat": shapes.repeat,
     "flip": shapes.flip,

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 _LINEAR = {
     "add", "subtract", "negative", "positive", "sum", "mean", "cumsum", "diff", "trace", "diag",
     "tril", "triu", "transpose", "swapaxes", "reshape", "ravel", "expand_dims", "squeeze",
-    "broadcast_to", "repeat", "flip", "roll", "concatenate", "stack", "getitem",
+    "pad_axes", "broadcast_to", "repeat", "flip", "roll", "concatenate", "stack", "getitem",
 }  # fmt: skip
 _PRODUCTS = {"multiply", "matmul", "dot", "outer"}
 _LINEAR_IN = {"divide": {0}, "solve": {1}, "where": {1, 2}}

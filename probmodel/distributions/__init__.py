@@ -52,7 +52,9 @@ from probmodel.distributions.gumbel import Gumbel
 from probmodel.distributions.half_cauchy import HalfCauchy
 from probmodel.distributions.half_normal import HalfNormal
 from probmodel.distributions.half_student_t import HalfStudentT
+from probmodel.distributions.hidden_markov import HiddenMarkov
 from probmodel.distributions.hilbert_space_gp import HilbertSpaceGP
+from probmodel.distributions.hurdle import Hurdle
 from probmodel.distributions.hypergeometric import Hypergeometric
 from probmodel.distributions.icar import ICAR
 from probmodel.distributions.inv_chi_square import InvChiSquare
@@ -67,6 +69,7 @@ from probmodel.distributions.log_logistic import LogLogistic
 from probmodel.distributions.logistic import Logistic
 from probmodel.distributions.lognormal import LogNormal
 from probmodel.distributions.matrix_normal import MatrixNormal
+from probmodel.distributions.mixture import Mixture
 from probmodel.distributions.multi_gp import MultiGP
 from probmodel.distributions.multinomial import Multinomial
 from probmodel.distributions.multinomial_logit import MultinomialLogit
@@ -96,6 +99,7 @@ from probmodel.distributions.wiener import Wiener
 from probmodel.distributions.wishart import Wishart
 from probmodel.distributions.wishart_cholesky import WishartCholesky
 from probmodel.distributions.yule_simon import YuleSimon
+from probmodel.distributions.zero_inflated import ZeroInflated
 from probmodel.distributions.zero_sum_normal import ZeroSumNormal
 
 DISTRIBUTIONS: dict[str, type[Distribution]] = {
@@ -136,6 +140,8 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "HalfNormal": HalfNormal,
     "HalfStudentT": HalfStudentT,
     "HilbertSpaceGP": HilbertSpaceGP,
+    "HiddenMarkov": HiddenMarkov,
+    "Hurdle": Hurdle,
     "Hypergeometric": Hypergeometric,
     "ICAR": ICAR,
     "InvChiSquare": InvChiSquare,
@@ -150,6 +156,7 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "LogLogistic": LogLogistic,
     "LogNormal": LogNormal,
     "MatrixNormal": MatrixNormal,
+    "Mixture": Mixture,
     "MultiGP": MultiGP,
     "Multinomial": Multinomial,
     "MultinomialLogit": MultinomialLogit,
@@ -180,6 +187,7 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
     "Wiener": Wiener,
     "YuleSimon": YuleSimon,
     "ZeroSumNormal": ZeroSumNormal,
+    "ZeroInflated": ZeroInflated,
 }
 
 __all__ = [
@@ -226,7 +234,9 @@ __all__ = [
     "HalfCauchy",
     "HalfNormal",
     "HalfStudentT",
+    "HiddenMarkov",
     "HilbertSpaceGP",
+    "Hurdle",
     "Hypergeometric",
     "InvChiSquare",
     "InverseGamma",
@@ -239,6 +249,7 @@ __all__ = [
     "LogNormal",
     "Logistic",
     "MatrixNormal",
+    "Mixture",
     "MultiGP",
     "Multinomial",
     "MultinomialLogit",
@@ -272,6 +283,7 @@ __all__ = [
     "Wishart",
     "WishartCholesky",
     "YuleSimon",
+    "ZeroInflated",
     "ZeroSumNormal",
     "kernels",
 ]

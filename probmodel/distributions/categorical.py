@@ -11,12 +11,9 @@ from probmodel.constraints import Simplex
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter, Thunk
 from probmodel.distributions.categorical_logit import categories, indicators
-from probmodel.distributions.domain import where_valid
+from probmodel.distributions.domain import SUM_TOLERANCE, where_valid
 from probmodel.special import xlogy
 from probmodel.types import Array
-
-# How far from one the probabilities may add up to, as rounding leaves them.
-_SUM_TOLERANCE = 1e-8
 
 
 class Categorical(Distribution):
@@ -46,7 +43,7 @@ class Categorical(Distribution):
         (p,) = params
         chosen, possible = indicators(value, p.shape[-1])
         total = xp.sum(where_valid(xp, p >= 0, p), axis=-1)
-        valid = where_valid(xp, abs(total - 1.0) < _SUM_TOLERANCE, 0.0)
+        valid = where_valid(xp, abs(total - 1.0) < SUM_TOLERANCE, 0.0)
         return xp.sum(xlogy(1.0 * chosen, p), axis=-1) + possible + valid
 
     def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:

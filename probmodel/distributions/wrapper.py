@@ -1,9 +1,9 @@
-"""What distributions made of another distribution share."""
+"""What distributions made of other distributions share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from autograd import elementwise_grad
@@ -14,11 +14,24 @@ from probmodel.expressions import caller_location
 from probmodel.types import Array
 
 
-class Wrapper(Distribution):
+class Compound(Distribution):
+    """A distribution made of others."""
+
+    def written(self) -> list[tuple[str | None, Any]]:
+        """Return its arguments as they are printed: names, None by position, and values.
+
+        A value is a distribution, a list of distributions, or what a parameter is given as.
+        """
+        raise NotImplementedError
+
+
+class Wrapper(Compound):
     """A distribution made of another one.
 
     Its parameters are those of ``dist``, named ``"dist.<name>"``, followed by its own.
     """
+
+    place: ClassVar[str] = "first"  # of the distribution among the arguments, for messages
 
     def __init__(
         self, dist: Distribution, own: dict[str, Parameter], values: dict[str, Any]
@@ -26,7 +39,7 @@ class Wrapper(Distribution):
         self.location = caller_location()
         if not isinstance(dist, Distribution):
             raise ModelError(
-                f"{self.name} takes a distribution first, {type(dist).__name__} was given.",
+                f"{self.name} takes a distribution {self.place}, {type(dist).__name__} was given.",
                 location=self.location,
                 given=dist,
             )
@@ -42,6 +55,11 @@ class Wrapper(Distribution):
     def objection(self, event: tuple[int, ...], *params: Array | None) -> str:
         """Objection of ``dist``."""
         return self.dist.objection(event, *params[: len(self.dist.parameters)])
+
+    def written(self) -> list[tuple[str | None, Any]]:
+        """Return the distribution inside, and its own arguments by name."""
+        own = {name: arg for name, arg in self.args.items() if not name.startswith("dist.")}
+        return [(None, self.dist), *own.items()]
 
 
 def elementwise_partials(

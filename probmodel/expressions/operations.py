@@ -85,6 +85,12 @@ def _getitem(x: Any, index: Any) -> Any:
     return np.asarray(x)[index]
 
 
+def _pad_axes(x: Any, least: int, ndim: int) -> Any:
+    """Put axes of length one in front, up to ``ndim``, if there are ``least`` axes or more."""
+    x = np.asarray(x)
+    return x if x.ndim < least else x.reshape((1,) * (ndim - x.ndim) + x.shape)
+
+
 def _call(*args: Any, function: Callable[..., Any], event_ndims: Any, primitive: Any = None) -> Any:
     """Evaluate a formula written for a NumPy-like namespace, which comes first."""
     return function(np, *args)
@@ -205,6 +211,7 @@ OPERATIONS: dict[str, Operation] = {
     "stack": Operation("stack", np.stack, ("arrays",), {"axis": 0}),
     "getitem": Operation("getitem", _getitem, ("x", "index")),
     "call": Operation("call", _call),
+    "pad_axes": Operation("pad_axes", _pad_axes),
     "cholesky": Operation("cholesky", np.linalg.cholesky, ("a",)),
     "inv": Operation("inv", np.linalg.inv, ("a",)),
     "solve": Operation("solve", np.linalg.solve, ("a", "b")),
@@ -283,7 +290,8 @@ def operation_for(function: Callable[..., Any]) -> Operation:
 
 def supported_functions() -> list[str]:
     """Names of the functions that a model may call on symbols, for the documentation."""
-    special = {"call", "getitem", *(n for n, op in OPERATIONS.items() if op.probe is not None)}
+    special = {"call", "getitem", "pad_axes"}
+    special.update(name for name, op in OPERATIONS.items() if op.probe is not None)
     return sorted(OPERATIONS.keys() - special)
 
 

@@ -116,6 +116,8 @@ class _Printer:
 
     def _apply(self, node: Apply) -> tuple[str, int]:
         name, args = node.operation.name, node.args
+        if name == "pad_axes":
+            return self.show(args[0])
         if name in _INFIX and len(args) == 2:
             return self._infix(name, args)
         if name == "negative":
@@ -162,7 +164,11 @@ class _Printer:
             parts = [*(self.name(c.name) for c in closures), self._argument(node.args[0]), "..."]
             return self._called(name, parts)
         parts = [self._argument(arg) for arg in node.args]
-        parts += [f"{k}={v}" for k, v in node.kwargs.items() if v != node.operation.options.get(k)]
+        if name == "call":
+            name = node.kwargs["function"].__name__
+        else:
+            options = node.operation.options
+            parts += [f"{k}={v}" for k, v in node.kwargs.items() if v != options.get(k)]
         return self._called(name, parts)
 
     def _called(self, name: str, parts: list[str]) -> str:

@@ -1,5 +1,12 @@
-"""Functions of a model's symbols beyond NumPy's: recurrences, solvers, integrals."""
+"""Functions of a model's symbols beyond NumPy's: recurrences, solvers, integrals, hidden states."""
 
+from probmodel.functions.components import (
+    component_log_densities,
+    component_probabilities,
+    hmm_log_likelihood,
+    most_likely_states,
+    state_probabilities,
+)
 from probmodel.functions.interpolation import interpolate
 from probmodel.functions.linear import linear_recurrence, matrix_recurrence
 from probmodel.functions.newton import solve_newton
@@ -8,11 +15,16 @@ from probmodel.functions.quadrature import integrate_1d
 from probmodel.functions.scan import scan
 
 __all__ = [
+    "component_log_densities",
+    "component_probabilities",
+    "hmm_log_likelihood",
     "integrate_1d",
     "interpolate",
     "linear_recurrence",
     "matrix_recurrence",
+    "most_likely_states",
     "scan",
     "solve_newton",
     "solve_ode",
+    "state_probabilities",
 ]

@@ -100,7 +100,8 @@ def _check_constants(
         distribution.args.items(), distribution.parameters.values(), params, strict=True
     ):
         if value.ndim < spec.event_ndim:
-            kind = {1: "a vector", 2: "a matrix"}[spec.event_ndim]
+            kinds = {1: "a vector", 2: "a matrix"}
+            kind = kinds.get(spec.event_ndim, f"an array of {spec.event_ndim} axes")
             raise ShapeError(
                 f"{declaration.title}: {distribution.name}'s {name} must be {kind}; got shape "
                 f"{value.shape}.",

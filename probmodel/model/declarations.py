@@ -106,8 +106,8 @@ class Parameter(Declaration):
         if self.prior is not None and self.prior.discrete:
             raise ModelError(
                 f"a param cannot have the discrete prior {self.prior.name}: gradient-based methods "
-                "need continuous parameters. Sum it out of the likelihood with potential(...) and "
-                "np.logaddexp.",
+                "need continuous parameters. Sum it out of the likelihood: with Mixture, "
+                "HiddenMarkov, or potential(...) and np.logaddexp.",
                 location=self.location,
                 prior=self.prior.name,
             )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from probmodel.distributions.base import Distribution
+from probmodel.distributions.wrapper import Compound
 from probmodel.expressions import Expression
 from probmodel.expressions.printing import latex_name, to_latex, to_text
 from probmodel.model.binding import Binding
@@ -74,29 +74,31 @@ def _line(declaration: Declaration) -> str:
 
 def distribution_text(distribution: Distribution) -> str:
     """Return a distribution with its arguments, as it is written in a model."""
-    parts = _arguments(distribution, distribution_text, to_text)
-    return f"{distribution.name}({', '.join(parts)})"
+    return f"{distribution.name}({', '.join(_arguments(distribution, latex=False))})"
 
 
-def _arguments(
-    distribution: Distribution,
-    show_distribution: Callable[[Distribution], str],
-    show: Callable[[Any], str],
-) -> list[str]:
-    """Return the printed arguments; a wrapper shows the distribution inside, and names its own."""
-    inside = getattr(distribution, "dist", None)
-    if isinstance(inside, Distribution):
-        own = {k: v for k, v in distribution.args.items() if not k.startswith("dist.")}
-        return [show_distribution(inside), *_named(own, show)]
+def _arguments(distribution: Distribution, latex: bool) -> list[str]:
+    """Return the printed arguments; a distribution made of others shows those."""
+    if isinstance(distribution, Compound):
+        return [_argument(name, value, latex) for name, value in distribution.written()]
     kernel = getattr(distribution, "kernel", None)
     if kernel is not None:
-        return [type(kernel).__name__, *_named(distribution.args, show)]
-    return [show(argument) for argument in distribution.args.values()]
+        named = [_argument(name, value, latex) for name, value in distribution.args.items()]
+        return [type(kernel).__name__, *named]
+    return [_argument(None, value, latex) for value in distribution.args.values()]
 
 
-def _named(arguments: dict[str, Any], show: Callable[[Any], str]) -> list[str]:
-    escaped = {k: k.replace("_", r"\_") if show is to_latex else k for k in arguments}
-    return [f"{escaped[k]}={show(v)}" for k, v in arguments.items()]
+def _argument(name: str | None, value: Any, latex: bool) -> str:
+    """Return ``name=value``, or a value: an expression, a distribution or a list of those."""
+    if name is not None:
+        shown = name.replace("_", r"\_") if latex else name
+        return f"{shown}={_argument(None, value, latex)}"
+    if isinstance(value, Distribution):
+        return distribution_latex(value) if latex else distribution_text(value)
+    if isinstance(value, list | tuple) and any(isinstance(v, Distribution) for v in value):
+        inside = ", ".join(_argument(None, v, latex) for v in value)
+        return rf"\left[{inside}\right]" if latex else f"[{inside}]"
+    return to_latex(value) if latex else to_text(value)
 
 
 def _bounds_text(bounds: dict[str, Any]) -> str:
@@ -132,5 +134,5 @@ def model_latex(model: Model) -> str:
 
 def distribution_latex(distribution: Distribution) -> str:
     """Return a distribution with its arguments as LaTeX."""
-    arguments = ", ".join(_arguments(distribution, distribution_latex, to_latex))
+    arguments = ", ".join(_arguments(distribution, latex=True))
     return rf"\operatorname{{{distribution.name}}}\left({arguments}\right)"

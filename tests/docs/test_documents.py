@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import probmodel.errors
+import probmodel.functions
 from probmodel import LogDensity, infer
 from probmodel.cli import main
 from probmodel.constraints import CONSTRAINTS
@@ -182,6 +183,17 @@ def test_distributions_are_listed_with_their_parameters():
     process = re.search(r"`GaussianProcess\((.*?)\)`", text)
     listed["GaussianProcess"] = process[1].split(", ")
     assert listed == {name: parameters_of(kind) for name, kind in DISTRIBUTIONS.items()}
+
+
+def test_functions_for_hidden_states_are_listed_with_their_arguments():
+    listed = calls(
+        section("docs/modelling-language.md", "## Functions for hidden components and states")
+    )
+    assert {name: arguments for name, (arguments, _) in listed.items()} == {
+        name: list(inspect.signature(function).parameters)
+        for name, function in vars(probmodel.functions).items()
+        if getattr(function, "__module__", "") == "probmodel.functions.components"
+    }
 
 
 def test_number_of_distributions_in_the_readme():

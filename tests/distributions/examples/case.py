@@ -26,6 +26,7 @@ class Case(NamedTuple):
     tangent : projections onto the directions in which an argument may move, by position
     edges : where the support ends or the density jumps, as a function of the parameters
     outcomes : all values of a discrete distribution that matter, stacked, as such a function
+    atoms : values of a continuous distribution that have a probability, which is their density
     """
 
     dist: Any
@@ -39,6 +40,7 @@ class Case(NamedTuple):
     tangent: dict[int, Callable[[Any], Any]] = {}  # noqa: RUF012 (read only)
     edges: Callable[..., Sequence[float]] = lambda *params: ()
     outcomes: Callable[..., Any] = lambda *params: np.arange(200)
+    atoms: Sequence[float] = ()
 
 
 def known(dist: Any) -> list[bool]:

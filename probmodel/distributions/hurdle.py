@@ -1,0 +1,89 @@
+"""Zero with a probability of its own, and a distribution for what is not zero."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from probmodel.distributions.base import Thunk
+from probmodel.distributions.zeros import WithZeros
+from probmodel.errors import ModelError
+from probmodel.special import inverse_expm1, log1m_exp, where
+from probmodel.types import Array
+
+_TRIES = 1000
+
+
+class Hurdle(WithZeros):
+    r"""Zero with probability ``p``; otherwise a distribution given that it is not zero.
+
+    .. math:: P(0) = p, \qquad p(y) = (1 - p) \frac{f(y)}{1 - f(0)}, \quad y \ne 0
+
+    Parameters
+    ----------
+    p : probability of zero, :math:`0 \le p \le 1`
+    dist : a distribution :math:`f` of counts or of real numbers; for these :math:`f(0)` counts as
+        zero in the denominator
+
+    Notes
+    -----
+    With a continuous ``dist`` it is for observed data, for it has a point mass at zero. Stan: two
+    terms. SciPy: none. One number per batch element.
+
+    References
+    ----------
+    Mullahy (1986), Specification and testing of some modified count data models. Journal of
+    Econometrics 33.
+
+    Raises
+    ------
+    ModelError
+        If a value of ``dist`` is not a single number.
+    """
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density without the terms of `log_base`; at zero log probability: batch shape."""
+        inner, p = self._split(xp, params)
+        other = xp.log1p(-p) + self.dist.log_kernel(xp, self._nonzero(value), *inner)
+        if self.discrete:
+            other = other - log1m_exp(-self._log_mass_at_zero(xp, inner))
+        # What makes the distribution invalid has no density at zero either.
+        invalid = where(xp.isnan(other), other, 0.0)
+        return where(value == 0, xp.log(p) + invalid, other)
+
+    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+        """Return derivatives in value, the parameters of ``dist`` and ``p``."""
+        inner, p = self._split(xp, params)
+        zero = value == 0
+        in_value, *slopes = self.dist.partials(xp, self._nonzero(value), *inner)
+        odds: Any = 0.0
+        at_zero: Sequence[Thunk] = [lambda: 0.0 for _ in inner]
+        if self.discrete:
+            odds = inverse_expm1(-self._log_mass_at_zero(xp, inner))
+            at_zero = self._slopes_at_zero(xp, inner)
+        return (
+            lambda: where(zero, 0.0, in_value()),
+            *(
+                lambda a=a, b=b: where(zero, 0.0, b() + odds * a())
+                for a, b in zip(at_zero, slopes, strict=True)
+            ),
+            lambda: where(zero, 1.0 / p, -1.0 / (1.0 - p)),
+        )
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw values of shape ``shape``; those of ``dist`` are drawn again until not zero."""
+        *inner, p = params
+        draws = self.dist.sample(rng, shape, *inner)
+        unwanted = rng.random(shape) < p
+        for _ in range(_TRIES):
+            again = (draws == 0) & ~unwanted
+            if not again.any():
+                return np.where(unwanted, 0, draws).astype(draws.dtype)
+            draws = np.where(again, self.dist.sample(rng, shape, *inner), draws)
+        raise ModelError(
+            f"Hurdle: {_TRIES} draws of {self.dist.name} were all zero, so that one that is not "
+            "cannot be drawn.",
+            location=self.location,
+        )

@@ -1,0 +1,157 @@
+"""Finite mixtures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from probmodel.constraints import Simplex
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import Parameter, Thunk
+from probmodel.distributions.components import Components, component_first
+from probmodel.distributions.domain import where_simplex
+from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
+from probmodel.distributions.wrapper import Compound
+from probmodel.expressions import caller_location
+from probmodel.special import logsumexp
+from probmodel.types import Array
+
+
+class Mixture(Compound):
+    r"""Mixture of K distributions, with the component of each value summed out.
+
+    .. math:: p(y) = \sum_{k=1}^K w_k\, p_k(y)
+
+    Parameters
+    ----------
+    weights : probabilities :math:`w` of the components, (K,)
+    components : a list of K distributions, all discrete or all continuous; or one distribution
+        whose parameters have an axis of length K behind their batch axes, such as
+        ``Normal(mu, sigma)`` with vectors ``mu`` and ``sigma``. Parameters without such an axis
+        are those of all components.
+
+    Notes
+    -----
+    One value per batch element, of the kind that the components have. Weights of shape (n, K)
+    differ from element to element, and so do parameters of shape (n, K). Stan: ``log_mix``. SciPy:
+    none.
+
+    Raises
+    ------
+    ModelError
+        If the components are no distributions, or their values are of different kinds.
+
+    References
+    ----------
+    McLachlan and Peel (2000), Finite Mixture Models.
+    """
+
+    def __init__(self, weights: Any, components: Any) -> None:
+        self.location = caller_location()
+        self.components = Components(self.name, "components", components, self.location)
+        self._weights, self._given = weights, components
+        self._take_form(
+            {**self.components.parameters, "weights": Parameter(Simplex(), 1)},
+            self.components.event_ndim,
+            self.components.discrete,
+        )
+        self.args = {**self.components.args, "weights": weights}
+
+    def written(self) -> list[tuple[str | None, Any]]:
+        """Return weights and components."""
+        return [(None, self._weights), (None, self._given)]
+
+    def support(self) -> Constraint:
+        """Return the support of the components, or a set that contains all of theirs."""
+        return self.components.support()
+
+    def event_shape(self, *params: Array) -> tuple[int, ...] | None:
+        """Shape of one value of a component."""
+        return self.components.event_shape(params[:-1])
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density: batch shape; NaN where the weights are no probabilities."""
+        return logsumexp(self._joint(xp, value, params)[1], axis=0)
+
+    def log_base(self, value: Array, *params: Any) -> Any:
+        """Terms that depend on observed data alone, where all components share them."""
+        return self.components.log_base(value, params[:-1])
+
+    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+        """Return derivatives with respect to value, parameters of the components and weights."""
+        logs, joint = self._joint(xp, value, params)
+        total = logsumexp(joint, axis=0)
+        return self._slopes(xp, xp.exp(joint - total), logs, total, value, params)
+
+    def _slopes(
+        self, xp: Any, shares: Any, logs: Any, total: Any, value: Any, params: Sequence[Any]
+    ) -> Sequence[Thunk]:
+        """Thunks of all derivatives, given posterior probabilities of components."""
+
+        def in_weights() -> Any:
+            ratio = xp.exp(logs - total)
+            return xp.transpose(ratio, (*range(1, np.ndim(ratio)), 0))
+
+        rank = np.ndim(shares) - 1
+        return [*self.components.pull(xp, shares, value, params[:-1], rank), in_weights]
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw variates of shape ``shape``: a component for each, then its value."""
+        *inner, weights = params
+        batch = shape[: len(shape) - self.event_ndim]
+        below = rng.random(batch)[..., None] >= np.cumsum(weights, axis=-1)[..., :-1]
+        chosen = np.sum(below, axis=-1)
+        return self.components.sample(rng, shape, chosen, np.shape(weights)[-1], inner)
+
+    @property
+    def has_cdf(self) -> bool:
+        """Whether all components have a distribution function."""
+        return self.components.has_cdf
+
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values up to ``x``."""
+        return logsumexp(self._joint(xp, x, params, "log_cdf")[1], axis=0)
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values above ``x``."""
+        return logsumexp(self._joint(xp, x, params, "log_ccdf")[1], axis=0)
+
+    def _joint(
+        self, xp: Any, value: Any, params: Sequence[Any], method: str = ""
+    ) -> tuple[Any, Any]:
+        """Log densities of the components, and these plus log weights: (K, *batch) each.
+
+        ``method`` evaluates something else of the components in the place of log densities.
+        """
+        *inner, weights = params
+        args = zip((value, *params), self.event_ndims, strict=True)
+        rank = max(np.ndim(a) - e for a, e in args)
+        if method:
+            logs = self.components.evaluate(method, xp, value, inner, rank)
+        else:
+            logs = self.components.log_densities(xp, value, inner, rank)
+        count = np.shape(weights)[-1]
+        if len(logs) != count:
+            raise ValueError(f"there are {count} weights for {len(logs)} components")
+        return logs, logs + component_first(xp, xp.log(where_simplex(xp, weights)), rank)
+
+    def _summed(
+        self, wanted: Sequence[int], value: Array, *params: Array
+    ) -> tuple[Array, list[Array]]:
+        """Sum of the log density per chain, with partials: both need the same exponentials."""
+        args = (value, *params)
+        batch = batch_shape(args, self.event_ndims)
+        logs, joint = self._joint(np, value, params)
+        largest = joint.max(axis=0)
+        largest = np.where(np.isfinite(largest), largest, 0.0)
+        shares = np.exp(np.subtract(joint, largest, out=joint), out=joint)
+        total = np.add.reduce(shares, axis=0)
+        terms = np.log(total) + largest
+        logp = row_sum(np.broadcast_to(terms, batch), batch)
+        if not wanted:
+            return logp, []
+        shares /= total
+        slopes = self._slopes(np, shares, logs, terms, value, params)
+        return logp, [reduce_to(args[i], slopes[i](), batch, self.event_ndims[i]) for i in wanted]

@@ -1,0 +1,178 @@
+"""Functions for hidden components and states, of symbols and of draws."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from probmodel import Model, check_model, data, deterministic, infer, observed, param, potential
+from probmodel import distributions as d
+from probmodel.constraints import PositiveOrdered
+from probmodel.density import as_posterior
+from probmodel.errors import ModelError, ShapeError
+from probmodel.functions import (
+    component_log_densities,
+    component_probabilities,
+    hmm_log_likelihood,
+    most_likely_states,
+    state_probabilities,
+)
+
+START = np.array([0.5, 0.5])
+ALPHA = np.array([[4.0, 2.0], [1.0, 4.0]])
+U = np.random.default_rng(0).exponential(0.5, 9)
+V = np.random.default_rng(1).exponential(1.5, 9)
+
+
+class Drives(Model):
+    """Two series that depend on one chain, and what the states were."""
+
+    u = data("time", lower=0)
+    v = data("time", lower=0)
+    change = param(d.Dirichlet(ALPHA))
+    u_rate = param(d.Normal(3, 1), shape=2, constraint=PositiveOrdered())
+    v_rate = param(d.Normal(3, 1), shape=2, constraint=PositiveOrdered())
+    of_u = component_log_densities(d.Exponential(u_rate), u)
+    of_v = component_log_densities([d.Exponential(v_rate[0]), d.Exponential(v_rate[1])], v)
+    term = potential(hmm_log_likelihood(of_u + of_v, START, change))
+    state = deterministic(state_probabilities(of_u + of_v, START, change))
+    path = deterministic(most_likely_states(of_u + of_v, START, change))
+
+
+def paths(logs, initial, transition):
+    """All paths of the states, and the log probability of each with the data."""
+    length, states = logs.shape
+    every = np.array(list(itertools.product(range(states), repeat=length)))
+    moves = np.log(transition)[every[:, :-1], every[:, 1:]].sum(axis=1)
+    seen = logs[np.arange(length), every].sum(axis=1)
+    return every, np.log(initial)[every[:, 0]] + moves + seen
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    density = as_posterior(Drives(u=U, v=V))
+    x = 0.5 * np.random.default_rng(2).standard_normal((5, density.dim))
+    return density, x, density.constrain(x)
+
+
+def logs_of(values, i):
+    rates = values["u_rate"][i], values["v_rate"][i]
+    return sum(
+        stats.expon(0, 1 / rate).logpdf(y[:, None]) for rate, y in zip(rates, (U, V), strict=True)
+    )
+
+
+def test_states_of_every_draw_by_enumeration(drawn):
+    _, _, values = drawn
+    for i in range(5):
+        every, logp = paths(logs_of(values, i), START, values["change"][i])
+        share = np.exp(logp - np.logaddexp.reduce(logp))
+        expected = np.stack([share @ (every == k) for k in range(2)], axis=1)
+        np.testing.assert_allclose(values["state"][i], expected, rtol=1e-10)
+        np.testing.assert_array_equal(values["path"][i], every[logp.argmax()])
+
+
+def test_likelihood_of_several_series_and_its_gradient(drawn):
+    density, x, values = drawn
+    evaluation, h = density(x), 1e-6
+    steps = [h * e for e in np.eye(density.dim)]
+    slopes = [(density.log_density(x + e) - density.log_density(x - e)) / (2 * h) for e in steps]
+    np.testing.assert_allclose(evaluation.grad, np.stack(slopes, axis=1), rtol=1e-6, atol=1e-7)
+    totals = [
+        np.logaddexp.reduce(paths(logs_of(values, i), START, values["change"][i])[1])
+        for i in range(5)
+    ]
+    logs = np.stack([logs_of(values, i) for i in range(5)])
+    found = hmm_log_likelihood(logs, START, values["change"])
+    np.testing.assert_allclose(found, totals, rtol=1e-12)
+    assert check_model(Drives(u=U, v=V)).ok
+
+
+def test_second_derivatives_go_through(drawn):
+    density, x, _ = drawn
+    hessian, h = density.hessian(x[:2]), 1e-5
+    slopes = [
+        (density(x[:2] + h * e).grad - density(x[:2] - h * e).grad) / (2 * h)
+        for e in np.eye(density.dim)
+    ]
+    np.testing.assert_allclose(hessian, np.stack(slopes, axis=1), rtol=1e-5, atol=1e-6)
+
+
+def test_arrays_give_the_same_as_symbols(drawn):
+    _, _, values = drawn
+    rates = values["u_rate"][:, None], values["v_rate"][:, None]
+    logs = component_log_densities(d.Exponential(rates[0]), U)
+    logs = logs + component_log_densities(d.Exponential(rates[1]), V)
+    assert logs.shape == (5, 9, 2)
+    np.testing.assert_allclose(
+        state_probabilities(logs, START, values["change"]), values["state"], rtol=1e-12
+    )
+    path = most_likely_states(logs, START, values["change"])
+    assert path.dtype.kind == "i"
+    np.testing.assert_array_equal(path, values["path"])
+
+
+def test_paths_avoid_impossible_transitions():
+    logs = np.log([[0.9, 0.1], [0.1, 0.9], [0.9, 0.1], [0.2, 0.8]])
+    cannot_return = np.array([[0.5, 0.5], [0.0, 1.0]])
+    path = most_likely_states(logs, START, cannot_return)
+    every, logp = paths_with_zeros(logs, cannot_return)
+    np.testing.assert_array_equal(path, every[logp.argmax()])
+    assert np.all(np.diff(path) >= 0)
+
+
+def paths_with_zeros(logs, transition):
+    with np.errstate(divide="ignore"):
+        return paths(logs, START, transition)
+
+
+def test_component_probabilities_are_responsibilities():
+    y = np.array([-2.0, 0.1, 3.0])
+
+    class Clusters(Model):
+        weight = param(d.Dirichlet([2, 2]))
+        mean = param(d.Normal(0, 5), shape=2)
+        y = observed(d.Mixture(weight, d.Normal(mean, 1.0)), dims="obs")
+        cluster = deterministic(component_probabilities(weight, d.Normal(mean, 1.0), y))
+
+    density = as_posterior(Clusters(y=y))
+    values = density.constrain(np.random.default_rng(3).standard_normal((4, density.dim)))
+    for w, m, found in zip(values["weight"], values["mean"], values["cluster"], strict=True):
+        joint = w * stats.norm(m).pdf(y[:, None])
+        np.testing.assert_allclose(found, joint / joint.sum(axis=1, keepdims=True), rtol=1e-12)
+
+
+def test_counts_have_all_their_constants():
+    y, rates = np.array([0, 2, 7]), [1.5, 6.0]
+    logs = component_log_densities(d.Poisson(rates), y)
+    np.testing.assert_allclose(logs, stats.poisson(rates).logpmf(y[:, None]), rtol=1e-12)
+
+
+def test_states_are_saved_with_the_draws():
+    result = infer(Drives(u=U, v=V), draws=20, warmup=50, seed=1, quiet=True)
+    assert result.posterior["state"].shape[2:] == (9, 2)
+    np.testing.assert_allclose(result.posterior["state"].sum(axis=-1), 1.0, rtol=1e-10)
+    assert set(np.unique(result.posterior["path"])) <= {0, 1}
+
+
+def test_printing_names_the_functions():
+    text = str(Drives(u=U, v=V))
+    assert "of_u = component_log_densities(u, u_rate)" in text
+    assert "term = hmm_log_likelihood(of_u + of_v, [0.5, 0.5], change)" in text
+
+
+def test_wrong_arguments_are_named():
+    with pytest.raises(ModelError, match=r"components\[0\] is int"):
+        component_log_densities([1, 2], U)
+
+    class Bad(Model):
+        u = data("time")
+        rate = param(d.HalfNormal(1), shape=2)
+        logs = component_log_densities(d.Exponential(rate), u)
+        term = potential(hmm_log_likelihood(logs, START, np.ones((2, 3)) / 3))
+
+    with pytest.raises(ShapeError, match=r"square transition matrix .* transition \(2, 3\)"):
+        Bad(u=U)
