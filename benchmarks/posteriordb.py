@@ -78,12 +78,16 @@ MOTORCYCLE = {
 
 CASES: dict[str, Case] = {
     "arK-arK": Case("autoregression.py", "autoregression.csv"),
+    "bball_drive_event_0-hmm_drive_0": Case(
+        "basketball_drive.py", "basketball_drive.json", {"lambda": "rate"}
+    ),
     "earnings-earn_height": Case("earnings_height.py", "earnings.csv"),
     "earnings-log10earn_height": Case("earnings_log10_height.py", "earnings.csv"),
     "earnings-logearn_height": Case("earnings_log_height.py", "earnings.csv"),
     "earnings-logearn_height_male": Case("earnings_log_height_male.py", "earnings.csv"),
     "eight_schools-eight_schools_noncentered": Case("eight_schools.py", "eight_schools.json"),
     "gp_pois_regr-gp_regr": Case("gaussian_process_regression.py", "gp_regression.csv"),
+    "hmm_example-hmm_example": Case("hidden_markov.py", "hidden_markov.csv"),
     "hudson_lynx_hare-lotka_volterra": Case("lotka_volterra.py", "lynx_hare.json"),
     "kidiq-kidscore_momhs": Case("kidscore_momhs.py", "kidiq.csv"),
     "kidiq-kidscore_momhsiq": Case("kidscore_momhsiq.py", "kidiq.csv"),

@@ -1,7 +1,7 @@
 """A mixture of two normal distributions, with its groups summed out.
 
 Ordered means keep the two components from swapping. The group of an observation is discrete, so
-it is not a parameter: ``np.logaddexp`` adds up the densities of both on the log scale.
+it is not a parameter: ``Mixture`` adds up the densities of both.
 
     probmodel sample models/gaussian_mixture.py --data models/data/gaussian_mixture.csv
 
@@ -11,18 +11,14 @@ mixtures.
 
 import numpy as np
 
-from probmodel import Model, data, param, potential
+from probmodel import Model, observed, param
 from probmodel.constraints import Ordered
-from probmodel.distributions import Beta, HalfNormal, Normal
+from probmodel.distributions import Beta, HalfNormal, Mixture, Normal
 
 
 class GaussianMixture(Model):
-    y = data(dims="obs")
-
     mu = param(Normal(0, 2), constraint=Ordered(), shape=2)
     sigma = param(HalfNormal(2), shape=2)
     theta = param(Beta(5, 5))  # weight of the first component, the one with the smaller mean
 
-    first = np.log(theta / sigma[0]) - 0.5 * ((y - mu[0]) / sigma[0]) ** 2
-    second = np.log((1 - theta) / sigma[1]) - 0.5 * ((y - mu[1]) / sigma[1]) ** 2
-    mixture = potential(np.logaddexp(first, second))
+    y = observed(Mixture(np.stack([theta, 1 - theta]), Normal(mu, sigma)), dims="obs")

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import posteriordb
 import pytest
-from scipy import integrate, stats
+from scipy import integrate, special, stats
 
 POINTS = 5
 
@@ -70,6 +70,29 @@ def lotka_volterra(v, d):
     z = np.vstack([v["z_init"], found.y.T])
     y = np.vstack([d["y_init"], d["y"]])
     return prior + stats.lognorm.logpdf(y, v["sigma"], scale=z).sum()
+
+
+def paths(log_emissions, transition):
+    """Sum over all paths of states, by the forward recursion in the order of time."""
+    total = log_emissions[0]
+    for emission in log_emissions[1:]:
+        total = emission + special.logsumexp(total[:, None] + np.log(transition), axis=0)
+    return special.logsumexp(total)
+
+
+def hidden_markov(v, d):
+    emissions = stats.norm.logpdf(d["y"][:, None], v["mu"], 1)
+    prior = normal(v["mu"], [3, 10], 1)
+    return prior + paths(emissions, np.stack([v["theta1"], v["theta2"]]))
+
+
+def basketball(v, d):
+    emissions = stats.expon.logpdf(np.array(d["u"])[:, None], scale=1 / v["phi"])
+    emissions = emissions + stats.expon.logpdf(np.array(d["v"])[:, None], scale=1 / v["rate"])
+    prior = normal(v["phi"], [0, 3], 1) + normal(v["rate"], [0, 3], 1)
+    for row, alpha in zip((v["theta1"], v["theta2"]), d["alpha"], strict=True):
+        prior += stats.dirichlet.logpdf(row / row.sum(), alpha)
+    return prior + paths(emissions, np.stack([v["theta1"], v["theta2"]]))
 
 
 def kidscore(v, d, *, columns, scale=2.5):
@@ -151,12 +174,14 @@ def correlated(v, d):
 
 BY_HAND = {
     "arK-arK": autoregression,
+    "bball_drive_event_0-hmm_drive_0": basketball,
     "earnings-earn_height": partial(earnings, response=lambda earn: earn),
     "earnings-log10earn_height": partial(earnings, response=np.log10),
     "earnings-logearn_height": partial(earnings, response=np.log),
     "earnings-logearn_height_male": partial(earnings, response=np.log, male=True),
     "eight_schools-eight_schools_noncentered": eight_schools,
     "gp_pois_regr-gp_regr": gaussian_process,
+    "hmm_example-hmm_example": hidden_markov,
     "hudson_lynx_hare-lotka_volterra": lotka_volterra,
     "kidiq-kidscore_momhs": partial(kidscore, columns=[0]),
     "kidiq-kidscore_momhsiq": partial(kidscore, columns=[0, 1]),

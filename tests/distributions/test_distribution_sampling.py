@@ -115,14 +115,13 @@ def test_draws_of_several_values_with_parameters_of_their_own(case):
     """As in a model that is run forwards: parameters vary along the first axis, values follow."""
     if case.dist.name == "Flat":
         pytest.skip("improper")
-    known = [name.startswith(("points", "axis")) for name in case.dist.parameters]
     event = np.shape(case.values)[1:]
     several = 3
     stacked = [
         np.asarray(case.params[0][i])
         if is_data
         else np.stack([np.asarray(p[i], dtype=float) for p in case.params])[:, None]
-        for i, is_data in enumerate(known)
+        for i, is_data in enumerate(known(case.dist))
     ]
     shape = (len(case.params), several, *event)
     draws = case.dist.sample(np.random.default_rng(3), shape, *stacked)

@@ -1,0 +1,25 @@
+"""A hidden Markov model: a series that switches between two levels.
+
+Each observation has the level of a state that is not seen and changes by chance from one time to
+the next. ``HiddenMarkov`` sums out all paths of states; ordered levels keep the states from
+swapping.
+
+    probmodel sample models/hidden_markov.py --data models/data/hidden_markov.csv
+
+Reference: Stan User's Guide, Time-series models, "Hidden Markov models".
+"""
+
+import numpy as np
+
+from probmodel import Model, observed, param
+from probmodel.constraints import PositiveOrdered
+from probmodel.distributions import Dirichlet, HiddenMarkov, Normal
+
+
+class TwoLevels(Model):
+    theta1 = param(Dirichlet(np.ones(2)))  # of the next state, from the first
+    theta2 = param(Dirichlet(np.ones(2)))
+    mu = param(Normal([3, 10], 1), constraint=PositiveOrdered())
+
+    start = np.array([0.5, 0.5])
+    y = observed(HiddenMarkov(start, np.stack([theta1, theta2]), Normal(mu, 1)), dims="time")
