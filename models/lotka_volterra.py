@@ -3,7 +3,11 @@
 A differential equation is a Python function of time, state and parameters; ``solve_ode`` gives its
 solution at the times of the data. Counts of pelts have multiplicative errors.
 
-    probmodel sample models/lotka_volterra.py --data models/data/lynx_hare.json
+    probmodel sample models/lotka_volterra.py --data models/data/lynx_hare.json \
+        --set 'inits={"theta": [1, 0.05, 1, 0.05]}'
+
+Chains start with the rates at the means of their priors. From rates that are far off, some end
+where the populations do not oscillate and all is noise: a mode of no weight that they do not leave.
 
 Reference: Carpenter (2018), Predator-prey population dynamics: the Lotka-Volterra model in Stan;
 data of the Hudson's Bay Company.

@@ -29,14 +29,18 @@ from probmodel import (
 from probmodel.calibration.progress import SimulationLine
 from probmodel.calibration.ranking import LOG_LIKELIHOOD, rank, thin
 from probmodel.calibration.uniformity import p_values
-from probmodel.constraints import SumToZero
+from probmodel.constraints import Ordered, SumToZero
 from probmodel.density.posterior import ModelDensity
 from probmodel.distributions import (
     AR1,
+    Beta,
     Dirichlet,
     Exponential,
     Flat,
     HalfNormal,
+    HiddenMarkov,
+    LogNormal,
+    Mixture,
     Multinomial,
     Normal,
     Poisson,
@@ -441,6 +445,30 @@ class Autoregression(Model):
     y = observed(AR1(phi, sigma), dims="time")
 
 
+class TwoGroups(Model):
+    centre = param(Normal(0, 3), shape=2, constraint=Ordered())
+    spread = param(LogNormal(-0.5, 0.3))
+    share = param(Beta(5, 5))
+    y = observed(
+        Mixture(
+            np.stack([share, 1 - share]), [Normal(centre[0], spread), Normal(centre[1], spread)]
+        ),
+        dims="obs",
+    )
+
+
+class TwoStates(Model):
+    change = param(Dirichlet(np.array([[8.0, 2.0], [2.0, 8.0]])))
+    level = param(Normal(0, 3), shape=2, constraint=Ordered())
+    spread = param(LogNormal(-0.5, 0.3))
+    y = observed(
+        HiddenMarkov(
+            np.array([0.5, 0.5]), change, [Normal(level[0], spread), Normal(level[1], spread)]
+        ),
+        dims="time",
+    )
+
+
 class Scale(Model):
     sigma = param(Exponential(1))
     y = observed(Normal(0, sigma), dims="obs")
@@ -496,6 +524,8 @@ CASES = {
         load_model(ROOT / "models/logistic_regression.py"), {"X": COVARIATES}
     ),
     "autoregression": Case(Autoregression, TIMES),
+    "mixture": Case(TwoGroups, {"coords": {"obs": range(40)}}),
+    "hidden Markov model": Case(TwoStates, TIMES),
     "Jacobian": Case(WithJacobian, FEW, True, {"simulate_with": Scale, "var_names": "sigma"}),
     "no Jacobian": Case(
         WithoutJacobian, FEW, False, {"simulate_with": Scale, "var_names": "sigma"}
