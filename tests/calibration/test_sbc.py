@@ -507,12 +507,13 @@ FEW = {"coords": {"obs": range(4)}}
 
 
 class Case(NamedTuple):
-    """A model, its fixed data, further arguments, and whether it is to pass."""
+    """A model, its fixed data, whether it is to pass, further arguments, and how many runs."""
 
     model: type
     data: dict
     ok: bool = True
     arguments: dict = {}  # noqa: RUF012
+    n: int = 100
 
 
 CASES = {
@@ -524,8 +525,8 @@ CASES = {
         load_model(ROOT / "models/logistic_regression.py"), {"X": COVARIATES}
     ),
     "autoregression": Case(Autoregression, TIMES),
-    "mixture": Case(TwoGroups, {"coords": {"obs": range(40)}}),
-    "hidden Markov model": Case(TwoStates, TIMES),
+    "mixture": Case(TwoGroups, {"coords": {"obs": range(20)}}, n=60),
+    "hidden Markov model": Case(TwoStates, {"coords": {"time": range(12)}}, n=60),
     "Jacobian": Case(WithJacobian, FEW, True, {"simulate_with": Scale, "var_names": "sigma"}),
     "no Jacobian": Case(
         WithoutJacobian, FEW, False, {"simulate_with": Scale, "var_names": "sigma"}
@@ -538,6 +539,6 @@ CASES = {
 def test_verdicts(name):
     case = CASES[name]
     sizes = {"draws": 60, "warmup": 150, "thin_to": 49, "seed": 1}
-    result = sbc(case.model, 100, data=case.data, **sizes, **case.arguments)
+    result = sbc(case.model, case.n, data=case.data, **sizes, **case.arguments)
     assert sum(result.failures.values()) == 0, result
     assert result.ok == case.ok, result
