@@ -55,6 +55,12 @@ class Simplex(Constraint):
         """Whether each vector is non-negative and sums to one within 1e-8."""
         return (y >= 0).all(axis=-1) & (np.abs(y.sum(axis=-1) - 1.0) < 1e-8)
 
+    def fault(self, y: Array) -> str:
+        """Say what the elements add up to, or the least of them."""
+        if (y < 0).any():
+            return f"an element is {y.min():g}"
+        return f"its elements add up to {y.sum():.9g}"
+
 
 def log_sum_exp(xp: Any, z: Any, axis: int = -1) -> Any:
     """Log of the sum of exponentials over an axis, which is kept."""

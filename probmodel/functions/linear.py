@@ -77,7 +77,7 @@ def _evaluate(name: str, *args: Any) -> Any:
         shapes = ", ".join(str(np.shape(arg)) for arg in args)
         raise ShapeError(
             f"{name} takes {', '.join(operation.operands)} that fit together; got shapes {shapes}. "
-            f"NumPy says: {error}.",
+            f"The reason: {error}.",
             location=caller_location(),
             shapes=[np.shape(arg) for arg in args],
         ) from error

@@ -248,7 +248,7 @@ def _probe(
     except (ValueError, IndexError) as error:
         raise ShapeError(
             f"{declaration.title} of shape {shape} does not fit the parameters of "
-            f"{distribution.name}: {_describe(distribution, params)}. NumPy says: {error}.",
+            f"{distribution.name}: {_describe(distribution, params)}. The reason: {error}.",
             location=declaration.location,
             shape=shape,
         ) from error

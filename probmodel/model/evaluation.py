@@ -113,7 +113,7 @@ class Evaluator:
         except (ValueError, TypeError) as error:
             shapes = ", ".join(str(np.shape(a)) for a in args if not isinstance(a, (tuple, list)))
             raise ShapeError(
-                f"{node!r} cannot be evaluated: its operands have shapes {shapes}. NumPy says: "
+                f"{node!r} cannot be evaluated: its operands have shapes {shapes}. The reason: "
                 f"{error}.",
                 location=node.location,
                 expression=repr(node),
