@@ -1,0 +1,25 @@
+"""Explosions in coal mines, 1851 to 1962: a Poisson rate whose logarithm is a random walk.
+
+In place of one change, a change every year, whose size ``sigma`` the data decide. One year's count
+tells of its log rate what the expected count is, 1.7 in the mean: ``information=1.7`` samples the
+walk standardised by that and by sigma together, so that its coordinates are nearly independent.
+
+    probmodel sample models/coal_random_walk.py --data models/data/coal.json
+
+Reference: Jarrett (1979), A note on the intervals between coal-mining disasters, Biometrika 66;
+Papaspiliopoulos, Roberts and Skold (2007), A general framework for the parametrization of
+hierarchical models.
+"""
+
+import numpy as np
+
+from probmodel import Model, deterministic, observed, param
+from probmodel.distributions import HalfNormal, PoissonLog, RandomWalk
+
+
+class CoalRandomWalk(Model):
+    sigma = param(HalfNormal(0.5))
+    walk = param(RandomWalk(sigma, initial_scale=2.0), dims="year", information=1.7)
+
+    rate = deterministic(np.exp(walk), dims="year")  # explosions a year
+    disasters = observed(PoissonLog(walk), dims="year")

@@ -1,0 +1,24 @@
+"""Length of sea cows by age: a nonlinear growth curve towards a limit.
+
+The mean ``limit - gap * decay**age`` is written as it stands; any formula of parameters and data
+can be one. It tends to ``limit``, and ``gap`` is what is missing at birth.
+
+    probmodel sample models/dugongs.py --data models/data/dugongs.csv
+
+Reference: Ratkowsky (1983), Nonlinear Regression Modeling; Carlin and Gelfand (1991), An iterative
+Monte Carlo method for nonconjugate Bayesian analysis; BUGS Examples Volume II, "Dugongs".
+"""
+
+from probmodel import Model, data, observed, param
+from probmodel.distributions import HalfNormal, Normal, Uniform
+
+
+class Dugongs(Model):
+    age = data(dims="animal", lower=0)  # years
+
+    limit = param(Normal(0, 10), lower=0)  # metres
+    gap = param(Normal(0, 10), lower=0)
+    decay = param(Uniform(0.5, 1))
+    sigma = param(HalfNormal(1))
+
+    length = observed(Normal(limit - gap * decay**age, sigma), dims="animal")
