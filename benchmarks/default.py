@@ -1,4 +1,4 @@
-"""Which method should be the default? Four candidates at their defaults on the whole gallery.
+"""Which method should be the default? Four candidates at their defaults on models of the gallery.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/default.py --csv benchmarks/results/default.csv
     OPENBLAS_NUM_THREADS=1 python benchmarks/default.py --chains 4 8 32

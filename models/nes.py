@@ -17,10 +17,10 @@ from probmodel.distributions import Normal
 
 class Nes(Model):
     real_ideo = data(dims="voter")  # 1, strong liberal, to 7, strong conservative
-    race_adj = data(dims="voter")  # 0 white, 1 black, 0.5 other
+    race_adj = data(dims="voter")  # 1 white, 2 black, 1.5 other
     age_discrete = data(dims="voter", dtype=int, lower=1, upper=4)
     educ1 = data(dims="voter")  # 1 to 4
-    gender = data(dims="voter")  # 1 for women
+    gender = data(dims="voter")  # 1 for men, 2 for women
     income = data(dims="voter")  # 1 to 5
 
     is_30, is_45, is_65 = age_discrete == 2, age_discrete == 3, age_discrete == 4

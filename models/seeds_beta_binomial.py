@@ -1,4 +1,4 @@
-"""Germination of seeds, overdispersed: the beta-binomial regression, with plates' effects summed out.
+"""Germination of seeds, overdispersed: a beta-binomial regression, plates' effects summed out.
 
 A plate's probability has a beta distribution around its mean, and ``BetaBinomial`` integrates over
 it: five parameters in place of one for each plate. ``rho`` is the correlation between two seeds of

@@ -7,6 +7,8 @@ the log variance less its mean here.
 
 This form is hard to sample: the run ends with warnings that the chains disagree about the
 persistence phi and the spread sigma. It is here to compare methods and tools by.
+
+Reference: as in stochastic_volatility.py.
 """
 
 import numpy as np

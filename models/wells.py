@@ -6,7 +6,7 @@ centring it would be that at zero, where no household is.
 
     probmodel sample models/wells.py --data models/data/wells.csv
 
-Reference: Gelman and Hill (2007), Data Analysis Using Regression and Multilevel Models, section 5.5.
+Reference: Gelman and Hill (2007), Data Analysis Using Regression and Multilevel Models, ch. 5.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""The comparison of the candidates for the default: every model, honest times, clean limits."""
+"""The comparison of the candidates for the default: honest times, clean limits."""
 
 import csv
 import signal
