@@ -1,8 +1,9 @@
 """Robust regression: errors with Student's t distribution, whose tails the data decide.
 
-Some people report earnings of a few hundred dollars, five standard deviations below the others of
-their height and sex. Normal errors let them pull the line and widen sigma; with t errors far values
-weigh less. A small ``df`` says that there are many of them, a large one that errors are normal.
+Some people report a few hundred dollars a year, almost five standard deviations below others of
+their height and sex. Normal errors, as in earnings_log_height_male.py, let them pull the line and
+widen sigma; with t errors far values weigh less. A small ``df`` says that there are many of them, a
+large one that errors are normal.
 
     probmodel sample models/robust_regression.py --data models/data/earnings_logarithms.csv
 

@@ -102,7 +102,21 @@ def local_level(d, p):
     return stats.multivariate_normal(np.full(62, 9.0), covariance).logpdf(y)
 
 
+def bei(d, p):
+    place = d["place"]
+    high, steep = d["elevation"] - np.mean(d["elevation"]), d["gradient"] - np.mean(d["gradient"])
+    fixed = p["alpha"] + p["beta_elevation"] * high / 10 + p["beta_gradient"] * steep * 10
+    smooth, weights = 0.0, p["weights"].reshape(15, 10)
+    for i, j in np.ndindex(weights.shape):
+        along = np.sin(np.pi * (i + 1) * (place[:, 0] + 300) / 1600) / np.sqrt(800)
+        across = np.sin(np.pi * (j + 1) * (place[:, 1] + 250) / 1000) / np.sqrt(500)
+        smooth = smooth + weights[i, j] * along * across
+    mean = d["area"] * np.exp(fixed + smooth)
+    return stats.nbinom.logpmf(d["count"], p["phi"], p["phi"] / (p["phi"] + mean)).sum()
+
+
 CASES = {
+    bei: "bei_10x20.npz",
     seeds: "seeds.csv",
     seeds_beta_binomial: "seeds.csv",
     rats: "rats.json",
