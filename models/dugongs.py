@@ -10,7 +10,7 @@ Monte Carlo method for nonconjugate Bayesian analysis; BUGS Examples Volume II, 
 """
 
 from probmodel import Model, data, observed, param
-from probmodel.distributions import HalfNormal, Normal, Uniform
+from probmodel.distributions import HalfNormal, Normal
 
 
 class Dugongs(Model):
@@ -18,7 +18,7 @@ class Dugongs(Model):
 
     limit = param(Normal(0, 10), lower=0)  # metres
     gap = param(Normal(0, 10), lower=0)
-    decay = param(Uniform(0.5, 1))
+    decay = param(lower=0, upper=1)
     sigma = param(HalfNormal(1))
 
     length = observed(Normal(limit - gap * decay**age, sigma), dims="animal")
