@@ -12,7 +12,8 @@ from autograd.core import primitive_vjps
 from probmodel import special
 from probmodel.density import primitives as own
 from probmodel.density.alignment import Operand, Rule, Shape, align
-from probmodel.density.program import Recorder, Ref
+from probmodel.density.program import Recorder
+from probmodel.density.reference import Ref
 from probmodel.expressions import OPERATIONS
 
 PRIMITIVES: dict[str, Callable[..., Any]] = {

@@ -24,7 +24,8 @@ from probmodel.density import (
 )
 from probmodel.density import primitives as own
 from probmodel.density.alignment import Operand, Rule, Shape, align, shape_of
-from probmodel.density.program import Recorder, Ref
+from probmodel.density.program import Recorder
+from probmodel.density.reference import Ref
 
 
 def _call(

@@ -10,7 +10,8 @@ import numpy as np
 
 from probmodel.density.alignment import align, shape_of
 from probmodel.density.batching import RULES
-from probmodel.density.program import Program, Recorder, Ref
+from probmodel.density.program import Program, Recorder
+from probmodel.density.reference import Ref
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError
 from probmodel.expressions import (

@@ -73,13 +73,26 @@ defvjp(
 @primitive
 def row_dot(a: Array, b: Array) -> Array:
     """Inner product of each chain's vectors: (c, n), (c, n) or (n,) -> (c,)."""
-    return np.einsum("...n,...n->...", a, b)
+    return np.vecdot(a, b)
 
 
 defvjp(
     row_dot,
     lambda ans, a, b: lambda g: g[:, None] * b,
     lambda ans, a, b: lambda g: g[:, None] * a,
+)
+
+
+@primitive
+def sum_squares(x: Array) -> Array:
+    """Sum of the squares of each chain's elements: (c, ...) -> (c,)."""
+    rows = x.reshape(len(x), -1)
+    return np.vecdot(rows, rows)
+
+
+defvjp(
+    sum_squares,
+    lambda ans, x: lambda g: 2.0 * x * anp.reshape(g, anp.shape(g) + (1,) * (anp.ndim(x) - 1)),
 )
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from probmodel.density import primitives as own
 from probmodel.density.alignment import Operand, Shape, align, batched, first_ref
 from probmodel.density.arithmetic import reduced_axes
-from probmodel.density.program import Recorder, Ref
+from probmodel.density.program import Recorder
+from probmodel.density.reference import Ref
 from probmodel.types import Array
 
 
