@@ -144,7 +144,7 @@ class _Writer:
     def _value(self, i: int, step: Step, function: Any) -> None:
         """Write the value of a step, by its source or by a call."""
         args = self._arguments(i, step)
-        source = None if step.kwargs else operation_source(step.primitive, step.constants, args)
+        source = operation_source(step.primitive, step.constants, args, step.kwargs)
         if source is None:
             self.names[f"f{i}"] = function
             if step.kwargs:

@@ -12,6 +12,7 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.core import make_vjp
 from autograd.extend import defvjp, defvjp_argnums, primitive
+from autograd.numpy.numpy_vjps import unbroadcast_f
 
 from probmodel.types import Array
 
@@ -141,6 +142,50 @@ def formula(function: Callable[..., Any]) -> Callable[..., Any]:
     defvjp_argnums(run, lambda argnums, ans, args, kwargs: with_vjp(argnums, *args)[1])
     run.with_vjp = with_vjp
     return run
+
+
+@primitive
+def logaddexp(a: Any, b: Any) -> Array:
+    """Logarithm of a sum of exponentials; value and derivatives come from one exponential."""
+    return np.logaddexp(a, b)
+
+
+defvjp(
+    logaddexp,
+    lambda ans, a, b: unbroadcast_f(a, lambda g: g * anp.exp(a - ans)),
+    lambda ans, a, b: unbroadcast_f(b, lambda g: g * anp.exp(b - ans)),
+)
+
+
+def _logaddexp_with_vjp(argnums: Sequence[int], a: Array, b: Array) -> Any:
+    gap = np.subtract(a, b)
+    first = gap >= 0.0
+    np.negative(np.abs(gap, out=gap), out=gap)
+    ratio = np.fmin(np.exp(gap, out=gap), 1.0, out=gap)  # 1 for two equal infinities
+    value = np.log1p(ratio)
+    value += np.maximum(a, b)
+    smaller = ratio / (1.0 + ratio)
+
+    def vjp(g: Array) -> tuple[Array, ...]:
+        larger = 1.0 - smaller
+        shares = [
+            np.where(first, *((smaller, larger) if i else (larger, smaller))) for i in argnums
+        ]
+        return tuple(
+            _sum_to(np.multiply(g, share, out=share), np.shape((a, b)[i]))
+            for i, share in zip(argnums, shares, strict=True)
+        )
+
+    return value, vjp
+
+
+def _sum_to(x: Array, shape: tuple[int, ...]) -> Array:
+    """Sum over the axes along which an operand of a shape was broadcast."""
+    axes = tuple(i for i, (m, n) in enumerate(zip(shape, x.shape, strict=True)) if m != n)
+    return np.add.reduce(x, axis=axes, keepdims=True) if axes else x
+
+
+logaddexp.with_vjp = _logaddexp_with_vjp
 
 
 class Gather:

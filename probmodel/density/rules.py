@@ -208,6 +208,17 @@ def _row_dot(args: Sequence[Any], position: int) -> Rule:
     return rule
 
 
+def _sum_squares(operand: Shape) -> Rule:
+    """Rule of a sum of squares for each chain."""
+    column = "[:" + ", None" * len(operand) + "]"
+
+    def rule(g: Scaled, names: Names) -> Scaled:
+        array = names["a"] if g.array is None else f"{g.array}{column} * {names['a']}"
+        return Scaled(2.0 * g.number, array)
+
+    return rule
+
+
 def _pieces(argnums: Sequence[int], args: Sequence[Any]) -> list[Rule]:
     """Rules of joining arrays along an axis: each takes its piece."""
     axis, *parts = args
@@ -256,9 +267,7 @@ _OF_FIRST: dict[Any, Callable[[Sequence[Any], Shape, Any], Rule | None]] = {
     own.reshape_rows: lambda *_: _moved("{g}.reshape({a}.shape)"),
     own.linear_map: lambda *_: _linear("{g} @ {b}.T"),
     own.gather: lambda *_: _linear("{b}.scatter({g})"),
-    own.sum_squares: lambda args, *_: _linear(
-        "2.0 * {g}[:" + ", None" * len(args[0].shape) + "] * {a}"
-    ),
+    own.sum_squares: lambda args, *_: _sum_squares(args[0].shape),
     own.basic_index: _index,
     own.spread_rows: _spread,
     anp.sum: _sum,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import autograd.numpy as anp
@@ -22,7 +22,9 @@ _OPERATORS: dict[Any, str] = {
 }
 
 
-def operation_source(function: Any, args: Sequence[Any], texts: Texts) -> str | None:
+def operation_source(
+    function: Any, args: Sequence[Any], texts: Texts, kwargs: Mapping[str, Any]
+) -> str | None:
     """Return an operation as source, or None if its function has to be called.
 
     Parameters
@@ -30,11 +32,19 @@ def operation_source(function: Any, args: Sequence[Any], texts: Texts) -> str | 
     function : the primitive
     args : its arguments: None for those that vary, and constants
     texts : the same as source
+    kwargs : options of the call
     """
+    if kwargs:
+        name = _ALONG_AXES.get(function)
+        options = ", ".join(f"{key}={value!r}" for key, value in kwargs.items())
+        return None if name is None else f"{name}({texts[0]}, {options})"
     if function in _OPERATORS:
         return _OPERATORS[function].format(*texts)
     make = _SOURCES.get(function)
     return None if make is None else make(args, texts)
+
+
+_ALONG_AXES: dict[Any, str] = {anp.sum: "add_reduce", anp.cumsum: "add_accumulate"}
 
 
 def index_source(entries: Sequence[Any]) -> str | None:
