@@ -191,8 +191,9 @@ def log_det_lower(factor: Any) -> Any:
     Half the log determinant of the matrix whose Cholesky factor this is; NaN for a diagonal
     element that is negative.
     """
-    xp = anp if isinstance(factor, Box) else np
-    return xp.sum(xp.log(diagonal(factor)), axis=-1)
+    if isinstance(factor, Box):
+        return anp.sum(anp.log(diagonal(factor)), axis=-1)
+    return np.add.reduce(np.log(np.diagonal(factor, axis1=-2, axis2=-1)), axis=-1)
 
 
 def _reach(ratio: Array) -> float:

@@ -85,7 +85,9 @@ def add(recorder: Recorder, shape: Shape, a: Operand, b: Operand) -> Ref:
     for shift, product in ((a, b), (b, a)):
         made = recorder.made.get(product.slot) if isinstance(product, Ref) else None
         if made and made[0] is own.linear_map and isinstance(shift, Ref) and not shift.shape:
-            return recorder.emit(own.affine_map, *made[1], shift, shape=shape)
+            x, matrix = made[1]
+            rows = np.column_stack([matrix.T, np.ones(matrix.shape[1])])
+            return recorder.emit(own.affine_map, x, rows.T, shift, shape=shape)
     return elementwise("add")(recorder, shape, a, b)
 
 

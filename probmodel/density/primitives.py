@@ -57,15 +57,33 @@ defvjp(linear_map, lambda ans, x, matrix: lambda g: linear_map(g, matrix.T), arg
 
 @primitive
 def affine_map(x: Array, matrix: Array, shift: Array) -> Array:
-    """Multiply rows by a constant matrix and shift each: (c, k), (k, n), (c,) -> (c, n)."""
-    out = x @ matrix
-    out += shift[:, None]
-    return out
+    """Multiply rows by a constant matrix and shift each: (c, k), (k + 1, n), (c,) -> (c, n).
+
+    The last row of the matrix holds ones, which multiply the shifts: one product a little larger
+    costs less than a pass over its result, forwards and backwards.
+    """
+    return _joined(x, shift) @ matrix
 
 
+def _joined(x: Array, shift: Array) -> Array:
+    rows = np.empty((len(x), x.shape[1] + 1))
+    rows[:, :-1] = x
+    rows[:, -1] = shift
+    return rows
+
+
+def _affine_map_with_vjp(argnums: Sequence[int], x: Array, matrix: Array, shift: Array) -> Any:
+    def vjp(g: Array) -> list[Array]:
+        slopes = g @ matrix.T
+        return [slopes[:, -1] if i else slopes[:, :-1] for i in argnums]
+
+    return _joined(x, shift) @ matrix, vjp
+
+
+affine_map.with_vjp = _affine_map_with_vjp
 defvjp(
     affine_map,
-    lambda ans, x, matrix, shift: lambda g: linear_map(g, matrix.T),
+    lambda ans, x, matrix, shift: lambda g: linear_map(g, matrix.T)[:, :-1],
     lambda ans, x, matrix, shift: lambda g: anp.sum(g, axis=1),
     argnums=(0, 2),
 )

@@ -101,9 +101,6 @@ def source_rules(
         return _pieces(argnums, args)
     if function is own.row_dot:
         return [_row_dot(args, i) for i in argnums]
-    if function is own.affine_map:
-        parts = {0: "{g} @ {b}.T", 2: "add_reduce({g}, axis=1)"}
-        return [_linear(parts[i]) for i in argnums]
     make = _OF_FIRST.get(function)
     rule = make(args, result, kwargs) if make and tuple(argnums) == (0,) else None
     return None if rule is None else [rule]

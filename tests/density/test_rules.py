@@ -153,6 +153,13 @@ VECTORS = {
         own.gather, x, own.Gather(np.array([2, 0, 2, 2]), 3), shape=(4,)
     ),
     "linear map": lambda r, x: r.emit(own.linear_map, x, np.ones((3, 5)), shape=(5,)),
+    "affine map": lambda r, x: r.emit(
+        own.affine_map,
+        x,
+        np.vstack([np.arange(15.0).reshape(3, 5), np.ones(5)]),
+        r.emit(own.basic_index, x, (slice(None), 1), shape=()),
+        shape=(5,),
+    ),
     "dot": lambda r, x: r.emit(own.row_dot, x, r.emit(anp.exp, x, shape=(3,)), shape=()),
     "dot with itself": lambda r, x: r.emit(own.row_dot, x, x, shape=()),
     "dot with a constant": lambda r, x: r.emit(own.row_dot, np.arange(3.0), x, shape=()),
