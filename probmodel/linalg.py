@@ -158,6 +158,21 @@ def invert_lower(factor: Array) -> Array:
     return np.ascontiguousarray(np.tril(inverse.T)) if info == 0 else np.full(factor.shape, np.nan)
 
 
+def invert_factors(factors: Array) -> Array:
+    """Inverses of lower triangular matrices, (..., n, n); NaN for those that are singular.
+
+    They must be zero above the diagonal, as `cholesky` makes them.
+    """
+    n = factors.shape[-1]
+    inverses = np.empty(factors.shape)
+    invert = _lapack().dtrtri
+    for one, out in zip(factors.reshape(-1, n, n), inverses.reshape(-1, n, n), strict=True):
+        # A C-ordered lower factor is a Fortran-ordered upper one, transposed.
+        inverse, info = invert(one.T, lower=0)  # leaves the zeros as they are
+        out[:] = inverse.T if info == 0 else np.nan
+    return inverses
+
+
 @differentiable
 def diagonal(a: Array) -> Array:
     """Diagonals of a stack of square matrices: (..., n, n) -> (..., n)."""
@@ -176,8 +191,9 @@ def log_det_lower(factor: Any) -> Any:
     Half the log determinant of the matrix whose Cholesky factor this is; NaN for a diagonal
     element that is negative.
     """
-    xp = anp if isinstance(factor, Box) else np
-    return xp.sum(xp.log(diagonal(factor)), axis=-1)
+    if isinstance(factor, Box):
+        return anp.sum(anp.log(diagonal(factor)), axis=-1)
+    return np.add.reduce(np.log(np.diagonal(factor, axis1=-2, axis2=-1)), axis=-1)
 
 
 def _reach(ratio: Array) -> float:

@@ -176,3 +176,14 @@ def test_cholesky_of_a_symbol_is_numpys():
             return function.__name__
 
     assert linalg.cholesky(Symbol()) == "cholesky"
+
+
+def test_inverse_factors_of_a_stack():
+    rng = np.random.default_rng(4)
+    factors = np.tril(rng.normal(size=(2, 3, 4, 4))) + 3.0 * np.eye(4)
+    np.testing.assert_allclose(
+        linalg.invert_factors(factors), np.linalg.inv(factors), rtol=1e-12, atol=1e-14
+    )
+    factors[1, 2, 0, 0] = 0.0
+    bad = np.isnan(linalg.invert_factors(factors)).all(axis=(2, 3))
+    np.testing.assert_array_equal(bad, np.arange(6).reshape(2, 3) == 5)

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from probmodel.density import primitives as own
-from probmodel.density.program import Recorder, Ref
+from probmodel.density.program import Recorder
+from probmodel.density.reference import Ref
 
 Operand = Any  # Ref, array, or a list of them
 Shape = tuple[int, ...]

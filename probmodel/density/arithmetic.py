@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import autograd.numpy as anp
@@ -12,7 +13,8 @@ from autograd.core import primitive_vjps
 from probmodel import special
 from probmodel.density import primitives as own
 from probmodel.density.alignment import Operand, Rule, Shape, align
-from probmodel.density.program import Recorder, Ref
+from probmodel.density.program import Recorder
+from probmodel.density.reference import Ref
 from probmodel.expressions import OPERATIONS
 
 PRIMITIVES: dict[str, Callable[..., Any]] = {
@@ -65,13 +67,55 @@ def elementwise(name: str) -> Rule:
     return rule
 
 
+# Elements for each chain from which work saved on each repays one more call.
+_MANY = 32
+
+
+def _unchanged(shape: Shape, operand: Operand, other: Operand, neutral: float) -> bool:
+    """Whether an operation with the other operand, a neutral number, leaves an operand as it is."""
+    is_neutral = not isinstance(other, Ref) and np.ndim(other) == 0 and other == neutral
+    return is_neutral and isinstance(operand, Ref) and operand.shape == shape
+
+
 def add(recorder: Recorder, shape: Shape, a: Operand, b: Operand) -> Ref:
     """Sum; an intercept joins the product of a constant matrix and a vector in one step."""
+    for operand, other in ((a, b), (b, a)):
+        if _unchanged(shape, operand, other, 0.0):
+            return operand
     for shift, product in ((a, b), (b, a)):
         made = recorder.made.get(product.slot) if isinstance(product, Ref) else None
         if made and made[0] is own.linear_map and isinstance(shift, Ref) and not shift.shape:
-            return recorder.emit(own.affine_map, *made[1], shift, shape=shape)
+            x, matrix = made[1]
+            rows = np.column_stack([matrix.T, np.ones(matrix.shape[1])])
+            return recorder.emit(own.affine_map, x, rows.T, shift, shape=shape)
     return elementwise("add")(recorder, shape, a, b)
+
+
+def subtract(recorder: Recorder, shape: Shape, a: Operand, b: Operand) -> Ref:
+    """Difference."""
+    if _unchanged(shape, a, b, 0.0):
+        return a
+    if _unchanged(shape, b, a, 0.0):
+        return recorder.emit(anp.negative, b, shape=shape)
+    return elementwise("subtract")(recorder, shape, a, b)
+
+
+def multiply(recorder: Recorder, shape: Shape, a: Operand, b: Operand) -> Ref:
+    """Product."""
+    for operand, other in ((a, b), (b, a)):
+        if _unchanged(shape, operand, other, 1.0):
+            return operand
+    return elementwise("multiply")(recorder, shape, a, b)
+
+
+def divide(recorder: Recorder, shape: Shape, a: Operand, b: Operand) -> Ref:
+    """Quotient; what divides many elements is inverted once, as a product costs much less."""
+    if _unchanged(shape, a, b, 1.0):
+        return a
+    if isinstance(b, Ref) and prod(shape) >= _MANY * max(prod(b.shape), 1):
+        inverse = recorder.emit(anp.reciprocal, b, shape=b.shape)
+        return multiply(recorder, shape, a, inverse)
+    return elementwise("divide")(recorder, shape, a, b)
 
 
 _POWERS = {2.0: "square", 0.5: "sqrt", -1.0: "reciprocal"}
@@ -88,6 +132,14 @@ def power(recorder: Recorder, shape: Shape, base: Operand, exponent: Operand) ->
 def positive(recorder: Recorder, shape: Shape, x: Ref) -> Ref:
     """Return ``x`` itself."""
     return x
+
+
+def logaddexp(recorder: Recorder, shape: Shape, a: Operand, b: Operand) -> Ref:
+    """Logarithm of a sum of exponentials, in one step with its derivatives where it is large."""
+    if prod(shape) < _MANY:
+        return elementwise("logaddexp")(recorder, shape, a, b)
+    operands = [align(recorder, o, len(shape)) for o in (a, b)]
+    return recorder.emit(own.logaddexp, *operands, shape=shape)
 
 
 def reduced_axes(axis: Any, rank: int) -> tuple[int, ...]:

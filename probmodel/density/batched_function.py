@@ -11,7 +11,7 @@ import numpy as np
 
 from probmodel.density.alignment import Operand, shape_of
 from probmodel.density.codegen import compile_values
-from probmodel.density.program import Ref
+from probmodel.density.reference import Ref
 from probmodel.expressions import Closure
 from probmodel.model.evaluation import Evaluator
 from probmodel.types import Array

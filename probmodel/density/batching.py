@@ -24,7 +24,8 @@ from probmodel.density import (
 )
 from probmodel.density import primitives as own
 from probmodel.density.alignment import Operand, Rule, Shape, align, shape_of
-from probmodel.density.program import Recorder, Ref
+from probmodel.density.program import Recorder
+from probmodel.density.reference import Ref
 
 
 def _call(
@@ -49,8 +50,12 @@ RULES: dict[str, Rule] = {
     "call": _call,
     **{name: arithmetic.elementwise(name) for name in arithmetic.PRIMITIVES},
     "add": arithmetic.add,
+    "subtract": arithmetic.subtract,
+    "multiply": arithmetic.multiply,
+    "divide": arithmetic.divide,
     "positive": arithmetic.positive,
     "power": arithmetic.power,
+    "logaddexp": arithmetic.logaddexp,
     "sum": arithmetic.total,
     "mean": arithmetic.mean,
     "prod": arithmetic.reduction(anp.prod),

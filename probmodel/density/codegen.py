@@ -7,21 +7,33 @@ model's gradient can be read: ``as_posterior(model).gradient_source``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from probmodel.density.reference import Ref
+from probmodel.density.rules import Rule, Scaled
+from probmodel.density.source import operation_source
 
 if TYPE_CHECKING:
     from probmodel.density.program import Program, Step
 
 _HELPERS = {
     "exp": np.exp,
+    "sin": np.sin,
+    "cos": np.cos,
     "sign": np.sign,
+    "vecdot": np.vecdot,
     "broadcast_to": np.broadcast_to,
+    "concatenate": np.concatenate,
     "add_reduce": np.add.reduce,
+    "add_accumulate": np.add.accumulate,
     "ones": np.ones,
-    "shape": np.shape,
+    "zeros": np.zeros,
+    "full": np.full,
 }
 
 
@@ -51,123 +63,214 @@ def compile_values(program: Program) -> Callable[..., Any]:
 
 
 class _Writer:
-    """Writes one function: values forwards (``v3``), derivatives backwards (``g3``)."""
+    """Writes one function: values forwards (``v3``), derivatives backwards (``g3``).
+
+    A derivative is put together from what its steps contribute. Contributions that are the same
+    number everywhere (``uniform``) and arrays times a number (``arrays``) are kept apart until
+    their sum is needed.
+    """
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self.names: dict[str, Any] = dict(_HELPERS)
         self.lines: list[str] = []
-        self.known: set[int] = set()  # slots whose derivative has been written
-        self.roots = {o.slot for o in program.outputs if _is_ref(o)}
+        self.uniform: dict[int, float] = {}
+        self.arrays: dict[int, Scaled] = {}
+        self.owned: set[int] = set()  # slots whose derivative may be changed in place
+        for output in program.outputs:
+            if isinstance(output, Ref):
+                self._add(output.slot, Scaled(1.0, None))
 
     def write(self) -> tuple[str, dict[str, Any]]:
-        inputs = ", ".join(f"v{ref.slot}" for ref in self.program.inputs)
+        """Write the function of the value and the derivatives."""
         for i, step in enumerate(self.program.steps):
             self._forward(i, step)
         for i, step in reversed(list(enumerate(self.program.steps))):
             self._backward(i, step)
         grads = ", ".join(self._input_gradient(ref.slot) for ref in self.program.inputs)
-        lines = [*self.lines, f"return {self._total()}, [{grads}]"]
-        body = "\n".join(f"    {line}" for line in lines)
-        return f"def gradient({inputs}):\n{body}\n", self.names
+        return self._function("gradient", f"{self._total()}, [{grads}]"), self.names
 
     def write_values(self) -> tuple[str, dict[str, Any]]:
         """Write the function that computes the one output, which varies."""
-        inputs = ", ".join(f"v{ref.slot}" for ref in self.program.inputs)
         for i, step in enumerate(self.program.steps):
-            args = ", ".join(self._arguments(i, step))
-            self.names[f"f{i}"] = step.function
-            self.names[f"o{i}"] = step.kwargs
-            options = f", **o{i}" if step.kwargs else ""
-            self.lines.append(f"v{step.out} = f{i}({args}{options})")
+            self._value(i, step, step.function)
         (output,) = self.program.outputs
-        body = "\n".join(f"    {line}" for line in [*self.lines, f"return v{output.slot}"])
-        return f"def value({inputs}):\n{body}\n", self.names
+        return self._function("value", f"v{output.slot}"), self.names
+
+    def _function(self, name: str, result: str) -> str:
+        inputs = ", ".join(f"v{ref.slot}" for ref in self.program.inputs)
+        body = "\n".join(f"    {line}" for line in [*self.lines, f"return {result}"])
+        return f"def {name}({inputs}):\n{body}\n"
 
     def _total(self) -> str:
-        constant = float(sum(np.sum(o) for o in self.program.outputs if not _is_ref(o)))
-        parts = [f"v{o.slot}" for o in self.program.outputs if _is_ref(o)]
+        outputs = self.program.outputs
+        constant = float(sum(np.sum(o) for o in outputs if not isinstance(o, Ref)))
+        parts = [f"v{o.slot}" for o in outputs if isinstance(o, Ref)]
         return " + ".join([*parts, repr(constant)] if constant or not parts else parts)
 
     def _input_gradient(self, slot: int) -> str:
-        ones = f"ones(shape(v{slot}))"
-        if slot in self.known:
-            return f"g{slot} + 1.0" if slot in self.roots else f"g{slot}"
-        return ones if slot in self.roots else "None"
+        uniform, part = self.uniform.get(slot), self.arrays.get(slot)
+        if part is None:
+            return "None" if uniform is None else _filled(slot, uniform)
+        text = _times(part.number, part.array)
+        return f"{text} + {uniform!r}" if uniform else text
 
     def _arguments(self, i: int, step: Step) -> list[str]:
-        names = []
         slots = dict(step.inputs)
-        for position, constant in enumerate(step.constants):
-            if position in slots:
-                names.append(f"v{slots[position]}")
-            else:
-                name = f"k{i}_{position}"
-                self.names[name] = constant
-                names.append(name)
-        return names
+        return [
+            f"v{slots[position]}" if position in slots else self._constant(i, position, constant)
+            for position, constant in enumerate(step.constants)
+        ]
+
+    def _constant(self, i: int, position: int, constant: Any) -> str:
+        """Name a constant; a number stands for itself."""
+        if isinstance(constant, (int, float)) and isfinite(constant):
+            return repr(constant) if isinstance(constant, int) else repr(float(constant))
+        name = f"k{i}_{position}"
+        self.names[name] = constant
+        return name
 
     def _forward(self, i: int, step: Step) -> None:
         args = ", ".join(self._arguments(i, step))
-        self.names[f"f{i}"] = step.gradient_function
         if step.is_density:
+            self.names[f"f{i}"] = step.gradient_function
             self.lines.append(f"v{step.out}, p{i} = f{i}({step.argnums}, {args})")
-            return
-        if step.with_vjp is not None:
+        elif step.with_vjp is not None:
             self.names[f"f{i}"] = step.with_vjp
             self.lines.append(f"v{step.out}, t{i} = f{i}({step.argnums}, {args})")
-            return
-        if step.kwargs:
-            self.names[f"o{i}"] = step.kwargs
-            args += f", **o{i}"
-        self.lines.append(f"v{step.out} = f{i}({args})")
+        else:
+            self._value(i, step, step.gradient_function)
+
+    def _value(self, i: int, step: Step, function: Any) -> None:
+        """Write the value of a step, by its source or by a call."""
+        args = self._arguments(i, step)
+        source = operation_source(step.primitive, step.constants, args, step.kwargs)
+        if source is None:
+            self.names[f"f{i}"] = function
+            if step.kwargs:
+                self.names[f"o{i}"] = step.kwargs
+                args.append(f"**o{i}")
+            source = f"f{i}({', '.join(args)})"
+        self.lines.append(f"v{step.out} = {source}")
 
     def _backward(self, i: int, step: Step) -> None:
-        root = step.out in self.roots
-        if not step.sources or not (root or step.out in self.known):
+        if not step.sources or not (step.out in self.uniform or step.out in self.arrays):
             return
-        parts = self._derivatives(i, step, self._cotangent(step.out, root))
+        parts = self._derivatives(i, step, self._cotangent(step.out))
         for slot, part in zip(step.sources, parts, strict=True):
-            self.lines.append(f"g{slot} = g{slot} + {part}" if slot in self.known
-                              else f"g{slot} = {part}")  # fmt: skip
-            self.known.add(slot)
+            self._add(slot, part)
 
-    def _cotangent(self, slot: int, root: bool) -> str | None:
-        """Name the derivative of the sum of outputs with respect to a slot; None stands for 1."""
-        if root and slot in self.known:
-            self.lines.append(f"g{slot} = g{slot} + 1.0")
-        return f"g{slot}" if slot in self.known else None
+    def _add(self, slot: int, part: Scaled) -> None:
+        """Add to the derivative of a slot."""
+        if part.place:
+            self._add_at(slot, part)
+        elif part.array is None:
+            self.uniform[slot] = self.uniform.get(slot, 0.0) + part.number
+        elif slot not in self.arrays:
+            self._assign(slot, part)
+        else:
+            self._join(slot, self.arrays[slot], part)
 
-    def _derivatives(self, i: int, step: Step, g: str | None) -> Sequence[str]:
+    def _assign(self, slot: int, part: Scaled) -> None:
+        """Make an array the derivative of a slot."""
+        if not _is_name(part.array):
+            self.lines.append(f"g{slot} = {part.array}")
+            part = Scaled(part.number, f"g{slot}")
+        self.arrays[slot] = part
+
+    def _join(self, slot: int, first: Scaled, second: Scaled) -> None:
+        """Add two arrays; numbers that they share stay apart."""
+        self.owned.discard(slot)
+        if abs(first.number) == abs(second.number):
+            sign = "+" if first.number == second.number else "-"
+            text, number = f"{first.array} {sign} {second.array}", first.number
+        else:
+            left, right = (_times(part.number, part.array) for part in (first, second))
+            text, number = f"{left} + {right}", 1.0
+        self.lines.append(f"g{slot} = {text}")
+        self.arrays[slot] = Scaled(number, f"g{slot}")
+
+    def _add_at(self, slot: int, part: Scaled) -> None:
+        """Add to some elements, in an array that belongs to this slot alone."""
+        assign = slot not in self.arrays
+        if assign:
+            self.lines.append(f"g{slot} = zeros(v{slot}.shape)")
+        elif slot not in self.owned:
+            held = self.arrays[slot]
+            self.lines.append(f"g{slot} = {held.number!r} * {held.array}")
+        self.arrays[slot] = Scaled(1.0, f"g{slot}")
+        self.owned.add(slot)
+        text = repr(part.number) if part.array is None else _times(part.number, part.array)
+        self.lines.append(f"g{slot}{part.place} {'=' if assign else '+='} {text}")
+
+    def _cotangent(self, slot: int) -> Scaled:
+        """Return the derivative of the sum of outputs with respect to a slot."""
+        uniform, part = self.uniform.get(slot, 0.0), self.arrays.get(slot)
+        if part is None:
+            return Scaled(uniform, None)
+        if uniform:
+            self.lines.append(f"g{slot} = {_times(part.number, part.array)} + {uniform!r}")
+            return Scaled(1.0, f"g{slot}")
+        return part
+
+    def _derivatives(self, i: int, step: Step, g: Scaled) -> Sequence[Scaled]:
         if step.is_density:
-            partials = [f"p{i}[{k}]" for k in range(len(step.sources))]
-            if g is None:
-                return partials
-            self.names["weigh"] = weigh
-            return [f"weigh({g}, {partial})" for partial in partials]
-        if g is None:
-            g = f"g{step.out}"
-            self.lines.append(f"{g} = ones(shape(v{step.out}))")
-        args = self._arguments(i, step)
+            return [self._weighed(g, f"p{i}[{k}]") for k in range(len(step.sources))]
         if step.rules is not None:
-            operands = {"a": args[0], "b": args[1] if len(args) > 1 else ""}
-            return [f"({rule.format(g=g, y=f'v{step.out}', **operands)})" for rule in step.rules]
+            parts = self._by_rules(i, step, step.rules, g)
+            if None in parts:
+                parts = self._by_rules(i, step, step.rules, Scaled(1.0, self._array(step.out, g)))
+            return [part for part in parts if part is not None]
+        array = self._array(step.out, g)
         if step.with_vjp is not None:
-            self.lines.append(f"d{i} = t{i}({g})")
-            return [f"d{i}[{k}]" for k in range(len(step.sources))]
-        self.names[f"m{i}"] = step.maker
-        options = f"o{i}" if step.kwargs else "{}"
-        call = f"m{i}({step.argnums}, v{step.out}, ({', '.join(args)},), {options})({g})"
-        self.lines.append(f"d{i} = tuple({call})")
-        return [f"d{i}[{k}]" for k in range(len(step.sources))]
+            self.lines.append(f"d{i} = t{i}({array})")
+        else:
+            self.names[f"m{i}"] = step.maker
+            options, args = f"o{i}" if step.kwargs else "{}", ", ".join(self._arguments(i, step))
+            call = f"m{i}({step.argnums}, v{step.out}, ({args},), {options})({array})"
+            self.lines.append(f"d{i} = tuple({call})")
+        return [Scaled(1.0, f"d{i}[{k}]") for k in range(len(step.sources))]
+
+    def _by_rules(
+        self, i: int, step: Step, rules: Sequence[Rule], g: Scaled
+    ) -> list[Scaled | None]:
+        args = self._arguments(i, step)
+        names = {"y": f"v{step.out}", "a": args[0], "b": args[1] if len(args) > 1 else ""}
+        return [rule(g, names) for rule in rules]
+
+    def _weighed(self, g: Scaled, partial: str) -> Scaled:
+        """Multiply a partial derivative by one number for each chain."""
+        if g.array is None:
+            return Scaled(g.number, partial)
+        self.names["weigh"] = weigh
+        return Scaled(g.number, f"weigh({g.array}, {partial})")
+
+    def _array(self, slot: int, g: Scaled) -> str:
+        """Write a derivative as one array, and name it."""
+        if g.array is not None and g.number == 1.0:
+            return g.array
+        text = _filled(slot, g.number) if g.array is None else _times(g.number, g.array)
+        self.lines.append(f"g{slot} = {text}")
+        return f"g{slot}"
+
+
+def _is_name(text: str | None) -> bool:
+    """Whether an expression is a variable, or an element of a tuple."""
+    return text is not None and re.fullmatch(r"\w+(\[\d+\])?", text) is not None
+
+
+def _times(number: float, array: str | None) -> str:
+    """Multiply an array by a number."""
+    if number == 1.0:
+        return str(array)
+    return f"-({array})" if number == -1.0 else f"{number!r} * ({array})"
+
+
+def _filled(slot: int, number: float) -> str:
+    """Fill an array like a value with a number."""
+    return f"ones(v{slot}.shape)" if number == 1.0 else f"full(v{slot}.shape, {number!r})"
 
 
 def weigh(g: Any, partial: Any) -> Any:
     """Multiply a partial derivative by one number for each chain."""
     return partial * g.reshape(g.shape + (1,) * (partial.ndim - 1))
-
-
-def _is_ref(output: Any) -> bool:
-    from probmodel.density.program import Ref
-
-    return isinstance(output, Ref)

@@ -10,7 +10,8 @@ import numpy as np
 
 from probmodel.density.alignment import Operand, Shape, batched, first_ref, shape_of
 from probmodel.density.batched_function import BatchedFunction, BoundFunction
-from probmodel.density.program import Recorder, Ref
+from probmodel.density.program import Recorder
+from probmodel.density.reference import Ref
 from probmodel.density.solver_primitive import Pulled, as_primitive, plain
 from probmodel.expressions import Closure
 from probmodel.solvers.newton import find_roots

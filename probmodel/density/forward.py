@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from probmodel.density.lowering import Lowering, definitions, linked
-from probmodel.density.program import Program, Ref
+from probmodel.density.program import Program
+from probmodel.density.reference import Ref
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError
 from probmodel.expressions import Expression, as_expression

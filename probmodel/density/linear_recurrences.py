@@ -7,7 +7,8 @@ import numpy as np
 from probmodel import recurrences
 from probmodel.density import primitives as own
 from probmodel.density.alignment import Operand, Shape, align
-from probmodel.density.program import Recorder, Ref
+from probmodel.density.program import Recorder
+from probmodel.density.reference import Ref
 
 
 def linear(

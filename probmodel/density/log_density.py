@@ -105,8 +105,8 @@ class LogDensity:
         self._check_shape(x)
         with np.errstate(all="ignore"):
             logp, grad = self._value_and_gradient(x)
-            # One sum is finite unless something in it is not (or, harmlessly, it overflows).
-            if math.isfinite(np.add.reduce(logp) + np.add.reduce(grad, axis=None)):
+            # Squares add up to something finite unless one is not (or, harmlessly, it overflows).
+            if math.isfinite(np.vdot(logp, logp) + np.vdot(grad, grad)):
                 return Evaluation(logp, grad)
         fine = np.isfinite(logp) & np.isfinite(grad).all(axis=1)
         if not fine.all():

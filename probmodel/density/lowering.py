@@ -10,7 +10,9 @@ import numpy as np
 
 from probmodel.density.alignment import align, shape_of
 from probmodel.density.batching import RULES
-from probmodel.density.program import Program, Recorder, Ref
+from probmodel.density.program import Program, Recorder
+from probmodel.density.reference import Ref
+from probmodel.density.sums import total
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError
 from probmodel.expressions import (
@@ -173,12 +175,7 @@ class Lowering:
 
     def total(self, operand: Ref | Array) -> Ref | Array:
         """Sum over the elements: one number for each chain."""
-        if not isinstance(operand, Ref):
-            return np.asarray(np.sum(operand, dtype=float))
-        if not operand.shape:
-            return operand
-        axes = tuple(range(1, len(operand.shape) + 1))
-        return self._recorder.emit(anp.sum, operand, axis=axes, shape=())
+        return total(self._recorder, operand)
 
     def _density(self, distribution: Distribution, operands: list[Any]) -> Ref | Array:
         if not any(isinstance(o, Ref) for o in operands):

@@ -12,6 +12,7 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.core import make_vjp
 from autograd.extend import defvjp, defvjp_argnums, primitive
+from autograd.numpy.numpy_vjps import unbroadcast_f
 
 from probmodel.types import Array
 
@@ -56,15 +57,33 @@ defvjp(linear_map, lambda ans, x, matrix: lambda g: linear_map(g, matrix.T), arg
 
 @primitive
 def affine_map(x: Array, matrix: Array, shift: Array) -> Array:
-    """Multiply rows by a constant matrix and shift each: (c, k), (k, n), (c,) -> (c, n)."""
-    out = x @ matrix
-    out += shift[:, None]
-    return out
+    """Multiply rows by a constant matrix and shift each: (c, k), (k + 1, n), (c,) -> (c, n).
+
+    The last row of the matrix holds ones, which multiply the shifts: one product a little larger
+    costs less than a pass over its result, forwards and backwards.
+    """
+    return _joined(x, shift) @ matrix
 
 
+def _joined(x: Array, shift: Array) -> Array:
+    rows = np.empty((len(x), x.shape[1] + 1))
+    rows[:, :-1] = x
+    rows[:, -1] = shift
+    return rows
+
+
+def _affine_map_with_vjp(argnums: Sequence[int], x: Array, matrix: Array, shift: Array) -> Any:
+    def vjp(g: Array) -> list[Array]:
+        slopes = g @ matrix.T
+        return [slopes[:, -1] if i else slopes[:, :-1] for i in argnums]
+
+    return _joined(x, shift) @ matrix, vjp
+
+
+affine_map.with_vjp = _affine_map_with_vjp
 defvjp(
     affine_map,
-    lambda ans, x, matrix, shift: lambda g: linear_map(g, matrix.T),
+    lambda ans, x, matrix, shift: lambda g: linear_map(g, matrix.T)[:, :-1],
     lambda ans, x, matrix, shift: lambda g: anp.sum(g, axis=1),
     argnums=(0, 2),
 )
@@ -73,13 +92,26 @@ defvjp(
 @primitive
 def row_dot(a: Array, b: Array) -> Array:
     """Inner product of each chain's vectors: (c, n), (c, n) or (n,) -> (c,)."""
-    return np.einsum("...n,...n->...", a, b)
+    return np.vecdot(a, b)
 
 
 defvjp(
     row_dot,
     lambda ans, a, b: lambda g: g[:, None] * b,
     lambda ans, a, b: lambda g: g[:, None] * a,
+)
+
+
+@primitive
+def sum_squares(x: Array) -> Array:
+    """Sum of the squares of each chain's elements: (c, ...) -> (c,)."""
+    rows = x.reshape(len(x), -1)
+    return np.vecdot(rows, rows)
+
+
+defvjp(
+    sum_squares,
+    lambda ans, x: lambda g: 2.0 * x * anp.reshape(g, anp.shape(g) + (1,) * (anp.ndim(x) - 1)),
 )
 
 
@@ -128,6 +160,50 @@ def formula(function: Callable[..., Any]) -> Callable[..., Any]:
     defvjp_argnums(run, lambda argnums, ans, args, kwargs: with_vjp(argnums, *args)[1])
     run.with_vjp = with_vjp
     return run
+
+
+@primitive
+def logaddexp(a: Any, b: Any) -> Array:
+    """Logarithm of a sum of exponentials; value and derivatives come from one exponential."""
+    return np.logaddexp(a, b)
+
+
+defvjp(
+    logaddexp,
+    lambda ans, a, b: unbroadcast_f(a, lambda g: g * anp.exp(a - ans)),
+    lambda ans, a, b: unbroadcast_f(b, lambda g: g * anp.exp(b - ans)),
+)
+
+
+def _logaddexp_with_vjp(argnums: Sequence[int], a: Array, b: Array) -> Any:
+    gap = np.subtract(a, b)
+    first = gap >= 0.0
+    np.negative(np.abs(gap, out=gap), out=gap)
+    ratio = np.fmin(np.exp(gap, out=gap), 1.0, out=gap)  # 1 for two equal infinities
+    value = np.log1p(ratio)
+    value += np.maximum(a, b)
+    smaller = ratio / (1.0 + ratio)
+
+    def vjp(g: Array) -> tuple[Array, ...]:
+        larger = 1.0 - smaller
+        shares = [
+            np.where(first, *((smaller, larger) if i else (larger, smaller))) for i in argnums
+        ]
+        return tuple(
+            _sum_to(np.multiply(g, share, out=share), np.shape((a, b)[i]))
+            for i, share in zip(argnums, shares, strict=True)
+        )
+
+    return value, vjp
+
+
+def _sum_to(x: Array, shape: tuple[int, ...]) -> Array:
+    """Sum over the axes along which an operand of a shape was broadcast."""
+    axes = tuple(i for i, (m, n) in enumerate(zip(shape, x.shape, strict=True)) if m != n)
+    return np.add.reduce(x, axis=axes, keepdims=True) if axes else x
+
+
+logaddexp.with_vjp = _logaddexp_with_vjp
 
 
 class Gather:

@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel.constraints import Interval, Ordered
 from probmodel.density.forward import Forward, Plan
-from probmodel.density.program import Ref
+from probmodel.density.reference import Ref
 from probmodel.distributions import Flat, Truncated, Uniform
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError

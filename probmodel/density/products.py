@@ -12,7 +12,8 @@ from probmodel import matrices
 from probmodel.density import primitives as own
 from probmodel.density.alignment import Operand, Rule, Shape, align, batched, first_ref, shape_of
 from probmodel.density.arithmetic import elementwise, total
-from probmodel.density.program import Recorder, Ref
+from probmodel.density.program import Recorder
+from probmodel.density.reference import Ref
 from probmodel.density.shapes import getitem
 
 

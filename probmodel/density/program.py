@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
@@ -20,24 +20,10 @@ from autograd.core import primitive_vjps
 from autograd.extend import defvjp_argnums, primitive
 
 from probmodel.density.codegen import compile_gradient
+from probmodel.density.reference import Ref
 from probmodel.density.rules import source_rules
 from probmodel.distributions.base import Distribution
 from probmodel.types import Array
-
-
-class Ref(NamedTuple):
-    """A value of the program that depends on parameters.
-
-    Attributes
-    ----------
-    slot : where the program keeps it
-    shape : its shape without the chain axis
-    active : whether derivatives flow through it (not through comparisons and the like)
-    """
-
-    slot: int
-    shape: tuple[int, ...]
-    active: bool = True
 
 
 class Step:
@@ -70,8 +56,7 @@ class Step:
         self.with_vjp = getattr(function, "with_vjp", None) if active else None
         self.kwargs = kwargs
         self.out = out.slot
-        shapes = [ref.shape for _, ref in active]
-        self.rules = source_rules(function, self.argnums, shapes, out.shape, kwargs)
+        self.rules = source_rules(function, self.argnums, args, out.shape, kwargs)
 
     def arguments(self, env: list[Any]) -> list[Any]:
         """Put the values of the slots between the constants."""

@@ -10,7 +10,8 @@ import numpy as np
 from probmodel.density import primitives as own
 from probmodel.density.alignment import Operand, Shape, align, batched, first_ref
 from probmodel.density.arithmetic import reduced_axes
-from probmodel.density.program import Recorder, Ref
+from probmodel.density.program import Recorder
+from probmodel.density.reference import Ref
 from probmodel.types import Array
 
 
@@ -89,7 +90,10 @@ def stack(recorder: Recorder, shape: Shape, arrays: list[Operand], axis: int = 0
     parts = []
     for part in arrays:
         ref = batched(recorder, part, like)
-        parts.append(to_shape(recorder, (*ref.shape[:axis], 1, *ref.shape[axis:]), ref))
+        if axis == 0:
+            parts.append(align(recorder, ref, len(shape)))
+        else:
+            parts.append(to_shape(recorder, (*ref.shape[:axis], 1, *ref.shape[axis:]), ref))
     return recorder.emit(anp.concatenate_args, axis + 1, *parts, shape=shape)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from probmodel.constraints import Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
-from probmodel.distributions.domain import where_valid
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Summed, Thunk
+from probmodel.distributions.domain import are_positive_numbers, where_valid
 from probmodel.special import digamma, gammaln, trigamma
 from probmodel.types import Array
 
@@ -53,6 +53,13 @@ class Gamma(Distribution):
             lambda: alpha / beta - value,
         )
 
+    def prepared(self, known: Sequence[Any]) -> Summed:
+        """Work out the normaliser of known parameters beforehand."""
+        value, *params = known
+        if value is not None or not are_positive_numbers(params):
+            return self.summed
+        return FixedGamma(*map(float, params))
+
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on shape and rate."""
         return gamma_information(*params)
@@ -70,3 +77,24 @@ def gamma_information(alpha: Array, beta: Array) -> InformationMatrix:
         ("alpha", "beta"): lambda: -1.0 / beta,
         ("beta", "beta"): lambda: alpha / (beta * beta),
     }
+
+
+class FixedGamma:
+    """Sum of gamma log densities with a known shape and rate, as a function of the value."""
+
+    def __init__(self, alpha: float, beta: float) -> None:
+        self.power, self.beta = alpha - 1.0, beta
+        self.constant = log_normalizer(alpha, beta)
+
+    def __call__(
+        self, wanted: Sequence[int], value: Array, *params: Any
+    ) -> tuple[Array, list[Array]]:
+        """Return the sum for each chain and its derivative in the value."""
+        terms = self.power * np.log(value) - self.beta * value + self.constant
+        logp = terms if terms.ndim == 1 else terms.reshape(len(terms), -1).sum(axis=1)
+        return logp, [self.power / value - self.beta] if wanted else []
+
+
+def log_normalizer(alpha: float, beta: float) -> float:
+    """Return the part of the log density that does not depend on the value."""
+    return float(alpha * np.log(beta) - gammaln(alpha))

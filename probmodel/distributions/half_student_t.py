@@ -9,10 +9,15 @@ import numpy as np
 
 from probmodel.constraints import NonNegative, Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
-from probmodel.distributions.domain import where_inside
-from probmodel.distributions.location_scale import LOG_2
-from probmodel.distributions.student_t import log_normalizer, slope_in_df, tail_information
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Summed, Thunk
+from probmodel.distributions.domain import are_positive_numbers, where_inside
+from probmodel.distributions.location_scale import LOG_2, Fixed, Inside
+from probmodel.distributions.student_t import (
+    log_normalizer,
+    slope_in_df,
+    standard,
+    tail_information,
+)
 from probmodel.types import Array
 
 
@@ -70,6 +75,13 @@ class HalfStudentT(Distribution):
         """Draw variates of shape ``shape``."""
         df, scale = params
         return np.asarray(scale * np.abs(rng.standard_t(df, shape)))
+
+    def prepared(self, known: Sequence[Any]) -> Summed:
+        """Work out the terms of known parameters beforehand."""
+        value, df, scale = known
+        if value is not None or scale is None or not are_positive_numbers([df]):
+            return self.summed
+        return Inside(Fixed(*standard(float(df)), 0.0, scale, LOG_2))
 
     def base(self) -> Distribution:
         """Return the member of unit scale."""

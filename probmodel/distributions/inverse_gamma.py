@@ -9,9 +9,9 @@ import numpy as np
 
 from probmodel.constraints import Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
-from probmodel.distributions.domain import where_inside, where_valid
-from probmodel.distributions.gamma import gamma_information
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Summed, Thunk
+from probmodel.distributions.domain import are_positive_numbers, where_inside, where_valid
+from probmodel.distributions.gamma import gamma_information, log_normalizer
 from probmodel.special import digamma, gammaln
 from probmodel.types import Array
 
@@ -54,6 +54,13 @@ class InverseGamma(Distribution):
             lambda: alpha / beta - 1.0 / value,
         )
 
+    def prepared(self, known: Sequence[Any]) -> Summed:
+        """Work out the normaliser of known parameters beforehand."""
+        value, *params = known
+        if value is not None or not are_positive_numbers(params):
+            return self.summed
+        return _Fixed(*map(float, params))
+
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on shape and scale: that of the reciprocal."""
         return gamma_information(*params)
@@ -62,3 +69,21 @@ class InverseGamma(Distribution):
         """Draw variates of shape ``shape``."""
         alpha, beta = params
         return np.asarray(beta / rng.standard_gamma(alpha, shape))
+
+
+class _Fixed:
+    """Sum of log densities with a known shape and scale, as a function of the value."""
+
+    def __init__(self, alpha: float, beta: float) -> None:
+        self.power, self.beta = alpha + 1.0, beta
+        self.constant = log_normalizer(alpha, beta)
+
+    def __call__(
+        self, wanted: Sequence[int], value: Array, *params: Any
+    ) -> tuple[Array, list[Array]]:
+        """Return the sum for each chain and its derivative in the value."""
+        rate = self.beta / value
+        terms = self.constant - self.power * np.log(value) - rate
+        terms = np.where(value > 0.0, terms, -np.inf)
+        logp = terms if terms.ndim == 1 else terms.reshape(len(terms), -1).sum(axis=1)
+        return logp, [(rate - self.power) / value] if wanted else []

@@ -97,7 +97,7 @@ class LocationScale(Distribution):
         """Work out the terms of a constant location and scale beforehand."""
         value, loc, scale = known
         if value is None and loc is not None and scale is not None:
-            return _Fixed(self.log_standard, self.slope_standard, loc, scale)
+            return Fixed(self.log_standard, self.slope_standard, loc, scale)
         return self.summed
 
     def base(self) -> Distribution:
@@ -154,8 +154,8 @@ class HalfFamily(Distribution):
         value, scale = known
         if value is None and scale is not None:
             full = self.full
-            fixed = _Fixed(full.log_standard, full.slope_standard, 0.0, scale, LOG_2)
-            return _Inside(fixed)
+            fixed = Fixed(full.log_standard, full.slope_standard, 0.0, scale, LOG_2)
+            return Inside(fixed)
         return self.summed
 
     def _summed(
@@ -188,7 +188,13 @@ class HalfFamily(Distribution):
         return scale * z
 
 
-class _Fixed:
+def number_or_array(constant: Any) -> Any:
+    """Return a constant as an array, or as a number if it is one: arithmetic with it is faster."""
+    array = np.asarray(constant, dtype=float)
+    return array if array.ndim else float(array)
+
+
+class Fixed:
     """Sum of a standard log density at ``(value - loc) / scale`` with constant loc and scale."""
 
     def __init__(
@@ -196,16 +202,19 @@ class _Fixed:
     ) -> None:
         self.log_standard = log_standard
         self.slope_standard = slope_standard
-        self.is_standard = not np.any(loc) and bool(np.all(np.equal(scale, 1.0)))
-        self.loc = np.asarray(loc, dtype=float)
-        self.inverse = 1.0 / np.asarray(scale, dtype=float)
-        self.constant = np.log(self.inverse) + extra
+        self.is_centered = not np.any(loc)
+        self.is_standard = self.is_centered and bool(np.all(np.equal(scale, 1.0)))
+        self.loc = number_or_array(loc)
+        self.inverse = number_or_array(1.0 / np.asarray(scale, dtype=float))
+        self.constant = number_or_array(np.log(self.inverse) + extra)
 
     def __call__(
         self, wanted: Sequence[int], value: Array, *params: Array
     ) -> tuple[Array, list[Array]]:
         """Return the sum for each chain and its derivative in the value."""
-        z = value if self.is_standard else (value - self.loc) * self.inverse
+        z = value if self.is_centered else value - self.loc
+        if not self.is_standard:
+            z = z * self.inverse
         logp = self.log_standard(np, z) + self.constant
         slope = self.slope_standard(np, z)
         if not self.is_standard:
@@ -217,10 +226,10 @@ class _Fixed:
         ] * len(wanted)
 
 
-class _Inside:
+class Inside:
     """A fixed density on the positive half-line: minus infinity elsewhere."""
 
-    def __init__(self, fixed: _Fixed) -> None:
+    def __init__(self, fixed: Fixed) -> None:
         self.fixed = fixed
 
     def __call__(
@@ -228,7 +237,7 @@ class _Inside:
     ) -> tuple[Array, list[Array]]:
         """Return the sum for each chain and its derivative in the value."""
         logp, slopes = self.fixed(wanted, value)
-        if not value.min(initial=0.0) >= 0.0:
+        if not np.minimum.reduce(value, axis=None, initial=0.0) >= 0.0:
             outside = (value < 0.0).reshape(len(value), -1).any(axis=1)
             logp = np.where(outside, -np.inf, logp)
         return logp, slopes

@@ -10,7 +10,7 @@ which matrix. Its formulas are written once, with the `MatrixForm` that was chos
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,13 +23,22 @@ from probmodel.distributions.whitening import (
     Whitening,
     from_constant_lower,
     from_constant_precision_root,
+    from_inverse_lower,
     from_lower,
     from_precision_root,
     one_by_one,
 )
 from probmodel.errors import ModelError
 from probmodel.expressions import caller_location
-from probmodel.linalg import cholesky, diagonal, embed_diagonal, solve_lower, transpose
+from probmodel.linalg import (
+    cholesky,
+    diagonal,
+    embed_diagonal,
+    invert_factors,
+    log_det_lower,
+    solve_lower,
+    transpose,
+)
 from probmodel.types import Array
 
 
@@ -80,6 +89,19 @@ class MatrixForm:
         """
         raise NotImplementedError
 
+    def vectors_and_slope(self, matrix: Array) -> tuple[Whitening, Callable[[Array], Array]]:
+        """Whitening of vectors, and the derivative in the matrix of their normal log densities.
+
+        The derivative is a function of ``W'W r``, (..., n), for residuals r. Both share what they
+        can; in NumPy.
+        """
+
+        def slope(dual: Array) -> Array:
+            column = dual[..., None]
+            return np.asarray(self.slope(np, matrix, column, column))
+
+        return self.vectors(matrix), slope
+
     def whitened_change(self, matrix: Array, change: Any) -> Any:
         """Change of the covariance that a change of the matrix makes, whitened: (..., n, n).
 
@@ -110,6 +132,21 @@ class Covariance(MatrixForm):
         """Return half of the product less the inverse."""
         inverse = inverse_of_product(cholesky(matrix))
         return 0.5 * (_product(xp, left, right) - over_matrices(count) * inverse)
+
+    def vectors_and_slope(self, matrix: Array) -> tuple[Whitening, Callable[[Array], Array]]:
+        """Invert the root, as the derivative needs the inverse in any case."""
+        if _is_one(matrix):
+            return super().vectors_and_slope(matrix)
+        root = cholesky(matrix)
+        inverse = invert_factors(root)
+
+        def slope(dual: Array) -> Array:
+            out = dual[..., :, None] * dual[..., None, :]
+            out -= transpose(inverse) @ inverse
+            out *= 0.5
+            return out
+
+        return from_inverse_lower(inverse, -log_det_lower(root)), slope
 
     def whitened_change(self, matrix: Array, change: Any) -> Any:
         """Solve with the factor from both sides."""

@@ -18,6 +18,9 @@ from probmodel.expressions import caller_location
 from probmodel.special import logsumexp
 from probmodel.types import Array
 
+# Weights above this leave their components' shares of the density accurate.
+_TINY = 1e-200
+
 
 class Mixture(Compound):
     r"""Mixture of K distributions, with the component of each value summed out.
@@ -154,4 +157,11 @@ class Mixture(Compound):
             return logp, []
         shares /= total
         slopes = self._slopes(np, shares, logs, terms, value, params)
-        return logp, [reduce_to(args[i], slopes[i](), batch, self.event_ndims[i]) for i in wanted]
+        weights, partials = params[-1], []
+        for i in wanted:
+            if i == len(params) and np.all(weights > _TINY):  # no exponentials of their own
+                full = np.moveaxis(shares, 0, -1)
+                partials.append(reduce_to(weights, full, batch, 1) / weights)
+            else:
+                partials.append(reduce_to(args[i], slopes[i](), batch, self.event_ndims[i]))
+        return logp, partials

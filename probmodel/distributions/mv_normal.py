@@ -129,7 +129,7 @@ class MvNormal(MatrixArguments):
         """Sum of the log density per chain, with partials, from one whitened residual."""
         loc, matrix = params
         batch = batch_shape((value, *params), (1, 1, 2))
-        w = self.forms["matrix"].vectors(matrix)
+        w, slope = self.forms["matrix"].vectors_and_slope(matrix)
         z = w.whiten(value - loc)
         logp = row_sum(w.log_det - 0.5 * np.vecdot(z, z) - 0.5 * LOG_2PI * z.shape[-1], batch)
         if not wanted:
@@ -138,8 +138,7 @@ class MvNormal(MatrixArguments):
         partials = []
         for i in wanted:
             if i == 2:
-                full = self._slope_in_matrix(np, dual, matrix)
-                partials.append(reduce_to(matrix, full, batch, 2))
+                partials.append(reduce_to(matrix, slope(dual), batch, 2))
             else:
                 partial = reduce_to((value, loc)[i], dual, batch, 1)
                 partials.append(partial if i else -partial)

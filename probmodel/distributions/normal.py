@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.distributions.base import Summed
-from probmodel.distributions.location_scale import LocationScale
+from probmodel.distributions.location_scale import LocationScale, number_or_array
 from probmodel.distributions.normal_log_scale import NormalLogScale
 from probmodel.distributions.normal_log_variance import NormalLogVariance
 from probmodel.distributions.sums import reduce_to, row_dot, row_sum
@@ -117,10 +117,10 @@ class _FixedScale:
 
     def __init__(self, position: int, center: Any, scale: Any) -> None:
         self.position = position
-        self.center = np.asarray(center, dtype=float)
+        self.center = number_or_array(center)
         self.centered = not np.any(center)
         scale = np.asarray(scale, dtype=float)
-        self.precision = 1.0 / (scale * scale)
+        self.minus_precision = number_or_array(-1.0 / (scale * scale))
         self.unit = bool(np.all(scale == 1.0))
         self.log_constant = -np.log(scale) - 0.5 * LOG_2PI
         self.constants: dict[tuple[int, ...], Any] = {}  # by event shape
@@ -129,17 +129,16 @@ class _FixedScale:
         """Return the sum for each chain and its derivative in the argument that varies."""
         x = args[self.position]
         residual = x if self.centered else x - self.center
-        weighted = residual if self.unit else residual * self.precision
-        shape = weighted.shape
+        slope = -residual if self.unit else residual * self.minus_precision
+        shape = slope.shape
         if residual.shape != shape:
             residual = np.broadcast_to(residual, shape)
         constant = self.constants.get(shape[1:])
         if constant is None:
             constant = self.constants[shape[1:]] = row_sum(self.log_constant, shape)
-        logp = constant - 0.5 * row_dot(residual, weighted)
+        logp = constant + 0.5 * row_dot(residual, slope)
         if not wanted:
             return logp, []
-        slope = -weighted
         return logp, [slope if slope.shape == x.shape else reduce_to(x, slope, shape, 0)]
 
 

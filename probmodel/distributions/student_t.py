@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.base import (
+    Distribution,
+    InformationMatrix,
+    Parameter,
+    Summed,
+    Thunk,
+)
+from probmodel.distributions.domain import are_positive_numbers
+from probmodel.distributions.location_scale import Fixed
 from probmodel.distributions.sums import reduce_to, row_sum
 from probmodel.special import betaln, digamma, trigamma
 from probmodel.types import Array
@@ -107,6 +115,13 @@ class StudentT(Distribution):
         args = (value, *params)
         return logp, [reduce_to(args[i], formulas[i](), batch, 0) for i in wanted]
 
+    def prepared(self, known: Sequence[Any]) -> Summed:
+        """Work out the terms of known parameters beforehand."""
+        value, df, loc, scale = known
+        if value is not None or loc is None or scale is None or not are_positive_numbers([df]):
+            return self.summed
+        return Fixed(*standard(float(df)), loc, scale)
+
     def base(self) -> Distribution:
         """Return the member with location zero and unit scale."""
         return StudentT(self.args["df"], 0.0, 1.0)
@@ -120,6 +135,15 @@ class StudentT(Distribution):
 def log_normalizer(xp: Any, df: Any) -> Any:
     """Logarithm of the standard density at zero; the beta function stays accurate for large df."""
     return -0.5 * xp.log(df) - betaln(0.5 * df, 0.5)
+
+
+def standard(df: float) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
+    """Return the log density with location zero and unit scale, and its slope."""
+    constant, half = float(log_normalizer(np, df)), 0.5 * (df + 1.0)
+    return (
+        lambda xp, z: constant - half * xp.log1p(z * z / df),
+        lambda xp, z: -(df + 1.0) * z / (df + z * z),
+    )
 
 
 def slope_in_df(df: Any, tail: Any, pull: Any) -> Any:

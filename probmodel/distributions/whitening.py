@@ -65,6 +65,19 @@ def from_constant_lower(root: Array) -> Whitening:
     )
 
 
+def from_inverse_lower(inverse: Array, log_det: Array) -> Whitening:
+    """Whitening of vectors (..., n), each with an inverse root of its own: (..., n, n), NumPy.
+
+    ``log_det`` is that of the inverse roots.
+    """
+    return Whitening(
+        lambda r: np.vecdot(inverse, r[..., None, :]),
+        lambda z: np.vecdot(transpose(inverse), z[..., None, :]),
+        lambda z: solve_lower(inverse, z[..., None])[..., 0],
+        log_det,
+    )
+
+
 def from_precision_root(root: Any) -> Whitening:
     """Whitening of rows (..., m, n) by products with lower roots of precisions: (..., n, n)."""
     return Whitening(

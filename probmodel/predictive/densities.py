@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.density.forward import Forward
-from probmodel.density.program import Ref
+from probmodel.density.reference import Ref
 from probmodel.distributions.base import Distribution
 from probmodel.errors import DataError
 from probmodel.expressions import as_expression

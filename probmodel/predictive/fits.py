@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel.density.forward import Forward
 from probmodel.density.prior import draw_from_prior, drawable, needs_redraws
-from probmodel.density.program import Ref
+from probmodel.density.reference import Ref
 from probmodel.errors import DataError, ModelError, nearest
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Deterministic

@@ -10,7 +10,7 @@ import numpy as np
 from probmodel.arguments import positive, seed_sequence
 from probmodel.density.forward import Forward
 from probmodel.density.prior import draw_from_prior
-from probmodel.density.program import Ref
+from probmodel.density.reference import Ref
 from probmodel.errors import DataError, nearest
 from probmodel.expressions import as_expression
 from probmodel.model import Model
