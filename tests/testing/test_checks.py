@@ -291,6 +291,7 @@ def test_every_check_has_a_control_and_is_documented():
     names = {check.__name__ for check in (*CHECKS, *STATISTICAL_CHECKS)}
     assert {name for name, _, _ in BROKEN} == names
     guide = (Path(__file__).parents[2] / "docs" / "extending.md").read_text()
+    guide = guide.partition("## A sampler")[2]
     rows = [line for line in guide.splitlines() if line.startswith("| `check_")]
     assert {name for row in rows for name in re.findall(r"`(check_\w+)`", row)} == names
 
