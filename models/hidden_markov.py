@@ -11,9 +11,10 @@ Reference: Stan User's Guide, Time-series models, "Hidden Markov models".
 
 import numpy as np
 
-from probmodel import Model, observed, param
+from probmodel import Model, deterministic, observed, param
 from probmodel.constraints import PositiveOrdered
 from probmodel.distributions import Dirichlet, HiddenMarkov, Normal
+from probmodel.functions import component_log_densities, state_probabilities
 
 
 class TwoLevels(Model):
@@ -22,4 +23,8 @@ class TwoLevels(Model):
     mu = param(Normal([3, 10], 1), constraint=PositiveOrdered())
 
     start = np.array([0.5, 0.5])
-    y = observed(HiddenMarkov(start, np.stack([theta1, theta2]), Normal(mu, 1)), dims="time")
+    change = np.stack([theta1, theta2])
+    y = observed(HiddenMarkov(start, change, Normal(mu, 1)), dims="time")
+
+    seen = component_log_densities(Normal(mu, 1), y)
+    state = deterministic(state_probabilities(seen, start, change))  # given all of the series

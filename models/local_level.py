@@ -2,6 +2,8 @@
 
 The local level model is a random walk plus noise. ``GaussianDLM`` integrates the walk out by the
 Kalman filter: two parameters are left of 64, and the awkward geometry of a small drift with them.
+Its gradients are costly. Where the level itself is wanted, or the series is long, a ``RandomWalk``
+with ``information=`` is the quicker way; ``coal_random_walk.py`` has one.
 
     probmodel sample models/local_level.py --data models/data/temperatures.csv
 

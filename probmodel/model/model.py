@@ -50,7 +50,8 @@ class _Namespace(dict[str, Any]):
         declared = [key for key, value in self.items() if isinstance(value, Declaration)]
         raise ModelError(
             f"{name!r} is used before it is declared. A declaration can use what stands above it"
-            f" ({', '.join(declared) or 'nothing so far'}): move {name!r} up, or import it.",
+            f" ({', '.join(declared) or 'nothing so far'}): move {name!r} up, or import it. What a"
+            " base class declares is called by its name there, such as Base.mu.",
             location=_line(frame),
             name=name,
         )

@@ -122,8 +122,8 @@ def check_energy(run: SampleRun) -> list[Finding]:
     message = (
         f"E-BFMI below {_LEAST_BFMI} ({what}{more}): the energy changes too slowly from draw to "
         "draw, and the tails of the posterior may be missed. Write the parameters of groups "
-        "non-centred (noncentered=True or information=), give heavy tails a stronger prior, or "
-        "raise draws."
+        "non-centred (noncentered=True), or if they are with information=, give heavy tails a "
+        "stronger prior, or raise draws."
     )
     return [Finding("energy", message)]
 

@@ -526,7 +526,7 @@ CASES = {
     ),
     "autoregression": Case(Autoregression, TIMES),
     "mixture": Case(TwoGroups, {"coords": {"obs": range(20)}}, n=60),
-    "hidden Markov model": Case(TwoStates, {"coords": {"time": range(12)}}, n=60),
+    "hidden Markov model": Case(TwoStates, {"coords": {"time": range(12)}}, n=40),
     "Jacobian": Case(WithJacobian, FEW, True, {"simulate_with": Scale, "var_names": "sigma"}),
     "no Jacobian": Case(
         WithoutJacobian, FEW, False, {"simulate_with": Scale, "var_names": "sigma"}
