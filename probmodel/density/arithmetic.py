@@ -12,7 +12,7 @@ from autograd.core import primitive_vjps
 
 from probmodel import special
 from probmodel.density import primitives as own
-from probmodel.density.alignment import Operand, Rule, Shape, align
+from probmodel.density.alignment import Operand, Rule, Shape, align, shape_of
 from probmodel.density.program import Recorder
 from probmodel.density.reference import Ref
 from probmodel.expressions import OPERATIONS
@@ -72,9 +72,17 @@ _MANY = 32
 
 
 def _unchanged(shape: Shape, operand: Operand, other: Operand, neutral: float) -> bool:
-    """Whether an operation with the other operand, a neutral number, leaves an operand as it is."""
+    """Whether an operation with the other operand, a neutral number, leaves an operand as it is.
+
+    Not so for what no derivative flows through: a comparison times 1 is a number no longer Boolean.
+    """
     is_neutral = not isinstance(other, Ref) and np.ndim(other) == 0 and other == neutral
-    return is_neutral and isinstance(operand, Ref) and operand.shape == shape
+    return is_neutral and _is_real(operand) and operand.shape == shape
+
+
+def _is_real(operand: Operand) -> bool:
+    """Whether an operand varies and is surely made of floating-point numbers."""
+    return isinstance(operand, Ref) and operand.active
 
 
 def add(recorder: Recorder, shape: Shape, a: Operand, b: Operand) -> Ref:
@@ -112,10 +120,25 @@ def divide(recorder: Recorder, shape: Shape, a: Operand, b: Operand) -> Ref:
     """Quotient; what divides many elements is inverted once, as a product costs much less."""
     if _unchanged(shape, a, b, 1.0):
         return a
-    if isinstance(b, Ref) and prod(shape) >= _MANY * max(prod(b.shape), 1):
+    if _is_real(b) and prod(shape) >= _MANY * max(prod(b.shape), 1):
         inverse = recorder.emit(anp.reciprocal, b, shape=b.shape)
         return multiply(recorder, shape, a, inverse)
     return elementwise("divide")(recorder, shape, a, b)
+
+
+def clip(
+    recorder: Recorder, shape: Shape, x: Operand, low: Operand = None, high: Operand = None
+) -> Operand:
+    """Maximum with the lower bound, then minimum with the upper one; each may vary, or be None."""
+    for name, bound in (("maximum", low), ("minimum", high)):
+        if bound is None:
+            continue
+        if isinstance(x, Ref) or isinstance(bound, Ref):
+            wide = np.broadcast_shapes(shape_of(x), shape_of(bound))
+            x = elementwise(name)(recorder, wide, x, bound)
+        else:
+            x = getattr(np, name)(x, bound)
+    return x
 
 
 _POWERS = {2.0: "square", 0.5: "sqrt", -1.0: "reciprocal"}
@@ -124,7 +147,8 @@ _POWERS = {2.0: "square", 0.5: "sqrt", -1.0: "reciprocal"}
 def power(recorder: Recorder, shape: Shape, base: Operand, exponent: Operand) -> Ref:
     """Raise to a power; the common constant ones have cheaper functions of their own."""
     constant = not isinstance(exponent, Ref) and np.ndim(exponent) == 0
-    name = _POWERS.get(float(exponent), "power") if constant else "power"
+    simple = constant and (_is_real(base) or float(exponent) != -1.0)
+    name = _POWERS.get(float(exponent), "power") if simple else "power"
     operands = (base,) if name != "power" else (base, exponent)
     return elementwise(name)(recorder, shape, *operands)
 

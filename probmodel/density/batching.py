@@ -55,6 +55,7 @@ RULES: dict[str, Rule] = {
     "divide": arithmetic.divide,
     "positive": arithmetic.positive,
     "power": arithmetic.power,
+    "clip": arithmetic.clip,
     "logaddexp": arithmetic.logaddexp,
     "sum": arithmetic.total,
     "mean": arithmetic.mean,

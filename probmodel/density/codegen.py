@@ -34,6 +34,8 @@ _HELPERS = {
     "ones": np.ones,
     "zeros": np.zeros,
     "full": np.full,
+    "inf": np.inf,
+    "nan": np.nan,
 }
 
 

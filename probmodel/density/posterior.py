@@ -79,6 +79,8 @@ class ModelDensity(LogDensity):
 
     def _value_and_gradient(self, x: Array) -> tuple[Array, Array]:
         logp, grads = self._program.sum_and_gradient(*self._inputs(x))
+        if np.ndim(logp) == 0 or logp.dtype != np.float64:  # no term depends on a parameter
+            logp = np.full(len(x), logp, dtype=np.float64)
         return logp, self._joined(grads, x)
 
     def _joined(self, grads: Sequence[Array | None], x: Array) -> Array:

@@ -122,7 +122,9 @@ def _reduce(g: Any, partial: Any, args: Any, event_ndims: Sequence[int], i: int)
 def _key(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Return what tells equal steps, or None for steps with constants that are not numbers."""
     if all(isinstance(a, (Ref, int, float)) for a in args):
-        return function, tuple(args), tuple(sorted(kwargs.items()))
+        # Written out, as True equals 1 and -0.0 equals 0.0.
+        known = tuple(a if isinstance(a, Ref) else repr(a) for a in args)
+        return function, known, tuple(sorted(kwargs.items()))
     return None
 
 

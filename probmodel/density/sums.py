@@ -25,6 +25,8 @@ def total(recorder: Recorder, operand: Operand) -> Operand:
         return np.asarray(np.sum(operand, dtype=float))
     if not operand.shape:
         return operand
+    if not operand.active:  # whole numbers or truth values, maybe
+        return _plain(recorder, operand)
     function, args = recorder.made.get(operand.slot, (anp.sum, ()))
     if function is own.insert_axes:
         return total(recorder, args[0])
@@ -39,6 +41,10 @@ def total(recorder: Recorder, operand: Operand) -> Operand:
     if function in (anp.add, anp.subtract) and any(_is_small(a, operand) for a in args):
         parts = [_counted(recorder, a, operand) for a in args]
         return recorder.emit(function, *parts, shape=())
+    return _plain(recorder, operand)
+
+
+def _plain(recorder: Recorder, operand: Ref) -> Ref:
     axes = tuple(range(1, len(operand.shape) + 1))
     return recorder.emit(anp.sum, operand, axis=axes, shape=())
 

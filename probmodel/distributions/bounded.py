@@ -88,8 +88,13 @@ class Bounded(Wrapper):
         return large + xp.log(-xp.expm1(small - large))
 
     def _slope(self, function: Any, params: Any, position: int) -> Any:
-        """Return the derivative of ``function(xp, *params)`` in one parameter: batch shape."""
-        shape = batch_shape(params, (0,) * len(params))
+        """Return the derivative of ``function(xp, *params)`` in one parameter.
+
+        Batch shape, with the event axes of the parameter behind it.
+        """
+        event_ndims = self.event_ndims[1:]
+        event = np.shape(params[position])[np.ndim(params[position]) - event_ndims[position] :]
+        shape = batch_shape(params, event_ndims) + event
         return elementwise_partials(lambda *args: function(anp, *args), params, shape, position)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from probmodel.distributions.base import Thunk
 from probmodel.distributions.bounded import Bounded
 from probmodel.distributions.domain import where_inside
+from probmodel.distributions.wrapper import with_event
 from probmodel.special import where
 from probmodel.types import Array
 
@@ -71,8 +72,10 @@ class Censored(Bounded):
                 def mass(xp: Any, *args: Any, method: Any = method, own: int = own) -> Any:
                     return method(xp, args[len(inner) + own], args[: len(inner)])
 
-                at_bound = 0.0 if position < 0 else self._slope(mass, params, position)
-                slope = where(value == bound, at_bound, slope)
+                depends = 0 <= position < len(inner) or position == len(inner) + own
+                at_bound = self._slope(mass, params, position) if depends else 0.0
+                events = self.event_ndims[position + 1]
+                slope = where(with_event(value == bound, events), at_bound, slope)
             return slope
 
         return (

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.distributions.base import Thunk
+from probmodel.distributions.wrapper import with_event
 from probmodel.distributions.zeros import WithZeros
 from probmodel.errors import ModelError
 from probmodel.special import inverse_expm1, log1m_exp, where
@@ -66,8 +67,10 @@ class Hurdle(WithZeros):
         return (
             lambda: where(zero, 0.0, in_value()),
             *(
-                lambda a=a, b=b: where(zero, 0.0, b() + odds * a())
-                for a, b in zip(at_zero, slopes, strict=True)
+                lambda a=a, b=b, e=e: where(
+                    with_event(zero, e), 0.0, b() + with_event(odds, e) * a()
+                )
+                for a, b, e in zip(at_zero, slopes, self.dist.event_ndims[1:], strict=True)
             ),
             lambda: where(zero, 1.0 / p, -1.0 / (1.0 - p)),
         )

@@ -62,12 +62,18 @@ class Wrapper(Compound):
         return [(None, self.dist), *own.items()]
 
 
+def with_event(a: Any, event_ndim: int) -> Any:
+    """Give what has batch shape so many axes of length 1 behind it, to meet a derivative."""
+    return a[(..., *(None,) * event_ndim)] if event_ndim and np.ndim(a) else a
+
+
 def elementwise_partials(
     function: Callable[..., Any], args: Sequence[Any], shape: tuple[int, ...], position: int
 ) -> Any:
-    """Differentiate an elementwise ``function(*args)`` in one argument: ``shape``.
+    """Differentiate ``function(*args)``, one number per batch element, in one argument: ``shape``.
 
-    For terms without a closed-form derivative; it can be differentiated again.
+    ``shape`` is batch shape, with the event axes of the argument behind it. For terms without a
+    closed-form derivative; it can be differentiated again.
     """
     full = list(args)
     full[position] = full[position] + np.zeros(shape)

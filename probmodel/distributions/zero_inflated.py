@@ -9,6 +9,7 @@ import numpy as np
 
 from probmodel.distributions.base import Distribution, Thunk
 from probmodel.distributions.domain import where_inside
+from probmodel.distributions.wrapper import with_event
 from probmodel.distributions.zeros import WithZeros
 from probmodel.errors import ModelError
 from probmodel.special import where
@@ -73,8 +74,8 @@ class ZeroInflated(WithZeros):
         return (
             lambda: np.zeros(np.shape(value)),
             *(
-                lambda a=a, b=b: where(zero, share * a(), b())
-                for a, b in zip(slopes, other, strict=True)
+                lambda a=a, b=b, e=e: where(with_event(zero, e), with_event(share, e) * a(), b())
+                for a, b, e in zip(slopes, other, self.dist.event_ndims[1:], strict=True)
             ),
             lambda: where(zero, -xp.expm1(at_zero) * xp.exp(-log_zero), -1.0 / (1.0 - p)),
         )

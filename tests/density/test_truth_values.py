@@ -1,0 +1,101 @@
+"""Comparisons in arithmetic, bounds that vary, and numbers that are not finite."""
+
+import numpy as np
+import pytest
+
+from probmodel import Model, deterministic, observed, param, potential
+from probmodel.density import as_posterior
+from probmodel.distributions import Normal
+
+B = np.array([0.3, -0.4, 1.2])
+
+EXPRESSIONS = {
+    "sum": lambda a, b: 1.0 * (b > 0) + 1.0 * (b > -1),
+    "whole sum": lambda a, b: (b > 0) * 1 + (b > -1),
+    "quotients": lambda a, b: (b > 0) / 1 + (a > 0) / 1,
+    "same but for the type": lambda a, b: ((b > 0) + True) + ((b > 0) + 1),
+    "difference": lambda a, b: np.diff(1.0 * (b > 0)),
+    "product": lambda a, b: (1.0 * (b > -5)) @ (1.0 * (b > -6)),
+    "reciprocal": lambda a, b: a / ((b > 0) + 1) + ((b > 0) + 1) ** -1.0,
+    "total": lambda a, b: np.sum((b > 0) + (a > 0)),
+    "negative": lambda a, b: -((b > 0) * 1),
+    "saved": lambda a, b: (b > 0) * 1,
+}
+
+
+def evaluated(function):
+    class One(Model):
+        a = param(Normal(0, 1))
+        b = param(Normal(0, 1), shape=3)
+        made = deterministic(function(a, b))
+        term = potential(a * made)
+
+    return as_posterior(One())
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_comparisons_count_as_in_numpy(name):
+    function = EXPRESSIONS[name]
+    density = evaluated(function)
+    x = np.append(0.7, B)[None]
+    expected = function(np.float64(0.7), B)
+    np.testing.assert_allclose(density.constrain(x)["made"][0], expected)
+    np.testing.assert_allclose(density.terms(x)["potential of term"], [np.sum(0.7 * expected)])
+    logp = density(x).logp
+    np.testing.assert_allclose(logp, density.log_density(x))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a, b: np.clip(b, a - 0.5, a + 0.4),
+        lambda a, b: np.clip(a, np.array([-1.0, 0.0, 1.0]), np.array([0.5, 2.0, 3.0])),
+        lambda a, b: np.clip(b, None, a),
+        lambda a, b: np.clip(np.array([0.1, 0.9]), a, 2.0),
+    ],
+)
+def test_clip_with_bounds_that_vary(function):
+    density = evaluated(function)
+    x = np.array([[0.7, *B], [-0.2, *B]])
+    made = density.constrain(x)["made"]
+    for row, value in zip(x, made, strict=True):
+        np.testing.assert_allclose(value, function(row[0], row[1:]))
+    steps = 1e-6 * np.eye(4)
+    numeric = [(density.log_density(x + h) - density.log_density(x - h)) / 2e-6 for h in steps]
+    np.testing.assert_allclose(density(x).grad, np.stack(numeric, 1), atol=1e-7)
+
+
+@pytest.mark.parametrize("factor", [np.inf, np.nan, 1e200])
+def test_infinite_factors_reject_the_point(factor):
+    class Infinite(Model):
+        a = param(Normal(0, 1))
+        term = potential(a * 1e200 * factor)
+
+    logp, grad = as_posterior(Infinite())(np.array([[1.0], [2.0]]))
+    assert np.isneginf(logp).all()
+    np.testing.assert_array_equal(grad, 0.0)
+
+
+def test_densities_that_are_the_same_everywhere():
+    class Flat(Model):
+        a = param()
+        b = param(Normal(0, 1), shape=2)
+        known = observed(Normal(0, 1), dims="obs")
+
+    class Counting(Model):
+        a = param()
+        term = potential(2 * (a > 0))
+
+    logp, grad = as_posterior(Flat(known=[0.0]))(np.zeros((3, 3)))
+    assert logp.shape == (3,)
+    assert grad.shape == (3, 3)
+
+    class Constant(Model):
+        a = param()
+        term = potential(2)
+
+    for model, expected in ((Constant(), [2.0, 2.0]), (Counting(), [2.0, 0.0])):
+        logp, grad = as_posterior(model)(np.array([[1.0], [-1.0]]))
+        np.testing.assert_array_equal(logp, expected)
+        assert logp.dtype == np.float64
+        np.testing.assert_array_equal(grad, 0.0)
