@@ -220,7 +220,10 @@ def var(
 
 def std(recorder: Recorder, shape: Shape, x: Ref, **options: Any) -> Ref:
     """Square root of the variance."""
-    return recorder.emit(anp.sqrt, var(recorder, shape, x, **options), shape=shape)
+    variance = var(recorder, shape, x, **options)
+    if _count(x, options.get("axis")) == 1 and not options.get("ddof"):
+        return variance  # zero, and flat, unlike its square root
+    return recorder.emit(anp.sqrt, variance, shape=shape)
 
 
 def _count(x: Ref, axis: Any) -> int:

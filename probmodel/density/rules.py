@@ -18,6 +18,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 import autograd.numpy as anp
+import numpy as np
 
 from probmodel import special
 from probmodel.density import primitives as own
@@ -127,6 +128,10 @@ class _Elementwise:
         # Divided by the operand itself, which is constant along those axes, after the sum.
         self.late = self.over == ("{a}", "{b}")[position]
         used = self.times + self.over
+        # A derivative that is just the other operand must not be made of truth values.
+        self.is_real = all(
+            _is_real(arg) for name, arg in zip(("{a}", "{b}"), args, strict=False) if name in used
+        )
         self.is_full = "{y}" in used or any(
             name in used and isinstance(arg, Ref) and arg.shape == result
             for name, arg in zip(("{a}", "{b}"), args, strict=False)
@@ -150,6 +155,8 @@ class _Elementwise:
         array = " * ".join(factor for factor in (g.array, times) if factor)
         if not array:
             array, number = repr(number), 1.0
+        elif g.array is None and not self.is_real:
+            array = f"({array} * 1.0)"
         if over and not self.late:
             array = f"{array} / {over}"
         if self.axes:
@@ -158,6 +165,11 @@ class _Elementwise:
 
     def _named(self, names: Names) -> tuple[str, str]:
         return self.times.format(**names), self.over.format(**names)
+
+
+def _is_real(arg: Any) -> bool:
+    """Whether an argument is surely made of floating-point numbers."""
+    return arg.active if isinstance(arg, Ref) else np.asarray(arg).dtype.kind == "f"
 
 
 def _with_numbers(slope: Slope, args: Sequence[Any]) -> Slope:
@@ -195,7 +207,7 @@ def _linear(expression: str) -> Rule:
 def _row_dot(args: Sequence[Any], position: int) -> Rule:
     """Rule of an inner product for each chain."""
     other = "{b}" if position == 0 else "{a}"
-    varies = isinstance(args[1 - position], Ref)
+    varies = isinstance(args[1 - position], Ref) and args[1 - position].active
 
     def rule(g: Scaled, names: Names) -> Scaled | None:
         if g.array is None:

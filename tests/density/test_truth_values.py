@@ -65,6 +65,37 @@ def test_clip_with_bounds_that_vary(function):
     np.testing.assert_allclose(density(x).grad, np.stack(numeric, 1), atol=1e-7)
 
 
+MASKS = {
+    "data": lambda b: (np.array([True, True, False]), np.array([True, False, False])),
+    "whole numbers": lambda b: (np.array([1, 2, 0]), np.array([3, 0, 1])),
+    "comparisons": lambda b: (b > 0, b > 1),
+}
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("name", MASKS)
+def test_slopes_that_are_masks_add_up(name, sign):
+    class Masked(Model):
+        b = param(shape=3)
+        first, second = MASKS[name](b)
+        one = potential(sign * (b * first))
+        other = potential(np.sum(b * second) - np.sum(second * b * 3.0))
+        product = potential(sign * (b @ (first * 1)) - b @ (second * 1))
+
+    density = as_posterior(Masked())
+    x = np.stack([B, -B])
+    steps = 1e-6 * np.eye(3)
+    numeric = [(density.log_density(x + h) - density.log_density(x - h)) / 2e-6 for h in steps]
+    np.testing.assert_allclose(density(x).grad, np.stack(numeric, 1), atol=1e-8)
+
+
+def test_the_standard_deviation_of_one_element_is_zero_and_flat():
+    density = evaluated(lambda a, b: np.std(b[:, None], axis=1) + b)
+    x = np.append(0.7, B)[None]
+    np.testing.assert_allclose(density(x).grad[0, 1:], 0.7 - B)
+    np.testing.assert_allclose(density(x).logp, density.log_density(x))
+
+
 @pytest.mark.parametrize("factor", [np.inf, np.nan, 1e200])
 def test_infinite_factors_reject_the_point(factor):
     class Infinite(Model):
