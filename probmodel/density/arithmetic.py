@@ -193,6 +193,16 @@ def reduction(function: Callable[..., Any]) -> Rule:
 total = reduction(anp.sum)
 
 
+def product(
+    recorder: Recorder, shape: Shape, x: Ref, axis: Any = None, keepdims: bool = False
+) -> Ref:
+    """Product of the elements of some axes."""
+    if not x.shape:
+        return x
+    axes = reduced_axes(axis, len(x.shape))
+    return recorder.emit(own.product, x, axes, keepdims, shape=shape)
+
+
 def mean(recorder: Recorder, shape: Shape, x: Ref, axis: Any = None, keepdims: bool = False) -> Ref:
     """Sum, divided by the number of elements."""
     summed = total(recorder, shape, x, axis, keepdims)

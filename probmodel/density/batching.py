@@ -59,7 +59,7 @@ RULES: dict[str, Rule] = {
     "logaddexp": arithmetic.logaddexp,
     "sum": arithmetic.total,
     "mean": arithmetic.mean,
-    "prod": arithmetic.reduction(anp.prod),
+    "prod": arithmetic.product,
     "max": arithmetic.reduction(anp.max),
     "min": arithmetic.reduction(anp.min),
     "var": arithmetic.var,

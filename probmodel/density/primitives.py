@@ -14,6 +14,7 @@ from autograd.core import make_vjp
 from autograd.extend import defvjp, defvjp_argnums, primitive
 from autograd.numpy.numpy_vjps import unbroadcast_f
 
+from probmodel import special
 from probmodel.types import Array
 
 
@@ -113,6 +114,33 @@ defvjp(
     sum_squares,
     lambda ans, x: lambda g: 2.0 * x * anp.reshape(g, anp.shape(g) + (1,) * (anp.ndim(x) - 1)),
 )
+
+
+@primitive
+def product(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
+    """Product of the elements along some axes; its derivative exists where elements are zero."""
+    return np.prod(x, axis=axis, keepdims=keepdims)
+
+
+def _product_vjp(ans: Array, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    shape = anp.shape(x)
+    kept = tuple(1 if i in axis else n for i, n in enumerate(shape))
+    rest = [i for i in range(len(shape)) if i not in axis]
+    order = [*rest, *axis]
+    size = int(np.prod([shape[i] for i in axis], dtype=int))
+
+    def others() -> Any:
+        """Product of the other elements, for each: that of a row with a one in its place."""
+        rows = anp.reshape(anp.transpose(x, order), (*(shape[i] for i in rest), 1, size))
+        others = special.where(np.eye(size, dtype=bool), 1.0, rows)
+        found = product(others, (len(rest) + 1,), False)
+        found = anp.reshape(found, tuple(shape[i] for i in order))
+        return anp.transpose(found, np.argsort(order))
+
+    return lambda g: anp.reshape(g, kept) * others()
+
+
+defvjp(product, _product_vjp, argnums=(0,))
 
 
 def repeat_for_chains(constant: Array, like: Any) -> Array:

@@ -89,6 +89,27 @@ def test_slopes_that_are_masks_add_up(name, sign):
     np.testing.assert_allclose(density(x).grad, np.stack(numeric, 1), atol=1e-8)
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"axis": 0}, {"axis": (0, 2)}, {"axis": 1, "keepdims": True}]
+)
+def test_products_of_zeros_have_derivatives(options):
+    class Products(Model):
+        b = param(shape=(2, 3, 2))
+        term = potential(np.prod(b * (b > 0), **options) + 0.1 * np.prod(b, **options))
+
+    density = as_posterior(Products())
+    x = np.random.default_rng(1).standard_normal((3, 12))
+    x[0, :2] = 0.0
+    steps = 1e-6 * np.eye(12)
+    numeric = [(density.log_density(x + h) - density.log_density(x - h)) / 2e-6 for h in steps]
+    found = density(x).grad
+    smooth = x != 0.0
+    np.testing.assert_allclose(found[smooth], np.stack(numeric, 1)[smooth], atol=1e-7)
+    v = np.random.default_rng(2).standard_normal((2, 12))
+    change = (density(x[1:] + 1e-6 * v).grad - density(x[1:] - 1e-6 * v).grad) / 2e-6
+    np.testing.assert_allclose(density.hvp(x[1:], v), change, atol=1e-6)
+
+
 def test_the_standard_deviation_of_one_element_is_zero_and_flat():
     density = evaluated(lambda a, b: np.std(b[:, None], axis=1) + b)
     x = np.append(0.7, B)[None]
