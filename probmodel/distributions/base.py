@@ -92,6 +92,11 @@ class Distribution:
         """The distribution's name as it is printed."""
         return type(self).__name__
 
+    @property
+    def has_atoms(self) -> bool:
+        """Whether single values have a probability although it is not ``discrete``."""
+        return False
+
     def support(self) -> Constraint:
         """Where the density is positive, with bounds from the declared arguments."""
         raise NotImplementedError

@@ -37,6 +37,11 @@ class Censored(Bounded):
         If ``dist`` has no cumulative distribution function here, or the bounds make no sense.
     """
 
+    @property
+    def has_atoms(self) -> bool:
+        """The bounds have probabilities of their own."""
+        return True
+
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density, or at the bounds log probability: batch shape."""
         inner, lower, upper = self._split(params)

@@ -44,6 +44,11 @@ class Hurdle(WithZeros):
         If a value of ``dist`` is not a single number.
     """
 
+    @property
+    def has_atoms(self) -> bool:
+        """Zero has a probability of its own."""
+        return not self.discrete
+
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density without the terms of `log_base`; at zero log probability: batch shape."""
         inner, p = self._split(xp, params)

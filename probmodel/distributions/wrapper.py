@@ -24,6 +24,13 @@ class Compound(Distribution):
         """
         raise NotImplementedError
 
+    @property
+    def has_atoms(self) -> bool:
+        """Whether one of the distributions inside has values with a probability of their own."""
+        parts = [part for _, part in self.written()]
+        listed = [p for part in parts if isinstance(part, list | tuple) for p in part]
+        return any(p.has_atoms for p in (*parts, *listed) if isinstance(p, Distribution))
+
 
 class Wrapper(Compound):
     """A distribution made of another one.

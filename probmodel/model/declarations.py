@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from probmodel.constraints.base import Constraint
-from probmodel.distributions import Censored
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError
 from probmodel.expressions import Expression, Symbol, as_expression
@@ -154,7 +153,7 @@ class Observed(Declaration):
                 missing=self.missing,
             )
         name = self.distribution.name
-        if self.distribution.discrete or isinstance(self.distribution, Censored):
+        if self.distribution.discrete or self.distribution.has_atoms:
             raise ModelError(
                 f'missing="impute" needs a continuous distribution: {name} has values with a '
                 "probability of their own, which gradients cannot move. Drop the missing elements, "

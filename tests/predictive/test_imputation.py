@@ -22,10 +22,14 @@ from probmodel import (
 from probmodel.density import ModelDensity
 from probmodel.distributions import (
     AR1,
+    Affine,
     Beta,
     Censored,
     Dirichlet,
     Gamma,
+    Hurdle,
+    LogNormal,
+    Mixture,
     MvNormal,
     Normal,
     Poisson,
@@ -279,6 +283,14 @@ def test_nan_is_refused_unless_asked_for():
     [
         (lambda mu: observed(Poisson(np.exp(mu)), missing="impute"), "continuous.*Drop"),
         (lambda mu: observed(Censored(Normal(mu, 1), upper=2), missing="impute"), "Censored"),
+        (lambda mu: observed(Hurdle(0.3, LogNormal(mu, 1)), missing="impute"), "Hurdle has values"),
+        (
+            lambda mu: observed(
+                Mixture([0.5, 0.5], [Normal(mu, 1), Affine(Hurdle(0.3, Normal(mu, 1)), 1.0, 2.0)]),
+                missing="impute",
+            ),
+            "Mixture has values",
+        ),
         (lambda mu: observed(Normal(mu, 1), missing="drop"), r"takes \"impute\" or None"),
     ],
 )
