@@ -33,12 +33,15 @@ class Parameter(NamedTuple):
     event_ndim : axes of one parameter value: 0 a number, 1 a vector, 2 a matrix
     default : its value when it is not given; None means required
     known : whether it must come from data; a known parameter has no derivative and no batch axes
+    along : of a known parameter, the event axis of the value that each of its axes runs along, None
+        for one that runs along none; empty if it speaks of the value as a whole
     """
 
     constraint: Constraint
     event_ndim: int = 0
     default: float | None = None
     known: bool = False
+    along: tuple[int | None, ...] = ()
 
 
 class Distribution:
@@ -114,6 +117,18 @@ class Distribution:
         ``event`` is the shape of one value; None stands for parameters that data do not decide.
         """
         return ""
+
+    def anchors(self) -> dict[str, tuple[Any, tuple[int | None, ...]]]:
+        """Return what data say of the elements of a value: where they lie, which are neighbours.
+
+        By name, an array or an expression, and which event axis each of its axes runs along, as
+        ``Parameter.along`` has it. By default these are the known parameters.
+        """
+        return {
+            name: (self.args[name], spec.along)
+            for name, spec in self.parameters.items()
+            if spec.known
+        }
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density (or log mass) without the terms of `log_base`: batch shape."""

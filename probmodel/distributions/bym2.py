@@ -52,7 +52,7 @@ class BYM2(Distribution):
     parameters: ClassVar = {
         "sigma": Parameter(Positive()),
         "rho": Parameter(UnitInterval()),
-        "adjacency": Parameter(Real(), event_ndim=2, known=True),
+        "adjacency": Parameter(Real(), event_ndim=2, known=True, along=(0, 0)),
     }
     event_ndim = 1
     blockwise = False

@@ -56,7 +56,7 @@ class CAR(Distribution):
     parameters: ClassVar = {
         "tau": Parameter(Positive()),
         "alpha": Parameter(Interval(-1.0, 1.0)),
-        "adjacency": Parameter(Real(), event_ndim=2, known=True),
+        "adjacency": Parameter(Real(), event_ndim=2, known=True, along=(0, 0)),
         "mean": Parameter(Real(), default=0.0),
     }
     event_ndim = 1

@@ -111,6 +111,10 @@ class CirculantGP(Distribution):
     def _error(self, expected: str) -> ModelError:
         return ModelError(f"CirculantGP takes {expected}.", location=self.location)
 
+    def anchors(self) -> dict[str, tuple[Any, tuple[int | None, ...]]]:
+        """Return the axes of the grid, which the torus is made from."""
+        return {f"grid[{k}]": (x, ()) for k, x in enumerate(self.grid)}
+
     def on_grid(self, value: Any) -> Any:
         """Process on the grid, (n_1, n_2, ...), from its ``value`` on the torus."""
         return value[tuple(slice(of_data("size", np.size, x)) for x in self.grid)]

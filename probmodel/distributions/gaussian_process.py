@@ -95,8 +95,8 @@ class GaussianProcess(Distribution):
             "amplitude": Parameter(Positive()),
             "length_scale": Parameter(Positive()),
             **{
-                name: Parameter(Real(), event_ndim=1 if grid is not None else _rank(x), known=True)
-                for name, x in coordinates.items()
+                name: Parameter(Real(), event_ndim=len(along), known=True, along=along)
+                for name, along in _axes_of(coordinates, grid is not None).items()
             },
         }
         self._take_form(parameters, event_ndim=1 if grid is None else len(coordinates))
@@ -283,6 +283,13 @@ def as_columns(points: Any) -> Any:
 
 def _columns(points: Array) -> Array:
     return points[:, None] if points.ndim == 1 else points
+
+
+def _axes_of(coordinates: dict[str, Any], gridded: bool) -> dict[str, tuple[int | None, ...]]:
+    """Which axis of the process the axes of each coordinate run along: that of the points first."""
+    if gridded:
+        return {name: (axis,) for axis, name in enumerate(coordinates)}
+    return {name: (0, *(None,) * (_rank(x) - 1)) for name, x in coordinates.items()}
 
 
 def _rank(coordinates: Any) -> int:

@@ -155,6 +155,14 @@ class HilbertSpaceGP(Distribution):
             functions *= np.sin(angles) / np.sqrt(half[k])
         return functions
 
+    def anchors(self) -> dict[str, tuple[Any, tuple[int | None, ...]]]:
+        """Return the box: the weights are those of its basis functions."""
+        return {"points": (of_data("box", self._corners, self.points), ())}
+
+    def _corners(self, points: Array) -> Array:
+        centre, half = self._box(points)
+        return np.stack([centre - half, centre + half])
+
     def support(self) -> Constraint:
         """All real numbers, for each weight."""
         return Real()

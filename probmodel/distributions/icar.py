@@ -54,7 +54,7 @@ class ICAR(Distribution):
     """
 
     parameters: ClassVar = {
-        "adjacency": Parameter(Real(), event_ndim=2, known=True),
+        "adjacency": Parameter(Real(), event_ndim=2, known=True, along=(0, 0)),
         "scale": Parameter(Positive(), default=1.0),
     }
     event_ndim = 1

@@ -55,6 +55,10 @@ class Wrapper(Compound):
         self._take_form({**inner, **own}, dist.event_ndim, dist.discrete)
         self.args = {**{f"dist.{name}": arg for name, arg in dist.args.items()}, **values}
 
+    def anchors(self) -> dict[str, tuple[Any, tuple[int | None, ...]]]:
+        """Those of ``dist``."""
+        return self.dist.anchors()
+
     def event_shape(self, *params: Array) -> tuple[int, ...] | None:
         """Shape of one value of ``dist``."""
         return self.dist.event_shape(*params[: len(self.dist.parameters)])

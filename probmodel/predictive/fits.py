@@ -14,6 +14,7 @@ from probmodel.errors import DataError, ModelError, nearest
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Deterministic
 from probmodel.model.parameters import FreeParameter
+from probmodel.predictive.anchors import Anchors
 from probmodel.results.arviz_object import draws_group, extended, group, group_names
 from probmodel.results.attributes import library_attributes
 from probmodel.results.draws import plain_labels
@@ -96,6 +97,7 @@ class FromFit:
         self._binding = binding
         self._fit = fit
         self._new_groups = new_groups
+        self._anchors = Anchors(binding, fit.result)
 
     def __call__(self, forward: Forward, free: FreeParameter) -> Ref | Array:
         """Return the values of one parameter, its new elements filled in.
@@ -107,6 +109,7 @@ class FromFit:
         """
         values = self._values(free)
         places = self._places(free, values)
+        self._anchors.check(free, places, self._dims(free))
         known = np.ones((), dtype=bool)
         for place in places:
             known = known[..., None] & (place >= 0)
@@ -192,6 +195,9 @@ class FromFit:
                 shape=values.shape[2:],
             )
         return values
+
+    def _dims(self, free: FreeParameter) -> tuple[str, ...]:
+        return next(v.dims for v in self._binding.variables if v.name == free.name)
 
     def _places(self, free: FreeParameter, values: xr.DataArray) -> list[Array]:
         """Where along each axis of the fit the elements of the model are; -1 for new ones."""
