@@ -108,6 +108,7 @@ class AR1(Distribution):
         "mean": Parameter(Real(), default=0.0),
     }
     event_ndim = 1
+    sequential = True
     noncentered_primitive: ClassVar = staticmethod(ar1_path)
 
     def support(self) -> Constraint:

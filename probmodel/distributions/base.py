@@ -59,6 +59,9 @@ class Distribution:
     event_ndim: ClassVar[int] = 0
     discrete: ClassVar[bool] = False
 
+    # Whether the elements along the last axis are steps in time, each given those before it.
+    sequential: ClassVar[bool] = False
+
     # Whether `noncentered` is affine in z.
     noncentered_is_affine: ClassVar[bool] = True
 

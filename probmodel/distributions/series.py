@@ -24,6 +24,7 @@ class Series(Distribution):
     """
 
     event_ndim: ClassVar[int] = 1
+    sequential: ClassVar[bool] = True
 
     def event_shape(self, *params: Array) -> None:
         """Leave the length to the declaration."""

@@ -26,7 +26,7 @@ class Dimensions:
         Raises
         ------
         DataError
-            If a dim is not declared in the model, or its labels repeat.
+            If a dim is not declared in the model, or its labels repeat or are no labels.
         """
         known = set(declared)
         for dim, given in coords.items():
@@ -36,8 +36,9 @@ class Dimensions:
                     f"{nearest(dim, known)}",
                     dim=dim,
                 )
-            self._set(dim, len(given), "coords")
-            self._add_labels(dim, np.asarray(given), "coords")
+            labels = _read_labels(dim, given)
+            self._set(dim, len(labels), "coords")
+            self._add_labels(dim, labels, "coords")
 
     def measure(
         self, declaration: Declaration, shape: tuple[int, ...], labels: Mapping[int, Array]
@@ -123,3 +124,44 @@ class Dimensions:
                 shape=shape,
             )
         return tuple(declaration.dims or ())
+
+
+def _read_labels(dim: str, given: Any) -> Array:
+    """Return the labels of a dim as an array, whose elements can be told apart."""
+    labels = np.asarray(given if hasattr(given, "__array__") else _listed(dim, given))
+    if labels.ndim != 1:
+        raise DataError(
+            f"coords of dim {dim!r} have {labels.ndim} axes; expected a list of labels, such as "
+            "text or numbers.",
+            dim=dim,
+        )
+    if any(label is None or label != label for label in labels.tolist()) or _has_nat(labels):
+        raise DataError(
+            f"coords of dim {dim!r} have labels that are None or NaN, which stand for nothing. "
+            "Give each element a label.",
+            dim=dim,
+        )
+    if labels.dtype.kind == "O":
+        try:
+            np.unique(labels)
+        except TypeError as error:
+            kinds = sorted({type(label).__name__ for label in labels})
+            raise DataError(
+                f"coords of dim {dim!r} have labels that cannot be compared: {', '.join(kinds)}. "
+                "Give labels of one type.",
+                dim=dim,
+            ) from error
+    return labels
+
+
+def _listed(dim: str, given: Any) -> list[Any]:
+    try:
+        return list(given)
+    except TypeError as error:
+        raise DataError(
+            f"coords of dim {dim!r} must be a list of labels; got {type(given).__name__}.", dim=dim
+        ) from error
+
+
+def _has_nat(labels: Array) -> bool:
+    return labels.dtype.kind in "mM" and bool(np.isnat(labels).any())

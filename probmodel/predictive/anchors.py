@@ -119,8 +119,8 @@ def _moved(free: FreeParameter, name: str, dims: list[str]) -> DataError:
         "HilbertSpaceGP has basis(new_points) for these, within its box."
     )
     return DataError(
-        f"{free.declaration.title}: the {name} of its {prior.name} differ from those of the fit, so "
-        f"that the values of the fit belong to something else. {advice}",
+        f"{free.declaration.title}: the {name} of its {prior.name} differ from those of the fit, "
+        f"so that the values of the fit belong to something else. {advice}",
         location=free.declaration.location,
         name=free.name,
         argument=name,

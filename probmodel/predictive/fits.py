@@ -15,10 +15,11 @@ from probmodel.model.binding import Binding
 from probmodel.model.declarations import Deterministic
 from probmodel.model.parameters import FreeParameter
 from probmodel.predictive.anchors import Anchors
+from probmodel.predictive.matching import check_times, find_places, old_labels
+from probmodel.predictive.possible import check_bounds, check_event, in_part, support_of
 from probmodel.results.arviz_object import draws_group, extended, group, group_names
 from probmodel.results.attributes import library_attributes
-from probmodel.results.draws import plain_labels
-from probmodel.types import Array
+from probmodel.types import Array, Variable
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -54,8 +55,21 @@ class Fit:
             )
         self.result = result
         self.posterior: xr.Dataset = group(result, "posterior")
-        self.shape = (self.posterior.sizes["chain"], self.posterior.sizes["draw"])
+        sizes = self.posterior.sizes
+        if "chain" not in sizes or "draw" not in sizes:
+            raise DataError(
+                "the posterior of the fit needs the dims 'chain' and 'draw'; it has "
+                f"{', '.join(map(str, sizes)) or 'none'}. Pass the fit as infer returned it, with "
+                "its draws not stacked and no dim of length 1 dropped.",
+                dims=tuple(sizes),
+            )
+        self.shape = (sizes["chain"], sizes["draw"])
         self.rows = self.shape[0] * self.shape[1]
+        if not self.rows:
+            raise DataError(
+                f"the fit has no draws: {sizes['chain']} chains of {sizes['draw']}.",
+                sizes=dict(sizes),
+            )
 
     def group(
         self,
@@ -84,11 +98,12 @@ class FromFit:
     ----------
     binding : of the model whose parameters are looked for
     fit : where
-    new_groups : what becomes of elements whose labels the fit does not know
+    new_groups : what becomes of elements whose labels the fit does not know; None where there is no
+        such choice, and they are refused
     """
 
-    def __init__(self, binding: Binding, fit: Fit, new_groups: str = "error") -> None:
-        if new_groups not in NEW_GROUPS:
+    def __init__(self, binding: Binding, fit: Fit, new_groups: str | None = None) -> None:
+        if new_groups is not None and new_groups not in NEW_GROUPS:
             raise DataError(
                 f"new_groups must be one of {', '.join(map(repr, NEW_GROUPS))}; got "
                 f"{new_groups!r}.{nearest(str(new_groups), NEW_GROUPS)}",
@@ -108,39 +123,40 @@ class FromFit:
             If the fit lacks it, or it does not fit the model.
         """
         values = self._values(free)
-        places = self._places(free, values)
-        self._anchors.check(free, places, self._dims(free))
+        variable = self._variable(free)
+        places = find_places(free, variable, values)
+        self._anchors.check(free, places, variable.dims)
         known = np.ones((), dtype=bool)
         for place in places:
             known = known[..., None] & (place >= 0)
-        if free.shape and not known.all() and self._new_groups == "error":
+        if free.shape and not known.all() and self._new_groups in (None, "error"):
             raise self._unknown(free, places)
         stacked = values.values.reshape(self._fit.rows, *values.shape[2:])
         if all(
             np.array_equal(p, np.arange(n)) for p, n in zip(places, values.shape[2:], strict=True)
         ):
-            return forward.given(stacked)
-        picked = stacked[np.ix_(np.arange(self._fit.rows), *places)]
-        if known.all():
-            return forward.given(picked)
-        picked = np.where(known, picked, 0.0)
-        if self._new_groups == "zero":
+            return check_bounds(forward, free, forward.given(stacked), known)
+        picked = np.where(known, stacked[np.ix_(np.arange(self._fit.rows), *places)], 0.0)
+        if self._new_groups == "zero" and not known.all():
             self._check_zero(free, picked)
             return forward.given(picked)
-        self._check_event(free, places, values.shape[2:])
-        return self._completed(forward, free, forward.given(picked), known)
+        check_event(free, picked, known)
+        value = check_bounds(forward, free, forward.given(picked), known)
+        if known.all():
+            return value
+        self._check_event(free, places, values)
+        return self._completed(forward, free, value, known)
 
-    def _check_event(
-        self, free: FreeParameter, places: list[Array], sizes: tuple[int, ...]
-    ) -> None:
+    def _check_event(self, free: FreeParameter, places: list[Array], values: xr.DataArray) -> None:
         """Refuse new elements of a process without all the known ones that they depend on."""
         prior = free.declaration.prior
         event = 0 if prior is None else prior.event_ndim
-        variable = next(v for v in self._binding.variables if v.name == free.name)
+        variable = self._variable(free)
+        sizes = values.shape[2:]
         for axis in range(len(sizes) - event, len(sizes)):
+            dim = variable.dims[axis]
             left_out = np.setdiff1d(np.arange(sizes[axis]), places[axis])
             if left_out.size and (places[axis] < 0).any():
-                dim = variable.dims[axis]
                 raise DataError(
                     f"{free.declaration.title}: new elements along {dim!r} depend on all those of "
                     f"the fit, of which {left_out.size} of {sizes[axis]} are left out here. Bind "
@@ -149,19 +165,23 @@ class FromFit:
                     name=free.name,
                     dim=dim,
                 )
+            if prior is not None and prior.sequential:
+                labels = variable.coords.get(dim)
+                check_times(free, dim, places[axis], labels, old_labels(values, axis))
 
     def _completed(self, forward: Forward, free: FreeParameter, value: Ref, known: Array) -> Ref:
         """Draw the elements that are not known, given those that are."""
         prior = drawable(forward, free)
-        constrained = free.declaration.frame is None and free.constraint.event_ndim
-        if constrained or (needs_redraws(free, prior) and prior.event_ndim):
+        tied = 0 if free.declaration.frame is not None else free.constraint.event_ndim
+        cut = needs_redraws(free, prior)
+        if in_part(known, max(tied, prior.event_ndim)) and (tied or (cut and prior.event_ndim)):
             raise ModelError(
                 f"{free.declaration.title}: its elements depend on each other by its constraint, "
                 "so that new ones cannot be drawn while the others stay as they are.",
                 location=free.declaration.location,
                 name=free.name,
             )
-        if needs_redraws(free, prior):
+        if cut or tied:
             drawn = draw_from_prior(forward, free)
             return forward.apply(
                 lambda given, new: np.asarray(np.where(known, given, new)),
@@ -185,6 +205,14 @@ class FromFit:
                 location=free.declaration.location,
                 name=name,
             )
+        dims = posterior[name].dims
+        if "chain" not in dims or "draw" not in dims:
+            raise DataError(
+                f"{free.declaration.title} has the dims {', '.join(map(str, dims)) or 'none'} in "
+                "the fit; expected 'chain' and 'draw' among them.",
+                location=free.declaration.location,
+                name=name,
+            )
         values = posterior[name].transpose("chain", "draw", ...)
         if values.ndim - 2 != len(free.shape):
             raise DataError(
@@ -196,72 +224,27 @@ class FromFit:
             )
         return values
 
-    def _dims(self, free: FreeParameter) -> tuple[str, ...]:
-        return next(v.dims for v in self._binding.variables if v.name == free.name)
-
-    def _places(self, free: FreeParameter, values: xr.DataArray) -> list[Array]:
-        """Where along each axis of the fit the elements of the model are; -1 for new ones."""
-        variable = next(v for v in self._binding.variables if v.name == free.name)
-        return [
-            self._along(free, dim, size, variable.coords.get(dim), values, axis)
-            for axis, (dim, size) in enumerate(zip(variable.dims, free.shape, strict=True))
-        ]
-
-    def _along(
-        self,
-        free: FreeParameter,
-        dim: str,
-        size: int,
-        labels: Array | None,
-        values: xr.DataArray,
-        axis: int,
-    ) -> Array:
-        count = values.shape[2 + axis]
-        own = values.dims[2 + axis]
-        old = plain_labels(values.coords[own].values) if own in values.coords else np.arange(count)
-        numbered = np.array_equal(old, np.arange(count))
-        if labels is not None:
-            places = _find(plain_labels(labels), old)
-            if numbered and (places < 0).all():
-                raise self._mismatch(
-                    free, f"has labels along {dim!r} here and none in the fit",
-                    f"Give the fitted model coords={{{dim!r}: ...}}, too.", labels,
-                )  # fmt: skip
-            return places
-        if not numbered:
-            raise self._mismatch(
-                free, f"has labels along {dim!r} in the fit and none here",
-                f"Pass coords={{{dim!r}: [...]}} with the labels in the new order.", old,
-            )  # fmt: skip
-        if count != size:
-            raise self._mismatch(
-                free, f"has {count} elements along {dim!r} in the fit and {size} here, without "
-                "labels",
-                f"Pass coords={{{dim!r}: [...]}} with 0 to {count - 1} for those of the fit.", old,
-            )  # fmt: skip
-        return np.arange(size)
-
-    def _mismatch(self, free: FreeParameter, what: str, advice: str, labels: Array) -> DataError:
-        return DataError(
-            f"{free.declaration.title} {what}, so it is not known which element is which. {advice}",
-            location=free.declaration.location,
-            name=free.name,
-            labels=labels,
-        )
+    def _variable(self, free: FreeParameter) -> Variable:
+        return next(v for v in self._binding.variables if v.name == free.name)
 
     def _unknown(self, free: FreeParameter, places: list[Array]) -> DataError:
         """Name the labels that the fit does not know."""
-        variable = next(v for v in self._binding.variables if v.name == free.name)
+        variable = self._variable(free)
         dim, place = next(
             (d, p) for d, p in zip(variable.dims, places, strict=True) if (p < 0).any()
         )
         new = [str(label) for label in variable.coords[dim][place < 0]]
+        advice = (
+            "Bind the model to labels of the fit; predict(...) takes new ones."
+            if self._new_groups is None
+            else "Say in predict(...) what becomes of these elements: "
+            'new_groups="draw" draws them given the other parameters, new_groups="zero" sets them '
+            "to 0."
+        )
         more = f" and {len(new) - _SHOWN} more" if len(new) > _SHOWN else ""
         return DataError(
             f"{free.declaration.title} has new labels along {dim!r}, which the fit does not know: "
-            f"{', '.join(new[:_SHOWN])}{more}. Say in predict(...) what becomes of these elements: "
-            'new_groups="draw" draws them given the other parameters, new_groups="zero" sets them '
-            "to 0.",
+            f"{', '.join(new[:_SHOWN])}{more}. {advice}",
             location=free.declaration.location,
             name=free.name,
             dim=dim,
@@ -270,10 +253,7 @@ class FromFit:
 
     def _check_zero(self, free: FreeParameter, values: Array) -> None:
         """Refuse zeros that the parameter cannot be."""
-        prior = free.declaration.prior
-        constraint = free.constraint if prior is None or free.declaration.frame is None else None
-        support = prior.support() if constraint is None and prior is not None else constraint
-        assert support is not None
+        support = support_of(free)
         evaluator = self._binding.evaluator
         if not all(evaluator.is_constant(bound) for bound in support.bounds):
             return
@@ -285,20 +265,6 @@ class FromFit:
                 location=free.declaration.location,
                 name=free.name,
             )
-
-
-def _find(labels: Array, known: Array) -> Array:
-    """Position of each label among the known ones, -1 where it is none of them."""
-    if _is_text(labels) != _is_text(known):
-        return np.full(len(labels), -1)
-    order = np.argsort(known, kind="stable")
-    ranks = np.minimum(np.searchsorted(known[order], labels), len(known) - 1)
-    found = order[ranks]
-    return np.where(known[found] == labels, found, -1)
-
-
-def _is_text(labels: Array) -> bool:
-    return labels.dtype.kind in "USOT"
 
 
 def deterministic_names(binding: Binding) -> tuple[str, ...]:

@@ -336,7 +336,7 @@ def test_what_cannot_be_conditioned_says_so(make_fit):
 
 def test_draws_with_impossible_parameters_say_which_declaration(make_fit):
     class Counts(Model):
-        rate = param(Exponential(1.0))
+        rate = param(Normal(1.0, 1.0))
         y = observed(Poisson(rate), dims="obs")
 
     fit = make_fit(rate=np.full((1, 3), -1.0))

@@ -1,0 +1,144 @@
+"""Which elements of a fit are which elements of a model: by label, or by position without any."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probmodel.errors import DataError
+from probmodel.model.parameters import FreeParameter
+from probmodel.results.draws import plain_labels
+from probmodel.types import Array, Variable
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_KINDS = {"b": "booleans", "M": "dates", "m": "durations"} | dict.fromkeys("iuf", "numbers")
+
+
+def find_places(free: FreeParameter, variable: Variable, values: xr.DataArray) -> list[Array]:
+    """Return where along each axis of the fit the elements of the model are; -1 for new ones.
+
+    Parameters
+    ----------
+    free : a parameter of the model
+    variable : its dims and labels there
+    values : its draws in the fit, (chain, draw, ...)
+
+    Raises
+    ------
+    DataError
+        If it is not known which element is which.
+    """
+    return [
+        _along(free, dim, size, variable.coords.get(dim), old_labels(values, axis))
+        for axis, (dim, size) in enumerate(zip(variable.dims, free.shape, strict=True))
+    ]
+
+
+def old_labels(values: xr.DataArray, axis: int) -> Array:
+    """Labels of a fit along an axis behind chain and draw; counts from 0 where it has none."""
+    own, count = values.dims[2 + axis], values.shape[2 + axis]
+    return plain_labels(values.coords[own].values) if own in values.coords else np.arange(count)
+
+
+def _along(free: FreeParameter, dim: str, size: int, labels: Array | None, old: Array) -> Array:
+    count = len(old)
+    numbered = _kind(old) == "numbers" and np.array_equal(old, np.arange(count))
+    if labels is not None:
+        labels = plain_labels(labels)
+        given, known = _kind(labels), _kind(old)
+        places = _find(labels, old) if given == known else np.full(size, -1)
+        if numbered and (places < 0).all():
+            raise _mismatch(
+                free, f"has labels along {dim!r} here and none in the fit",
+                f"Give the fitted model coords={{{dim!r}: ...}}, too.", labels,
+            )  # fmt: skip
+        if given != known:
+            raise _mismatch(
+                free, f"has labels along {dim!r} that are {given} here and {known} in the fit",
+                f"Pass coords={{{dim!r}: [...]}} with {known}.", labels,
+            )  # fmt: skip
+        return places
+    if not numbered:
+        raise _mismatch(
+            free, f"has labels along {dim!r} in the fit and none here",
+            f"Pass coords={{{dim!r}: [...]}} with the labels in the new order.", old,
+        )  # fmt: skip
+    if count != size:
+        raise _mismatch(
+            free, f"has {count} elements along {dim!r} in the fit and {size} here, without labels",
+            f"Pass coords={{{dim!r}: [...]}} with 0 to {count - 1} for those of the fit.", old,
+        )  # fmt: skip
+    return np.arange(size)
+
+
+def _kind(labels: Array) -> str:
+    return _KINDS.get(labels.dtype.kind, "text")
+
+
+def _find(labels: Array, known: Array) -> Array:
+    """Position of each label among the known ones, -1 where it is none of them."""
+    order = np.argsort(known, kind="stable")
+    ranks = np.minimum(np.searchsorted(known[order], labels), len(known) - 1)
+    found = order[ranks]
+    return np.where(known[found] == labels, found, -1)
+
+
+def _mismatch(free: FreeParameter, what: str, advice: str, labels: Array) -> DataError:
+    return DataError(
+        f"{free.declaration.title} {what}, so it is not known which element is which. {advice}",
+        location=free.declaration.location,
+        name=free.name,
+        labels=labels,
+    )
+
+
+def check_times(
+    free: FreeParameter, dim: str, place: Array, labels: Array | None, old: Array
+) -> None:
+    """Refuse new elements of a series that are not whole steps before or after those of the fit.
+
+    Parameters
+    ----------
+    free : a parameter whose elements are the steps of a series along ``dim``
+    place : the place in the fit of each element; -1 for new ones
+    labels : of the elements, if they have some
+    old : labels of the fit
+
+    Raises
+    ------
+    DataError
+        If those of the fit do not follow each other as there, or labels are not as far apart.
+    """
+    known = np.flatnonzero(place >= 0)
+    if known.size == place.size:
+        return
+    if not (np.array_equal(place[known], np.arange(len(old))) and (np.diff(known) == 1).all()):
+        raise _untimely(
+            free, dim, "the times of the fit do not follow each other here as they do there. "
+            "Neighbours are one step apart: keep them together and in their order"
+        )  # fmt: skip
+    if labels is None or _kind(old) not in ("numbers", "dates", "durations") or len(old) < 2:
+        return
+    common = np.result_type(old, plain_labels(labels))
+    before = np.diff(old.astype(common)).astype(float)
+    now = np.diff(plain_labels(labels).astype(common)).astype(float)
+    if np.allclose(before, before[0], rtol=1e-6, atol=0.0):
+        if not np.allclose(now, before[0], rtol=1e-6, atol=0.0):
+            raise _untimely(
+                free, dim, "the labels of the fit are evenly spaced, and those here are not, or "
+                "not with the same step. Leave out no time between"
+            )  # fmt: skip
+    elif np.ptp(np.sign(before)) == 0.0 and (np.sign(now) != np.sign(before[0])).any():
+        raise _untimely(free, dim, "the labels of the fit are in order, and those here are not")
+
+
+def _untimely(free: FreeParameter, dim: str, what: str) -> DataError:
+    return DataError(
+        f"{free.declaration.title}: new elements along {dim!r} are steps of a series, and {what}.",
+        location=free.declaration.location,
+        name=free.name,
+        dim=dim,
+    )
