@@ -138,6 +138,8 @@ class Calibration:
 
     def _remarks(self) -> list[str]:
         lines = []
+        if fixed := [name for name, labels in self.labels.items() if not any(labels)]:
+            lines.append(f"  constant, not ranked: {', '.join(fixed)}")
         if self.interrupted:
             lines.append(f"  interrupted: {self.n} of {self.asked} simulations are done")
         if failed := sum(self.failures.values()):

@@ -18,10 +18,13 @@ from probmodel.model.binding import Binding, redrawn
 from probmodel.model.declarations import Observed
 from probmodel.model.parameters import FreeParameter
 from probmodel.predictive.models import Groups, binding_of, constant_data, dims_of, observed_names
+from probmodel.predictive.possible import support_of
 from probmodel.predictive.predictions import Seed
 from probmodel.results.arviz_object import data_group, draws_group, wrap
 from probmodel.results.attributes import library_attributes, seed_attributes
 from probmodel.types import Array
+
+_NO_NUMBERS = {"c": "holds complex numbers", "U": "holds text", "S": "holds text"}
 
 
 def prior_predictive(model: Model, draws: int = 500, seed: Seed = None) -> Any:
@@ -111,9 +114,11 @@ def simulate(
     rows = 1 if draws is None else positive("draws", draws)
     binding = redrawn(bound)
     forward = Forward(binding, _Given(binding, params, rows))
-    outputs = {name: forward.lower(binding.declarations[name]) for name in names}
+    # Parameters that nothing depends on are outputs, too: what is given is checked in any case.
+    wanted = [*names, *(name for name in params if name not in names)]
+    outputs = {name: forward.lower(binding.declarations[name]) for name in wanted}
     drawn = forward.plan(outputs).run(np.random.default_rng(seed_sequence(seed)), rows)
-    return {name: values[0] if draws is None else values for name, values in drawn.items()}
+    return {name: drawn[name][0] if draws is None else drawn[name] for name in names}
 
 
 class _Given:
@@ -137,10 +142,7 @@ class _Given:
             return draw_from_prior(forward, free)
         value = self._values[free.name]
         ref = forward.given(np.broadcast_to(value, (self._rows, *free.shape)))
-        prior = free.declaration.prior
-        support = free.constraint
-        if free.declaration.frame is not None and prior is not None:
-            support = prior.support()
+        support = support_of(free)
         bounds = [as_expression(b) for b in support.bounds]
 
         def check(values: Array, *limits: Array) -> Array:
@@ -160,14 +162,24 @@ class _Given:
 def _read(free: FreeParameter, given: Any) -> Array:
     """Return a given value in the shape of its parameter."""
     try:
-        return np.broadcast_to(np.asarray(given, dtype=float), free.shape)
-    except (ValueError, TypeError) as error:
-        raise DataError(
-            f"params[{free.name!r}] has shape {np.shape(given)}; expected numbers of shape "
-            f"{free.shape}.",
-            name=free.name,
-            expected=free.shape,
-        ) from error
+        array = np.asarray(given)
+    except ValueError:  # rows that differ in length
+        found = "is a ragged list"
+    else:
+        kind = array.dtype.kind
+        if kind in "biuf":
+            try:
+                return np.broadcast_to(array.astype(float), free.shape)
+            except ValueError:
+                found = f"has shape {array.shape}"
+        else:
+            found = _NO_NUMBERS.get(kind, f"is of type {type(given).__name__}")
+    expected = f"numbers of shape {free.shape}" if free.shape else "a number"
+    raise DataError(
+        f"params[{free.name!r}] {found}; expected {expected}.",
+        name=free.name,
+        expected=free.shape,
+    )
 
 
 def _observed_data(binding: Binding) -> Groups:

@@ -150,6 +150,18 @@ def test_elements_that_never_vary_are_left_out():
     result = sbc(Simplex, 3, var_names=["p", "first"], **TINY)
     assert list(result.p_values) == ["p[0]", "p[1]", "p[2]", "first[0]", LOG_LIKELIHOOD]
     assert result.ranks["first"].shape == (3, 2)
+    assert "constant" not in str(result)
+
+
+def test_what_never_varies_is_said():
+    """A likelihood without the parameters has no rank, which would else go unnoticed."""
+
+    class Ignored(Mean):
+        y = observed(Normal(0.0 * Mean.mu, Mean.sigma), dims="obs")
+
+    result = sbc(Ignored, 3, data=OBS, simulate_with=Mean, **TINY)
+    assert list(result.p_values) == ["mu"]
+    assert "\n  constant, not ranked: log likelihood" in str(result)
 
 
 def test_a_run_with_few_effective_draws_is_made_longer(monkeypatch):

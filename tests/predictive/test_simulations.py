@@ -17,6 +17,7 @@ from probmodel import (
 from probmodel.constraints import Ordered, Simplex
 from probmodel.distributions import (
     Binomial,
+    Dirichlet,
     Exponential,
     Flat,
     Gamma,
@@ -202,7 +203,10 @@ def test_the_data_of_the_model_are_not_simulated_from():
         ({"gap": 1.0}, "no param of Hierarchy"),
         ({"effect": [1.0, 2.0, 3.0]}, r"shape \(3,\); expected"),
         ({"tau": -1.0}, r"params\['tau'\] is not possible"),
-        ({"tau": "large"}, "expected numbers"),
+        ({"tau": "large"}, "holds text; expected a number"),
+        ({"tau": 1.0 + 1.0j}, "holds complex numbers; expected a number"),
+        ({"effect": [None, 1.0]}, r"of type list; expected numbers of shape \(2,\)"),
+        ({"effect": [[1.0, 2.0], [1.0]]}, "ragged list"),
     ],
 )
 def test_wrong_values(params, words):
@@ -220,3 +224,15 @@ def test_flat_parameters_can_be_given():
     assert fits(fake["y"] - 7.0, "norm") > 1e-4
     with pytest.raises(ModelError, match="'mu' has a flat prior"):
         simulate(FlatMean(coords={"obs": range(5)}), {})
+
+
+def test_given_values_that_nothing_depends_on_are_checked():
+    class Unused(Model):
+        mu = param(Normal(0.0, 1.0))
+        w = param(Dirichlet(np.ones(3)))
+        y = observed(Normal(mu, 1.0), dims="obs")
+
+    model = Unused(coords={"obs": range(5)})
+    with pytest.raises(DataError, match=r"params\['w'\] is not possible"):
+        simulate(model, {"mu": 0.0, "w": [0.2, 0.2, 0.2]})
+    assert set(simulate(model, {"mu": 0.0, "w": [0.2, 0.3, 0.5]}, seed=1)) == {"y"}
