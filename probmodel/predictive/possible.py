@@ -51,9 +51,9 @@ def check_event(free: FreeParameter, values: Array, known: Array) -> None:
     if np.all(support.check(values) | ~whole):
         return
     raise DataError(
-        f"{free.declaration.title} is {support.name}, which the elements that are picked from the "
-        "fit by their labels are not: some are left out, or they are in another order. Bind the "
-        "model to all labels of the fit, in the order there.",
+        f"{free.declaration.title} ({support.name}): the elements that are picked from the fit by "
+        "their labels make no such value, as some are left out or in another order. Bind the model "
+        "to all labels of the fit, in the order there.",
         location=free.declaration.location,
         name=free.name,
     )

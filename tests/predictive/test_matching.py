@@ -87,7 +87,7 @@ def test_picked_elements_keep_the_constraint(make_fit, values):
     )
     labels = {"k": ["z", "x"], "i": [1, 0], "j": [1, 0]}
     for name in ("simplex", "centred", "cut", "L"):
-        with pytest.raises(DataError, match=f"'{name}' is .*picked.* by their labels are not"):
+        with pytest.raises(DataError, match=rf"'{name}' \(.*picked.*make no such value"):
             predict(Sets(n=2, coords=labels), fit, var_names=name)
     labels = {"k": ["x", "z"], "i": [0, 1], "j": [0, 1]}  # still increasing
     done = predict(Sets(n=2, coords=labels), fit, var_names=["cut", "L"])
