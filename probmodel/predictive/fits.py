@@ -135,13 +135,15 @@ class FromFit:
         if all(
             np.array_equal(p, np.arange(n)) for p, n in zip(places, values.shape[2:], strict=True)
         ):
-            return check_bounds(forward, free, forward.given(stacked), known)
+            check_bounds(free, self._binding.evaluator, stacked, known)
+            return forward.given(stacked)
         picked = np.where(known, stacked[np.ix_(np.arange(self._fit.rows), *places)], 0.0)
+        check_event(free, picked, known)
+        check_bounds(free, self._binding.evaluator, picked, known)
         if self._new_groups == "zero" and not known.all():
             self._check_zero(free, picked)
             return forward.given(picked)
-        check_event(free, picked, known)
-        value = check_bounds(forward, free, forward.given(picked), known)
+        value = forward.given(picked)
         if known.all():
             return value
         self._check_event(free, places, values)

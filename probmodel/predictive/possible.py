@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from probmodel.constraints.base import Constraint
-from probmodel.density.forward import Forward
-from probmodel.density.reference import Ref
 from probmodel.errors import DataError
-from probmodel.expressions import as_expression
+from probmodel.model.evaluation import Evaluator
 from probmodel.model.parameters import FreeParameter, limits
 from probmodel.types import Array
 
@@ -59,42 +55,36 @@ def check_event(free: FreeParameter, values: Array, known: Array) -> None:
     )
 
 
-def check_bounds(forward: Forward, free: FreeParameter, value: Ref, known: Array) -> Ref:
-    """Let a run refuse values outside the bounds of a parameter; values on them are let pass.
+def check_bounds(free: FreeParameter, evaluator: Evaluator, values: Array, known: Array) -> None:
+    """Refuse values outside the bounds that data give a parameter; values on them are let pass.
+
+    Bounds that depend on other parameters are not looked at: the fit need not hold these.
 
     Parameters
     ----------
-    forward : the run
-    free : a parameter, whose bounds may depend on new data or other parameters
-    value : its values
+    free : a parameter
+    evaluator : knows the data
+    values : (draws, *shape)
     known : which elements count: shape
 
     Raises
     ------
     DataError
-        When it runs.
+        If one lies outside.
     """
     low, high = limits(support_of(free)) or (None, None)
-    bounds = {k: v for k, v in (("lower", low), ("upper", high)) if v is not None}
-    if not bounds:
-        return value
-    names = list(bounds)
-
-    def check(values: Array, *edges: Any) -> Array:
-        for name, edge in zip(names, edges, strict=True):
-            outside = (values < edge if name == "lower" else values > edge) & known
-            if outside.any():
-                first = values[outside][0]
-                limit = np.broadcast_to(edge, values.shape)[outside][0]
-                raise DataError(
-                    f"{free.declaration.title} has {name}={limit:g} here, and values of the fit "
-                    f"lie beyond, such as {first:g}. The bounds must be those of the fit where its "
-                    "elements are: look at the data that they come from.",
-                    location=free.declaration.location,
-                    name=free.name,
-                    bound=name,
-                )
-        return values
-
-    edges = forward.aligned([as_expression(b) for b in bounds.values()], len(free.shape))
-    return forward.apply(check, [value, *edges], free.shape)
+    for name, bound, beyond in (("lower", low, np.less), ("upper", high, np.greater)):
+        if bound is None or not evaluator.is_constant(bound):
+            continue
+        edge = evaluator.value(bound)
+        outside = beyond(values, edge) & known
+        if outside.any():
+            limit = np.broadcast_to(edge, values.shape)[outside][0]
+            raise DataError(
+                f"{free.declaration.title} has {name}={limit:g} here, and values of the fit lie "
+                f"beyond, such as {values[outside][0]:g}. The bounds must be those of the fit "
+                "where its elements are: look at the data that they come from.",
+                location=free.declaration.location,
+                name=free.name,
+                bound=name,
+            )

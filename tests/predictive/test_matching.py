@@ -206,3 +206,20 @@ def test_whole_new_rows_are_drawn(make_fit, values):
     part = Batches(coords={"g": ["a", "b"], "k": ["x", "y", "new"]})
     with pytest.raises(ModelError, match="depend on each other by its constraint"):
         predict(part, fit, 1, "draw", ["c"])
+
+
+class Below(Model):
+    first = observed(Normal(0.0, 1.0), dims="obs")
+    least = deterministic(np.min(first))
+    low = param(Normal(0.0, 10.0), upper=np.min(first))
+    lower = param(Normal(0.0, 10.0), upper=least)
+    lowest = param(Normal(0.0, 10.0), upper=low)
+    second = observed(Normal(lower + lowest, 1.0), dims="obs")
+
+
+def test_bounds_that_data_do_not_decide_are_not_looked_at(make_fit, values):
+    """What bounds it may be drawn anew, or left out of the fit."""
+    fit = make_fit(lower=np.full((1, 50), 9.0), lowest=np.full((1, 50), 7.0))
+    model = Below(first=[9.0, 10.0], second=[0.0, 0.0])
+    drawn = values(posterior_predictive(model, fit, 1), "posterior_predictive", "second")
+    assert abs(drawn.mean() - 16.0) < 4.5 / 10.0
