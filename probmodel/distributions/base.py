@@ -59,7 +59,7 @@ class Distribution:
     event_ndim: ClassVar[int] = 0
     discrete: ClassVar[bool] = False
 
-    # Whether the elements along the last axis are steps in time, each given those before it.
+    # Whether the elements along the first event axis are steps in time, each given those before it.
     sequential: ClassVar[bool] = False
 
     # Whether `noncentered` is affine in z.

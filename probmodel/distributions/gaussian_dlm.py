@@ -64,6 +64,7 @@ class GaussianDLM(Distribution):
         "C0": Parameter(Real(), event_ndim=2),
     }
     event_ndim = 2
+    sequential = True
     blockwise = False
 
     def event_shape(self, *params: Array) -> None:

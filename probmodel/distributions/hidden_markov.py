@@ -50,6 +50,8 @@ class HiddenMarkov(Compound):
     Rabiner (1989), A tutorial on hidden Markov models. Proceedings of the IEEE 77.
     """
 
+    sequential = True
+
     def __init__(self, initial: Any, transition: Any, emission: Any) -> None:
         self.location = caller_location()
         self.emission = Components(self.name, "emission", emission, self.location, time_axes=1)

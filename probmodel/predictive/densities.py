@@ -114,7 +114,8 @@ def loo(model: Model, fit: Any, **options: Any) -> Any:
     Raises
     ------
     DataError
-        As `log_likelihood`; or if there are several observed quantities and no ``var_name``.
+        As `log_likelihood`; or if there are several observed quantities and no ``var_name``; or if
+        all values of the quantity have one log density together, as those of a series have.
     """
     names = observed_names(binding_of(model))
     if len(names) > 1 and options.get("var_name") is None:
@@ -127,6 +128,14 @@ def loo(model: Model, fit: Any, **options: Any) -> Any:
     known = Fit(fit)
     if "log_likelihood" not in group_names(fit) or wanted not in group(fit, "log_likelihood"):
         fit = log_likelihood(model, known.result, wanted)
+    values = group(fit, "log_likelihood")[wanted]
+    if values.ndim == 2:
+        raise DataError(
+            f"loo: {wanted!r} has one log density for all of its values together, so that there is "
+            "nothing to leave out. Observations have to be independent given the parameters; of a "
+            "series, compare forecasts of its last values.",
+            name=wanted,
+        )
     return import_arviz().loo(fit, **options)
 
 

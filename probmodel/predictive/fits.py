@@ -113,6 +113,7 @@ class FromFit:
         self._fit = fit
         self._new_groups = new_groups
         self._anchors = Anchors(binding, fit.result)
+        self.filled: list[str] = []  # parameters of which the fit does not know all elements
 
     def __call__(self, forward: Forward, free: FreeParameter) -> Ref | Array:
         """Return the values of one parameter, its new elements filled in.
@@ -131,6 +132,8 @@ class FromFit:
             known = known[..., None] & (place >= 0)
         if free.shape and not known.all() and self._new_groups in (None, "error"):
             raise self._unknown(free, places)
+        if not known.all():
+            self.filled.append(free.name)
         stacked = values.values.reshape(self._fit.rows, *values.shape[2:])
         if all(
             np.array_equal(p, np.arange(n)) for p, n in zip(places, values.shape[2:], strict=True)

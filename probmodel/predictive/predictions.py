@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from probmodel.arguments import seed_sequence
 from probmodel.density.forward import Forward
-from probmodel.errors import DataError
+from probmodel.errors import DataError, SamplingWarning
 from probmodel.model import Model
 from probmodel.model.binding import Binding, redrawn
 from probmodel.predictive.fits import Fit, FromFit, deterministic_names
@@ -20,6 +21,7 @@ from probmodel.predictive.models import (
     dims_of,
     observed_names,
 )
+from probmodel.predictive.unheeded import unheeded
 from probmodel.results.arviz_object import data_group
 from probmodel.results.attributes import library_attributes, seed_attributes
 from probmodel.types import Array
@@ -106,6 +108,12 @@ def predict(
         If parameters or labels do not match, or a name is unknown.
     ModelError
         If ``model`` is no bound model, or new elements cannot be drawn.
+
+    Warns
+    -----
+    SamplingWarning
+        If a longer observed series is predicted, which starts anew and does not go on from the
+        observed one; or if new elements have data, which are not looked at.
     """
     bound = binding_of(model)
     binding = redrawn(bound)
@@ -117,7 +125,10 @@ def predict(
     names = chosen(binding, computed if var_names is None else var_names, known)
     draws = Fit(fit)
     sequence = seed_sequence(seed)
-    arrays = _run(binding, draws, FromFit(binding, draws, new_groups), names, sequence)
+    parameters = FromFit(binding, draws, new_groups)
+    arrays = _run(binding, draws, parameters, names, sequence)
+    for message in unheeded(bound, draws, names, parameters.filled):
+        warnings.warn(message, SamplingWarning, stacklevel=2)
     groups = {
         "predictions": draws.group(binding.dimensions.coords, arrays, **seed_attributes(sequence))
     }

@@ -1,0 +1,74 @@
+"""What a prediction does not look at, though its reader may think so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from probmodel.model.binding import Binding
+from probmodel.model.declarations import Observed
+from probmodel.model.graph import dependencies, reachable
+from probmodel.predictive.fits import Fit
+from probmodel.results.arviz_object import group, group_names
+
+
+def unheeded(
+    binding: Binding, fit: Fit, names: Sequence[str], filled: Sequence[str]
+) -> Iterator[str]:
+    """Yield warnings about predictions.
+
+    Parameters
+    ----------
+    binding : of the model that predicts, with what data it was given
+    fit : what it predicts from
+    names : what is predicted
+    filled : parameters of which the fit does not know all elements
+    """
+    yield from _new_series(binding, fit, names)
+    yield from _data_of_new_elements(binding, names, filled)
+
+
+def _new_series(binding: Binding, fit: Fit, names: Sequence[str]) -> Iterator[str]:
+    """Observed series that are longer than in the fit."""
+    observed = (
+        group(fit.result, "observed_data") if "observed_data" in group_names(fit.result) else {}
+    )
+    for name in names:
+        declaration = binding.declarations[name]
+        if not isinstance(declaration, Observed) or name not in observed:
+            continue
+        distribution = declaration.distribution
+        axis = -distribution.event_ndim
+        if not distribution.sequential or not axis:
+            continue
+        length = binding.evaluator.shape(declaration)[axis]
+        before = np.shape(observed[name])[axis]
+        if length > before:
+            yield (
+                f"predict: {name!r} is a new series of {length} values from its start, not the "
+                f"observed one of {before} values gone on. To forecast, declare "
+                'observed(..., missing="impute"), let NaN follow the observed values, and fit: '
+                f"'{name}_missing' is the forecast."
+            )
+
+
+def _data_of_new_elements(
+    binding: Binding, names: Sequence[str], filled: Sequence[str]
+) -> Iterator[str]:
+    """Data that tell of new elements, beside others that are to be predicted from these."""
+    parents = dependencies(binding.declarations)
+    children: dict[str, list[str]] = {name: [] for name in binding.declarations}
+    for name, above in parents.items():
+        for parent in above:
+            children[parent].append(name)
+    for parameter in filled:
+        below = reachable([parameter], children)
+        observed = [n for n in below if isinstance(binding.declarations[n], Observed)]
+        given = sorted(n for n in observed if n in binding.data)
+        if given and any(n in names and n not in binding.data for n in observed):
+            yield (
+                f"predict: the data of {', '.join(map(repr, given))} tell of new elements of "
+                f"{parameter!r} and are not looked at: those are drawn or set to 0 without them. To "
+                "condition on them, fit again with these data."
+            )
