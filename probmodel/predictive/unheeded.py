@@ -56,7 +56,7 @@ def _new_series(binding: Binding, fit: Fit, names: Sequence[str]) -> Iterator[st
 def _data_of_new_elements(
     binding: Binding, names: Sequence[str], filled: Sequence[str]
 ) -> Iterator[str]:
-    """Data that tell of new elements, beside others that are to be predicted from these."""
+    """Find data that tell of new elements, beside others that are to be predicted from these."""
     parents = dependencies(binding.declarations)
     children: dict[str, list[str]] = {name: [] for name in binding.declarations}
     for name, above in parents.items():
@@ -69,6 +69,6 @@ def _data_of_new_elements(
         if given and any(n in names and n not in binding.data for n in observed):
             yield (
                 f"predict: the data of {', '.join(map(repr, given))} tell of new elements of "
-                f"{parameter!r} and are not looked at: those are drawn or set to 0 without them. To "
-                "condition on them, fit again with these data."
+                f"{parameter!r} and are not looked at: those are drawn or set to 0 without them. "
+                "To condition on them, fit again with these data."
             )
