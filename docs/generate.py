@@ -5,9 +5,10 @@
     python docs/generate.py --figures rwm am    rewrite the tables and draw these figures
 
 A table stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. Tables come from the class
-variables, fields and docstrings of the classes in `probmodel.samplers.SAMPLERS`. Figures are made
-by running the methods, see ``figures.py``; they need matplotlib, which ``pip install ".[docs]"``
-brings.
+variables, fields and docstrings of the classes in `probmodel.samplers.SAMPLERS`, and the page of
+distributions from the docstrings of those in `probmodel.distributions.DISTRIBUTIONS`. Figures are
+made by running the methods, see ``figures.py``; they need matplotlib, which
+``pip install ".[docs]"`` brings.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from probmodel.distributions import DISTRIBUTIONS
 from probmodel.samplers import SAMPLERS
 from probmodel.samplers.base import Sampler
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = (
     "README.md",
+    "docs/distributions.md",
     "docs/inference.md",
     "docs/methods.md",
     *(f"docs/methods/{name}.md" for name in SAMPLERS),
@@ -89,13 +92,6 @@ def default_sizes() -> str:
     )
 
 
-PARTS = {
-    "methods": overview,
-    "methods in short": short_overview,
-    "default sizes": default_sizes,
-}
-
-
 def samplers() -> list[type[Sampler]]:
     """Return the methods, the least demanding first."""
     order = list(NEEDS)
@@ -139,6 +135,45 @@ def meaning(kind: type, of: str, text: str) -> str:
     return words.replace("``", "`").replace("|", r"\|").replace("*", r"\*")
 
 
+def distributions() -> str:
+    """Return an entry for each distribution: density, parameters, conventions, references."""
+    kinds = sorted(DISTRIBUTIONS.items(), key=lambda item: item[0].lower())
+    return "\n\n".join(f"### `{name}`\n\n{entry(kind)}" for name, kind in kinds)
+
+
+def entry(kind: type) -> str:
+    """Return the docstring of a distribution as Markdown, with its formulas as mathematics."""
+    first, *rest = re.split(
+        r"^(\w+)\n-+\n", inspect.cleandoc(kind.__doc__ or ""), flags=re.MULTILINE
+    )
+    sections = dict(zip(rest[::2], rest[1::2], strict=True))
+    parts = [mathematics(first)]
+    entries = re.findall(
+        r"^([\w, ]+) : (.+(?:\n(?:[ ]+.*|(?=\n)))*)", sections.get("Parameters", ""), re.MULTILINE
+    )
+    parts += ["\n".join(f"- `{name}`: {inline(' '.join(text.split()))}" for name, text in entries)]
+    parts += [mathematics(sections[name]) for name in ("Notes", "References") if name in sections]
+    return "\n\n".join(part.strip() for part in parts if part.strip())
+
+
+def mathematics(text: str) -> str:
+    """Return text with its displayed formulas fenced."""
+    pieces = re.split(r"^\.\. math:: (.+(?:\n[ ]+.+)*)", text, flags=re.MULTILINE)
+    for i, piece in enumerate(pieces):
+        if i % 2:
+            formula = "\n".join(line.strip() for line in piece.splitlines())
+            pieces[i] = f"```math\n{formula}\n```"
+        else:
+            pieces[i] = inline(piece)
+    return "".join(pieces)
+
+
+def inline(text: str) -> str:
+    """Return text with the roles and literals of a docstring as Markdown."""
+    text = text.replace("``", "`")
+    return re.sub(r":math:`([^`]+)`", lambda found: f"$`{' '.join(found[1].split())}`$", text)
+
+
 def literal(value: object) -> str:
     """Return a default value as Python source, with double quotes."""
     return json.dumps(value) if isinstance(value, str) else repr(value)
@@ -148,6 +183,14 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+PARTS = {
+    "methods": overview,
+    "methods in short": short_overview,
+    "default sizes": default_sizes,
+    "distributions": distributions,
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
