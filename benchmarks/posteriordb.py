@@ -92,7 +92,9 @@ CASES: dict[str, Case] = {
     "gp_pois_regr-gp_regr": Case("gaussian_process_regression.py", "gp_regression.csv"),
     "hmm_example-hmm_example": Case("hidden_markov.py", "hidden_markov.csv"),
     "hudson_lynx_hare-lotka_volterra": Case(
-        "lotka_volterra.py", "lynx_hare.json", instead={"inits": {"theta": [1, 0.05, 1, 0.05]}}
+        "lotka_volterra.py",
+        "lynx_hare.json",
+        instead={"inits": {"theta": [0.5, 0.03, 0.8, 0.02], "z_init": [30, 4]}},
     ),
     "kidiq-kidscore_momhs": Case("kidscore_momhs.py", "kidiq.csv"),
     "kidiq-kidscore_momhsiq": Case("kidscore_momhsiq.py", "kidiq.csv"),
@@ -102,7 +104,7 @@ CASES: dict[str, Case] = {
     "kilpisjarvi_mod-kilpisjarvi": Case("kilpisjarvi.py", "kilpisjarvi.json"),
     "low_dim_gauss_mix-low_dim_gauss_mix": Case("gaussian_mixture.py", "gaussian_mixture.csv"),
     "mcycle_gp-accel_gp": Case(
-        "motorcycle.py", "motorcycle.csv", MOTORCYCLE, {"target_accept": 0.95}
+        "motorcycle.py", "motorcycle.csv", MOTORCYCLE, {"target_accept": 0.99}
     ),
     "mesquite-logmesquite": Case("mesquite.py", "mesquite.csv"),
     "mesquite-logmesquite_logvash": Case("mesquite_shape.py", "mesquite.csv"),

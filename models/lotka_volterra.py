@@ -4,10 +4,10 @@ A differential equation is a Python function of time, state and parameters; ``so
 solution at the times of the data. Counts of pelts have multiplicative errors.
 
     probmodel sample models/lotka_volterra.py --data models/data/lynx_hare.json \
-        --set 'inits={"theta": [1, 0.05, 1, 0.05]}'
+        --set 'inits={"theta": [0.5, 0.03, 0.8, 0.02], "z_init": [30, 4]}'
 
-Chains start with the rates at the means of their priors. From rates that are far off, some end
-where the populations do not oscillate and all is noise: a mode of no weight that they do not leave.
+Chains start with rates of the right size and with the first counts. From elsewhere some end where
+the populations hardly oscillate and all is noise: a mode of no weight that they do not leave.
 
 Reference: Carpenter (2018), Predator-prey population dynamics: the Lotka-Volterra model in Stan;
 data of the Hudson's Bay Company.
