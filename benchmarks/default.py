@@ -10,7 +10,7 @@ chains if given. Shown are
 
 - converged: whether the largest R-hat over all parameters is 1.01 at most, and the smallest bulk
   and tail effective sample sizes (ESS) are 400 at least. A run that exceeds the time limit is
-  interrupted, and has not converged, whatever its draws are like,
+  ended after its current iteration, and has not converged, whatever its draws are like,
 - s to 400: seconds of the warm-up, and of as much of the sampling as takes the smaller of bulk and
   tail ESS to 400; of the whole run, after a >, if it has not converged,
 - gradients of the warm-up and of the sampling, over all chains; a Hessian-vector product counts as
@@ -24,15 +24,12 @@ The summary says how many runs of a method converged, and how long it takes to 4
 best on each model, in the median over models. A method's time on a model is the median over seeds,
 with runs that have not converged as infinitely long (inf); models that no method solves are left
 out. With several numbers of chains, the best is that over all of them.
-
-The time limit needs an alarm clock that Windows does not have.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -43,7 +40,7 @@ from measures import Row, gradients, per, r_hat, recorded, stored, worst
 from references import distance, flat, reference
 from report import environment, markdown, number
 
-from probmodel import infer, load_model, read_data
+from probmodel import TimeLimitError, infer, load_model, read_data
 from probmodel.density import ModelDensity, as_posterior
 from probmodel.inference.counting import Work
 from probmodel.results.quantity_checks import ESS_LIMIT
@@ -96,35 +93,6 @@ CASES: dict[str, Case] = {
 ON_REQUEST = ("volatility_2515",)  # 2518 parameters: hours for all methods and seeds
 
 
-class TimeLimit:
-    """Interrupts what runs inside, as Ctrl-C would, once so many seconds have passed.
-
-    Attributes
-    ----------
-    passed : whether that has happened
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._inside = self.passed = False
-
-    def __enter__(self) -> TimeLimit:
-        self._inside = True
-        self._before = signal.signal(signal.SIGALRM, self._ring)
-        signal.setitimer(signal.ITIMER_REAL, self._seconds)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._inside = False  # first of all: the alarm may ring in the next lines
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, self._before)
-
-    def _ring(self, *_: object) -> None:
-        if self._inside:
-            self.passed = True
-            raise KeyboardInterrupt
-
-
 # -- one run --------------------------------------------------------------------------------------
 
 
@@ -135,17 +103,13 @@ def measure(
     settings = {} if chains is None else {"chains": chains}
     row: Row = {"dim": density.dim, "method": method, "seed": seed}
     row["chains"] = chains or SAMPLERS[method].default_chains
-    clock = TimeLimit(limit)
     try:
-        with clock:
-            run = infer(density, method, seed=seed, quiet=True, **settings)
-    except KeyboardInterrupt:
-        if not clock.passed:
-            raise
+        run = infer(density, method, seed=seed, max_time=limit, quiet=True, **settings)
+    except TimeLimitError:
         return row | {"converged": LATE, "seconds_to_400": limit}, None
     except Exception as error:
         return row | {"converged": FAILED, "warnings": f"{type(error).__name__}: {error}"}, None
-    if run.attrs["interrupted"] and not clock.passed:
+    if run.attrs["interrupted"]:
         raise KeyboardInterrupt
     return row | described(run, density.dim), run
 
@@ -155,7 +119,7 @@ def described(run: Any, dim: int) -> Row:
     attrs = run.attrs
     ensembles = attrs["groups"] if attrs["coupling"] == "ensemble" else None
     found = worst(flat(run)[1], ensembles)
-    converged = LATE if attrs["interrupted"] else YES if found.converged else NO
+    converged = LATE if attrs["timed_out"] else YES if found.converged else NO
     part = ESS_LIMIT / found.ess if converged == YES else 1.0
     spent = {phase: gradients(_work(attrs, phase), dim) for phase in ("warmup", "sampling")}
     return {

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         SamplerError,
         SamplingWarning,
         ShapeError,
+        TimeLimitError,
     )
     from probmodel.held_out import HeldOut, folds
     from probmodel.model import (
@@ -73,6 +74,7 @@ __all__ = [
     "SamplerError",
     "SamplingWarning",
     "ShapeError",
+    "TimeLimitError",
     "check_model",
     "compute_deterministics",
     "data",

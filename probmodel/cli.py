@@ -109,6 +109,8 @@ def _add_sample(commands: Any) -> None:
         ("seed", "the same seed gives the same draws"),
     ):
         add(f"--{name}", type=int, metavar="N", help=what)
+    add("--max-time", type=float, metavar="SECONDS",
+        help="end after so long, and keep what was drawn")  # fmt: skip
     add("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
         help="a setting of the method; may be repeated")  # fmt: skip
     add("--out", metavar="FILE.nc", help="write the result as a netCDF file")
@@ -120,10 +122,11 @@ def _run_sample(options: argparse.Namespace) -> int:
     from probmodel.sampling import infer
 
     settings = dict(_setting(text) for text in options.settings)
-    names = ("method", "chains", "draws", "warmup", "thin", "seed")
+    names = ("method", "chains", "draws", "warmup", "thin", "seed", "max_time")
     given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     for name in {*given, "method", "quiet"} & settings.keys():
-        raise SamplerError(f"--set {name}=... clashes with --{name}; use the latter alone.")
+        option = name.replace("_", "-")
+        raise SamplerError(f"--set {name}=... clashes with --{option}; use the latter alone.")
     with reserved(options.out) as temporary, warnings.catch_warnings():
         warnings.simplefilter("ignore", SamplingWarning)  # printed below, after the table
         model = _bound_model(options)

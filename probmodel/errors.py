@@ -63,6 +63,10 @@ class SamplerError(ProbmodelError):
     """A method or one of its settings is unknown or makes no sense."""
 
 
+class TimeLimitError(ProbmodelError, TimeoutError):
+    """The time limit of a run came before the first draw."""
+
+
 class OutputError(ProbmodelError):
     """A result cannot be written where it was asked for."""
 

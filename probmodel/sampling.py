@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ import numpy as np
 
 from probmodel.arguments import positive, seed_sequence
 from probmodel.density import LogDensity, as_posterior
-from probmodel.errors import SamplerError, nearest
+from probmodel.errors import SamplerError, TimeLimitError, nearest
 from probmodel.inference.groups import SampleRun, sample
 from probmodel.inference.progress import Progress
 from probmodel.results.arviz_object import arviz_object
@@ -43,7 +44,7 @@ SYNONYMS = {
 # Arguments of `infer` that have synonyms, with their defaults.
 ARGUMENTS: dict[str, Any] = {
     "draws": None, "warmup": None, "chains": None, "seed": None, "thin": 1, "inits": None,
-    "target_accept": None, "progressbar": True,
+    "target_accept": None, "max_time": None, "progressbar": True,
 }  # fmt: skip
 
 
@@ -58,6 +59,7 @@ def infer(
     thin: int = 1,
     inits: Any = None,
     target_accept: float | None = None,
+    max_time: float | None = None,
     pool: bool = True,
     progressbar: bool = True,
     quiet: bool = False,
@@ -87,6 +89,9 @@ def infer(
         draws from the prior.
     target_accept : float, optional
         Acceptance rate that the warm-up aims at, between 0 and 1.
+    max_time : float, optional
+        Seconds, warm-up included, after which no further iteration is begun. The result then holds
+        what was drawn until then, and ``attrs["timed_out"]`` is 1.
     pool : bool
         Whether all chains teach one adaptation. ``False`` adapts every chain by itself.
     progressbar : bool
@@ -116,6 +121,8 @@ def infer(
         nothing has been computed then.
     InitializationError
         If no starting point has a finite log density.
+    TimeLimitError
+        If ``max_time`` has passed before the first draw, unless the warm-up is to be saved.
     KeyboardInterrupt
         If the run is interrupted before the first draw, unless the warm-up is to be saved.
 
@@ -126,7 +133,8 @@ def infer(
     """
     own = {
         "draws": draws, "warmup": warmup, "chains": chains, "seed": seed, "thin": thin,
-        "inits": inits, "target_accept": target_accept, "progressbar": progressbar,
+        "inits": inits, "target_accept": target_accept, "max_time": max_time,
+        "progressbar": progressbar,
     }  # fmt: skip
     drawn = draw(
         model, method, own, settings,
@@ -187,7 +195,7 @@ def draw(
 
     Raises
     ------
-    SamplerError, InitializationError, KeyboardInterrupt
+    SamplerError, InitializationError, TimeLimitError, KeyboardInterrupt
         As `infer` does.
     """
     own, settings = resolve_synonyms({**ARGUMENTS, **own}, settings)
@@ -202,13 +210,26 @@ def draw(
     run = sample(
         sampler, posterior, x0, moves,
         draws=request.draws, warmup=request.warmup, thin=request.thin, pool=pool,
-        save_warmup=save_warmup, progress=_progress(own["progressbar"] and show),
+        save_warmup=save_warmup, max_time=request.max_time,
+        progress=_progress(own["progressbar"] and show),
     )  # fmt: skip
     if not run.draws_done and not (save_warmup and run.warmup_done):
-        raise KeyboardInterrupt
+        raise _nothing_drawn(run, request)
     draws = named_draws(posterior, run.x, names)
     findings = _findings(run, posterior, draws, sampler, request)
     return Drawn(run, posterior, names, draws, sampler, request, findings)
+
+
+def _nothing_drawn(run: SampleRun, request: Request) -> BaseException:
+    """Make the error of a run that ended before there was anything to keep."""
+    if not run.timed_out:
+        return KeyboardInterrupt()
+    return TimeLimitError(
+        f"max_time={request.max_time:g} seconds had passed after {run.warmup_done} of "
+        f"{request.warmup} warm-up iterations, before the first draw. Give more time, or ask for a "
+        "shorter warm-up (warmup=) or fewer chains.",
+        max_time=request.max_time, warmup_done=run.warmup_done,
+    )  # fmt: skip
 
 
 def _findings(
@@ -282,7 +303,8 @@ def _checked(own: dict[str, Any]) -> dict[str, Any]:
     }
     if own["target_accept"] is not None:
         own = {**own, "target_accept": _between_0_and_1("target_accept", own["target_accept"])}
-    return {**own, **sizes, "seed": seed_sequence(own["seed"])}
+    max_time = math.inf if own["max_time"] is None else _seconds("max_time", own["max_time"])
+    return {**own, **sizes, "max_time": max_time, "seed": seed_sequence(own["seed"])}
 
 
 def _request(own: dict[str, Any], sampler: Sampler, posterior: Posterior, pool: bool) -> Request:
@@ -299,7 +321,9 @@ def _request(own: dict[str, Any], sampler: Sampler, posterior: Posterior, pool: 
         )  # fmt: skip
     draws = sampler.default_draws if own["draws"] is None else own["draws"]
     warmup = sampler.default_warmup if own["warmup"] is None else own["warmup"]
-    return Request(posterior.name, draws, warmup, chains, own["thin"], own["seed"], bool(pool))
+    return Request(
+        posterior.name, draws, warmup, chains, own["thin"], own["seed"], bool(pool), own["max_time"]
+    )
 
 
 def _between_0_and_1(name: str, value: Any) -> float:
@@ -310,6 +334,14 @@ def _between_0_and_1(name: str, value: Any) -> float:
     ):
         raise SamplerError(
             f"{name} must be a number between 0 and 1, got {value!r}.", name=name, value=value
+        )
+    return float(value)
+
+
+def _seconds(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not float(value) > 0.0:
+        raise SamplerError(
+            f"{name} must be a positive number of seconds, got {value!r}.", name=name, value=value
         )
     return float(value)
 

@@ -184,6 +184,19 @@ def test_an_interrupt_before_the_first_draw(coin, capsys, monkeypatch, tmp_path)
     assert capsys.readouterr().err == "Interrupted; there are no draws to keep.\n"
 
 
+def test_a_time_limit(coin, capsys, tmp_path):
+    out = tmp_path / "coin.nc"
+    asked = ["--chains", "2", "--draws", "1000000", "--warmup", "100", "--max-time", "1"]
+    assert main(["sample", *coin, *asked, "--out", str(out)]) == 0
+    assert "The time limit of 1 s ended the run after" in capsys.readouterr().err
+    attrs = load(out).attrs
+    assert attrs["timed_out"] == 1
+    assert attrs["draws_done"] < 1_000_000
+    failed(capsys, main(["sample", *coin, "--max-time", "1e-9"]), "before the first draw")
+    clash = ["--set", "max_time=2", "--max-time", "1"]
+    failed(capsys, main(["sample", *coin, *clash]), "--set max_time=... clashes with --max-time")
+
+
 def test_check(coin, capsys):
     assert main(["check", *coin]) == 0
     assert "all checks passed" in capsys.readouterr().out

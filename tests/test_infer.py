@@ -3,13 +3,20 @@
 import dataclasses
 import json
 import sys
+import time
 from typing import ClassVar, NamedTuple
 
 import arviz as az
 import numpy as np
 import pytest
 
-from probmodel.errors import InitializationError, ModelError, SamplerError, SamplingWarning
+from probmodel.errors import (
+    InitializationError,
+    ModelError,
+    SamplerError,
+    SamplingWarning,
+    TimeLimitError,
+)
 from probmodel.results.arviz_object import group, group_names
 from probmodel.samplers import SAMPLERS, make_sampler
 from probmodel.samplers.base import Info, Sampler, State
@@ -233,6 +240,50 @@ def test_an_interrupt_in_a_warmup_that_is_saved():
     result = infer(Gaussian(interrupt_after=30), seed=1, save_warmup=True, **SMALL)
     assert "posterior" not in group_names(result)
     assert 0 < group(result, "warmup_posterior")["w"].shape[1] < 40
+
+
+class Slow(Gaussian):
+    """Takes a millisecond for each evaluation."""
+
+    def __call__(self, x):
+        time.sleep(0.001)
+        return super().__call__(x)
+
+
+def test_a_time_limit_keeps_the_draws():
+    with pytest.warns(SamplingWarning) as caught:
+        result = infer(
+            Slow(), "fisher_mala", seed=1, warmup=50, draws=10**6, chains=2, max_time=0.6,
+            progressbar=False,
+        )  # fmt: skip
+    assert str(caught[0].message).startswith("The time limit of 0.6 s ended the run after")
+    attrs = result.attrs
+    assert (attrs["timed_out"], attrs["interrupted"], attrs["max_time"]) == (1, 0, 0.6)
+    assert 0 < w(result).shape[1] == attrs["draws_done"] <= 600
+    assert attrs["warmup_time"] + attrs["sampling_time"] >= 0.6
+    assert np.isfinite(w(result)).all()
+
+
+def test_a_time_limit_that_is_not_reached_changes_nothing(posterior):
+    limited = infer(posterior, seed=1, max_time=1000, **SMALL)
+    assert (w(limited) == w(infer(posterior, seed=1, **SMALL))).all()
+    assert limited.attrs["timed_out"] == 0
+
+
+def test_a_time_limit_before_the_first_draw():
+    with pytest.raises(TimeLimitError, match=r"^max_time=0.05 .* of 1000 warm-up") as caught:
+        infer(Slow(), seed=1, warmup=1000, draws=10, chains=2, max_time=0.05, quiet=True)
+    assert isinstance(caught.value, TimeoutError)
+    settings = {"warmup": 1000, "chains": 2, "max_time": 0.05, "save_warmup": True}
+    result = infer(Slow(), seed=1, quiet=True, **settings)
+    assert "posterior" not in group_names(result)
+    assert 0 < group(result, "warmup_posterior")["w"].shape[1] <= 50
+
+
+@pytest.mark.parametrize("value", [0, -1.0, np.nan, True, "1h"])
+def test_a_time_limit_that_makes_no_sense(posterior, value):
+    with pytest.raises(SamplerError, match="max_time must be a positive number of seconds"):
+        infer(posterior, max_time=value, **SMALL)
 
 
 def test_an_error_in_the_diagnostics_does_not_lose_the_draws(posterior, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
@@ -108,47 +109,66 @@ class Outcome(NamedTuple):
     Attributes
     ----------
     interrupted : whether Ctrl-C ended it early
+    timed_out : whether the time limit ended it early
     seconds_warmup : time until the parameters were frozen, starting points included
     seconds_sampling : time from then on
     """
 
     interrupted: bool
+    timed_out: bool
     seconds_warmup: float
     seconds_sampling: float
 
 
-def drive(groups: Sequence[Group], *, warmup: int, iterations: int) -> Outcome:
+class _OutOfTimeError(Exception):
+    """The time limit has passed."""
+
+
+def drive(
+    groups: Sequence[Group], *, warmup: int, iterations: int, max_time: float = math.inf
+) -> Outcome:
     """Run all groups side by side, one iteration of each in turn.
 
     A KeyboardInterrupt ends the run wherever it comes; the groups have then made the same number of
-    iterations, or some of them one more.
+    iterations, or some of them one more. The time limit ends it between two iterations.
 
     Parameters
     ----------
     groups : the groups, not yet started
     warmup : iterations that adapt
     iterations : iterations with frozen parameters
+    max_time : seconds after which no further iteration is begun
     """
     begin = time.perf_counter()
     frozen = None
-    interrupted = False
+    interrupted = timed_out = False
     try:
         for group in groups:
             group.start()
-        for i in range(warmup):
+        for i in _until(begin + max_time, warmup):
             for group in groups:
                 group.warm_up(i, warmup)
         for group in groups:
             group.freeze(warmup, iterations)
         frozen = time.perf_counter()
-        for i in range(iterations):
+        for i in _until(begin + max_time, iterations):
             for group in groups:
                 group.draw(i)
     except KeyboardInterrupt:
         interrupted = True
+    except _OutOfTimeError:
+        timed_out = True
     end = time.perf_counter()
     turn = end if frozen is None else frozen
-    return Outcome(interrupted, turn - begin, end - turn)
+    return Outcome(interrupted, timed_out, turn - begin, end - turn)
+
+
+def _until(deadline: float, n: int) -> Iterator[int]:
+    """Count to n as long as there is time."""
+    for i in range(n):
+        if time.perf_counter() >= deadline:
+            raise _OutOfTimeError
+        yield i
 
 
 def run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -39,7 +40,7 @@ class SampleRun:
         diverging, and the sampler's own
     warmup_x, warmup_stats : the same for the warm-up, or None if it was not to be saved
     warmup_done, draws_done : iterations of warm-up, and kept draws, of every chain
-    interrupted : whether Ctrl-C ended the run early
+    interrupted, timed_out : whether Ctrl-C or the time limit ended the run early
     work_warmup, work_sampling : evaluations of each phase, over all chains; the warm-up includes
         those of the starting points and of the adaptation
     seconds_warmup, seconds_sampling : time each phase took
@@ -56,6 +57,7 @@ class SampleRun:
     warmup_done: int
     draws_done: int
     interrupted: bool
+    timed_out: bool
     work_warmup: Work
     work_sampling: Work
     seconds_warmup: float
@@ -87,6 +89,7 @@ def sample(
     thin: int = 1,
     pool: bool = True,
     save_warmup: bool = False,
+    max_time: float = math.inf,
     progress: Progress | None = None,
 ) -> SampleRun:
     """Warm up and draw, in one group of all chains or in several.
@@ -103,13 +106,14 @@ def sample(
     pool : one group of all chains, or as many groups as the method allows: one per chain, or one
         per ensemble
     save_warmup : keep the warm-up too, every iteration of it
+    max_time : seconds after which no further iteration is begun
     progress : shows a line per group
 
     Returns
     -------
     SampleRun
-        Groups take turns, so that after Ctrl-C all chains have the same number of draws; draws
-        that only some groups had made are left out.
+        Groups take turns, so that after an early end all chains have the same number of draws;
+        draws that only some groups had made are left out.
 
     Raises
     ------
@@ -133,7 +137,7 @@ def sample(
         )
     ]
     try:
-        outcome = drive(groups, warmup=warmup, iterations=draws * thin)
+        outcome = drive(groups, warmup=warmup, iterations=draws * thin, max_time=max_time)
     finally:
         if progress is not None:
             progress.close()
@@ -206,6 +210,7 @@ def _assemble(
         warmup_done=min(record.counter.iterations["warmup"] for record in records),
         draws_done=draws_done,
         interrupted=outcome.interrupted,
+        timed_out=outcome.timed_out,
         work_warmup=reduce(Work.plus, (group.work[0] for group in groups)),
         work_sampling=reduce(Work.plus, (group.work[1] for group in groups)),
         seconds_warmup=outcome.seconds_warmup,

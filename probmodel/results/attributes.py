@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,7 @@ class Request:
     thin : iterations per kept draw
     seed : the seed of everything random
     pool : whether all chains taught one adaptation
+    max_time : seconds after which the run was to end
     """
 
     model: str
@@ -42,6 +44,7 @@ class Request:
     thin: int
     seed: np.random.SeedSequence
     pool: bool
+    max_time: float = math.inf
 
 
 def run_attributes(
@@ -49,8 +52,8 @@ def run_attributes(
 ) -> Attributes:
     """Attributes of the result as a whole: the settings, the cost, the versions, the warnings.
 
-    ``warnings`` is a JSON list of the findings and ``settings`` a JSON object; ``interrupted`` is
-    0 or 1, because netCDF attributes know no truth values.
+    ``warnings`` is a JSON list of the findings and ``settings`` a JSON object; ``interrupted`` and
+    ``timed_out`` are 0 or 1, because netCDF attributes know no truth values.
     """
     return {
         **library_attributes(),
@@ -65,10 +68,12 @@ def run_attributes(
         "chains": request.chains,
         "thin": request.thin,
         "pool": int(request.pool),
+        "max_time": float(request.max_time),
         "groups": int(run.groups),
         "draws_done": int(run.draws_done),
         "warmup_done": int(run.warmup_done),
         "interrupted": int(run.interrupted),
+        "timed_out": int(run.timed_out),
         **{f"n_{kind}_warmup": int(n) for kind, n in run.work_warmup._asdict().items()},
         **{f"n_{kind}_sampling": int(n) for kind, n in run.work_sampling._asdict().items()},
         "nonfinite": int(run.nonfinite),

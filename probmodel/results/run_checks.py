@@ -23,10 +23,13 @@ _DRIFT_DRAWS = 400  # fewer draws in all do not tell a drift from chance
 
 
 def check_length(run: SampleRun, request: Request) -> list[Finding]:
-    """Look for an interrupt, too few chains, too few draws."""
+    """Look for an early end, too few chains, too few draws."""
     findings = []
     if run.interrupted:
-        findings.append(Finding("interrupted", _interrupted(run, request)))
+        findings.append(Finding("interrupted", f"Interrupted {_end(run, request)}"))
+    if run.timed_out:
+        limit = f"The time limit of {request.max_time:g} s ended the run {_end(run, request)}"
+        findings.append(Finding("time_limit", limit))
     if not run.draws_done:
         return findings
     if request.chains < 2:
@@ -44,15 +47,15 @@ def check_length(run: SampleRun, request: Request) -> list[Finding]:
     return findings
 
 
-def _interrupted(run: SampleRun, request: Request) -> str:
+def _end(run: SampleRun, request: Request) -> str:
     if not run.draws_done:
         return (
-            f"Interrupted in warm-up, after {run.warmup_done} of {request.warmup} iterations: "
-            "there are no draws, only the warm-up that was asked to be saved."
+            f"in warm-up, after {run.warmup_done} of {request.warmup} iterations: there are no "
+            "draws, only the warm-up that was asked to be saved."
         )
     return (
-        f"Interrupted after {run.draws_done} of {request.draws} draws per chain: the result holds "
-        "those. They are valid draws, only fewer than were asked for."
+        f"after {run.draws_done} of {request.draws} draws per chain: the result holds those. They "
+        "are valid draws, only fewer than were asked for."
     )
 
 

@@ -1,9 +1,12 @@
 """The loop: order of calls, freezing, interrupts."""
 
+import itertools
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from probmodel.inference.driver import run
+from probmodel.inference.driver import Group, drive, run
 
 
 class Tape:
@@ -66,6 +69,34 @@ def test_interrupt_in_a_collector_stops_cleanly(counting, flat):
     tape = Tape(interrupt_at=5)
     assert go(counting(), flat, tape).step_size == -1.0
     assert len(tape.entries) == 5
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that the driver reads; it goes on by one whenever it is read."""
+    times = itertools.count()
+    clock = SimpleNamespace(perf_counter=lambda: float(next(times)))
+    monkeypatch.setattr("probmodel.inference.driver.time", clock)
+
+
+@pytest.mark.usefixtures("clock")
+@pytest.mark.parametrize(
+    ("max_time", "warmup", "draws", "seconds"),
+    # the start reads 0, each iteration once more, and so does the end of the warm-up
+    [
+        (0.5, 0, 0, (2, 0)), (2.0, 1, 0, (3, 0)), (4.0, 3, 0, (4, 2)), (6.0, 3, 1, (4, 3)),
+        (9.0, 3, 4, (4, 5)),
+    ],
+)  # fmt: skip
+def test_the_time_limit_comes_between_iterations(counting, flat, max_time, warmup, draws, seconds):
+    tape = Tape()
+    group = Group(counting(), flat, np.zeros((2, 2)), np.random.default_rng(1), [tape])
+    outcome = drive([group], warmup=3, iterations=4, max_time=max_time)
+    phases = [entry[0] for entry in tape.entries]
+    assert phases == ["warmup"] * warmup + ["draw"] * draws
+    assert outcome.timed_out == (draws < 4)
+    assert not outcome.interrupted
+    assert (outcome.seconds_warmup, outcome.seconds_sampling) == seconds
 
 
 def test_other_errors_are_not_swallowed(counting, flat):

@@ -99,6 +99,7 @@ def make_run():
             "warmup_done": 500,
             "draws_done": x.shape[1],
             "interrupted": False,
+            "timed_out": False,
             "work_warmup": Work(logp=30, grad=2000),
             "work_sampling": Work(grad=4 * x.shape[1], hvp=2, hessian=1),
             "seconds_warmup": 0.25,

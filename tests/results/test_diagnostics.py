@@ -202,6 +202,14 @@ def test_interrupted(check, make_run):
     assert "300 of 500" in found["interrupted"].message
 
 
+def test_out_of_time(check, make_run):
+    run = make_run(draws=300, timed_out=True)
+    found = check(run, max_time=2.5)
+    assert set(found) == {"time_limit"}
+    assert "limit of 2.5 s" in found["time_limit"].message
+    assert "300 of 500" in found["time_limit"].message
+
+
 def test_interrupted_in_warmup(check, make_run):
     run = make_run(np.empty((4, 0, 3)), warmup=20, warmup_done=20, interrupted=True)
     found = check(run)
