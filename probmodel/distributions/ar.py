@@ -11,8 +11,8 @@ from probmodel.constraints import Positive, Real
 from probmodel.distributions.arguments import bind_arguments
 from probmodel.distributions.base import Distribution, Parameter, Summed, Thunk
 from probmodel.distributions.normal import Normal
-from probmodel.distributions.series import COEFFICIENTS, Series, joined, over_time, sum_of_rows
-from probmodel.distributions.sums import batch_shape, reduce_to
+from probmodel.distributions.series import COEFFICIENTS, Series, joined, over_time
+from probmodel.distributions.sums import batch_shape, reduce_to, sum_of_rows
 from probmodel.errors import ModelError, ShapeError
 from probmodel.expressions import caller_location
 from probmodel.recurrences import recursive_filter

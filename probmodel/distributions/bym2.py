@@ -11,15 +11,15 @@ from probmodel.constraints import Positive, Real, UnitInterval
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter, Thunk
 from probmodel.distributions.domain import where_valid
+from probmodel.distributions.evaluated import Evaluated
 from probmodel.distributions.graph import Graph, read_graph
 from probmodel.distributions.normal import Normal
-from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
 from probmodel.distributions.whitening import Memory
 from probmodel.special import LOG_2PI
 from probmodel.types import Array
 
 
-class BYM2(Distribution):
+class BYM2(Evaluated):
     r"""Sum of independent and spatially structured effects of areas, scaled.
 
     .. math:: y = \sigma \bigl(\sqrt{1 - \rho}\, v + \sqrt{\rho}\, u\bigr), \qquad
@@ -75,15 +75,7 @@ class BYM2(Distribution):
         rows, columns = params[2].shape
         return (rows,) if rows == columns else None
 
-    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
-        """Log density: batch shape."""
-        return self._shared(xp, value, *params)[0]
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, sigma and rho."""
-        return self._shared(xp, value, *params)[1]
-
-    def _shared(
+    def evaluate(
         self, xp: Any, value: Any, sigma: Any, rho: Any, adjacency: Array
     ) -> tuple[Any, Sequence[Thunk]]:
         """Log density and thunks of its derivatives, from coordinates along the eigenvectors."""
@@ -108,16 +100,6 @@ class BYM2(Distribution):
             slope_in_rho,
             self._known,
         )
-
-    def _summed(
-        self, wanted: Sequence[int], value: Array, *params: Array
-    ) -> tuple[Array, list[Array]]:
-        """Sum of the log density per chain, with partials, from the same coordinates."""
-        args = (value, *params)
-        batch = batch_shape(args, self.event_ndims)
-        terms, slopes = self._shared(np, value, *params)
-        partials = [reduce_to(args[i], slopes[i](), batch, self.event_ndims[i]) for i in wanted]
-        return row_sum(terms, batch), partials
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw maps: ``shape`` ends with the number of areas."""

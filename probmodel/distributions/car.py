@@ -11,6 +11,7 @@ from probmodel.constraints import Interval, Positive, Real
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import where_valid
+from probmodel.distributions.evaluated import Evaluated
 from probmodel.distributions.graph import (
     Graph,
     graph_product,
@@ -19,13 +20,12 @@ from probmodel.distributions.graph import (
     refuse_isolated,
 )
 from probmodel.distributions.normal import Normal
-from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
 from probmodel.distributions.whitening import Memory
 from probmodel.special import LOG_2PI
 from probmodel.types import Array
 
 
-class CAR(Distribution):
+class CAR(Evaluated):
     r"""Proper conditional autoregression over neighbouring areas.
 
     .. math:: y \sim N\bigl(\mu 1, \{\tau (D - \alpha W)\}^{-1}\bigr), \qquad
@@ -79,15 +79,7 @@ class CAR(Distribution):
         """One value for each area."""
         return (node_count(params[2]),)
 
-    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
-        """Log density: batch shape."""
-        return self._shared(xp, value, *params)[0]
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, tau, alpha and mean."""
-        return self._shared(xp, value, *params)[1]
-
-    def _shared(
+    def evaluate(
         self, xp: Any, value: Any, tau: Any, alpha: Any, adjacency: Array, mean: Any
     ) -> tuple[Any, Sequence[Thunk]]:
         """Log density and thunks of its derivatives, from one product with the neighbours."""
@@ -117,16 +109,6 @@ class CAR(Distribution):
             self._known,
             lambda: tau * xp.sum(pull, axis=-1),
         )
-
-    def _summed(
-        self, wanted: Sequence[int], value: Array, *params: Array
-    ) -> tuple[Array, list[Array]]:
-        """Sum of the log density per chain, with partials, from one pass over the neighbours."""
-        args = (value, *params)
-        batch = batch_shape(args, self.event_ndims)
-        terms, slopes = self._shared(np, value, *params)
-        partials = [reduce_to(args[i], slopes[i](), batch, self.event_ndims[i]) for i in wanted]
-        return row_sum(terms, batch), partials
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on tau, alpha and mean."""

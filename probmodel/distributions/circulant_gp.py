@@ -15,9 +15,9 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions import circulant
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import where_valid
+from probmodel.distributions.evaluated import Evaluated
 from probmodel.distributions.kernels import Kernel
 from probmodel.distributions.normal import Normal
-from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
 from probmodel.distributions.whitening import Memory
 from probmodel.errors import DataError, ModelError
 from probmodel.expressions import Expression, caller_location, of_data
@@ -38,7 +38,7 @@ class Spectrum(NamedTuple):
     stretch: Any
 
 
-class CirculantGP(Distribution):
+class CirculantGP(Evaluated):
     r"""Stationary Gaussian process on a regular grid, extended to a torus around it.
 
     .. math:: y \sim N\bigl(0, \alpha^2 (C + \epsilon I)\bigr), \qquad
@@ -169,15 +169,7 @@ class CirculantGP(Distribution):
             )
         return spectrum
 
-    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
-        """Log density: batch shape; NaN where the matrix is not positive definite."""
-        return self._shared(xp, value, *params)[0]
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, amplitude and length scale."""
-        return self._shared(xp, value, *params)[1]
-
-    def _shared(
+    def evaluate(
         self, xp: Any, value: Any, amplitude: Any, length_scale: Any, distances: Array
     ) -> tuple[Any, Sequence[Thunk]]:
         """Log density and thunks of its derivatives, from one product with the precision."""
@@ -201,16 +193,6 @@ class CirculantGP(Distribution):
             slope_in_length,
             self._known,
         )
-
-    def _summed(
-        self, wanted: Sequence[int], value: Array, *params: Array
-    ) -> tuple[Array, list[Array]]:
-        """Sum of the log density per chain, with partials, from the same transforms."""
-        args = (value, *params)
-        batch = batch_shape(args, self.event_ndims)
-        terms, slopes = self._shared(np, value, *params)
-        partials = [reduce_to(args[i], slopes[i](), batch, self.event_ndims[i]) for i in wanted]
-        return row_sum(terms, batch), partials
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on amplitude and length scale."""

@@ -12,16 +12,16 @@ from probmodel.constraints import Positive, Real
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import where_valid
+from probmodel.distributions.evaluated import Evaluated
 from probmodel.distributions.kernels import Kernel
 from probmodel.distributions.normal import Normal
-from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
 from probmodel.errors import DataError, ModelError
 from probmodel.expressions import caller_location, of_data
 from probmodel.special import LOG_2PI
 from probmodel.types import Array
 
 
-class HilbertSpaceGP(Distribution):
+class HilbertSpaceGP(Evaluated):
     r"""Weights of a Gaussian process in the eigenfunctions of the Laplacian on a box.
 
     .. math:: f(x) = \sum_j w_j \phi_j(x), \qquad w_j \sim N\bigl(0, S(\sqrt{\lambda_j})\bigr),
@@ -171,14 +171,6 @@ class HilbertSpaceGP(Distribution):
         """One weight for each function."""
         return (len(params[2]),)
 
-    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
-        """Log density: batch shape."""
-        return self._shared(xp, value, *params)[0]
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to weights, amplitude and length scale."""
-        return self._shared(xp, value, *params)[1]
-
     def _log_scales(self, xp: Any, amplitude: Any, length_scale: Any, frequencies: Array) -> Any:
         """Log standard deviations of the weights, and their slopes in the log length scale."""
         axes = frequencies.shape[1]
@@ -191,7 +183,7 @@ class HilbertSpaceGP(Distribution):
         )
         return log_scale, 0.5 * axes + slope
 
-    def _shared(
+    def evaluate(
         self, xp: Any, value: Any, amplitude: Any, length_scale: Any, frequencies: Array
     ) -> tuple[Any, Sequence[Thunk]]:
         """Log density and thunks of its derivatives."""
@@ -206,16 +198,6 @@ class HilbertSpaceGP(Distribution):
             lambda: xp.sum((squares - 1.0) * stretch, axis=-1) / length_scale,
             self._known,
         )
-
-    def _summed(
-        self, wanted: Sequence[int], value: Array, *params: Array
-    ) -> tuple[Array, list[Array]]:
-        """Sum of the log density per chain, with partials, from one set of scales."""
-        args = (value, *params)
-        batch = batch_shape(args, self.event_ndims)
-        terms, slopes = self._shared(np, value, *params)
-        partials = [reduce_to(args[i], slopes[i](), batch, self.event_ndims[i]) for i in wanted]
-        return row_sum(terms, batch), partials
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on amplitude and length scale."""

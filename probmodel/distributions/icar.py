@@ -10,6 +10,7 @@ import numpy as np
 from probmodel.constraints import Positive, Real, SumToZero
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.evaluated import Evaluated
 from probmodel.distributions.graph import (
     Graph,
     graph_product,
@@ -17,14 +18,13 @@ from probmodel.distributions.graph import (
     read_graph,
     refuse_disconnected,
 )
-from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
 from probmodel.distributions.whitening import Memory
 from probmodel.distributions.zero_sum_normal import ZeroSumNormal
 from probmodel.special import LOG_2PI
 from probmodel.types import Array
 
 
-class ICAR(Distribution):
+class ICAR(Evaluated):
     r"""Intrinsic conditional autoregression over connected areas, summing to zero.
 
     .. math:: p(y) \propto \sigma^{-(n-1)}
@@ -90,15 +90,7 @@ class ICAR(Distribution):
         """One value for each area."""
         return (node_count(params[0]),)
 
-    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
-        """Log density, for values in the support: batch shape."""
-        return self._shared(xp, value, *params)[0]
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value and scale."""
-        return self._shared(xp, value, *params)[1]
-
-    def _shared(
+    def evaluate(
         self, xp: Any, value: Any, adjacency: Array, scale: Any
     ) -> tuple[Any, Sequence[Thunk]]:
         """Log density and thunks of its derivatives, from one product with the Laplacian."""
@@ -112,16 +104,6 @@ class ICAR(Distribution):
             self._known,
             lambda: (quadratic - (n - 1)) / scale,
         )
-
-    def _summed(
-        self, wanted: Sequence[int], value: Array, *params: Array
-    ) -> tuple[Array, list[Array]]:
-        """Sum of the log density per chain, with partials, from one pass over the neighbours."""
-        args = (value, *params)
-        batch = batch_shape(args, self.event_ndims)
-        terms, slopes = self._shared(np, value, *params)
-        partials = [reduce_to(args[i], slopes[i](), batch, self.event_ndims[i]) for i in wanted]
-        return row_sum(terms, batch), partials
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the scale."""

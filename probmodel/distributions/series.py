@@ -1,26 +1,25 @@
-"""What distributions of series share: one pass gives the density and all its derivatives."""
+"""What distributions of series share."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
-from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
+from probmodel.distributions.base import Parameter
+from probmodel.distributions.evaluated import Evaluated
 from probmodel.types import Array
 
 # A coefficient vector: its length is the order of the series.
 COEFFICIENTS = Parameter(Real(), event_ndim=1)
 
 
-class Series(Distribution):
+class Series(Evaluated):
     """A distribution of values in time, time being the last axis (the last but one of vectors).
 
-    A subclass defines `evaluate`. Its length does not follow from its parameters.
+    Its length does not follow from its parameters.
     """
 
     event_ndim: ClassVar[int] = 1
@@ -29,37 +28,9 @@ class Series(Distribution):
     def event_shape(self, *params: Array) -> None:
         """Leave the length to the declaration."""
 
-    def evaluate(self, xp: Any, value: Any, *params: Any) -> tuple[Any, Sequence[Thunk]]:
-        """Return the log density and thunks of its partial derivatives."""
-        raise NotImplementedError
-
     def support(self) -> Constraint:
         """All real numbers, at each time."""
         return Real()
-
-    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
-        """Log density: batch shape."""
-        return self.evaluate(xp, value, *params)[0]
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to the value and each parameter."""
-        return self.evaluate(xp, value, *params)[1]
-
-    def _summed(
-        self, wanted: Sequence[int], value: Array, *params: Array
-    ) -> tuple[Array, list[Array]]:
-        """Sum of the log density per chain, with partials, from one pass."""
-        args = (value, *params)
-        batch = batch_shape(args, self.event_ndims)
-        logp, slopes = self.evaluate(np, *args)
-        return sum_of_rows(logp, batch), [
-            reduce_to(args[i], slopes[i](), batch, self.event_ndims[i]) for i in wanted
-        ]
-
-
-def sum_of_rows(logp: Any, batch: tuple[int, ...]) -> Array:
-    """Sum ``logp``, broadcast to ``batch``, over all but the chain axis."""
-    return row_sum(np.broadcast_to(logp, batch), batch)
 
 
 def over_time(xp: Any, number: Any) -> Any:

@@ -61,6 +61,12 @@ def row_sum(terms: Any, batch: tuple[int, ...]) -> Any:
     return total if times == 1 else total * times
 
 
+def sum_of_rows(terms: Any, batch: tuple[int, ...]) -> Array:
+    """Sum ``terms``, each broadcast to ``batch`` first, over all but the chain axis."""
+    total: Array = row_sum(np.broadcast_to(terms, batch), batch)
+    return total
+
+
 def row_dot(a: Array, b: Array) -> Array:
     """Inner products over all but the chain axis of two arrays of one shape: (chains,)."""
     if a.ndim == 1:

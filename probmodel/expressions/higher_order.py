@@ -1,7 +1,7 @@
 """Operations that take a function: how one of them is evaluated, and the shape of its result.
 
 ``function`` has been traced; here it is called with numbers, one problem at a time. How a batch of
-chains runs is said in `probmodel.density.higher_order`.
+chains runs is said in `probmodel.density`, in `differential`, `recurrences` and `equations`.
 """
 
 from __future__ import annotations
