@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import autograd.numpy as anp
@@ -12,7 +13,7 @@ from autograd.numpy.numpy_vjps import unbroadcast_f
 
 from probmodel.constraints import Interval, Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter, Summed, Thunk
 from probmodel.distributions.conditioning import at_times, nearest_known
 from probmodel.distributions.normal import Normal
 from probmodel.distributions.sums import reduce_to, row_sum
@@ -171,46 +172,46 @@ class AR1(Distribution):
         missed = np.where(known, value - draw, 0.0)
         return np.where(known, value, draw + _bridge(missed, known, np.asarray(params[0])))
 
+    def prepared(self, known: Sequence[Any]) -> Summed:
+        """Look beforehand whether the mean is always zero."""
+        zero = known[3] is not None and not np.any(known[3])
+        return partial(self._summed_around, zero) if zero else self.summed
+
     def _summed(
         self, wanted: Sequence[int], value: Array, *params: Array
     ) -> tuple[Array, list[Array]]:
         """Sum of the log density per chain, with partials, from one pass of innovations."""
-        phi, sigma, mean = (np.asarray(p) for p in params)
-        centered = value if mean.size == 1 and not mean.any() else value - mean[..., None]
+        return self._summed_around(False, wanted, value, *params)
+
+    def _summed_around(
+        self, zero: bool, wanted: Sequence[int], value: Array, phi: Any, sigma: Any, mean: Any
+    ) -> tuple[Array, list[Array]]:
+        """Compute `_summed`; ``zero`` says that the mean is zero."""
+        phi, sigma, mean = np.asarray(phi), np.asarray(sigma), np.asarray(mean)
+        centered = value if zero else value - mean[..., None]
         first, lagged = centered[..., 0], centered[..., :-1]
         e = centered[..., 1:] - (push := phi[..., None] * lagged)
         if first.shape != e.shape[:-1]:
-            return super()._summed(wanted, value, *params)
+            return super()._summed(wanted, value, phi, sigma, mean)
         n = value.shape[-1]
         ratio = (1.0 - phi) * (1.0 + phi)
+        start = ratio * first
         precision = 1.0 / (sigma * sigma)
-        quadratic = np.vecdot(e, e) + ratio * first * first
-        log_scale = n * (np.log(sigma) + 0.5 * LOG_2PI)
-        terms = 0.5 * (np.log(ratio) - precision * quadratic) - log_scale
+        quadratic = precision * (np.vecdot(e, e) + start * first)
+        terms = 0.5 * (np.log(ratio) - quadratic) - n * (np.log(sigma) + 0.5 * LOG_2PI)
         batch = terms.shape
         logp = row_sum(terms, batch)
-
-        def slope_in_value() -> Array:
-            if n == 1:
-                return -(precision * ratio)[..., None] * centered
-            behind = e * precision[..., None]
-            reused = push if push.shape == behind.shape else None
-            ahead = np.multiply(behind, phi[..., None], out=reused)
-            slope = np.empty((*batch, n))
-            slope[..., 0] = ahead[..., 0] - precision * ratio * first
-            np.subtract(ahead[..., 1:], behind[..., :-1], out=slope[..., 1:-1])
-            slope[..., -1] = -behind[..., -1]
-            return slope
 
         def slope_in_phi() -> Any:
             moment = np.vecdot(e, lagged)
             return precision * (moment + phi * first * first) - phi / ratio
 
-        slope = slope_in_value() if 0 in wanted or 3 in wanted else np.empty(0)
+        wants = 0 in wanted or 3 in wanted
+        slope = _slope(start, e, phi, precision, push) if wants else np.empty(0)
         slopes = (
             lambda: slope,
             slope_in_phi,
-            lambda: (precision * quadratic - n) / sigma,
+            lambda: (quadratic - n) / sigma,
             lambda: -np.add.reduce(slope, axis=-1),
         )
         args = (value, phi, sigma, mean)
@@ -262,6 +263,29 @@ def _innovations(xp: Any, value: Any, phi: Any) -> tuple[Any, Any]:
 def _quadratic(xp: Any, first: Any, innovations: Any, phi: Any) -> Any:
     """Sum of squared innovations, the first value standing for an infinite past."""
     return xp.sum(innovations * innovations, axis=-1) + (1.0 - phi) * (1.0 + phi) * first * first
+
+
+def _slope(start: Array, e: Array, phi: Array, precision: Array, scratch: Array) -> Array:
+    """Return the derivative in the process: (batch, n).
+
+    Parameters
+    ----------
+    start : (batch,), the first value over its variance, times that of the innovations
+    e : (batch, n - 1), innovations
+    phi, precision : persistence, and inverse variance of the innovations
+    scratch : an array that may be overwritten
+    """
+    slope = np.empty((*np.broadcast_shapes(e.shape[:-1], precision.shape), e.shape[-1] + 1))
+    slope[..., 0] = -precision * start
+    if e.shape[-1]:
+        behind = e * precision[..., None]
+        ahead = np.multiply(
+            behind, phi[..., None], out=scratch if scratch.shape == behind.shape else None
+        )
+        slope[..., 0] += ahead[..., 0]
+        np.subtract(ahead[..., 1:], behind[..., :-1], out=slope[..., 1:-1])
+        np.negative(behind[..., -1], out=slope[..., -1])
+    return slope
 
 
 def _bridge(missed: Array, known: Array, phi: Array) -> Array:

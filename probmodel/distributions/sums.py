@@ -86,11 +86,11 @@ def batch_shape(args: Sequence[Any], event_ndims: Sequence[int]) -> tuple[int, .
 
 def reduce_to(arg: Array, partial: Array, batch: tuple[int, ...], event_ndim: int) -> Array:
     """Sum a partial derivative over the batch axes along which its argument was broadcast."""
-    event = np.shape(arg)[np.ndim(arg) - event_ndim :]
-    if np.shape(arg) == np.shape(partial) == batch + event:
-        return partial
-    full = np.broadcast_to(partial, batch + event)
     shape = np.shape(arg)
+    split = len(shape) - event_ndim
+    if shape[:split] == batch and np.shape(partial) == shape:
+        return partial
+    full = np.broadcast_to(partial, batch + shape[split:])
     shape = (1,) * (full.ndim - len(shape)) + shape
     axes = tuple(i for i, (n, m) in enumerate(zip(shape, full.shape, strict=True)) if n != m)
     return (full.sum(axis=axes, keepdims=True) if axes else full).reshape(np.shape(arg))

@@ -53,7 +53,7 @@ class Group:
         self._state: Any = None
         self._adaptation: Any = None
         self._work_warmup: Work | None = None
-        self._n_warmup = 0
+        self._n_warmup = self._left = 0  # iterations of the warm-up, and with these parameters
         self._stream: Iterator[tuple[Any, Info]] = iter(())
         self.params: Any = None
 
@@ -64,7 +64,16 @@ class Group:
 
     def warm_up(self, i: int, n_warmup: int) -> None:
         """Move every chain and learn from the moves."""
-        self._move_and_learn("warmup", i, i, n_warmup)
+        if not self._left:
+            self.params = self._sampler.params(self._adaptation)
+            self._left = self._sampler.renewed_after(i, n_warmup)
+            self._stream = self._sampler.stream(
+                self._rng, self._density, self._state, self.params, self._left
+            )
+        self._left -= 1
+        self._state, info = next(self._stream)
+        self._record("warmup", i, info)
+        self._learn(i, n_warmup, info)
 
     @property
     def work(self) -> tuple[Work, Work]:
@@ -84,18 +93,18 @@ class Group:
 
     def draw(self, i: int) -> None:
         """Move every chain; this is iteration ``i`` of the sampling."""
-        if self._sampler.adapts_forever:
-            self._move_and_learn("draw", i, self._n_warmup + i, self._n_warmup)
+        if not self._sampler.adapts_forever:
+            self._state, info = next(self._stream)
+            self._record("draw", i, info)
             return
-        self._state, info = next(self._stream)
-        self._record("draw", i, info)
-
-    def _move_and_learn(self, phase: Phase, i: int, count: int, n_warmup: int) -> None:
         self.params = self._sampler.params(self._adaptation)
         self._state, info = self._sampler.step(self._rng, self._density, self._state, self.params)
-        self._record(phase, i, info)
+        self._record("draw", i, info)
+        self._learn(self._n_warmup + i, self._n_warmup, info)
+
+    def _learn(self, i: int, n_warmup: int, info: Info) -> None:
         self._adaptation = self._sampler.adapt(
-            self._rng, self._density, count, n_warmup, self._adaptation, self._state, info
+            self._rng, self._density, i, n_warmup, self._adaptation, self._state, info
         )
 
     def _record(self, phase: Phase, i: int, info: Info) -> None:

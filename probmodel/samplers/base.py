@@ -168,7 +168,7 @@ class Sampler(ABC):
     def stream(
         self, rng: np.random.Generator, density: LogDensity, state: Any, params: Any, n: int
     ) -> Iterator[tuple[Any, Info]]:
-        """Yield the states and infos of ``n`` transitions with the frozen ``params``.
+        """Yield the states and infos of ``n`` transitions with the same ``params``.
 
         One `step` after the other, unless a sampler has better to do than to let chains wait: one
         whose transitions take unequal time may begin a chain's next transition, up to the last of
@@ -178,6 +178,14 @@ class Sampler(ABC):
         for _ in range(n):
             state, info = self.step(rng, density, state, params)
             yield state, info
+
+    def renewed_after(self, i: int, n_warmup: int) -> int:
+        """Return for how many iterations, from warm-up iteration ``i``, the parameters are to stay.
+
+        One, unless a sampler whose chains need not wait for each other has use for more: those
+        iterations are one `stream`. `adapt` is called after each of them all the same.
+        """
+        return 1
 
     @abstractmethod
     def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: Any) -> Any:

@@ -117,11 +117,11 @@ class HMC(WindowedSampler):
     def _settle(self, adaptation: Adaptation, info: Info, last: bool) -> Adaptation:
         if self.steering == "dual_averaging":
             return super()._settle(adaptation, info, last)
-        return self._steer(adaptation, info)
+        return self._steer(adaptation, info, last=True)
 
-    def _steer(self, adaptation: Adaptation, info: Info) -> Adaptation:
+    def _steer(self, adaptation: Adaptation, info: Info, last: bool) -> Adaptation:
         if self.steering == "dual_averaging":
-            return super()._steer(adaptation, info)
+            return super()._steer(adaptation, info, last)
         accepted = info.accepted.astype(float)
         log_step = rm_ratio(adaptation.step.log_step, accepted, self.target_accept, RATE)
         return adaptation._replace(step=RobbinsMonro(log_step))

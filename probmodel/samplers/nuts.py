@@ -14,9 +14,12 @@
     is checked; `windowed` is the warm-up.
 
 Deviations. The recursion is flattened into one loop over leapfrog steps, in which every chain is at
-a leaf of its own; while sampling no chain waits for another. A subtree whose left half turns with
-the first leaf of its right half is given up there, and not when it is complete, as its draws would
-be thrown away all the same: the draws follow the same law, and ``n_steps`` is smaller.
+a leaf of its own; while sampling no chain waits for another. Leaves are made in blocks of four,
+the start being one of the first: ``n_steps`` is 3, 7, 11, ... A subtree whose left half turns with
+the first leaf of its right half is given up at the end of that block, and not when it is complete,
+as its draws would be thrown away all the same: the draws follow the same law. In the middle of the
+slow windows of the warm-up, where the step size changes little, it is renewed after every `RENEWAL`
+iterations, by the mean acceptance of all of them, so that chains do not wait for each other there.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from probmodel.adaptation.windows import windows
 from probmodel.errors import SamplerError
 from probmodel.samplers.base import Info, Remark, State
 from probmodel.samplers.settings import check_whole
@@ -35,6 +39,8 @@ from probmodel.samplers.windowed import Params, WindowedSampler
 from probmodel.types import Array, LogDensity
 
 DEEPEST = 16  # doublings; each chain draws a number for every leaf that there might be
+SETTLING = 20  # iterations of a slow window after each of which the step size is renewed
+RENEWAL = 8  # iterations of the rest of it that have the same
 SATURATED = 0.01  # share of transitions at max_depth that is worth a remark
 
 
@@ -93,6 +99,15 @@ class NUTS(WindowedSampler):
         """``n`` trajectories of every chain, each begun when the chain's last one has ended."""
         trees = Trees(density, state, params.root, params.step_size, self.max_depth)
         return trees.run(rng, n)
+
+    def renewed_after(self, i: int, n_warmup: int) -> int:
+        """Return how many iterations are left until the step size is renewed."""
+        plan = windows(n_warmup)
+        begins = (plan.first, *(end + 1 for end in plan.ends))
+        for begin, end in zip(begins, plan.ends, strict=False):
+            if begin + SETTLING <= i <= end:
+                return min(RENEWAL - (i - begin - SETTLING) % RENEWAL, end + 1 - i)
+        return 1
 
     def remarks(self, params: Params, stats: dict[str, Array]) -> list[Remark]:
         """Say so if trajectories were cut off before they turned."""

@@ -81,12 +81,14 @@ class Adaptation(NamedTuple):
     step : what steers the step size that the chains share
     own : the chains' own, as factors of it
     window : states of the present window, one for each iteration
+    told : acceptance, so far, of the transitions whose step size is the present one
     """
 
     root: Root
     step: Any
     own: OwnSteps
     window: tuple[State, ...]
+    told: tuple[Array, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,7 @@ class WindowedSampler(Sampler):
         plan = windows(n_warmup)
         begin = plan.first if plan.ends else 0
         if i > begin:
-            adaptation = self._steer(adaptation, info)
+            adaptation = self._steer(adaptation, info, last=self.renewed_after(i, n_warmup) == 1)
         else:
             adaptation = self._settle(adaptation, info, last=i == begin)
         learns = self.inv_metric is None and self.metric != "identity"
@@ -208,15 +210,18 @@ class WindowedSampler(Sampler):
         step = self._steered_from(adaptation.step.step_size() * median)
         return adaptation._replace(step=step, own=share(own, median))
 
-    def _steer(self, adaptation: Adaptation, info: Info) -> Adaptation:
-        """Steer the shared step size by the chains that use it.
+    def _steer(self, adaptation: Adaptation, info: Info, last: bool) -> Adaptation:
+        """Steer the shared step size by the chains that use it, after the ``last`` move with it.
 
         Where none does with a finite end, the step is too long for all of them.
         """
         rows = adaptation.own.whole & np.isfinite(info.proposal.logp)
         alpha = info.accept_prob[rows] if rows.any() else np.zeros(1)
-        step = average(adaptation.step, alpha, self.target_accept)
-        return adaptation._replace(step=step, own=rescue(adaptation.own, info.accepted))
+        told, own = (*adaptation.told, alpha), rescue(adaptation.own, info.accepted)
+        if not last:
+            return adaptation._replace(own=own, told=told)
+        step = average(adaptation.step, np.concatenate(told), self.target_accept)
+        return adaptation._replace(step=step, own=own, told=())
 
     def _steered_from(self, step_size: float) -> Any:
         """Return what steers a step size, at its beginning."""

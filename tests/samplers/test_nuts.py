@@ -1,14 +1,19 @@
 """The No-U-Turn sampler: its trees against a recursion, invariance, and the asynchronous stream."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
+from probmodel.adaptation.dual_averaging import average
+from probmodel.adaptation.windows import windows
 from probmodel.errors import SamplerError
 from probmodel.inference.groups import sample
 from probmodel.samplers import trees
-from probmodel.samplers.nuts import NUTS
+from probmodel.samplers.nuts import NUTS, RENEWAL, SETTLING
 from probmodel.samplers.roots import LowRank, times, transposed_times
-from probmodel.samplers.trees import OUTER, Trees, schedule
+from probmodel.samplers.tree_checks import BLOCK, LAST, STRETCHES, WITHIN, schedule
+from probmodel.samplers.trees import Trees
 from probmodel.samplers.windowed import Params
 from probmodel.testing.statistics import LIMIT, deviations, require_moments, worst
 
@@ -23,7 +28,7 @@ class Reference:
 
     def __init__(self, density, root, h, max_depth, uniform):
         self.density, self.root, self.h, self.max_depth = density, root, h, max_depth
-        leaves = 2**max_depth
+        leaves = max(2**max_depth, BLOCK)  # the first number is that of the start
         self.u_leaf, self.u_join, self.u_side = np.split(uniform, [leaves, leaves + max_depth])
 
     def next_leaf(self, z, direction, energy):
@@ -72,7 +77,7 @@ class Reference:
                 diverged = not -1000.0 <= new[-1][4] < np.inf
                 return draw, depth, made, diverged
             proposal, weight = None, -np.inf
-            for z, u in zip(new, self.u_leaf[made - len(new) :], strict=False):
+            for z, u in zip(new, self.u_leaf[made - len(new) + 1 :], strict=False):
                 weight = np.logaddexp(weight, z[4])
                 proposal = z if u < np.exp(z[4] - weight) else proposal
             if self.u_join[depth] < np.exp(weight - total):
@@ -103,7 +108,7 @@ def test_trees_are_those_of_the_recursion(targets, root, max_depth):
         x, h = 1.5 * rng.standard_normal((1, 2)), float(np.exp(rng.uniform(-2.5, 0.7)))
         again = np.random.default_rng(seed)
         r = again.standard_normal((1, 2))
-        u = again.random((1, 2**max_depth + 2 * max_depth))
+        u = again.random((1, max(2**max_depth, BLOCK) + 2 * max_depth))
         reference = Reference(target, root, h, max_depth, u[0])
         draw, depth, made, diverged = reference.transition(x[0], r[0])
         state = sampler.init(rng, target, x)
@@ -115,10 +120,12 @@ def test_trees_are_those_of_the_recursion(targets, root, max_depth):
         assert info.stats["energy"][0] == pytest.approx(energy, rel=1e-9, abs=1e-9)
         assert info.stats["tree_depth"][0] == depth
         assert info.diverging[0] == diverged
-        # A subtree that is to be thrown away may be given up earlier.
-        assert info.stats["n_steps"][0] <= made
+        # Blocks are completed. A subtree that is to be thrown away may be given up earlier.
+        steps = info.stats["n_steps"][0]
+        assert (steps + 1) % BLOCK == 0
+        assert steps < made + BLOCK
         if made == 2**depth - 1:
-            assert info.stats["n_steps"][0] == made
+            assert steps == max(made, BLOCK - 1)
         found.add(depth)
     assert found >= set(range(1, max_depth + 1))
 
@@ -127,29 +134,31 @@ def test_trees_are_those_of_the_recursion(targets, root, max_depth):
 
 
 def stretches(max_depth):
-    """Stretches of leaves that the schedule checks, for each doubling, by following its slots.
+    """Stretches of leaves that are asked, for each doubling, by following the slots of its blocks.
 
     Leaves of a doubling are 0, 1, ...; "tree" is the trajectory before it, and -1 its last leaf.
     """
     plan, slots, found = schedule(max_depth), {}, {}
-    for t in range(2**max_depth - 1):
-        j = (t + 1).bit_length() - 1
-        n = t + 1 - 2**j
-        slots[0] = "tree"
-        if plan.slot[t] <= max_depth:
-            slots[int(plan.slot[t])] = n
-        for entry in np.flatnonzero(plan.checks[t]):
-            slot, before = divmod(int(entry), 2)
-            first = slots[slot] if not before else slots[slot] - 1
-            kind = "outer" if entry in OUTER else "inner"
-            found.setdefault(j, []).append((kind, first, n))
-        assert plan.whole[t] == (n == 2**j - 1)
+    for block in range(1, len(plan.whole) - 1):
+        size = 2 ** (block.bit_length() - 1)
+        begin = BLOCK * (block - size)
+        slots[0], slots[int(plan.slot[block])] = "tree", begin
+        asked = [("inner", begin + a, begin + b) for a, b in STRETCHES]
+        for column in np.flatnonzero(plan.asked[block]):
+            first = slots[int(plan.begin[column])]
+            first = first - 1 if plan.before[column] else first
+            last = begin + (BLOCK - 1 if plan.end[column] == LAST else 0)
+            asked.append(("outer" if plan.outer[column] else "inner", first, last))
+        assert plan.whole[block] == (block - size == size - 1)
+        found.setdefault(block.bit_length() + 1, []).extend(asked)
     return found
 
 
-@pytest.mark.parametrize("max_depth", [1, 2, 3, 8])
+@pytest.mark.parametrize("max_depth", [3, 4, 5, 8])
 def test_all_aligned_subtrees_are_checked_and_nothing_else(max_depth):
-    for j, checked in stretches(max_depth).items():
+    found = stretches(max_depth)
+    assert set(found) == set(range(2, max_depth))
+    for j, checked in found.items():
         size = 2**j
         aligned, halves = set(), set()
         for k in range(1, j + 1):
@@ -158,10 +167,16 @@ def test_all_aligned_subtrees_are_checked_and_nothing_else(max_depth):
                 aligned.add(("inner", a, last))
                 if k > 1:  # of two leaves, the halves and one leaf more are the tree
                     halves |= {("inner", a, middle), ("inner", middle - 1, last)}
-        whole = {("outer", "tree", size - 1), ("outer", "tree", 0)}
-        whole |= {("outer", -1, size - 1)} if j else set()
+        whole = {("outer", "tree", size - 1), ("outer", "tree", 0), ("outer", -1, size - 1)}
         assert set(checked) == aligned | halves | whole
         assert len(set(checked)) == len(checked)
+
+
+def test_stretches_within_a_block_are_asked_of_products():
+    r = np.random.default_rng(0).standard_normal((BLOCK, 3))
+    sums = [(r[a : b + 1].sum(axis=0), r[a], r[b]) for a, b in STRETCHES]
+    expected = [total @ end for total, *ends in sums for end in ends]
+    np.testing.assert_allclose((r @ r.T).ravel() @ WITHIN, expected, rtol=1e-12)
 
 
 # -- invariance --------------------------------------------------------------------------------
@@ -201,16 +216,20 @@ def test_exact_draws_stay_exact(targets, case):
         assert score(target, target.exact(rng, 6000), rng, moves) < LIMIT
 
 
-def equal_weights(self, weight, logp, grad, choose=Trees._choose):
-    choose(self, np.zeros_like(weight), logp, grad)
+def equal_weights(self, weight, choose=Trees._choose):
+    choose(self, np.where(np.isfinite(weight), 0.0, weight))
 
 
 def no_subtrees(depth, plan=schedule):
-    """Check whole trajectories only: whether one ends then depends on where it started."""
+    """Ask whole trajectories only: whether one ends then depends on where it started."""
     full = plan(depth)
-    checks = full.checks.copy()
-    checks[:, [i for i in range(checks.shape[1]) if i not in OUTER]] = False
-    return full._replace(checks=checks)
+    return full._replace(asked=full.asked & full.outer)
+
+
+def not_within(self, products, fresh):
+    """Ask nothing of a block but the trajectory of the first two doublings."""
+    turned = (products[fresh] @ WITHIN[:, 4:] <= 0.0).any(axis=1)
+    self._turned[fresh] |= turned
 
 
 @pytest.mark.parametrize("fault", ["weights", "checks"])
@@ -222,6 +241,7 @@ def test_faults_are_found(targets, monkeypatch, fault):
         monkeypatch.setattr(Trees, "_choose", equal_weights)
     else:
         monkeypatch.setattr(trees, "schedule", no_subtrees)
+        monkeypatch.setattr(Trees, "_look_within", not_within)
     rng, sampler = np.random.default_rng(2), NUTS(max_depth=6)
 
     def stream(x):
@@ -283,6 +303,41 @@ def test_who_waits_depends_on_nobody(targets):
     first, _ = next(sampler.stream(rng, target, state, Params(0.5, None), 50))
     name, z = worst(deviations(first.x, target.exact(rng, 4000)))
     assert abs(z) < LIMIT, name
+
+
+def test_the_step_size_is_renewed_by_stretches_within_slow_windows():
+    sampler, n_warmup = NUTS(), 1000
+    plan = windows(n_warmup)
+    left = [sampler.renewed_after(i, n_warmup) for i in range(n_warmup)]
+    assert set(left[: plan.first + SETTLING] + left[plan.ends[-1] :]) == {1}
+    assert max(left) == RENEWAL
+    assert all(left[end] == 1 for end in plan.ends)
+    assert all(b == a - 1 for a, b in pairwise(left) if a > 1)
+    begins = [end + 1 for end in plan.ends[:-1]]
+    assert all(set(left[i : i + SETTLING]) == {1} for i in begins)
+
+
+def test_the_step_size_learns_from_all_of_a_stretch(targets):
+    target, sampler = targets.Gaussian(np.zeros(3), np.eye(3)), NUTS()
+    rng = np.random.default_rng(1)
+    state = sampler.init(rng, target, rng.standard_normal((4, 3)))
+    adaptation = sampler.adapt_init(rng, target, state)
+    sizes, told = [], []
+    for i in range(160):
+        sizes.append(sampler.params(adaptation).step_size)
+        before = adaptation.step
+        state, info = sampler.step(rng, target, state, sampler.params(adaptation))
+        adaptation = sampler.adapt(rng, target, i, 1000, adaptation, state, info)
+        told.append(info.accept_prob)
+        if sampler.renewed_after(i, 1000) == 1:
+            if i in (127, 135, 143):
+                assert len(told) == RENEWAL
+                together = average(before, np.concatenate(told), sampler.target_accept)
+                assert adaptation.step == together
+            told = []
+        assert len(adaptation.told) == len(told)
+    changes = [i for i in range(121, 150) if sizes[i] != sizes[i - 1]]
+    assert changes == [128, 136, 144]
 
 
 # -- divergences, depth, moments ---------------------------------------------------------------
