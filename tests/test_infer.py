@@ -253,14 +253,14 @@ class Slow(Gaussian):
 def test_a_time_limit_keeps_the_draws():
     with pytest.warns(SamplingWarning) as caught:
         result = infer(
-            Slow(), "fisher_mala", seed=1, warmup=50, draws=10**6, chains=2, max_time=0.6,
+            Slow(), "fisher_mala", seed=1, warmup=20, draws=10**6, chains=2, max_time=2,
             progressbar=False,
         )  # fmt: skip
-    assert str(caught[0].message).startswith("The time limit of 0.6 s ended the run after")
+    assert str(caught[0].message).startswith("The time limit of 2 s ended the run after")
     attrs = result.attrs
-    assert (attrs["timed_out"], attrs["interrupted"], attrs["max_time"]) == (1, 0, 0.6)
-    assert 0 < w(result).shape[1] == attrs["draws_done"] <= 600
-    assert attrs["warmup_time"] + attrs["sampling_time"] >= 0.6
+    assert (attrs["timed_out"], attrs["interrupted"], attrs["max_time"]) == (1, 0, 2.0)
+    assert 0 < w(result).shape[1] == attrs["draws_done"] <= 2000
+    assert attrs["warmup_time"] + attrs["sampling_time"] >= 2.0
     assert np.isfinite(w(result)).all()
 
 
