@@ -173,9 +173,10 @@ class AR1(Distribution):
         return np.where(known, value, draw + _bridge(missed, known, np.asarray(params[0])))
 
     def prepared(self, known: Sequence[Any]) -> Summed:
-        """Look beforehand whether the mean is always zero."""
-        zero = known[3] is not None and not np.any(known[3])
-        return partial(self._summed_around, zero) if zero else self.summed
+        """Look beforehand whether the mean is a zero that broadcasts nothing."""
+        mean = known[3]
+        zero = mean is not None and np.size(mean) == 1 and not np.any(mean)
+        return partial(self._summed_around, True) if zero else self.summed
 
     def _summed(
         self, wanted: Sequence[int], value: Array, *params: Array

@@ -204,10 +204,8 @@ class Trees:
         if taken.size:
             rows = selection(taken)
             at = chosen[rows] - 1
-            self._new_draw[0, rows], self._new_draw[1, rows] = (
-                leaves.q[at, rows],
-                leaves.g[at, rows],
-            )
+            self._new_draw[0, rows] = leaves.q[at, rows]
+            self._new_draw[1, rows] = leaves.g[at, rows]
             self._new_scalars[0, rows] = leaves.logp[at, rows]
             self._new_scalars[1, rows] = weight[at, rows]
 

@@ -82,6 +82,22 @@ def test_orders_of_one_are_known_processes():
     assert ar.log_density(np, y, *arrays([1.0], 0.7, 0.2, 0.0, 2.0)) == pytest.approx(walk)
 
 
+@pytest.mark.parametrize("shape", [(), (1,), (1, 3), (2, 3)])
+def test_ar1_with_a_mean_that_is_known_to_be_zero(shape):
+    """A mean of zeros shifts nothing, but may make more processes of a value than it has rows."""
+    rng, mean = np.random.default_rng(5), np.zeros(shape)
+    y = rng.standard_normal((2, 1, 5) if mean.ndim == 2 else (2, 5))
+    phi, sigma = (np.full(y.shape[:-1], p) for p in (0.6, 0.7))
+    known = d.AR1(0.6, 0.7).prepared([None, None, None, mean])
+    logp, slopes = known([0, 1, 2], y, phi, sigma, mean)
+    every = np.asarray(d.AR1(0.6, 0.7).log_kernel(np, y, phi, sigma, mean))
+    assert logp == pytest.approx(every.reshape(2, -1).sum(axis=1), rel=1e-12)
+    expected, general = d.AR1(0.6, 0.7).summed([0, 1, 2], y, phi, sigma, mean)
+    assert logp == pytest.approx(expected, rel=1e-12)
+    for slope, other in zip(slopes, general, strict=True):
+        np.testing.assert_allclose(slope, other, rtol=1e-12)
+
+
 def test_moving_averages_are_those_of_a_loop():
     y, mean, phi, theta, sigma = autoregression(50), 0.3, 0.7, -0.4, 0.8
     errors = np.zeros(50)
