@@ -125,7 +125,8 @@ class GroupLine:
         self._gradients += int(np.sum(info.n_grad))
         if phase == "draw" and "n_steps" in info.stats:
             self._divergences += int(np.count_nonzero(info.diverging))
-        self._step_size = float(np.mean(getattr(params, "step_size", np.nan)))
+        step_size = info.stats.get("step_size", getattr(params, "step_size", np.nan))
+        self._step_size = float(np.mean(step_size))
         self._progress.refresh(self._progress.clock())
 
     def text(self, now: float) -> str:

@@ -180,10 +180,12 @@ class Sampler(ABC):
             yield state, info
 
     def renewed_after(self, i: int, n_warmup: int) -> int:
-        """Return for how many iterations, from warm-up iteration ``i``, the parameters are to stay.
+        """Return for how many iterations, from warm-up iteration ``i``, chains need not meet.
 
-        One, unless a sampler whose chains need not wait for each other has use for more: those
-        iterations are one `stream`. `adapt` is called after each of them all the same.
+        They are one `stream`, with the parameters of its first transition: one iteration, unless a
+        sampler whose chains need not wait for each other has use for more. `adapt` is called after
+        each of them all the same. What a chain can learn by itself, such as a step size, the stream
+        may renew from transition to transition; ``info`` then tells `adapt` of it.
         """
         return 1
 

@@ -22,20 +22,20 @@ Deviation: chains that share h apply that rule for it once each.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from probmodel.adaptation.own_steps import OwnSteps, whole_steps
 from probmodel.adaptation.robbins_monro import rm_ratio
+from probmodel.adaptation.steering import Steering
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.hamiltonian import hamiltonian_step
 from probmodel.samplers.roots import Root
 from probmodel.samplers.settings import check_choice, check_flag, check_whole
-from probmodel.samplers.windowed import Adaptation, Breakdown, Params, WindowedSampler
-from probmodel.types import LogDensity
+from probmodel.samplers.windowed import Params, Record, WindowedSampler
+from probmodel.types import Array, LogDensity
 
-Steering = Literal["dual_averaging", "robbins_monro"]
+SteeringName = Literal["dual_averaging", "robbins_monro"]
 STEERINGS = ("dual_averaging", "robbins_monro")
 
 RATE = 0.01  # of the Robbins-Monro rule
@@ -50,6 +50,16 @@ class RobbinsMonro(NamedTuple):
     def step_size(self, final: bool = False) -> float:
         """Step size of the next iteration."""
         return float(np.exp(self.log_step))
+
+    def restarted(self, step_size: float) -> RobbinsMonro:
+        """Begin anew."""
+        return RobbinsMonro(float(np.log(step_size)))
+
+    def learned(
+        self, accept_prob: Array, accepted: Array, target: float, share: float
+    ) -> RobbinsMonro:
+        """Apply the rule once for every chain."""
+        return RobbinsMonro(rm_ratio(self.log_step, accepted.astype(float), target, RATE))
 
 
 @dataclass(frozen=True)
@@ -84,7 +94,7 @@ class HMC(WindowedSampler):
     target_accept: float = 0.65
     n_steps: int = 10
     random_steps: bool = True
-    steering: Steering = "dual_averaging"
+    steering: SteeringName = "dual_averaging"
 
     name: ClassVar[str] = "hmc"
     summary: ClassVar[str] = "Hamiltonian trajectories of a given number of steps"
@@ -105,40 +115,12 @@ class HMC(WindowedSampler):
         n_steps = int(rng.integers(1, self.n_steps + 1)) if self.random_steps else self.n_steps
         new, info = hamiltonian_step(rng, density, state, params.root, params.step_size, n_steps)
         lost = info.diverging[:, None]
-        return new, info._replace(record=Breakdown(np.where(lost, info.proposal.x, np.nan)))
+        return new, info._replace(record=Record(np.where(lost, info.proposal.x, np.nan)))
 
-    def _first_step(
+    def _first_steering(
         self, rng: np.random.Generator, density: LogDensity, state: State, root: Root
-    ) -> tuple[float, OwnSteps]:
+    ) -> Steering:
         if self.steering == "dual_averaging":
-            return super()._first_step(rng, density, state, root)
-        return self.step_size or FIRST / density.dim, whole_steps(len(state.x))
-
-    def _settle(self, adaptation: Adaptation, info: Info, last: bool) -> Adaptation:
-        if self.steering == "dual_averaging":
-            return super()._settle(adaptation, info, last)
-        return self._steer(adaptation, info, last=True)
-
-    def _steer(self, adaptation: Adaptation, info: Info, last: bool) -> Adaptation:
-        if self.steering == "dual_averaging":
-            return super()._steer(adaptation, info, last)
-        accepted = info.accepted.astype(float)
-        log_step = rm_ratio(adaptation.step.log_step, accepted, self.target_accept, RATE)
-        return adaptation._replace(step=RobbinsMonro(log_step))
-
-    def _renew(
-        self,
-        rng: np.random.Generator,
-        density: LogDensity,
-        state: State,
-        adaptation: Adaptation,
-        metric: str,
-        shared: bool,
-    ) -> Adaptation:
-        shared = shared or self.steering == "robbins_monro"
-        return super()._renew(rng, density, state, adaptation, metric, shared)
-
-    def _steered_from(self, step_size: float) -> Any:
-        if self.steering == "dual_averaging":
-            return super()._steered_from(step_size)
-        return RobbinsMonro(float(np.log(step_size)))
+            return super()._first_steering(rng, density, state, root)
+        rule = RobbinsMonro(float(np.log(self.step_size or FIRST / density.dim)))
+        return Steering(rule, None, self.target_accept, shared=True)

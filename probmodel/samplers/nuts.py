@@ -17,9 +17,9 @@ Deviations. The recursion is flattened into one loop over leapfrog steps, in whi
 a leaf of its own; while sampling no chain waits for another. Leaves are made in blocks of four,
 the start being one of the first: ``n_steps`` is 3, 7, 11, ... A subtree whose left half turns with
 the first leaf of its right half is given up at the end of that block, and not when it is complete,
-as its draws would be thrown away all the same: the draws follow the same law. In the middle of the
-slow windows of the warm-up, where the step size changes little, it is renewed after every `RENEWAL`
-iterations, by the mean acceptance of all of them, so that chains do not wait for each other there.
+as its draws would be thrown away all the same: the draws follow the same law. No chain waits in the
+warm-up either, until a mass matrix is learned: each transition teaches the step size when it is
+over, and the next of that chain has the one that is best by then.
 """
 
 from __future__ import annotations
@@ -30,17 +30,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from probmodel.adaptation.windows import windows
 from probmodel.errors import SamplerError
 from probmodel.samplers.base import Info, Remark, State
 from probmodel.samplers.settings import check_whole
 from probmodel.samplers.trees import Trees
-from probmodel.samplers.windowed import Params, WindowedSampler
+from probmodel.samplers.windowed import Params, WindowedSampler, meetings
 from probmodel.types import Array, LogDensity
 
 DEEPEST = 16  # doublings; each chain draws a number for every leaf that there might be
-SETTLING = 20  # iterations of a slow window after each of which the step size is renewed
-RENEWAL = 8  # iterations of the rest of it that have the same
 SATURATED = 0.01  # share of transitions at max_depth that is worth a remark
 
 
@@ -97,17 +94,11 @@ class NUTS(WindowedSampler):
         self, rng: np.random.Generator, density: LogDensity, state: State, params: Params, n: int
     ) -> Iterator[tuple[State, Info]]:
         """``n`` trajectories of every chain, each begun when the chain's last one has ended."""
-        trees = Trees(density, state, params.root, params.step_size, self.max_depth)
-        return trees.run(rng, n)
+        return Trees(density, state, params, self.max_depth).run(rng, n)
 
     def renewed_after(self, i: int, n_warmup: int) -> int:
-        """Return how many iterations are left until the step size is renewed."""
-        plan = windows(n_warmup)
-        begins = (plan.first, *(end + 1 for end in plan.ends))
-        for begin, end in zip(begins, plan.ends, strict=False):
-            if begin + SETTLING <= i <= end:
-                return min(RENEWAL - (i - begin - SETTLING) % RENEWAL, end + 1 - i)
-        return 1
+        """Return how many iterations are left until all chains have to meet."""
+        return next(end for end in meetings(n_warmup) if end >= i) + 1 - i
 
     def remarks(self, params: Params, stats: dict[str, Array]) -> list[Remark]:
         """Say so if trajectories were cut off before they turned."""

@@ -45,12 +45,19 @@ class Leaves:
         self.q, self.r, self.k, self.g = self.stack
         self._each = list(self.stack.swapaxes(0, 1))
         self.logp, self.before = np.zeros((BLOCK, shape[0])), np.empty(shape)
-        h = np.asarray(step_size, dtype=float)
-        h = h[:, None] if h.ndim else h
-        # The step size is multiplied into the root, where that is a diagonal.
         self._diagonal = root is None or (isinstance(root, np.ndarray) and root.ndim == 1)
-        self._drift = h * root if isinstance(root, np.ndarray) and self._diagonal else h
+        self._drift = self._scaled(np.asarray(step_size, dtype=float))
         self._half_kick = 0.5 * self._drift
+
+    def _scaled(self, h: Array) -> Array:
+        """Multiply step sizes into the root, where that is a diagonal."""
+        h = h[:, None] if h.ndim else h
+        return h * self._root if isinstance(self._root, np.ndarray) and self._diagonal else h
+
+    def change_steps(self, rows: Array | slice, step_size: Array) -> None:
+        """Change the step sizes of some chains, if each has its own."""
+        self._drift[rows] = self._scaled(step_size)
+        self._half_kick[rows] = 0.5 * self._drift[rows]
 
     def begin(self, rows: Array | slice, x: Array, r: Array, grad: Array) -> None:
         """Put starts where the newest leaves are."""

@@ -15,8 +15,9 @@ Time runs away from the start: on the way back into the past momenta change thei
 leapfrog step is the same operation for all chains, and the dot products of the criterion, which are
 even in the sign, stay what they are. `tree_checks` says what the criterion is asked of.
 
-Whoever has ended idles, or begins its next transition at once. An idle chain has momentum and kick
-zero and is not evaluated.
+Whoever has ended idles, or begins its next transition at once, in the warm-up with the step size
+that it and all others have taught by then. An idle chain has momentum and kick zero and is not
+evaluated.
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from probmodel.adaptation.steering import Steering
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.metropolis import DIVERGENCE
-from probmodel.samplers.roots import Root
 from probmodel.samplers.transitions import Results, selection
 from probmodel.samplers.tree_checks import BLOCK, FIRST, LAST, WITHIN, schedule
 from probmodel.samplers.tree_leaves import Leaves
+from probmodel.samplers.windowed import Params
 from probmodel.types import Array, LogDensity
 
 EARLY = 6  # doublings whose random numbers are drawn at once; few trajectories come to need more
@@ -46,22 +48,16 @@ class Trees:
     ----------
     density : the target
     state : where the chains are
-    root : C
-    step_size : h; one for all, or (chains,)
+    params : root, step sizes, and what steers these
     max_depth : doublings of a trajectory, at most
     """
 
-    def __init__(
-        self,
-        density: LogDensity,
-        state: State,
-        root: Root,
-        step_size: float | Array,
-        max_depth: int,
-    ) -> None:
+    def __init__(self, density: LogDensity, state: State, params: Params, max_depth: int) -> None:
         chains, dim = state.x.shape
         self._depth_limit = max_depth
-        self._leaves = Leaves(density, root, step_size, (chains, dim))
+        self._steering, h = params.steering, params.step_size
+        self._step_size = h if self._steering is None else np.full(chains, h)
+        self._leaves = Leaves(density, params.root, self._step_size, (chains, dim))
         self._all = np.arange(chains)
         self._live: Array | None = None  # who does not idle; None if nobody idles
         self._fresh = _NOBODY  # who is to grow block 0
@@ -86,8 +82,9 @@ class Trees:
         self._side = np.empty(chains, dtype=int)
         # The draw of the trajectory so far, and of the subtree.
         self._draw, self._new_draw = np.empty((2, chains, dim)), np.empty((2, chains, dim))
-        self._scalars, self._new_scalars = np.zeros((5, chains)), np.empty((3, chains))
-        self._logp, self._weight, self._total, self._alpha, self._energy = self._scalars
+        self._scalars, self._new_scalars = np.zeros((6, chains)), np.empty((3, chains))
+        self._logp, self._weight, self._total, self._alpha, self._energy, self._h = self._scalars
+        self._h[:] = self._step_size
         self._new_total = self._new_scalars[2]
         self._weights = np.empty((BLOCK + 1, chains))
         self._counts = np.zeros((2, chains), dtype=int)
@@ -117,7 +114,7 @@ class Trees:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 while self._slowest == self._given:
                     self._sweep()
-            state, info = self._results.take(self._given, previous)
+            state, info = self._results.take(self._given, previous, self._steering)
             self._given += 1
             yield state, info
             previous = state
@@ -336,9 +333,19 @@ class Trees:
         if np.count_nonzero(diverged):
             lost = index[diverged]
             self._results.break_down(lost, self._finished[lost], self._broken[lost])
+        if self._steering is not None:
+            self._steering = self._steered(self._steering, rows)
         self._finished[rows] += 1
         self._slowest = int(np.minimum.reduce(self._finished))
         self._wake(index)
+
+    def _steered(self, steering: Steering, rows: Array | slice) -> Steering:
+        """Learn from transitions that are over; the next of their chains have another step size."""
+        alpha = self._alpha[rows] / self._steps[rows]
+        steering = steering.learned(rows, alpha, self._moved[rows])
+        self._h[rows] = np.broadcast_to(steering.step_sizes(), self._h.shape)[rows]
+        self._leaves.change_steps(rows, self._h[rows])
+        return steering
 
     def _wake(self, index: Array) -> None:
         """Begin the next transitions of some chains, unless they are to wait or done: they idle."""

@@ -28,14 +28,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from probmodel.adaptation.dual_averaging import average, start_averaging
+from probmodel.adaptation.dual_averaging import start_averaging
 from probmodel.adaptation.low_rank import low_rank, scales
-from probmodel.adaptation.own_steps import OwnSteps, rescue, share, steer, whole_steps
-from probmodel.adaptation.windows import windows
+from probmodel.adaptation.steering import Steering, own_steps_first
+from probmodel.adaptation.windows import Windows, windows
 from probmodel.errors import SamplerError
 from probmodel.samplers.base import Coupling, Info, Sampler, State
 from probmodel.samplers.hamiltonian import leapfrog, with_momentum
@@ -55,21 +55,31 @@ FAR = 10.0  # standard deviations of the log density below which a draw is far o
 
 
 class Params(NamedTuple):
-    """Step size, in the warm-up perhaps one for each chain, and the root of M^-1."""
-
-    step_size: float | Array
-    root: Root
-
-
-class Breakdown(NamedTuple):
-    """Where trajectories diverged.
+    """What a transition uses.
 
     Attributes
     ----------
-    divergence : (chains, dim); NaN in the rows of trajectories that did not
+    step_size : h, in the warm-up perhaps one for each chain
+    root : C
+    steering : in the warm-up, what a sampler may steer h by whose chains do not wait for each other
+    """
+
+    step_size: float | Array
+    root: Root
+    steering: Steering | None = None
+
+
+class Record(NamedTuple):
+    """What else is known of a transition.
+
+    Attributes
+    ----------
+    divergence : (chains, dim), where trajectories diverged; NaN in the rows of those that did not
+    steering : what has been learned of h since, by a sampler that steers it from chain to chain
     """
 
     divergence: Array
+    steering: Steering | None = None
 
 
 class Adaptation(NamedTuple):
@@ -78,17 +88,13 @@ class Adaptation(NamedTuple):
     Attributes
     ----------
     root : root of M^-1
-    step : what steers the step size that the chains share
-    own : the chains' own, as factors of it
+    steering : what steers h
     window : states of the present window, one for each iteration
-    told : acceptance, so far, of the transitions whose step size is the present one
     """
 
     root: Root
-    step: Any
-    own: OwnSteps
+    steering: Steering
     window: tuple[State, ...]
-    told: tuple[Array, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -139,8 +145,7 @@ class WindowedSampler(Sampler):
     def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: State) -> Adaptation:
         """Start with the given mass matrix or none, and steps that are accepted."""
         root = None if self.inv_metric is None else given_root(self.name, self.inv_metric)
-        step_size, own = self._first_step(rng, density, state, root)
-        return Adaptation(root, self._steered_from(step_size), own, ())
+        return Adaptation(root, self._first_steering(rng, density, state, root), ())
 
     def adapt(
         self,
@@ -154,20 +159,21 @@ class WindowedSampler(Sampler):
     ) -> Adaptation:
         """Steer the step size; collect draws, and make a mass matrix of them at a window's end."""
         plan = windows(n_warmup)
-        begin = plan.first if plan.ends else 0
-        if i > begin:
-            adaptation = self._steer(adaptation, info, last=self.renewed_after(i, n_warmup) == 1)
-        else:
-            adaptation = self._settle(adaptation, info, last=i == begin)
+        steering = getattr(info.record, "steering", None) or adaptation.steering.learned(
+            slice(None), info.accept_prob, info.accepted, np.isfinite(info.proposal.logp)
+        )
+        if i == joining(plan):
+            steering = steering.joined()
+        adaptation = adaptation._replace(steering=steering)
         learns = self.inv_metric is None and self.metric != "identity"
         if not learns or not plan.ends or i > plan.ends[-1]:
             return adaptation
         before = () if i == plan.first else adaptation.window
         adaptation = adaptation._replace(window=(*before, state))
         if i in plan.ends:
-            return self._renew(rng, density, state, adaptation, self.metric, shared=True)
+            return self._renew(rng, density, state, adaptation, self.metric)
         if i < plan.first and i + 1 in PRELIMINARY:
-            return self._renew(rng, density, state, adaptation, "scales", shared=False)
+            return self._renew(rng, density, state, adaptation, "scales")
         return adaptation
 
     def _renew(
@@ -177,62 +183,42 @@ class WindowedSampler(Sampler):
         state: State,
         adaptation: Adaptation,
         metric: str,
-        shared: bool,
     ) -> Adaptation:
         """Make a mass matrix of a window, and find the step size, or each chain's, for it."""
-        root = learned_root(metric, adaptation.window)
-        present = adaptation.step.step_size()
-        if shared:
-            steps = find_steps(rng, density, state, root, np.full(len(state.x), present))
-            step = self._steered_from(float(np.median(steps)))
-            return Adaptation(root, step, adaptation.own, ())
-        steps = find_steps(rng, density, state, root, present * adaptation.own.factor)
-        own = adaptation.own._replace(factor=steps / present)
-        return Adaptation(root, adaptation.step, own, ())
+        root, steering = learned_root(metric, adaptation.window), adaptation.steering
+        present = steering.rule.step_size() if steering.shared else steering.step_sizes()
+        start = np.broadcast_to(present, len(state.x))
+        steps = find_steps(rng, density, state, root, start)
+        return Adaptation(root, steering.restarted(steps), ())
 
-    def _first_step(
+    def _first_steering(
         self, rng: np.random.Generator, density: LogDensity, state: State, root: Root
-    ) -> tuple[float, OwnSteps]:
-        """Step size to start with, and the chains' own as factors of it."""
-        own = whole_steps(len(state.x))
-        if self.step_size is not None:
-            return self.step_size, own
-        steps = find_steps(rng, density, state, root, np.ones(len(state.x)))
-        median = float(np.median(steps))
-        return median, own._replace(factor=steps / median)
-
-    def _settle(self, adaptation: Adaptation, info: Info, last: bool) -> Adaptation:
-        """Steer each chain's own step size; at last, find one for all."""
-        own = steer(adaptation.own, info.accept_prob, self.target_accept)
-        if not last:
-            return adaptation._replace(own=own)
-        median = float(np.median(own.factor))
-        step = self._steered_from(adaptation.step.step_size() * median)
-        return adaptation._replace(step=step, own=share(own, median))
-
-    def _steer(self, adaptation: Adaptation, info: Info, last: bool) -> Adaptation:
-        """Steer the shared step size by the chains that use it, after the ``last`` move with it.
-
-        Where none does with a finite end, the step is too long for all of them.
-        """
-        rows = adaptation.own.whole & np.isfinite(info.proposal.logp)
-        alpha = info.accept_prob[rows] if rows.any() else np.zeros(1)
-        told, own = (*adaptation.told, alpha), rescue(adaptation.own, info.accepted)
-        if not last:
-            return adaptation._replace(own=own, told=told)
-        step = average(adaptation.step, np.concatenate(told), self.target_accept)
-        return adaptation._replace(step=step, own=own, told=())
-
-    def _steered_from(self, step_size: float) -> Any:
-        """Return what steers a step size, at its beginning."""
-        return start_averaging(step_size)
+    ) -> Steering:
+        """Begin with the given step size, or with those that are found for each chain."""
+        if self.step_size is None:
+            steps = find_steps(rng, density, state, root, np.ones(len(state.x)))
+        else:
+            steps = np.full(len(state.x), self.step_size)
+        return own_steps_first(start_averaging(1.0), steps, self.target_accept)
 
     def params(self, adaptation: Adaptation, final: bool = False) -> Params:
         """Step size and mass matrix of the next transition."""
-        shared = adaptation.step.step_size(final)
-        own = adaptation.own
-        same = final or bool(own.whole.all())
-        return Params(shared if same else shared * own.factor, adaptation.root)
+        steering = adaptation.steering
+        if final:
+            return Params(steering.rule.step_size(final=True), adaptation.root)
+        return Params(steering.step_sizes(), adaptation.root, steering)
+
+
+def joining(plan: Windows) -> int:
+    """Return the last iteration in which each chain has a step size of its own."""
+    return plan.first if plan.ends else 0
+
+
+def meetings(n_warmup: int) -> tuple[int, ...]:
+    """Return the iterations after which chains learn together what no transition teaches alone."""
+    plan = windows(n_warmup)
+    early = (n - 1 for n in PRELIMINARY if n <= plan.first)
+    return tuple(sorted({*early, joining(plan), *plan.ends, n_warmup - 1}))
 
 
 def given_root(sampler: str, inv_metric: Array) -> Array:

@@ -169,12 +169,12 @@ def test_tiny_scales_are_not_drowned(targets, metric):
 
 
 def record_params(sampler, target, x0, seed, warmup):
-    """Parameters of every iteration of a warm-up."""
+    """Parameters of every iteration of a warm-up, with the step size that each chain took."""
     seen = []
 
     class Collector:
         def record(self, phase, i, state, info, params):
-            seen.append(params)
+            seen.append(params._replace(step_size=info.stats.get("step_size", params.step_size)))
 
     rng = np.random.default_rng(seed)
     run(sampler, target, x0, rng, warmup=warmup, draws=1, collectors=[Collector()])
@@ -186,9 +186,10 @@ def test_mass_matrix_changes_at_the_ends_of_windows(targets):
     seen = record_params(NUTS(), target, np.ones((4, 2)), 12, 300)
     changed = [i for i in range(1, 301) if seen[i].root is not seen[i - 1].root]
     assert changed == [*PRELIMINARY, *(end + 1 for end in windows(300).ends)]
-    sizes = [np.size(params.step_size) for params in seen]
-    assert set(sizes[1:76]) == {4}  # the first ones may be the same for all
-    assert set(sizes[90:]) == {1}
+    different = [np.size(np.unique(params.step_size)) for params in seen]
+    # Those that are found by trying, for new scales, may be the same for several chains.
+    assert np.mean(np.equal(different[1:76], 4)) > 0.9
+    assert different[300] == 1
 
 
 def test_given_inverse_metrics_are_not_learned(targets):
@@ -198,7 +199,7 @@ def test_given_inverse_metrics_are_not_learned(targets):
         for params in seen:
             root = params.root if params.root.ndim == 2 else np.diag(params.root)
             np.testing.assert_allclose(root @ root.T, np.diag(given), rtol=1e-12)
-        assert len({np.mean(params.step_size) for params in seen}) > 50
+        assert len({np.mean(params.step_size) for params in seen}) > 90
 
 
 @pytest.mark.parametrize("warmup", [0, 1, 19, 20, 60])

@@ -5,16 +5,16 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from probmodel.adaptation.dual_averaging import average
+from probmodel.adaptation.dual_averaging import average, start_averaging
 from probmodel.adaptation.windows import windows
 from probmodel.errors import SamplerError
 from probmodel.inference.groups import sample
 from probmodel.samplers import trees
-from probmodel.samplers.nuts import NUTS, RENEWAL, SETTLING
+from probmodel.samplers.nuts import NUTS
 from probmodel.samplers.roots import LowRank, times, transposed_times
 from probmodel.samplers.tree_checks import BLOCK, LAST, STRETCHES, WITHIN, schedule
 from probmodel.samplers.trees import Trees
-from probmodel.samplers.windowed import Params
+from probmodel.samplers.windowed import PRELIMINARY, Params
 from probmodel.testing.statistics import LIMIT, deviations, require_moments, worst
 
 # -- the recursion of the papers ---------------------------------------------------------------
@@ -305,39 +305,77 @@ def test_who_waits_depends_on_nobody(targets):
     assert abs(z) < LIMIT, name
 
 
-def test_the_step_size_is_renewed_by_stretches_within_slow_windows():
-    sampler, n_warmup = NUTS(), 1000
+# -- the warm-up: chains meet where a mass matrix is learned -------------------------------------
+
+
+@pytest.mark.parametrize("n_warmup", [1, 19, 20, 150, 1000])
+def test_chains_meet_where_they_learn_together(n_warmup):
     plan = windows(n_warmup)
-    left = [sampler.renewed_after(i, n_warmup) for i in range(n_warmup)]
-    assert set(left[: plan.first + SETTLING] + left[plan.ends[-1] :]) == {1}
-    assert max(left) == RENEWAL
-    assert all(left[end] == 1 for end in plan.ends)
+    left = [NUTS().renewed_after(i, n_warmup) for i in range(n_warmup)]
+    met = [i for i, n in enumerate(left) if n == 1]
     assert all(b == a - 1 for a, b in pairwise(left) if a > 1)
-    begins = [end + 1 for end in plan.ends[:-1]]
-    assert all(set(left[i : i + SETTLING]) == {1} for i in begins)
+    assert {*plan.ends, n_warmup - 1} <= set(met)
+    assert {n - 1 for n in PRELIMINARY if n <= plan.first} <= set(met)
+    assert len(met) <= len(plan.ends) + len(PRELIMINARY) + 2
 
 
-def test_the_step_size_learns_from_all_of_a_stretch(targets):
-    target, sampler = targets.Gaussian(np.zeros(3), np.eye(3)), NUTS()
-    rng = np.random.default_rng(1)
-    state = sampler.init(rng, target, rng.standard_normal((4, 3)))
-    adaptation = sampler.adapt_init(rng, target, state)
-    sizes, told = [], []
-    for i in range(160):
-        sizes.append(sampler.params(adaptation).step_size)
-        before = adaptation.step
-        state, info = sampler.step(rng, target, state, sampler.params(adaptation))
-        adaptation = sampler.adapt(rng, target, i, 1000, adaptation, state, info)
-        told.append(info.accept_prob)
-        if sampler.renewed_after(i, 1000) == 1:
-            if i in (127, 135, 143):
-                assert len(told) == RENEWAL
-                together = average(before, np.concatenate(told), sampler.target_accept)
-                assert adaptation.step == together
-            told = []
-        assert len(adaptation.told) == len(told)
-    changes = [i for i in range(121, 150) if sizes[i] != sizes[i - 1]]
-    assert changes == [128, 136, 144]
+def warm_up(target, chains, n, seed=1):
+    """Warm up without windows: the chains' own steps first, and one for all from iteration 1 on."""
+    sampler, rng = NUTS(inv_metric=np.ones(target.dim)), np.random.default_rng(seed)
+    state = sampler.init(rng, target, target.exact(rng, chains))
+    adaptation, infos = sampler.adapt_init(rng, target, state), []
+    while len(infos) < n:
+        params = sampler.params(adaptation)
+        stream = sampler.stream(rng, target, state, params, n - 1 if infos else 1)
+        for new, info in stream:
+            state = new
+            adaptation = sampler.adapt(rng, target, len(infos), 10, adaptation, state, info)
+            infos.append(info)
+            assert info.record.steering is adaptation.steering or len(infos) == 1
+    return adaptation, infos
+
+
+def test_every_transition_of_a_chain_has_the_step_size_it_has_taught(targets):
+    adaptation, infos = warm_up(targets.Banana(), 1, 40)
+    rule = start_averaging(infos[1].stats["step_size"][0])
+    for info in infos[1:]:
+        np.testing.assert_allclose(info.stats["step_size"], rule.step_size(), rtol=1e-12)
+        rule = average(rule, info.accept_prob, 0.8)
+    np.testing.assert_allclose(adaptation.steering.rule, rule, rtol=1e-9)
+    assert len({info.stats["step_size"][0] for info in infos}) > 30
+
+
+def test_chains_teach_one_step_size_without_waiting(targets):
+    """Every transition counts once, in the order in which they end."""
+    target, calls = targets.Banana(), []
+
+    class Counted(type(target)):
+        def __call__(self, x):
+            calls.append(len(x))
+            return super().__call__(x)
+
+    adaptation, infos = warm_up(Counted(), 5, 60)
+    taught = adaptation.steering.rule
+    assert 58.0 < taught.n < 59.01  # chains whose own steps are still shorter are not heard
+    alpha = np.mean([info.accept_prob for info in infos[-30:]])
+    assert alpha == pytest.approx(0.8, abs=0.1)
+    waiting = np.sum(np.max([info.n_grad for info in infos], axis=1))
+    assert len(calls) < 0.8 * waiting
+    # Each chain's step size is its own in time: chains that began at once have different ones.
+    assert any(len(set(info.stats["step_size"])) > 1 for info in infos[1:])
+
+
+def test_the_steps_of_a_warm_up_are_those_that_are_reported(targets):
+    """One chain's transitions, replayed with the reported step size and the same random numbers."""
+    target, root = targets.Banana(), np.array([0.7, 1.3])
+    sampler, rng = NUTS(max_depth=4, inv_metric=root**2), np.random.default_rng(2)
+    state = sampler.init(rng, target, np.array([[0.3, -0.2]]))
+    params = sampler.params(sampler.adapt_init(rng, target, state))
+    replay = np.random.default_rng(3)
+    for new, info in sampler.stream(np.random.default_rng(3), target, state, params, 25):
+        fixed = Params(float(info.stats["step_size"][0]), root)
+        again, _ = sampler.step(replay, target, info.previous, fixed)
+        np.testing.assert_allclose(new.x, again.x, rtol=1e-12)
 
 
 # -- divergences, depth, moments ---------------------------------------------------------------
