@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probmodel.density.numbers import with_named_numbers
 from probmodel.density.reference import Ref
 from probmodel.density.rules import Rule, Scaled
 from probmodel.density.source import operation_source
+from probmodel.distributions.sums import row_total
 
 if TYPE_CHECKING:
     from probmodel.density.program import Program, Step
@@ -29,6 +31,7 @@ _HELPERS = {
     "vecdot": np.vecdot,
     "broadcast_to": np.broadcast_to,
     "concatenate": np.concatenate,
+    "row_total": row_total,
     "add_reduce": np.add.reduce,
     "add_accumulate": np.add.accumulate,
     "ones": np.ones,
@@ -51,7 +54,7 @@ def gradient_source(program: Program) -> tuple[str, dict[str, Any]]:
 def compile_gradient(program: Program) -> Callable[..., tuple[Any, list[Any]]]:
     """Return the function of `gradient_source`."""
     source, names = gradient_source(program)
-    exec(compile(source, "<gradient of a model>", "exec"), names)
+    exec(compile(with_named_numbers(source, names), "<gradient of a model>", "exec"), names)
     function: Callable[..., tuple[Any, list[Any]]] = names["gradient"]
     return function
 
@@ -59,7 +62,7 @@ def compile_gradient(program: Program) -> Callable[..., tuple[Any, list[Any]]]:
 def compile_values(program: Program) -> Callable[..., Any]:
     """Return a function of the inputs that computes the one output of a program."""
     source, names = _Writer(program).write_values()
-    exec(compile(source, "<function of a model>", "exec"), names)
+    exec(compile(with_named_numbers(source, names), "<function of a model>", "exec"), names)
     function: Callable[..., Any] = names["value"]
     return function
 

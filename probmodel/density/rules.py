@@ -136,11 +136,8 @@ class _Elementwise:
             name in used and isinstance(arg, Ref) and arg.shape == result
             for name, arg in zip(("{a}", "{b}"), args, strict=False)
         )
-        self.is_dot = self.axes == (1,) == tuple(range(1, len(result) + 1)) and self.times in (
-            "{a}",
-            "{b}",
-            "{y}",
-        )
+        self.is_total = self.axes == tuple(range(1, len(result) + 1))
+        self.is_dot = self.is_total and len(result) == 1 and self.times in ("{a}", "{b}", "{y}")
 
     def __call__(self, g: Scaled, names: Names) -> Scaled | None:
         """Return the derivative of the operand."""
@@ -160,7 +157,10 @@ class _Elementwise:
         if over and not self.late:
             array = f"{array} / {over}"
         if self.axes:
-            array = f"add_reduce({array}, axis={self.axes}, keepdims=True)"
+            if self.is_total:
+                array = f"row_total({array})[:{', None' * len(self.axes)}]"
+            else:
+                array = f"add_reduce({array}, axis={self.axes}, keepdims=True)"
         return Scaled(number, f"{array} / {over}" if over and self.late else array)
 
     def _named(self, names: Names) -> tuple[str, str]:

@@ -126,7 +126,12 @@ class Affine(Wrapper):
         if value is not None or self.event_ndim or any(p is None or np.ndim(p) for p in params):
             return self.summed
         *inner, loc, scale = (float(p) for p in params)
-        return _FixedAffine(self.dist.prepared([None, *inner]), inner, loc, scale)
+        inside = self.dist.prepared([None, *inner])
+        stretched = getattr(inside, "stretched", None)
+        if stretched is not None:
+            fixed: Summed = stretched(loc, scale)
+            return fixed
+        return _FixedAffine(inside, inner, loc, scale)
 
     def _summed(
         self, wanted: Sequence[int], value: Array, *params: Array

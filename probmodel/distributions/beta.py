@@ -11,6 +11,7 @@ from probmodel.constraints import Positive, UnitInterval
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Summed, Thunk
 from probmodel.distributions.domain import where_valid
+from probmodel.distributions.sums import row_sum
 from probmodel.special import betaln, digamma, trigamma
 from probmodel.types import Array
 
@@ -75,17 +76,30 @@ class Beta(Distribution):
 
 
 class _FixedShapes:
-    """Sum of beta log densities with known shapes, as a function of the value."""
+    """Sum of beta log densities with known shapes, as a function of the value.
 
-    def __init__(self, alpha: float, beta: float) -> None:
-        self.powers = alpha - 1.0, beta - 1.0
-        self.log_normaliser = float(betaln(alpha, beta))
+    The value lies between ``lower`` and ``upper``.
+    """
+
+    def __init__(self, alpha: float, beta: float, lower: float = 0.0, upper: float = 1.0) -> None:
+        self.shapes = alpha, beta
+        self.lower, self.upper = np.array(lower), np.array(upper)
+        self.is_unit = lower == 0.0 and upper == 1.0
+        self.a, self.b = np.array(alpha - 1.0), np.array(beta - 1.0)
+        log_width = (alpha + beta - 1.0) * np.log(upper - lower)
+        self.log_normaliser = np.array(betaln(alpha, beta) + log_width)
+
+    def stretched(self, loc: float, scale: float) -> Summed:
+        """Return the sum of the log densities of ``loc + scale * y``, with ``scale > 0``."""
+        return _FixedShapes(*self.shapes, loc, loc + scale)
 
     def __call__(
         self, wanted: Sequence[int], value: Array, *params: Any
     ) -> tuple[Array, list[Array]]:
         """Return the sum for each chain and its derivative in the value."""
-        a, b = self.powers
-        terms = a * np.log(value) + b * np.log1p(-value) - self.log_normaliser
-        logp = terms if terms.ndim == 1 else terms.reshape(len(terms), -1).sum(axis=1)
-        return logp, [a / value - b / (1.0 - value)] if wanted else []
+        above = value if self.is_unit else value - self.lower
+        below = self.upper - value
+        log_below = np.log1p(-value) if self.is_unit else np.log(below)
+        terms = self.a * np.log(above) + self.b * log_below - self.log_normaliser
+        logp = row_sum(terms, terms.shape)
+        return logp, [self.a / above - self.b / below] if wanted else []

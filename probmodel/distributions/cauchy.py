@@ -6,7 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from probmodel.distributions.base import Summed
 from probmodel.distributions.location_scale import LocationScale
+from probmodel.distributions.student_t import FixedTail
 from probmodel.types import Array
 
 LOG_PI = float(np.log(np.pi))
@@ -43,6 +45,11 @@ class Cauchy(LocationScale):
     def draw_standard(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
         """Draw standard Cauchy variates."""
         return rng.standard_cauchy(shape)
+
+    @classmethod
+    def fixed(cls, loc: Any, scale: Any, extra: float = 0.0) -> Summed:
+        """Return the sum with known parameters: that of Student's t with one degree of freedom."""
+        return FixedTail(1.0, loc, scale, extra)
 
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to ``x``."""

@@ -11,11 +11,11 @@ from probmodel.constraints import NonNegative, Positive
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Summed, Thunk
 from probmodel.distributions.domain import are_positive_numbers, where_inside
-from probmodel.distributions.location_scale import LOG_2, Fixed, Inside
+from probmodel.distributions.location_scale import LOG_2, Inside
 from probmodel.distributions.student_t import (
+    FixedTail,
     log_normalizer,
     slope_in_df,
-    standard,
     tail_information,
 )
 from probmodel.types import Array
@@ -81,7 +81,7 @@ class HalfStudentT(Distribution):
         value, df, scale = known
         if value is not None or scale is None or not are_positive_numbers([df]):
             return self.summed
-        return Inside(Fixed(*standard(float(df)), 0.0, scale, LOG_2))
+        return Inside(FixedTail(float(df), 0.0, scale, LOG_2))
 
     def base(self) -> Distribution:
         """Return the member of unit scale."""

@@ -97,8 +97,16 @@ class LocationScale(Distribution):
         """Work out the terms of a constant location and scale beforehand."""
         value, loc, scale = known
         if value is None and loc is not None and scale is not None:
-            return Fixed(self.log_standard, self.slope_standard, loc, scale)
+            return self.fixed(loc, scale)
         return self.summed
+
+    @classmethod
+    def fixed(cls, loc: Any, scale: Any, extra: float = 0.0) -> Summed:
+        """Return the sum with known parameters, as a function of the value.
+
+        ``extra`` is added to every element.
+        """
+        return Fixed(cls.log_standard, cls.slope_standard, loc, scale, extra)
 
     def base(self) -> Distribution:
         """Return the standard member of the family."""
@@ -153,9 +161,7 @@ class HalfFamily(Distribution):
         """Work out the terms of a constant scale beforehand."""
         value, scale = known
         if value is None and scale is not None:
-            full = self.full
-            fixed = Fixed(full.log_standard, full.slope_standard, 0.0, scale, LOG_2)
-            return Inside(fixed)
+            return Inside(self.full.fixed(0.0, scale, LOG_2))
         return self.summed
 
     def _summed(
@@ -188,12 +194,6 @@ class HalfFamily(Distribution):
         return scale * z
 
 
-def number_or_array(constant: Any) -> Any:
-    """Return a constant as an array, or as a number if it is one: arithmetic with it is faster."""
-    array = np.asarray(constant, dtype=float)
-    return array if array.ndim else float(array)
-
-
 class Fixed:
     """Sum of a standard log density at ``(value - loc) / scale`` with constant loc and scale."""
 
@@ -204,9 +204,9 @@ class Fixed:
         self.slope_standard = slope_standard
         self.is_centered = not np.any(loc)
         self.is_standard = self.is_centered and bool(np.all(np.equal(scale, 1.0)))
-        self.loc = number_or_array(loc)
-        self.inverse = number_or_array(1.0 / np.asarray(scale, dtype=float))
-        self.constant = number_or_array(np.log(self.inverse) + extra)
+        self.loc = np.asarray(loc, dtype=float)
+        self.inverse = np.asarray(1.0 / np.asarray(scale, dtype=float))
+        self.constant = np.asarray(np.log(self.inverse) + extra)
 
     def __call__(
         self, wanted: Sequence[int], value: Array, *params: Array
@@ -229,7 +229,7 @@ class Fixed:
 class Inside:
     """A fixed density on the positive half-line: minus infinity elsewhere."""
 
-    def __init__(self, fixed: Fixed) -> None:
+    def __init__(self, fixed: Summed) -> None:
         self.fixed = fixed
 
     def __call__(

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.distributions.base import Summed
-from probmodel.distributions.location_scale import LocationScale, number_or_array
+from probmodel.distributions.location_scale import LocationScale
 from probmodel.distributions.normal_log_scale import NormalLogScale
 from probmodel.distributions.normal_log_variance import NormalLogVariance
-from probmodel.distributions.sums import reduce_to, row_dot, row_sum
+from probmodel.distributions.sums import HALF, reduce_to, row_dot, row_sum
 from probmodel.special import LOG_2PI, log_ndtr
 from probmodel.types import Array
 
@@ -82,6 +82,11 @@ class Normal(LocationScale):
             return self.summed
         return _FixedScale(0 if value is None else 1, loc if value is None else value, scale)
 
+    @classmethod
+    def fixed(cls, loc: Any, scale: Any, extra: float = 0.0) -> Summed:
+        """Return the sum with known parameters, as a function of the value."""
+        return _FixedScale(0, loc, scale, extra)
+
     def _summed(
         self, wanted: Sequence[int], value: Array, *params: Array
     ) -> tuple[Array, list[Array]]:
@@ -113,16 +118,17 @@ class _FixedScale:
     position : of the argument that varies, 0 for the value and 1 for the location
     center : the one that is known; value and location are symmetric
     scale : standard deviation
+    extra : added to every element
     """
 
-    def __init__(self, position: int, center: Any, scale: Any) -> None:
+    def __init__(self, position: int, center: Any, scale: Any, extra: float = 0.0) -> None:
         self.position = position
-        self.center = number_or_array(center)
+        self.center = np.asarray(center, dtype=float)
         self.centered = not np.any(center)
         scale = np.asarray(scale, dtype=float)
-        self.minus_precision = number_or_array(-1.0 / (scale * scale))
+        self.minus_precision = np.asarray(-1.0 / (scale * scale))
         self.unit = bool(np.all(scale == 1.0))
-        self.log_constant = -np.log(scale) - 0.5 * LOG_2PI
+        self.log_constant = extra - np.log(scale) - 0.5 * LOG_2PI
         self.constants: dict[tuple[int, ...], Any] = {}  # by event shape
 
     def __call__(self, wanted: Sequence[int], *args: Array) -> tuple[Array, list[Array]]:
@@ -135,8 +141,8 @@ class _FixedScale:
             residual = np.broadcast_to(residual, shape)
         constant = self.constants.get(shape[1:])
         if constant is None:
-            constant = self.constants[shape[1:]] = row_sum(self.log_constant, shape)
-        logp = constant + 0.5 * row_dot(residual, slope)
+            constant = self.constants[shape[1:]] = np.asarray(row_sum(self.log_constant, shape))
+        logp = constant + HALF * row_dot(residual, slope)
         if not wanted:
             return logp, []
         return logp, [slope if slope.shape == x.shape else reduce_to(x, slope, shape, 0)]

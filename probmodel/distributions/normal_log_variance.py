@@ -11,7 +11,7 @@ import numpy as np
 from probmodel.constraints import Real
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Summed, Thunk
-from probmodel.distributions.sums import reduce_to, row_sum
+from probmodel.distributions.sums import HALF, reduce_to, row_sum
 from probmodel.special import LOG_2PI
 from probmodel.types import Array
 
@@ -87,7 +87,7 @@ class _FixedResidual:
     """Sum of normal log densities of known residuals, as a function of the log variance."""
 
     def __init__(self, residual: Array) -> None:
-        self.squares = residual * residual
+        self.half_squares = HALF * residual * residual
 
     def __call__(
         self, wanted: Sequence[int], value: Any, loc: Any, log_variance: Array
@@ -95,12 +95,11 @@ class _FixedResidual:
         """Return the sum for each chain and its derivative in the log variance."""
         precision = -log_variance
         np.exp(precision, out=precision)
-        terms = precision * self.squares
+        terms = precision * self.half_squares
         batch = terms.shape
-        constant = LOG_2PI * prod(batch[1:])
-        logp = -0.5 * (row_sum(terms, batch) + row_sum(log_variance, batch) + constant)
+        constant = -0.5 * LOG_2PI * prod(batch[1:])
+        logp = constant - row_sum(terms, batch) - HALF * row_sum(log_variance, batch)
         if not wanted:
             return logp, []
-        terms -= 1.0
-        terms *= 0.5
+        terms -= HALF
         return logp, [reduce_to(log_variance, terms, batch, 0)]

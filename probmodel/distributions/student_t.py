@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,8 +17,7 @@ from probmodel.distributions.base import (
     Thunk,
 )
 from probmodel.distributions.domain import are_positive_numbers
-from probmodel.distributions.location_scale import Fixed
-from probmodel.distributions.sums import reduce_to, row_sum
+from probmodel.distributions.sums import ONE, reduce_to, row_sum
 from probmodel.special import betaln, digamma, trigamma
 from probmodel.types import Array
 
@@ -120,7 +119,7 @@ class StudentT(Distribution):
         value, df, loc, scale = known
         if value is not None or loc is None or scale is None or not are_positive_numbers([df]):
             return self.summed
-        return Fixed(*standard(float(df)), loc, scale)
+        return FixedTail(float(df), loc, scale)
 
     def base(self) -> Distribution:
         """Return the member with location zero and unit scale."""
@@ -137,13 +136,35 @@ def log_normalizer(xp: Any, df: Any) -> Any:
     return -0.5 * xp.log(df) - betaln(0.5 * df, 0.5)
 
 
-def standard(df: float) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
-    """Return the log density with location zero and unit scale, and its slope."""
-    constant, half = float(log_normalizer(np, df)), 0.5 * (df + 1.0)
-    return (
-        lambda xp, z: constant - half * xp.log1p(z * z / df),
-        lambda xp, z: -(df + 1.0) * z / (df + z * z),
-    )
+class FixedTail:
+    """Sum of Student t log densities with known parameters, as a function of the value.
+
+    With ``q = {(value - loc) / scale}^2 / df``, the logarithm of the density is a constant less
+    ``(df + 1) / 2 log(1 + q)``.
+    """
+
+    def __init__(self, df: float, loc: Any, scale: Any, extra: float = 0.0) -> None:
+        scale = np.asarray(scale, dtype=float)
+        self.is_centered = not np.any(loc)
+        self.loc = np.asarray(loc, dtype=float)
+        self.shrink = np.asarray(1.0 / (df * scale * scale))
+        self.constant = np.asarray(log_normalizer(np, df) - np.log(scale) + extra)
+        self.half = np.asarray(0.5 * (df + 1.0))
+        self.pull = -2.0 * self.half * self.shrink
+        self.is_cauchy = df == 1.0
+
+    def __call__(
+        self, wanted: Sequence[int], value: Array, *params: Array
+    ) -> tuple[Array, list[Array]]:
+        """Return the sum for each chain and its derivative in the value."""
+        r = value if self.is_centered else value - self.loc
+        q = r * r * self.shrink
+        tail = np.log1p(q)
+        logp = self.constant - (tail if self.is_cauchy else self.half * tail)
+        slope = r * self.pull / (ONE + q)
+        if slope.shape != value.shape:  # the constants have more elements than the value
+            slope = reduce_to(value, slope, np.shape(slope), 0)
+        return row_sum(logp, logp.shape), [slope] * len(wanted)
 
 
 def slope_in_df(df: Any, tail: Any, pull: Any) -> Any:

@@ -310,10 +310,11 @@ class FisherHMC(Sampler):
 
     def _whitened(self, known: Learning, info: Info) -> Trajectories:
         """Trajectories of all chains in whitened coordinates about the mean."""
-        z, end = (
-            transposed_times(known.dual, state.x - known.mean)
-            for state in (info.previous, info.proposal)
-        )
+        with np.errstate(over="ignore", invalid="ignore"):  # proposals need not be finite
+            z, end = (
+                transposed_times(known.dual, state.x - known.mean)
+                for state in (info.previous, info.proposal)
+            )
         return Trajectories(z, end, info.proposal.momentum, info.accept_prob, info.record.time)
 
     @staticmethod

@@ -4,7 +4,7 @@
     k         half a kick, h/2 C'g(q)                                    (chains, dim)
     g         gradient of the log density                                (chains, dim)
     C         root of the inverse mass matrix, M^-1 = C C'               see `roots`
-    h         step size                                                  () or (chains, 1)
+    h         step size                                                  (chains,)
 
 Time runs away from the start: on the way back into the past momenta change their sign, so that one
 leapfrog step is the same operation for all chains.
@@ -26,7 +26,7 @@ class Leaves:
     ----------
     density : the target
     root : C
-    step_size : h; one for all, or (chains,)
+    step_size : h, (chains,) or one for all
     shape : (chains, dim)
 
     Attributes
@@ -46,23 +46,24 @@ class Leaves:
         self._each = list(self.stack.swapaxes(0, 1))
         self.logp, self.before = np.zeros((BLOCK, shape[0])), np.empty(shape)
         self._diagonal = root is None or (isinstance(root, np.ndarray) and root.ndim == 1)
-        self._drift = self._scaled(np.asarray(step_size, dtype=float))
-        self._half_kick = 0.5 * self._drift
-
-    def _scaled(self, h: Array) -> Array:
-        """Multiply step sizes into the root, where that is a diagonal."""
-        h = h[:, None] if h.ndim else h
-        return h * self._root if isinstance(self._root, np.ndarray) and self._diagonal else h
+        # The step size is multiplied into the root, where that is a diagonal. All arrays of a step
+        # have the same shape: where one is broadcast, a small product takes twice the time.
+        self._steps = np.empty((2, *shape))
+        self._drift, self._half_kick = self._steps
+        self.change_steps(slice(None), np.broadcast_to(step_size, shape[0]))
 
     def change_steps(self, rows: Array | slice, step_size: Array) -> None:
-        """Change the step sizes of some chains, if each has its own."""
-        self._drift[rows] = self._scaled(step_size)
-        self._half_kick[rows] = 0.5 * self._drift[rows]
+        """Change the step sizes of some chains, (rows,)."""
+        drift = step_size[:, None]
+        if self._diagonal and self._root is not None:
+            drift = drift * self._root
+        self._drift[rows] = drift
+        self._half_kick[rows] = 0.5 * drift
 
     def begin(self, rows: Array | slice, x: Array, r: Array, grad: Array) -> None:
         """Put starts where the newest leaves are."""
         slope = grad if self._diagonal else transposed_times(self._root, grad)
-        half = self._half_kick[rows] if np.ndim(self._half_kick) > 1 else self._half_kick
+        half = self._half_kick[rows]
         newest = self._each[-1]
         newest[0, rows], newest[1, rows], newest[2, rows] = x, r, half * slope
         newest[3, rows] = grad

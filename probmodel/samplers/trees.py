@@ -76,7 +76,7 @@ class Trees:
         self._slots = self._all * self._plan.slots
         self._kept = np.zeros((4, chains * self._plan.slots, dim))
         self._place = self._plan.begin + 2 * self._kept.shape[1] * self._plan.before
-        self._now = np.empty((2, 2, chains, dim))  # sums and momenta at the first and last leaf
+        self._now = np.empty((2, chains, dim))  # sums at the first and the last leaf
         # Both ends of each trajectory: q, k and the momentum that leads away from it.
         self._ends = np.empty((3, 2 * chains, dim))
         self._side = np.empty(chains, dtype=int)
@@ -126,9 +126,9 @@ class Trees:
     def _sweep(self) -> None:
         """Add a block to the trajectory of every chain that does not idle."""
         fresh = self._grow()
-        r = self._leaves.r.swapaxes(0, 1)
-        products = np.matmul(r, r.swapaxes(1, 2)).reshape(len(r), -1)
-        weight = -0.5 * products.T[:: BLOCK + 1]
+        r = self._leaves.r
+        products = np.vecdot(r[:, None], r).reshape(BLOCK * BLOCK, -1)
+        weight = -0.5 * products[:: BLOCK + 1]
         weight += self._leaves.logp
         weight += self._energy
         flat = weight.ravel()
@@ -164,10 +164,10 @@ class Trees:
         """
         lost = np.logical_or.accumulate(~((weight >= DIVERGENCE) & (weight < np.inf)), axis=0)
         weight[lost] = -np.inf
-        products.reshape(-1, BLOCK, BLOCK)[lost.T[:, :, None] | lost.T[:, None, :]] = 0.0
+        products.reshape(BLOCK, BLOCK, -1)[lost[:, None] | lost] = 0.0
         rows = lost[-1].nonzero()[0]
         at = lost[:, rows].argmax(axis=0)
-        over = (products[rows] @ WITHIN[:, :2] <= 0.0).any(axis=1) | (self._depth_limit == 1)
+        over = (products[:, rows].T @ WITHIN[:, :2] <= 0.0).any(axis=1) | (self._depth_limit == 1)
         broken, at = (values[~over | (at < 2)] for values in (rows, at))
         self._diverged[broken] = self._failed[broken] = True
         self._broken[broken] = self._leaves.q[at, broken]
@@ -210,7 +210,7 @@ class Trees:
 
     def _look_within(self, products: Array, fresh: Array) -> None:
         """Ask the stretches within the block, of the products of its momenta."""
-        turning = np.less_equal(products @ WITHIN, 0.0)
+        turning = np.less_equal(products.T @ WITHIN, 0.0)
         if self._live is not None:
             turning[self._block == self._idle_block] = False
         if not turning.any():
@@ -230,23 +230,22 @@ class Trees:
         begins[0], begins[1], begins[2] = r[0], total, self._leaves.before
         np.subtract(total, begins[2], out=begins[3])
         self._kept[:, self._slots + plan.slot.take(self._block)] = begins
-        sums, momenta = self._now
+        sums = self._now
         np.add(total, r[0], out=sums[FIRST])
         total += np.add.reduce(r, axis=0)
-        sums[LAST], momenta[FIRST], momenta[LAST] = total, r[0], r[-1]
+        sums[LAST] = total
         rows, columns = plan.asked.take(self._block, axis=0).nonzero()
         if not rows.size:
             return
         chains, dim = total.shape
         place = self._slots.take(rows) + self._place.take(columns)
-        end = rows + chains * plan.end.take(columns)
+        end = chains * plan.end.take(columns)
         kept = self._kept.reshape(-1, dim)
-        stretch = sums.reshape(-1, dim).take(end, axis=0)
+        stretch = sums.reshape(-1, dim).take(rows + end, axis=0)
         stretch -= kept.take(place + self._kept.shape[1], axis=0)
         turning = np.vecdot(stretch, kept.take(place, axis=0))
-        np.minimum(
-            turning, np.vecdot(stretch, momenta.reshape(-1, dim).take(end, axis=0)), out=turning
-        )
+        momenta = r.reshape(-1, dim).take(rows + (BLOCK - 1) * end, axis=0)
+        np.minimum(turning, np.vecdot(stretch, momenta), out=turning)
         turned = (turning <= 0.0).nonzero()[0]
         if turned.size:
             outer = plan.outer.take(columns[turned])

@@ -228,7 +228,7 @@ def no_subtrees(depth, plan=schedule):
 
 def not_within(self, products, fresh):
     """Ask nothing of a block but the trajectory of the first two doublings."""
-    turned = (products[fresh] @ WITHIN[:, 4:] <= 0.0).any(axis=1)
+    turned = (products[:, fresh].T @ WITHIN[:, 4:] <= 0.0).any(axis=1)
     self._turned[fresh] |= turned
 
 
