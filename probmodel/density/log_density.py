@@ -106,7 +106,8 @@ class LogDensity:
         with np.errstate(all="ignore"):
             logp, grad = self._value_and_gradient(x)
             # Squares add up to something finite unless one is not (or, harmlessly, it overflows).
-            if math.isfinite(np.vdot(logp, logp) + np.vdot(grad, grad)):
+            slopes = grad.reshape(-1)
+            if math.isfinite(logp.dot(logp) + slopes.dot(slopes)):
                 return Evaluation(logp, grad)
         fine = np.isfinite(logp) & np.isfinite(grad).all(axis=1)
         if not fine.all():
