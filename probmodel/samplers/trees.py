@@ -37,6 +37,7 @@ from probmodel.types import Array, LogDensity
 
 EARLY = 6  # doublings whose random numbers are drawn at once; few trajectories come to need more
 AHEAD = 128  # transitions that a chain may be ahead of the slowest one
+LEAD = 16  # the same while they teach one step size, so that each is heard at all times
 _NUMBERS = np.arange(1, BLOCK + 1)[:, None]
 _NOBODY = np.zeros(0, dtype=int)
 
@@ -105,9 +106,10 @@ class Trees:
         """
         self._rng = rng
         self._goal, self._given = n, 0
+        self._ahead = AHEAD if self._steering is None else LEAD
         self._finished, self._slowest = np.zeros(len(self._all), dtype=int), 0
         _, chains, dim = self._draw.shape
-        self._results = Results(chains, dim, min(n, AHEAD))
+        self._results = Results(chains, dim, min(n, self._ahead))
         previous = self._start
         self._wake(self._all)
         while self._given < n:
@@ -348,7 +350,7 @@ class Trees:
 
     def _wake(self, index: Array) -> None:
         """Begin the next transitions of some chains, unless they are to wait or done: they idle."""
-        going = self._finished[index] < min(self._goal, self._given + AHEAD)
+        going = self._finished[index] < min(self._goal, self._given + self._ahead)
         awake = index[going]
         if awake.size:
             self._begin(awake)
