@@ -82,12 +82,14 @@ class Steering(NamedTuple):
             own = of_some(lambda part: steer(part, accept_prob, self.target), self.own, rows)
             return self._replace(own=own)
         whole, rule = self.own.whole, self.rule
-        used = whole[rows] & finite
-        share = len(used) / len(whole)
+        sharing = whole[rows]
+        used = sharing & finite
+        part = int(np.count_nonzero(sharing)) / max(int(np.count_nonzero(whole)), 1)
         if used.any():
-            rule = rule.learned(accept_prob[used], accepted[used], self.target, share)
-        elif whole[rows].any() or not whole.any():
-            rule = rule.learned(np.zeros(1), np.zeros(1, dtype=bool), self.target, share)
+            rule = rule.learned(accept_prob[used], accepted[used], self.target, part)
+        elif sharing.any() or not whole.any():
+            part = part or len(sharing) / len(whole)
+            rule = rule.learned(np.zeros(1), np.zeros(1, dtype=bool), self.target, part)
         own = of_some(lambda part: rescue(part, accepted), self.own, rows)
         return self._replace(rule=rule, own=own)
 

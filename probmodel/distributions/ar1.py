@@ -224,7 +224,7 @@ class AR1(Distribution):
             lambda: -np.add.reduce(slope, axis=-1),
         )
         logp = row_sum(terms, batch)
-        if phi.shape == sigma.shape == batch == slope.shape[:-1] and 3 not in wanted:
+        if phi.shape == sigma.shape == batch and slope.shape == value.shape and 3 not in wanted:
             return logp, [slopes[i]() for i in wanted]
         args = (value, phi, sigma, mean)
         return logp, [reduce_to(args[i], slopes[i](), batch, int(i == 0)) for i in wanted]

@@ -76,29 +76,27 @@ class Beta(Distribution):
 
 
 class _FixedShapes:
-    """Sum of beta log densities with known shapes, as a function of the value.
+    """Sum of beta log densities with known shapes, of values ``loc + scale * y``, ``scale > 0``."""
 
-    The value lies between ``lower`` and ``upper``.
-    """
-
-    def __init__(self, alpha: float, beta: float, lower: float = 0.0, upper: float = 1.0) -> None:
-        self.shapes = alpha, beta
-        self.lower, self.upper = np.array(lower), np.array(upper)
-        self.is_unit = lower == 0.0 and upper == 1.0
+    def __init__(self, alpha: float, beta: float, loc: float = 0.0, scale: float = 1.0) -> None:
+        self.shapes, self.frame = (alpha, beta), (loc, scale)
+        self.loc, self.scale = np.array(loc), np.array(scale)
+        self.is_unit = self.frame == (0.0, 1.0)
         self.a, self.b = np.array(alpha - 1.0), np.array(beta - 1.0)
-        log_width = (alpha + beta - 1.0) * np.log(upper - lower)
-        self.log_normaliser = np.array(betaln(alpha, beta) + log_width)
+        log_stretch = (alpha + beta - 1.0) * np.log(scale)
+        self.log_normaliser = np.array(betaln(alpha, beta) + log_stretch)
 
     def stretched(self, loc: float, scale: float) -> Summed:
-        """Return the sum of the log densities of ``loc + scale * y``, with ``scale > 0``."""
-        return _FixedShapes(*self.shapes, loc, loc + scale)
+        """Return the sum for values that are shifted and stretched once more."""
+        inner_loc, inner_scale = self.frame
+        return _FixedShapes(*self.shapes, loc + scale * inner_loc, scale * inner_scale)
 
     def __call__(
         self, wanted: Sequence[int], value: Array, *params: Any
     ) -> tuple[Array, list[Array]]:
         """Return the sum for each chain and its derivative in the value."""
-        above = value if self.is_unit else value - self.lower
-        below = self.upper - value
+        above = value if self.is_unit else value - self.loc
+        below = self.scale - above
         log_below = np.log1p(-value) if self.is_unit else np.log(below)
         terms = self.a * np.log(above) + self.b * log_below - self.log_normaliser
         logp = row_sum(terms, terms.shape)

@@ -147,7 +147,7 @@ class FixedTail:
         scale = np.asarray(scale, dtype=float)
         self.is_centered = not np.any(loc)
         self.loc = np.asarray(loc, dtype=float)
-        self.shrink = np.asarray(1.0 / (df * scale * scale))
+        self.shrink = np.asarray(1.0 / (np.sqrt(df) * scale))
         self.constant = np.asarray(log_normalizer(np, df) - np.log(scale) + extra)
         self.half = np.asarray(0.5 * (df + 1.0))
         self.pull = -2.0 * self.half * self.shrink
@@ -158,10 +158,11 @@ class FixedTail:
     ) -> tuple[Array, list[Array]]:
         """Return the sum for each chain and its derivative in the value."""
         r = value if self.is_centered else value - self.loc
-        q = r * r * self.shrink
+        z = r * self.shrink
+        q = z * z
         tail = np.log1p(q)
         logp = self.constant - (tail if self.is_cauchy else self.half * tail)
-        slope = r * self.pull / (ONE + q)
+        slope = z * self.pull / (ONE + q)
         if slope.shape != value.shape:  # the constants have more elements than the value
             slope = reduce_to(value, slope, np.shape(slope), 0)
         return row_sum(logp, logp.shape), [slope] * len(wanted)

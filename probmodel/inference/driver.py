@@ -37,7 +37,7 @@ class Group:
 
     Attributes
     ----------
-    params : parameters of the last transition; the frozen ones from `freeze` on, if they freeze
+    params : those that the last stream began with; the frozen ones from `freeze` on, if they freeze
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Group:
         self._state: Any = None
         self._adaptation: Any = None
         self._work_warmup: Work | None = None
-        self._n_warmup = self._left = 0  # iterations of the warm-up, and with these parameters
+        self._n_warmup = self._left = 0  # iterations of the warm-up, and of the stream
         self._stream: Iterator[tuple[Any, Info]] = iter(())
         self.params: Any = None
 

@@ -168,7 +168,7 @@ class Sampler(ABC):
     def stream(
         self, rng: np.random.Generator, density: LogDensity, state: Any, params: Any, n: int
     ) -> Iterator[tuple[Any, Info]]:
-        """Yield the states and infos of ``n`` transitions with the same ``params``.
+        """Yield the states and infos of ``n`` transitions, from the same ``params`` on.
 
         One `step` after the other, unless a sampler has better to do than to let chains wait: one
         whose transitions take unequal time may begin a chain's next transition, up to the last of

@@ -17,9 +17,9 @@ Deviations. The recursion is flattened into one loop over leapfrog steps, in whi
 a leaf of its own; while sampling no chain waits for another. Leaves are made in blocks of four,
 the start being one of the first: ``n_steps`` is 3, 7, 11, ... A subtree whose left half turns with
 the first leaf of its right half is given up at the end of that block, and not when it is complete,
-as its draws would be thrown away all the same: the draws follow the same law. No chain waits in the
-warm-up either, until a mass matrix is learned: each transition teaches the step size when it is
-over, and the next of that chain has the one that is best by then.
+as its draws would be thrown away all the same: the draws follow the same law. In the warm-up
+chains meet only where all change at once (`meetings`): each transition teaches the step size when
+it is over, and the next of that chain has the one that is best by then.
 """
 
 from __future__ import annotations

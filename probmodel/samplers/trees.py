@@ -26,7 +26,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from probmodel.adaptation.steering import Steering
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.metropolis import DIVERGENCE
 from probmodel.samplers.transitions import Results, selection
@@ -335,18 +334,11 @@ class Trees:
             lost = index[diverged]
             self._results.break_down(lost, self._finished[lost], self._broken[lost])
         if self._steering is not None:
-            self._steering = self._steered(self._steering, rows)
+            alpha = self._alpha[rows] / self._steps[rows]
+            self._steering = self._steering.learned(rows, alpha, self._moved[rows])
         self._finished[rows] += 1
         self._slowest = int(np.minimum.reduce(self._finished))
         self._wake(index)
-
-    def _steered(self, steering: Steering, rows: Array | slice) -> Steering:
-        """Learn from transitions that are over; the next of their chains have another step size."""
-        alpha = self._alpha[rows] / self._steps[rows]
-        steering = steering.learned(rows, alpha, self._moved[rows])
-        self._h[rows] = np.broadcast_to(steering.step_sizes(), self._h.shape)[rows]
-        self._leaves.change_steps(rows, self._h[rows])
-        return steering
 
     def _wake(self, index: Array) -> None:
         """Begin the next transitions of some chains, unless they are to wait or done: they idle."""
@@ -370,6 +362,9 @@ class Trees:
     def _begin(self, index: Array) -> None:
         """Begin transitions: fresh momenta, and the sides of the first two doublings."""
         rows = selection(index)
+        if self._steering is not None:
+            self._h[rows] = np.broadcast_to(self._steering.step_sizes(), self._h.shape)[rows]
+            self._leaves.change_steps(rows, self._h[rows])
         x, grad = self._draw[:, rows]
         r = self._rng.standard_normal(x.shape)
         leaves = self._early * BLOCK

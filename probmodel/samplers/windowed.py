@@ -217,7 +217,7 @@ def joining(plan: Windows) -> int:
 def meetings(n_warmup: int) -> tuple[int, ...]:
     """Return the iterations after which chains learn together what no transition teaches alone."""
     plan = windows(n_warmup)
-    early = (n - 1 for n in PRELIMINARY if n <= plan.first)
+    early = (n - 1 for n in PRELIMINARY if plan.ends and n <= plan.first)
     return tuple(sorted({*early, joining(plan), *plan.ends, n_warmup - 1}))
 
 

@@ -50,22 +50,23 @@ def test_all_chains_at_once_or_one_by_one():
 
 
 @pytest.mark.parametrize(
-    ("factor", "rows", "finite", "heard"),
+    ("factor", "rows", "finite", "heard", "share"),
     [
-        ((1.0, 1.0, 0.1), [0, 1, 2], [True, True, True], [0.6, 0.7]),
-        ((1.0, 1.0, 0.1), [0, 1, 2], [True, False, True], [0.6]),
-        ((1.0, 1.0, 0.1), [2], [True], None),  # who lags behind says nothing
-        ((0.5, 0.5, 0.1), [2], [True], [0.0]),  # unless all do: it is too long for everybody
-        ((1.0, 1.0, 1.0), [0, 1], [False, False], [0.0]),
+        ((1.0, 1.0, 0.1), [0, 1, 2], [True, True, True], [0.6, 0.7], 1.0),
+        ((1.0, 1.0, 0.1), [0, 1, 2], [True, False, True], [0.6], 1.0),
+        ((1.0, 1.0, 0.1), [0, 2], [True, True], [0.6], 0.5),  # of those that share the step
+        ((1.0, 1.0, 0.1), [2], [True], None, None),  # who lags behind says nothing
+        ((0.5, 0.5, 0.1), [2], [True], [0.0], 1 / 3),  # unless all do: too long for everybody
+        ((1.0, 1.0, 1.0), [0, 1], [False, False], [0.0], 2 / 3),
     ],
 )
-def test_who_is_heard(factor, rows, finite, heard):
+def test_who_is_heard(factor, rows, finite, heard, share):
     steering, rows = shared(factor), np.array(rows)
     alpha = np.array([0.6, 0.7, 0.99])[rows]
     learned = steering.learned(rows, alpha, np.ones(len(rows), dtype=bool), np.array(finite))
     expected = steering.rule
     if heard is not None:
-        expected = average(expected, np.array(heard), 0.8, len(rows) / 3)
+        expected = average(expected, np.array(heard), 0.8, share)
     assert learned.rule == expected
 
 

@@ -7,8 +7,17 @@ import itertools
 import numpy as np
 import pytest
 from examples.case import known as known_parameters
+from scipy import stats
 
-from probmodel.distributions import BernoulliLogit, GaussianProcess, MvNormal, kernels
+from probmodel.distributions import (
+    Affine,
+    BernoulliLogit,
+    Beta,
+    GaussianProcess,
+    MvNormal,
+    StudentT,
+    kernels,
+)
 from probmodel.numerics import row_sum_log
 
 CHAINS, COUNT = 3, 4
@@ -103,3 +112,38 @@ def test_matrices_too_close_to_singular_keep_their_roots():
     assert process.prepared([None, *arguments]) == process.summed
     normal = MvNormal(np.zeros(2), covariance=np.diag([1e-12, 1.0]))
     assert normal.prepared([None, np.zeros(2), np.diag([1e-12, 1.0])]) == normal.summed
+
+
+@pytest.mark.parametrize(
+    ("dist", "frame"),
+    [
+        (Affine(Beta(2.0, 3.0), 1.0, 2.0), (1.0, 2.0)),
+        (Affine(Affine(Beta(2.0, 3.0), 1.0, 2.0), 5.0, 4.0), (9.0, 8.0)),
+        (Affine(Affine(Beta(2.0, 3.0), 0.0, 0.5), 0.0, 2.0), (0.0, 1.0)),
+        (Affine(Beta(2.0, 3.0), 1e8, 1e-6), (1e8, 1e-6)),
+    ],
+    ids=["once", "twice", "and back", "narrow"],
+)
+def test_stretched_betas(dist, frame):
+    loc, scale = frame
+    params = [np.asarray(p, dtype=float) for p in dist.args.values()]
+    value = loc + scale * np.array([0.1, 0.45, 0.8])
+    logp, (slope,) = dist.prepared([None, *params])((0,), value, *params)
+    expected, (other,) = dist.summed((0,), value, *params)
+    np.testing.assert_allclose(logp, expected, rtol=1e-9)
+    np.testing.assert_allclose(slope, other, rtol=1e-9)
+    if scale > 1e-3:
+        np.testing.assert_allclose(logp, stats.beta(2, 3, loc, scale).logpdf(value), rtol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-170, 1e-160, 1.0, 1e160])
+@pytest.mark.parametrize("df", [1.0, 3.0, 1e12])
+def test_tails_of_any_scale(df, scale):
+    dist = StudentT(df, 0.0, scale)
+    params = [np.asarray(p, dtype=float) for p in (df, 0.0, scale)]
+    value = scale * np.array([0.0, 1.0, -30.0])
+    logp, (slope,) = dist.prepared([None, *params])((0,), value, *params)
+    expected = stats.t(df).logpdf(value / scale) - np.log(scale)
+    np.testing.assert_allclose(logp, expected, rtol=1e-6 if df > 1e9 else 1e-9)
+    np.testing.assert_allclose(slope * scale, -(df + 1.0) * np.array([0.0, 1.0, -30.0])
+                               / (df + np.array([0.0, 1.0, 900.0])), rtol=1e-9)  # fmt: skip

@@ -98,6 +98,20 @@ def test_ar1_with_a_mean_that_is_known_to_be_zero(shape):
         np.testing.assert_allclose(slope, other, rtol=1e-12)
 
 
+def test_ar1_with_means_that_make_more_processes_of_a_value():
+    rng, value = np.random.default_rng(6), np.random.default_rng(7).standard_normal((2, 1, 4))
+    phi, sigma, mean = np.full((2, 3), 0.5), np.full((2, 3), 0.7), rng.standard_normal((1, 3))
+    dist = d.AR1(0.5, 0.7, 0.1)
+    logp, slopes = dist.summed([0, 1, 2], value, phi, sigma, mean)
+    every = np.asarray(dist.log_kernel(np, value, phi, sigma, mean))
+    assert logp == pytest.approx(every.sum(axis=1), rel=1e-12)
+    wide = np.broadcast_to(value, (2, 3, 4))
+    _, expected = dist.summed([0, 1, 2], wide, phi, sigma, np.broadcast_to(mean, (2, 3)))
+    np.testing.assert_allclose(slopes[0], expected[0].sum(axis=1, keepdims=True), rtol=1e-12)
+    for slope, other in zip(slopes[1:], expected[1:], strict=True):
+        np.testing.assert_allclose(slope, other, rtol=1e-12)
+
+
 def test_moving_averages_are_those_of_a_loop():
     y, mean, phi, theta, sigma = autoregression(50), 0.3, 0.7, -0.4, 0.8
     errors = np.zeros(50)
