@@ -57,7 +57,7 @@ def test_parts_of_an_iteration_add_up_to_one():
         # Within an iteration t differs by less than one, which matters at first.
         assert parts.n == whole.n
         assert parts.log_step == pytest.approx(whole.log_step, abs=0.6 / whole.n)
-    assert parts.log_average == pytest.approx(whole.log_average, abs=0.05)
+        assert parts.log_average == pytest.approx(whole.log_average, abs=4.0 / whole.n)
 
 
 @pytest.mark.parametrize(("share", "swings"), [(1 / 16, False), (1.0, True)])
