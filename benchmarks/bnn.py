@@ -1,6 +1,6 @@
 """Bayesian neural network on the Dexter texts, and its errors beside the published ones.
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/bnn.py --scale 0.1
+    python benchmarks/bnn.py --scale 0.1
 
 Eight networks are sampled, each from seven eighths of the 300 training texts; the eighth left out
 steers `ahmc`, whose reward is 0.2 less the error there over a constant number of leapfrog steps.

@@ -1,7 +1,7 @@
 """Which method should be the default? Four candidates at their defaults on models of the gallery.
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/default.py --csv benchmarks/results/default.csv
-    OPENBLAS_NUM_THREADS=1 python benchmarks/default.py --chains 4 8 32
+    python benchmarks/default.py --csv benchmarks/results/default.csv
+    python benchmarks/default.py --chains 4 8 32
     python benchmarks/default.py --methods fisher_mala --models pima heart --references
     python benchmarks/default.py --rows benchmarks/results/default.csv
 

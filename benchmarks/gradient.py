@@ -1,6 +1,6 @@
 """The cost of one gradient: compiled model, hand-written NumPy, and autograd's own tracer.
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/gradient.py
+    python benchmarks/gradient.py
 
 For each model of the gallery the log posterior density with its gradient, on the unconstrained
 scale, is written by hand in NumPy as one would for this model alone: closed-form derivatives,
@@ -27,6 +27,7 @@ from autograd.core import make_vjp
 from hand_written import HAND_WRITTEN
 
 from probmodel import load_model, read_data
+from probmodel.blas import one_blas_thread
 from probmodel.density import ModelDensity, as_posterior
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -139,4 +140,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with one_blas_thread():  # as in runs
+        sys.exit(main())

@@ -1,6 +1,6 @@
 """Runs in thousands of dimensions: do the chains agree, how long does it take, how much memory.
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/large.py --csv benchmarks/results/large.csv
+    python benchmarks/large.py --csv benchmarks/results/large.csv
 
     cox_64           log-Gaussian Cox process on 64 x 64 cells, hyperparameters fixed: d = 4096
     cox_joint_64     the same with mean, variance and length scale, by FFT: d = 16387

@@ -1,6 +1,6 @@
 """`nuts` against an independent No-U-Turn sampler, NumPyro's, on the same posteriors.
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/nuts_race.py --csv benchmarks/results/nuts_race.csv
+    python benchmarks/nuts_race.py --csv benchmarks/results/nuts_race.csv
 
 Both sample the same density of the same unconstrained parameters, which is checked first, with
 4 chains, 1000 warm-up iterations and 1000 draws, a diagonal mass matrix, target acceptance 0.8 and
@@ -47,6 +47,7 @@ from report import environment, markdown, number
 from scipy.stats import norm
 
 from probmodel import infer, load_model
+from probmodel.blas import one_blas_thread
 from probmodel.density import as_posterior
 from probmodel.inference.collectors import DrawStore
 from probmodel.inference.driver import Group
@@ -169,4 +170,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with one_blas_thread():  # as in runs
+        main()

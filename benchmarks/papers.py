@@ -12,7 +12,7 @@ Examples
 --------
 All methods of a table; some methods of all tables; a target with the settings of its paper::
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/papers.py --table td19-1 --repeats 3
+    python benchmarks/papers.py --table td19-1 --repeats 3
     python benchmarks/papers.py --table all --methods fisher_mala ada_mala --repeats 3
     python benchmarks/papers.py --table pima --signals
 

@@ -1,6 +1,6 @@
 """The default method against the reference posteriors of posteriordb.
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/posteriordb.py --into benchmarks/results
+    python benchmarks/posteriordb.py --into benchmarks/results
     python benchmarks/posteriordb.py --only arK-arK kilpisjarvi_mod-kilpisjarvi --chains 8 --seed 3
     python benchmarks/posteriordb.py --only mcycle_gp-accel_gp --target-accept 0.95
     python benchmarks/posteriordb.py --rows benchmarks/results/posteriordb.csv

@@ -1,6 +1,6 @@
 """The samplers against each other, by effective draws per gradient.
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/race.py --csv benchmarks/results/race.csv
+    python benchmarks/race.py --csv benchmarks/results/race.csv
     python benchmarks/race.py --methods fisher_hmc nuts:low_rank --targets gp100 --repeats 3
     python benchmarks/race.py --rows benchmarks/results/race.csv
 

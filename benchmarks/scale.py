@@ -1,6 +1,6 @@
 """How the cost of one gradient grows with dimension and data, and the memory that it takes.
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/scale.py --csv scale.csv --plot scale.png
+    python benchmarks/scale.py --csv scale.csv --plot scale.png
 
 The gallery's log-Gaussian Cox process, stochastic volatility and logistic regression, compiled from
 the model language, in several sizes; data are simulated. Shown are
@@ -32,6 +32,7 @@ from latent_targets import GALLERY, cox_counts, cox_inputs, joint_cox, simulated
 from report import environment, markdown, number
 
 from probmodel import load_model
+from probmodel.blas import one_blas_thread
 from probmodel.density import ModelDensity
 from probmodel.types import Array, LogDensity
 
@@ -223,4 +224,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    with one_blas_thread():  # as in runs
+        raise SystemExit(main())

@@ -1,6 +1,6 @@
 """Where one iteration's time goes: evaluations, the method's matrix products, and the rest.
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/steps.py --csv benchmarks/results/steps.csv
+    python benchmarks/steps.py --csv benchmarks/results/steps.csv
 
 A logistic regression with 87 parameters and 5000 observations, written in the package's model
 language, is sampled by 32 chains. For each method, in warm-up and in sampling, medians of several
@@ -35,6 +35,7 @@ from typing import Any
 import numpy as np
 from report import environment, markdown
 
+from probmodel.blas import one_blas_thread
 from probmodel.density import as_posterior
 from probmodel.distributions import BernoulliLogit, Normal
 from probmodel.linalg import solve_lower, solve_rows
@@ -396,4 +397,5 @@ def shown(value: Any) -> Any:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with one_blas_thread():  # as in runs
+        sys.exit(main())

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from probmodel.arguments import positive, seed_sequence
+from probmodel.blas import one_blas_thread
 from probmodel.density import LogDensity, as_posterior
 from probmodel.errors import SamplerError, TimeLimitError, nearest
 from probmodel.inference.groups import SampleRun, sample
@@ -206,7 +207,8 @@ def draw(
     request = _request(own, sampler, posterior, pool)
     names = _variable_names(var_names, posterior)
     starts, moves = spawned(request.seed, 2)
-    x0 = posterior.initial_points(np.random.default_rng(starts), request.chains, own["inits"])
+    with one_blas_thread():
+        x0 = posterior.initial_points(np.random.default_rng(starts), request.chains, own["inits"])
     run = sample(
         sampler, posterior, x0, moves,
         draws=request.draws, warmup=request.warmup, thin=request.thin, pool=pool,
@@ -215,8 +217,9 @@ def draw(
     )  # fmt: skip
     if not run.draws_done and not (save_warmup and run.warmup_done):
         raise _nothing_drawn(run, request)
-    draws = named_draws(posterior, run.x, names)
-    findings = _findings(run, posterior, draws, sampler, request)
+    with one_blas_thread():
+        draws = named_draws(posterior, run.x, names)
+        findings = _findings(run, posterior, draws, sampler, request)
     return Drawn(run, posterior, names, draws, sampler, request, findings)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from probmodel.blas import one_blas_thread
 from probmodel.density.posterior import ModelDensity
 from probmodel.density.prior import simulate_once
 from probmodel.errors import ProbmodelError
@@ -83,14 +84,15 @@ def check_model(model: Model, *, seed: int = 0) -> Report:
     """
     rng = np.random.default_rng(seed)
     density = ModelDensity(model)
-    x = density.initial_points(rng, _POINTS)
-    checks = [_check_gradient(density, x)]
-    for free, cut in density._blocks:
-        if not x[:, cut].size:
-            continue  # a constraint that leaves one value, such as a simplex of one element
-        if free.constraint.bijective and free.terms and free.value is not free.free:
-            checks += _check_transform(density, free, x[:, cut], x)
-    checks.append(_check_simulation(model, rng))
+    with one_blas_thread():
+        x = density.initial_points(rng, _POINTS)
+        checks = [_check_gradient(density, x)]
+        for free, cut in density._blocks:
+            if not x[:, cut].size:
+                continue  # a constraint that leaves one value, such as a simplex of one element
+            if free.constraint.bijective and free.terms and free.value is not free.free:
+                checks += _check_transform(density, free, x[:, cut], x)
+        checks.append(_check_simulation(model, rng))
     return Report(density.name, tuple(checks), tuple(lint(model)))
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from probmodel.blas import one_blas_thread
 from probmodel.density.lowering import Lowering, definitions, linked
 from probmodel.density.program import Program
 from probmodel.density.reference import Ref
@@ -194,7 +195,7 @@ class Plan:
         for start in range(0, rows, self._step):
             stop = min(start + self._step, rows)
             source: Any = Source(rng, stop - start)
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore"), one_blas_thread():
                 values = self._program.values([source, *(g[start:stop] for g in self._given)])
             for name, part in zip(self._names, values, strict=True):
                 if name not in whole:

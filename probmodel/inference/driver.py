@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
+from probmodel.blas import one_blas_thread, suitable_blas_threads
 from probmodel.inference.counting import Work, counting
 from probmodel.samplers.base import Info, Sampler
 from probmodel.types import Array, LogDensity
@@ -49,6 +50,7 @@ class Group:
         collectors: Sequence[Collector] = (),
     ) -> None:
         self._sampler, self._density, self._rng = sampler, counting(density), rng
+        self._target = density
         self._x0, self._collectors = x0, collectors
         self._state: Any = None
         self._adaptation: Any = None
@@ -56,6 +58,10 @@ class Group:
         self._n_warmup = self._left = 0  # iterations of the warm-up, and of the stream
         self._stream: Iterator[tuple[Any, Info]] = iter(())
         self.params: Any = None
+
+    def evaluate_once(self) -> None:
+        """Evaluate one starting point, to see how long that takes; it is not counted."""
+        self._target.log_density(self._x0[:1])
 
     def start(self) -> None:
         """Evaluate the starting points and begin the adaptation."""
@@ -121,12 +127,14 @@ class Outcome(NamedTuple):
     timed_out : whether the time limit ended it early
     seconds_warmup : time until the parameters were frozen, starting points included
     seconds_sampling : time from then on
+    blas_threads : that matrix products were split between
     """
 
     interrupted: bool
     timed_out: bool
     seconds_warmup: float
     seconds_sampling: float
+    blas_threads: int
 
 
 class _OutOfTimeError(Exception):
@@ -151,25 +159,27 @@ def drive(
     begin = time.perf_counter()
     frozen = None
     interrupted = timed_out = False
+    threads = 1
     try:
-        for group in groups:
-            group.start()
-        for i in _until(begin + max_time, warmup):
+        with one_blas_thread(), suitable_blas_threads(groups[0].evaluate_once) as threads:
             for group in groups:
-                group.warm_up(i, warmup)
-        for group in groups:
-            group.freeze(warmup, iterations)
-        frozen = time.perf_counter()
-        for i in _until(begin + max_time, iterations):
+                group.start()
+            for i in _until(begin + max_time, warmup):
+                for group in groups:
+                    group.warm_up(i, warmup)
             for group in groups:
-                group.draw(i)
+                group.freeze(warmup, iterations)
+            frozen = time.perf_counter()
+            for i in _until(begin + max_time, iterations):
+                for group in groups:
+                    group.draw(i)
     except KeyboardInterrupt:
         interrupted = True
     except _OutOfTimeError:
         timed_out = True
     end = time.perf_counter()
     turn = end if frozen is None else frozen
-    return Outcome(interrupted, timed_out, turn - begin, end - turn)
+    return Outcome(interrupted, timed_out, turn - begin, end - turn, threads)
 
 
 def _until(deadline: float, n: int) -> Iterator[int]:

@@ -44,6 +44,7 @@ class SampleRun:
     work_warmup, work_sampling : evaluations of each phase, over all chains; the warm-up includes
         those of the starting points and of the adaptation
     seconds_warmup, seconds_sampling : time each phase took
+    blas_threads : that matrix products were split between
     nonfinite : proposals with a density that is not finite while sampling, over all chains
     divergences : trajectories that diverged while sampling
     params : parameters of each group at the end
@@ -62,6 +63,7 @@ class SampleRun:
     work_sampling: Work
     seconds_warmup: float
     seconds_sampling: float
+    blas_threads: int
     nonfinite: int
     divergences: Divergences
     params: tuple[Any, ...]
@@ -215,6 +217,7 @@ def _assemble(
         work_sampling=reduce(Work.plus, (group.work[1] for group in groups)),
         seconds_warmup=outcome.seconds_warmup,
         seconds_sampling=outcome.seconds_sampling,
+        blas_threads=outcome.blas_threads,
         nonfinite=sum(record.counter.nonfinite["draw"] for record in records),
         divergences=join_divergences([r.divergences.divergences(draws_done) for r in records]),
         params=tuple(group.params for group in groups),

@@ -80,6 +80,7 @@ def run_attributes(
         "divergences": int(run.divergences.counts.sum()),
         "warmup_time": float(run.seconds_warmup),
         "sampling_time": float(run.seconds_sampling),
+        "blas_threads": int(run.blas_threads),
         **_versions(),
         "warnings": json.dumps([dataclasses.asdict(finding) for finding in findings]),
     }

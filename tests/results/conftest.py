@@ -104,6 +104,7 @@ def make_run():
             "work_sampling": Work(grad=4 * x.shape[1], hvp=2, hessian=1),
             "seconds_warmup": 0.25,
             "seconds_sampling": 0.5,
+            "blas_threads": 1,
             "nonfinite": 0,
             "divergences": divergences_at(x, [], []),
             "params": (None,),
