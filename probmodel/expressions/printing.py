@@ -154,7 +154,7 @@ class _Printer:
         return (
             r"\ldots"
             if index is Ellipsis and self.language
-            else ("..." if index is Ellipsis else self.show(index)[0])
+            else ("..." if index is Ellipsis else self._argument(index))
         )
 
     def _call(self, node: Apply) -> str:
@@ -168,7 +168,8 @@ class _Printer:
             name = node.kwargs["function"].__name__
         else:
             options = node.operation.options
-            parts += [f"{k}={v}" for k, v in node.kwargs.items() if v != options.get(k)]
+            given = node.kwargs.items()  # symbols and arrays are told apart by how they look
+            parts += [f"{k}={v}" for k, v in given if repr(v) != repr(options.get(k))]
         return self._called(name, parts)
 
     def _called(self, name: str, parts: list[str]) -> str:

@@ -19,6 +19,7 @@ from probmodel.expressions import (
     map_leaves,
     topological,
 )
+from probmodel.model.indices import check_index, checked_parts
 from probmodel.types import Array
 
 
@@ -59,7 +60,15 @@ class Evaluator:
         return tuple(self.value(value).shape)
 
     def index(self, node: Apply) -> Any:
-        """Evaluate the index of a subscription, which must come from data alone."""
+        """Evaluate the index of a subscription, which must come from data alone.
+
+        Raises
+        ------
+        DataError
+            If indices from data are negative.
+        """
+        for part in checked_parts(node.args[1]):
+            check_index(node, part, self.value(part))
         return map_leaves(node.args[1], lambda leaf: _as_index(self.value(leaf)))
 
     def _evaluate(self, root: Expression) -> None:

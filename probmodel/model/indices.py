@@ -1,0 +1,68 @@
+"""Checks of indices that come from data.
+
+NumPy counts negative indices from the end. In data they nearly always stand for a category that is
+missing, as in the codes of ``pd.factorize``, or for a 0 in data that count from 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from probmodel.errors import DataError
+from probmodel.expressions import Apply, Expression, leaves
+from probmodel.model.values import where
+from probmodel.types import Array
+
+
+def check_index(node: Apply, part: Any, index: Array) -> None:
+    """Refuse one part of a subscript if it cannot be meant.
+
+    Parameters
+    ----------
+    node : the subscription, for the message
+    part : what stands in the brackets
+    index : its value
+
+    Raises
+    ------
+    DataError
+        If it is negative, or not of whole numbers.
+    """
+    if index.dtype.kind == "f":
+        raise DataError(
+            f"{node!r}: the index {_name(part)} is not of whole numbers. Declare it as "
+            "data(dtype=int).",
+            location=node.location,
+            expression=repr(node),
+        )
+    bad = index < 0 if index.dtype.kind == "i" else np.zeros((), dtype=bool)
+    if bad.any():
+        raise DataError(
+            f"{node!r}: the index {_name(part)} is {index[bad].flat[0]} at {where(bad)} "
+            f"({int(bad.sum())} negative in all). Indices count from 0, and those from data do not "
+            "count backwards. A code of -1 (pandas) is a missing category: leave those rows out, "
+            "or give them a category of their own. Data that count from 1 must not hold a 0.",
+            location=node.location,
+            expression=repr(node),
+            index=index,
+            count=int(bad.sum()),
+        )
+
+
+def checked_parts(subscript: Any) -> Iterator[Any]:
+    """Yield the parts of a subscript that are data: symbols and arrays.
+
+    Slices, whose ends may count backwards, and numbers that are written out are not.
+    """
+    for part in subscript if isinstance(subscript, tuple) else (subscript,):
+        if isinstance(part, Expression | list):
+            yield from leaves(part)
+        elif np.ndim(part):  # an array from outside the model, which may be data too
+            yield np.asarray(part)
+
+
+def _name(part: Any) -> str:
+    return repr(part) if isinstance(part, Expression) else "given as an array"
