@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.errors import DataError, ShapeError, nearest
+from probmodel.model.containers import Labels, same_labels
 from probmodel.model.declarations import Declaration
 from probmodel.types import Array
 
@@ -19,6 +20,7 @@ class Dimensions:
         self.sizes: dict[str, int] = {}
         self.coords: dict[str, Array] = {}
         self._source: dict[str, str] = {}
+        self._given: dict[str, tuple[str, Array]] = {}  # the first labels that came with data
 
     def label(self, coords: Mapping[str, Any], declared: Iterable[str]) -> None:
         """Take labels that the user passed as ``coords``.
@@ -37,25 +39,32 @@ class Dimensions:
                     dim=dim,
                 )
             labels = _read_labels(dim, given)
+            if len(np.unique(labels)) < len(labels):
+                raise DataError(f"coords of dim {dim!r} repeat; labels must differ.", dim=dim)
             self._set(dim, len(labels), "coords")
-            self._add_labels(dim, labels, "coords")
+            self.coords[dim] = labels
 
     def measure(
-        self, declaration: Declaration, shape: tuple[int, ...], labels: Mapping[int, Array]
+        self, declaration: Declaration, shape: tuple[int, ...], labels: Mapping[int, Labels]
     ) -> None:
         """Take sizes and labels from the data of a declaration.
+
+        Data are paired by position, so labels that come with them must agree, also those that name
+        nothing in the result, such as dates that repeat.
 
         Raises
         ------
         ShapeError
-            If two data disagree on a dim.
+            If two data disagree on the size of a dim.
+        DataError
+            If they disagree on its labels.
         """
         if declaration.dims is None:
             return
         for axis, (dim, size) in enumerate(zip(declaration.dims, shape, strict=True)):
             self._set(dim, size, str(declaration.name), declaration)
             if axis in labels:
-                self._add_labels(dim, labels[axis], str(declaration.name))
+                self._agree(dim, labels[axis], declaration)
 
     def _set(
         self, dim: str, size: int, source: str, declaration: Declaration | None = None
@@ -71,18 +80,14 @@ class Dimensions:
                 sizes={first: known, source: size},
             )
 
-    def _add_labels(self, dim: str, labels: Array, source: str) -> None:
-        if len(np.unique(labels)) < len(labels):
-            if source != "coords":
-                return  # an index with repeats (such as dates) is no labelling; keep positions
-            raise DataError(f"coords of dim {dim!r} repeat; labels must differ.", dim=dim)
-        known = self.coords.setdefault(dim, labels)
-        if not np.array_equal(known, labels):
-            raise DataError(
-                f"the labels of dim {dim!r} in {source!r} differ from those in "
-                f"{self._source[dim]!r}. Align the data first (same labels, same order).",
-                dim=dim,
-            )
+    def _agree(self, dim: str, labels: Labels, declaration: Declaration) -> None:
+        """Compare labels with those of the data before, and with the coords if they are names."""
+        others = [self._given.setdefault(dim, (str(declaration.name), labels.values))]
+        if labels.named:
+            others.append(("coords", self.coords.setdefault(dim, labels.values)))
+        for other, known in others:
+            if not same_labels(known, labels.values):
+                raise _disagreement(dim, declaration, labels.values, other, known)
 
     def shape(self, declaration: Declaration) -> tuple[int, ...] | None:
         """Return the shape that a declaration's dims give it, None without dims.
@@ -124,6 +129,31 @@ class Dimensions:
                 shape=shape,
             )
         return tuple(declaration.dims or ())
+
+
+def _disagreement(
+    dim: str, declaration: Declaration, labels: Array, other: str, known: Array
+) -> DataError:
+    source = str(declaration.name)
+    permuted = len(labels) == len(known) and same_labels(np.sort(labels), np.sort(known))
+    how = "are the same in another order" if permuted else "differ"
+    first = next(
+        i for i in range(len(labels)) if not same_labels(labels[i : i + 1], known[i : i + 1])
+    )
+    what, example = "the coords", ""
+    if other != "coords":
+        what, example = repr(other), f", as {source}.reindex({other}.index) does in pandas"
+    return DataError(
+        f"the labels of dim {dim!r} in {source!r} and in {what} {how}: {labels[first]} and "
+        f"{known[first]} at [{first}]. Data are paired by position: bring both to the same labels "
+        f"in the same order{example}; or pass values without labels, such as {source}.to_numpy(), "
+        "if they belong together as they stand.",
+        location=declaration.location,
+        dim=dim,
+        name=declaration.name,
+        labels=labels,
+        expected=known,
+    )
 
 
 def _read_labels(dim: str, given: Any) -> Array:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.errors import DataError
-from probmodel.model.values import Labelled
+from probmodel.model.containers import Labelled, Labels
 from probmodel.types import Array
 
 _ATOMS = {
@@ -118,6 +118,6 @@ def _group_columns(columns: dict[str, Array]) -> dict[str, Any]:
             out[name] = column
     for stem, members in groups.items():
         out[stem] = Labelled(
-            np.stack(list(members.values()), axis=1), {1: np.asarray(list(members))}
+            np.stack(list(members.values()), axis=1), {1: Labels(np.asarray(list(members)))}
         )
     return out

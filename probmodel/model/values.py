@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from probmodel.errors import DataError, ShapeError
+from probmodel.errors import DataError, ModelError, ShapeError
+from probmodel.model.containers import Labelled, unpack
 from probmodel.model.declarations import Data, Declaration, Observed
+from probmodel.model.refusals import boxed, filled_objects, what_came
 from probmodel.types import Array
-
-
-class Labelled(NamedTuple):
-    """An array and the labels of those of its axes that have some, by axis number."""
-
-    values: Array
-    labels: dict[int, Array]
 
 
 def read_value(declaration: Declaration, given: Any) -> Labelled:
@@ -29,9 +23,9 @@ def read_value(declaration: Declaration, given: Any) -> Labelled:
     ShapeError
         If it has the wrong number of axes.
     """
-    value, labels = _unpack(declaration, given)
+    value, labels = unpack(given, declaration.dims)
     try:
-        array = np.asarray(value)
+        array = filled_objects(np.asarray(value))
     except ValueError as error:
         raise DataError(
             f"{declaration.title} is a ragged list: its rows differ in length. "
@@ -39,68 +33,33 @@ def read_value(declaration: Declaration, given: Any) -> Labelled:
             location=declaration.location,
             name=declaration.name,
         ) from error
-    _check_numeric(declaration, array)
+    except (TypeError, RuntimeError, ModelError) as error:
+        raise _not_numeric(declaration, boxed(value)) from error
+    if array.dtype.kind not in "biuf":
+        raise _not_numeric(declaration, array)
+    array = _plain_floats(array)
+    _check_finite(declaration, array)
     _check_rank(declaration, array)
     return Labelled(_convert(declaration, array), labels)
 
 
-def _unpack(declaration: Declaration, given: Any) -> tuple[Any, dict[int, Array]]:
-    if isinstance(given, Labelled):
-        return given.values, given.labels
-    package = type(given).__module__.partition(".")[0]
-    if package == "pandas":
-        return _from_pandas(given)
-    if package == "xarray":
-        return _from_xarray(declaration, given)
-    if isinstance(given, Mapping):
-        return list(given.values()), {0: np.asarray(list(given))}
-    return given, {}
+def _not_numeric(declaration: Declaration, array: Array) -> DataError:
+    found, advice = what_came(array)
+    return DataError(
+        f"{declaration.title} must be numeric; got {found}. {advice}",
+        location=declaration.location,
+        name=declaration.name,
+        dtype=array.dtype,
+    )
 
 
-def _from_pandas(given: Any) -> tuple[Any, dict[int, Array]]:
-    """Columns are labels; so is the index, unless it is the default count from zero."""
-    labels = {}
-    if type(given.index).__name__ != "RangeIndex":
-        labels[0] = _label_array(given.index)
-    if hasattr(given, "columns"):
-        labels[1] = _label_array(given.columns)
-    values = given.to_numpy()
-    if (
-        values.dtype == object
-        and np.ndim(values) == 2
-        and all(np.dtype(t).kind in "biuf" for t in given.dtypes if isinstance(t, np.dtype))
-    ):
-        values = values.astype(float)
-    return values, labels
+def _plain_floats(array: Array) -> Array:
+    """Floats in the one width that everything is computed in; too large ones are infinite there."""
+    with np.errstate(over="ignore"):
+        return array.astype(np.float64) if array.dtype.kind == "f" else array
 
 
-def _label_array(index: Any) -> Array:
-    labels = np.asarray(index)
-    return labels.astype(str) if labels.dtype == object else labels
-
-
-def _from_xarray(declaration: Declaration, given: Any) -> tuple[Any, dict[int, Array]]:
-    """Axes are put in declared order by name, where the names are the declared ones."""
-    if declaration.dims and set(given.dims) == set(declaration.dims):
-        given = given.transpose(*declaration.dims)
-    labels = {
-        axis: _label_array(given.coords[dim].values)
-        for axis, dim in enumerate(given.dims)
-        if dim in given.coords
-    }
-    return given.values, labels
-
-
-def _check_numeric(declaration: Declaration, array: Array) -> None:
-    if array.dtype.kind not in "biuf":
-        found = "text" if array.dtype.kind in "US" else f"dtype {array.dtype}"
-        raise DataError(
-            f"{declaration.title} must be numeric; got {found}. "
-            "Code categories as integers 0, 1, ... (np.unique(x, return_inverse=True)).",
-            location=declaration.location,
-            name=declaration.name,
-            dtype=array.dtype,
-        )
+def _check_finite(declaration: Declaration, array: Array) -> None:
     if array.size == 0:
         raise DataError(
             f"{declaration.title} is empty (shape {array.shape}). {_expected(declaration)}",
@@ -116,9 +75,10 @@ def _check_numeric(declaration: Declaration, array: Array) -> None:
             if isinstance(declaration, Observed)
             else "Remove or impute them before binding."
         )
+        counts = " (None and what is masked count as NaN)" if np.isnan(array).any() else ""
         raise DataError(
             f"{declaration.title} has {int(bad.sum())} values that are NaN or infinite, the first "
-            f"at {where(bad)}. {advice}",
+            f"at {where(bad)}{counts}. {advice}",
             location=declaration.location,
             name=declaration.name,
             count=int(bad.sum()),
@@ -158,8 +118,11 @@ def _convert(declaration: Declaration, array: Array) -> Array:
     bad = array != np.round(array)
     if dtype is bool:
         bad |= (array != 0) & (array != 1)
+    wanted = "0 or 1" if dtype is bool else "whole numbers"
+    if not bad.any():  # then those that 64 bits cannot hold
+        bad = (array >= 2.0**63) | (array < -(2.0**63))
+        wanted = "whole numbers below 2**63, which a float datum may exceed"
     if bad.any():
-        wanted = "0 or 1" if dtype is bool else "whole numbers"
         raise DataError(
             f"{declaration.title} must hold {wanted}; got {array[bad].flat[0]:g} at {where(bad)}.",
             location=declaration.location,

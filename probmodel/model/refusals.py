@@ -1,0 +1,87 @@
+"""What came instead of numbers, and what to do about it."""
+
+from __future__ import annotations
+
+import datetime
+import numbers
+from collections.abc import Iterator, KeysView, ValuesView
+from typing import Any
+
+import numpy as np
+
+from probmodel.expressions import Expression
+from probmodel.model.containers import is_missing
+from probmodel.types import Array
+
+_REAL = numbers.Real | np.bool_
+_CATEGORIES = "Code categories as integers 0, 1, ... (np.unique(x, return_inverse=True))."
+_DATES = 'Give times as numbers, such as days since the first: (t - t[0]) / np.timedelta64(1, "D").'
+_DURATIONS = 'Divide them by a unit: t / np.timedelta64(1, "D").'
+_COMPLEX = "Give the real and the imaginary part as two data: z.real, z.imag."
+_LIST = "Write list(...) around it."
+
+_BY_KIND = {
+    "U": ("text", _CATEGORIES),
+    "S": ("text", _CATEGORIES),
+    "M": ("dates", _DATES),
+    "m": ("durations", _DURATIONS),
+    "c": ("complex numbers", _COMPLEX),
+    "V": ("records of several fields", "Give each field as a datum of its own: x['field']."),
+}
+_BY_TYPE: tuple[tuple[Any, str, str], ...] = (
+    (str | bytes, "text", _CATEGORIES),
+    (datetime.date | datetime.time | np.datetime64, "dates", _DATES),
+    (datetime.timedelta | np.timedelta64, "durations", _DURATIONS),
+    (Expression, "a symbol of a model", "Data are numbers, given when the model is bound."),
+    (set | frozenset, "a set, whose elements have no order", "Give a list or an array."),
+)
+
+
+def what_came(array: Array) -> tuple[str, str]:
+    """Say what an array that is not of numbers holds, and what to write instead."""
+    if array.dtype.kind in _BY_KIND:
+        return _BY_KIND[array.dtype.kind]
+    item = _odd_one(array)
+    if item is None:
+        return "None", "Give its value; what is observed may be left out."
+    for kind, found, advice in _BY_TYPE:
+        if isinstance(item, kind):
+            return found, advice
+    if isinstance(item, int):
+        return "integers beyond 64 bits", "Give them as floating-point numbers, or in larger units."
+    if isinstance(item, numbers.Complex) and not isinstance(item, numbers.Real):
+        return "complex numbers", _COMPLEX
+    if isinstance(item, numbers.Number):
+        return f"dtype {array.dtype}", "Write np.asarray(x, dtype=float)."
+    if isinstance(item, Iterator | KeysView | ValuesView):
+        return f"a {type(item).__name__}, whose elements come one by one", _LIST
+    return f"a {type(item).__name__}", "Give a number, an array or a list of numbers."
+
+
+def _odd_one(array: Array) -> Any:
+    """Return an element that is no number; else an integer beyond 64 bits; else any number."""
+    items = array.reshape(-1).tolist()
+    odd = [item for item in items if not (isinstance(item, _REAL) or is_missing(item))]
+    big = [i for i in items if isinstance(i, int) and not -(2**63) <= i < 2**63]
+    known = [item for item in items if not is_missing(item)]
+    return next(iter([*odd, *big, *known]), None)
+
+
+def filled_objects(array: Array) -> Array:
+    """Return numbers of an array of objects, NaN where some are missing; else the array itself."""
+    if array.dtype != object or array.ndim == 0:
+        return array
+    items = array.reshape(-1).tolist()
+    missing = [is_missing(item) for item in items]
+    real = all(gone or isinstance(i, _REAL) for gone, i in zip(missing, items, strict=True))
+    if not real or not any(missing):
+        return array
+    numeric = [np.nan if gone else float(i) for gone, i in zip(missing, items, strict=True)]
+    return np.array(numeric).reshape(array.shape)
+
+
+def boxed(value: Any) -> Array:
+    """Return an array of no axes that holds an object."""
+    box = np.empty((), dtype=object)
+    box[()] = value
+    return box
