@@ -66,6 +66,9 @@ class ModelDensity(LogDensity):
         self._program = self._lower_terms()
         self._saved_programs: dict[tuple[str, ...], Program] = {}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.model,)  # a copy is lowered anew: programs belong to one binding
+
     def _lower_terms(self) -> Program:
         lowering = Lowering.of(self._binding)
         return lowering.finish([lowering.term(term) for term in self._binding.terms])

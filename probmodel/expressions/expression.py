@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
@@ -191,6 +191,14 @@ class Expression:
             location=caller_location(),
             attribute=name,
         )
+
+    # A symbol is what it is by its identity, and never changes: it is its own copy.
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
 
     def __repr__(self) -> str:
         from probmodel.expressions.printing import to_text

@@ -61,6 +61,12 @@ class Binding:
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     imputed: dict[str, Imputation] = field(default_factory=dict)
 
+    @property
+    def labels(self) -> dict[str, Array]:
+        """Labels of the declared dims: with ``data`` they are all that a model is bound to."""
+        known = {dim for d in self.declarations.values() for dim in d.dims or ()}
+        return {dim: labels for dim, labels in self.dimensions.coords.items() if dim in known}
+
     def save(self, declaration: Declaration, expression: Expression, kind: str) -> None:
         """Add a variable to what is saved with the draws."""
         shape = self.evaluator.shape(expression)
@@ -112,9 +118,7 @@ def redrawn(binding: Binding, names: Collection[str] | None = None) -> Binding:
     declared = binding.declarations
     if names is None:
         names = {name for name, d in declared.items() if isinstance(d, Observed)}
-    known = {dim for d in declared.values() for dim in d.dims or ()}
-    coords = {dim: labels for dim, labels in binding.dimensions.coords.items() if dim in known}
-    return bind(binding.name, declared, binding.data, coords, names)
+    return bind(binding.name, declared, binding.data, binding.labels, names)
 
 
 def _check_names(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import copyreg
 import importlib.util
 import sys
 import traceback
 from pathlib import Path
+from typing import Any
 
 from probmodel.errors import ModelError, ProbmodelError, nearest
-from probmodel.model.model import Model
+from probmodel.model.model import Model, ModelMeta
+
+_FILE = "_probmodel_file_"  # begins the name of a module that is made of a model file
 
 
 def load_model(path: str | Path, name: str | None = None) -> type[Model]:
@@ -51,8 +55,18 @@ def load_model(path: str | Path, name: str | None = None) -> type[Model]:
     return next(iter(own.values()))
 
 
+def _reference(cls: ModelMeta) -> str | tuple[Any, ...]:
+    """Say how pickle finds a class: in its module, or in the file that it was loaded from."""
+    if cls.__module__.startswith(_FILE):
+        return load_model, (sys.modules[cls.__module__].__file__, cls.__name__)
+    return cls.__qualname__
+
+
+copyreg.pickle(ModelMeta, _reference)
+
+
 def _module_name(file: Path) -> str:
-    return f"_probmodel_file_{file.stem}"
+    return f"{_FILE}{file.stem}"
 
 
 def _import(file: Path) -> dict[str, object]:

@@ -160,6 +160,18 @@ class Model(metaclass=ModelMeta):
         cls = type(self)
         self._binding: Binding = bind(cls.__name__, cls._declarations, values, coords or {})
 
+    # What a model is bound to is told apart by the identity of the symbols of its class. A copy has
+    # the class in common, or finds its own in another process, and is bound to the same data again.
+
+    def __getstate__(self) -> dict[str, Any]:
+        binding = self._binding
+        return {**vars(self), "_binding": (binding.data, binding.labels)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        data, labels = state["_binding"]
+        cls = type(self)
+        vars(self).update(state, _binding=bind(cls.__name__, cls._declarations, data, labels))
+
     def __repr__(self) -> str:
         from probmodel.model.printing import model_text
 
