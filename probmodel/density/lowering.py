@@ -23,6 +23,7 @@ from probmodel.expressions import (
     map_leaves,
     topological,
 )
+from probmodel.model.arithmetic import number
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Deterministic
 from probmodel.model.evaluation import Evaluator
@@ -120,6 +121,7 @@ class Lowering:
             operands = [self.lower(node.args[0]), self._evaluator.index(node)]
         else:
             operands = [map_leaves(arg, self.lower) for arg in node.args]
+            operands = [number(o) if isinstance(o, np.ndarray) else o for o in operands]
         return rule(self._recorder, self._evaluator.shape(node), *operands, **kwargs)
 
     def _static(self, leaf: Expression) -> Any:
@@ -179,7 +181,8 @@ class Lowering:
 
     def _density(self, distribution: Distribution, operands: list[Any]) -> Ref | Array:
         if not any(isinstance(o, Ref) for o in operands):
-            return np.asarray(np.sum(distribution.log_density(np, *operands), dtype=float))
+            known = [np.asarray(o, dtype=np.float64) for o in operands]
+            return np.asarray(np.sum(distribution.log_density(np, *known)))
         aligned = self._aligned(distribution, operands)
         kernel = self._recorder.emit_density(distribution, aligned)
         base = self._base(distribution, operands)
@@ -207,8 +210,11 @@ class Lowering:
         value, *params = operands
         if isinstance(value, Ref):
             return 0.0
-        known = [np.zeros(p.shape) if isinstance(p, Ref) else p for p in params]
-        base = distribution.log_base(value, *known)
+        known = [
+            np.zeros(p.shape) if isinstance(p, Ref) else np.asarray(p, dtype=np.float64)
+            for p in params
+        ]
+        base = distribution.log_base(np.asarray(value, dtype=np.float64), *known)
         batch = value.shape[: value.ndim - distribution.event_ndim]
         return float(np.sum(np.broadcast_to(base, batch)))
 

@@ -197,7 +197,7 @@ class _Printer:
 
 
 def _constant(value: Any) -> tuple[str, int]:
-    if value is None or isinstance(value, (str, bool)):
+    if value is None or isinstance(value, (str, bool, complex)):
         return str(value), _ATOM
     if np.ndim(value) == 0:
         number = float(value)

@@ -19,7 +19,8 @@ from probmodel.expressions import (
     map_leaves,
     topological,
 )
-from probmodel.model.indices import check_index, checked_parts
+from probmodel.model.arithmetic import compute, number
+from probmodel.model.indices import check_index, checked_parts, refuse_sum_of_masks
 from probmodel.types import Array
 
 
@@ -65,9 +66,11 @@ class Evaluator:
         Raises
         ------
         DataError
-            If indices from data are negative.
+            If indices from data are negative, or sums of masks.
         """
         for part in checked_parts(node.args[1]):
+            if isinstance(part, Apply) and part.operation.name in ("add", "subtract"):
+                refuse_sum_of_masks(node, part, [self.value(arg) for arg in part.args])
             check_index(node, part, self.value(part))
         return map_leaves(node.args[1], lambda leaf: _as_index(self.value(leaf)))
 
@@ -105,7 +108,9 @@ class Evaluator:
         probe = node.operation.probe if random else None
         try:
             with np.errstate(all="ignore"):
-                return np.asarray((probe or node.operation.evaluate)(*args, **kwargs))
+                if probe is not None:
+                    return np.asarray(probe(*args, **kwargs))
+                return compute(node.operation, args, kwargs)
         except np.linalg.LinAlgError as error:
             if random:  # at the probing point only; while sampling such a point is rejected
                 return np.full(np.shape(args[-1]), np.nan)
@@ -159,7 +164,7 @@ class Evaluator:
 
 def _constant(node: Constant) -> Array:
     try:
-        value = np.asarray(node.value)
+        value = number(node.value)
     except ValueError:
         value = np.asarray(None)
     if value.dtype.kind not in "biuf":

@@ -6,7 +6,7 @@ missing, as in the codes of ``pd.factorize``, or for a 0 in data that count from
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,17 +52,29 @@ def check_index(node: Apply, part: Any, index: Array) -> None:
         )
 
 
-def checked_parts(subscript: Any) -> Iterator[Any]:
-    """Yield the parts of a subscript that are data: symbols and arrays.
+def refuse_sum_of_masks(node: Apply, part: Apply, operands: Sequence[Array]) -> None:
+    """Raise a `DataError` if truth values are added up: they count, and are no mask any more."""
+    if all(operand.dtype == bool for operand in operands):
+        raise DataError(
+            f"{node!r}: the index {_name(part)} is a sum of masks, which counts how many hold. "
+            "Write `a | b`, `a & b` or `~a` to join masks.",
+            location=node.location,
+            expression=repr(node),
+        )
 
-    Slices, whose ends may count backwards, and numbers that are written out are not.
+
+def checked_parts(subscript: Any) -> Iterator[Any]:
+    """Yield the parts of a subscript that are data: symbols, and columns of pandas.
+
+    Slices, whose ends may count backwards, and numbers that are written out, in a list or an array
+    too, are not.
     """
     for part in subscript if isinstance(subscript, tuple) else (subscript,):
         if isinstance(part, Expression | list):
             yield from leaves(part)
-        elif np.ndim(part):  # an array from outside the model, which may be data too
+        elif type(part).__module__.startswith("pandas"):
             yield np.asarray(part)
 
 
 def _name(part: Any) -> str:
-    return repr(part) if isinstance(part, Expression) else "given as an array"
+    return repr(part) if isinstance(part, Expression) else "given as a column of pandas"

@@ -120,7 +120,7 @@ def _convert(declaration: Declaration, array: Array) -> Array:
         bad |= (array != 0) & (array != 1)
     wanted = "0 or 1" if dtype is bool else "whole numbers"
     if not bad.any():  # then those that 64 bits cannot hold
-        bad = (array >= 2.0**63) | (array < -(2.0**63))
+        bad = _beyond_64_bits(array)
         wanted = "whole numbers below 2**63, which a float datum may exceed"
     if bad.any():
         raise DataError(
@@ -130,6 +130,13 @@ def _convert(declaration: Declaration, array: Array) -> Array:
             count=int(bad.sum()),
         )
     return array.astype(np.bool_ if dtype is bool else np.int64)
+
+
+def _beyond_64_bits(array: Array) -> Array:
+    """Which numbers are no integers of 64 bits, as far as their type allows that."""
+    if array.dtype.kind == "f":
+        return (array >= 2.0**63) | (array < -(2.0**63))
+    return array >= np.uint64(2**63) if array.dtype.kind == "u" else np.zeros(array.shape, bool)
 
 
 def check_bounds(declaration: Data, values: Array, lower: Any, upper: Any) -> None:
