@@ -23,7 +23,7 @@ from probmodel.expressions import (
     map_leaves,
     topological,
 )
-from probmodel.model.arithmetic import number
+from probmodel.model.arithmetic import OVERFLOWING, number
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Deterministic
 from probmodel.model.evaluation import Evaluator
@@ -121,7 +121,7 @@ class Lowering:
             operands = [self.lower(node.args[0]), self._evaluator.index(node)]
         else:
             operands = [map_leaves(arg, self.lower) for arg in node.args]
-            operands = [number(o) if isinstance(o, np.ndarray) else o for o in operands]
+            operands = _constants_as_numbers(node.operation.name, operands)
         return rule(self._recorder, self._evaluator.shape(node), *operands, **kwargs)
 
     def _static(self, leaf: Expression) -> Any:
@@ -217,6 +217,26 @@ class Lowering:
         base = distribution.log_base(np.asarray(value, dtype=np.float64), *known)
         batch = value.shape[: value.ndim - distribution.event_ndim]
         return float(np.sum(np.broadcast_to(base, batch)))
+
+
+def _constants_as_numbers(name: str, operands: Sequence[Any]) -> list[Any]:
+    """Give constants 64 bits.
+
+    Beside what varies and is no float, a comparison for instance, they are floats, so that their
+    arithmetic does not overflow.
+    """
+    whole = any(isinstance(o, Ref) and not o.active for o in operands)
+    as_floats = whole and name in OVERFLOWING
+
+    def plain(operand: Any) -> Any:
+        if isinstance(operand, np.ndarray):
+            array = number(operand)
+            return array.astype(np.float64) if as_floats and array.dtype.kind == "i" else array
+        if isinstance(operand, int) and not isinstance(operand, bool):
+            return float(operand) if as_floats or abs(operand) >= 2**63 else operand
+        return operand
+
+    return [plain(operand) for operand in operands]
 
 
 def definitions(binding: Binding) -> dict[int, Expression]:

@@ -18,7 +18,7 @@ from probmodel.types import Array
 
 _LIMIT = 2.0**62  # below it, with room for rounding, a result that is computed in floats fits
 
-_WHOLE = frozenset({
+OVERFLOWING = frozenset({
     "add", "subtract", "multiply", "power", "negative", "absolute", "square",
     "sum", "cumsum", "prod", "diff", "matmul", "dot", "outer", "trace",
 })  # fmt: skip
@@ -33,7 +33,7 @@ _OF_TRUTH = frozenset({
 def compute(operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Array:
     """Evaluate an operation of data without overflow."""
     name, evaluate = operation.name, operation.evaluate
-    if name not in _WHOLE and name not in _REAL and not operation.elementwise:
+    if name not in OVERFLOWING and name not in _REAL and not operation.elementwise:
         return np.asarray(evaluate(*args, **kwargs))
     args = [arg if arg is None else _operand(arg) for arg in args]
     if name not in _OF_TRUTH:
@@ -41,7 +41,7 @@ def compute(operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]
     if name in _REAL or (name == "power" and np.any(args[1] < 0)):
         args = [_real(arg) for arg in args]
     result = np.asarray(evaluate(*args, **kwargs))
-    if name in _WHOLE and result.dtype.kind == "i":
+    if name in OVERFLOWING and result.dtype.kind == "i":
         real = np.asarray(evaluate(*map(_real, args), **kwargs))
         if np.any(np.abs(real) >= _LIMIT):
             return real

@@ -90,6 +90,21 @@ def test_whole_numbers_stay_whole(function):
     assert computed(function).dtype == np.int64
 
 
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda n, on, k, a: ((a > 0) * n) ** 40, [v**40 for v in N]),
+        (lambda n, on, k, a: (a > 0) * 2**62 * 4, 2**64),
+        (lambda n, on, k, a: np.sum((n * a > 0) * n) * 2**62, sum(N) * 2**62),
+        (lambda n, on, k, a: np.where(a > 0, 10**30, 0), 10**30),
+        (lambda n, on, k, a: a * 10**30, 5 * 10**29),
+    ],
+)
+def test_integers_beside_what_varies(function, expected):
+    wanted = np.array(expected, dtype=object).astype(float)
+    np.testing.assert_allclose(computed(function).astype(float), wanted, rtol=1e-13)
+
+
 def test_masks():
     both = computed(lambda n, on, k, a: a * n[on * (n > 3)])
     np.testing.assert_array_equal(both, [20.0])
