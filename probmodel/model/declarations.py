@@ -9,9 +9,15 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError
 from probmodel.expressions import Expression, Symbol, as_expression
+from probmodel.model.calls import declares
 
 Dims = str | Sequence[str] | None
 RESERVED_DIMS = frozenset({"chain", "draw", "sample", "pred_id"})
+_DIMS_ADVICE = {
+    "data": " Data are declared in the class, X = data(dims=...), and given when the model is "
+    "bound, Model(X=...).",
+    "param": " Sizes are given as shape=.",
+}
 _DTYPES = {float: "real numbers", int: "integers", bool: "0 or 1"}
 
 
@@ -184,6 +190,7 @@ class Potential(Declaration):
         self.expression: Expression = as_expression(expression)
 
 
+@declares
 def data(dims: Dims = None, *, dtype: type = float, lower: Any = None, upper: Any = None) -> Any:
     """Declare a datum.
 
@@ -201,6 +208,7 @@ def data(dims: Dims = None, *, dtype: type = float, lower: Any = None, upper: An
     return Data(dims, dtype, lower, upper)
 
 
+@declares
 def param(
     prior: Distribution | None = None,
     *,
@@ -241,6 +249,7 @@ def param(
     return Parameter(prior, dims, shape, bounds, constraint, noncentered, information)
 
 
+@declares
 def observed(distribution: Distribution, *, dims: Dims = None, missing: str | None = None) -> Any:
     """Declare a likelihood term: data of the same name, distributed as ``distribution``.
 
@@ -254,11 +263,13 @@ def observed(distribution: Distribution, *, dims: Dims = None, missing: str | No
     return Observed(distribution, dims, missing)
 
 
+@declares
 def deterministic(expression: Any, *, dims: Dims = None) -> Any:
     """Declare a quantity that is computed for every draw and saved with it."""
     return Deterministic(expression, dims)
 
 
+@declares
 def potential(expression: Any) -> Any:
     """Add ``expression`` (summed over its elements) to the log density."""
     return Potential(expression)
@@ -279,11 +290,14 @@ def _check_distribution(declaration: Declaration, value: Any, optional: bool = F
 def _as_dims(declaration: Declaration, dims: Dims) -> tuple[str, ...] | None:
     if dims is None:
         return None
-    names = (dims,) if isinstance(dims, str) else tuple(dims)
+    many = isinstance(dims, Sequence) and not isinstance(dims, str)
+    names: tuple[Any, ...] = tuple(dims) if many else (dims,)
+    advice = _DIMS_ADVICE.get(declaration.kind, "")
     for name in names:
         if not isinstance(name, str) or not name.isidentifier():
+            plain = name if isinstance(name, str | int | float) else type(name).__name__
             raise ModelError(
-                f"dims are names such as 'obs'; got {name!r}.",
+                f"dims are names such as 'obs'; got {plain!r}.{advice}",
                 location=declaration.location,
                 dims=dims,
             )

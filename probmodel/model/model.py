@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import builtins
 import sys
+from collections.abc import Mapping
 from typing import Any
 
-from probmodel.errors import ModelError
-from probmodel.expressions import Apply, Expression, topological
+from probmodel.errors import DataError, ModelError
+from probmodel.expressions import Apply, Expression, caller_location, topological
 from probmodel.model.binding import Binding, bind
 from probmodel.model.declarations import (
     Data,
@@ -115,6 +116,18 @@ def _check_declarations(model: str, declarations: dict[str, Declaration]) -> Non
                 )
 
 
+def _by_name(cls: ModelMeta, unnamed: tuple[Any, ...]) -> DataError:
+    takes = [k for k, d in cls._declarations.items() if isinstance(d, (Data, Observed))]
+    whole = len(unnamed) == 1 and isinstance(unnamed[0], Mapping)
+    written = "**data" if whole else ", ".join(f"{name}=..." for name in takes)
+    return DataError(
+        f"{cls.__name__} takes its data by name; got {len(unnamed)} without one. Write "
+        f"{cls.__name__}({written}).",
+        location=caller_location(),
+        expected=takes,
+    )
+
+
 def expressions_of(declaration: Declaration) -> list[Expression]:
     """Return the symbolic arguments of a declaration: parameters, bounds, expressions."""
     found: list[Any] = []
@@ -156,8 +169,10 @@ class Model(metaclass=ModelMeta):
     >>> model = Coin(heads=[1, 0, 1])
     """
 
-    def __init__(self, *, coords: dict[str, Any] | None = None, **values: Any) -> None:
+    def __init__(self, *unnamed: Any, coords: dict[str, Any] | None = None, **values: Any) -> None:
         cls = type(self)
+        if unnamed:
+            raise _by_name(cls, unnamed)
         self._binding: Binding = bind(cls.__name__, cls._declarations, values, coords or {})
 
     # What a model is bound to is told apart by the identity of the symbols of its class. A copy has

@@ -3,6 +3,7 @@
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from probmodel import (
@@ -326,3 +327,43 @@ def test_index_out_of_range_is_an_error_of_the_data():
 def test_functions_of_submodules_are_named_in_full():
     with pytest.raises(ModelError, match=r"np\.linalg\.det is not supported.*cholesky"):
         np.linalg.det(param(shape=(2, 2)))
+
+
+@pytest.mark.parametrize(
+    ("declare", "message"),
+    [
+        (lambda: param(Normal(0, 1), low=0), r"param\(\.\.\.\) has no argument 'low'.*'lower'\?"),
+        (lambda: param(Normal(0, 1), high=0), r"no argument 'high'.*'upper'\?"),
+        (lambda: param(Normal(0, 1), dim="obs"), r"no argument 'dim'.*'dims'\?"),
+        (lambda: param(Normal(0, 1), initval=0), r"infer\(\.\.\., inits"),
+        (lambda: data(type=int), r"data\(\.\.\.\) has no argument 'type'.*'dtype'\?"),
+        (lambda: observed(Normal(0, 1), observed=[1.0]), r"is bound.*Model\(y=\.\.\.\)"),
+        (lambda: deterministic(param(), name="b"), "is the class attribute"),
+        (lambda: potential(param(), dims="obs"), r"no argument 'dims'.*Known: expression"),
+        (lambda: param("mu", Normal(0, 1)), r"\(\.\.\.\): too many positional.*class attribute"),
+        (lambda: observed(), r"observed\(\.\.\.\): missing a required argument: 'distribution'"),
+        (lambda: data(np.ones(3)), r"got 'ndarray'\. Data are declared.*Model\(X=\.\.\.\)"),
+        (lambda: data([1.0, 2.0]), r"got 1\.0\. Data are declared"),
+        (lambda: data({"a": 1.0}), r"got 'dict'\. Data are declared"),
+        (lambda: data(pd.DataFrame({"a": [1.0]})), r"got 'DataFrame'\. Data are declared"),
+        (lambda: param(Normal(0, 1), dims=3), r"got 3\. Sizes are given as shape="),
+        (lambda: param(Normal(0, 1), dims=data(dtype=int)), r"got 'Data'\. Sizes"),
+    ],
+)  # fmt: skip
+def test_calls_that_do_not_fit_say_what_to_write(declare, message):
+    with pytest.raises(ModelError, match=message) as caught:
+        declare()
+    assert caught.value.location.file == __file__
+
+
+def test_data_without_names():
+    class Lin(Model):
+        X = data("obs")
+        b = param(Normal(0, 1))
+        y = observed(Normal(b * X, 1), dims="obs")
+
+    with pytest.raises(DataError, match=r"by name; got 2 .*Lin\(X=\.\.\., y=\.\.\.\)") as caught:
+        Lin([1.0], [2.0])
+    assert caught.value.location.line == here() - 1
+    with pytest.raises(DataError, match=r"Write Lin\(\*\*data\)"):
+        Lin({"X": [1.0], "y": [2.0]})
