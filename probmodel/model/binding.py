@@ -11,6 +11,7 @@ import numpy as np
 from probmodel.errors import DataError, ModelError, nearest
 from probmodel.expressions import Expression
 from probmodel.model.checks import check_distribution, check_observed
+from probmodel.model.containers import Labels
 from probmodel.model.declarations import (
     Data,
     Declaration,
@@ -22,6 +23,7 @@ from probmodel.model.declarations import (
 from probmodel.model.dimensions import Dimensions
 from probmodel.model.evaluation import Evaluator
 from probmodel.model.imputation import Imputation, impute
+from probmodel.model.pairing import paired_dims
 from probmodel.model.parameters import FreeParameter, elaborate
 from probmodel.model.terms import Term
 from probmodel.model.values import check_bounds, read_value
@@ -158,16 +160,22 @@ def _read_data(
 ) -> None:
     dims = [dim for d in declarations.values() for dim in d.dims or ()]
     binding.dimensions.label(coords, dims)
+    unnamed: list[tuple[Observed, tuple[int, ...], dict[int, Labels]]] = []
     for key, given in values.items():
         declaration = declarations[key]
         array, labels = read_value(declaration, given)
         binding.dimensions.measure(declaration, array.shape, labels)
+        if declaration.dims is None and labels and isinstance(declaration, Observed):
+            unnamed.append((declaration, array.shape, labels))
         if key in redraw:
             binding.shapes[key] = array.shape
             continue
         binding.data[key] = array
         if not np.isnan(array).any():  # else it is defined once its missing elements are imputed
             binding.evaluator.define(declaration, array, random=False)
+    for observed, shape, labels in unnamed:
+        if len(shape) == 1:
+            binding.dimensions.compare(observed, shape[0], labels[0], paired_dims(observed))
 
 
 def _bind_data(binding: Binding, declaration: Data) -> None:

@@ -80,6 +80,21 @@ class Dimensions:
                 sizes={first: known, source: size},
             )
 
+    def compare(
+        self, declaration: Declaration, size: int, labels: Labels, dims: Iterable[str]
+    ) -> None:
+        """Compare labels of data without dims with those along the dims they are paired with.
+
+        Raises
+        ------
+        DataError
+            If labels of the same number of elements differ.
+        """
+        for dim in dims:
+            other, known = self._given.get(dim, ("", labels.values))
+            if self.sizes.get(dim) == size and not same_labels(known, labels.values):
+                raise _disagreement(dim, declaration, labels.values, other, known)
+
     def _agree(self, dim: str, labels: Labels, declaration: Declaration) -> None:
         """Compare labels with those of the data before, and with the coords if they are names."""
         others = [self._given.setdefault(dim, (str(declaration.name), labels.values))]

@@ -106,6 +106,30 @@ def test_rows_of_a_table_and_of_a_column():
         Matrix(X=table, width=width.iloc[ORDER], y=Y)
 
 
+@pytest.mark.parametrize(
+    "mean",
+    [
+        lambda x, code, X, b: b[0] * x,
+        lambda x, code, X, b: np.exp(b[1] + b[0] * x),
+        lambda x, code, X, b: b[code] + 1,
+        lambda x, code, X, b: X @ b,
+    ],
+)
+def test_data_without_dims_are_compared_with_what_they_are_paired_with(mean):
+    class Bare(Model):
+        x = data("obs")
+        code = data("obs", dtype=int)
+        X = data(("obs", "feature"))
+        b = param(Normal(0, 1), shape=2)
+        y = observed(Normal(mean(x, code, X, b), 1))
+
+    known = {"x": X, "code": pd.Series([0, 1, 0]), "X": pd.DataFrame(np.ones((3, 2)))}
+    for y in (Y, Y.tolist(), Y.to_numpy()):
+        Bare(**known, y=y)
+    with pytest.raises(DataError, match="'obs' in 'y' and in 'x' are the same in another order"):
+        Bare(**known, y=Y.iloc[ORDER])
+
+
 def test_new_data_are_compared_alike():
     class Pair(Model):
         x = data("obs")
