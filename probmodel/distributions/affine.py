@@ -120,6 +120,22 @@ class Affine(Wrapper):
         x = self.dist.sample(rng, shape, *inner)
         return np.asarray(self._expand(np, loc) + self._expand(np, scale) * x)
 
+    def condition(self, free: Array, value: Array, known: Array, *params: Array) -> Array:
+        """Condition values of ``dist``, and shift and stretch these."""
+        *inner, loc, scale = params
+        x, given = (self._standardise(np, a, loc, scale) for a in (free, value))
+        shifted = self.noncentered(np, self.dist.condition(x, given, known, *inner), loc, scale)
+        return np.where(known, value, shifted)
+
+    @property
+    def has_center(self) -> bool:
+        """Whether the distribution inside has a centre."""
+        return self.dist.has_center
+
+    def center(self, shape: tuple[int, ...], *params: Array) -> Array:
+        """Shift and stretch the centre of ``dist``."""
+        return np.asarray(self.noncentered(np, self.dist.center(shape, *params[:-2]), *params))
+
     def prepared(self, known: Sequence[Any]) -> Summed:
         """Prepare the distribution inside, where all parameters are known numbers."""
         value, *params = known

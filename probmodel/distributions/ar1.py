@@ -162,17 +162,14 @@ class AR1(Distribution):
         """Draw processes: ``shape`` ends with their length."""
         return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
 
-    def complete(
-        self, rng: np.random.Generator, value: Array, known: Array, *params: Array
-    ) -> Array:
-        """Draw the unknown times given the known ones: on from the last, and between others.
+    def condition(self, free: Array, value: Array, known: Array, *params: Array) -> Array:
+        """Give the unknown times what follows from known ones: on from the last, and between.
 
         An unconditional path is corrected by what it misses at the nearest known times on either
         side, weighted as the conditional mean weighs them: those beyond tell nothing more.
         """
-        draw = self.sample(rng, value.shape, *params)
-        missed = np.where(known, value - draw, 0.0)
-        return np.where(known, value, draw + _bridge(missed, known, np.asarray(params[0])))
+        missed = np.where(known, value - free, 0.0)
+        return np.where(known, value, free + _bridge(missed, known, np.asarray(params[0])))
 
     def prepared(self, known: Sequence[Any]) -> Summed:
         """Look beforehand whether the mean is a zero that broadcasts nothing."""

@@ -62,6 +62,9 @@ class Distribution:
     # Whether the elements along the first event axis are steps in time, each given those before it.
     sequential: ClassVar[bool] = False
 
+    # Whether the density is symmetric about zero, in the member that `base` returns.
+    symmetric: ClassVar[bool] = False
+
     # Whether `noncentered` is affine in z.
     noncentered_is_affine: ClassVar[bool] = True
 
@@ -211,8 +214,17 @@ class Distribution:
     ) -> Array:
         """Draw the unknown elements of values, given their known ones (NumPy).
 
+        The parameters are those of `condition`.
+        """
+        return self.condition(self.sample(rng, value.shape, *params), value, known, *params)
+
+    def condition(self, free: Array, value: Array, known: Array, *params: Array) -> Array:
+        """Give values their known elements, and the others what follows from these (NumPy).
+
         Parameters
         ----------
+        free : what the values are if nothing is known: draws, which become draws given the known
+            elements, or the `center`, which becomes the centre given these
         value : full shape (draws + batch + event); what stands in unknown places is not read
         known : which elements are known, the same ones in all draws: batch + event
         *params : arrays that broadcast against ``value``, as `sample` takes them
@@ -230,7 +242,23 @@ class Distribution:
         axes = tuple(range(known.ndim - self.event_ndim, known.ndim))
         if (known.any(axis=axes) & ~known.all(axis=axes)).any():
             raise self._without("way to draw some elements of a value given the others")
-        return np.where(known, value, self.sample(rng, value.shape, *params))
+        return np.where(known, value, free)
+
+    @property
+    def has_center(self) -> bool:
+        """Whether it is symmetric about a centre, which is its mean if it has one."""
+        try:
+            return self.noncentered_is_affine and self.base().symmetric
+        except ModelError:  # no non-centred form
+            return False
+
+    def center(self, shape: tuple[int, ...], *params: Array) -> Array:
+        """Centre of symmetry, for values of shape ``shape`` (NumPy); see `has_center`."""
+        return np.broadcast_to(self.noncentered(np, np.zeros(shape), *params), shape)
+
+    def central(self, value: Array, known: Array, *params: Array) -> Array:
+        """Return the centre of what `complete` draws from, which takes the same parameters."""
+        return self.condition(self.center(value.shape, *params), value, known, *params)
 
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to and including ``x``: batch shape."""

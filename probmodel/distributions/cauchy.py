@@ -29,6 +29,7 @@ class Cauchy(LocationScale):
     Stan: ``cauchy(loc, scale)``. SciPy: ``cauchy(loc, scale)``. One number per batch element.
     """
 
+    symmetric = True
     standard_information: ClassVar = (0.5, 0.5)
 
     @staticmethod

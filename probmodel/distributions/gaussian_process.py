@@ -166,11 +166,8 @@ class GaussianProcess(Distribution):
         """Draw processes: ``shape`` ends with their shape."""
         return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
 
-    def complete(
-        self, rng: np.random.Generator, value: Array, known: Array, *params: Array
-    ) -> Array:
-        """Draw the process at new points given those where it is known: kriging."""
-        draw = self.sample(rng, value.shape, *params)
+    def condition(self, free: Array, value: Array, known: Array, *params: Array) -> Array:
+        """Give the process at new points what follows from where it is known: kriging."""
         _, _, length_scale, *coordinates = (np.asarray(p) for p in params)
         event = self.event_ndim
         varies = length_scale.ndim == value.ndim - event and len(length_scale) == len(value)
@@ -181,7 +178,7 @@ class GaussianProcess(Distribution):
             return self._correlation(scale, coordinates).matrix()
 
         flat, given, mask = (
-            a.reshape(*a.shape[: a.ndim - event], -1) for a in (draw, value, known)
+            a.reshape(*a.shape[: a.ndim - event], -1) for a in (free, value, known)
         )
         completed = complete_normal(flat, given, mask, covariance, flat[0, ..., 0].size)
         return completed.reshape(value.shape)

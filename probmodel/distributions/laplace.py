@@ -27,6 +27,7 @@ class Laplace(LocationScale):
     element.
     """
 
+    symmetric = True
     standard_information: ClassVar = (1.0, 1.0)
 
     @staticmethod

@@ -27,6 +27,7 @@ class Logistic(LocationScale):
     Stan: ``logistic(loc, scale)``. SciPy: ``logistic(loc, scale)``. One number per batch element.
     """
 
+    symmetric = True
     standard_information: ClassVar = (1.0 / 3.0, (3.0 + pi**2) / 9.0)
 
     @staticmethod

@@ -99,18 +99,15 @@ class MvNormal(MatrixArguments):
         """Draw vectors: ``shape`` ends with their length."""
         return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
 
-    def complete(
-        self, rng: np.random.Generator, value: Array, known: Array, *params: Array
-    ) -> Array:
-        """Draw the unknown elements from their conditional normal distribution."""
-        draw = self.sample(rng, value.shape, *params)
+    def condition(self, free: Array, value: Array, known: Array, *params: Array) -> Array:
+        """Give the unknown elements what follows from the known ones."""
         matrix = np.asarray(params[1])
         varies = matrix.ndim == value.ndim + 1 and len(matrix) == len(value)
 
         def covariance(rows: slice) -> Array:
             return self.forms["matrix"].covariance(matrix[rows] if varies else matrix)
 
-        return complete_normal(draw, value, known, covariance, value[0, ..., 0].size)
+        return complete_normal(free, value, known, covariance, value[0, ..., 0].size)
 
     def prepared(self, known: Sequence[Any]) -> Summed:
         """Turn a known matrix into a precision; value or mean must be known too."""

@@ -134,6 +134,7 @@ class SphericalStudentT(Distribution):
 
     parameters: ClassVar = {"df": Parameter(Positive())}
     event_ndim = 1
+    symmetric = True
 
     def support(self) -> Constraint:
         """All real numbers, in each coordinate."""

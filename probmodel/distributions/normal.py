@@ -36,6 +36,7 @@ class Normal(LocationScale):
         ("scale", "exp of half"): NormalLogVariance,
     }
 
+    symmetric = True
     standard_information: ClassVar = (1.0, 2.0)
 
     @staticmethod

@@ -75,16 +75,13 @@ class RandomWalk(Series):
         """Draw walks: ``shape`` ends with their length."""
         return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
 
-    def complete(
-        self, rng: np.random.Generator, value: Array, known: Array, *params: Array
-    ) -> Array:
-        r"""Draw the unknown times given the known ones: on from the last, and between others.
+    def condition(self, free: Array, value: Array, known: Array, *params: Array) -> Array:
+        r"""Give the unknown times what follows from known ones: on from the last, and between.
 
         In the clock :math:`s^2 + (t - 1) \sigma^2` the walk is a Brownian motion. An unconditional
         walk is corrected by what it misses at the known times on either side, in proportion.
         """
-        draw = self.sample(rng, value.shape, *params)
-        missed = np.where(known, value - draw, 0.0)
+        missed = np.where(known, value - free, 0.0)
         before, after = nearest_known(known)
         n = known.shape[-1]
         sigma, initial_scale = (over_time(np, np.asarray(p)) for p in params[:2])
@@ -94,7 +91,7 @@ class RandomWalk(Series):
             share = (clock - start) / (at_times(clock, after) - start)
         share = np.where(after == n, 0.0, share)
         bridge = (1.0 - share) * at_times(missed, before) + share * at_times(missed, after)
-        return np.where(known, value, draw + bridge)
+        return np.where(known, value, free + bridge)
 
     def base(self) -> Distribution:
         """Return the standard normal: independent steps of unit variance."""

@@ -53,6 +53,7 @@ class StudentT(Distribution):
         "loc": Parameter(Real(), default=0.0),
         "scale": Parameter(Positive(), default=1.0),
     }
+    symmetric = True
 
     def support(self) -> Constraint:
         """All real numbers."""

@@ -35,6 +35,7 @@ class ZeroSumNormal(Distribution):
 
     parameters: ClassVar = {"scale": Parameter(Positive())}
     event_ndim = 1
+    symmetric = True
 
     def support(self) -> Constraint:
         """Vectors that sum to zero."""
@@ -64,6 +65,10 @@ class ZeroSumNormal(Distribution):
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw vectors: ``shape`` ends with their length."""
         return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
+
+    def central(self, value: Array, known: Array, *params: Array) -> Array:
+        """Return zeros beside known elements, which have to sum to zero."""
+        return np.where(known, value, 0.0)
 
     def base(self) -> Distribution:
         """Return the same distribution of scale one."""

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probmodel.constraints import Real, SumToZero, SumToZeroMatrix
 from probmodel.density.forward import Forward
 from probmodel.density.prior import draw_from_prior, drawable, needs_redraws
 from probmodel.density.reference import Ref
+from probmodel.distributions import Flat
+from probmodel.distributions.base import Distribution
 from probmodel.errors import DataError, ModelError, nearest
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Deterministic
@@ -143,14 +146,12 @@ class FromFit:
         picked = np.where(known, stacked[np.ix_(np.arange(self._fit.rows), *places)], 0.0)
         check_event(free, picked, known)
         check_bounds(free, self._binding.evaluator, picked, known)
-        if self._new_groups == "zero" and not known.all():
-            self._check_zero(free, picked)
-            return forward.given(picked)
         value = forward.given(picked)
         if known.all():
             return value
         self._check_event(free, places, values)
-        return self._completed(forward, free, value, known)
+        fill = self._centred if self._new_groups == "zero" else self._completed
+        return fill(forward, free, value, known)
 
     def _check_event(self, free: FreeParameter, places: list[Array], values: xr.DataArray) -> None:
         """Refuse new elements of a process without all the known ones that they depend on."""
@@ -199,6 +200,22 @@ class FromFit:
 
         return forward.draw(free.declaration, complete, prior, free.shape, value)
 
+    def _centred(self, forward: Forward, free: FreeParameter, value: Ref, known: Array) -> Ref:
+        """Let the elements that are not known be the centre of what they would be drawn from."""
+        prior = _with_center(free)
+        support = support_of(free)
+
+        def central(given: Array, *params: Array) -> Array:
+            filled = prior.central(given, known, *params)
+            if support.event_ndim and not np.all(support.check(filled)):
+                raise _without_center(
+                    free, f"is {support.name}, which the known elements and this centre are not"
+                )
+            return filled
+
+        params = forward.parameters(prior, len(free.shape))
+        return forward.apply(central, [value, *params], free.shape)
+
     def _values(self, free: FreeParameter) -> xr.DataArray:
         """Look a parameter up: (chain, draw, ...)."""
         posterior, name = self._fit.posterior, free.name
@@ -244,7 +261,7 @@ class FromFit:
             if self._new_groups is None
             else "Say in predict(...) what becomes of these elements: "
             'new_groups="draw" draws them given the other parameters, new_groups="zero" sets them '
-            "to 0."
+            "to the centre of their population."
         )
         more = f" and {len(new) - _SHOWN} more" if len(new) > _SHOWN else ""
         return DataError(
@@ -256,22 +273,32 @@ class FromFit:
             labels=new,
         )
 
-    def _check_zero(self, free: FreeParameter, values: Array) -> None:
-        """Refuse zeros that the parameter cannot be."""
-        support = support_of(free)
-        evaluator = self._binding.evaluator
-        if not all(evaluator.is_constant(bound) for bound in support.bounds):
-            return
-        bounds = [evaluator.value(bound) for bound in support.bounds]
-        if not np.all(support.check(values[0], *bounds)):
-            raise DataError(
-                f'{free.declaration.title} cannot be 0 ({support.name}), as new_groups="zero" '
-                'would have it for its new elements. Use new_groups="draw".',
-                location=free.declaration.location,
-                name=free.name,
-            )
-
 
 def deterministic_names(binding: Binding) -> tuple[str, ...]:
     """Names of the deterministic quantities."""
     return tuple(name for name, d in binding.declarations.items() if isinstance(d, Deterministic))
+
+
+def _with_center(free: FreeParameter) -> Distribution:
+    """Return the prior of a parameter, if its centre is what ``new_groups="zero"`` stands for."""
+    prior = free.declaration.prior
+    if prior is None or isinstance(prior, Flat):
+        raise _without_center(free, "has a flat prior, which is no population")
+    if not prior.has_center:
+        raise _without_center(free, f"has the prior {prior.name}, which is not symmetric")
+    if needs_redraws(free, prior):
+        raise _without_center(free, f"has the prior {prior.name} cut by bounds")
+    constraint = free.declaration.constraint
+    if constraint is not None and not isinstance(constraint, (Real, SumToZero, SumToZeroMatrix)):
+        raise _without_center(free, f"is held to be {constraint.name}")
+    return prior
+
+
+def _without_center(free: FreeParameter, what: str) -> DataError:
+    return DataError(
+        f'{free.declaration.title} {what}, so that new_groups="zero", a deviation of zero from the '
+        "centre of a symmetric population, does not say what its new elements are. Use "
+        'new_groups="draw".',
+        location=free.declaration.location,
+        name=free.name,
+    )

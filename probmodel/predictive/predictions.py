@@ -92,7 +92,8 @@ def predict(
     new_groups : {"error", "zero", "draw"}
         What becomes of elements of parameters whose labels the fit does not know. ``"draw"`` draws
         them from their prior, given the draw of the other parameters: groups of the same
-        population, times that follow, new places of a Gaussian process. ``"zero"`` sets them to 0.
+        population, times that follow, new places of a Gaussian process. ``"zero"`` sets them to
+        the centre of that distribution, which has to be symmetric.
     var_names : str or sequence of str, optional
         What to compute: by default, all observed and deterministic quantities. Parameters can be
         named, too.

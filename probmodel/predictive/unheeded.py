@@ -69,6 +69,6 @@ def _data_of_new_elements(
         if given and any(n in names and n not in binding.data for n in observed):
             yield (
                 f"predict: the data of {', '.join(map(repr, given))} tell of new elements of "
-                f"{parameter!r} and are not looked at: those are drawn or set to 0 without them. "
+                f"{parameter!r} and are not looked at: those are filled in without them. "
                 "To condition on them, fit again with these data."
             )

@@ -195,7 +195,7 @@ def test_new_elements_keep_bounds(make_fit, values):
     rate = values(done, "predictions", "rate")[0]
     assert (rate[:, :2] == 1.0).all()
     assert scipy.stats.kstest(rate[:, 2], scipy.stats.expon(0, 0.5).cdf).pvalue > 1e-4
-    with pytest.raises(DataError, match="'cut' cannot be 0"):
+    with pytest.raises(DataError, match="'cut' has the prior Normal cut by bounds"):
         predict(model, fit, 1, "zero", ["cut"])
     tied = values(predict(model, fit, 1, "zero", "tied"), "predictions", "tied")
     assert (tied == 0.0).all()
