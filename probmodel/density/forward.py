@@ -53,15 +53,21 @@ class Forward(Lowering):
     binding : the bound model
     resolve : says where the value of a parameter comes from, when that is needed: it calls `given`,
         `sample` and the like, and returns what they return
+    observe : the same for observed quantities without data; those that it returns None for are
+        drawn
     """
 
     def __init__(
-        self, binding: Binding, resolve: Callable[[Forward, FreeParameter], Ref | Array]
+        self,
+        binding: Binding,
+        resolve: Callable[[Forward, FreeParameter], Ref | Array],
+        observe: Callable[[Forward, Observed], Ref | None] = lambda forward, node: None,
     ) -> None:
         super().__init__(binding.evaluator, (), definitions(binding))
         self.evaluator = binding.evaluator
         self._free = {free.name: free for free in binding.free}
         self._resolve = resolve
+        self._observe = observe
         self._source = self._recorder.input(())
         self._given: list[Array] = []
 
@@ -71,6 +77,9 @@ class Forward(Lowering):
         drawn = isinstance(node, Observed) and id(node) not in self._aliases
         if drawn and not self._evaluator.is_constant(node):
             assert isinstance(node, Observed)
+            given = self._observe(self, node)
+            if given is not None:
+                return given
             return self.sample(node, node.distribution, self._evaluator.shape(node))
         return super()._lower_node(node)
 

@@ -127,6 +127,16 @@ class Affine(Wrapper):
         shifted = self.noncentered(np, self.dist.condition(x, given, known, *inner), loc, scale)
         return np.where(known, value, shifted)
 
+    def moments(self, event: tuple[int, ...], *params: Array) -> tuple[Array, Array] | None:
+        """Shift and stretch those of ``dist``."""
+        *inner, loc, scale = params
+        known = self.dist.moments(event, *inner)
+        if known is None:
+            return None
+        stretch = np.asarray(scale)[..., None]
+        mean = np.asarray(loc)[..., None] + stretch * known[0]
+        return mean, stretch[..., None] ** 2 * known[1]
+
     @property
     def has_center(self) -> bool:
         """Whether the distribution inside has a centre."""

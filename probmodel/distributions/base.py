@@ -260,6 +260,14 @@ class Distribution:
         """Return the centre of what `complete` draws from, which takes the same parameters."""
         return self.condition(self.center(value.shape, *params), value, known, *params)
 
+    def moments(self, event: tuple[int, ...], *params: Array) -> tuple[Array, Array] | None:
+        """Mean and covariance of the elements of normal values of shape ``event`` (NumPy).
+
+        (..., n) and (..., n, n) for n elements, batch axes first. None for other distributions,
+        and for those whose `condition` does not know how their elements depend on each other.
+        """
+        return None
+
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to and including ``x``: batch shape."""
         raise self._without(_CDF)

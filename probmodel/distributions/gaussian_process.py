@@ -183,6 +183,13 @@ class GaussianProcess(Distribution):
         completed = complete_normal(flat, given, mask, covariance, flat[0, ..., 0].size)
         return completed.reshape(value.shape)
 
+    def moments(self, event: tuple[int, ...], *params: Array) -> tuple[Array, Array]:
+        """Mean and covariance, the points of a grid in a row."""
+        mean, amplitude, length_scale, *coordinates = params
+        matrix = self._correlation(np.asarray(length_scale), coordinates).matrix()
+        square = np.asarray(amplitude)[..., None, None] ** 2
+        return np.asarray(mean)[..., None] + np.zeros(matrix.shape[-1]), square * matrix
+
     def prepared(self, known: Sequence[Any]) -> Summed:
         """Turn known kernel and mean into a precision matrix, unless axes factorise cheaply."""
         value, *params = known

@@ -109,6 +109,11 @@ class MvNormal(MatrixArguments):
 
         return complete_normal(free, value, known, covariance, value[0, ..., 0].size)
 
+    def moments(self, event: tuple[int, ...], *params: Array) -> tuple[Array, Array]:
+        """Mean and covariance."""
+        loc, matrix = params
+        return loc, self.forms["matrix"].covariance(matrix)
+
     def prepared(self, known: Sequence[Any]) -> Summed:
         """Turn a known matrix into a precision; value or mean must be known too."""
         value, loc, matrix = known

@@ -53,6 +53,7 @@ class Wrapper(Compound):
         self.dist = dist
         inner = {f"dist.{name}": spec for name, spec in dist.parameters.items()}
         self._take_form({**inner, **own}, dist.event_ndim, dist.discrete)
+        vars(self).update(sequential=dist.sequential)
         self.args = {**{f"dist.{name}": arg for name, arg in dist.args.items()}, **values}
 
     def anchors(self) -> dict[str, tuple[Any, tuple[int | None, ...]]]:

@@ -55,7 +55,7 @@ class Anchors:
         prior = free.declaration.prior
         if prior is None or not (anchors := prior.anchors()):
             return
-        old = self._fitted()
+        old = self.fitted()
         if old is None:
             return
         start = len(free.shape) - prior.event_ndim
@@ -68,10 +68,10 @@ class Anchors:
                     known = places[axis] >= 0
                     before = np.take(before, places[axis][known], axis=k)
                     now = np.compress(known, now, axis=k)
-            if not _same(before, now):
+            if not same(before, now):
                 raise _moved(free, name, [dims[axis] for axis in axes if axis is not None])
 
-    def _fitted(self) -> Binding | None:
+    def fitted(self) -> Binding | None:
         """Bind the model to the data of the fit; None if they are not there."""
         if not self._looked:
             self._looked = True
@@ -101,7 +101,8 @@ def _bound_again(binding: Binding, result: Any) -> Binding | None:
         return None
 
 
-def _same(before: Array, now: Array) -> bool:
+def same(before: Array, now: Array) -> bool:
+    """Whether two arrays of data are the same, up to how they were computed."""
     if before.shape != now.shape:
         return False
     size = float(np.max(np.abs(now), initial=0.0))

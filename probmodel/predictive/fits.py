@@ -115,8 +115,19 @@ class FromFit:
         self._binding = binding
         self._fit = fit
         self._new_groups = new_groups
-        self._anchors = Anchors(binding, fit.result)
+        self.anchors = Anchors(binding, fit.result)
         self.filled: list[str] = []  # parameters of which the fit does not know all elements
+
+    @property
+    def rows(self) -> int:
+        """Number of draws."""
+        return self._fit.rows
+
+    def at(self, binding: Binding, draw: bool = True) -> FromFit:
+        """Return the same for another binding; new elements are not drawn unless ``draw``."""
+        return FromFit(
+            binding, self._fit, self._new_groups if draw or self._new_groups != "draw" else None
+        )
 
     def __call__(self, forward: Forward, free: FreeParameter) -> Ref | Array:
         """Return the values of one parameter, its new elements filled in.
@@ -129,7 +140,7 @@ class FromFit:
         values = self._values(free)
         variable = self._variable(free)
         places = find_places(free, variable, values)
-        self._anchors.check(free, places, variable.dims)
+        self.anchors.check(free, places, variable.dims)
         known = np.ones((), dtype=bool)
         for place in places:
             known = known[..., None] & (place >= 0)

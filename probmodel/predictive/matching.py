@@ -49,7 +49,7 @@ def _along(free: FreeParameter, dim: str, size: int, labels: Array | None, old: 
     if labels is not None:
         labels = plain_labels(labels)
         given, known = _kind(labels), _kind(old)
-        places = _find(labels, old) if given == known else np.full(size, -1)
+        places = find_labels(labels, old)
         if numbered and (places < 0).all():
             raise _mismatch(
                 free, f"has labels along {dim!r} here and none in the fit",
@@ -78,8 +78,11 @@ def _kind(labels: Array) -> str:
     return _KINDS.get(labels.dtype.kind, "text")
 
 
-def _find(labels: Array, known: Array) -> Array:
+def find_labels(labels: Array, known: Array) -> Array:
     """Position of each label among the known ones, -1 where it is none of them."""
+    labels, known = plain_labels(labels), plain_labels(known)
+    if _kind(labels) != _kind(known):
+        return np.full(len(labels), -1)
     order = np.argsort(known, kind="stable")
     ranks = np.minimum(np.searchsorted(known[order], labels), len(known) - 1)
     found = order[ranks]

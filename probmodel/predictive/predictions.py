@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from probmodel.arguments import seed_sequence
 from probmodel.density.forward import Forward
+from probmodel.density.reference import Ref
 from probmodel.errors import DataError, SamplingWarning
 from probmodel.model import Model
 from probmodel.model.binding import Binding, redrawn
+from probmodel.model.declarations import Observed
 from probmodel.predictive.fits import Fit, FromFit, deterministic_names
 from probmodel.predictive.models import (
     binding_of,
@@ -21,6 +23,7 @@ from probmodel.predictive.models import (
     dims_of,
     observed_names,
 )
+from probmodel.predictive.processes import Observations
 from probmodel.predictive.unheeded import unheeded
 from probmodel.results.arviz_object import data_group
 from probmodel.results.attributes import library_attributes, seed_attributes
@@ -78,7 +81,8 @@ def predict(
     """Predict at new data: draw what the model observes there, for every posterior draw.
 
     Parameters of the fit are matched to those of ``model`` by name; along dims that have labels by
-    label, along others by position.
+    label, along others by position. New points of an observed process (`MvNormal`,
+    `GaussianProcess`) are drawn given what was observed at those of the fit.
 
     Parameters
     ----------
@@ -108,13 +112,15 @@ def predict(
     DataError
         If parameters or labels do not match, or a name is unknown.
     ModelError
-        If ``model`` is no bound model, or new elements cannot be drawn.
+        If ``model`` is no bound model, or new elements cannot be drawn, or not given those that
+        the fit observed.
 
     Warns
     -----
     SamplingWarning
         If a longer observed series is predicted, which starts anew and does not go on from the
-        observed one; or if new elements have data, which are not looked at.
+        observed one; if new elements have data, which are not looked at; or if the fit does not
+        hold the data of an observed process.
     """
     bound = binding_of(model)
     binding = redrawn(bound)
@@ -127,8 +133,10 @@ def predict(
     draws = Fit(fit)
     sequence = seed_sequence(seed)
     parameters = FromFit(binding, draws, new_groups)
-    arrays = _run(binding, draws, parameters, names, sequence)
-    for message in unheeded(bound, draws, names, parameters.filled):
+    observations = Observations(binding, parameters, sequence)
+    arrays = _run(binding, draws, parameters, names, sequence, observations)
+    missed = unheeded(bound, draws, names, parameters.filled)
+    for message in (*observations.warnings, *missed):
         warnings.warn(message, SamplingWarning, stacklevel=2)
     groups = {
         "predictions": draws.group(binding.dimensions.coords, arrays, **seed_attributes(sequence))
@@ -185,9 +193,10 @@ def _run(
     parameters: FromFit,
     names: Sequence[str],
     seed: np.random.SeedSequence,
+    observe: Callable[[Forward, Observed], Ref | None] = lambda forward, node: None,
 ) -> dict[str, tuple[tuple[str, ...], Array]]:
     """Compute named quantities of a model for every draw of a fit: dims and (rows, *shape)."""
-    forward = Forward(binding, parameters)
+    forward = Forward(binding, parameters, observe)
     outputs = {name: forward.lower(binding.declarations[name]) for name in names}
     drawn = forward.plan(outputs).run(np.random.default_rng(seed), fit.rows)
     return {name: (dims_of(binding, name), values) for name, values in drawn.items()}

@@ -10,6 +10,8 @@ from probmodel.model.binding import Binding
 from probmodel.model.declarations import Observed
 from probmodel.model.graph import dependencies, reachable
 from probmodel.predictive.fits import Fit
+from probmodel.predictive.matching import find_labels
+from probmodel.predictive.models import dims_of
 from probmodel.results.arviz_object import group, group_names
 
 
@@ -30,7 +32,7 @@ def unheeded(
 
 
 def _new_series(binding: Binding, fit: Fit, names: Sequence[str]) -> Iterator[str]:
-    """Observed series that are longer than in the fit."""
+    """Observed series that are longer than in the fit, or have other times."""
     observed = (
         group(fit.result, "observed_data") if "observed_data" in group_names(fit.result) else {}
     )
@@ -44,7 +46,10 @@ def _new_series(binding: Binding, fit: Fit, names: Sequence[str]) -> Iterator[st
             continue
         length = binding.evaluator.shape(declaration)[axis]
         before = np.shape(observed[name])[axis]
-        if length > before:
+        labels = binding.dimensions.coords.get(dims_of(binding, name)[axis])
+        times = observed[name].dims[axis]
+        known = np.asarray(observed[name].coords.get(times, np.arange(before)))
+        if length > before or (labels is not None and (find_labels(labels, known) < 0).any()):
             yield (
                 f"predict: {name!r} is a new series of {length} values from its start, not the "
                 f"observed one of {before} values gone on. To forecast, declare "

@@ -41,6 +41,11 @@ def test_a_longer_observed_series_is_no_forecast(series):
         predict(Series(coords={"day": range(20)}), series, seed=1)
 
 
+def test_an_observed_series_at_new_times_is_no_forecast(series):
+    with pytest.warns(SamplingWarning, match=r"'y' is a new series of 5 values"):
+        predict(Series(coords={"day": range(12, 17)}), series, seed=1)
+
+
 def test_a_series_of_the_same_length_is_a_replicate(series):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
