@@ -206,7 +206,7 @@ defvjp(
 def _logaddexp_with_vjp(argnums: Sequence[int], a: Array, b: Array) -> Any:
     gap = np.subtract(a, b)
     first = gap >= 0.0
-    np.negative(np.abs(gap, out=gap), out=gap)
+    np.copysign(gap, -1.0, out=gap)
     ratio = np.fmin(np.exp(gap, out=gap), 1.0, out=gap)  # 1 for two equal infinities
     value = np.log1p(ratio)
     value += np.maximum(a, b)

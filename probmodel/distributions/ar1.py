@@ -289,7 +289,7 @@ def _slope(start: Array, e: Array, phi: Array, precision: Array) -> Array:
     ahead = phi * behind
     slope = np.empty(behind.shape)
     np.subtract(ahead.reshape(-1)[1:], behind.reshape(-1)[:-1], out=slope.reshape(-1)[:-1])
-    np.negative(behind[..., -1], out=slope[..., -1])
+    slope[..., -1] = -behind[..., -1]
     return slope
 
 

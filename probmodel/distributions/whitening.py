@@ -131,7 +131,7 @@ class FixedGaussian:
         logp = self.constant - 0.5 * np.vecdot(rows, dual)
         if len(logp) != len(x):
             logp = logp.reshape(len(x), -1).sum(axis=1)
-        return logp, [np.negative(dual, out=dual).reshape(x.shape)] * len(wanted)
+        return logp, [np.multiply(dual, -1.0, out=dual).reshape(x.shape)] * len(wanted)
 
 
 def well_conditioned(root: Array) -> bool:

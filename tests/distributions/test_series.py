@@ -289,3 +289,13 @@ def test_impossible_constants_are_refused(dist, message):
 
     with pytest.raises(ModelError, match=message):
         Impossible(n=1, y=np.zeros(9))
+
+
+@pytest.mark.parametrize("n", range(1, 18))
+def test_slopes_of_ar1_at_the_last_time(n):
+    """By hand; eight times of several chains once took the last of another chain."""
+    rng = np.random.default_rng(n)
+    y, phi = rng.standard_normal((3, n)), np.array([0.5, -0.3, 0.9])
+    _, (slope,) = d.AR1(0.5, 1.0).summed([0], y, phi, np.full(3, 2.0), np.zeros(3))
+    last = y[:, -1] - phi * y[:, -2] if n > 1 else (1.0 - phi**2) * y[:, 0]
+    np.testing.assert_allclose(slope[:, -1], -last / 4.0, rtol=1e-14)
