@@ -12,7 +12,7 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.bernoulli_logit import BernoulliLogit
 from probmodel.distributions.domain import where_valid
-from probmodel.special import xlog1py, xlogy
+from probmodel.special import ratio, xlog1py, xlogy
 from probmodel.types import Array
 
 
@@ -54,13 +54,13 @@ class Bernoulli(Distribution):
         (p,) = params
         return (
             lambda: xp.log(p) - xp.log1p(-p),
-            lambda: value / p - (1.0 - value) / (1.0 - p),
+            lambda: ratio(value, p) - ratio(1.0 - value, 1.0 - p),
         )
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
-        """Information on ``p``; without bound towards certainty."""
+        """Information on ``p``; without bound towards certainty, which itself has none."""
         (p,) = params
-        return {("p", "p"): lambda: 1.0 / (p * (1.0 - p))}
+        return {("p", "p"): lambda: ratio(1.0, p * (1.0 - p))}
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw zeros and ones of shape ``shape``."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probmodel.constraints import IntegerInterval, Positive
+from probmodel.constraints import IntegerInterval, NonNegative
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.binomial_logit import log_binomial_coefficient
@@ -28,8 +28,9 @@ class BetaBinomial(Distribution):
     Parameters
     ----------
     n : number of trials, a whole number
-    alpha : first shape :math:`\alpha > 0`
-    beta : second shape :math:`\beta > 0`; the mean is :math:`n \alpha / (\alpha + \beta)`
+    alpha : first shape :math:`\alpha \ge 0`
+    beta : second shape :math:`\beta \ge 0`; the mean is :math:`n \alpha / (\alpha + \beta)`. Of one
+        shape zero the count is none or all; both cannot be zero.
 
     Notes
     -----
@@ -39,8 +40,8 @@ class BetaBinomial(Distribution):
 
     parameters: ClassVar = {
         "n": Parameter(IntegerInterval(0, None)),
-        "alpha": Parameter(Positive()),
-        "beta": Parameter(Positive()),
+        "alpha": Parameter(NonNegative()),
+        "beta": Parameter(NonNegative()),
     }
     discrete = True
 
@@ -51,8 +52,8 @@ class BetaBinomial(Distribution):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without the binomial coefficient: batch shape."""
         n, alpha, beta = params
-        alpha = where_valid(xp, alpha > 0, alpha)
-        beta = where_valid(xp, beta > 0, beta)
+        alpha = where_valid(xp, alpha >= 0, alpha)
+        beta = where_valid(xp, (beta >= 0) & (alpha + beta > 0), beta)
         ways = log_rising(alpha, value) + log_rising(beta, n - value)
         return ways - log_rising(alpha + beta, n)
 
@@ -104,7 +105,8 @@ class BetaBinomial(Distribution):
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw counts of shape ``shape``."""
-        n, alpha, beta = params
-        return np.asarray(
-            rng.binomial(np.asarray(n).astype(np.int64), rng.beta(alpha, beta, shape))
-        )
+        n, alpha, beta = (np.asarray(p) for p in params)
+        never, always = alpha == 0, beta == 0
+        p = rng.beta(np.where(never, 1.0, alpha), np.where(always, 1.0, beta), shape)
+        p = np.where(never, 0.0, np.where(always, 1.0, p))
+        return np.asarray(rng.binomial(n.astype(np.int64), p))

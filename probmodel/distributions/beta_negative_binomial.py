@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probmodel.constraints import IntegerInterval, Positive
+from probmodel.constraints import IntegerInterval, NonNegative, Positive
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter, Thunk
 from probmodel.distributions.domain import where_valid
@@ -25,9 +25,9 @@ class BetaNegativeBinomial(Distribution):
 
     Parameters
     ----------
-    r : number of successes :math:`r > 0`, which need not be whole
+    r : number of successes :math:`r \ge 0`, which need not be whole
     alpha : first shape :math:`\alpha > 0`; the tail falls like :math:`y^{-\alpha - 1}`
-    beta : second shape :math:`\beta > 0`; the mean is :math:`r \beta / (\alpha - 1)`
+    beta : second shape :math:`\beta \ge 0`; the mean is :math:`r \beta / (\alpha - 1)`
 
     Notes
     -----
@@ -36,9 +36,9 @@ class BetaNegativeBinomial(Distribution):
     """
 
     parameters: ClassVar = {
-        "r": Parameter(Positive()),
+        "r": Parameter(NonNegative()),
         "alpha": Parameter(Positive()),
-        "beta": Parameter(Positive()),
+        "beta": Parameter(NonNegative()),
     }
     discrete = True
 
@@ -48,7 +48,10 @@ class BetaNegativeBinomial(Distribution):
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without ``-log(y!)``: batch shape."""
-        r, alpha, beta = (where_valid(xp, p > 0, p) for p in params)
+        r, alpha, beta = params
+        r = where_valid(xp, r >= 0, r)
+        alpha = where_valid(xp, alpha > 0, alpha)
+        beta = where_valid(xp, beta >= 0, beta)
         ways = log_rising(r, value) + log_rising(beta, value) + log_rising(alpha, r)
         return ways - log_rising(alpha + beta, r + value)
 

@@ -12,7 +12,7 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.binomial_logit import BinomialLogit, log_binomial_coefficient
 from probmodel.distributions.domain import where_valid
-from probmodel.special import xlog1py, xlogy
+from probmodel.special import ratio, xlog1py, xlogy
 from probmodel.types import Array
 
 
@@ -59,13 +59,13 @@ class Binomial(Distribution):
         return (
             lambda: xp.log(p) - xp.log1p(-p) + 0.0 * n,
             lambda: xp.log1p(-p) + 0.0 * value,
-            lambda: value / p - (n - value) / (1.0 - p),
+            lambda: ratio(value, p) - ratio(n - value, 1.0 - p),
         )
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
-        """Information on ``p``; without bound towards certainty."""
+        """Information on ``p``; without bound towards certainty, which itself has none."""
         n, p = params
-        return {("p", "p"): lambda: n / (p * (1.0 - p))}
+        return {("p", "p"): lambda: ratio(n, p * (1.0 - p))}
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw counts of shape ``shape``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import is_integer
 from probmodel.distributions.sums import reduce_to, row_sum
-from probmodel.special import betaln, expit, log1p_exp, softplus_and_expit
+from probmodel.special import betaln, expit, log1p_exp, log_expit, logistic, product
 from probmodel.types import Array
 
 
@@ -42,7 +43,7 @@ class BinomialLogit(Distribution):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without the binomial coefficient: batch shape."""
         n, logit = params
-        return value * logit - n * log1p_exp(logit)
+        return product(value, log_expit(logit)) + product(n - value, log_expit(-logit))
 
     def log_base(self, value: Array, *params: Any) -> Any:
         """Return the log binomial coefficient, or minus infinity for impossible counts."""
@@ -54,7 +55,7 @@ class BinomialLogit(Distribution):
         return (
             lambda: logit,
             lambda: -log1p_exp(logit),
-            lambda: value - n * expit(logit),
+            lambda: value * expit(-logit) - (n - value) * expit(logit),
         )
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
@@ -72,11 +73,14 @@ class BinomialLogit(Distribution):
     ) -> tuple[Array, list[Array]]:
         """Sum of `log_kernel` per chain, with partials, from one exponential."""
         n, logit = params
-        softplus, p = softplus_and_expit(logit)
-        terms = value * logit - n * softplus
+        failures = n - value
+        softplus, softplus_negative, p, q = logistic(logit)
+        terms = value * softplus_negative + failures * softplus
         batch = terms.shape
-        logp = row_sum(terms, batch)
-        slopes = (lambda: logit, lambda: -softplus, lambda: value - n * p)
+        logp = -row_sum(terms, batch)
+        if not isfinite(np.dot(logp, logp)):  # success or failure may be certain
+            logp = row_sum(self.log_kernel(np, value, n, logit), batch)
+        slopes = (lambda: logit, lambda: -softplus, lambda: value * q - failures * p)
         args = (value, n, logit)
         return logp, [reduce_to(args[i], slopes[i](), batch, 0) for i in wanted]
 

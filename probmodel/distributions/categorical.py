@@ -12,7 +12,7 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter, Thunk
 from probmodel.distributions.categorical_logit import categories, indicators
 from probmodel.distributions.domain import SUM_TOLERANCE, where_valid
-from probmodel.special import xlogy
+from probmodel.special import ratio, xlogy
 from probmodel.types import Array
 
 
@@ -50,7 +50,7 @@ class Categorical(Distribution):
         """Return derivatives with respect to value (none: zero) and probabilities."""
         (p,) = params
         chosen, _ = indicators(value, p.shape[-1])
-        return (lambda: np.zeros(np.shape(value)), lambda: chosen / p)
+        return (lambda: np.zeros(np.shape(value)), lambda: ratio(chosen, p))
 
     def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:
         """Quadratic form of the information on the probabilities, as if free: batch shape."""

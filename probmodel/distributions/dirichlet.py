@@ -73,6 +73,7 @@ class Dirichlet(Distribution):
         (alpha,) = params
         # In logarithms, G(a) = G(a + 1) U^(1/a): small shapes would underflow otherwise.
         log_gammas = np.log(rng.standard_gamma(np.add(alpha, 1.0), shape))
-        log_gammas = log_gammas - rng.standard_exponential(shape) / alpha
+        with np.errstate(divide="ignore"):  # an element of concentration zero is zero
+            log_gammas = log_gammas - rng.standard_exponential(shape) / alpha
         gammas = np.exp(log_gammas - log_gammas.max(axis=-1, keepdims=True))
         return np.asarray(gammas / gammas.sum(axis=-1, keepdims=True))

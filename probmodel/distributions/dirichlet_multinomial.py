@@ -7,13 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probmodel.constraints import IntegerInterval, Positive
+from probmodel.constraints import IntegerInterval, NonNegative
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter, Thunk
-from probmodel.distributions.counts import CountVector, draw_counts, log_impossible
+from probmodel.distributions.counts import CountVector, draw_counts, log_multinomial_coefficient
 from probmodel.distributions.dirichlet import Dirichlet
 from probmodel.distributions.domain import where_valid
-from probmodel.special import betaln, digamma
+from probmodel.special import digamma
+from probmodel.special.counts import log_rising, rising_slope
 from probmodel.types import Array
 
 
@@ -26,7 +27,7 @@ class DirichletMultinomial(Distribution):
     Parameters
     ----------
     n : number of trials, a whole number: what the counts add up to
-    concentration : :math:`\alpha_k > 0`, (K,)
+    concentration : :math:`\alpha_k \ge 0`, (K,), not all zero; where it is zero, so is the count
 
     Notes
     -----
@@ -37,7 +38,7 @@ class DirichletMultinomial(Distribution):
 
     parameters: ClassVar = {
         "n": Parameter(IntegerInterval(0, None)),
-        "concentration": Parameter(Positive(), event_ndim=1),
+        "concentration": Parameter(NonNegative(), event_ndim=1),
     }
     event_ndim = 1
     discrete = True
@@ -47,37 +48,28 @@ class DirichletMultinomial(Distribution):
         return CountVector(self.args["n"])
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
-        """Log probability: batch shape."""
+        """Log probability without the multinomial coefficient: batch shape."""
         n, alpha = params
-        alpha = where_valid(xp, alpha > 0, alpha)
-        own = xp.sum(_log_coefficient(xp, alpha, value), axis=-1)
-        return own - _log_coefficient(xp, xp.sum(alpha, axis=-1), n)
+        total = xp.sum(where_valid(xp, alpha >= 0, alpha), axis=-1)
+        total = where_valid(xp, total > 0, total)
+        return xp.sum(log_rising(alpha, value), axis=-1) - log_rising(total, n)
 
     def log_base(self, value: Array, *params: Any) -> Any:
-        """Minus infinity for impossible counts."""
-        return log_impossible(params[0], value)
+        """Return the log multinomial coefficient, or minus infinity for impossible counts."""
+        return log_multinomial_coefficient(params[0], value)
 
     def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
         """Return derivatives in value and ``n`` (as if they were real) and concentration."""
         n, alpha = params
         total = xp.sum(alpha, axis=-1)
 
-        def slope_in_concentration() -> Any:
-            of_total = digamma(total + n) - digamma(total)
-            return digamma(alpha + value) - digamma(alpha) - of_total[..., None]
-
         return (
-            lambda: digamma(alpha + value) - digamma(value + 1.0),
-            lambda: digamma(n + 1.0) - digamma(total + n),
-            slope_in_concentration,
+            lambda: digamma(alpha + value),
+            lambda: -digamma(total + n),
+            lambda: rising_slope(alpha, value) - rising_slope(total, n)[..., None],
         )
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw vectors of counts: ``shape`` ends with their length."""
         n, alpha = params
         return draw_counts(rng, shape, n, Dirichlet(alpha).sample(rng, shape, alpha))
-
-
-def _log_coefficient(xp: Any, a: Any, y: Any) -> Any:
-    """Log of "y + a - 1 choose y": a beta function, which stays accurate for large ``a``."""
-    return -xp.log(a + y) - betaln(a, y + 1.0)

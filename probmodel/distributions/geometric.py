@@ -11,7 +11,7 @@ from probmodel.constraints import IntegerInterval, UnitInterval
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import is_integer, where_valid
-from probmodel.special import xlog1py
+from probmodel.special import ratio, where, xlog1py
 from probmodel.special.counts import LARGEST_COUNT, log_one_minus_exp
 from probmodel.types import Array
 
@@ -51,12 +51,12 @@ class Geometric(Distribution):
     def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
         """Return derivatives of `log_kernel` with respect to value and ``p``."""
         (p,) = params
-        return (lambda: xp.log1p(-p), lambda: 1.0 / p - value / (1.0 - p))
+        return (lambda: xp.log1p(-p), lambda: ratio(1.0, p) - ratio(value, 1.0 - p))
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
-        """Information on ``p``; without bound towards zero and one."""
+        """Information on ``p``; without bound towards zero and one, which have none."""
         (p,) = params
-        return {("p", "p"): lambda: 1.0 / (p * p * (1.0 - p))}
+        return {("p", "p"): lambda: ratio(1.0, p * p * (1.0 - p))}
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw counts of shape ``shape``: exponential waiting times, rounded down."""
@@ -67,7 +67,12 @@ class Geometric(Distribution):
 
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of counts up to ``x``."""
-        return log_one_minus_exp(xp, self.log_ccdf(xp, x, *params))
+        (p,) = params
+        more = self.log_ccdf(xp, x, p)
+        # Where failures are rare their power is taken itself: its slope is finite at p = 1 too.
+        rare = more < -1.0
+        powers = (1.0 - where(rare, p, 0.5)) ** where(rare, xp.floor(x) + 1.0, 1.0)
+        return where(rare, xp.log1p(-powers), log_one_minus_exp(xp, where(rare, -1.0, more)))
 
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of counts above ``x``."""

@@ -11,7 +11,7 @@ from probmodel.distributions.base import Thunk
 from probmodel.distributions.wrapper import with_event
 from probmodel.distributions.zeros import WithZeros
 from probmodel.errors import ModelError
-from probmodel.special import inverse_expm1, log1m_exp, where
+from probmodel.special import inverse_expm1, log1m_exp, ratio, where
 from probmodel.types import Array
 
 _TRIES = 1000
@@ -26,7 +26,7 @@ class Hurdle(WithZeros):
     ----------
     p : probability of zero, :math:`0 \le p \le 1`
     dist : a distribution :math:`f` of counts or of real numbers; for these :math:`f(0)` counts as
-        zero in the denominator
+        zero in the denominator. Where :math:`f` has zeros alone, what is not zero is impossible.
 
     Notes
     -----
@@ -54,7 +54,9 @@ class Hurdle(WithZeros):
         inner, p = self._split(xp, params)
         other = xp.log1p(-p) + self.dist.log_kernel(xp, self._nonzero(value), *inner)
         if self.discrete:
-            other = other - log1m_exp(-self._log_mass_at_zero(xp, inner))
+            at_zero = self._log_mass_at_zero(xp, inner)
+            # A distribution of nothing but zeros has no other values to divide the rest among.
+            other = other - log1m_exp(-where(at_zero == 0.0, -np.inf, at_zero))
         # What makes the distribution invalid has no density at zero either.
         invalid = where(xp.isnan(other), other, 0.0)
         return where(value == 0, xp.log(p) + invalid, other)
@@ -77,7 +79,7 @@ class Hurdle(WithZeros):
                 )
                 for a, b, e in zip(at_zero, slopes, self.dist.event_ndims[1:], strict=True)
             ),
-            lambda: where(zero, 1.0 / p, -1.0 / (1.0 - p)),
+            lambda: where(zero, ratio(1.0, p), -ratio(1.0, 1.0 - p)),
         )
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:

@@ -12,7 +12,7 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter, Thunk
 from probmodel.distributions.counts import CountVector, draw_counts, log_multinomial_coefficient
 from probmodel.distributions.domain import where_valid
-from probmodel.special import where, xlogy
+from probmodel.special import ratio, xlogy
 from probmodel.types import Array
 
 # How far from one the probabilities may add up to, as rounding leaves them.
@@ -65,8 +65,7 @@ class Multinomial(Distribution):
         return (
             lambda: xp.log(p) + 0.0 * value,
             lambda: 0.0 * n,
-            # What never occurred says nothing against a probability of zero.
-            lambda: where(value > 0, value / where(value > 0, p, 1.0), 0.0),
+            lambda: ratio(value, p),
         )
 
     def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probmodel.constraints import IntegerInterval, Positive
+from probmodel.constraints import IntegerInterval, NonNegative, Positive
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import where_valid
@@ -25,7 +25,7 @@ class NegativeBinomial(Distribution):
 
     Parameters
     ----------
-    alpha : shape :math:`\alpha > 0` of the rate
+    alpha : shape :math:`\alpha \ge 0` of the rate; of shape zero the count is zero
     beta : inverse scale :math:`\beta > 0` of the rate; the mean is :math:`\alpha / \beta`
 
     Notes
@@ -34,7 +34,7 @@ class NegativeBinomial(Distribution):
     batch element. `NegativeBinomial2` is the same by mean and dispersion.
     """
 
-    parameters: ClassVar = {"alpha": Parameter(Positive()), "beta": Parameter(Positive())}
+    parameters: ClassVar = {"alpha": Parameter(NonNegative()), "beta": Parameter(Positive())}
     discrete = True
 
     def support(self) -> Constraint:
@@ -44,7 +44,7 @@ class NegativeBinomial(Distribution):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without ``-log(y!)``: batch shape."""
         alpha, beta = params
-        alpha = where_valid(xp, alpha > 0, alpha)
+        alpha = where_valid(xp, alpha >= 0, alpha)
         beta = where_valid(xp, beta > 0, beta)
         return log_rising(alpha, value) - alpha * xp.log1p(1.0 / beta) - value * xp.log1p(beta)
 

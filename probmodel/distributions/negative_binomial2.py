@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probmodel.constraints import IntegerInterval, Positive
+from probmodel.constraints import IntegerInterval, NonNegative, Positive
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import is_integer, where_valid
 from probmodel.distributions.negative_binomial2_log import NegativeBinomial2Log
-from probmodel.special import betaln, digamma, xlogy
+from probmodel.special import betaln, digamma, ratio, xlogy
 from probmodel.types import Array
 
 
@@ -24,7 +24,7 @@ class NegativeBinomial2(Distribution):
 
     Parameters
     ----------
-    mu : mean :math:`\mu > 0`
+    mu : mean :math:`\mu \ge 0`
     phi : precision :math:`\phi > 0`; the variance is :math:`\mu + \mu^2 / \phi`
 
     Notes
@@ -33,7 +33,7 @@ class NegativeBinomial2(Distribution):
     batch element. Of a log mean, `NegativeBinomial2Log` is the stable and faster form.
     """
 
-    parameters: ClassVar = {"mu": Parameter(Positive()), "phi": Parameter(Positive())}
+    parameters: ClassVar = {"mu": Parameter(NonNegative()), "phi": Parameter(Positive())}
     link_forms: ClassVar = {("mu", "exp"): NegativeBinomial2Log}
     discrete = True
 
@@ -47,7 +47,7 @@ class NegativeBinomial2(Distribution):
         The binomial coefficient is a beta function, which stays accurate for large ``phi``.
         """
         mu, phi = params
-        mu = where_valid(xp, mu > 0, mu)
+        mu = where_valid(xp, mu >= 0, mu)
         phi = where_valid(xp, phi > 0, phi)
         coefficient = -xp.log(value + phi) - betaln(phi, value + 1.0)
         return coefficient + xlogy(value, mu / (mu + phi)) - phi * xp.log1p(mu / phi)
@@ -68,12 +68,12 @@ class NegativeBinomial2(Distribution):
             gammas = digamma(value + phi) - digamma(phi)
             return gammas - xp.log1p(mu / phi) + (mu - value) / total
 
-        return (slope_in_value, lambda: (value / mu - 1.0) * phi / total, slope_in_phi)
+        return (slope_in_value, lambda: (ratio(value, mu) - 1.0) * phi / total, slope_in_phi)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the mean: that on the precision, orthogonal to it, is an infinite sum."""
         mu, phi = params
-        return {("mu", "mu"): lambda: phi / (mu + phi) / mu}
+        return {("mu", "mu"): lambda: ratio(phi / (mu + phi), mu)}
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw counts of shape ``shape``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from probmodel.distributions.base import Distribution, InformationMatrix, Parame
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.poisson_log import count_base
 from probmodel.distributions.sums import reduce_to, row_sum
-from probmodel.special import digamma, expit, log1p_exp, softplus_and_expit
+from probmodel.special import digamma, expit, log1p_exp, logistic, product
 from probmodel.special.counts import log_rising, poisson_counts, rising_slope
 from probmodel.types import Array
 
@@ -26,7 +27,7 @@ class NegativeBinomial2Log(Distribution):
 
     Parameters
     ----------
-    eta : logarithm :math:`\eta` of the mean :math:`\mu`
+    eta : logarithm :math:`\eta` of the mean :math:`\mu`; minus infinity is that of a mean of zero
     phi : precision :math:`\phi > 0`; the variance is :math:`\mu + \mu^2 / \phi`
 
     Notes
@@ -47,7 +48,7 @@ class NegativeBinomial2Log(Distribution):
         eta, phi = params
         phi = where_valid(xp, phi > 0, phi)
         t = eta - xp.log(phi)
-        return log_rising(phi, value) + value * t - (value + phi) * log1p_exp(t)
+        return log_rising(phi, value) - product(value, log1p_exp(-t)) - phi * log1p_exp(t)
 
     def log_base(self, value: Array, *params: Any) -> Any:
         """Return ``-log(y!)``, or minus infinity for what is no count."""
@@ -59,13 +60,12 @@ class NegativeBinomial2Log(Distribution):
         t = eta - xp.log(phi)
 
         def slope_in_phi() -> Any:
-            share = expit(t)
-            mixed = share - (value / phi) * (1.0 - share) - log1p_exp(t)
-            return rising_slope(phi, value) + mixed
+            excess = (value / phi) * expit(-t) - expit(t)
+            return rising_slope(phi, value) - log1p_exp(t) - excess
 
         return (
-            lambda: digamma(value + phi) + t - log1p_exp(t),
-            lambda: value - (value + phi) * expit(t),
+            lambda: digamma(value + phi) - log1p_exp(-t),
+            lambda: value * expit(-t) - phi * expit(t),
             slope_in_phi,
         )
 
@@ -92,17 +92,20 @@ class NegativeBinomial2Log(Distribution):
         """Sum of `log_kernel` per chain, with partials, from one exponential."""
         eta, phi = params
         t = eta - np.log(phi)
-        softplus, share = softplus_and_expit(t)
-        terms = log_rising(phi, value) + value * t - (value + phi) * softplus
+        softplus, softplus_negative, share, rest = logistic(t)
+        terms = log_rising(phi, value) - value * softplus_negative - phi * softplus
         batch = terms.shape
-        in_eta = value - (value + phi) * share
+        logp = row_sum(terms, batch)
+        if not isfinite(np.dot(logp, logp)):  # some mean may be zero
+            logp = row_sum(self.log_kernel(np, value, eta, phi), batch)
+        in_eta = value * rest - phi * share
         slopes = (
-            lambda: digamma(value + phi) + t - softplus,
+            lambda: digamma(value + phi) - softplus_negative,
             lambda: in_eta,
             lambda: rising_slope(phi, value) - softplus - in_eta / phi,
         )
         args = (value, eta, phi)
-        return row_sum(terms, batch), [reduce_to(args[i], slopes[i](), batch, 0) for i in wanted]
+        return logp, [reduce_to(args[i], slopes[i](), batch, 0) for i in wanted]
 
 
 class _FixedCounts:
@@ -130,10 +133,12 @@ class _FixedCounts:
         if eta.shape[1:] != self.value.shape or not chains or not usable:
             return self.general.summed(wanted, value, eta, phi)
         t = eta - np.log(phi)
-        softplus, share = softplus_and_expit(t)
-        total = self.value + phi
-        in_eta = self.value - total * share
-        logp = np.add.reduce((self.value * t - total * softplus).reshape(chains, -1), axis=1)
+        softplus, softplus_negative, share, rest = logistic(t)
+        in_eta = self.value * rest - phi * share
+        terms = self.value * softplus_negative + phi * softplus
+        logp = -np.add.reduce(terms.reshape(chains, -1), axis=1)
+        if not isfinite(np.dot(logp, logp)):
+            return self.general.summed(wanted, value, eta, phi)
         if self.constant is not None:
             return logp + self.constant, [in_eta for _ in wanted]
         column = phi.reshape(chains, 1)

@@ -17,7 +17,7 @@ from probmodel.distributions.poisson_log import (
     poisson_log_ccdf,
     poisson_log_cdf,
 )
-from probmodel.special import xlogy
+from probmodel.special import ratio, xlogy
 from probmodel.types import Array
 
 
@@ -57,12 +57,12 @@ class Poisson(Distribution):
     def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
         """Return derivatives of `log_kernel` with respect to value and rate."""
         (rate,) = params
-        return (lambda: xp.log(rate), lambda: value / rate - 1.0)
+        return (lambda: xp.log(rate), lambda: ratio(value, rate) - 1.0)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
-        """Information on the rate; without bound towards zero."""
+        """Information on the rate; without bound towards zero, which has none."""
         (rate,) = params
-        return {("rate", "rate"): lambda: 1.0 / rate}
+        return {("rate", "rate"): lambda: ratio(1.0, rate)}
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw counts of shape ``shape``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Summed, Thunk
 from probmodel.distributions.domain import is_integer
 from probmodel.distributions.sums import reduce_to, row_sum
-from probmodel.special import gammainc, gammaincc, gammaln, where
+from probmodel.special import gammainc, gammaincc, gammaln, product, where
 from probmodel.types import Array
 
 
@@ -23,7 +24,7 @@ class PoissonLog(Distribution):
 
     Parameters
     ----------
-    log_rate : logarithm :math:`\eta` of the mean
+    log_rate : logarithm :math:`\eta` of the mean; minus infinity is that of a rate of zero
 
     Notes
     -----
@@ -41,7 +42,7 @@ class PoissonLog(Distribution):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without ``-log(y!)``: batch shape."""
         (log_rate,) = params
-        return value * log_rate - xp.exp(log_rate)
+        return product(value, log_rate) - xp.exp(log_rate)
 
     def log_base(self, value: Array, *params: Any) -> Any:
         """Return ``-log(y!)``, or minus infinity for what is no count."""
@@ -89,6 +90,8 @@ class PoissonLog(Distribution):
         terms -= rate
         batch = terms.shape
         logp = row_sum(terms, batch)
+        if not isfinite(np.dot(logp, logp)):  # some rate may be zero
+            logp = row_sum(self.log_kernel(np, value, log_rate), batch)
         args = (log_rate, value - rate) if wanted else ()
         return logp, [reduce_to((value, log_rate)[i], args[i], batch, 0) for i in wanted]
 
@@ -111,6 +114,8 @@ class _FixedCounts:
         chains = len(rate)
         total = np.add.reduce(rate.reshape(chains, -1), axis=1)
         logp = log_rate.reshape(chains, -1) @ self.flat - total
+        if not isfinite(np.dot(logp, logp)):
+            return self.general.summed(wanted, value, log_rate)
         return logp, [self.value - rate] if wanted else []
 
 
@@ -131,5 +136,6 @@ def poisson_log_cdf(xp: Any, x: Any, rate: Any) -> Any:
 def poisson_log_ccdf(xp: Any, x: Any, rate: Any) -> Any:
     """Log probability of Poisson counts above ``x``; zero below zero."""
     count = xp.floor(x)
-    inside = xp.log(gammainc(xp.maximum(count, 0.0) + 1.0, rate))
+    # Below zero any rate will do: of a rate of zero the slope of the logarithm has no bound.
+    inside = xp.log(gammainc(xp.maximum(count, 0.0) + 1.0, where(count >= 0, rate, 1.0)))
     return where(count >= 0, inside, 0.0)

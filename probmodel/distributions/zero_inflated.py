@@ -12,7 +12,7 @@ from probmodel.distributions.domain import where_inside
 from probmodel.distributions.wrapper import with_event
 from probmodel.distributions.zeros import WithZeros
 from probmodel.errors import ModelError
-from probmodel.special import where
+from probmodel.special import ratio, where
 from probmodel.types import Array
 
 
@@ -77,7 +77,7 @@ class ZeroInflated(WithZeros):
                 lambda a=a, b=b, e=e: where(with_event(zero, e), with_event(share, e) * a(), b())
                 for a, b, e in zip(slopes, other, self.dist.event_ndims[1:], strict=True)
             ),
-            lambda: where(zero, -xp.expm1(at_zero) * xp.exp(-log_zero), -1.0 / (1.0 - p)),
+            lambda: where(zero, -xp.expm1(at_zero) * xp.exp(-log_zero), -ratio(1.0, 1.0 - p)),
         )
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:

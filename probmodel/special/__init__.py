@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from math import factorial, pi, sqrt
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import autograd.numpy as anp
 import numpy as np
@@ -170,6 +170,29 @@ def xlog1py(x: Any, y: Any) -> Any:
 
 
 @differentiable
+def ratio(x: Any, y: Any) -> Any:
+    """``x / y`` for ``y >= 0``, zero where ``y`` is zero.
+
+    That is the slope of ``x log(y)``, a constant where ``x`` is zero. Where ``y`` alone is zero the
+    logarithm is minus infinity, and the slope has no bound: zero stands for it, so that what has
+    no probability adds nothing to the slopes of a mixture.
+    """
+    if np.min(y, initial=1.0) > 0.0:
+        return np.divide(x, y)
+    zero = np.equal(y, 0.0)
+    return np.where(zero, 0.0, x / np.where(zero, 1.0, y))
+
+
+@differentiable
+def product(x: Any, y: Any) -> Any:
+    """``x y``, zero where ``x`` is zero even if ``y`` is infinite, as logarithms may be."""
+    result = np.multiply(x, y)
+    if not np.isnan(result).any():
+        return result
+    return np.where((np.equal(x, 0.0)) & np.isinf(y), 0.0, result)
+
+
+@differentiable
 def gammaincc(a: Any, x: Any) -> Any:
     """Regularised upper incomplete gamma function, differentiable in ``x`` alone."""
     return scipy_special().gammaincc(a, x)
@@ -194,19 +217,23 @@ def logsumexp(x: Any, axis: int | tuple[int, ...] | None = None, keepdims: bool 
     return result if keepdims else xp.squeeze(result, axis=axis)
 
 
-def softplus_and_expit(x: Array) -> tuple[Array, Array]:
-    """`log1p_exp` and `expit` of an array from one exponential.
+class Logistic(NamedTuple):
+    """`log1p_exp` and `expit` of an array and of its negative, each to its last digit."""
 
-    The direct formulas cost half as much as the ones that never overflow, and are as accurate;
-    they serve unless some element is near the overflow of ``exp`` (or is NaN).
-    """
-    if x.size and not x.max() <= 700.0:
-        small = np.exp(-np.abs(x))
-        one_plus = 1.0 + small
-        return np.maximum(x, 0.0) + np.log1p(small), np.where(x >= 0, 1.0, small) / one_plus
+    softplus: Array
+    softplus_negative: Array
+    expit: Array
+    expit_negative: Array
+
+
+def logistic(x: Array) -> Logistic:
+    """All functions of `Logistic` from one exponential and one logarithm."""
+    if x.size and not x.max() <= 700.0:  # near overflow, or NaN
+        return Logistic(log1p_exp(x), log1p_exp(-x), expit(x), expit(-x))
     e = np.exp(x)
-    softplus = np.log1p(e)
-    return softplus, np.divide(e, e + 1.0)
+    q = 1.0 / (e + 1.0)
+    rest = np.log1p(np.minimum(e, 1.0 / e))
+    return Logistic(np.maximum(x, 0.0) + rest, rest - np.minimum(x, 0.0), e * q, q)
 
 
 def _rule(derivative: Callable[[Any, Any], Any]) -> Callable[..., Any]:
@@ -236,12 +263,22 @@ defvjp(inverse_mills, _rule(lambda ans, x: -ans * (x + ans)))
 defvjp(
     xlogy,
     lambda ans, x, y: unbroadcast_f(x, lambda g: g * anp.log(y)),
-    lambda ans, x, y: unbroadcast_f(y, lambda g: g * x / y),
+    lambda ans, x, y: unbroadcast_f(y, lambda g: g * ratio(x, y)),
 )
 defvjp(
     xlog1py,
     lambda ans, x, y: unbroadcast_f(x, lambda g: g * anp.log1p(y)),
-    lambda ans, x, y: unbroadcast_f(y, lambda g: g * x / (1.0 + y)),
+    lambda ans, x, y: unbroadcast_f(y, lambda g: g * ratio(x, 1.0 + y)),
+)
+defvjp(
+    ratio,
+    lambda ans, x, y: unbroadcast_f(x, lambda g: ratio(g, y)),
+    lambda ans, x, y: unbroadcast_f(y, lambda g: -g * ratio(ans, y)),
+)
+defvjp(
+    product,
+    lambda ans, x, y: unbroadcast_f(x, lambda g: g * y),
+    lambda ans, x, y: unbroadcast_f(y, lambda g: g * x),
 )
 
 

@@ -142,11 +142,13 @@ def test_logsumexp():
 
 
 @pytest.mark.parametrize("extreme", [[], [1e3, -1e3], [np.nan]])
-def test_softplus_and_expit_share_an_exponential(extreme):
-    x = np.array([*LINE, *extreme])
-    softplus, p = special.softplus_and_expit(x)
-    np.testing.assert_allclose(softplus, special.log1p_exp(x), rtol=1e-13)
-    np.testing.assert_allclose(p, scipy.special.expit(x), rtol=1e-13)
+def test_logistic_functions_share_an_exponential(extreme):
+    x = np.array([*LINE, *extreme, -np.inf])
+    with np.errstate(divide="ignore"):
+        softplus, negative, p, q = special.logistic(x)
+    for t, log, share in ((x, softplus, p), (-x, negative, q)):
+        np.testing.assert_allclose(log, special.log1p_exp(t), rtol=1e-13)
+        np.testing.assert_allclose(share, scipy.special.expit(t), rtol=1e-13)
 
 
 class Symbol:

@@ -61,6 +61,7 @@ HALF = np.array([0.05, 0.6, 1.3, 4.2])
 UNIT = np.array([0.02, 0.3, 0.55, 0.97])
 COUNTS = np.array([0, 1, 3, 7])
 BAD_SCALE = [-1.0, 0.0, np.nan]
+NEGATIVE = [-0.5, -1.0, -2.5, np.nan]
 NOT_COUNTS = [-1, 0.5, np.nan]
 
 

@@ -15,6 +15,7 @@ from examples.case import (
     COUNTS,
     HALF,
     LINE,
+    NEGATIVE,
     NOT_COUNTS,
     Case,
     symmetric,
@@ -154,7 +155,6 @@ def hurdle_law(draws: Any, shape: Any, rate: Any, p: Any) -> Any:
 
 BAD_P = [-0.1, 1.1, np.nan]
 # At zero the gamma density vanishes everywhere, which leaves that of the others.
-NEGATIVE = [-1.0, np.nan]
 
 CASES: dict[str, Case] = {
     "Mixture": Case(
@@ -203,7 +203,7 @@ CASES: dict[str, Case] = {
                 [stats.geom(p, -1).logpmf(y), stats.nbinom(f, f / (m + f)).logpmf(y)]
             )
         ),
-        {0: BAD_P, 1: BAD_SCALE, 2: BAD_SCALE, 3: BAD_WEIGHTS},
+        {0: BAD_P, 1: NEGATIVE, 2: BAD_SCALE, 3: BAD_WEIGHTS},
         NOT_COUNTS,
         tangent={4: zero_sum},
     ),

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import stats
 from scipy.special import betaln, gammaln
 
-from examples.case import BAD_SCALE, COUNTS, NOT_COUNTS, Case, scipy_case
+from examples.case import BAD_SCALE, COUNTS, NEGATIVE, NOT_COUNTS, Case, scipy_case
 from probmodel import distributions as d
 
 BAD_SHAPE = [*BAD_SCALE, -0.5, -2.5]
@@ -26,7 +26,7 @@ CASES: dict[str, Case] = {
         lambda a, b: (a, b / (b + 1)),
         [(2.6, 1.4), (0.7, 0.4)],
         COUNTS,
-        {0: BAD_SHAPE, 1: BAD_SHAPE},
+        {0: NEGATIVE, 1: BAD_SHAPE},
         NOT_COUNTS,
     ),
     "NegativeBinomial2Log": scipy_case(
@@ -44,7 +44,7 @@ CASES: dict[str, Case] = {
         lambda n, a, b: (n, a, b),
         [(9, 2.3, 1.4), (12, 0.7, 18.5)],
         COUNTS,
-        {0: [-1, *NOT_WHOLE], 1: BAD_SHAPE, 2: BAD_SHAPE},
+        {0: [-1, *NOT_WHOLE], 1: NEGATIVE, 2: NEGATIVE},
         [*NOT_COUNTS, 13],
         fixed=(1,),
     ),
@@ -53,7 +53,7 @@ CASES: dict[str, Case] = {
         [(4.3, 12.5, 3.1), (18.2, 6.4, 0.8)],
         COUNTS,
         beta_negative_binomial,
-        {0: BAD_SHAPE, 1: BAD_SHAPE, 2: BAD_SHAPE},
+        {0: NEGATIVE, 1: BAD_SHAPE, 2: NEGATIVE},
         NOT_COUNTS,
     ),
     "DiscreteUniform": scipy_case(

@@ -14,6 +14,7 @@ from examples.case import (
     COUNTS,
     HALF,
     LINE,
+    NEGATIVE,
     NOT_COUNTS,
     UNIT,
     Case,
@@ -215,7 +216,7 @@ CASES: dict[str, Case] = {
         lambda m, f: (f, f / (m + f)),
         [(2.6, 1.4), (0.7, 5.0)],
         COUNTS,
-        {0: BAD_SCALE, 1: [*BAD_SCALE, -0.5, -2.5]},
+        {0: NEGATIVE, 1: [*BAD_SCALE, -0.5, -2.5]},
         NOT_COUNTS,
     ),
     "Categorical": Case(

@@ -110,7 +110,7 @@ CASES: dict[str, Case] = {
         d.DirichletMultinomial(TRIALS, CONCENTRATIONS[0]),
         lambda n, a: stats.dirichlet_multinomial(a, n),
         CONCENTRATIONS,
-        [np.array([1.0, -1.0, 2.0]), np.array([0.0, 1.0, 1.0]), np.full(3, np.nan)],
+        [np.array([1.0, -1.0, 2.0]), np.zeros(3), np.full(3, np.nan)],
     ),
     "MvStudentT": student_vector(
         d.MvStudentT(4.5, 0.0, COV),
