@@ -1,4 +1,4 @@
-"""Calls of the five declarations that do not fit them, in the words of the language."""
+"""Calls of the five declarations: the class body learns of each, and misfits get an answer."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from probmodel.errors import ModelError, nearest
 from probmodel.expressions import caller_location
+from probmodel.model.class_body import note
 
 Declare = TypeVar("Declare", bound=Callable[..., Any])
 
@@ -26,7 +27,10 @@ _ELSEWHERE = {
 
 
 def declares(function: Declare) -> Declare:
-    """Make calls with arguments that a declaration does not take a `ModelError` with its line."""
+    """Tell the class body that runs of what is declared in it.
+
+    A call with arguments that the declaration does not take is a `ModelError` with its line.
+    """
     signature = inspect.signature(function)
     known = list(signature.parameters)
 
@@ -36,7 +40,7 @@ def declares(function: Declare) -> Declare:
             signature.bind(*args, **kwargs)
         except TypeError as error:
             raise _misfit(function.__name__, known, kwargs, error) from error
-        return function(*args, **kwargs)
+        return note(function(*args, **kwargs))
 
     return checked  # type: ignore[return-value]
 

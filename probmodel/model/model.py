@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import builtins
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 from probmodel.errors import DataError, ModelError
 from probmodel.expressions import Apply, Expression, caller_location, topological
 from probmodel.model.binding import Binding, bind
+from probmodel.model.class_body import ClassBody
 from probmodel.model.declarations import (
     Data,
     Declaration,
@@ -20,50 +19,6 @@ from probmodel.model.declarations import (
 )
 
 
-class _Namespace(dict[str, Any]):
-    """The names of a class body in the making: each may be declared once."""
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        previous = self.get(name)
-        if isinstance(value, (Declaration, Apply)) and isinstance(previous, Expression):
-            raise ModelError(
-                f"{name!r} is declared twice, first at {previous.location}. "
-                "Each name of a model stands for one thing.",
-                location=value.location,
-                name=name,
-            )
-        if isinstance(value, Declaration) and value.name is not None:
-            raise ModelError(
-                f"one declaration has two names, {value.name!r} and {name!r}. Declare it twice.",
-                location=value.location,
-                name=name,
-            )
-        if isinstance(value, (Declaration, Apply)) and value.name is None:
-            value.name = name
-        super().__setitem__(name, value)
-
-    def __missing__(self, name: str) -> Any:
-        frame = sys._getframe(1)
-        code = frame.f_code
-        outer = (frame.f_globals, builtins.__dict__, code.co_freevars, code.co_cellvars)
-        if any(name in names for names in outer) or name.startswith("__"):
-            raise KeyError(name)
-        declared = [key for key, value in self.items() if isinstance(value, Declaration)]
-        raise ModelError(
-            f"{name!r} is used before it is declared. A declaration can use what stands above it"
-            f" ({', '.join(declared) or 'nothing so far'}): move {name!r} up, or import it. What a"
-            " base class declares is called by its name there, such as Base.mu.",
-            location=_line(frame),
-            name=name,
-        )
-
-
-def _line(frame: Any) -> Any:
-    from probmodel.errors import Location
-
-    return Location(frame.f_code.co_filename, frame.f_lineno)
-
-
 class ModelMeta(type):
     """Collects the declarations of a model's class body."""
 
@@ -71,20 +26,22 @@ class ModelMeta(type):
     _definitions: dict[str, Apply]
 
     @classmethod
-    def __prepare__(mcs, name: str, bases: tuple[type, ...], **kwargs: Any) -> _Namespace:  # type: ignore[override]  # noqa: N804
+    def __prepare__(mcs, name: str, bases: tuple[type, ...], **kwargs: Any) -> ClassBody:  # type: ignore[override]  # noqa: N804
         """Give the class body a namespace that knows declarations."""
-        return _Namespace()
+        return ClassBody()
 
     def __new__(  # noqa: D102
         mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]
     ) -> ModelMeta:
-        cls = super().__new__(mcs, name, bases, dict(namespace))
+        body = ClassBody(namespace)
+        body.check_names(name)
+        cls = super().__new__(mcs, name, bases, dict(body))
         inherited = [base for base in bases if isinstance(base, ModelMeta)]
         cls._declarations = {k: d for base in inherited for k, d in base._declarations.items()}
         cls._definitions = {k: e for base in inherited for k, e in base._definitions.items()}
-        own = {k: v for k, v in namespace.items() if isinstance(v, Declaration)}
+        own = {k: v for k, v in body.items() if isinstance(v, Declaration)}
         cls._declarations.update(own)
-        cls._definitions.update({k: v for k, v in namespace.items() if isinstance(v, Apply)})
+        cls._definitions.update({k: v for k, v in body.items() if isinstance(v, Apply)})
         if inherited:
             _check_declarations(name, cls._declarations)
         return cls

@@ -1,0 +1,103 @@
+"""The class body of a model in the making: its names, and the declarations that are made in it."""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import sys
+from types import FrameType
+from typing import Any, TypeVar
+
+from probmodel.errors import Location, ModelError
+from probmodel.expressions import Apply, Expression, Symbol
+
+Made = TypeVar("Made", bound=Symbol)
+
+
+class ClassBody(dict[str, Any]):
+    """The names of a class body: each may be declared once, and each declaration needs one.
+
+    Attributes
+    ----------
+    made : every declaration that was made while the body ran, whatever became of it
+    """
+
+    def __init__(self, names: dict[str, Any] | None = None) -> None:
+        super().__init__()
+        self.made: list[Any] = list(getattr(names, "made", ()))
+        for name, value in (names or {}).items():
+            self[name] = value
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        previous = self.get(name)
+        if isinstance(value, (Symbol, Apply)) and isinstance(previous, Expression):
+            raise ModelError(
+                f"{name!r} is declared twice, first at {previous.location}. "
+                "Each name of a model stands for one thing.",
+                location=value.location,
+                name=name,
+            )
+        if isinstance(value, Symbol) and value.name not in (None, name):
+            raise ModelError(
+                f"one declaration has two names, {value.name!r} and {name!r}. Declare it twice.",
+                location=value.location,
+                name=name,
+            )
+        if isinstance(value, (Symbol, Apply)) and value.name is None:
+            value.name = name
+        super().__setitem__(name, value)
+
+    def __missing__(self, name: str) -> Any:
+        frame = sys._getframe(1)
+        code = frame.f_code
+        outer = (frame.f_globals, builtins.__dict__, code.co_freevars, code.co_cellvars)
+        if any(name in names for names in outer) or name.startswith("__"):
+            raise KeyError(name)
+        declared = [key for key, value in self.items() if isinstance(value, Symbol)]
+        raise ModelError(
+            f"{name!r} is used before it is declared. A declaration can use what stands above it"
+            f" ({', '.join(declared) or 'nothing so far'}): move {name!r} up, or import it. What a"
+            " base class declares is called by its name there, such as Base.mu.",
+            location=Location(code.co_filename, frame.f_lineno),
+            name=name,
+        )
+
+    def check_names(self, model: str) -> None:
+        """Raise a `ModelError` for the first declaration that no name holds in the end."""
+        for declaration in self.made:
+            if declaration.name is None:
+                kind = declaration.kind
+                raise ModelError(
+                    f"this {kind}(...) has no name in {model}, so that it would be lost. Assign "
+                    f"it to a name of its own in the class body, such as `a = {kind}(...)`; one "
+                    "in a list or a dict, or made by a function, needs one too. Many alike are "
+                    "one declaration with an axis.",
+                    location=declaration.location,
+                    model=model,
+                )
+            if self.get(declaration.name) is not declaration:
+                raise ModelError(
+                    f"{declaration.title} is lost: its name was deleted or stands for something "
+                    f"else at the end of {model}. Each needs a name of its own.",
+                    location=declaration.location,
+                    name=declaration.name,
+                )
+
+
+def note(declaration: Made) -> Made:
+    """Tell the class body that is running, if one is, of a declaration made in it.
+
+    The body is found on the stack, so that declarations made by the functions it calls are its own
+    too, and nothing is left behind by bodies that failed or that run in other threads.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        # Frames of functions are optimised; to ask for their local names would copy these.
+        if not frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+            if isinstance(frame.f_locals, ClassBody):
+                frame.f_locals.made.append(declaration)
+                break
+            if frame.f_locals is frame.f_globals:
+                break  # a module that the body imports: what is made there belongs to no body
+        frame = frame.f_back
+    return declaration

@@ -1,0 +1,200 @@
+"""Every declaration that is made in a class body has a name at its end."""
+
+import sys
+import threading
+import types
+
+import numpy as np
+import pytest
+
+from probmodel import Model, ModelError, data, deterministic, observed, param, potential
+from probmodel.density import as_posterior
+from probmodel.distributions import HalfNormal, Normal
+
+
+def here():
+    return sys._getframe(1).f_lineno
+
+
+def lost(declare):
+    """Make a model whose body calls ``declare`` and check the error; returns its line."""
+    with pytest.raises(ModelError, match=r"potential\(\.\.\.\) has no name in Bad") as caught:
+
+        class Bad(Model):
+            a = param(Normal(0, 1))
+            kept = declare(a)
+
+    assert caught.value.location.file == __file__
+    return caught.value.location.line
+
+
+@pytest.mark.parametrize(
+    ("kind", "declare"),
+    [
+        ("potential", lambda a: potential(-100 * a**2)),
+        ("observed", lambda a: observed(Normal(a, 1), dims="obs")),
+        ("param", lambda a: param(Normal(a, 1))),
+        ("data", lambda a: data("obs")),
+        ("deterministic", lambda a: deterministic(2 * a)),
+    ],
+)
+def test_a_bare_declaration_is_an_error_at_its_line(kind, declare):
+    with pytest.raises(ModelError, match=rf"this {kind}\(.*no name in Bad.*`a = {kind}") as caught:
+
+        class Bad(Model):
+            a = param(Normal(0, 1))
+            declare(a)
+
+    assert caught.value.values["model"] == "Bad"
+
+
+@pytest.mark.parametrize(
+    "declare",
+    [
+        lambda a: [potential(-(a**2)), potential(-(a**4))],
+        lambda a: {"terms": ({"first": potential(-(a**2))},)},
+        lambda a: (1, (2, [potential(-(a**2))])),
+        lambda a: (lambda: None, potential(-(a**2))),
+        lambda a: [potential(-i * a**2) for i in range(3)],
+        lambda a: np.sum(potential(-(a**2)) + a),
+    ],
+)
+def test_one_in_a_container_or_an_expression_is_an_error(declare):
+    lost(declare)
+
+
+def shrink(a):
+    potential(-100 * a**2)
+    return 2 * a
+
+
+def test_one_made_by_a_function_is_an_error_at_the_line_in_it():
+    assert lost(shrink) == shrink.__code__.co_firstlineno + 1
+
+
+def test_one_made_in_a_branch_or_a_loop_is_an_error():
+    with pytest.raises(ModelError, match="has no name") as caught:
+
+        class Bad(Model):
+            a = param(Normal(0, 1))
+            if True:
+                for i in range(1):
+                    potential(-i * a**2)
+
+    assert caught.value.location.line == here() - 2
+
+
+def test_branches_and_loops_may_declare_by_name():
+    class Fine(Model):
+        a = param(Normal(0, 1))
+        if True:
+            b = param(Normal(a, 1))
+        for i in range(2):
+            locals()[f"pull_{i}"] = potential(-(i + 1) * a**2)
+
+    assert list(Fine._declarations) == ["a", "b", "pull_0", "pull_1"]
+
+
+@pytest.mark.parametrize("loss", ["pull = 3.0", "pull = None", "del pull"])
+def test_a_name_that_is_taken_away_again_is_an_error(loss):
+    code = f"""
+class Bad(Model):
+    a = param(Normal(0, 1))
+    pull = potential(-100 * a**2)
+    {loss}
+"""
+    with pytest.raises(ModelError, match="potential 'pull' is lost") as caught:
+        exec(code, dict(globals()))
+    assert caught.value.location.line == 4
+
+
+outside = param(Normal(0, 1))
+potential(-(outside**2))  # belongs to no model, and to no one's error
+
+
+def test_declarations_made_outside_are_used_by_name():
+    class First(Model):
+        mu = outside
+        y = observed(Normal(mu, 1), dims="obs")
+
+    class Second(Model):
+        mu = outside
+
+    assert First._declarations["mu"] is Second._declarations["mu"] is outside
+
+
+def test_inherited_declarations_keep_their_names():
+    class Base(Model):
+        mu = param(Normal(0, 1))
+
+    class Derived(Base):
+        mu = Base.mu
+        scaled = deterministic(2 * Base.mu)
+        pull = potential(-(Base.mu**2))
+
+    assert list(Derived._declarations) == ["mu", "scaled", "pull"]
+
+
+def test_a_body_inside_a_body_keeps_its_own():
+    class Outer(Model):
+        a = param(Normal(0, 1))
+
+        class Inner(Model):
+            b = param(Normal(0, 1))
+
+        c = param(HalfNormal(1))
+
+    assert list(Outer._declarations) == ["a", "c"]
+    assert list(Outer.Inner._declarations) == ["b"]
+
+
+def test_a_body_that_failed_leaves_nothing_behind():
+    with pytest.raises(ZeroDivisionError):
+
+        class Broken(Model):
+            a = param(Normal(0, 1))
+            potential(-(a**2))
+            b = 1 / 0
+
+    potential(-(outside**2))
+
+    class Fine(Model):
+        a = param(Normal(0, 1))
+
+    assert list(Fine._declarations) == ["a"]
+
+
+def test_bodies_of_several_threads_do_not_meet():
+    barrier, made, failed = threading.Barrier(2, timeout=30), {}, []
+
+    def make(name):
+        try:
+
+            class Local(Model):
+                a = param(Normal(0, 1))
+                barrier.wait()
+                b = param(Normal(a, 1))
+                barrier.wait()
+
+            made[name] = list(Local._declarations)
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=make, args=(name,)) for name in "xy"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert made == {"x": ["a", "b"], "y": ["a", "b"]}
+
+
+def test_a_class_made_by_a_call_names_its_declarations():
+    made = {"a": param(Normal(0, 1))}
+    made["pull"] = potential(-(made["a"] ** 2))
+    for kind in (
+        type(Model)("Called", (Model,), made),
+        types.new_class("Called", (Model,), exec_body=lambda names: names.update(made)),
+    ):
+        density = as_posterior(kind())
+        assert np.isclose(density(np.array([[2.0]])).logp[0], -2.0 - 0.5 * np.log(2 * np.pi) - 4.0)
