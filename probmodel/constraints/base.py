@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from probmodel.expressions import settle
 from probmodel.types import Array
 
 
@@ -33,7 +34,7 @@ class Constraint:
     integer: ClassVar[bool] = False
 
     def __init__(self, *bounds: Any) -> None:
-        self.bounds = bounds
+        self.bounds = settle(bounds)
 
     @property
     def name(self) -> str:

@@ -12,7 +12,7 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.arguments import bind_arguments
 from probmodel.distributions.sums import batch_shape, in_blocks, reduce_to
 from probmodel.errors import ModelError
-from probmodel.expressions import caller_location
+from probmodel.expressions import caller_location, settle
 from probmodel.types import Array
 
 Thunk = Callable[[], Any]
@@ -83,6 +83,23 @@ class Distribution:
         self.location = caller_location()
         self.args = bind_arguments(
             type(self).__name__, self.parameters, args, kwargs, self.location
+        )
+
+    @property
+    def args(self) -> dict[str, Any]:
+        """What each parameter was given: numbers, arrays and expressions, copied when it was."""
+        return self._args
+
+    @args.setter
+    def args(self, given: dict[str, Any]) -> None:
+        """Keep what is given out of reach of later changes."""
+        self._args: dict[str, Any] = settle(given)
+
+    def refused_as_value(self) -> str:
+        """Say why it cannot stand where a number or an array is expected."""
+        return (
+            f"a value was expected here; got a distribution, {self.name}(...), that nothing was "
+            f"declared by. Declare it and use its name: `a = param({self.name}(...))`."
         )
 
     def _take_form(

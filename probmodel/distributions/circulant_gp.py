@@ -94,7 +94,7 @@ class CirculantGP(Evaluated):
         if not jitter >= 0.0:
             raise self._error(f"a jitter >= 0; got {jitter:g}")
         self.kernel, self.padding, self.jitter = kernel, float(padding), float(jitter)
-        self.grid = tuple(x if isinstance(x, Expression) else np.asarray(x, float) for x in grid)
+        self.grid = tuple(x if isinstance(x, Expression) else np.array(x, float) for x in grid)
         self.args = {
             "amplitude": kernel.amplitude,
             "length_scale": kernel.length_scale,

@@ -9,13 +9,13 @@ import numpy as np
 
 from probmodel.constraints import RowStochastic, Simplex
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter, Thunk
 from probmodel.distributions.components import Components
 from probmodel.distributions.domain import where_simplex
 from probmodel.distributions.forward import forward_backward, hmm_log_likelihood
 from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
 from probmodel.distributions.wrapper import Compound
-from probmodel.expressions import caller_location
+from probmodel.expressions import caller_location, settle
 from probmodel.types import Array
 
 
@@ -55,7 +55,8 @@ class HiddenMarkov(Compound):
     def __init__(self, initial: Any, transition: Any, emission: Any) -> None:
         self.location = caller_location()
         self.emission = Components(self.name, "emission", emission, self.location, time_axes=1)
-        self._written = [initial, transition, emission]
+        written = emission if isinstance(emission, Distribution) else list(emission)
+        self._written = [settle(initial), settle(transition), written]
         own = {
             "initial": Parameter(Simplex(), 1),
             "transition": Parameter(RowStochastic(), 2),

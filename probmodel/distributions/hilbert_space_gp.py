@@ -16,7 +16,7 @@ from probmodel.distributions.evaluated import Evaluated
 from probmodel.distributions.kernels import Kernel
 from probmodel.distributions.normal import Normal
 from probmodel.errors import DataError, ModelError
-from probmodel.expressions import caller_location, of_data
+from probmodel.expressions import caller_location, of_data, settle
 from probmodel.special import LOG_2PI
 from probmodel.types import Array
 
@@ -75,13 +75,13 @@ class HilbertSpaceGP(Evaluated):
             raise self._error(f"n_basis, 1 or more functions along an axis; got {n_basis!r}")
         if not np.all(np.asarray(boundary, dtype=float) > 1.0):
             raise self._error(f"a boundary above 1, where the points end; got {boundary!r}")
-        self.kernel, self.points = kernel, points
+        self.kernel, self.points = kernel, settle(points)
         self.n_basis = tuple(int(m) for m in counts)
-        self.boundary = np.atleast_1d(np.asarray(boundary, dtype=float))
+        self.boundary = np.atleast_1d(np.array(boundary, dtype=float))
         self.args = {
             "amplitude": kernel.amplitude,
             "length_scale": kernel.length_scale,
-            "frequencies": of_data("frequencies", self._frequencies, points),
+            "frequencies": of_data("frequencies", self._frequencies, self.points),
         }
         parameters = {
             "amplitude": Parameter(Positive()),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import lgamma, log, pi, sqrt
 from typing import Any, ClassVar
 
+from probmodel.expressions import settle
+
 
 class Kernel:
     r"""Covariance ``amplitude**2 * correlation(distance / length_scale)``.
@@ -20,8 +22,8 @@ class Kernel:
     separable: ClassVar[bool] = False
 
     def __init__(self, amplitude: Any = 1.0, length_scale: Any = 1.0) -> None:
-        self.amplitude = amplitude
-        self.length_scale = length_scale
+        self.amplitude = settle(amplitude)
+        self.length_scale = settle(length_scale)
 
     @staticmethod
     def correlation(xp: Any, s: Any) -> Any:

@@ -9,12 +9,12 @@ import numpy as np
 
 from probmodel.constraints import Simplex
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter, Thunk
 from probmodel.distributions.components import Components, component_first
 from probmodel.distributions.domain import where_simplex
 from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
 from probmodel.distributions.wrapper import Compound
-from probmodel.expressions import caller_location
+from probmodel.expressions import caller_location, settle
 from probmodel.special import logsumexp
 from probmodel.types import Array
 
@@ -54,7 +54,8 @@ class Mixture(Compound):
     def __init__(self, weights: Any, components: Any) -> None:
         self.location = caller_location()
         self.components = Components(self.name, "components", components, self.location)
-        self._weights, self._given = weights, components
+        self._weights = settle(weights)
+        self._given = components if isinstance(components, Distribution) else list(components)
         self._take_form(
             {**self.components.parameters, "weights": Parameter(Simplex(), 1)},
             self.components.event_ndim,

@@ -9,6 +9,7 @@ from probmodel.expressions.expression import (
     Symbol,
     as_expression,
     of_data,
+    settle,
 )
 from probmodel.expressions.graph import children, leaves, map_leaves, topological
 from probmodel.expressions.location import caller_location
@@ -29,6 +30,7 @@ __all__ = [
     "leaves",
     "map_leaves",
     "of_data",
+    "settle",
     "supported_functions",
     "topological",
     "trace",

@@ -211,7 +211,7 @@ class Constant(Expression):
 
     def __init__(self, value: Any, location: Location | None = None) -> None:
         super().__init__(location)
-        self.value = value
+        self.value = settle(value)
 
 
 class Symbol(Expression):
@@ -246,8 +246,8 @@ class Apply(Expression):
     ) -> None:
         super().__init__()
         self.operation = operation
-        self.args = args
-        self.kwargs = kwargs or {}
+        self.args: tuple[Any, ...] = settle(args)
+        self.kwargs: dict[str, Any] = settle(kwargs or {})
 
 
 def apply(operation: Operation, *args: Any, **kwargs: Any) -> Apply:
@@ -274,6 +274,38 @@ def of_data(name: str, function: Callable[..., Any], *args: Any) -> Any:
 def as_expression(value: Any) -> Expression:
     """Return ``value`` itself if it is symbolic, else a constant."""
     return value if isinstance(value, Expression) else Constant(value)
+
+
+def settle(value: Any) -> Any:
+    """Return what a call is given as it is now, out of reach of later changes by the caller.
+
+    Arrays, and what NumPy makes arrays of, become arrays that nobody can write to, also inside
+    lists, tuples, dicts and slices.
+
+    Raises
+    ------
+    ModelError
+        If it says by ``refused_as_value`` that it is no value: a distribution that was not
+        declared, for instance.
+    """
+    if isinstance(value, Expression):
+        return value
+    if isinstance(value, list | tuple):
+        kind = list if isinstance(value, list) else tuple
+        return kind(settle(item) for item in value)
+    if isinstance(value, dict):
+        return {key: settle(item) for key, item in value.items()}
+    if isinstance(value, slice):
+        return slice(settle(value.start), settle(value.stop), settle(value.step))
+    if hasattr(type(value), "refused_as_value"):
+        raise ModelError(value.refused_as_value(), location=caller_location(), given=value)
+    if isinstance(value, np.generic) or not hasattr(value, "__array__"):
+        return value
+    if isinstance(value, np.ndarray) and not value.flags.writeable and value.base is None:
+        return value  # settled before
+    copy = np.array(value)
+    copy.setflags(write=False)
+    return copy
 
 
 def _refuse(what: str, instead: str) -> NoReturn:

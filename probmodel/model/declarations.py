@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError
-from probmodel.expressions import Expression, Symbol, as_expression
+from probmodel.expressions import Expression, Symbol, as_expression, settle
 from probmodel.model.calls import declares
 
 Dims = str | Sequence[str] | None
@@ -51,8 +51,8 @@ class Data(Declaration):
                 dtype=dtype,
             )
         self.dtype = dtype
-        self.lower = lower
-        self.upper = upper
+        self.lower = settle(lower)
+        self.upper = settle(upper)
 
     @property
     def ndim(self) -> int:
@@ -86,7 +86,7 @@ class Parameter(Declaration):
         self.declared_shape = (
             (shape,) if shape is not None and not isinstance(shape, tuple) else shape
         )
-        self.bounds = {key: value for key, value in bounds.items() if value is not None}
+        self.bounds = {key: settle(value) for key, value in bounds.items() if value is not None}
         self.constraint = constraint
         self.noncentered = noncentered
         self.information = None if information is None else as_expression(information)

@@ -173,7 +173,7 @@ def _disagreement(
 
 def _read_labels(dim: str, given: Any) -> Array:
     """Return the labels of a dim as an array, whose elements can be told apart."""
-    labels = np.asarray(given if hasattr(given, "__array__") else _listed(dim, given))
+    labels = np.array(given if hasattr(given, "__array__") else _listed(dim, given))
     if labels.ndim != 1:
         raise DataError(
             f"coords of dim {dim!r} have {labels.ndim} axes; expected a list of labels, such as "

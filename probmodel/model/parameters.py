@@ -268,14 +268,14 @@ def same_limits(first: Constraint, second: Constraint) -> bool:
     if known is None or other is None:
         return False
     return all(
-        a is b or (_is_number(a) and _is_number(b) and bool(a == b))
+        a is b or (_is_known(a) and _is_known(b) and np.array_equal(a, b))
         for a, b in zip(known, other, strict=True)
     )
 
 
-def _is_number(limit: Any) -> bool:
-    """Whether a limit is a number, not an expression or one number for each element."""
-    return isinstance(limit, int | float | np.number)
+def _is_known(limit: Any) -> bool:
+    """Whether a limit is a number, or one for each element, and no expression."""
+    return isinstance(limit, int | float | np.number | np.ndarray)
 
 
 def _contradiction(declaration: Parameter, given: str, support: Constraint) -> ModelError:
