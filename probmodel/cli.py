@@ -6,18 +6,23 @@ Nothing heavy is imported before a command needs it.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import os
 import sys
 import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TextIO
 
-from probmodel.errors import ProbmodelError, SamplerError, SamplingWarning
+from probmodel.errors import OutputError, ProbmodelError, SamplerError, SamplingWarning
+from probmodel.inference.signals import attempt, held, interruptible
 
 _SCREEN = 24  # lines that an error may fill
 _FAILED = 2
-_INTERRUPTED = 130  # what shells give to a command stopped by Ctrl-C
+_SIGNALLED = 128  # shells add the number of the signal that ended a command
+_INTERRUPTED = _SIGNALLED + 2  # SIGINT: Ctrl-C
+_NO_READER = _SIGNALLED + 13  # SIGPIPE
 
 _EPILOG = """examples:
   probmodel sample models/coin.py --data coin.json --seed 1
@@ -25,8 +30,9 @@ _EPILOG = """examples:
   probmodel sample models/coin.py --data coin.json --set target_accept=0.7
   probmodel summary coin.nc
 
-exit status: 0 if all went well, 2 after an error, 130 if stopped by Ctrl-C (what was drawn until
-then is shown, and written with --out)."""
+exit status: 0 if all went well, 2 after an error, 130 if stopped by Ctrl-C, 143 by SIGTERM, 129 by
+SIGHUP (what was drawn until then is shown, and written with --out), 141 if nobody reads the output.
+A model file is a program, and runs: use only those you trust. Data files are read, never run."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,21 +46,74 @@ def main(arguments: Sequence[str] | None = None) -> int:
     -------
     int
         0, or 2 after an error (one message on standard error, a traceback with ``--traceback``
-        only), or 130 after Ctrl-C.
+        only), or 128 and the number of a signal.
     """
-    options = _parser().parse_args(arguments)
+    options = _options(arguments)
+    with held() as signals:
+        # What is drawn is not to be lost: that command says itself where it can be interrupted.
+        stoppable = options.run is not _run_sample
+        code, error = attempt(lambda: options.run(options), stoppable=stoppable)
+        status: int = (code or 0) if error is None else _report(error, options)
+        if signals and status in (0, _INTERRUPTED):
+            status = _SIGNALLED + signals[0]
+    return status
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Parse the command line; what ``--help`` prints goes the way of all output."""
     try:
-        code: int = options.run(options)
-        return code
-    except KeyboardInterrupt:
-        print("Interrupted; there are no draws to keep.", file=sys.stderr)
+        return _parser().parse_args(arguments)
+    except SystemExit:
+        try:
+            _print("", end="")
+        except (BrokenPipeError, OutputError) as error:
+            raise SystemExit(_report(error, argparse.Namespace(traceback=False))) from None
+        raise
+
+
+def _report(error: BaseException, options: argparse.Namespace) -> int:
+    """Say what went wrong, and return the exit status."""
+    if isinstance(error, KeyboardInterrupt):
+        sampling = options.run is _run_sample
+        _say("Interrupted; there are no draws to keep." if sampling else "Interrupted.")
         return _INTERRUPTED
-    except Exception as error:
-        if options.traceback:
-            traceback.print_exc()
-        else:
-            print(_one_screen(error), file=sys.stderr)
-        return _FAILED
+    if isinstance(error, BrokenPipeError):
+        return _NO_READER
+    _say("".join(traceback.format_exception(error)) if options.traceback else _one_screen(error))
+    return _FAILED
+
+
+def _say(text: str) -> None:
+    """Write a line to standard error, if that can be written."""
+    with contextlib.suppress(OSError, ValueError):
+        print(_encodable(text.rstrip("\n"), sys.stderr), file=sys.stderr)
+
+
+def _print(text: object, end: str = "\n") -> None:
+    """Write to standard output, and make sure that it got there.
+
+    Raises
+    ------
+    BrokenPipeError
+        If nobody reads it any more.
+    OutputError
+        If it cannot be written for another reason.
+    """
+    try:
+        print(_encodable(str(text), sys.stdout), end=end, flush=True)
+    except OSError as error:
+        with contextlib.suppress(OSError, ValueError):  # else Python tries once more at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            raise
+        message = f"cannot write to standard output: {error.strerror}."
+        raise OutputError(message) from error
+
+
+def _encodable(text: str, stream: TextIO | None) -> str:
+    """Replace what a stream's encoding lacks: Greek letters on a terminal of Latin ones."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -118,7 +177,7 @@ def _add_sample(commands: Any) -> None:
 
 
 def _run_sample(options: argparse.Namespace) -> int:
-    from probmodel.results.storage import reserved, save_reserved
+    from probmodel.results.storage import check_place, keep
     from probmodel.sampling import infer
 
     settings = dict(_setting(text) for text in options.settings)
@@ -127,23 +186,46 @@ def _run_sample(options: argparse.Namespace) -> int:
     for name in {*given, "method", "quiet"} & settings.keys():
         option = name.replace("_", "-")
         raise SamplerError(f"--set {name}=... clashes with --{option}; use the latter alone.")
-    with reserved(options.out) as temporary, warnings.catch_warnings():
-        warnings.simplefilter("ignore", SamplingWarning)  # printed below, after the table
+    with interruptible():
+        if options.out:
+            check_place(options.out)
         model = _bound_model(options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SamplingWarning)  # printed below, after the table
         result = infer(model, quiet=options.quiet, **given, **settings)
-        if temporary is not None:
-            save_reserved(result, temporary, options.out)
-    if not options.quiet:
-        _print_result(result)
-        if temporary is not None:
-            print(f"Written to {options.out}", file=sys.stderr)
-    return _INTERRUPTED if result.attrs["interrupted"] else 0
+    status = _INTERRUPTED if result.attrs["interrupted"] else 0
+    place, problem = keep(result, options.out) if options.out else (None, "")
+    if options.quiet and status:
+        _say(f"Interrupted; there are {result.attrs['draws_done']} draws per chain.")
+    if problem:
+        status = _FAILED
+        _say(f"error: {problem}")
+    elif place and (status or not options.quiet):
+        _say(f"Written to {place}")
+    return status if options.quiet else _show(result, status, options)
+
+
+def _show(result: Any, status: int, options: argparse.Namespace) -> int:
+    """Print the table and the warnings, if that can be done; return the exit status."""
+    ended = 0
+    _, error = attempt(lambda: _print_result(result))
+    if isinstance(error, KeyboardInterrupt):
+        ended = _INTERRUPTED
+        _say("Interrupted before the table was printed.")
+    elif error is not None:
+        ended = _report(error, options)
+    if error is not None and not isinstance(error, BrokenPipeError) and not options.out:
+        _say("The draws are not kept: --out FILE.nc keeps them.")
+    attempt(lambda: _warn(result))
+    return _FAILED if _FAILED in (status, ended) else status or ended
 
 
 def _run_summary(options: argparse.Namespace) -> int:
     from probmodel.results.storage import load
 
-    _print_result(load(options.file))
+    result = load(options.file)
+    _print_result(result)
+    _warn(result)
     return 0
 
 
@@ -151,7 +233,7 @@ def _run_check(options: argparse.Namespace) -> int:
     from probmodel.density import check_model
 
     report = check_model(_bound_model(options))
-    print(report)
+    _print(report)
     return 0 if report.ok else _FAILED
 
 
@@ -160,10 +242,10 @@ def _run_show(options: argparse.Namespace) -> int:
     from probmodel.model.printing import model_latex
 
     if options.form == "dot":
-        print(to_dot(_bound_model(options) if options.data else _model_class(options)))
+        _print(to_dot(_bound_model(options) if options.data else _model_class(options)))
         return 0
     model = _bound_model(options)
-    print(model_latex(model) if options.form == "latex" else model)
+    _print(model_latex(model) if options.form == "latex" else model)
     return 0
 
 
@@ -179,10 +261,10 @@ def _run_methods(options: argparse.Namespace) -> int:
     widths = [max(len(row[column]) for row in rows) for column in range(columns)]
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=False))
-        print("  ".join(cells).rstrip())
+        _print("  ".join(cells).rstrip())
     for method in listed:
         if method.problem:
-            print(f"\n{method.problem}")
+            _print(f"\n{method.problem}")
     return 0
 
 
@@ -224,20 +306,24 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _print_result(result: Any) -> None:
-    """Print how the draws were made and their table; the warnings go to standard error."""
+    """Print how the draws were made, and their table."""
     from probmodel.results.summary import summary_text
 
     attrs = result.attrs
     if "method" in attrs:
-        print(
+        _print(
             f"{attrs['name']}: {attrs['method']}, {attrs['chains']} chains of "
             f"{attrs['draws_done']} draws after {attrs['warmup_done']} warm-up iterations, "
             f"seed {attrs['seed']}; {attrs['warmup_time'] + attrs['sampling_time']:.1f} s, "
             f"{_work(attrs)}"
         )
-    print(summary_text(result))
-    for finding in json.loads(attrs.get("warnings", "[]")):
-        print(f"warning: {finding['message']}", file=sys.stderr)
+    _print(summary_text(result))
+
+
+def _warn(result: Any) -> None:
+    """Write the findings to standard error."""
+    for finding in json.loads(result.attrs.get("warnings", "[]")):
+        _say(f"warning: {finding['message']}")
 
 
 def _work(attrs: Mapping[str, Any]) -> str:
@@ -255,7 +341,7 @@ def _work(attrs: Mapping[str, Any]) -> str:
     return ", ".join(f"{count} {name}" for name, count in counts.items() if count)
 
 
-def _one_screen(error: Exception) -> str:
+def _one_screen(error: BaseException) -> str:
     """Return an error as text that fits on a screen."""
     if isinstance(error, ProbmodelError):
         text = f"error: {error}"
@@ -269,3 +355,7 @@ def _one_screen(error: Exception) -> str:
         left = len(lines) - _SCREEN + 1
         lines = [*lines[: _SCREEN - 1], f"... ({left} more lines; --traceback shows everything)"]
     return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -5,26 +5,26 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from probmodel.arguments import positive, seed_sequence
 from probmodel.blas import one_blas_thread
-from probmodel.density import LogDensity, as_posterior
+from probmodel.density import as_posterior
 from probmodel.errors import SamplerError, TimeLimitError, nearest
 from probmodel.inference.groups import SampleRun, sample
 from probmodel.inference.progress import Progress
-from probmodel.results.arviz_object import arviz_object
-from probmodel.results.attributes import Request, run_attributes
-from probmodel.results.diagnostics import diagnose
-from probmodel.results.draws import named_draws
-from probmodel.results.findings import Finding, emit
+from probmodel.inference.signals import held, interruptible
+from probmodel.results.arviz_object import rehearse
+from probmodel.results.attributes import Request, library_attributes, settings_json
+from probmodel.results.drawn import Drawn, drawn_from, mark_interrupted, result_of
+from probmodel.results.findings import emit
 from probmodel.samplers import DEFAULT_METHOD, find_sampler, make_sampler
 from probmodel.samplers.base import Sampler
 from probmodel.samplers.registry import setting_names
 from probmodel.samplers.requirements import check_density
-from probmodel.types import Array, Posterior
+from probmodel.types import Posterior
 
 SYNONYMS = {
     "tune": "warmup",
@@ -112,8 +112,9 @@ def infer(
     Returns
     -------
     arviz.InferenceData or xarray.DataTree
-        What the installed ArviZ uses. If the run is interrupted (Ctrl-C) it holds what was drawn
-        until then, and ``attrs["interrupted"]`` is 1.
+        What the installed ArviZ uses. If the run is interrupted (Ctrl-C, SIGTERM or SIGHUP) it
+        holds what was drawn until then, and ``attrs["interrupted"]`` is 1. Interrupted later, it
+        may lack deterministic quantities or the diagnostics; a warning says so.
 
     Raises
     ------
@@ -137,41 +138,23 @@ def infer(
         "inits": inits, "target_accept": target_accept, "max_time": max_time,
         "progressbar": progressbar,
     }  # fmt: skip
-    drawn = draw(
-        model, method, own, settings,
-        pool=pool, show=not quiet, save_warmup=save_warmup, var_names=var_names,
-    )  # fmt: skip
-    run, posterior = drawn.run, drawn.posterior
-    warmup_draws = None
-    if run.warmup_x is not None:
-        warmup_draws = named_draws(posterior, run.warmup_x, drawn.names)
-    attributes = run_attributes(drawn.request, drawn.sampler, run, drawn.findings)
-    result = arviz_object(run, posterior, drawn.draws, attributes, warmup_draws)
-    if not quiet:
-        emit(drawn.findings, stacklevel=2)
+    with held() as signals:
+        before = len(signals)
+        drawn = draw(
+            model, method, own, settings,
+            pool=pool, show=not quiet, save_warmup=save_warmup, var_names=var_names, result=True,
+        )  # fmt: skip
+        result = result_of(drawn)
+        if len(signals) > before:
+            mark_interrupted(result, drawn.findings)
+        if not quiet:
+            try:
+                emit(drawn.findings, stacklevel=2)
+            except Exception as error:  # warnings that are to be errors
+                error.add_note("The draws are kept: this exception has them as its `result`.")
+                error.result = result  # type: ignore[attr-defined]
+                raise
     return result
-
-
-class Drawn(NamedTuple):
-    """A run with its draws and what was found about them, before the ArviZ object is made.
-
-    Attributes
-    ----------
-    run : what the driver returned
-    posterior : the density that was sampled
-    names : the variables that were kept
-    draws : name -> (chains, draws, *shape)
-    sampler, request : the method with its settings, and the sizes of the run
-    findings : reasons not to trust the draws
-    """
-
-    run: SampleRun
-    posterior: LogDensity
-    names: tuple[str, ...]
-    draws: dict[str, Array]
-    sampler: Sampler
-    request: Request
-    findings: list[Finding]
 
 
 def draw(
@@ -184,6 +167,7 @@ def draw(
     show: bool = False,
     save_warmup: bool = False,
     var_names: str | Sequence[str] | None = None,
+    result: bool = False,
 ) -> Drawn:
     """Do what `infer` does, up to the ArviZ object and the warnings.
 
@@ -193,21 +177,25 @@ def draw(
     own : those arguments of `infer` that have synonyms, by name; what is left out is None
     settings : of the method, and synonyms
     show : whether to show the progress
+    result : whether an ArviZ object is to be made; what would prevent that fails first
 
     Raises
     ------
     SamplerError, InitializationError, TimeLimitError, KeyboardInterrupt
         As `infer` does.
     """
-    own, settings = resolve_synonyms({**ARGUMENTS, **own}, settings)
-    own = _checked(own)
-    sampler = _sampler(method, own["target_accept"], settings)
-    posterior = as_posterior(model)
-    check_density(sampler, posterior)
-    request = _request(own, sampler, posterior, pool)
-    names = _variable_names(var_names, posterior)
-    starts, moves = spawned(request.seed, 2)
-    with one_blas_thread():
+    with one_blas_thread(), interruptible():
+        own, settings = resolve_synonyms({**ARGUMENTS, **own}, settings)
+        own = _checked(own)
+        sampler = _sampler(method, own["target_accept"], settings)
+        posterior = as_posterior(model)
+        check_density(sampler, posterior)
+        request = _request(own, sampler, posterior, pool)
+        names = _variable_names(var_names, posterior)
+        if result:
+            about = {**library_attributes(), "settings": settings_json(sampler)}
+            rehearse(posterior, names, about)
+        starts, moves = spawned(request.seed, 2)
         x0 = posterior.initial_points(np.random.default_rng(starts), request.chains, own["inits"])
     run = sample(
         sampler, posterior, x0, moves,
@@ -218,9 +206,7 @@ def draw(
     if not run.draws_done and not (save_warmup and run.warmup_done):
         raise _nothing_drawn(run, request)
     with one_blas_thread():
-        draws = named_draws(posterior, run.x, names)
-        findings = _findings(run, posterior, draws, sampler, request)
-    return Drawn(run, posterior, names, draws, sampler, request, findings)
+        return drawn_from(run, posterior, names, sampler, request)
 
 
 def _nothing_drawn(run: SampleRun, request: Request) -> BaseException:
@@ -233,24 +219,6 @@ def _nothing_drawn(run: SampleRun, request: Request) -> BaseException:
         "shorter warm-up (warmup=) or fewer chains.",
         max_time=request.max_time, warmup_done=run.warmup_done,
     )  # fmt: skip
-
-
-def _findings(
-    run: SampleRun,
-    posterior: Posterior,
-    draws: dict[str, Array],
-    sampler: Sampler,
-    request: Request,
-) -> list[Finding]:
-    """Diagnose, and survive it: whatever goes wrong here, the draws are not to be lost."""
-    try:
-        return diagnose(run, posterior, draws, sampler, request)
-    except (Exception, KeyboardInterrupt) as error:
-        message = (
-            f"The diagnostics failed ({type(error).__name__}: {error}). The draws are complete but "
-            "unchecked: look at arviz.summary and the trace plots."
-        )
-        return [Finding("diagnostics_failed", message)]
 
 
 def resolve_synonyms(

@@ -290,17 +290,17 @@ def test_an_error_in_the_diagnostics_does_not_lose_the_draws(posterior, monkeypa
     def broken(*arguments):
         raise ZeroDivisionError("by nothing")
 
-    monkeypatch.setattr(sys.modules["probmodel.sampling"], "diagnose", broken)
+    monkeypatch.setattr(sys.modules["probmodel.results.drawn"], "diagnose", broken)
     with pytest.warns(SamplingWarning, match="ZeroDivisionError: by nothing"):
-        result = infer(posterior, seed=1, **{**SMALL, "quiet": False, "progressbar": False})
-    assert w(result).shape == (2, 30, 2)
+        result = infer(posterior, seed=1, draws=100, warmup=40, chains=2, progressbar=False)
+    assert w(result).shape == (2, 100, 2)
 
 
 def test_an_interrupt_of_the_diagnostics_does_not_lose_the_draws(posterior, monkeypatch):
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sys.modules["probmodel.sampling"], "diagnose", interrupted)
+    monkeypatch.setattr(sys.modules["probmodel.results.drawn"], "diagnose", interrupted)
     assert w(infer(posterior, seed=1, **SMALL)).shape == (2, 30, 2)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from probmodel.density.posterior import ModelDensity
 from probmodel.errors import DataError
 from probmodel.results.convergence import convergence, ensemble_convergence
-from probmodel.sampling import Drawn
+from probmodel.results.drawn import Drawn
 from probmodel.types import Array
 
 LOG_LIKELIHOOD = "log likelihood"  # no name of a declaration has a space

@@ -29,10 +29,11 @@ from probmodel.calibration.result import Calibration
 from probmodel.calibration.simulating import Simulated, Simulation
 from probmodel.errors import DataError, InitializationError, ProbmodelError, SamplerError
 from probmodel.model import Model
+from probmodel.results.drawn import Drawn
 from probmodel.results.draws import element_labels
 from probmodel.samplers import DEFAULT_METHOD
 from probmodel.samplers.base import Sampler
-from probmodel.sampling import ARGUMENTS, Drawn, draw, resolve_synonyms, spawned
+from probmodel.sampling import ARGUMENTS, draw, resolve_synonyms, spawned
 from probmodel.types import Array
 
 _DRAWS = 200  # per chain, of the usual 16
@@ -178,7 +179,7 @@ class _Inference:
             pool=self._pool, var_names=names,
         )  # fmt: skip
         made = drawn.run.x.shape[0] * drawn.run.x.shape[1]
-        if drawn.run.interrupted:
+        if drawn.interrupted:
             raise KeyboardInterrupt
         if made < self._size:
             raise SamplerError(

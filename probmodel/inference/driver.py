@@ -11,6 +11,7 @@ import numpy as np
 
 from probmodel.blas import one_blas_thread, suitable_blas_threads
 from probmodel.inference.counting import Work, counting
+from probmodel.inference.signals import interruptible
 from probmodel.samplers.base import Info, Sampler
 from probmodel.types import Array, LogDensity
 
@@ -123,7 +124,7 @@ class Outcome(NamedTuple):
 
     Attributes
     ----------
-    interrupted : whether Ctrl-C ended it early
+    interrupted : whether Ctrl-C, or another signal, ended it early
     timed_out : whether the time limit ended it early
     seconds_warmup : time until the parameters were frozen, starting points included
     seconds_sampling : time from then on
@@ -147,7 +148,8 @@ def drive(
     """Run all groups side by side, one iteration of each in turn.
 
     A KeyboardInterrupt ends the run wherever it comes; the groups have then made the same number of
-    iterations, or some of them one more. The time limit ends it between two iterations.
+    iterations, or some of them one more. So does a signal that `signals.held` holds back. The time
+    limit ends the run between two iterations.
 
     Parameters
     ----------
@@ -161,7 +163,11 @@ def drive(
     interrupted = timed_out = False
     threads = 1
     try:
-        with one_blas_thread(), suitable_blas_threads(groups[0].evaluate_once) as threads:
+        with (
+            one_blas_thread(),
+            suitable_blas_threads(groups[0].evaluate_once) as threads,
+            interruptible(),
+        ):
             for group in groups:
                 group.start()
             for i in _until(begin + max_time, warmup):

@@ -230,5 +230,10 @@ def _join(stores: Sequence[DrawStore]) -> tuple[Array, dict[str, Array], int]:
     count = min(store.count for store in stores)
     parts = [store.stats(count) for store in stores]
     names = parts[0] if all(parts) else ()
-    stats = {name: np.concatenate([part[name] for part in parts]) for name in names}
-    return np.concatenate([store.x(count) for store in stores]), stats, count
+    stats = {name: _concatenated([part[name] for part in parts]) for name in names}
+    return _concatenated([store.x(count) for store in stores]), stats, count
+
+
+def _concatenated(arrays: Sequence[Array]) -> Array:
+    """Put arrays together; a single one is not copied, since draws may fill half the memory."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

@@ -76,17 +76,23 @@ class Progress:
         if len(self._lines) > MOST_LINES:
             shown.append(f"... and {len(self._lines) - MOST_LINES} more groups")
         back = f"\x1b[{self._written - 1}A" if self._written > 1 else ""
-        self._stream.write(back + "\r" + "\n".join(f"{text}\x1b[K" for text in shown))
-        self._stream.flush()
+        self._write(back + "\r" + "\n".join(f"{text}\x1b[K" for text in shown))
         self._written, self._due = len(shown), now + INTERVAL
 
     def close(self) -> None:
         """Write the lines a last time and end them."""
         if self._visible and self._lines:
             self.refresh()
-            self._stream.write("\n")
-            self._stream.flush()
+            self._write("\n")
         self._lines = []
+
+    def _write(self, text: str) -> None:
+        """Write, and write no more once the terminal is gone: the run does not depend on it."""
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except (OSError, ValueError):
+            self._visible = False
 
     @property
     def clock(self) -> Callable[[], float]:

@@ -80,14 +80,14 @@ def _import(file: Path) -> dict[str, object]:
         spec.loader.exec_module(module)
     except ProbmodelError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # SystemExit: the file calls exit
         raise ModelError(
             f"{file} does not import:\n{_own_traceback(error, file)}", path=str(file)
         ) from error
     return vars(module)
 
 
-def _own_traceback(error: Exception, file: Path) -> str:
+def _own_traceback(error: BaseException, file: Path) -> str:
     """Format an exception from the first frame in the user's file on."""
     frames = traceback.extract_tb(error.__traceback__)
     start = next((i for i, f in enumerate(frames) if Path(f.filename) == file), len(frames))

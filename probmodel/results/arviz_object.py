@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probmodel.results.attributes import Attributes, library_attributes
+from probmodel.errors import ModelError
+from probmodel.results.attributes import Attributes, library_attributes, package_version
 from probmodel.results.divergences import divergence_group
 from probmodel.results.draws import dim_labels, plain_labels
 from probmodel.types import Array, Posterior
@@ -30,6 +31,7 @@ def arviz_object(
     draws: Mapping[str, Array],
     attributes: Attributes,
     warmup_draws: Mapping[str, Array] | None = None,
+    unconstrained: bool = False,
 ) -> Any:
     """Assemble the result.
 
@@ -40,13 +42,14 @@ def arviz_object(
     draws : name -> (chains, draws, *shape), the variables to keep
     attributes : of the result as a whole
     warmup_draws : the same for the warm-up, where it was saved
+    unconstrained : whether to add the draws before they were transformed
 
     Returns
     -------
     arviz.InferenceData or xarray.DataTree
         Groups ``posterior``, ``sample_stats``, ``divergences``, ``observed_data``,
         ``constant_data``, and ``warmup_posterior``, ``warmup_sample_stats`` if the warm-up was
-        saved. Groups that would hold nothing are left out.
+        saved; ``unconstrained_posterior`` on request. Groups that would hold nothing are left out.
     """
     timing = {"sampling_time": float(run.seconds_sampling), "tuning_steps": int(run.warmup_done)}
     common = {**library_attributes(), **timing}
@@ -54,6 +57,11 @@ def arviz_object(
     if run.draws_done:
         groups["posterior"] = _variables(posterior, draws, common)
         groups["sample_stats"] = _statistics(run.stats, common)
+    if run.draws_done and unconstrained:
+        arrays = {"x": (("coordinate",), run.x)}
+        groups["unconstrained_posterior"] = draws_group(
+            arrays, {"coordinate": np.asarray(posterior.coordinate_names)}, common
+        )
     if run.divergences.chain.size:
         places = divergence_group(run, posterior, draws, library_attributes())
         if places.data_vars:
@@ -61,11 +69,39 @@ def arviz_object(
     if warmup_draws is not None and run.warmup_stats is not None and run.warmup_done:
         groups["warmup_posterior"] = _variables(posterior, warmup_draws, common)
         groups["warmup_sample_stats"] = _statistics(run.warmup_stats, common)
-    for name in ("observed_data", "constant_data"):
-        arrays = getattr(posterior, name)
-        if arrays:
-            groups[name] = data_group(arrays, posterior.coords, library_attributes())
-    return wrap(groups, attributes)
+    return wrap({**groups, **_data_groups(posterior)}, attributes)
+
+
+def _data_groups(posterior: Posterior) -> dict[str, xr.Dataset]:
+    return {
+        name: data_group(arrays, posterior.coords, library_attributes())
+        for name in ("observed_data", "constant_data")
+        if (arrays := getattr(posterior, name))
+    }
+
+
+def rehearse(posterior: Posterior, names: Collection[str], attributes: Attributes) -> None:
+    """Assemble a result of one draw of zeros: what cannot be had fails before the sampling.
+
+    Parameters
+    ----------
+    posterior, attributes : as for `arviz_object`
+    names : the variables to keep
+
+    Raises
+    ------
+    ModelError
+        If names, dims or labels do not go into an ArviZ object.
+    """
+    draws = {v.name: np.zeros((1, 1, *v.shape)) for v in posterior.variables if v.name in names}
+    try:
+        wrap({"posterior": _variables(posterior, draws, {}), **_data_groups(posterior)}, attributes)
+    except (ValueError, TypeError) as error:
+        raise ModelError(
+            f"the draws of {posterior.name} would not go into an ArviZ object: {error}. Nothing "
+            "was drawn. Rename what this says; 'chain' and 'draw' are the dims of all draws.",
+            model=posterior.name,
+        ) from error
 
 
 def wrap(groups: Mapping[str, xr.Dataset], attributes: Attributes) -> Any:
@@ -126,9 +162,7 @@ def import_arviz() -> Any:
 @functools.cache
 def arviz_before_1() -> bool:
     """Whether the installed ArviZ uses ``InferenceData``; found without importing it."""
-    from importlib.metadata import version
-
-    return int(version("arviz").split(".")[0]) < 1
+    return int(package_version("arviz").split(".")[0]) < 1
 
 
 def group_names(result: Any) -> tuple[str, ...]:

@@ -82,19 +82,34 @@ def run_attributes(
         "sampling_time": float(run.seconds_sampling),
         "blas_threads": int(run.blas_threads),
         **_versions(),
-        "warnings": json.dumps([dataclasses.asdict(finding) for finding in findings]),
+        "warnings": findings_json(findings),
     }
+
+
+def findings_json(findings: Sequence[Finding]) -> str:
+    """Return findings as a JSON list of objects."""
+    return json.dumps([dataclasses.asdict(finding) for finding in findings])
 
 
 def library_attributes() -> Attributes:
     """Who made a result, and when."""
-    from importlib.metadata import version
-
     return {
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "inference_library": "probmodel",
-        "inference_library_version": version("probmodel"),
+        "inference_library_version": package_version("probmodel"),
     }
+
+
+def package_version(name: str) -> str:
+    """Return the version of a package; its own word where it is on the path but not installed."""
+    from importlib import import_module, metadata
+
+    try:
+        found = metadata.version(name)
+    except metadata.PackageNotFoundError:
+        found = None
+    # Metadata without a version are those of an installation that was not finished.
+    return str(found or getattr(import_module(name), "__version__", "unknown"))
 
 
 def settings_json(sampler: Sampler) -> str:
@@ -145,6 +160,4 @@ def seed_attributes(seed: np.random.SeedSequence) -> Attributes:
 
 
 def _versions() -> Attributes:
-    from importlib.metadata import version
-
-    return {f"{package}_version": version(package) for package in ("numpy", "scipy", "autograd")}
+    return {f"{name}_version": package_version(name) for name in ("numpy", "scipy", "autograd")}

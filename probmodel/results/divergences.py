@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from probmodel.results.attributes import Attributes
-from probmodel.results.draws import dim_labels, named_draws
+from probmodel.results.draws import dim_labels, kept_draws, named_draws
 from probmodel.results.findings import Finding, share, worst
 from probmodel.results.quantities import Quantities, rows_of
 from probmodel.types import Array, Posterior
@@ -199,11 +199,11 @@ def divergence_group(
 
     found = run.divergences
     keys = _parameters(posterior, names)
-    kept = [v for v in posterior.variables if v.name in keys]
     taken = {name for v in posterior.variables for name in (v.name, *v.dims)}
     event, point = (_unused(name, taken) for name in ("divergence", "point"))
     with np.errstate(all="ignore"):
-        values = named_draws(posterior, np.stack([found.start, found.end]), keys)
+        values = kept_draws(posterior, np.stack([found.start, found.end]), keys).draws
+    kept = [v for v in posterior.variables if v.name in values]
     arrays = {v.name: ((event, point, *v.dims), np.swapaxes(values[v.name], 0, 1)) for v in kept}
     coords: dict[str, Any] = {
         "chain": (event, found.chain),

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from probmodel.inference.signals import attempt, reason
+from probmodel.results.findings import Finding
 from probmodel.types import Array, Posterior, Variable
 
 _CHUNK = 1 << 20  # numbers in flight while draws are transformed: 8 MB
@@ -49,6 +52,68 @@ def named_draws(
         v.name: whole.get(v.name, np.empty((0, *v.shape))).reshape(chains, draws, *v.shape)
         for v in wanted
     }
+
+
+class Kept(NamedTuple):
+    """Variables that could be computed.
+
+    Attributes
+    ----------
+    draws : name -> (chains, draws, *shape)
+    findings : one that names the others, if there are any
+    interrupted : whether there are others because of an interrupt
+    """
+
+    draws: dict[str, Array]
+    findings: list[Finding]
+    interrupted: bool
+
+
+def kept_draws(posterior: Posterior, x: Array, names: Sequence[str]) -> Kept:
+    """Do what `named_draws` does; what fails or is interrupted costs no more than it must.
+
+    Then the variables are computed one by one. After an interrupt deterministic ones, which can be
+    computed later, are left out, and parameters are not.
+    """
+    draws, error = attempt(lambda: named_draws(posterior, x, names))
+    if draws is not None:
+        return Kept(draws, [], False)
+    draws, lost = {}, []
+    interrupted = isinstance(error, KeyboardInterrupt)
+    for variable in posterior.variables:
+        if variable.name not in names:
+            continue
+        part, problem = None, error
+        if variable.kind == "param" or not interrupted:
+            part, problem = _one(posterior, x, variable)
+        if part is None:
+            lost.append((variable, problem))
+            interrupted |= isinstance(problem, KeyboardInterrupt)
+        else:
+            draws.update(part)
+    return Kept(draws, [_left_out(lost)] if lost else [], interrupted)
+
+
+def _one(
+    posterior: Posterior, x: Array, variable: Variable
+) -> tuple[dict[str, Array] | None, BaseException | None]:
+    """Compute one variable; those computed later anyway can be interrupted."""
+    return attempt(
+        lambda: named_draws(posterior, x, [variable.name]), stoppable=variable.kind != "param"
+    )
+
+
+def _left_out(lost: Sequence[tuple[Variable, BaseException | None]]) -> Finding:
+    """Say what is missing, why, and how to come by it."""
+    whys = {v.name: "left out" if error is None else reason(error) for v, error in lost}
+    listed = ", ".join(f"{name} ({why})" for name, why in whys.items())
+    advice = "compute_deterministics(model, result) computes it from the parameters."
+    if any(v.kind == "param" for v, _ in lost):
+        advice = (
+            "The group unconstrained_posterior holds the draws before they were transformed, and "
+            "LogDensity(model).constrain computes variables from them."
+        )
+    return Finding("variables_left_out", f"Not computed: {listed}. {advice}", tuple(whys))
 
 
 def dim_labels(variable: Variable, labels: Mapping[str, Array]) -> dict[str, Array]:

@@ -53,6 +53,8 @@ def _end(run: SampleRun, request: Request) -> str:
             f"in warm-up, after {run.warmup_done} of {request.warmup} iterations: there are no "
             "draws, only the warm-up that was asked to be saved."
         )
+    if run.draws_done == request.draws:
+        return "after the last draw: the result holds them all."
     return (
         f"after {run.draws_done} of {request.draws} draws per chain: the result holds those. They "
         "are valid draws, only fewer than were asked for."

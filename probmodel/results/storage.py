@@ -3,77 +3,135 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
-from collections.abc import Iterator
+import stat
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from probmodel.errors import OutputError
-from probmodel.results.arviz_object import arviz_before_1, import_arviz
+from probmodel.inference.signals import attempt, reason
+from probmodel.results.arviz_object import group, group_names, import_arviz
 
 
-@contextlib.contextmanager
-def reserved(path: str | Path | None) -> Iterator[Path | None]:
-    """Make sure that ``path`` can be written before the work begins.
+class Kept(NamedTuple):
+    """What became of a result that was to be written.
 
-    Yields
-    ------
-    Path or None
-        A new empty file beside ``path`` for `save_reserved`; it is removed at the end if it is
-        still there. An existing file at ``path`` stays as it is until then. ``None`` for ``None``.
+    Attributes
+    ----------
+    place : the file that holds it, or None
+    problem : why it is not the file that was asked for, and what to do; empty if it is
+    """
+
+    place: Path | None
+    problem: str
+
+
+def check_place(path: str | Path) -> None:
+    """Make sure that ``path`` can be written, before the work begins; nothing stays behind.
 
     Raises
     ------
     OutputError
         If the folder is missing or not writable, or ``path`` is something else than a file.
     """
-    if path is None:
-        yield None
-        return
-    temporary = _reserve(Path(path).expanduser().resolve())
+    try:
+        path = Path(path).expanduser().resolve()
+        if not path.parent.is_dir():
+            raise OutputError(
+                f"cannot write {path.name!r}: there is no folder {str(path.parent)!r}. Create it, "
+                "or choose another place.",
+                path=str(path),
+            )
+        if path.exists() and not path.is_file():
+            raise OutputError(
+                f"cannot write to {str(path)!r}: it is not a regular file. Choose another name.",
+                path=str(path),
+            )
+        with _beside(path):
+            pass
+    except OSError as error:
+        raise OutputError(
+            f"cannot write {str(path)!r}: {reason(error)}. Choose another place, or change the "
+            "permissions of the folder.",
+            path=str(path),
+        ) from error
+
+
+def keep(result: Any, path: str | Path) -> Kept:
+    """Write a result to ``path``, over an existing file, or else wherever it can be written.
+
+    The other places are new files in the folder of temporary files, the present folder and the
+    home folder: as netCDF, or else the arrays alone as ``.npz``.
+    """
+    _, error = attempt(lambda: _replace(result, Path(path).expanduser().resolve()), stoppable=False)
+    if error is None:
+        return Kept(Path(path), "")
+    problem = f"cannot write {str(path)!r}: {reason(error)}."
+    wanted = (lambda: Path(tempfile.gettempdir()), Path.cwd, Path.home)
+    found = [attempt(folder, stoppable=False)[0] for folder in wanted]
+    folders = dict.fromkeys(folder for folder in found if folder is not None)
+    for write, suffix, reader in _WRITERS:
+        for folder in folders:
+            place, _ = attempt(
+                partial(_new_file, result, folder, Path(path).stem, write, suffix), stoppable=False
+            )
+            if place is not None:
+                return Kept(place, f"{problem} The result is in {str(place)!r} instead; {reader}.")
+    tried = ", ".join(map(str, folders)) or "another folder"
+    return Kept(None, f"{problem} Nor can it be written in {tried}: the draws are lost.")
+
+
+def _replace(result: Any, path: Path) -> None:
+    """Write beside ``path``; when everything is on the disk, move it there."""
+    with _beside(path) as temporary:
+        _write(result, temporary)
+        if path.exists():
+            _permit_as(path, temporary)
+        os.replace(temporary, path)
+
+
+@contextlib.contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    """Make an empty file beside ``path``; if it is still there at the end, it goes.
+
+    Only its owner may read it where a file is to be replaced whose readers are yet to be set.
+    """
+    temporary = path.with_name(f".{path.name[:50]}.{os.getpid()}.part")
+    temporary.unlink(missing_ok=True)  # left by a process of that number that was killed
+    mode = 0o600 if path.exists() else 0o666  # less the umask
+    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
     try:
         yield temporary
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def _reserve(path: Path) -> Path:
-    if not path.parent.is_dir():
-        raise OutputError(
-            f"cannot write {path.name!r}: there is no folder {str(path.parent)!r}. Create it, or "
-            "choose another place.",
-            path=str(path),
-        )
-    if path.exists() and not path.is_file():
-        raise OutputError(
-            f"cannot write to {str(path)!r}: it is not a regular file. Choose another name.",
-            path=str(path),
-        )
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        temporary.touch()
-    except OSError as error:
-        raise OutputError(
-            f"cannot write in the folder {str(path.parent)!r}: {error.strerror}. Choose another "
-            "place, or change its permissions.",
-            path=str(path),
-        ) from error
-    return temporary
+def _permit_as(old: Path, new: Path) -> None:
+    """Give a file the owner and the group of another, where that is allowed, and its mode."""
+    status = old.stat()
+    for ids in ((status.st_uid, -1), (-1, status.st_gid)):
+        with contextlib.suppress(OSError, AttributeError):  # no such thing on Windows
+            os.chown(new, *ids)
+    new.chmod(stat.S_IMODE(status.st_mode))
 
 
-def save_reserved(result: Any, temporary: Path, path: str | Path) -> None:
-    """Write a result to a reserved file and move it to ``path``, over an existing file.
-
-    Raises
-    ------
-    OutputError
-        If the file system refuses, for instance because it is full.
-    """
-    try:
-        _write(result, temporary)
-        os.replace(temporary, Path(path).expanduser().resolve())
-    except OSError as error:
-        raise OutputError(f"cannot write {str(path)!r}: {error}", path=str(path)) from error
+def _new_file(
+    result: Any, folder: Path, stem: str, write: Callable[[Any, Path], None], suffix: str
+) -> Path:
+    """Write a file that nothing else has the name of, whole or not at all."""
+    descriptor, name = tempfile.mkstemp(suffix, f"{stem[:50]}.", folder)
+    os.close(descriptor)
+    _, error = attempt(lambda: write(result, Path(name)), stoppable=False)
+    if error is not None:
+        os.unlink(name)
+        raise error
+    return Path(name)
 
 
 def load(path: str | Path) -> Any:
@@ -95,8 +153,61 @@ def load(path: str | Path) -> Any:
         ) from error
 
 
+class _Sink(io.FileIO):
+    """A new file for the HDF5 library, which may end the process when a write fails.
+
+    It is told that all is well; ``error`` is what was wrong first.
+    """
+
+    error: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        try:
+            left = memoryview(data).cast("B")
+            while left:
+                left = left[super().write(left) :]
+        except OSError as error:
+            self.error = self.error or error
+        return len(data)
+
+    def truncate(self, size: int | None = None) -> int:
+        try:
+            return super().truncate(size)
+        except OSError as error:
+            self.error = self.error or error
+        return size or 0
+
+
 def _write(result: Any, path: Path) -> None:
-    if arviz_before_1():
-        result.to_netcdf(str(path), engine="h5netcdf")
-    else:
-        result.to_netcdf(path, engine="h5netcdf")
+    """Write the groups as ArviZ reads them, numbers compressed, and wait for the disk."""
+    import h5netcdf
+    from xarray.backends import H5NetCDFStore
+
+    with _Sink(path, "wb+") as sink:
+        with h5netcdf.File(sink, "w") as file:
+            file.attrs.update(result.attrs)
+            for name in group_names(result):
+                dataset = group(result, name)
+                numbers = [key for key, v in dataset.data_vars.items() if v.dtype.kind in "biuf"]
+                store: Any = H5NetCDFStore(file.create_group(name))
+                dataset.dump_to_store(store, encoding={key: {"zlib": True} for key in numbers})
+        if sink.error is not None:
+            raise sink.error
+        os.fsync(sink.fileno())
+
+
+def _write_arrays(result: Any, path: Path) -> None:
+    """Write what was drawn without labels, in a format with less to go wrong."""
+    arrays: dict[str, Any] = {
+        f"{name}.{key}": values.values
+        for name in group_names(result)
+        if "chain" in (found := group(result, name)).dims
+        for key, values in found.data_vars.items()
+    }
+    np.savez(path, **arrays)
+
+
+_WRITERS = (
+    (_write, ".nc", "`probmodel summary` and arviz.from_netcdf read it"),
+    (_write_arrays, ".npz", "it holds the draws alone, and numpy.load reads it"),
+)

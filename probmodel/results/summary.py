@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probmodel.inference.signals import reason
 from probmodel.results.arviz_object import group, group_names, import_arviz, wrap
+from probmodel.results.convergence import convergence
+from probmodel.results.draws import element_labels
+from probmodel.types import Variable
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
 
 MOST_ROWS = 40
@@ -19,6 +24,9 @@ MOST_ROWS = 40
 
 def summary_text(result: Any, rows: int = MOST_ROWS) -> str:
     """ArviZ's summary of the posterior as text.
+
+    Where ArviZ fails, as it does under ``python -OO``, which takes the docstrings that it adds to,
+    a table of our own takes its place.
 
     Parameters
     ----------
@@ -32,15 +40,43 @@ def summary_text(result: Any, rows: int = MOST_ROWS) -> str:
     total = sum(_size(values) for values in posterior.data_vars.values())
     if not total:
         return "The posterior holds no variables."
-    arviz = import_arviz()
-    with _quiet(arviz):
-        table = arviz.summary(wrap({"posterior": _first(posterior, rows)}, {}))
-    text: str = table.to_string()
+    shown, arviz = _first(posterior, rows), import_arviz()
+    try:
+        with _quiet(arviz):
+            table = arviz.summary(wrap({"posterior": shown}, {}))
+        text: str = table.to_string()
+    except Exception as error:
+        table = _own_table(shown)
+        text = f"{table.to_string()}\n(ArviZ's summary failed, {reason(error)}; this is our own.)"
     if total > rows:
         text += (
             f"\n({len(table)} of {total} quantities are shown; arviz.summary in Python shows all)"
         )
     return text
+
+
+def _own_table(posterior: xr.Dataset) -> pd.DataFrame:
+    """Means, quantiles and diagnostics of every scalar quantity."""
+    import pandas as pd
+
+    labels: list[str] = []
+    blocks = []
+    for name, values in posterior.data_vars.items():
+        dims = values.dims[2:]
+        coords = {str(dim): values[dim].values for dim in dims}
+        shape = tuple(values.sizes[dim] for dim in dims)
+        variable = Variable(str(name), shape, tuple(coords), coords, "")
+        labels += element_labels(variable, {})
+        blocks.append(values.values.reshape(*values.shape[:2], -1))
+    draws = np.moveaxis(np.concatenate(blocks, axis=2).astype(float), 2, 0)
+    low, high = np.quantile(draws, (0.05, 0.95), axis=(1, 2))
+    found = convergence(draws)
+    columns = {
+        "mean": draws.mean(axis=(1, 2)), "sd": draws.std(axis=(1, 2), ddof=1), "5%": low,
+        "95%": high, "ess_bulk": found.ess_bulk.round(), "ess_tail": found.ess_tail.round(),
+        "r_hat": found.rhat,
+    }  # fmt: skip
+    return pd.DataFrame(columns, index=labels).round(3)
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ from probmodel.results.arviz_object import arviz_before_1, arviz_object, group, 
 from probmodel.results.attributes import run_attributes
 from probmodel.results.draws import element_labels, named_draws
 from probmodel.results.findings import Finding
-from probmodel.results.storage import load, reserved, save_reserved
+from probmodel.results.storage import keep, load
 from probmodel.types import Variable
 
 
@@ -83,8 +83,7 @@ def test_statistics_of_trajectories_survive_a_file(build, make_run, tmp_path):
     }
     run.stats.update(own)
     path = tmp_path / "fit.nc"
-    with reserved(path) as temporary:
-        save_reserved(build(run), temporary, path)
+    assert keep(build(run), path) == (path, "")
     stats = group(load(path), "sample_stats")
     for name, values in own.items():
         np.testing.assert_array_equal(stats[name], values)
@@ -154,8 +153,7 @@ def test_seed_of_a_child(build, make_run):
 def test_round_trip_through_a_file(build, make_run, tmp_path):
     result = build(make_run(warmup=10), findings=[Finding("few_draws", "few")])
     path = tmp_path / "fit.nc"
-    with reserved(path) as temporary:
-        save_reserved(result, temporary, path)
+    assert keep(result, path) == (path, "")
     again = load(path)
     assert set(group_names(again)) == set(group_names(result))
     for name in group_names(result):
@@ -168,30 +166,6 @@ def test_round_trip_through_a_file(build, make_run, tmp_path):
     for key, value in result.attrs.items():
         assert again.attrs[key] == value
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_failed_write_leaves_the_old_file(build, make_run, tmp_path):
-    path = tmp_path / "fit.nc"
-    path.write_text("old")
-    result = build(make_run())
-    result.to_netcdf = _full_disk
-    with pytest.raises(OutputError, match="No space"), reserved(path) as temporary:
-        save_reserved(result, temporary, path)
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def _full_disk(*args, **kwargs):
-    raise OSError(28, "No space left on device")
-
-
-def test_places_that_cannot_be_written(tmp_path):
-    with pytest.raises(OutputError, match="no folder"), reserved(tmp_path / "no" / "fit.nc"):
-        pass
-    with pytest.raises(OutputError, match="not a regular file"), reserved(tmp_path):
-        pass
-    with reserved(None) as temporary:
-        assert temporary is None
 
 
 def test_unreadable_files(tmp_path):

@@ -1,0 +1,99 @@
+"""From what the driver returned to the ArviZ object. No step on the way loses the draws.
+
+Every step may fail or be interrupted. What can be done without is attempted, and a finding says
+what is missing: first the deterministic quantities, then the diagnostics. The rest was rehearsed
+before the run began, and signals are held back from it by whoever calls.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from probmodel.density import LogDensity
+from probmodel.inference.groups import SampleRun
+from probmodel.inference.signals import attempt, reason
+from probmodel.results.arviz_object import arviz_object
+from probmodel.results.attributes import Request, findings_json, run_attributes
+from probmodel.results.diagnostics import diagnose
+from probmodel.results.draws import Kept, kept_draws
+from probmodel.results.findings import Finding
+from probmodel.results.run_checks import check_length
+from probmodel.samplers.base import Sampler
+from probmodel.types import Array
+
+
+class Drawn(NamedTuple):
+    """A run with its draws and what was found about them, before the ArviZ object is made.
+
+    Attributes
+    ----------
+    run : what the driver returned
+    posterior : the density that was sampled
+    names : the variables that were to be kept
+    draws, warmup_draws : name -> (chains, draws, *shape), those that could be computed; no warm-up
+        where it was not saved
+    sampler, request : the method with its settings, and the sizes of the run
+    findings : reasons not to trust the draws
+    interrupted : whether the run, or a step after it, was interrupted
+    """
+
+    run: SampleRun
+    posterior: LogDensity
+    names: tuple[str, ...]
+    draws: dict[str, Array]
+    warmup_draws: dict[str, Array]
+    sampler: Sampler
+    request: Request
+    findings: list[Finding]
+    interrupted: bool
+
+
+def drawn_from(
+    run: SampleRun,
+    posterior: LogDensity,
+    names: tuple[str, ...],
+    sampler: Sampler,
+    request: Request,
+) -> Drawn:
+    """Compute the variables and diagnose them."""
+    kept, warmup = kept_draws(posterior, run.x, names), Kept({}, [], False)
+    if run.warmup_x is not None:
+        warmup = kept_draws(posterior, run.warmup_x, names)
+    findings = kept.findings + [f for f in warmup.findings if f not in kept.findings]
+    found, error = attempt(lambda: diagnose(run, posterior, kept.draws, sampler, request))
+    findings += found or []
+    if error is not None:
+        findings += [*check_length(run, request), _unchecked(error)]
+    stopped = isinstance(error, KeyboardInterrupt)
+    return Drawn(
+        run, posterior, names, kept.draws, warmup.draws, sampler, request, findings,
+        interrupted=run.interrupted or kept.interrupted or warmup.interrupted or stopped,
+    )  # fmt: skip
+
+
+def _unchecked(error: BaseException) -> Finding:
+    rest = "unchecked: look at arviz.summary and the trace plots."
+    if isinstance(error, KeyboardInterrupt):
+        message = f"The diagnostics were interrupted and skipped. The draws are complete but {rest}"
+        return Finding("diagnostics_skipped", message)
+    message = f"The diagnostics failed ({reason(error)}). The draws are complete but {rest}"
+    return Finding("diagnostics_failed", message)
+
+
+def result_of(drawn: Drawn) -> Any:
+    """Make the ArviZ object."""
+    attributes = run_attributes(drawn.request, drawn.sampler, drawn.run, drawn.findings)
+    attributes["interrupted"] = int(drawn.interrupted)
+    parameters = {v.name for v in drawn.posterior.variables if v.kind == "param"}
+    lost = parameters & set(drawn.names) - drawn.draws.keys()
+    return arviz_object(
+        drawn.run, drawn.posterior, drawn.draws, attributes, drawn.warmup_draws or None,
+        unconstrained=bool(lost),
+    )  # fmt: skip
+
+
+def mark_interrupted(result: Any, findings: list[Finding]) -> None:
+    """Say in a result that signals came when nothing could be left out any more."""
+    if not result.attrs["interrupted"]:
+        findings.append(Finding("interrupted", "Interrupted after the last draw: nothing is lost."))
+        result.attrs.update(interrupted=1, warnings=findings_json(findings))
