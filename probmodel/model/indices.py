@@ -64,17 +64,16 @@ def refuse_sum_of_masks(node: Apply, part: Apply, operands: Sequence[Array]) -> 
 
 
 def checked_parts(subscript: Any) -> Iterator[Any]:
-    """Yield the parts of a subscript that are data: symbols, and columns of pandas.
+    """Yield the parts of a subscript that are data: symbols, and arrays from outside the model.
 
-    Slices, whose ends may count backwards, and numbers that are written out, in a list or an array
-    too, are not.
+    Slices, whose ends may count backwards, and numbers that are written out, in a list too, are not.
     """
     for part in subscript if isinstance(subscript, tuple) else (subscript,):
         if isinstance(part, Expression | list):
             yield from leaves(part)
-        elif type(part).__module__.startswith("pandas"):
+        elif np.ndim(part):
             yield np.asarray(part)
 
 
 def _name(part: Any) -> str:
-    return repr(part) if isinstance(part, Expression) else "given as a column of pandas"
+    return repr(part) if isinstance(part, Expression) else "given as an array"

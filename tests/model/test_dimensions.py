@@ -7,7 +7,7 @@ import xarray as xr
 
 from probmodel import DataError, Model, data, infer, observed, param, predict
 from probmodel.distributions import Normal
-from probmodel.results.storage import load, reserved, save_reserved
+from probmodel.results.storage import keep, load
 
 
 class Line(Model):
@@ -154,6 +154,5 @@ def test_dates_label_a_result_that_is_saved(tmp_path):
         draws=10, warmup=20, chains=1, seed=1, quiet=True,
     )  # fmt: skip
     path = tmp_path / "fit.nc"
-    with reserved(path) as temporary:
-        save_reserved(fit, temporary, path)
+    assert keep(fit, path).problem == ""
     assert (load(path).posterior["day"].values == days.to_numpy()).all()

@@ -53,6 +53,7 @@ def test_a_missing_category_is_refused_with_its_observation():
         (lambda a, B, code, n, mask: a[n - 1], {"n": 0}),
         (lambda a, B, code, n, mask: a[[0, n]], {"n": -1}),
         (lambda a, B, code, n, mask: a[pd.Series(CODES)], {}),
+        (lambda a, B, code, n, mask: a[np.array([0, -1])], {}),
         (
             lambda a, B, code, n, mask: scan(lambda s, a, i: s + a[i], a[0], length=2, args=(a, n)),
             {"n": -1},
@@ -69,7 +70,6 @@ def test_negative_indices_from_data(subscript, given):
     [
         (lambda a, B, code, n, mask: a[-1], ()),
         (lambda a, B, code, n, mask: a[[-1, 0]], (2,)),
-        (lambda a, B, code, n, mask: a[np.array([-1, 0])], (2,)),
         (lambda a, B, code, n, mask: a[-n:], (1,)),
         (lambda a, B, code, n, mask: a[: code[0] - 1], (2,)),
         (lambda a, B, code, n, mask: B[-1, code], (3,)),
