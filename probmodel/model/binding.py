@@ -10,6 +10,7 @@ import numpy as np
 
 from probmodel.errors import DataError, ModelError, nearest
 from probmodel.expressions import Expression
+from probmodel.model.axes import check_axes
 from probmodel.model.checks import check_distribution, check_observed
 from probmodel.model.containers import Labels
 from probmodel.model.declarations import (
@@ -100,6 +101,7 @@ def bind(
     _read_data(binding, declarations, values, coords, redraw)
     for declaration in declarations.values():
         _BINDERS[type(declaration)](binding, declaration)
+    check_axes(declarations, binding.evaluator, binding.dimensions.sizes)
     if not binding.free:
         raise ModelError(
             f"{name} declares no param(...), so there is nothing to infer.", model=name
