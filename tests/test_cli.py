@@ -1,12 +1,15 @@
 """The command line: what it prints, where, and with which exit status."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from probmodel.cli import main
+from probmodel.results import storage
 from probmodel.results.arviz_object import group
 from probmodel.results.storage import load
 from probmodel.samplers import SAMPLERS
@@ -182,6 +185,105 @@ def test_an_interrupt_before_the_first_draw(coin, capsys, monkeypatch, tmp_path)
     assert main(["sample", *coin, "--out", str(out)]) == 130
     assert not out.exists()
     assert capsys.readouterr().err == "Interrupted; there are no draws to keep.\n"
+
+
+def words_that_run(flags, *words):
+    """Words that start the command line in a process of its own."""
+    return [sys.executable, *flags, "-m", "probmodel.cli", *words]
+
+
+def run(*words, flags=(), **settings):
+    settings = {"stdout": subprocess.PIPE, **settings}
+    return subprocess.run(
+        words_that_run(flags, *words), stderr=subprocess.PIPE, text=True, check=False, **settings
+    )
+
+
+def test_a_reader_that_leaves(coin, tmp_path):
+    read, write = os.pipe()
+    os.close(read)
+    out = tmp_path / "coin.nc"
+    done = run("sample", *coin, *SIZES, "--out", str(out), stdout=write)
+    os.close(write)
+    assert done.returncode == 141
+    assert f"Written to {out}" in done.stderr
+    assert "foreseen" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    assert group(load(out), "posterior")["p"].shape == (2, 200)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
+@pytest.mark.parametrize("command", ["sample", "methods", "--help"])
+def test_output_that_cannot_be_written(coin, command):
+    words = [command, *coin, *SIZES] if command == "sample" else [command]
+    with open("/dev/full", "w") as full:
+        done = run(*words, stdout=full)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: cannot write to standard output: No space left on device")
+    assert ("--out FILE.nc keeps them" in done.stderr) == (command == "sample")
+    assert "Exception ignored" not in done.stderr
+
+
+def test_an_output_of_few_letters(tmp_path):
+    path = tmp_path / "greek.py"
+    path.write_text(MODEL.replace("p = param", "σ = param").replace("(p)", "(σ)"))
+    words = ["show", f"{path}:Other", "--format", "dot"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    assert run(*words, env=environment).returncode == 0
+    words[1] = f"{path}:Coin"
+    done = run(*words, env=environment)
+    assert done.returncode == 0
+    assert "\\u03c3" in done.stdout
+
+
+def test_without_docstrings(coin, tmp_path):
+    """`python -OO` takes them, and the assertions: ArviZ's table needs some."""
+    out = str(tmp_path / "coin.nc")
+    sampled = run("sample", *coin, *SIZES, "--out", out, flags=["-OO"])
+    assert sampled.returncode == 0
+    assert "r_hat" in sampled.stdout
+    assert run("summary", out, flags=["-OO"]).stdout == sampled.stdout
+    for words in (["check", *coin], ["show", *coin], ["methods"], ["--help"]):
+        done = run(*words, flags=["-OO"])
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout == run(*words).stdout
+
+
+@pytest.mark.parametrize("statement", ["sys.exit(3)", "raise SystemExit", "exit()", "quit()"])
+def test_a_model_file_that_ends_the_program(coin, statement):
+    path = coin[0].removesuffix(":Coin")
+    text = f"{MODEL}import sys\n{statement}\n"
+    Path(path).write_text(text)
+    line = len(text.splitlines())
+    done = run("sample", *coin)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: {path} does not import:")
+    assert f"line {line}" in done.stderr
+    assert "SystemExit" in done.stderr
+
+
+def test_a_failed_write_is_told_and_the_table_printed(coin, capsys, monkeypatch, tmp_path):
+    elsewhere = tmp_path / "temporary"
+    elsewhere.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(elsewhere))
+    write = storage._write
+
+    def full(result, path):
+        if path.parent == tmp_path:
+            raise OSError(28, "No space left on device")
+        write(result, path)
+
+    monkeypatch.setattr(storage, "_write", full)
+    out = tmp_path / "coin.nc"
+    assert main(["sample", *coin, *SIZES, "--out", str(out)]) == 2
+    captured = capsys.readouterr()
+    (place,) = elsewhere.iterdir()
+    assert captured.err.startswith(f"error: cannot write {str(out)!r}: No space left on device.")
+    assert str(place) in captured.err
+    assert "Written to" not in captured.err
+    assert "\np " in captured.out
+    assert group(load(place), "posterior")["p"].shape == (2, 200)
+    assert not out.exists()
 
 
 def test_a_time_limit(coin, capsys, tmp_path):

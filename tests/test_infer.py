@@ -2,14 +2,18 @@
 
 import dataclasses
 import json
+import signal
 import sys
 import time
+import warnings
+from importlib import metadata
 from typing import ClassVar, NamedTuple
 
 import arviz as az
 import numpy as np
 import pytest
 
+import probmodel
 from probmodel.errors import (
     InitializationError,
     ModelError,
@@ -17,7 +21,7 @@ from probmodel.errors import (
     SamplingWarning,
     TimeLimitError,
 )
-from probmodel.results.arviz_object import group, group_names
+from probmodel.results.arviz_object import arviz_before_1, group, group_names
 from probmodel.samplers import SAMPLERS, make_sampler
 from probmodel.samplers.base import Info, Sampler, State
 from probmodel.sampling import SYNONYMS, infer
@@ -302,6 +306,102 @@ def test_an_interrupt_of_the_diagnostics_does_not_lose_the_draws(posterior, monk
 
     monkeypatch.setattr(sys.modules["probmodel.results.drawn"], "diagnose", interrupted)
     assert w(infer(posterior, seed=1, **SMALL)).shape == (2, 30, 2)
+
+
+class Broken(Gaussian):
+    """Cannot compute some variables; ``calls_left`` counts what it can before."""
+
+    def __init__(self, error, names, calls_left=0):
+        super().__init__()
+        self.error, self.names, self.calls_left = error, names, calls_left
+
+    def constrain(self, x, names=None):
+        if set(self.names) & set(names):
+            self.calls_left -= 1
+            if self.calls_left < 0:
+                raise self.error
+        return super().constrain(x, names)
+
+
+@pytest.mark.parametrize(
+    "error", [ZeroDivisionError("by nothing"), MemoryError(), KeyboardInterrupt(), SystemExit(3)]
+)
+def test_a_quantity_that_fails_costs_only_itself(error):
+    result = infer(Broken(error, ["total"]), seed=1, **SMALL)
+    assert list(group(result, "posterior").data_vars) == ["w", "tau"]
+    assert w(result).shape == (2, 30, 2)
+    assert findings(result)["variables_left_out"]["variables"] == ["total"]
+    assert result.attrs["interrupted"] == isinstance(error, KeyboardInterrupt)
+
+
+def test_parameters_that_fail_are_kept_unconstrained():
+    density = Broken(MemoryError(), ["tau"])
+    result = infer(density, seed=1, save_warmup=True, **SMALL)
+    assert list(group(result, "posterior").data_vars) == ["w", "total"]
+    raw = group(result, "unconstrained_posterior")["x"]
+    assert list(raw["coordinate"].values) == list(density.coordinate_names)
+    np.testing.assert_array_equal(raw[:, :, :2], w(result))
+    assert "unconstrained_posterior" in findings(result)["variables_left_out"]["message"]
+
+
+def test_an_interrupt_after_the_last_draw_is_told(posterior, monkeypatch):
+    module = sys.modules["probmodel.results.drawn"]
+    make = module.arviz_object
+
+    def interrupted(*arguments, **settings):
+        signal.raise_signal(signal.SIGINT)
+        return make(*arguments, **settings)
+
+    monkeypatch.setattr(module, "arviz_object", interrupted)
+    result = infer(posterior, seed=1, **SMALL)
+    assert w(result).shape == (2, 30, 2)
+    assert result.attrs["interrupted"] == 1
+    assert "after the last draw" in findings(result)["interrupted"]["message"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signals_end_a_run_in_a_script(posterior, number):
+    class Ending(Gaussian):
+        def __call__(self, x):
+            if self.calls == 150:
+                signal.raise_signal(number)
+            return super().__call__(x)
+
+    before = signal.getsignal(number)
+    result = infer(Ending(), "mala", seed=1, warmup=50, draws=1000, chains=2, quiet=True)
+    assert signal.getsignal(number) is before
+    assert result.attrs["interrupted"] == 1
+    assert 50 < w(result).shape[1] < 150
+
+
+def test_warnings_that_are_errors_carry_the_result(posterior):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SamplingWarning)
+        with pytest.raises(SamplingWarning, match="Only 30 draws") as caught:
+            infer(posterior, seed=1, draws=30, warmup=40, chains=2, progressbar=False)
+    assert w(caught.value.result).shape == (2, 30, 2)
+    assert "`result`" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("name", ["chain", "draw"])
+def test_what_does_not_go_into_the_result_fails_before_the_run(posterior, name):
+    posterior.variables = (Variable(name, (), (), {}, "param"), *posterior.variables)
+    with pytest.raises(ModelError, match=f"would not go into an ArviZ object: .*{name}"):
+        infer(posterior, seed=1, **SMALL)
+    assert posterior.calls == 0
+
+
+def test_packages_that_are_not_installed(posterior, monkeypatch):
+    """A source tree on the path has no metadata."""
+
+    def missing(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", missing)
+    arviz_before_1.cache_clear()
+    attrs = infer(posterior, seed=1, **SMALL).attrs
+    assert attrs["inference_library_version"] == probmodel.__version__
+    assert attrs["numpy_version"] == np.__version__
 
 
 def test_a_model_that_was_not_bound_comes_after_the_arguments():

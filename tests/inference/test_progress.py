@@ -129,3 +129,17 @@ def test_interrupt_before_anything_is_known(counting, flat):
         sampler, flat, np.zeros((2, 2)), 1, draws=20, warmup=10, progress=Progress(stream, Clock())
     )
     assert "? left" in lines(stream)[-1]
+
+
+def test_a_terminal_that_goes_away_does_not_end_the_run(counting, flat):
+    class Gone:
+        def isatty(self):
+            return True
+
+        def write(self, text):
+            raise OSError(5, "Input/output error")
+
+    run = sample(
+        counting(), flat, np.zeros((2, 2)), 1, draws=6, warmup=5, progress=Progress(Gone())
+    )
+    assert run.draws_done == 6

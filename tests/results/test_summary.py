@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from probmodel.results.arviz_object import arviz_object
+from probmodel.results.arviz_object import arviz_object, import_arviz
 from probmodel.results.draws import named_draws
 from probmodel.results.summary import summary_text
 
@@ -45,3 +45,25 @@ def test_constant_and_short_draws_print_nothing_else(table, make_run, chains, ca
     text = table(make_run(np.zeros((chains, 3, 3))))
     assert len(labels(text)) == 9
     assert capfd.readouterr().err == ""
+
+
+def test_a_table_of_our_own_where_arviz_fails(table, make_run, monkeypatch):
+    run = make_run()
+    expected = table(run)
+
+    def broken(*arguments, **settings):
+        raise TypeError("no docstring")
+
+    monkeypatch.setattr(import_arviz(), "summary", broken)
+    text = table(run)
+    assert labels(text) == labels(expected)
+    assert "TypeError: no docstring" in text
+    rows = {line.split()[0]: line.split()[1:] for line in text.splitlines()[1:4]}
+    tau = np.exp(run.x[..., 2])
+    shown = [float(number) for number in rows["tau"]]
+    exact = [tau.mean(), tau.std(ddof=1), *np.quantile(tau, (0.05, 0.95))]
+    np.testing.assert_allclose(shown[:4], exact, atol=0.5e-3)
+    columns = {name: expected.splitlines()[0].split().index(name) for name in ("ess_bulk", "r_hat")}
+    theirs = next(line for line in expected.splitlines() if line.startswith("tau")).split()[1:]
+    assert abs(shown[4] - float(theirs[columns["ess_bulk"]])) <= 1.0
+    assert abs(shown[6] - float(theirs[columns["r_hat"]])) <= 0.01
