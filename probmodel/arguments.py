@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numbers
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from probmodel.errors import SamplerError
+from probmodel.errors import ProbmodelError, SamplerError, nearest, reason
 
 
 def positive(name: str, value: Any) -> int:
@@ -32,3 +33,33 @@ def seed_sequence(seed: Any) -> np.random.SeedSequence:
             name="seed", value=seed,
         )  # fmt: skip
     return np.random.SeedSequence(int(seed))
+
+
+def existing_file(path: Any, kind: str, refused: type[ProbmodelError]) -> Path:
+    """Return the path of a file that can be read; a leading ``~`` is the home directory.
+
+    Parameters
+    ----------
+    path : what the user gave
+    kind : what the file should be, in words
+    refused : the class of the error that says why it is no such file
+    """
+    given = repr(str(path))
+    try:
+        file = Path(path).expanduser()
+        if file.is_dir():
+            raise refused(f"{given} is a directory, no {kind}.", path=str(path))
+        if not file.is_file():
+            raise refused(f"there is no {kind} {given}.{_similar(file)}", path=str(path))
+        file.open("rb").close()
+    except (OSError, ValueError, TypeError, RuntimeError) as error:  # as the systems differ
+        raise refused(f"the {kind} {given} cannot be read: {reason(error)}.", path=given) from error
+    return file
+
+
+def _similar(file: Path) -> str:
+    """Return a hint at a file of the same kind whose name is nearly the missing one's."""
+    if not file.parent.is_dir():
+        return f" There is no folder {str(file.parent)!r} either."
+    hint = nearest(file.name, (p.name for p in file.parent.glob(f"*{file.suffix}")))
+    return hint if "Did you mean" in hint else ""

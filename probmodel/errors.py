@@ -83,3 +83,16 @@ def nearest(name: str, known: Iterable[str]) -> str:
     if close:
         return f" Did you mean {by_lower_case[close[0]]!r}?"
     return f" Known: {', '.join(names)}." if names else ""
+
+
+def reason(error: BaseException) -> str:
+    """Say in one line what another library, or the system, objects to."""
+    if isinstance(error, MemoryError):
+        return "it does not fit into memory"
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    said = str(error).strip().splitlines()
+    name = type(error).__name__
+    return name if not said else said[0] if isinstance(error, ValueError) else f"{name}: {said[0]}"

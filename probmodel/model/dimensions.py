@@ -30,6 +30,12 @@ class Dimensions:
         DataError
             If a dim is not declared in the model, or its labels repeat or are no labels.
         """
+        if not isinstance(coords, Mapping):
+            raise DataError(
+                f"coords must be a dict of labels by dim, such as {{'school': ['A', 'B']}}; got "
+                f"{type(coords).__name__}.",
+                name="coords",
+            )
         known = set(declared)
         for dim, given in coords.items():
             if dim not in known:
@@ -201,6 +207,8 @@ def _read_labels(dim: str, given: Any) -> Array:
 
 def _listed(dim: str, given: Any) -> list[Any]:
     try:
+        if isinstance(given, (str, bytes)):
+            raise TypeError("text is one label, no list of letters")
         return list(given)
     except TypeError as error:
         raise DataError(

@@ -126,11 +126,14 @@ class Model(metaclass=ModelMeta):
     >>> model = Coin(heads=[1, 0, 1])
     """
 
-    def __init__(self, *unnamed: Any, coords: dict[str, Any] | None = None, **values: Any) -> None:
+    def __init__(
+        self, /, *unnamed: Any, coords: dict[str, Any] | None = None, **values: Any
+    ) -> None:
         cls = type(self)
         if unnamed:
             raise _by_name(cls, unnamed)
-        self._binding: Binding = bind(cls.__name__, cls._declarations, values, coords or {})
+        labels = {} if coords is None else coords
+        self._binding: Binding = bind(cls.__name__, cls._declarations, values, labels)
 
     # What a model is bound to is told apart by the identity of the symbols of its class. A copy has
     # the class in common, or finds its own in another process, and is bound to the same data again.
