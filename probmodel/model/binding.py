@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from probmodel.errors import DataError, ModelError, nearest
+from probmodel.errors import DataError, ModelError, ProbmodelError, nearest, reason
 from probmodel.expressions import Expression
+from probmodel.expressions.location import caller_location
 from probmodel.model.axes import check_axes
 from probmodel.model.checks import check_distribution, check_observed
 from probmodel.model.containers import Labels
@@ -100,13 +102,34 @@ def bind(
     _check_names(name, declarations, values)
     _read_data(binding, declarations, values, coords, redraw)
     for declaration in declarations.values():
-        _BINDERS[type(declaration)](binding, declaration)
+        try:
+            _BINDERS[type(declaration)](binding, declaration)
+        except Exception as error:  # functions of the user, and NumPy's, may raise anything
+            place = getattr(error, "location", None)
+            if isinstance(error, ProbmodelError) and place not in (None, caller_location()):
+                raise
+            raise _located(error, declaration) from error
     check_axes(declarations, binding.evaluator, binding.dimensions.sizes)
     if not binding.free:
         raise ModelError(
             f"{name} declares no param(...), so there is nothing to infer.", model=name
         )
     return binding
+
+
+def _located(error: Exception, declaration: Declaration) -> ProbmodelError:
+    """Return an error of this package that names a line of the model, not the one that binds it."""
+    where, title = declaration.location, declaration.title
+    if isinstance(error, ProbmodelError):
+        message = error.message if title in error.message else f"{title}: {error.message}"
+        return type(error)(message, location=where, **error.values)
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [f.lineno for f in frames if where and f.filename == where.file and f.lineno]
+    return ModelError(
+        f"{title} cannot be evaluated: {reason(error)}.",
+        location=where and where._replace(line=lines[-1] if lines else where.line),
+        name=declaration.name,
+    )
 
 
 def redrawn(binding: Binding, names: Collection[str] | None = None) -> Binding:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copyreg
-import importlib.util
 import sys
 import traceback
 from pathlib import Path
+from types import CodeType, ModuleType
 from typing import Any
 
-from probmodel.errors import ModelError, ProbmodelError, nearest
+from probmodel.arguments import existing_file
+from probmodel.errors import Location, ModelError, ProbmodelError, nearest, reason
 from probmodel.model.model import Model, ModelMeta
 
 _FILE = "_probmodel_file_"  # begins the name of a module that is made of a model file
@@ -17,6 +18,8 @@ _FILE = "_probmodel_file_"  # begins the name of a module that is made of a mode
 
 def load_model(path: str | Path, name: str | None = None) -> type[Model]:
     """Return the model class of a file.
+
+    A model file is a program, and loading runs it: load only what you would run.
 
     Parameters
     ----------
@@ -27,13 +30,13 @@ def load_model(path: str | Path, name: str | None = None) -> type[Model]:
     ------
     ModelError
         If the file is missing, does not import (the message ends with its own traceback, from
-        the file on), or does not hold one such class.
+        the file on) or exits, or does not hold one such class.
     """
-    file = Path(path)
-    if not file.is_file():
-        siblings = [p.name for p in file.parent.glob("*.py")] if file.parent.is_dir() else []
+    file = existing_file(path, "model file", ModelError).absolute()
+    if file.suffix.lower() != ".py":
         raise ModelError(
-            f"there is no model file {str(path)!r}.{nearest(file.name, siblings)}", path=str(path)
+            f"{path} is no model file: the name must end in .py; got {file.suffix!r}.",
+            path=str(path),
         )
     classes = {
         key: value
@@ -71,15 +74,17 @@ def _module_name(file: Path) -> str:
 
 def _import(file: Path) -> dict[str, object]:
     name = _module_name(file)
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
-        raise ModelError(f"{file} is no Python file.", path=str(file))
-    module = importlib.util.module_from_spec(spec)
+    module = ModuleType(name)
+    module.__file__ = str(file)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
-    except ProbmodelError:
-        raise
+        exec(_compiled(file), vars(module))
+    except ProbmodelError as error:
+        line = _last_line(error, file)
+        if error.location is not None or line is None:
+            raise
+        where = Location(str(file), line)
+        raise type(error)(error.message, location=where, **error.values) from error
     except (Exception, SystemExit) as error:  # SystemExit: the file calls exit
         raise ModelError(
             f"{file} does not import:\n{_own_traceback(error, file)}", path=str(file)
@@ -87,9 +92,39 @@ def _import(file: Path) -> dict[str, object]:
     return vars(module)
 
 
+def _compiled(file: Path) -> CodeType:
+    """Compile the file itself: importlib takes older bytecode if size and second are the same."""
+    source = file.read_bytes()
+    try:
+        return compile(source, str(file), "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        if isinstance(error, SyntaxError) and error.lineno:
+            raise
+        raise ModelError(
+            f"the file does not import, for it is no text: {reason(error)}.",
+            location=Location(str(file), source.count(b"\n", 0, _first_no_text(source)) + 1),
+            path=str(file),
+        ) from error
+
+
+def _first_no_text(source: bytes) -> int:
+    try:
+        source.decode()
+    except UnicodeDecodeError as error:
+        return error.start
+    return max(source.find(b"\0"), 0)
+
+
+def _last_line(error: BaseException, file: Path) -> int | None:
+    """Return the innermost line of the user's file that an exception came through."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == str(file)]
+    return lines[-1] if lines else None
+
+
 def _own_traceback(error: BaseException, file: Path) -> str:
     """Format an exception from the first frame in the user's file on."""
     frames = traceback.extract_tb(error.__traceback__)
-    start = next((i for i, f in enumerate(frames) if Path(f.filename) == file), len(frames))
+    start = next((i for i, f in enumerate(frames) if f.filename == str(file)), len(frames))
     lines = traceback.format_list(frames[start:]) + traceback.format_exception_only(error)
     return "".join(lines).rstrip()
