@@ -86,7 +86,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def reason(error: BaseException) -> str:
-    """Say in one line what another library, or the system, objects to."""
+    """Say in one line why something came to nothing: what another library or the system said."""
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
     if isinstance(error, MemoryError):
         return "it does not fit into memory"
     if isinstance(error, RecursionError):

@@ -92,7 +92,6 @@ class Distribution:
 
     @args.setter
     def args(self, given: dict[str, Any]) -> None:
-        """Keep what is given out of reach of later changes."""
         self._args: dict[str, Any] = settle(given)
 
     def refused_as_value(self) -> str:
@@ -278,10 +277,9 @@ class Distribution:
         return self.condition(self.center(value.shape, *params), value, known, *params)
 
     def moments(self, event: tuple[int, ...], *params: Array) -> tuple[Array, Array] | None:
-        """Mean and covariance of the elements of normal values of shape ``event`` (NumPy).
+        """Mean, (..., n), and covariance, (..., n, n), of the elements of normal values (NumPy).
 
-        (..., n) and (..., n, n) for n elements, batch axes first. None for other distributions,
-        and for those whose `condition` does not know how their elements depend on each other.
+        None for other distributions, and where `condition` ignores how elements depend on others.
         """
         return None
 

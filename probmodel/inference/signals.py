@@ -168,13 +168,3 @@ def attempt(
             return work(), None
     except BaseException as error:
         return None, error
-
-
-def reason(error: BaseException) -> str:
-    """Say in a few words why something came to nothing: ``interrupted``, ``MemoryError``."""
-    if isinstance(error, KeyboardInterrupt):
-        return "interrupted"
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    text = str(error).splitlines()[0] if str(error) else ""
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__

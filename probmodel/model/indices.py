@@ -66,7 +66,8 @@ def refuse_sum_of_masks(node: Apply, part: Apply, operands: Sequence[Array]) -> 
 def checked_parts(subscript: Any) -> Iterator[Any]:
     """Yield the parts of a subscript that are data: symbols, and arrays from outside the model.
 
-    Slices, whose ends may count backwards, and numbers that are written out, in a list too, are not.
+    Slices, whose ends may count backwards, and numbers that are written out, also in a list, are
+    not.
     """
     for part in subscript if isinstance(subscript, tuple) else (subscript,):
         if isinstance(part, Expression | list):

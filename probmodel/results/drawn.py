@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from probmodel.density import LogDensity
+from probmodel.errors import reason
 from probmodel.inference.groups import SampleRun
-from probmodel.inference.signals import attempt, reason
+from probmodel.inference.signals import attempt
 from probmodel.results.arviz_object import arviz_object
 from probmodel.results.attributes import Request, findings_json, run_attributes
 from probmodel.results.diagnostics import diagnose

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from probmodel.inference.signals import attempt, reason
+from probmodel.errors import reason
+from probmodel.inference.signals import attempt
 from probmodel.results.findings import Finding
 from probmodel.types import Array, Posterior, Variable
 

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from probmodel.errors import OutputError
-from probmodel.inference.signals import attempt, reason
+from probmodel.errors import OutputError, reason
+from probmodel.inference.signals import attempt
 from probmodel.results.arviz_object import group, group_names, import_arviz
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probmodel.inference.signals import reason
+from probmodel.errors import reason
 from probmodel.results.arviz_object import group, group_names, import_arviz, wrap
 from probmodel.results.convergence import convergence
 from probmodel.results.draws import element_labels

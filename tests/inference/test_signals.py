@@ -8,7 +8,8 @@ import threading
 
 import pytest
 
-from probmodel.inference.signals import attempt, held, interruptible, reason
+from probmodel.errors import reason
+from probmodel.inference.signals import attempt, held, interruptible
 
 INT, TERM = signal.SIGINT, signal.SIGTERM
 
@@ -145,4 +146,4 @@ def test_an_attempt_survives_anything(error, stoppable):
 
 def test_reasons():
     assert reason(OSError(28, "No space left on device")) == "No space left on device"
-    assert reason(MemoryError()) == "MemoryError"
+    assert reason(MemoryError()) == "it does not fit into memory"
