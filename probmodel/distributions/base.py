@@ -92,6 +92,7 @@ class Distribution:
 
     @args.setter
     def args(self, given: dict[str, Any]) -> None:
+        """Keep what is given out of reach of later changes."""
         self._args: dict[str, Any] = settle(given)
 
     def refused_as_value(self) -> str:
@@ -228,10 +229,7 @@ class Distribution:
     def complete(
         self, rng: np.random.Generator, value: Array, known: Array, *params: Array
     ) -> Array:
-        """Draw the unknown elements of values, given their known ones (NumPy).
-
-        The parameters are those of `condition`.
-        """
+        """Draw the unknown elements of values, given their known ones; see `condition` (NumPy)."""
         return self.condition(self.sample(rng, value.shape, *params), value, known, *params)
 
     def condition(self, free: Array, value: Array, known: Array, *params: Array) -> Array:

@@ -15,7 +15,7 @@ import numpy as np
 from probmodel.distributions.base import Distribution
 from probmodel.errors import Location, ShapeError
 from probmodel.expressions import Apply, Closure, Expression, map_leaves, topological
-from probmodel.model.axis_rules import Axis, Call, Names, Operand, index_names, mask, result_names
+from probmodel.model.axis_rules import MASK, Axis, Call, Names, Operand, index_names, result_names
 from probmodel.model.declarations import (
     Data,
     Declaration,
@@ -32,16 +32,23 @@ _ALONG_EVENT = frozenset({"loc", "mean", "concentration", "p", "logits"})
 
 def check_axes(
     declarations: Mapping[str, Declaration], evaluator: Evaluator, sizes: Mapping[str, int]
-) -> None:
-    """Raise a `ShapeError` where axes with different dims meet element by element.
+) -> dict[str, tuple[str | None, ...]]:
+    """Return the dim along each axis of each declaration, as far as it is known.
+
+    Those without dims of their own have the dims of what they are made of.
 
     Axes of length one and axes without a name fit everything. So do those with a dim that is
     declared only beside another dim of the same size, which is a second name for it: that of the
     other axis of a square matrix. A deterministic quantity takes the dims that it is declared with.
+
+    Raises
+    ------
+    ShapeError
+        Where axes with different dims meet element by element.
     """
     walk = _Walk(evaluator, _second_names(declarations.values(), sizes))
-    for declaration in declarations.values():
-        walk.declare(declaration)
+    names = {name: walk.declare(declaration) for name, declaration in declarations.items()}
+    return {name: tuple(axis and axis.dim for axis in found) for name, found in names.items()}
 
 
 def _second_names(declarations: Iterable[Declaration], sizes: Mapping[str, int]) -> set[str]:
@@ -63,13 +70,11 @@ class _Walk:
         self._second_names = second_names
         self._names: dict[int, Names] = {}
 
-    def declare(self, declaration: Declaration) -> None:
+    def declare(self, declaration: Declaration) -> Names:
         """Name the axes of a declaration and check what it is made of."""
-        expression = getattr(declaration, "expression", None)
         if isinstance(declaration, Deterministic | Potential):
-            names = self.operand(expression).names
-            self._names[id(declaration)] = self._declared(declaration) or names
-            return
+            names = self.operand(declaration.expression).names
+            return self._known(declaration, self._declared(declaration) or names)
         shape = self._evaluator.shape(declaration)
         own = Operand(self._declared(declaration) or (None,) * len(shape), shape)
         if isinstance(declaration, Observed):
@@ -85,7 +90,11 @@ class _Walk:
             self._fit_all(
                 declaration, [("lower", declaration.lower), ("upper", declaration.upper)], own
             )
-        self._names[id(declaration)] = own.names
+        return self._known(declaration, own.names)
+
+    def _known(self, declaration: Declaration, names: Names) -> Names:
+        self._names[id(declaration)] = names
+        return names
 
     def _declared(self, declaration: Declaration) -> Names:
         return tuple(
@@ -129,7 +138,7 @@ class _Walk:
         if part is None or part is Ellipsis or isinstance(part, slice):
             return part
         values = np.asarray(map_leaves(part, self._evaluator.value))
-        return mask() if values.dtype.kind == "b" else self.operand(part)
+        return MASK if values.dtype.kind == "b" else self.operand(part)
 
     def _option(self, leaf: Expression) -> Any:
         return self._evaluator.value(leaf).tolist()

@@ -38,6 +38,8 @@ class Operand(NamedTuple):
 
 Meet = Callable[[Sequence[Operand]], Names]
 
+MASK = object()  # stands for an array of Booleans in an index
+
 
 @dataclass(frozen=True)
 class Call:
@@ -211,7 +213,7 @@ def index_names(operand: Operand, index: tuple[Any, ...], meet: Meet) -> Names:
     there are none.
     """
     used = sum(not (i is None or i is Ellipsis) for i in index)
-    if any(isinstance(i, Operand) and i.names is _MASK for i in index):
+    if any(i is MASK for i in index):
         return ()
     if not any(i is Ellipsis for i in index):
         index = (*index, Ellipsis)
@@ -245,11 +247,3 @@ def _with_arrays(parts: list[Names], arrays: list[tuple[int, Operand]], meet: Me
     parts = [*parts]
     parts[places[0]] = brought
     return tuple(name for part in parts for name in part)
-
-
-_MASK: Names = (None,)
-
-
-def mask() -> Operand:
-    """Stand for an array of Booleans in an index."""
-    return Operand(_MASK, ())

@@ -26,7 +26,6 @@ from probmodel.model.declarations import (
 from probmodel.model.dimensions import Dimensions
 from probmodel.model.evaluation import Evaluator
 from probmodel.model.imputation import Imputation, impute
-from probmodel.model.pairing import paired_dims
 from probmodel.model.parameters import FreeParameter, elaborate
 from probmodel.model.terms import Term
 from probmodel.model.values import check_bounds, read_value
@@ -100,7 +99,7 @@ def bind(
     """
     binding = Binding(name, declarations=dict(declarations))
     _check_names(name, declarations, values)
-    _read_data(binding, declarations, values, coords, redraw)
+    unnamed = _read_data(binding, declarations, values, coords, redraw)
     for declaration in declarations.values():
         try:
             _BINDERS[type(declaration)](binding, declaration)
@@ -109,7 +108,9 @@ def bind(
             if isinstance(error, ProbmodelError) and place not in (None, caller_location()):
                 raise
             raise _located(error, declaration) from error
-    check_axes(declarations, binding.evaluator, binding.dimensions.sizes)
+    dims = check_axes(declarations, binding.evaluator, binding.dimensions.sizes)
+    for observed, labels in unnamed:
+        binding.dimensions.compare(observed, labels, dims[str(observed.name)])
     if not binding.free:
         raise ModelError(
             f"{name} declares no param(...), so there is nothing to infer.", model=name
@@ -182,25 +183,24 @@ def _read_data(
     values: dict[str, Any],
     coords: dict[str, Any],
     redraw: Collection[str],
-) -> None:
+) -> list[tuple[Observed, dict[int, Labels]]]:
+    """Read all data; returns the labels of observed quantities that have no dims for them."""
     dims = [dim for d in declarations.values() for dim in d.dims or ()]
     binding.dimensions.label(coords, dims)
-    unnamed: list[tuple[Observed, tuple[int, ...], dict[int, Labels]]] = []
+    unnamed = []
     for key, given in values.items():
         declaration = declarations[key]
         array, labels = read_value(declaration, given)
         binding.dimensions.measure(declaration, array.shape, labels)
         if declaration.dims is None and labels and isinstance(declaration, Observed):
-            unnamed.append((declaration, array.shape, labels))
+            unnamed.append((declaration, labels))
         if key in redraw:
             binding.shapes[key] = array.shape
             continue
         binding.data[key] = array
         if not np.isnan(array).any():  # else it is defined once its missing elements are imputed
             binding.evaluator.define(declaration, array, random=False)
-    for observed, shape, labels in unnamed:
-        if len(shape) == 1:
-            binding.dimensions.compare(observed, shape[0], labels[0], paired_dims(observed))
+    return unnamed
 
 
 def _bind_data(binding: Binding, declaration: Data) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -87,7 +87,10 @@ class Dimensions:
             )
 
     def compare(
-        self, declaration: Declaration, size: int, labels: Labels, dims: Iterable[str]
+        self,
+        declaration: Declaration,
+        labels: Mapping[int, Labels],
+        dims: Sequence[str | None],
     ) -> None:
         """Compare labels of data without dims with those along the dims they are paired with.
 
@@ -96,10 +99,12 @@ class Dimensions:
         DataError
             If labels of the same number of elements differ.
         """
-        for dim in dims:
-            other, known = self._given.get(dim, ("", labels.values))
-            if self.sizes.get(dim) == size and not same_labels(known, labels.values):
-                raise _disagreement(dim, declaration, labels.values, other, known)
+        for axis, dim in enumerate(dims):
+            if dim not in self._given or axis not in labels:
+                continue
+            (other, known), own = self._given[dim], labels[axis].values
+            if self.sizes[dim] == len(own) and not same_labels(known, own):
+                raise _disagreement(dim, declaration, own, other, known)
 
     def _agree(self, dim: str, labels: Labels, declaration: Declaration) -> None:
         """Compare labels with those of the data before, and with the coords if they are names."""
