@@ -20,6 +20,16 @@ def positive(name: str, value: Any) -> int:
     return int(value)
 
 
+def flag(name: str, value: Any, meaning: str = "") -> bool:
+    """Return True or False; ``meaning`` tells what the argument decides, where that is mistaken."""
+    if not isinstance(value, bool | np.bool_):
+        raise SamplerError(
+            f"{name} must be True or False, got {value!r}.{' ' * bool(meaning)}{meaning}",
+            name=name, value=value,
+        )  # fmt: skip
+    return bool(value)
+
+
 def seed_sequence(seed: Any) -> np.random.SeedSequence:
     """Return the seed as a SeedSequence; a fresh one, short enough to be typed, for ``None``."""
     if seed is None:

@@ -13,9 +13,12 @@ For cross-validation the same is done for each of the folds, as the authors do.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 
+from probmodel.arguments import seed_sequence
 from probmodel.density.posterior import ModelDensity
 from probmodel.errors import DataError, ModelError
 from probmodel.model import Model
@@ -122,13 +125,17 @@ def folds(n: int, k: int, seed: int = 0) -> list[tuple[Array, Array]]:
     Raises
     ------
     DataError
-        If there are fewer than two parts, or more than observations.
+        If there are fewer than two parts, or more than observations, or no whole number of them.
+    SamplerError
+        If the seed makes no sense.
     """
-    if not 2 <= k <= n:
+    given: tuple[Any, ...] = (n, k)
+    whole = all(isinstance(m, Integral) and not isinstance(m, bool) for m in given)
+    if not (whole and 2 <= k <= n):
         raise DataError(
             f"cross-validation takes from 2 to n folds, here of {n} observations; got {k}.",
             n=n, k=k,
         )  # fmt: skip
-    order = np.random.default_rng(seed).permutation(n)
+    order = np.random.default_rng(seed_sequence(seed)).permutation(n)
     parts = [np.sort(part) for part in np.array_split(order, k)]
     return [(np.setdiff1d(np.arange(n), part, assume_unique=True), part) for part in parts]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from probmodel.arguments import positive, seed_sequence
+from probmodel.arguments import flag, positive, seed_sequence
 from probmodel.blas import one_blas_thread
 from probmodel.density import as_posterior
 from probmodel.errors import SamplerError, TimeLimitError, nearest
@@ -41,6 +41,8 @@ SYNONYMS = {
     "progress_bar": "progressbar",
     "thinning": "thin",
 }
+
+_POOL = "It says whether all chains teach one adaptation; they share no work with other processes."
 
 # Arguments of `infer` that have synonyms, with their defaults.
 ARGUMENTS: dict[str, Any] = {
@@ -142,7 +144,8 @@ def infer(
         before = len(signals)
         drawn = draw(
             model, method, own, settings,
-            pool=pool, show=not quiet, save_warmup=save_warmup, var_names=var_names, result=True,
+            pool=pool, show=not flag("quiet", quiet), save_warmup=save_warmup,
+            var_names=var_names, result=True,
         )  # fmt: skip
         result = result_of(drawn)
         if len(signals) > before:
@@ -187,6 +190,7 @@ def draw(
     with one_blas_thread(), interruptible():
         own, settings = resolve_synonyms({**ARGUMENTS, **own}, settings)
         own = _checked(own)
+        pool, save_warmup = flag("pool", pool, _POOL), flag("save_warmup", save_warmup)
         sampler = _sampler(method, own["target_accept"], settings)
         posterior = as_posterior(model)
         check_density(sampler, posterior)
@@ -275,7 +279,9 @@ def _checked(own: dict[str, Any]) -> dict[str, Any]:
     if own["target_accept"] is not None:
         own = {**own, "target_accept": _between_0_and_1("target_accept", own["target_accept"])}
     max_time = math.inf if own["max_time"] is None else _seconds("max_time", own["max_time"])
-    return {**own, **sizes, "max_time": max_time, "seed": seed_sequence(own["seed"])}
+    progressbar = flag("progressbar", own["progressbar"])
+    seed = seed_sequence(own["seed"])
+    return {**own, **sizes, "max_time": max_time, "seed": seed, "progressbar": progressbar}
 
 
 def _request(own: dict[str, Any], sampler: Sampler, posterior: Posterior, pool: bool) -> Request:
@@ -293,7 +299,7 @@ def _request(own: dict[str, Any], sampler: Sampler, posterior: Posterior, pool: 
     draws = sampler.default_draws if own["draws"] is None else own["draws"]
     warmup = sampler.default_warmup if own["warmup"] is None else own["warmup"]
     return Request(
-        posterior.name, draws, warmup, chains, own["thin"], own["seed"], bool(pool), own["max_time"]
+        posterior.name, draws, warmup, chains, own["thin"], own["seed"], pool, own["max_time"]
     )
 
 
@@ -328,6 +334,10 @@ def _variable_names(names: str | Sequence[str] | None, posterior: Posterior) -> 
     known = [variable.name for variable in posterior.variables]
     if names is None:
         return tuple(known)
+    if not isinstance(names, str | Iterable):
+        raise SamplerError(
+            f"var_names must be a name or a list of names, got {names!r}.", value=names
+        )
     wanted = [names] if isinstance(names, str) else list(names)
     for name in wanted:
         if name not in known:

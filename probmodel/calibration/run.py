@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.arguments import seed_sequence
+from probmodel.arguments import flag, seed_sequence
 from probmodel.calibration.progress import watched
 from probmodel.calibration.ranking import LOG_LIKELIHOOD, Ranked, rank
 from probmodel.calibration.result import Calibration
@@ -117,7 +117,8 @@ def sbc(
     root = seed_sequence(own.pop("seed"))
     inference = _Inference(method, own, settings, size)
     tally = _Tally(model.__name__, asked, size, root.entropy)
-    line, progress = watched(asked, progressbar and own.pop("progressbar"))
+    own_bar = flag("progressbar", own.pop("progressbar"))
+    line, progress = watched(asked, flag("progressbar", progressbar) and own_bar)
     try:
         for i, child in enumerate(spawned(root, asked)):
             tally.add(i, simulation, inference, child)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from probmodel.arguments import seed_sequence
 from probmodel.blas import one_blas_thread
 from probmodel.density.posterior import ModelDensity
 from probmodel.density.prior import simulate_once
@@ -82,7 +83,7 @@ def check_model(model: Model, *, seed: int = 0) -> Report:
     InitializationError
         If no point with a finite log density is found.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed_sequence(seed))
     density = ModelDensity(model)
     with one_blas_thread():
         x = density.initial_points(rng, _POINTS)

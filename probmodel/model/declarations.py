@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+import numpy as np
+
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError
@@ -102,6 +104,12 @@ class Parameter(Declaration):
         return frame
 
     def _check_options(self) -> None:
+        if not isinstance(self.noncentered, bool | np.bool_):
+            raise ModelError(
+                f"param(noncentered=...) takes True or False; got {self.noncentered!r}.",
+                location=self.location,
+                noncentered=self.noncentered,
+            )
         if self.constraint is not None and self.bounds:
             raise ModelError(
                 f"param(...) takes constraint= or {', '.join(self.bounds)}=, not both.",

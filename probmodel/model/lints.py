@@ -7,7 +7,7 @@ A rule speaks only where it can tell: a false alarm costs more trust than a miss
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,10 @@ _VAGUE = 0.01  # gamma priors with both parameters up to this are named
 _SCALES = frozenset({"scale", "sigma", "rate"})
 _SPREADS = frozenset({"scale", "sigma"})
 _SPREAD_NAMES = frozenset({"sigma", "sd", "std", "scale"})
+_REARRANGING = frozenset({
+    "getitem", "reshape", "ravel", "transpose", "swapaxes", "expand_dims", "squeeze",
+    "broadcast_to", "repeat", "flip", "roll", "pad_axes",
+})  # fmt: skip
 _COMPACT = (Interval, Simplex, UnitVector, Correlation, CorrelationCholesky)
 _NATURAL = ((0, 1), (-1, 1), (0, math.pi), (0, 2 * math.pi), (-math.pi, math.pi),
             (-math.pi / 2, math.pi / 2), (0, 360), (-180, 180), (-90, 90))  # fmt: skip
@@ -71,15 +75,26 @@ class Advice:
 
 
 Said = Iterator[tuple[str, Declaration, str]]
+Rule = Callable[["_View"], Said]
 
 
-def lint(model: Model) -> list[Advice]:
-    """Return advice on a bound model, in declared order."""
+def lint(model: Model, rules: Sequence[Rule] | None = None) -> list[Advice]:
+    """Return advice on a bound model, in declared order: by all rules, or by some of them."""
     view = _View(model)
-    said = [found for rule in _RULES for found in rule(view)]
+    said = [found for rule in rules or _RULES for found in rule(view)]
     order = {name: i for i, name in enumerate(view.declarations)}
     said.sort(key=lambda found: order[str(found[1].name)])
     return [Advice(kind, str(d.name), d.location, text) for kind, d, text in said]
+
+
+def mistakes(model: Model) -> list[Advice]:
+    """Return the advice without which a result may be taken for the answer that it is not.
+
+    It is what `infer` warns of: a parameter whose prior is cut off without a word where a
+    distribution takes it, and a variance in the place of a standard deviation. The rest is a matter
+    of judgement, or leaves the posterior as it was meant, and is left to the pedantic `lint`.
+    """
+    return lint(model, (_ranges, _variances))
 
 
 class _View:
@@ -226,19 +241,32 @@ def _ranges(view: _View) -> Said:
             distribution.parameters.items(), distribution.args.values(), strict=True
         ):
             needed = limits(spec.constraint)
-            if not isinstance(arg, Parameter) or needed is None or spec.event_ndim:
+            parameter = _elements_of(arg)
+            if parameter is None or needed is None or spec.event_ndim:
                 continue
-            own = limits(view.free[str(arg.name)].constraint)
+            own = limits(view.free[str(parameter.name)].constraint)
             beyond = [] if own is None else list(_beyond(own, needed))
             if beyond:
                 role = name.rpartition(".")[2]
                 yield (
                     "range",
-                    arg,
+                    parameter,
                     f"as {role} of the {distribution.name} of {declaration.name} it must be "
-                    f"{' and '.join(beyond)}, but its range goes further. Give it a prior with "
-                    "that support, or bounds.",
+                    f"{' and '.join(beyond)}, but its range goes further: the rest is cut off, and "
+                    "its prior is not what it says. Give it a prior with that support, or bounds.",
                 )
+
+
+def _elements_of(arg: Any) -> Parameter | None:
+    """Return the parameter whose elements an argument is, in whatever order or shape."""
+    while not isinstance(arg, Parameter):
+        if isinstance(arg, Deterministic):
+            arg = arg.expression
+        elif isinstance(arg, Apply) and arg.operation.name in _REARRANGING:
+            arg = arg.args[0]
+        else:
+            return None
+    return arg
 
 
 def _beyond(own: tuple[Any, Any], needed: tuple[Any, Any]) -> Iterator[str]:
@@ -330,7 +358,7 @@ def _number(value: Any) -> float | None:
     return None
 
 
-_RULES: tuple[Callable[[_View], Said], ...] = (
+_RULES: tuple[Rule, ...] = (
     _flat_priors,
     _hard_bounds,
     _extreme_constants,

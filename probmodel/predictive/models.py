@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from probmodel.errors import DataError, ModelError, nearest
@@ -63,6 +63,10 @@ def chosen(
     """
     if var_names is None:
         return tuple(known)
+    if not isinstance(var_names, str | Iterable):
+        raise DataError(
+            f"var_names must be a name or a list of names; got {var_names!r}.", given=var_names
+        )
     wanted = [var_names] if isinstance(var_names, str) else list(var_names)
     for name in wanted:
         if name not in known:

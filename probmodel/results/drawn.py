@@ -10,9 +10,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from probmodel.density import LogDensity
+from probmodel.density.posterior import ModelDensity
 from probmodel.errors import reason
 from probmodel.inference.groups import SampleRun
 from probmodel.inference.signals import attempt
+from probmodel.model.lints import mistakes
 from probmodel.results.arviz_object import arviz_object
 from probmodel.results.attributes import Request, findings_json, run_attributes
 from probmodel.results.diagnostics import diagnose
@@ -61,7 +63,9 @@ def drawn_from(
     if run.warmup_x is not None:
         warmup = kept_draws(posterior, run.warmup_x, names)
     findings = kept.findings + [f for f in warmup.findings if f not in kept.findings]
-    found, error = attempt(lambda: diagnose(run, posterior, kept.draws, sampler, request))
+    found, error = attempt(
+        lambda: [*_mistakes(posterior), *diagnose(run, posterior, kept.draws, sampler, request)]
+    )
     findings += found or []
     if error is not None:
         findings += [*check_length(run, request), _unchecked(error)]
@@ -70,6 +74,16 @@ def drawn_from(
         run, posterior, names, kept.draws, warmup.draws, sampler, request, findings,
         interrupted=run.interrupted or kept.interrupted or warmup.interrupted or stopped,
     )  # fmt: skip
+
+
+def _mistakes(posterior: LogDensity) -> list[Finding]:
+    """Look for what makes a result answer another question than was meant, however well it ran."""
+    if not isinstance(posterior, ModelDensity):
+        return []
+    return [
+        Finding(advice.kind.replace(" ", "_"), f"{advice}", (advice.declaration,))
+        for advice in mistakes(posterior.model)
+    ]
 
 
 def _unchecked(error: BaseException) -> Finding:
