@@ -201,7 +201,7 @@ STRUCTURAL = {
     "integer": (lambda a: a[-1] + a[0] * 2, [(3,), (2, 3)]),
     "newaxis": (lambda a: a[:, None] - a[None, :], [(3,)]),
     "ellipsis": (lambda a: a[..., 0] * a[..., ::2][..., 0], [(2, 3)]),
-    "gather": (lambda a: a[np.array([2, 0, 0, -1])], [(3,)]),
+    "gather": (lambda a: a[[2, 0, 0, -1]], [(3,)]),
     "gather matrix": (lambda a: a[np.array([[2, 0], [1, 1]])], [(3,)]),
     "gather rows": (lambda a: a[np.array([1, 0, 1])], [(2, 3)]),
     "gather columns": (lambda a: a[:, np.array([1, 0, 1])], [(2, 3)]),
