@@ -19,7 +19,17 @@ from probmodel.special import where
 class Bounded(Wrapper):
     """A distribution of numbers with a lower bound, an upper bound or both, each included."""
 
+    def __new__(cls, dist: Any = None, lower: Any = None, upper: Any = None) -> Any:
+        """Return ``dist`` itself where all bounds are infinite, and a new instance else."""
+        given = [bound for bound in (lower, upper) if bound is not None]
+        endless = [_no_bound(lower, -np.inf), _no_bound(upper, np.inf)]
+        if given and all(endless) and isinstance(dist, Distribution):
+            return dist
+        return super().__new__(cls)
+
     def __init__(self, dist: Distribution, lower: Any = None, upper: Any = None) -> None:
+        lower = None if _no_bound(lower, -np.inf) else lower
+        upper = None if _no_bound(upper, np.inf) else upper
         bounds = {"lower": lower, "upper": upper}
         given = {name: bound for name, bound in bounds.items() if bound is not None}
         super().__init__(dist, {name: Parameter(Real()) for name in given}, given)
@@ -111,6 +121,12 @@ def _tighter(choose: Any, bound: Any, other: Any) -> Any:
     if bound is None or other is None:
         return other if bound is None else bound
     return choose(bound, other)
+
+
+def _no_bound(bound: Any, infinity: float) -> bool:
+    """Whether a bound is none: not given, or infinite in all elements."""
+    known = isinstance(bound, int | float | np.number | np.ndarray)
+    return bound is None or (known and bool(np.all(np.equal(bound, infinity))))
 
 
 def is_number(bound: Any) -> bool:

@@ -24,7 +24,8 @@ class Censored(Bounded):
     Parameters
     ----------
     dist : a distribution of numbers with a cumulative distribution function
-    lower, upper : bounds; at least one is given. A value that equals a bound is censored.
+    lower, upper : bounds; at least one is given. A value that equals a bound is censored. Infinite
+        bounds are none
 
     Notes
     -----

@@ -24,7 +24,7 @@ class Truncated(Bounded):
     Parameters
     ----------
     dist : a distribution of numbers with a cumulative distribution function
-    lower, upper : bounds, included; at least one is given
+    lower, upper : bounds, included; at least one is given. Infinite ones are none
 
     Notes
     -----

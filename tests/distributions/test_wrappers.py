@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy import stats
 
+from probmodel import Model, observed, param
 from probmodel import distributions as d
 from probmodel.constraints import IntegerInterval, Interval, Lower, Real, Upper
+from probmodel.density import as_posterior
 from probmodel.errors import ModelError
 
 
@@ -216,3 +220,27 @@ def test_link_forms_say_the_same_with_the_parameter_in_its_place(cases, dist, li
     assert logp(case.dist, case.values, *params) == pytest.approx(
         logp(cases[form.__name__].dist, case.values, *linked), rel=1e-12
     )
+
+
+@pytest.mark.parametrize("wrapper", [d.Truncated, d.Censored])
+def test_infinite_bounds_are_none(wrapper):
+    dist = d.Normal(0, 1)
+    assert wrapper(dist, -np.inf, np.inf) is dist
+    assert wrapper(dist, upper=np.full(3, np.inf)) is dist
+    half = wrapper(dist, -np.inf, 1.0)
+    assert list(half.args) == ["dist.loc", "dist.scale", "upper"]
+    x = np.array([-2.0, 0.5])
+    expected = wrapper(dist, upper=1.0).log_density(np, x, 0.0, 1.0, 1.0)
+    np.testing.assert_array_equal(half.log_density(np, x, 0.0, 1.0, 1.0), expected)
+    assert pickle.loads(pickle.dumps(half)).args == half.args
+
+
+def test_a_model_with_infinite_bounds_has_the_density_without_them():
+    class Bounded(Model):
+        x = param(d.Truncated(d.Normal(1.0, 2.0), lower=-np.inf, upper=np.inf))
+        y = observed(d.Censored(d.Normal(x, 1.0), upper=np.inf), dims="obs")
+
+    model = Bounded(y=[0.3, 0.8])
+    x = np.array([[0.4]])
+    truth = stats.norm(1, 2).logpdf(0.4) + stats.norm(0.4, 1).logpdf([0.3, 0.8]).sum()
+    np.testing.assert_allclose(as_posterior(model).log_density(x), truth, rtol=1e-13)
