@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from probmodel.expressions import settle
 from probmodel.types import Array
+
+
+def bound_text(bound: Any, otherwise: str) -> str:
+    """Return a bound in words: a number or an expression itself, ``otherwise`` for an array."""
+    if isinstance(bound, int | float | np.number | np.ndarray | list | tuple):
+        return otherwise if np.ndim(bound) else f"{float(np.asarray(bound)):g}"
+    return repr(bound)
 
 
 class Constraint:
@@ -38,7 +47,7 @@ class Constraint:
 
     @property
     def name(self) -> str:
-        """The constraint in words, for messages: ``"positive"``."""
+        """The constraint in words, for messages, with its bounds: ``"between -1 and 1"``."""
         return type(self).__name__.lower()
 
     @property

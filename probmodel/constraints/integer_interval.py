@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.constraints.base import Constraint
+from probmodel.constraints.base import Constraint, bound_text
 from probmodel.types import Array
 
 
@@ -24,11 +24,9 @@ class IntegerInterval(Constraint):
     @property
     def name(self) -> str:
         """The constraint in words."""
-        if self.has_lower and self.has_upper:
-            return "whole numbers between two bounds"
-        if self.has_lower or self.has_upper:
-            return f"whole numbers {'from' if self.has_lower else 'up to'} a bound"
-        return "whole numbers"
+        low = f" from {bound_text(self.bounds[0], 'a lower bound')}" if self.has_lower else ""
+        high = f" up to {bound_text(self.bounds[-1], 'an upper bound')}" if self.has_upper else ""
+        return f"whole numbers{low}{high}"
 
     def check(self, y: Array, *bounds: Any) -> Array:
         """Whether each element is a whole number within the limits."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.constraints.base import Constraint
+from probmodel.constraints.base import Constraint, bound_text
 from probmodel.special import expit
 from probmodel.types import Array
 
@@ -21,6 +21,15 @@ class Interval(Constraint):
 
     def __init__(self, lower: Any, upper: Any) -> None:
         super().__init__(lower, upper)
+
+    @property
+    def name(self) -> str:
+        """The constraint in words."""
+        lower, upper = (
+            bound_text(bound, f"{which} bound")
+            for bound, which in zip(self.bounds, ("a lower", "an upper"), strict=True)
+        )
+        return f"between {lower} and {upper}"
 
     @property
     def limits(self) -> tuple[Any, Any]:
@@ -56,8 +65,3 @@ class UnitInterval(Interval):
 
     def __init__(self) -> None:
         super().__init__(0.0, 1.0)
-
-    @property
-    def name(self) -> str:
-        """The constraint in words."""
-        return "between 0 and 1"

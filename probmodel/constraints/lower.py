@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.constraints.base import Constraint
+from probmodel.constraints.base import Constraint, bound_text
 from probmodel.types import Array
 
 
@@ -19,7 +19,7 @@ class Lower(Constraint):
     @property
     def name(self) -> str:
         """The constraint in words."""
-        return "above a lower bound"
+        return f"above {bound_text(self.bounds[0], 'a lower bound')}"
 
     @property
     def limits(self) -> tuple[Any, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.constraints.base import Constraint
+from probmodel.constraints.base import Constraint, bound_text
 from probmodel.types import Array
 
 
@@ -19,7 +19,7 @@ class Upper(Constraint):
     @property
     def name(self) -> str:
         """The constraint in words."""
-        return "below an upper bound"
+        return f"below {bound_text(self.bounds[0], 'an upper bound')}"
 
     @property
     def limits(self) -> tuple[Any, Any]:
