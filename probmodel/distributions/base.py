@@ -35,6 +35,7 @@ class Parameter(NamedTuple):
     known : whether it must come from data; a known parameter has no derivative and no batch axes
     along : of a known parameter, the event axis of the value that each of its axes runs along, None
         for one that runs along none; empty if it speaks of the value as a whole
+    spreads : whether a number may stand for a vector or matrix of equal elements
     """
 
     constraint: Constraint
@@ -42,6 +43,7 @@ class Parameter(NamedTuple):
     default: float | None = None
     known: bool = False
     along: tuple[int | None, ...] = ()
+    spreads: bool = False
 
 
 class Distribution:
@@ -58,6 +60,9 @@ class Distribution:
     parameters: ClassVar[dict[str, Parameter]]
     event_ndim: ClassVar[int] = 0
     discrete: ClassVar[bool] = False
+
+    # What is wrong where parameters have more axes than the values, and what to do; in words.
+    batch_hint: ClassVar[str] = "they would pair every element with every other"
 
     # Whether the elements along the first event axis are steps in time, each given those before it.
     sequential: ClassVar[bool] = False
@@ -130,7 +135,7 @@ class Distribution:
     def event_shape(self, *params: Array) -> tuple[int, ...] | None:
         """Shape of one value, as the parameters decide it; None if they do not."""
         for value, spec in zip(params, self.parameters.values(), strict=True):
-            if spec.event_ndim:
+            if spec.event_ndim and np.ndim(value) >= spec.event_ndim:
                 return np.shape(value)[np.ndim(value) - self.event_ndim :]
         return None
 

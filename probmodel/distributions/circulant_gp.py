@@ -16,6 +16,7 @@ from probmodel.distributions import circulant
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.evaluated import Evaluated
+from probmodel.distributions.gaussian_process import check_jitter
 from probmodel.distributions.kernels import Kernel
 from probmodel.distributions.normal import Normal
 from probmodel.distributions.whitening import Memory
@@ -91,8 +92,7 @@ class CirculantGP(Evaluated):
             raise self._error("grid, a list of the coordinates of each axis, such as (x, y)")
         if not padding >= 2.0:
             raise self._error(f"padding, 2 or more times the grid; got {padding:g}")
-        if not jitter >= 0.0:
-            raise self._error(f"a jitter >= 0; got {jitter:g}")
+        check_jitter(type(self).__name__, jitter, self.location)
         self.kernel, self.padding, self.jitter = kernel, float(padding), float(jitter)
         self.grid = tuple(x if isinstance(x, Expression) else np.array(x, float) for x in grid)
         self.args = {

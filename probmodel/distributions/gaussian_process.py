@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from autograd.extend import Box
@@ -41,7 +41,8 @@ class GaussianProcess(Distribution):
     points : (n,) or (n, k), where the process is wanted; the value is then a vector of length n
     grid : instead of points, a sequence of axes: coordinates (n_1,), (n_2,), ...; the value then
         has shape (n_1, n_2, ...)
-    mean : :math:`\mu`, one number per batch element
+    mean : :math:`\mu`, one number per batch element; a mean that changes from point to point is
+        added to the process, or is the ``loc`` of a `MvNormal`
     jitter : :math:`\epsilon \ge 0`, relative to the variance, for a stable factorisation
 
     Notes
@@ -65,6 +66,10 @@ class GaussianProcess(Distribution):
     """
 
     blockwise = False
+    batch_hint: ClassVar = (
+        "mean, amplitude and length scale are one number for each process. Add a mean that changes "
+        "from point to point to a process f without one, mean + f, or observe a MvNormal with it"
+    )
 
     def __init__(
         self,
@@ -80,8 +85,7 @@ class GaussianProcess(Distribution):
             raise self._error(f"a kernel first, {type(kernel).__name__} was given.")
         if (points is None) == (grid is None):
             raise self._error("either points= or grid=: exactly one of them.")
-        if not jitter >= 0.0:
-            raise self._error(f"a jitter >= 0, {jitter} was given.")
+        check_jitter(type(self).__name__, jitter, self.location)
         coordinates = {"points": as_columns(points)} if grid is None else _named_axes(grid)
         self.kernel, self.jitter = kernel, float(jitter)
         self.args = {
@@ -273,6 +277,30 @@ class GaussianProcess(Distribution):
         if not self.event_ndim or not np.ndim(number):
             return number
         return xp.reshape(number, np.shape(number) + (1,) * self.event_ndim)
+
+
+def check_jitter(name: str, jitter: Any, location: Any) -> None:
+    """Refuse a jitter that is no number from 0 up.
+
+    Raises
+    ------
+    ModelError
+        If it is a symbol or negative.
+    """
+    advice = ""
+    if isinstance(jitter, Expression):
+        advice = (
+            " It keeps matrices factorisable and is no parameter. Noise that is one has a place of "
+            "its own: declare the process as a param f and observe Normal(f, sigma), or observe a "
+            "MvNormal with sigma**2 on the diagonal of its covariance."
+        )
+    elif isinstance(jitter, int | float | np.number) and jitter >= 0.0:
+        return
+    raise ModelError(
+        f"{name} takes a jitter that is a number from 0 up; got {jitter!r}.{advice}",
+        location=location,
+        jitter=jitter,
+    )
 
 
 def _named_axes(grid: Sequence[Any]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ class MatrixNormal(MatrixArguments):
 
     Parameters
     ----------
-    loc : mean M, (n, m)
+    loc : mean M, (n, m) or a number for all elements
     row_covariance : U, (n, n), symmetric positive definite: how rows vary together
     row_cholesky, row_precision : its lower Cholesky factor, and its inverse
     column_covariance : V, (m, m), symmetric positive definite: how columns vary together
@@ -58,7 +58,7 @@ class MatrixNormal(MatrixArguments):
     """
 
     signature: ClassVar = {
-        "loc": Parameter(Real(), event_ndim=2),
+        "loc": Parameter(Real(), event_ndim=2, spreads=True),
         "row": {
             "row_covariance": Covariance,
             "row_cholesky": CovarianceRoot,
@@ -75,6 +75,10 @@ class MatrixNormal(MatrixArguments):
     def support(self) -> Constraint:
         """All real numbers, in each element."""
         return Real()
+
+    def event_shape(self, *params: Array) -> tuple[int, ...]:
+        """As many rows and columns as the covariances have."""
+        return tuple(np.shape(matrix)[-1] for matrix in params[1:])
 
     def _whitenings(self, row: Any, column: Any) -> tuple[Whitening, Whitening]:
         return self.forms["row"].rows(row), self.forms["column"].rows(column)

@@ -32,7 +32,7 @@ class MvNormal(MatrixArguments):
 
     Parameters
     ----------
-    loc : mean :math:`\mu`, (n,)
+    loc : mean :math:`\mu`, (n,) or a number for all elements
     covariance : :math:`\Sigma`, (n, n), symmetric positive definite
     cholesky : its lower Cholesky factor :math:`L`, :math:`\Sigma = L L'`
     precision : its inverse :math:`\Sigma^{-1}`
@@ -53,7 +53,7 @@ class MvNormal(MatrixArguments):
     """
 
     signature: ClassVar = {
-        "loc": Parameter(Real(), event_ndim=1),
+        "loc": Parameter(Real(), event_ndim=1, spreads=True),
         "matrix": {"covariance": Covariance, "cholesky": CovarianceRoot, "precision": Precision},
     }
     event_ndim = 1

@@ -29,7 +29,7 @@ class MvStudentT(MatrixArguments):
     Parameters
     ----------
     df : degrees of freedom :math:`\nu > 0`
-    loc : location :math:`\mu`, (n,)
+    loc : location :math:`\mu`, (n,) or a number for all elements
     scale : :math:`\Sigma`, (n, n), symmetric positive definite; the covariance is
         :math:`\Sigma\, \nu / (\nu - 2)`, for :math:`\nu > 2`
     cholesky : its lower Cholesky factor :math:`L`, :math:`\Sigma = L L'`
@@ -57,7 +57,7 @@ class MvStudentT(MatrixArguments):
 
     signature: ClassVar = {
         "df": Parameter(Positive()),
-        "loc": Parameter(Real(), event_ndim=1),
+        "loc": Parameter(Real(), event_ndim=1, spreads=True),
         "matrix": {"scale": Covariance, "cholesky": CovarianceRoot},
     }
     event_ndim = 1

@@ -13,7 +13,7 @@ from probmodel.errors import DataError, ModelError, ProbmodelError, nearest, rea
 from probmodel.expressions import Expression
 from probmodel.expressions.location import caller_location
 from probmodel.model.axes import check_axes
-from probmodel.model.checks import check_distribution, check_observed
+from probmodel.model.checks import check_distribution, check_observed, spread
 from probmodel.model.containers import Labels
 from probmodel.model.declarations import (
     Data,
@@ -235,8 +235,9 @@ def _bind_observed(binding: Binding, declaration: Observed) -> None:
     if np.isnan(data).any():
         data = _impute(binding, declaration, data)
     check_observed(declaration, data, binding.evaluator)
+    full = spread(distribution, data.shape, binding.evaluator)
     binding.terms.append(
-        Term.of_distribution(str(declaration.name), "likelihood", distribution, declaration)
+        Term.of_distribution(str(declaration.name), "likelihood", full, declaration)
     )
 
 

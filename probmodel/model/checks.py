@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
 
+from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.errors import DataError, ModelError, ShapeError
+from probmodel.expressions import as_expression
 from probmodel.model.declarations import Declaration, Observed
 from probmodel.model.evaluation import Evaluator
 from probmodel.model.values import where
@@ -53,7 +56,7 @@ def check_distribution(
         raise ShapeError(
             f"{declaration.title} has shape {shape}, but the parameters of its "
             f"{distribution.name} have {_describe(distribution, params)}, which make "
-            f"{batch}: they would pair every element with every other. Bring the parameters to "
+            f"{batch}: {distribution.batch_hint}. Bring the parameters to "
             f"shape {own}; x.reshape(-1) drops an axis of length 1.",
             location=declaration.location,
             expected=own,
@@ -63,6 +66,27 @@ def check_distribution(
     _check_event(declaration, distribution, shape[len(own) :], event, params)
     _check_together(declaration, distribution, shape[len(own) :], params, evaluator)
     return shape
+
+
+def spread(distribution: Distribution, shape: Shape, evaluator: Evaluator) -> Distribution:
+    """Return a distribution that has vectors where it was given numbers for all their elements.
+
+    ``shape`` is that of its value.
+    """
+    event = shape[len(shape) - distribution.event_ndim :]
+    short = [
+        name
+        for (name, arg), spec in zip(
+            distribution.args.items(), distribution.parameters.values(), strict=True
+        )
+        if spec.spreads and not evaluator.shape(arg)
+    ]
+    if not short:
+        return distribution
+    full = copy(distribution)
+    changed = {name: as_expression(full.args[name]) + np.zeros(event) for name in short}
+    full.args = {**full.args, **changed}
+    return full
 
 
 def check_observed(declaration: Observed, data: Array, evaluator: Evaluator) -> None:
@@ -85,9 +109,11 @@ def check_observed(declaration: Observed, data: Array, evaluator: Evaluator) -> 
         )
 
 
-def _set_name(support: Any, bounds: Sequence[Array]) -> str:
-    limits = " to ".join(f"{b:g}" for b in bounds if np.ndim(b) == 0)
-    return f"{support.name} ({limits})" if limits else str(support.name)
+def _set_name(support: Constraint, bounds: Sequence[Array]) -> str:
+    """Return a support in words, with its bounds as data decide them."""
+    evaluated = copy(support)
+    evaluated.bounds = tuple(bounds)
+    return evaluated.name
 
 
 def _check_constants(
@@ -99,7 +125,7 @@ def _check_constants(
     for (name, arg), spec, value in zip(
         distribution.args.items(), distribution.parameters.values(), params, strict=True
     ):
-        if value.ndim < spec.event_ndim:
+        if value.ndim < spec.event_ndim and not (spec.spreads and value.ndim == 0):
             kinds = {1: "a vector", 2: "a matrix"}
             kind = kinds.get(spec.event_ndim, f"an array of {spec.event_ndim} axes")
             raise ShapeError(

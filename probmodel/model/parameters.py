@@ -11,7 +11,7 @@ from probmodel.constraints import Constraint, OffsetMultiplier, Real, between
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError, ShapeError
 from probmodel.expressions import OPERATIONS, Apply, Expression, FreeSymbol, as_expression
-from probmodel.model.checks import check_distribution
+from probmodel.model.checks import check_distribution, spread
 from probmodel.model.declarations import Parameter
 from probmodel.model.dimensions import Dimensions
 from probmodel.model.evaluation import Evaluator
@@ -71,7 +71,7 @@ def elaborate(
         _check_information(declaration, shape, evaluator)
         parts = _standardised(declaration, declaration.frame, constraint, free, shape)
     else:
-        parts = _constrained(declaration, constraint, free)
+        parts = _constrained(declaration, constraint, free, shape, evaluator)
     value, bounds, terms = parts
     _check_value_shape(declaration, evaluator.shape(value), shape)
     evaluator.define(declaration, evaluator.value(value), random=True)
@@ -158,11 +158,16 @@ def _check_information(
 
 
 def _constrained(
-    declaration: Parameter, constraint: Constraint, free: FreeSymbol
+    declaration: Parameter,
+    constraint: Constraint,
+    free: FreeSymbol,
+    shape: tuple[int, ...],
+    evaluator: Evaluator,
 ) -> tuple[Expression, tuple[Expression, ...], list[Term]]:
     value, bounds, terms = _map(declaration, constraint, free)
     if declaration.prior is not None:
-        prior = Term.of_distribution(str(declaration.name), "prior", declaration.prior, declaration)
+        full = spread(declaration.prior, shape, evaluator)
+        prior = Term.of_distribution(str(declaration.name), "prior", full, declaration)
         terms = [prior, *terms]
     return value, bounds, terms
 
@@ -279,11 +284,9 @@ def _is_known(limit: Any) -> bool:
 
 
 def _contradiction(declaration: Parameter, given: str, support: Constraint) -> ModelError:
-    known = limits(support)
-    reach = f" from {known[0]} to {known[1]}" if known and known != (None, None) else ""
     return ModelError(
         f"{declaration.title}: {given} contradicts the prior {_prior_name(declaration)}, whose "
-        f"support is {support.name}{reach}. Bounds must lie inside the support, lower below upper.",
+        f"support is {support.name}. Bounds must lie inside the support, lower below upper.",
         location=declaration.location,
         support=support.name,
     )

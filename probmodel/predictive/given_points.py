@@ -65,7 +65,7 @@ def _sample(
     scales, directions = np.linalg.eigh(covariance)
     least = -_TOLERANCE * np.max(np.abs(scales), axis=-1, keepdims=True)
     scales = np.sqrt(np.where(scales < least, np.nan, np.maximum(scales, 0.0)))
-    z = rng.standard_normal((*shape[:rows], mean.shape[-1]))
+    z = rng.standard_normal((*shape[:rows], covariance.shape[-1]))
     return np.asarray(mean + np.vecdot(directions, (scales * z)[..., None, :])).reshape(shape)
 
 

@@ -7,7 +7,9 @@ import pickle
 import numpy as np
 import pytest
 
+from probmodel import Model, infer, observed, param, prior_predictive
 from probmodel import distributions as d
+from probmodel.density import as_posterior
 from probmodel.distributions import matrix_forms, whitening
 from probmodel.distributions.matrix_forms import Covariance, CovarianceRoot, Precision
 from probmodel.errors import ModelError
@@ -101,3 +103,70 @@ def test_whitening_that_shares_work_with_the_slope(form, stack):
     np.testing.assert_allclose(
         slope(r), form().slope(np, matrix, column, column), rtol=1e-10, atol=1e-12
     )
+
+
+SPREAD = {
+    "covariance": lambda m, c: d.MvNormal(m, covariance=c),
+    "cholesky": lambda m, c: d.MvNormal(m, cholesky=np.linalg.cholesky(c)),
+    "precision": lambda m, c: d.MvNormal(m, precision=c),
+    "t": lambda m, c: d.MvStudentT(5.0, m, c),
+    "t by its root": lambda m, c: d.MvStudentT(5.0, m, cholesky=np.linalg.cholesky(c)),
+    "mixture": lambda m, c: d.Mixture([0.4, 0.6], [d.MvNormal(m, c), d.MvNormal(2.0, c)]),
+    "affine": lambda m, c: d.Affine(d.MvNormal(m, c), 1.0, 2.0),
+}
+
+
+@pytest.mark.parametrize("form", SPREAD)
+@pytest.mark.parametrize("rows", [(), (4,)])
+def test_a_number_is_the_location_of_all_elements(form, rows):
+    """Densities, slopes and metric are those of the vector with this number in every place."""
+    c, y = covariance(3), np.random.default_rng(4).normal(size=(*rows, 3))
+
+    def density(location):
+        class Spread(Model):
+            m = param(d.Normal(0.0, 1.0))
+            fixed = param(SPREAD[form](location(1.5), c), shape=(*rows, 3))
+            y = observed(SPREAD[form](location(m), c))
+
+        return as_posterior(Spread(y=y))
+
+    number, vector = density(lambda m: m), density(lambda m: m + np.zeros(3))
+    x = np.random.default_rng(5).normal(size=(6, number.dim))
+    for found, expected in zip(number(x)[:2], vector(x)[:2], strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+    if form not in ("mixture", "affine"):
+        np.testing.assert_allclose(number.metric(x), vector.metric(x), rtol=1e-12)
+
+
+def test_a_number_is_the_location_of_all_elements_of_a_matrix():
+    u, v = covariance(2), covariance(3, 1)
+
+    def density(location):
+        class Spread(Model):
+            m = param(d.Normal(0.0, 1.0))
+            y = observed(
+                d.MatrixNormal(location(m), row_covariance=u, column_covariance=v), dims=("a", "b")
+            )
+
+        return as_posterior(Spread(y=np.arange(6.0).reshape(2, 3)))
+
+    number, vector = density(lambda m: m), density(lambda m: m + np.zeros((2, 3)))
+    x = np.array([[0.3], [-1.0]])
+    for found, expected in zip(number(x)[:2], vector(x)[:2], strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("noncentered", [False, True])
+def test_models_with_one_number_for_a_location_run(noncentered):
+    class Spread(Model):
+        m = param(d.Normal(0.0, 1.0))
+        e = param(d.MvNormal(m, covariance(3)), dims=("row", "axis"), noncentered=noncentered)
+        y = observed(d.MvNormal(e, np.eye(3)), dims=("row", "axis"))
+
+    model = Spread(y=np.ones((2, 3)))
+    assert infer(model, draws=5, warmup=5, chains=2, seed=1, quiet=True).posterior["e"].size == 60
+    prior = prior_predictive(model, draws=4000, seed=2)
+    between = np.cov(np.asarray(prior.prior["e"]).reshape(-1, 6).T)
+    truth = 1.0 + np.kron(np.eye(2), covariance(3))
+    spread = np.sqrt((np.outer(np.diag(truth), np.diag(truth)) + truth**2) / 4000)
+    assert np.abs((between - truth) / spread).max() < 5.0

@@ -17,19 +17,24 @@ from probmodel import (
     param,
     potential,
 )
-from probmodel.constraints import Ordered, PositiveDefinite
+from probmodel.constraints import Interval, Ordered, PositiveDefinite
 from probmodel.distributions import (
+    AR1,
+    CAR,
     LKJ,
     Beta,
     BetaBinomial,
     Binomial,
+    CirculantGP,
     Dirichlet,
     Exponential,
+    GaussianProcess,
     HalfNormal,
-    MvNormal,
     Normal,
     Poisson,
+    Truncated,
 )
+from probmodel.distributions.kernels import ExpQuad
 
 
 def here():
@@ -244,9 +249,9 @@ def test_impossible_constant_parameter():
 
 def test_parameter_of_the_wrong_rank():
     class Bad(Model):
-        x = param(MvNormal(0.0, covariance=np.eye(2)))
+        x = param(Dirichlet(1.0))
 
-    with pytest.raises(ShapeError, match="loc must be a vector"):
+    with pytest.raises(ShapeError, match="concentration must be a vector"):
         Bad()
 
 
@@ -367,3 +372,58 @@ def test_data_without_names():
     assert caught.value.location.line == here() - 1
     with pytest.raises(DataError, match=r"Write Lin\(\*\*data\)"):
         Lin({"X": [1.0], "y": [2.0]})
+
+
+def as_prior(prior, **options):
+    class Bad(Model):
+        s = param(HalfNormal(1.0))
+        x = param(prior(s), **options)
+
+    return Bad
+
+
+@pytest.mark.parametrize(
+    ("prior", "message"),
+    [
+        (lambda s: AR1(1.5, 1), "AR1's phi must be between -1 and 1; got 1.5"),
+        (lambda s: CAR(1.0, -1.2, np.eye(2)[::-1]), "alpha must be between -1 and 1; got -1.2"),
+        (lambda s: Beta(2.0, 0.0), "beta must be positive; got 0"),
+        (
+            lambda s: Truncated(Normal(0, 1), lower=np.inf),
+            "Truncated's lower must be real; got inf",
+        ),
+        (
+            lambda s: GaussianProcess(ExpQuad(), np.arange(3.0), mean=np.ones(3)),
+            r"mean of shape \(3,\).*one number for each process\. .*mean \+ f.*MvNormal",
+        ),
+        (
+            lambda s: GaussianProcess(ExpQuad(), np.arange(3.0), jitter=s),
+            r"jitter that is a number from 0 up; got s\. .*Normal\(f, sigma\).*diagonal",
+        ),
+        (lambda s: CirculantGP(ExpQuad(), [np.arange(3.0)], jitter=s), r"0 up; got s\."),
+        (lambda s: CirculantGP(ExpQuad(), [np.arange(3.0)], jitter=-1.0), r"0 up; got -1\.0\."),
+    ],
+)
+def test_messages_say_what_values_are_possible(prior, message):
+    with pytest.raises(ModelError, match=message) as caught:
+        as_prior(prior, shape=3)()
+    assert caught.value.location.file == __file__
+
+
+def test_data_out_of_bounds_name_the_bounds():
+    class Counts(Model):
+        n = data(dtype=int)
+        p = param(Beta(1, 1))
+        y = observed(Binomial(n, p), dims="obs")
+
+    with pytest.raises(DataError, match="values are whole numbers from 0 up to 3; got 5 at"):
+        Counts(n=3, y=[1, 5])
+    with pytest.raises(ModelError, match=r"support is between 0 and 1\. Bounds must"):
+        as_prior(lambda s: Beta(1, 1), lower=-1)()
+
+    class Contradicting(Model):
+        s = param(HalfNormal(1.0))
+        x = param(Exponential(1.0), constraint=Interval(0.0, s))
+
+    with pytest.raises(ModelError, match="constraint between 0 and s contradicts"):
+        Contradicting()

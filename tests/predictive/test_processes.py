@@ -252,7 +252,7 @@ def test_new_rows_are_independent_of_the_observed_ones(fit_to, values):
 class Distances(Model):
     gaps = data(("site", "other"))
     rho = param(HalfNormal(1.0))
-    y = observed(MvNormal(0 * gaps[:, 0], np.exp(-gaps / rho) + 0.1 * (gaps == 0)), dims="site")
+    y = observed(MvNormal(0.0, np.exp(-gaps / rho) + 0.1 * (gaps == 0)), dims="site")
 
 
 def test_distances_are_those_of_old_and_new_points_together(fit_to, values):
