@@ -56,8 +56,9 @@ def test_a_table_of_our_own_where_arviz_fails(table, make_run, monkeypatch):
 
     monkeypatch.setattr(import_arviz(), "summary", broken)
     text = table(run)
-    assert labels(text) == labels(expected)
-    assert "TypeError: no docstring" in text
+    for line, label in zip(text.splitlines()[1:], labels(expected), strict=False):
+        assert line.startswith(label)
+    assert text.endswith("\n(ArviZ's summary failed, TypeError: no docstring; this is our own.)")
     rows = {line.split()[0]: line.split()[1:] for line in text.splitlines()[1:4]}
     tau = np.exp(run.x[..., 2])
     shown = [float(number) for number in rows["tau"]]
