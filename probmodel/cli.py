@@ -221,7 +221,7 @@ def _show(result: Any, status: int, options: argparse.Namespace) -> int:
 
 
 def _run_summary(options: argparse.Namespace) -> int:
-    from probmodel.results.storage import load
+    from probmodel.results.reading import load
 
     result = load(options.file)
     _print_result(result)

@@ -11,7 +11,7 @@ import pytest
 from probmodel.cli import main
 from probmodel.results import storage
 from probmodel.results.arviz_object import group
-from probmodel.results.storage import load
+from probmodel.results.reading import load
 from probmodel.samplers import SAMPLERS
 
 MODEL = '''

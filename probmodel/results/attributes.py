@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Sequence
+import numbers
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +90,19 @@ def run_attributes(
 def findings_json(findings: Sequence[Finding]) -> str:
     """Return findings as a JSON list of objects."""
     return json.dumps([dataclasses.asdict(finding) for finding in findings])
+
+
+def check_attributes(attributes: Mapping[str, Any]) -> None:
+    """Raise a `ValueError` unless what is read of `run_attributes` has the types it was given."""
+    if "method" in attributes:
+        needed = {"name", "chains", "draws_done", "warmup_done", "warmup_time", "sampling_time"}
+        for name in needed | {name for name in attributes if name.startswith("n_")}:
+            kind = str if name == "name" else numbers.Real
+            if not isinstance(attributes.get(name), kind):
+                raise ValueError(f"the attribute {name!r} is missing or damaged")
+    findings = json.loads(attributes.get("warnings", "[]"))
+    if not all(isinstance(finding, dict) and "message" in finding for finding in findings):
+        raise ValueError("the attribute 'warnings' is damaged")
 
 
 def library_attributes() -> Attributes:

@@ -1,4 +1,4 @@
-"""Results in netCDF files. A file appears whole or not at all."""
+"""Writing results to netCDF files. A file appears whole or not at all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from probmodel.errors import OutputError, reason
 from probmodel.inference.signals import attempt
-from probmodel.results.arviz_object import group, group_names, import_arviz
+from probmodel.results.arviz_object import group, group_names
 
 
 class Kept(NamedTuple):
@@ -132,25 +132,6 @@ def _new_file(
         os.unlink(name)
         raise error
     return Path(name)
-
-
-def load(path: str | Path) -> Any:
-    """Read a result that was saved as netCDF, as the installed ArviZ's object.
-
-    Raises
-    ------
-    OutputError
-        If there is no such file, or it is not a netCDF file.
-    """
-    if not Path(path).is_file():
-        raise OutputError(f"there is no file {str(path)!r}.", path=str(path))
-    try:
-        return import_arviz().from_netcdf(str(path))
-    except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise OutputError(
-            f"{str(path)!r} cannot be read as a netCDF result: {reason}", path=str(path)
-        ) from error
 
 
 class _Sink(io.FileIO):

@@ -12,7 +12,8 @@ from probmodel.results.arviz_object import arviz_before_1, arviz_object, group, 
 from probmodel.results.attributes import run_attributes
 from probmodel.results.draws import element_labels, named_draws
 from probmodel.results.findings import Finding
-from probmodel.results.storage import keep, load
+from probmodel.results.reading import load
+from probmodel.results.storage import keep
 from probmodel.types import Variable
 
 

@@ -11,7 +11,8 @@ from probmodel.results.attributes import run_attributes
 from probmodel.results.diagnostics import diagnose
 from probmodel.results.divergences import distances
 from probmodel.results.draws import named_draws
-from probmodel.results.storage import keep, load
+from probmodel.results.reading import load
+from probmodel.results.storage import keep
 from probmodel.types import Variable
 
 
