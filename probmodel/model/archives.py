@@ -10,6 +10,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from probmodel.errors import reason
 from probmodel.types import Array
 
 _ARRAY = b"\x93NUMPY"  # how a .npy file begins
@@ -79,12 +80,15 @@ def _bytes(shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
 
 
 def _header(stream: IO[bytes], name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    version = np.lib.format.read_magic(stream)
     readers: dict[tuple[int, ...], Any] = {
         (1, 0): np.lib.format.read_array_header_1_0,
         (2, 0): np.lib.format.read_array_header_2_0,
     }
-    if version not in readers:  # the third is for names of fields alone
-        raise ValueError(f"{name!r} is written in format {version}; expected (1, 0) or (2, 0)")
-    shape, _, dtype = readers[version](stream)
+    try:
+        version = np.lib.format.read_magic(stream)
+        if version not in readers:  # the third is for names of fields alone
+            raise ValueError(f"it has the format {version}; expected (1, 0) or (2, 0)")
+        shape, _, dtype = readers[version](stream)
+    except Exception as error:  # NumPy evaluates the header as a literal, which fails in many ways
+        raise ValueError(f"{name!r} has no header of an array: {reason(error)}") from error
     return shape, dtype

@@ -237,10 +237,10 @@ def test_nothing_is_unpickled(tmp_path):
          "shape (1000000000000,)"),
         ([("x.npy", header("{'descr': '<U0', 'fortran_order': False, 'shape': (1000000000000,)}"))],
          "shape (1000000000000,)"),
-        ([("x.npy", header("(" * 5000))], ""),
+        ([("x.npy", header("(" * 5000))], "'x' has no header of an array"),
         ([("x.npy", header("{" + " " * 30_000 + "}"))], "Header info length"),
         ([("x.npy", header("__import__('os').system('false')"))], ""),
-        ([("x.npy", npy(np.zeros(1, [("größe", float)]), version=(3, 0)))], "format (3, 0)"),
+        ([("x.npy", npy(np.zeros(1, [("größe", float)]), version=(3, 0)))], "the format (3, 0)"),
     ],
 )  # fmt: skip
 def test_archives_that_make_no_sense(tmp_path, members, message):
