@@ -19,7 +19,7 @@ from probmodel import cli, sampling
 from probmodel.inference import driver, groups
 from probmodel.results import arviz_object, drawn, draws, storage, summary
 from probmodel.results.arviz_object import group
-from probmodel.results.storage import load
+from probmodel.results.reading import load
 
 INT, TERM = signal.SIGINT, signal.SIGTERM
 MODEL = """

@@ -7,7 +7,8 @@ import xarray as xr
 
 from probmodel import DataError, Model, data, infer, observed, param, predict
 from probmodel.distributions import Normal
-from probmodel.results.storage import keep, load
+from probmodel.results.reading import load
+from probmodel.results.storage import keep
 
 
 class Line(Model):

@@ -13,7 +13,8 @@ from probmodel.errors import OutputError
 from probmodel.results import storage
 from probmodel.results.arviz_object import arviz_object, group
 from probmodel.results.draws import named_draws
-from probmodel.results.storage import check_place, keep, load
+from probmodel.results.reading import load
+from probmodel.results.storage import check_place, keep
 
 
 @pytest.fixture
