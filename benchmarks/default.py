@@ -29,32 +29,35 @@ out. With several numbers of chains, the best is that over all of them.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from measures import Row, gradients, per, r_hat, recorded, stored, worst
+from measures import YES, Row, measured, recorded, stored, table, typical
 from references import distance, flat, reference
 from report import environment, markdown, number
 
-from probmodel import TimeLimitError, infer, load_model, read_data
+from probmodel import load_model, read_data
 from probmodel.density import ModelDensity, as_posterior
-from probmodel.inference.counting import Work
-from probmodel.results.quantity_checks import ESS_LIMIT
 from probmodel.samplers import SAMPLERS
 
 GALLERY = Path(__file__).resolve().parents[1] / "models"
 CANDIDATES = ("fisher_mala", "nuts", "fisher_hmc", "entropy_hmc")
-YES, NO, LATE, FAILED = "yes", "no", "time limit", "error"
 COLUMNS = (
     "model", "dim", "method", "chains", "seed", "converged", "rhat", "ess_bulk", "ess_tail",
     "warmup", "draws", "seconds_warmup", "seconds_sampling", "seconds_to_400",
     "gradients_warmup", "gradients_sampling", "ess_per_gradient", "worst_z", "warnings",
 )  # fmt: skip
 WORDS = ("model", "method", "converged", "warnings")
+SHOWN = {
+    "model": "model", "dim": "d", "method": "method", "chains": "chains", "seed": "seed",
+    "converged": "converged", "rhat": "R-hat", "ess_bulk": "bulk", "ess_tail": "tail",
+    "seconds_to_400": "s to 400", "gradients_warmup": "gradients, warm-up",
+    "gradients_sampling": "sampling", "ess_per_gradient": "ESS/gradient", "worst_z": "worst z",
+    "warnings": "warnings",
+}  # fmt: skip
 
 
 class Case(NamedTuple):
@@ -100,42 +103,9 @@ def measure(
     density: ModelDensity, method: str, chains: int | None, seed: int, limit: float
 ) -> tuple[Row, Any]:
     """Run a method at its defaults; return what is measured, and the result, if there is one."""
-    settings = {} if chains is None else {"chains": chains}
-    row: Row = {"dim": density.dim, "method": method, "seed": seed}
-    row["chains"] = chains or SAMPLERS[method].default_chains
-    try:
-        run = infer(density, method, seed=seed, max_time=limit, quiet=True, **settings)
-    except TimeLimitError:
-        return row | {"converged": LATE, "seconds_to_400": limit}, None
-    except Exception as error:
-        return row | {"converged": FAILED, "warnings": f"{type(error).__name__}: {error}"}, None
-    if run.attrs["interrupted"]:
-        raise KeyboardInterrupt
-    return row | described(run, density.dim), run
-
-
-def described(run: Any, dim: int) -> Row:
-    """Judge a result, and read off what it cost."""
-    attrs = run.attrs
-    ensembles = attrs["groups"] if attrs["coupling"] == "ensemble" else None
-    found = worst(flat(run)[1], ensembles)
-    converged = LATE if attrs["timed_out"] else YES if found.converged else NO
-    part = ESS_LIMIT / found.ess if converged == YES else 1.0
-    spent = {phase: gradients(_work(attrs, phase), dim) for phase in ("warmup", "sampling")}
-    return {
-        "converged": converged, "chains": attrs["chains"],
-        "rhat": found.rhat, "ess_bulk": found.bulk, "ess_tail": found.tail,
-        "warmup": attrs["warmup_done"], "draws": attrs["draws_done"],
-        "seconds_warmup": attrs["warmup_time"], "seconds_sampling": attrs["sampling_time"],
-        "seconds_to_400": attrs["warmup_time"] + part * attrs["sampling_time"],
-        "gradients_warmup": spent["warmup"], "gradients_sampling": spent["sampling"],
-        "ess_per_gradient": per(found.ess, spent["sampling"]),
-        "warnings": " ".join(finding["kind"] for finding in json.loads(attrs["warnings"])),
-    }  # fmt: skip
-
-
-def _work(attrs: dict[str, Any], phase: str) -> Work:
-    return Work(*(attrs[f"n_{kind}_{phase}"] for kind in Work._fields))
+    asked = {} if chains is None else {"chains": chains}
+    row, run = measured(density, {"method": method, "seed": seed, **asked}, limit)
+    return {"method": method, "chains": chains or SAMPLERS[method].default_chains} | row, run
 
 
 def rows_of(title: str, options: argparse.Namespace) -> Iterator[Row]:
@@ -155,39 +125,13 @@ def rows_of(title: str, options: argparse.Namespace) -> Iterator[Row]:
 # -- tables ---------------------------------------------------------------------------------------
 
 
-def table(rows: Sequence[Row]) -> str:
-    """Format runs as Markdown, one line each."""
-    header = ("model", "d", "method", "chains", "seed", "converged", "R-hat", "bulk", "tail",
-              "s to 400", "gradients, warm-up", "sampling", "ESS/gradient", "worst z",
-              "warnings")  # fmt: skip
-    shown = ("rhat", "ess_bulk", "ess_tail", "seconds_to_400", "gradients_warmup",
-             "gradients_sampling", "ess_per_gradient", "worst_z")  # fmt: skip
-    lines = []
-    for row in rows:
-        figures = dict.fromkeys(shown, np.nan) | row
-        cells = {name: number(figures[name]) for name in shown}
-        cells["rhat"] = r_hat(figures["rhat"])
-        if row["converged"] in (NO, LATE):
-            cells["seconds_to_400"] = f"> {cells['seconds_to_400']}"
-        named = (row["model"], row["dim"], row["method"], row["chains"], row["seed"])
-        rest = (row["converged"], *cells.values(), row.get("warnings", ""))
-        lines.append([str(cell) for cell in (*named, *rest)])
-    return markdown(header, lines)
-
-
-def seconds(rows: Sequence[Row]) -> float:
-    """Median time to 400 over the seeds, infinite for those that did not converge."""
-    times = [row["seconds_to_400"] if row["converged"] == YES else np.inf for row in rows]
-    return float(np.sort(times)[len(times) // 2])  # of two, the longer
-
-
 def summary(rows: Sequence[Row]) -> str:
     """Format how often each method converged, and how its time compares with the best."""
     ways = list(dict.fromkeys((row["method"], row["asked"]) for row in rows))
     times: dict[tuple[str, Any], dict[str, float]] = {way: {} for way in ways}
     for title in dict.fromkeys(row["model"] for row in rows):
         for way in ways:
-            times[way][title] = seconds(_chosen(rows, way, title))
+            times[way][title] = typical(_chosen(rows, way, title), "seconds_to_400")
     best = {title: min(times[way][title] for way in ways) for title in times[ways[0]]}
     solved = [title for title in best if np.isfinite(best[title])]
     lines = []
@@ -245,13 +189,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print("\n".join(f"- {line}" for line in environment()) + "\n")
     if options.rows:
         rows = [row | {"asked": row["chains"]} for row in stored(options.rows, WORDS)]
-        print(f"{table(rows)}\n\n## Summary\n\n{summary(rows)}")
+        print(f"{table(rows, SHOWN)}\n\n## Summary\n\n{summary(rows)}")
         return 0
     every = (row for title in options.models for row in rows_of(title, options))
     rows = list(recorded(options.csv, COLUMNS, every))
     for chains in options.chains:
         title = "Default number of chains" if chains is None else f"{chains} chains"
-        print(f"## {title}\n\n{table([r for r in rows if r['asked'] == chains])}\n")
+        print(f"## {title}\n\n{table([r for r in rows if r['asked'] == chains], SHOWN)}\n")
     print(f"## Summary\n\n{summary(rows)}")
     return 0
 

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from references import flat
+from report import markdown, number
 
+from probmodel import TimeLimitError, infer
+from probmodel.density import ModelDensity
 from probmodel.inference.counting import Work
 from probmodel.results.convergence import convergence, ensemble_convergence
 from probmodel.results.quantity_checks import ESS_LIMIT, RHAT_LIMIT
 from probmodel.types import Array
 
 Row = dict[str, Any]
+
+YES, NO, LATE, FAILED = "yes", "no", "time limit", "error"
+ROUNDING = 16 * np.finfo(np.float64).eps
+PHASES = ("warmup", "sampling")
 
 
 class Worst(NamedTuple):
@@ -46,10 +55,13 @@ def worst(draws: Array, ensembles: int | None = None) -> Worst:
 
     Parameters
     ----------
-    draws : (chains, draws, quantities)
+    draws : (chains, draws, quantities); those that never change but by rounding, such as the
+        diagonal of a correlation matrix, are left out
     ensembles : number of groups of chains, if only these are independent
     """
     rows = np.moveaxis(draws, 2, 0)
+    fixed = np.ptp(rows, axis=(1, 2)) <= ROUNDING * np.max(np.abs(rows), axis=(1, 2))
+    rows = rows if fixed.all() else rows[~fixed]
     found = convergence(rows) if ensembles is None else ensemble_convergence(rows, ensembles)
     return Worst(
         float(np.max(found.rhat)), float(np.min(found.ess_bulk)), float(np.min(found.ess_tail))
@@ -69,6 +81,84 @@ def per(size: float, count: float) -> float:
 def r_hat(value: float) -> str:
     """Format an R-hat with the digits that decide."""
     return "–" if np.isnan(value) else f"{value:.4f}" if value < 10.0 else f"{value:.0f}"
+
+
+def measured(
+    density: ModelDensity, settings: Mapping[str, Any], limit: float | None = None
+) -> tuple[Row, Any]:
+    """Call `infer`; return what is measured, and the result, if there is one.
+
+    Parameters
+    ----------
+    density : the posterior
+    settings : of `infer`, with the seed
+    limit : seconds
+    """
+    row: Row = {"dim": density.dim, "seed": settings["seed"], "warnings": ""}
+    try:
+        run = infer(density, max_time=limit, quiet=True, **settings)
+    except TimeLimitError:
+        return row | {"converged": LATE, "seconds": limit, "seconds_to_400": limit}, None
+    except Exception as error:
+        return row | {"converged": FAILED, "warnings": f"{type(error).__name__}: {error}"}, None
+    if run.attrs["interrupted"]:
+        raise KeyboardInterrupt
+    return row | described(run, density.dim), run
+
+
+def described(run: Any, dim: int) -> Row:
+    """Judge a result, and read off what it cost.
+
+    ``_to_400`` are the costs of the warm-up, and of as much of the sampling as takes the smaller of
+    bulk and tail effective sample size to `ESS_LIMIT`; of the whole run, if it has not converged.
+    """
+    attrs = run.attrs
+    found = worst(flat(run)[1], attrs["groups"] if attrs["coupling"] == "ensemble" else None)
+    converged = LATE if attrs["timed_out"] else YES if found.converged else NO
+    part = ESS_LIMIT / found.ess if converged == YES else 1.0
+    seconds = [attrs[f"{phase}_time"] for phase in PHASES]
+    spent = [gradients(_work(attrs, phase), dim) for phase in PHASES]
+    return {
+        "method": attrs["method"], "converged": converged, "chains": attrs["chains"],
+        "rhat": found.rhat, "ess_bulk": found.bulk, "ess_tail": found.tail,
+        "warmup": attrs["warmup_done"], "draws": attrs["draws_done"],
+        "seconds": sum(seconds), "seconds_warmup": seconds[0], "seconds_sampling": seconds[1],
+        "seconds_to_400": seconds[0] + part * seconds[1],
+        "gradients": sum(spent), "gradients_warmup": spent[0], "gradients_sampling": spent[1],
+        "gradients_to_400": spent[0] + part * spent[1],
+        "ess_per_gradient": per(found.ess, spent[1]),
+        "warnings": " ".join(finding["kind"] for finding in json.loads(attrs["warnings"])),
+    }  # fmt: skip
+
+
+def _work(attrs: Mapping[str, Any], phase: str) -> Work:
+    return Work(*(attrs[f"n_{kind}_{phase}"] for kind in Work._fields))
+
+
+def typical(rows: Sequence[Row], cost: str) -> float:
+    """Median of a cost over the seeds, infinite for those that did not converge."""
+    costs = [row[cost] if row["converged"] == YES else np.inf for row in rows]
+    return float(np.sort(costs)[len(costs) // 2])  # of two, the larger
+
+
+def table(rows: Sequence[Row], columns: Mapping[str, str]) -> str:
+    """Format runs as Markdown, one line each.
+
+    Parameters
+    ----------
+    rows : what `measured` returned
+    columns : an entry of the rows -> its heading
+    """
+    return markdown(list(columns.values()), [[_cell(row, n) for n in columns] for row in rows])
+
+
+def _cell(row: Row, name: str) -> str:
+    """Format an entry; a cost until 400 has a > before it if 400 was not reached."""
+    value = row.get(name, np.nan)
+    if isinstance(value, str):
+        return value
+    late = name.endswith("_to_400") and row["converged"] in (NO, LATE)
+    return ("> " if late else "") + (r_hat if name == "rhat" else number)(value)
 
 
 def stored(paths: Sequence[Path], words: Collection[str]) -> Iterator[Row]:

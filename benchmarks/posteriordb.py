@@ -30,21 +30,20 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-from measures import Row, gradients, r_hat, recorded, stored, worst
+from measures import FAILED, YES, Row, measured, r_hat, recorded, stored
 from references import flat
 from report import environment, markdown, number
 from scipy import stats
 
-from probmodel import infer, load_model, read_data
+from probmodel import load_model, read_data
 from probmodel.density import ModelDensity, as_posterior
-from probmodel.inference.counting import Work
 from probmodel.types import Array
 
 GALLERY = Path(__file__).resolve().parents[1] / "models"
 REFERENCES = Path(__file__).resolve().parent / "data" / "posteriordb.json"
 SETTINGS = ("method", "chains", "warmup", "draws", "seed", "target_accept")
 FAMILY_LEVEL = 0.001  # probability that any comparison of all fails by chance
-AGREES, DIFFERS, UNFINISHED, FAILED = "agrees", "differs", "not converged", "error"
+AGREES, DIFFERS, UNFINISHED = "agrees", "differs", "not converged"
 COLUMNS = (
     "posterior", "dim", "method", "chains", "draws", "seed", "seconds", "gradients", "rhat",
     "ess_bulk", "ess_tail", "worst_z", "worst_of", "verdict", "warnings", "settings",
@@ -138,10 +137,16 @@ class Known(NamedTuple):
 
 def known(posterior: str) -> Known:
     """Read the reference of one of `CASES`."""
-    entry = json.loads(REFERENCES.read_text())[posterior]
-    names = [_own_name(name, CASES[posterior].names) for name in entry["names"]]
+    found = read(REFERENCES, posterior)
+    names = [_own_name(name, CASES[posterior].names) for name in found.names]
+    return found._replace(names=names)
+
+
+def read(path: Path, posterior: str) -> Known:
+    """Read a reference from a file as `posteriordb_references` writes them."""
+    entry = json.loads(path.read_text())[posterior]
     columns = ("mean", "mcse_mean", "mean_sq", "mcse_mean_sq")
-    return Known(names, *(np.array(entry[column]) for column in columns))
+    return Known(entry["names"], *(np.array(entry[column]) for column in columns))
 
 
 def _own_name(name: str, names: Mapping[str, str]) -> str:
@@ -153,9 +158,15 @@ def _own_name(name: str, names: Mapping[str, str]) -> str:
     return f"{own}{[int(index) - 1 for index in rest.rstrip(']').split(',')]}"
 
 
-def bound() -> float:
-    """Return the largest absolute z that is allowed: Bonferroni's over `CASES`, two-sided."""
-    comparisons = sum(2 * len(known(posterior).names) for posterior in CASES)
+def bound(comparisons: int | None = None) -> float:
+    """Return the largest absolute z that is allowed: Bonferroni's, two-sided.
+
+    Parameters
+    ----------
+    comparisons : how many; by default, those of all `CASES`
+    """
+    if comparisons is None:
+        comparisons = sum(2 * len(known(posterior).names) for posterior in CASES)
     return float(stats.norm.isf(FAMILY_LEVEL / (2 * comparisons)))
 
 
@@ -193,33 +204,21 @@ def measure(
 ) -> Row:
     """Sample a posterior, and hold the draws against the reference."""
     density = CASES[posterior].build()
-    row: Row = {"posterior": posterior, "dim": density.dim, "seed": settings["seed"]}
-    row["settings"] = " ".join(f"{k}={v}" for k, v in instead.items())
-    try:
-        run = infer(density, quiet=True, **{**settings, **instead})
-    except Exception as error:
-        return row | {"verdict": FAILED, "warnings": f"{type(error).__name__}: {error}"}
-    return row | judged(run, density.dim, known(posterior), limit)
+    words = " ".join(f"{k}={v}" for k, v in instead.items())
+    found, run = measured(density, {**settings, **instead})
+    row = {"posterior": posterior, "settings": words} | found
+    if run is None:
+        return row | {"verdict": FAILED}
+    row |= compared(run, known(posterior))
+    agrees = AGREES if abs(row["worst_z"]) <= limit else DIFFERS
+    return row | {"verdict": agrees if row["converged"] == YES else UNFINISHED}
 
 
-def judged(run: Any, dim: int, reference: Known, limit: float) -> Row:
-    """Judge a result, and read off what it cost."""
-    attrs = run.attrs
-    found = worst(flat(run)[1], attrs["groups"] if attrs["coupling"] == "ensemble" else None)
+def compared(run: Any, reference: Known) -> Row:
+    """Say how far a result is from the reference, and in what."""
     scores = z_scores(run, reference)
     name = max(scores, key=lambda key: abs(scores[key]))
-    agrees = abs(scores[name]) <= limit
-    phases = ("warmup", "sampling")
-    work = [Work(*(attrs[f"n_{kind}_{phase}"] for kind in Work._fields)) for phase in phases]
-    return {
-        "method": attrs["method"], "chains": attrs["chains"], "draws": attrs["draws_done"],
-        "seconds": sum(attrs[f"{phase}_time"] for phase in phases),
-        "gradients": sum(gradients(part, dim) for part in work),
-        "rhat": found.rhat, "ess_bulk": found.bulk, "ess_tail": found.tail,
-        "worst_z": scores[name], "worst_of": name,
-        "verdict": UNFINISHED if not found.converged else AGREES if agrees else DIFFERS,
-        "warnings": " ".join(finding["kind"] for finding in json.loads(attrs["warnings"])),
-    }  # fmt: skip
+    return {"worst_z": scores[name], "worst_of": name, "comparisons": len(scores)}
 
 
 def rows_of(posteriors: Sequence[str], settings: Mapping[str, Any]) -> Iterator[Row]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -51,8 +51,17 @@ def rounded(values: Sequence[float] | np.ndarray) -> list[float]:
     return [float(f"{value:.{DIGITS}g}") for value in values]
 
 
+def text(posteriors: Mapping[str, Summary]) -> str:
+    """Format as JSON, with a line for each entry of a posterior."""
+    blocks = []
+    for name, kept in posteriors.items():
+        lines = (f"  {json.dumps(key)}: {json.dumps(values)}" for key, values in kept.items())
+        blocks.append(f" {json.dumps(name)}: {{\n" + ",\n".join(lines) + "\n }")
+    return "{\n" + ",\n".join(blocks) + "\n}\n"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the file, a line for each entry of a posterior."""
+    """Write the file."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -62,12 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = sorted(options.folder.glob("*/reference_summary.json"))
     if not found:
         parser.error(f"no folder in {options.folder} holds a reference_summary.json")
-    blocks = []
-    for path in found:
-        name, kept = summary(path.parent)
-        lines = (f"  {json.dumps(key)}: {json.dumps(values)}" for key, values in kept.items())
-        blocks.append(f" {json.dumps(name)}: {{\n" + ",\n".join(lines) + "\n }")
-    options.out.write_text("{\n" + ",\n".join(blocks) + "\n}\n")
+    options.out.write_text(text(dict(summary(path.parent) for path in found)))
     return 0
 
 

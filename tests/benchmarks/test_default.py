@@ -5,6 +5,7 @@ import time
 from functools import partial
 
 import default
+import measures
 import numpy as np
 import posteriordb
 import pytest
@@ -24,7 +25,7 @@ def test_the_cases_are_models_of_the_gallery_with_their_data():
 @pytest.fixture
 def short(monkeypatch):
     """Runs of a few iterations, whatever the defaults."""
-    monkeypatch.setattr(default, "infer", partial(infer, warmup=150, draws=400))
+    monkeypatch.setattr(measures, "infer", partial(infer, warmup=150, draws=400))
 
 
 @pytest.mark.usefixtures("short")
@@ -43,14 +44,14 @@ def test_a_short_run(tmp_path, capsys):
     assert [(r["method"], r["chains"]) for r in rows] == [
         ("fisher_mala", "2"), ("mala", "2"), ("fisher_mala", "16"), ("mala", "16")
     ]  # fmt: skip
-    assert {r["converged"] for r in rows} == {default.YES, default.NO}
+    assert {r["converged"] for r in rows} == {measures.YES, measures.NO}
     for row in rows:
         numbers = default.COLUMNS[6:17]
         rhat, bulk, tail, _, draws, warm, sampled, to_400, _, gradients, rate = (
             float(row[name]) for name in numbers
         )
         converged = rhat <= 1.01 and min(bulk, tail) >= 400
-        assert row["converged"] == (default.YES if converged else default.NO)
+        assert row["converged"] == (measures.YES if converged else measures.NO)
         part = 400.0 / min(bulk, tail) if converged else 1.0
         assert to_400 == pytest.approx(warm + part * sampled, rel=1e-4)
         assert rate == pytest.approx(min(bulk, tail) / gradients, rel=1e-4)
@@ -88,14 +89,14 @@ def slow():
 def test_a_run_that_is_late_in_its_warmup(slow):
     row, run = default.measure(slow, "nuts", 2, 1, 0.2)
     assert run is None
-    assert (row["converged"], row["seconds_to_400"]) == (default.LATE, 0.2)
-    assert "> 0.2" in default.table([{"model": "slow"} | row])
+    assert (row["converged"], row["seconds_to_400"]) == (measures.LATE, 0.2)
+    assert "> 0.2" in measures.table([{"model": "slow"} | row], default.SHOWN)
 
 
 def test_a_run_that_is_late_while_sampling(slow, monkeypatch):
-    monkeypatch.setattr(default, "infer", partial(infer, warmup=5, draws=100_000))
+    monkeypatch.setattr(measures, "infer", partial(infer, warmup=5, draws=100_000))
     row, _ = default.measure(slow, "fisher_mala", 2, 1, 0.5)
-    assert row["converged"] == default.LATE
+    assert row["converged"] == measures.LATE
     assert 0 < row["draws"] < 100_000
     assert row["seconds_to_400"] == row["seconds_warmup"] + row["seconds_sampling"]
 
@@ -104,7 +105,7 @@ def test_an_interrupt_of_the_user_ends_the_benchmark(slow, monkeypatch):
     def pressed(*args, **settings):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(default, "infer", pressed)
+    monkeypatch.setattr(measures, "infer", pressed)
     with pytest.raises(KeyboardInterrupt):
         default.measure(slow, "nuts", 2, 1, 60.0)
 
@@ -112,14 +113,14 @@ def test_an_interrupt_of_the_user_ends_the_benchmark(slow, monkeypatch):
 def test_an_error_is_reported(slow):
     row, run = default.measure(slow, "mmala", 2, 1, 60.0)
     assert run is None
-    assert row["converged"] == default.FAILED
+    assert row["converged"] == measures.FAILED
     assert row["warnings"].startswith("SamplerError: ")
 
 
 # -- summary --------------------------------------------------------------------------------------
 
 
-def made(model, method, times, converged=default.YES):
+def made(model, method, times, converged=measures.YES):
     return [
         {"model": model, "method": method, "asked": None, "seconds_to_400": t,
          "converged": converged} for t in times
@@ -127,20 +128,21 @@ def made(model, method, times, converged=default.YES):
 
 
 def test_time_is_the_median_over_seeds():
-    assert default.seconds(made("a", "nuts", [3.0, 1.0, 2.0])) == 2.0
-    failed = made("a", "nuts", [0.1], default.NO)
-    assert default.seconds(made("a", "nuts", [1.0, 3.0]) + failed) == 3.0
-    assert np.isinf(default.seconds(made("a", "nuts", [1.0]) + 2 * failed))
+    typical = partial(measures.typical, cost="seconds_to_400")
+    assert typical(made("a", "nuts", [3.0, 1.0, 2.0])) == 2.0
+    failed = made("a", "nuts", [0.1], measures.NO)
+    assert typical(made("a", "nuts", [1.0, 3.0]) + failed) == 3.0
+    assert np.isinf(typical(made("a", "nuts", [1.0]) + 2 * failed))
 
 
 def test_summary():
     rows = [
         *made("a", "nuts", [2.0]), *made("b", "nuts", [6.0]),
-        *made("c", "nuts", [1.0], default.NO),
+        *made("c", "nuts", [1.0], measures.NO),
         *made("a", "mala", [4.0]), *made("b", "mala", [3.0]),
-        *made("c", "mala", [9.0], default.LATE),
-        *made("a", "rwm", [2.0], default.NO), *made("b", "rwm", [2.0], default.FAILED),
-        *made("c", "rwm", [2.0], default.NO),
+        *made("c", "mala", [9.0], measures.LATE),
+        *made("a", "rwm", [2.0], measures.NO), *made("b", "rwm", [2.0], measures.FAILED),
+        *made("c", "rwm", [2.0], measures.NO),
     ]  # fmt: skip
     lines = default.summary(rows).splitlines()
     assert "best, of 2 models" in lines[0]
@@ -150,4 +152,4 @@ def test_summary():
         ["mala", "default", "2 of 3", "1.5", "1"],
         ["rwm", "default", "0 of 3", "inf", "0"],
     ]
-    assert default.summary(made("a", "nuts", [1.0], default.NO)).count("–") == 1
+    assert default.summary(made("a", "nuts", [1.0], measures.NO)).count("–") == 1

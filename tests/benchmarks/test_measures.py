@@ -30,6 +30,15 @@ def test_what_has_converged():
     assert not measures.worst(np.where([True, False], draws, np.nan)).converged
 
 
+def test_what_never_changes_is_left_out():
+    draws = np.random.default_rng(5).standard_normal((4, 500, 3))
+    fixed = draws.copy()
+    fixed[:, :, 0] = 0.0
+    fixed[:, :, 2] = np.where(draws[:, :, 2] > 1.0, np.nextafter(1.0, 2.0), 1.0)  # rounding
+    assert measures.worst(fixed) == measures.worst(draws[:, :, 1:2])
+    assert not measures.worst(fixed[:, :, :1]).converged  # chains that are stuck
+
+
 def test_members_of_one_ensemble_are_not_independent():
     shared = np.random.default_rng(3).standard_normal((1, 400, 1)).cumsum(axis=1)
     draws = shared + np.random.default_rng(4).standard_normal((8, 400, 1))
