@@ -55,17 +55,25 @@ def worst(draws: Array, ensembles: int | None = None) -> Worst:
 
     Parameters
     ----------
-    draws : (chains, draws, quantities); those that never change but by rounding, such as the
-        diagonal of a correlation matrix, are left out
+    draws : (chains, draws, quantities); those that do not vary are left out
     ensembles : number of groups of chains, if only these are independent
     """
-    rows = np.moveaxis(draws, 2, 0)
-    fixed = np.ptp(rows, axis=(1, 2)) <= ROUNDING * np.max(np.abs(rows), axis=(1, 2))
-    rows = rows if fixed.all() else rows[~fixed]
+    free = varying(draws)
+    rows = np.moveaxis(draws[:, :, free] if free.any() else draws, 2, 0)
     found = convergence(rows) if ensembles is None else ensemble_convergence(rows, ensembles)
     return Worst(
         float(np.max(found.rhat)), float(np.min(found.ess_bulk)), float(np.min(found.ess_tail))
     )
+
+
+def varying(draws: Array) -> Array:
+    """Tell which quantities change by more than rounding; the diagonal of a correlation does not.
+
+    Parameters
+    ----------
+    draws : (chains, draws, quantities)
+    """
+    return ~(np.ptp(draws, axis=(0, 1)) <= ROUNDING * np.max(np.abs(draws), axis=(0, 1)))
 
 
 def gradients(work: Work, dim: int) -> int:
@@ -177,7 +185,8 @@ def _number(text: str) -> float:
 def recorded(path: Path | None, columns: Sequence[str], rows: Iterable[Row]) -> Iterator[Row]:
     """Pass rows on, each written to a CSV file, if there is one, before the next is asked for.
 
-    The file has the ``columns``, empty where a row lacks them, with numbers to six digits.
+    The file has the ``columns``, empty where a row lacks them or has NaN, with numbers to six
+    digits.
     """
     if path is None:
         yield from rows
@@ -187,6 +196,12 @@ def recorded(path: Path | None, columns: Sequence[str], rows: Iterable[Row]) -> 
         writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
         for row in rows:
-            writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()})
+            writer.writerow({name: _short(value) for name, value in row.items()})
             file.flush()
             yield row
+
+
+def _short(value: Any) -> Any:
+    if not isinstance(value, float):
+        return value
+    return "" if np.isnan(value) else f"{value:.6g}"

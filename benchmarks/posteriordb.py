@@ -188,9 +188,14 @@ def z_scores(run: Any, reference: Known) -> dict[str, float]:
 
 def _distance(draws: Array, mean: float, error: float) -> float:
     """Return z for the mean of draws: (chains, draws)."""
+    return float((draws.mean() - mean) / np.hypot(mean_error(draws), error))
+
+
+def mean_error(draws: Array) -> float:
+    """Monte Carlo standard error of the mean of draws: (chains, draws)."""
     import arviz as az
 
-    return float((draws.mean() - mean) / np.hypot(az.mcse(draws, method="mean"), error))
+    return float(az.mcse(draws, method="mean"))
 
 
 # -- runs -----------------------------------------------------------------------------------------

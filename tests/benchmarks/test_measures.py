@@ -61,7 +61,7 @@ def test_rows_are_on_disk_before_the_next_is_made(tmp_path):
     def rows():
         yield {"a": 1, "b": 0.123456789, "other": 3}
         assert path.read_text() == "a,b\n1,0.123457\n"
-        yield {"a": "x"}
+        yield {"a": "x", "b": np.nan}
 
     assert len(list(measures.recorded(path, ("a", "b"), rows()))) == 2
     with path.open() as file:
