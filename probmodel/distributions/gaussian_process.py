@@ -297,7 +297,7 @@ def check_jitter(name: str, jitter: Any, location: Any) -> None:
     elif isinstance(jitter, int | float | np.number) and jitter >= 0.0:
         return
     raise ModelError(
-        f"{name} takes a jitter that is a number from 0 up; got {jitter!r}.{advice}",
+        f"{name} takes a jitter >= 0 that is a number; got {jitter!r}.{advice}",
         location=location,
         jitter=jitter,
     )

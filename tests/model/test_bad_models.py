@@ -398,10 +398,10 @@ def as_prior(prior, **options):
         ),
         (
             lambda s: GaussianProcess(ExpQuad(), np.arange(3.0), jitter=s),
-            r"jitter that is a number from 0 up; got s\. .*Normal\(f, sigma\).*diagonal",
+            r"jitter >= 0 that is a number; got s\. .*Normal\(f, sigma\).*diagonal",
         ),
-        (lambda s: CirculantGP(ExpQuad(), [np.arange(3.0)], jitter=s), r"0 up; got s\."),
-        (lambda s: CirculantGP(ExpQuad(), [np.arange(3.0)], jitter=-1.0), r"0 up; got -1\.0\."),
+        (lambda s: CirculantGP(ExpQuad(), [np.arange(3.0)], jitter=s), r"a number; got s\."),
+        (lambda s: CirculantGP(ExpQuad(), [np.arange(3.0)], jitter=-1.0), r"a number; got -1\.0\."),
     ],
 )
 def test_messages_say_what_values_are_possible(prior, message):
