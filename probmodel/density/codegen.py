@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probmodel.density.numbers import with_named_numbers
+from probmodel.density.numbers import compiled
 from probmodel.density.reference import Ref
 from probmodel.density.rules import Rule, Scaled
 from probmodel.density.source import operation_source
@@ -54,16 +54,21 @@ def gradient_source(program: Program) -> tuple[str, dict[str, Any]]:
 def compile_gradient(program: Program) -> Callable[..., tuple[Any, list[Any]]]:
     """Return the function of `gradient_source`."""
     source, names = gradient_source(program)
-    exec(compile(with_named_numbers(source, names), "<gradient of a model>", "exec"), names)
-    function: Callable[..., tuple[Any, list[Any]]] = names["gradient"]
-    return function
+    return _made("gradient", source, names)
 
 
 def compile_values(program: Program) -> Callable[..., Any]:
     """Return a function of the inputs that computes the one output of a program."""
     source, names = _Writer(program).write_values()
-    exec(compile(with_named_numbers(source, names), "<function of a model>", "exec"), names)
-    function: Callable[..., Any] = names["value"]
+    return _made("value", source, names)
+
+
+def _made(name: str, source: str, names: dict[str, Any]) -> Callable[..., Any]:
+    """Run the source of a function, and return the function."""
+    code, numbers = compiled(source, f"<{name} of a model>")
+    names.update(numbers)
+    exec(code, names)
+    function: Callable[..., Any] = names[name]
     return function
 
 

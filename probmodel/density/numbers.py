@@ -7,28 +7,39 @@ an array without axes that question has been answered. The source that people re
 from __future__ import annotations
 
 import ast
-from typing import Any
+from functools import lru_cache
+from types import CodeType
 
 import numpy as np
 
+from probmodel.types import Array
 
-def with_named_numbers(source: str, names: dict[str, Any]) -> ast.Module:
-    """Return the syntax tree of some source, in which operands of arithmetic are no numbers.
+
+@lru_cache(maxsize=256)
+def compiled(source: str, title: str) -> tuple[CodeType, dict[str, Array]]:
+    """Compile some source, in which no operand of arithmetic is a number; kept for the next time.
+
+    A model has the same source whatever its data are, as long as their shapes are.
 
     Parameters
     ----------
     source : Python
-    names : what it refers to; each number that is an operand gets a name there
+    title : stands for the file in tracebacks
+
+    Returns
+    -------
+    code : refers to whatever the source does, and to the numbers
+    numbers : the numbers that were operands, by the names that they got
     """
-    tree = _Naming(names).visit(ast.parse(source))
-    module: ast.Module = ast.fix_missing_locations(tree)
-    return module
+    numbers: dict[str, Array] = {}
+    tree: ast.Module = _Naming(numbers).visit(ast.parse(source))
+    return compile(tree, title, "exec"), numbers
 
 
 class _Naming(ast.NodeTransformer):
     """Replaces numbers that are added to, or multiplied with, something else."""
 
-    def __init__(self, names: dict[str, Any]) -> None:
+    def __init__(self, names: dict[str, Array]) -> None:
         self._names = names
         self._known: dict[str, str] = {}
 
@@ -47,4 +58,4 @@ class _Naming(ast.NodeTransformer):
         if text not in self._known:
             self._known[text] = f"c{len(self._known)}"
             self._names[self._known[text]] = np.array(ast.literal_eval(operand))
-        return ast.Name(self._known[text], ast.Load())
+        return ast.copy_location(ast.Name(self._known[text], ast.Load()), operand)

@@ -1,22 +1,21 @@
 """Numbers of generated source, as arrays."""
 
-import ast
-
 import numpy as np
 import pytest
 
-from probmodel.density.numbers import with_named_numbers
+from probmodel import Model, param, potential
+from probmodel.density import as_posterior
+from probmodel.density.numbers import compiled
 
 
 def run(source, **names):
     """Run ``f`` of some source both ways; return the results and the names that were added."""
-    added = dict(names)
+    code, numbers = compiled(source, "f")
     results = []
-    for code in (compile(source, "f", "exec"), with_named_numbers(source, added)):
-        scope = dict(added)
-        exec(code if not isinstance(code, ast.AST) else compile(code, "f", "exec"), scope)
+    for way, scope in ((compile(source, "f", "exec"), dict(names)), (code, {**names, **numbers})):
+        exec(way, scope)
         results.append(scope["f"](np.array([0.5, -2.0, 3.0])))
-    return results, {name: value for name, value in added.items() if name not in names}
+    return results, numbers
 
 
 @pytest.mark.parametrize(
@@ -50,3 +49,18 @@ def max_of(number, x):
     """Return the larger of a number and each element."""
     assert isinstance(number, float)
     return np.maximum(number, x)
+
+
+def test_models_of_one_source_share_its_code_but_not_their_constants():
+    densities = []
+    for scale in (np.full(3, 2.0), np.full(3, 5.0)):
+
+        class Weighed(Model):
+            a = param(shape=3)
+            term = potential(-0.5 * np.sum((a * scale) ** 2))
+
+        densities.append(as_posterior(Weighed()))
+    first, second = (density._program.sum_and_gradient for density in densities)
+    assert first.__code__ is second.__code__
+    for density, size in zip(densities, (4.0, 25.0), strict=True):
+        np.testing.assert_allclose(density(np.ones((2, 3))).grad, -size)
