@@ -1,4 +1,4 @@
-"""Targets for everything that samples: those of known truth, and two regressions."""
+"""What tests of several packages share: targets of known truth, and a check of gradients."""
 
 from types import SimpleNamespace
 
@@ -52,3 +52,42 @@ def targets():
         Poisson=Poisson,
         random_covariance=random_covariance,
     )
+
+
+# As many chains as one, few, and more than a vector register holds.
+CHAINS = (1, 2, 3, 16)
+# Which of three points each chain is at, in no order that repeats.
+_AT = np.array([0, 1, 2, 1, 0, 2, 2, 0, 1, 0, 2, 1, 1, 2, 0, 2])
+_STEP = 1e-3  # of fourth-order differences: their own error is about its fourth power
+
+
+@pytest.fixture(scope="session")
+def assert_gradient():
+    """Check log density and gradient for several numbers of chains by differences of a value.
+
+    The check takes a density, a function (points, dim) -> (points,) and three points. The slope at
+    each is compared along one direction, in which all coordinates move. Rounding errors of the
+    value are magnified by the inverse of the step: 1e-7 allows the value 1e-10 of what it is,
+    which is what remains to Cholesky factors and long sums.
+    """
+
+    def check(density, value, x, what=""):
+        v = np.random.default_rng(1).uniform(0.5, 1.5, x.shape)
+        v *= np.random.default_rng(2).choice([-1.0, 1.0], x.shape)
+        found = value(np.concatenate([x, *(x + _STEP * k * v for k in (1, -1, 2, -2))]))
+        expected, near, back, far, last = found.reshape(5, 3)
+        slope = (8 * (near - back) - (far - last)) / (12 * _STEP)
+        for chains in CHAINS:
+            at = _AT[:chains]
+            logp, grad = density(x[at])
+            moved = grad * v[at]
+            size = 1.0 + np.abs(logp)
+            close(logp, expected[at], 1e-9 * size, f"log density, {chains} chains, {what}")
+            size += np.sum(np.abs(moved), axis=1)
+            close(moved.sum(axis=1), slope[at], 1e-7 * size, f"gradient, {chains} chains, {what}")
+
+    def close(found, expected, tolerance, what):
+        bad = ~(np.abs(found - expected) <= tolerance)
+        assert not bad.any(), f"{what}: {found[bad]} instead of {expected[bad]}"
+
+    return check

@@ -10,7 +10,7 @@ from examples.case import Case
 MODULES = [
     import_module(f"examples.{path.stem}")
     for path in sorted(Path(__file__).parent.glob("*.py"))
-    if path.stem not in ("__init__", "case", "table")
+    if path.stem not in ("__init__", "case", "sizes", "table")
 ]
 CASES: dict[str, Case] = {name: case for module in MODULES for name, case in module.CASES.items()}
 NOT_NONCENTERED: set[str] = {name for module in MODULES for name in module.NOT_NONCENTERED}
