@@ -98,3 +98,15 @@ def reason(error: BaseException) -> str:
     said = str(error).strip().splitlines()
     name = type(error).__name__
     return name if not said else said[0] if isinstance(error, ValueError) else f"{name}: {said[0]}"
+
+
+def beyond(value: float, limit: float, digits: int) -> str:
+    """Return a number that passed a limit with ``digits`` decimals, or as many as show that it did.
+
+    1.0100001 is not printed as 1.010 where 1.01 is the limit.
+    """
+    for n in range(digits, 16):
+        text = f"{value:.{n}f}"
+        if float(text) > limit if value > limit else float(text) < limit:
+            return text
+    return f"{float(value)!r}"

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from probmodel.errors import ModelError
+from probmodel.expressions import Expression
 
 if TYPE_CHECKING:
     from probmodel.distributions.base import Parameter
@@ -52,3 +55,24 @@ def bind_arguments(
                 )
             bound[key] = spec.default
     return {key: bound[key] for key in parameters}
+
+
+def check_numbers(name: str, args: dict[str, Any], location: Any) -> None:
+    """Raise a `ModelError` for the first argument that is neither symbolic nor numbers."""
+    for key, value in args.items():
+        if isinstance(value, Expression):
+            continue
+        try:
+            kind = np.asarray(value).dtype.kind
+        except ValueError:  # rows that differ in length
+            kind = "O"
+        if kind not in "biuf":
+            what = f"the class {value.__name__}" if isinstance(value, type) else repr(value)
+            shown = what if " at 0x" not in what else f"of type {type(value).__name__}"
+            raise ModelError(
+                f"{name}'s {key} is {shown}, which is not a number, a numeric array or a symbol "
+                "of the model.",
+                location=location,
+                parameter=key,
+                given=value,
+            )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.arguments import bind_arguments
+from probmodel.distributions.arguments import bind_arguments, check_numbers
 from probmodel.distributions.sums import batch_shape, in_blocks, reduce_to
 from probmodel.errors import ModelError
 from probmodel.expressions import caller_location, settle
@@ -99,13 +99,21 @@ class Distribution:
     def args(self, given: dict[str, Any]) -> None:
         """Keep what is given out of reach of later changes."""
         self._args: dict[str, Any] = settle(given)
+        check_numbers(self.name, self._args, self.location)
 
     def refused_as_value(self) -> str:
         """Say why it cannot stand where a number or an array is expected."""
         return (
-            f"a value was expected here; got a distribution, {self.name}(...), that nothing was "
-            f"declared by. Declare it and use its name: `a = param({self.name}(...))`."
+            f"{self.name}(...) is a distribution, which has no value. Declare a quantity that "
+            f"follows it, `a = param({self.name}(...))`, and write `a`."
         )
+
+    def _no_value(self, *others: Any, **more: Any) -> NoReturn:
+        raise ModelError(self.refused_as_value(), location=caller_location(), given=self)
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = _no_value
+    __rtruediv__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = __neg__ = _no_value
+    __lt__ = __le__ = __gt__ = __ge__ = __getitem__ = __array_ufunc__ = _no_value
 
     def _take_form(
         self, parameters: dict[str, Parameter], event_ndim: int, discrete: bool = False

@@ -8,13 +8,26 @@ from typing import Any, NoReturn, Self
 import numpy as np
 
 from probmodel.errors import Location, ModelError
-from probmodel.expressions.location import caller_location
+from probmodel.expressions.location import caller_location, calling_library
 from probmodel.expressions.operations import (
+    OPERATIONS,
     Operation,
     operation_for,
     operation_for_ufunc,
     operation_named,
 )
+
+# What to write in the place of functions that need values.
+LIBRARIES = {
+    "scipy.stats": "declare distributions of probmodel.distributions by param(...) or "
+    "observed(...), or write densities out in potential(...)",
+    "scipy.special": "gammaln, psi, expit, logit, log_expit, erf, erfc, ndtr and log_ndtr take "
+    "symbols; write others out, such as m + np.log(np.sum(np.exp(a - m))) with m = np.max(a)",
+    "scipy.linalg": "np.linalg.cholesky, np.linalg.solve, np.linalg.inv and @ take symbols",
+    "scipy.interpolate": "use interpolate of probmodel.functions",
+    "scipy.integrate": "use solve_ode or integrate_1d of probmodel.functions",
+    "scipy.optimize": "use solve_newton of probmodel.functions",
+}
 
 
 class SymbolAttributeError(ModelError, AttributeError):
@@ -97,6 +110,9 @@ class Expression:
     def __mod__(self, other: Any) -> Apply:
         return Apply(operation_named("remainder"), (self, other))
 
+    def __rmod__(self, other: Any) -> Apply:
+        return Apply(operation_named("remainder"), (other, self))
+
     def __neg__(self) -> Apply:
         return Apply(operation_named("negative"), (self,))
 
@@ -160,21 +176,56 @@ class Expression:
 
     def __bool__(self) -> NoReturn:
         _refuse(
-            "`if`, `and`, `or` or bool() on a symbol",
-            "a model has no branches: choose element by element with np.where(condition, a, b)",
+            "`if`, `and`, `or`, min(), max() or bool() on a symbol",
+            "a model has no branches: choose element by element with np.where(condition, a, b), "
+            "np.minimum(a, b) or np.maximum(a, b)",
         )
 
     def __iter__(self) -> Iterator[Any]:
-        _refuse("a loop over a symbol", "write whole-array expressions, with slices such as a[1:]")
+        _refuse(
+            "a loop over a symbol (for, list(), sum(), min(), unpacking)",
+            "write whole-array expressions, such as 2 * a, np.sum(a), np.max(a) or a[1:] - a[:-1]",
+        )
 
     def __len__(self) -> NoReturn:
         _refuse("len() of a symbol", "its size is known only when data is bound; name it with dims")
 
     def __float__(self) -> NoReturn:
-        _refuse("float() or a math function on a symbol", "use NumPy's functions, such as np.exp")
+        _refuse(
+            "float() or a function of the math module on a symbol",
+            "use NumPy's functions, such as np.exp in the place of math.exp",
+        )
 
-    __int__ = __float__
-    __index__ = __float__
+    __complex__ = __float__
+
+    def __int__(self) -> NoReturn:
+        _refuse(
+            "a symbol as a whole number (int(), range(), a size or an index of a list)",
+            "sizes are integer data, data(dtype=int), and symbols are indices of symbols only",
+        )
+
+    __index__ = __trunc__ = __int__
+
+    def __round__(self, digits: int | None = None) -> NoReturn:
+        _refuse("round() of a symbol", "round draws of it afterwards; np.floor(a + 0.5) is a step")
+
+    def __format__(self, form: str) -> str:
+        if form:
+            _refuse(
+                f"printing a symbol in the format {form!r}",
+                "it has no value yet; format draws of it afterwards",
+            )
+        return repr(self)
+
+    def __xor__(self, other: Any) -> NoReturn:
+        _refuse("a ^ b with a symbol", "a power is a ** b, and logical operators are & | ~")
+
+    __rxor__ = __xor__
+
+    def __floordiv__(self, other: Any) -> NoReturn:
+        _refuse("a // b with a symbol", "write np.floor(a / b)")
+
+    __rfloordiv__ = __divmod__ = __rdivmod__ = __floordiv__
 
     def __setitem__(self, index: Any, value: Any) -> NoReturn:
         _refuse(
@@ -185,9 +236,10 @@ class Expression:
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
             raise AttributeError(name)
+        instead = f"np.{name}(a)" if name in OPERATIONS else "NumPy's functions"
         raise SymbolAttributeError(
-            f"a symbol has no attribute {name!r}: it has no value yet. Use NumPy's functions; "
-            "sizes and axes are named by dims.",
+            f"a symbol has no attribute {name!r}: it has no value yet. Use {instead}; sizes and "
+            "axes are named by dims.",
             location=caller_location(),
             attribute=name,
         )
@@ -309,6 +361,9 @@ def settle(value: Any) -> Any:
 
 
 def _refuse(what: str, instead: str) -> NoReturn:
+    library = calling_library()
+    if library.startswith("scipy"):
+        what, instead = f"a function of {library} on a symbol", LIBRARIES.get(library, instead)
     raise ModelError(
         f"{what} is not possible while the model is declared; {instead}.",
         location=caller_location(),

@@ -1,4 +1,4 @@
-"""Finding the user's line: the first stack frame outside this package."""
+"""Finding the user's line: the first stack frame outside this package and those it calls."""
 
 from __future__ import annotations
 
@@ -9,14 +9,31 @@ from types import FrameType
 from probmodel.errors import Location
 
 _PACKAGE = str(Path(__file__).resolve().parents[1])
+_LIBRARIES = frozenset({"numpy", "scipy", "pandas", "xarray", "autograd"})
 
 
 def caller_location() -> Location | None:
-    """Return the file and line of the nearest caller outside probmodel (and NumPy)."""
+    """Return the file and line of the nearest caller outside probmodel and libraries of arrays."""
+    return _caller()[0]
+
+
+def calling_library() -> str:
+    """Return the module of a library that the user's line called, such as ``scipy.stats``.
+
+    It is empty where that line called this package itself.
+    """
+    return _caller()[1]
+
+
+def _caller() -> tuple[Location | None, str]:
     frame: FrameType | None = sys._getframe(1)
+    library = ""
     while frame is not None:
-        name = frame.f_code.co_filename
-        if not (name.startswith(_PACKAGE) or name.startswith("<__array_function__")):
-            return Location(name, frame.f_lineno)
+        file, module = frame.f_code.co_filename, str(frame.f_globals.get("__name__", ""))
+        parts = module.split(".")
+        if parts[0] in _LIBRARIES:
+            library = ".".join(part for part in parts[:2] if not part.startswith("_"))
+        elif not (file.startswith(_PACKAGE) or file.startswith("<__array_function__")):
+            return Location(file, frame.f_lineno), library
         frame = frame.f_back
-    return None
+    return None, library

@@ -6,13 +6,14 @@ One line an operation. How it runs on a batch of chains, with derivatives, is sa
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import numpy as np
 
-from probmodel.errors import ModelError, nearest
+from probmodel.errors import ModelError
 from probmodel.expressions import higher_order
 from probmodel.expressions.location import caller_location
 from probmodel.recurrences import linear_recurrence, matrix_recurrence
@@ -256,6 +257,28 @@ _ADVICE = {
     "digamma": "psi",
     "append": "np.concatenate",
     "take": "x[index]",
+    "sort": "constraint=Ordered() for a parameter, or sort the data before they are bound",
+    "argsort": "integer data with the order as an index",
+    "argmax": "integer data as an index",
+    "argmin": "integer data as an index",
+    "quantile": "quantiles of the draws, or np.max and np.min",
+    "percentile": "percentiles of the draws, or np.max and np.min",
+    "round": "np.floor(x + 0.5)",
+    "any": "np.max(condition)",
+    "all": "np.min(condition)",
+    "interp": "interpolate of probmodel.functions",
+    "tile": "np.concatenate or np.broadcast_to",
+    "cumprod": "np.exp(np.cumsum(np.log(x)))",
+    "kron": "np.outer or np.repeat",
+    "shape": "integer data for sizes, which dims name",
+    "size": "integer data for sizes, which dims name",
+    "ones_like": "0 * x + 1",
+    "zeros_like": "0 * x",
+    "full_like": "0 * x + value",
+    "linspace": "low + (high - low) * np.linspace(0, 1, n)",
+    "betaln": "gammaln(a) + gammaln(b) - gammaln(a + b)",
+    "xlogy": "x * np.log(y)",
+    "xlog1py": "x * np.log1p(y)",
 }
 
 
@@ -275,7 +298,7 @@ def operation_for_ufunc(ufunc: np.ufunc) -> Operation:
     name = _UFUNC_NAMES.get(ufunc.__name__, ufunc.__name__)
     operation = OPERATIONS.get(name)
     if operation is None:
-        _unsupported(name)
+        _unsupported(name, "np" if hasattr(np, name) else "scipy.special")
     return operation
 
 
@@ -283,7 +306,7 @@ def operation_for(function: Callable[..., Any]) -> Operation:
     """Return the operation of a NumPy function, or raise a `ModelError` as above."""
     name = _FUNCTIONS.get(function)
     if name is None:
-        module = getattr(function, "__module__", "numpy").partition(".")[2]
+        module = getattr(function, "__module__", "numpy").replace("numpy", "np", 1)
         _unsupported(getattr(function, "__name__", str(function)), module)
     return OPERATIONS[name]
 
@@ -295,15 +318,16 @@ def supported_functions() -> list[str]:
     return sorted(OPERATIONS.keys() - special)
 
 
-def _unsupported(name: str, module: str = "") -> NoReturn:
-    hint = (
-        f" Write {_ADVICE[name]} instead."
-        if name in _ADVICE
-        else nearest(name, supported_functions())
-    )
+def _unsupported(name: str, module: str) -> NoReturn:
+    close = difflib.get_close_matches(name, supported_functions(), n=1, cutoff=0.8)
+    if name in _ADVICE:
+        hint = f"Instead, write {_ADVICE[name]}."
+    elif close:
+        hint = f"Did you mean {close[0]!r}?"
+    else:
+        hint = "docs/modelling-language.md lists the functions that are; write it out with these."
     raise ModelError(
-        f"np.{module + '.' if module else ''}{name} is not supported on the symbols of a "
-        f"model.{hint}",
+        f"{module}.{name} is not supported on the symbols of a model. {hint}",
         location=caller_location(),
         function=name,
     )

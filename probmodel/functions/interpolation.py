@@ -15,14 +15,14 @@ def interpolate(x: Any, points: Any, values: Any, *, kind: str = "linear") -> An
 
     Parameters
     ----------
-    x : where: (n,); data, parameters or expressions
+    x : where: a number or (n,); data, parameters or expressions
     points : increasing, from data: (k,)
     values : at the points: (k,); data, parameters or expressions
     kind : ``"linear"``, or ``"cubic"`` for the natural cubic spline
 
     Returns
     -------
-    (n,). Outside the points, the value at the nearest of them.
+    As ``x``. Outside the points, the value at the nearest of them.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def interpolate(x: Any, points: Any, values: Any, *, kind: str = "linear") -> An
     step = points[1:] - points[:-1]
     inside = np.clip(x, points[0], points[-1])
     # How far into each interval x lies: 0 before it, 1 behind it.
-    share = np.clip((inside[:, None] - points[:-1]) / step, 0.0, 1.0)
+    share = np.clip((inside[..., None] - points[:-1]) / step, 0.0, 1.0)
     linear = values[0] + share @ (values[1:] - values[:-1])
     if kind == "linear":
         return linear
@@ -52,7 +52,7 @@ def interpolate(x: Any, points: Any, values: Any, *, kind: str = "linear") -> An
     left, right = bend[:-1], bend[1:]
     # A cubic with these curvatures at the ends of an interval that vanishes at both.
     inner = (step**2 / 6.0) * share * (1.0 - share)
-    return linear - np.sum(inner * ((2.0 - share) * left + (1.0 + share) * right), axis=1)
+    return linear - np.sum(inner * ((2.0 - share) * left + (1.0 + share) * right), axis=-1)
 
 
 def _check_points(points: Any) -> None:

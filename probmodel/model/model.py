@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from probmodel.distributions.base import Distribution
 from probmodel.errors import DataError, ModelError
 from probmodel.expressions import Apply, Expression, caller_location, topological
 from probmodel.model.binding import Binding, bind
@@ -65,12 +66,25 @@ def _check_declarations(model: str, declarations: dict[str, Declaration]) -> Non
             )
         for node in topological(expressions_of(declaration)):
             if isinstance(node, Declaration) and declarations.get(node.name or "") is not node:
-                raise ModelError(
-                    f"{declaration.title} uses a {node.kind}(...) that has no name in {model}. "
-                    "Assign it to a name in the class body first.",
-                    location=node.location,
-                    declaration=name,
-                )
+                raise _stranger(model, declaration, node)
+
+
+def _stranger(model: str, declaration: Declaration, node: Declaration) -> ModelError:
+    """Make the error of a declaration that uses one which is not in the model."""
+    if node.name is None:
+        what = (
+            f"a {node.kind}(...) that has no name in {model}. Assign it to a name in the class body"
+        )
+    else:
+        what = (
+            f"{node.title} of another model, declared at {node.location}. Derive {model} from that "
+            f"model, or declare {node.name!r} in {model} too"
+        )
+    return ModelError(
+        f"{declaration.title} uses {what}.",
+        location=declaration.location if node.name else node.location,
+        declaration=declaration.name,
+    )
 
 
 def _by_name(cls: ModelMeta, unnamed: tuple[Any, ...]) -> DataError:
@@ -100,6 +114,18 @@ def expressions_of(declaration: Declaration) -> list[Expression]:
     elif isinstance(declaration, Data):
         found += [declaration.lower, declaration.upper]
     return [value for value in found if isinstance(value, Expression)]
+
+
+def _check_declared(model: ModelMeta, name: str) -> None:
+    """Raise a `DataError` where data come for a distribution that was written without observed."""
+    found = getattr(model, name, None)
+    if isinstance(found, Distribution):
+        raise DataError(
+            f"{model.__name__} has no datum {name!r}: it is a distribution that nothing declares. "
+            f"Write `{name} = observed({found.name}(...))` for data that follow it.",
+            location=found.location,
+            name=name,
+        )
 
 
 class Model(metaclass=ModelMeta):
@@ -132,6 +158,8 @@ class Model(metaclass=ModelMeta):
         cls = type(self)
         if unnamed:
             raise _by_name(cls, unnamed)
+        for name in values:
+            _check_declared(cls, name)
         labels = {} if coords is None else coords
         self._binding: Binding = bind(cls.__name__, cls._declarations, values, labels)
 

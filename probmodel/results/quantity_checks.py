@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from probmodel.errors import beyond
 from probmodel.results.findings import Finding, listed, share, worst
 from probmodel.results.quantities import Quantities
 from probmodel.types import Array
@@ -67,7 +68,7 @@ def check_ess(found: Quantities, draws: int) -> list[Finding]:
             continue
         top = worst(ess, flagged, highest=False)
         names = tuple(found.names[i] for i in top)
-        what = listed(names, [f"{ess[i]:.0f}" for i in top], int(flagged.sum()))
+        what = listed(names, [beyond(ess[i], ESS_LIMIT, 0) for i in top], int(flagged.sum()))
         unsure = "means and medians" if word == "bulk" else "intervals"
         message = (
             f"{word.capitalize()} ESS below {ESS_LIMIT:.0f} for {_count(flagged)}: {what}. "
@@ -137,4 +138,6 @@ def _count(flagged: Array) -> str:
 
 
 def _rhat_text(rhat: float) -> str:
-    return f"{rhat:.3f}" if rhat < 1.1 else f"{rhat:.2f}" if rhat < 100 else "> 100"
+    if rhat >= 1.1:
+        return f"{rhat:.2f}" if rhat < 100 else "> 100"
+    return beyond(rhat, RHAT_LIMIT, 3)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from probmodel.errors import beyond
 from probmodel.results.findings import MOST_NAMED, Finding, share
 from probmodel.types import Array
 
@@ -122,7 +123,9 @@ def check_energy(run: SampleRun) -> list[Finding]:
     low = np.flatnonzero(fractions < _LEAST_BFMI)
     if not low.size:
         return []
-    what = ", ".join(f"{fractions[c]:.2f} in chain {c}" for c in low[:MOST_NAMED])
+    what = ", ".join(
+        f"{beyond(fractions[c], _LEAST_BFMI, 2)} in chain {c}" for c in low[:MOST_NAMED]
+    )
     more = f" and {len(low) - MOST_NAMED} more" if len(low) > MOST_NAMED else ""
     message = (
         f"E-BFMI below {_LEAST_BFMI} ({what}{more}): the energy changes too slowly from draw to "

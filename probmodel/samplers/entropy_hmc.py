@@ -235,7 +235,7 @@ class EntropyHMC(Sampler):
         if getattr(params, "mu", 0.0) >= 1.0:
             message = (
                 f"At the end of the warm-up of {self.name} the largest eigenvalue of D was "
-                f"{params.mu:.2g} in size: above 1 its estimate of the entropy is none, and what "
+                f"{params.mu:.2g} in size: from 1 on its estimate of the entropy is none, and what "
                 "it learned may be of little use. Raise warmup, or lower n_steps."
             )
             remarks.append(Remark("large_eigenvalue", message))

@@ -5,7 +5,16 @@ import pytest
 from scipy import integrate, special
 from scipy import interpolate as scipy_interpolate
 
-from probmodel import Model, ModelError, ShapeError, data, deterministic, observed, param
+from probmodel import (
+    Model,
+    ModelError,
+    ShapeError,
+    data,
+    deterministic,
+    observed,
+    param,
+    potential,
+)
 from probmodel.density import as_posterior
 from probmodel.distributions import LogNormal, Normal
 from probmodel.functions import integrate_1d, interpolate, solve_newton
@@ -137,6 +146,29 @@ def test_interpolants_are_scipys(assert_derivatives):
         spline = scipy_interpolate.CubicSpline(KNOTS, h, bc_type="natural")
         np.testing.assert_allclose(values["smooth"][i], spline(inside), atol=1e-12)
     assert_derivatives(model, x)
+
+
+@pytest.mark.parametrize("kind", ["linear", "cubic"])
+def test_a_number_is_interpolated_to_a_number(kind, assert_derivatives):
+    heights = np.array([0.3, -1.0, 0.4, 2.0, 1.0])
+
+    class Point(Model):
+        at = param(Normal(1, 1))
+        fixed = data()
+        moved = deterministic(interpolate(at, KNOTS, heights, kind=kind))
+        still = deterministic(interpolate(fixed, KNOTS, at * heights, kind=kind))
+        pull = potential(-moved * still)
+
+    x = np.array([[0.2], [1.1], [3.7]])
+    values = as_posterior(Point(fixed=2.9)).constrain(x)
+    if kind == "linear":
+        expected, fixed = np.interp(x[:, 0], KNOTS, heights), np.interp(2.9, KNOTS, heights)
+    else:
+        spline = scipy_interpolate.CubicSpline(KNOTS, heights, bc_type="natural")
+        expected, fixed = spline(x[:, 0]), spline(2.9)
+    np.testing.assert_allclose(values["moved"], expected, atol=1e-12)
+    np.testing.assert_allclose(values["still"], x[:, 0] * fixed, atol=1e-12)
+    assert_derivatives(Point(fixed=2.9), x)
 
 
 def test_two_points_make_a_line():

@@ -1,10 +1,14 @@
 """Declarations that make no sense are refused where they are written, in plain words."""
 
+import math
 import sys
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.linalg
+import scipy.special
+import scipy.stats
 
 from probmodel import (
     DataError,
@@ -72,6 +76,35 @@ def test_unsupported_ufunc_names_the_nearest():
         (lambda x: np.add(x, 1, out=np.zeros(3)), "in-place"),
         (lambda x: x.shape, "no attribute 'shape'"),
         (lambda x: np.sum(x, where=True), "takes a, axis, keepdims"),
+        (lambda x: [2 * y for y in x], r"loop over a symbol.*2 \* a, np\.sum\(a\)"),
+        (lambda x: sum(x), r"np\.sum\(a\)"),
+        (lambda x: min(x, 0.0), r"min\(\), max\(\).*np\.minimum"),
+        (lambda x: math.exp(x), r"np\.exp in the place of math\.exp"),
+        (lambda x: int(x), r"whole number.*data\(dtype=int\)"),
+        (lambda x: range(x), r"whole number.*data\(dtype=int\)"),
+        (lambda x: math.trunc(x), "whole number"),
+        (lambda x: round(x), r"round\(\) of a symbol.*draws"),
+        (lambda x: round(x, 2), r"round\(\) of a symbol"),
+        (lambda x: f"{x:.2f}", r"in the format '\.2f'.*draws"),
+        (lambda x: x ^ 2, r"a power is a \*\* b"),
+        (lambda x: x // 2, r"np\.floor\(a / b\)"),
+        (lambda x: divmod(x, 2), r"np\.floor\(a / b\)"),
+        (lambda x: x.exp(), r"Use np\.exp\(a\)"),
+        (lambda x: np.sort(x), r"np\.sort is not supported.*Ordered\(\)"),
+        (lambda x: np.polyval([1, 2], x), r"np\.polyval is not supported.*lists the functions"),
+        (lambda x: scipy.special.betaln(x, 1), r"scipy\.special\.betaln is not.*gammaln\(a\)"),
+        (lambda x: scipy.special.logsumexp(x), r"function of scipy\.special.*np\.log\(np\.sum"),
+        (lambda x: scipy.stats.norm.logpdf(x), r"function of scipy\.stats.*distributions"),
+        (lambda x: scipy.linalg.expm(x), r"function of scipy\.linalg.*np\.linalg\.cholesky"),
+        (lambda x: scipy.linalg.cholesky(x), "function of scipy"),
+        (lambda x: np.full(3, x), "turning a symbol into an array"),
+        (lambda x: Normal(Normal(0, 1), 1), r"Normal\(\.\.\.\) is a distribution.*param\("),
+        (lambda x: Normal(0, 1) * 2, r"Normal\(\.\.\.\) is a distribution"),
+        (lambda x: np.ones(3) * Normal(0, 1), r"Normal\(\.\.\.\) is a distribution"),
+        (lambda x: np.exp(Normal(0, 1)), r"Normal\(\.\.\.\) is a distribution"),
+        (lambda x: x + Normal(0, 1), r"Normal\(\.\.\.\) is a distribution"),
+        (lambda x: Normal(Normal, 1), "loc is the class Normal, which is not a number"),
+        (lambda x: Normal(0, lambda: 1), "scale is of type function, which is not a number"),
     ],
 )
 def test_what_needs_a_value_is_refused(use, message):
@@ -79,6 +112,49 @@ def test_what_needs_a_value_is_refused(use, message):
     with pytest.raises(ModelError, match=message) as caught:
         use(x)
     assert caught.value.location.file == __file__
+    assert caught.value.location.line == use.__code__.co_firstlineno
+    assert " at 0x" not in str(caught.value)
+
+
+def test_a_symbol_is_printed_without_a_format():
+    class Named(Model):
+        x = param()
+        text = f"{x} and {x + 1!s}"
+
+    assert Named.text == "x and x + 1"
+
+
+def test_a_number_modulo_a_symbol():
+    class Wheel(Model):
+        x = param()
+        rest = deterministic(7.0 % x)
+
+    assert "rest = 7 % x" in repr(Wheel())
+
+
+def test_a_distribution_in_the_place_of_an_observed_quantity():
+    class Bad(Model):
+        a = param(Normal(0, 1))
+        y = Normal(a, 1)
+
+    with pytest.raises(DataError, match=r"`y = observed\(Normal\(\.\.\.\)\)`") as caught:
+        Bad(y=[1.0, 2.0])
+    assert caught.value.location.line == here() - 4
+
+
+def test_a_declaration_of_another_model():
+    class First(Model):
+        mu = param(Normal(0, 1))
+
+    with pytest.raises(
+        ModelError, match=r"observed 'y' uses param 'mu' of another model"
+    ) as caught:
+
+        class Second(Model):
+            y = observed(Normal(First.mu, 1), dims="obs")
+
+    assert caught.value.location.line == here() - 2
+    assert "Derive Second from that model" in caught.value.message
 
 
 def test_assignment_into_a_symbol():
@@ -292,11 +368,9 @@ def test_no_parameters():
 
 
 def test_not_a_number_in_the_model():
-    class Bad(Model):
-        x = param(Normal("zero", 1))
-
-    with pytest.raises(ModelError, match="not a number"):
-        Bad()
+    with pytest.raises(ModelError, match="Normal's loc is 'zero', which is not a number") as caught:
+        Normal("zero", 1)
+    assert caught.value.location.line == here() - 1
 
 
 def test_shape_from_a_parameter():

@@ -7,12 +7,15 @@ import arviz as az
 import numpy as np
 import pytest
 
-from probmodel.errors import SamplingWarning
+from probmodel.errors import SamplingWarning, beyond
 from probmodel.results import quantities as quantities_module
 from probmodel.results.arviz_object import _statistics, wrap
+from probmodel.results.convergence import Convergence
 from probmodel.results.diagnostics import diagnose
 from probmodel.results.draws import named_draws
 from probmodel.results.findings import Finding, emit
+from probmodel.results.quantities import Quantities
+from probmodel.results.quantity_checks import check_ess, check_rhat
 from probmodel.results.run_checks import bfmi
 
 
@@ -45,6 +48,34 @@ def test_one_shifted_chain(check, make_run, normal):
     assert "w[age] 1.0" in found["rhat"].message
     assert "w[sex]" not in found["rhat"].message
     assert "separated_chains" not in found
+
+
+@pytest.mark.parametrize(
+    ("value", "limit", "digits", "text"),
+    [
+        (1.0104, 1.01, 3, "1.0104"),
+        (1.010000001, 1.01, 3, "1.010000001"),
+        (1.0116, 1.01, 3, "1.012"),
+        (399.7, 400.0, 0, "399.7"),
+        (399.99996, 400.0, 0, "399.99996"),
+        (12.3, 400.0, 0, "12"),
+        (0.2951, 0.3, 2, "0.295"),
+        (0.21, 0.3, 2, "0.21"),
+        (np.nextafter(1.01, 2), 1.01, 3, "1.0100000000000002"),
+    ],
+)
+def test_a_number_beyond_a_limit_is_not_printed_as_the_limit(value, limit, digits, text):
+    assert beyond(value, limit, digits) == text
+
+
+def test_messages_show_that_limits_are_passed():
+    nearly = Convergence(np.array([1.01001]), np.array([399.9]), np.array([399.96]))
+    found = Quantities(["mu"], [], nearly)
+    (rhat,) = check_rhat(found)
+    assert "R-hat above 1.01 for 1 of 1 quantities: mu 1.01001. " in rhat.message
+    bulk, tail = check_ess(found, 500)
+    assert "ESS below 400 for 1 of 1 quantities: mu 399.9. " in bulk.message
+    assert "mu 399.96. " in tail.message
 
 
 def test_separated_chains(check, make_run, normal):
