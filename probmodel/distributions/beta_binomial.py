@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
+from autograd.tracer import getval
 
 from probmodel.constraints import IntegerInterval, NonNegative
 from probmodel.constraints.base import Constraint
@@ -14,9 +15,21 @@ from probmodel.distributions.base import Distribution, InformationMatrix, Parame
 from probmodel.distributions.binomial_logit import log_binomial_coefficient
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.sums import BLOCK
-from probmodel.special import digamma
-from probmodel.special.counts import log_rising, rising_slope
+from probmodel.special import digamma, where
+from probmodel.special.rising import (
+    log_ratio,
+    log_rising,
+    log_ways,
+    rising_excess,
+    rising_gap,
+    rising_slope,
+)
 from probmodel.types import Array
+
+# From these trials on, the binomial coefficient is evaluated with the rest of the probability.
+_MANY = 1e4
+# Below this shape the slope in the other one may be as small.
+_SMALL = 1e-3
 
 
 class BetaBinomial(Distribution):
@@ -50,26 +63,37 @@ class BetaBinomial(Distribution):
         return IntegerInterval(0, self.args["n"])
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
-        """Log probability without the binomial coefficient: batch shape."""
+        """Log probability without the terms of `log_base`: batch shape."""
         n, alpha, beta = params
         alpha = where_valid(xp, alpha >= 0, alpha)
         beta = where_valid(xp, (beta >= 0) & (alpha + beta > 0), beta)
-        ways = log_rising(alpha, value) + log_rising(beta, n - value)
-        return ways - log_rising(alpha + beta, n)
+        failures, total = n - value, alpha + beta
+        logs = log_rising(alpha, value) + log_rising(beta, failures) - log_rising(total, n)
+        many = np.asarray(n) >= _MANY
+        if np.any(many):  # with the coefficient, which is about as large, by `log_ways`
+            whole = log_ways(alpha, value) + log_ways(beta, failures) - log_ways(total, n)
+            logs = where(many, whole, logs)
+        for shape, other, rest in ((alpha, beta, failures), (beta, alpha, value)):
+            certain = (rest == 0) & (getval(other) < 0.01 * getval(shape))
+            if np.any(certain):
+                small = where(certain, other, 0.0)
+                logs = where(certain, rising_gap(where(certain, shape, 1.0), small, n), logs)
+        return logs
 
     def log_base(self, value: Array, *params: Any) -> Any:
-        """Return the log binomial coefficient, or minus infinity for impossible counts."""
-        return log_binomial_coefficient(params[0], value)
+        """Return the log binomial coefficient of few trials; -inf for impossible counts."""
+        coefficient = log_binomial_coefficient(params[0], value)
+        return np.where(np.asarray(params[0]) >= _MANY, np.minimum(coefficient, 0.0), coefficient)
 
     def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
         """Return derivatives of `log_kernel` with respect to value, ``n`` and the shapes."""
         n, alpha, beta = params
-        total = alpha + beta
+        failures = n - value
         return (
-            lambda: digamma(alpha + value) - digamma(beta + n - value),
-            lambda: digamma(beta + n - value) - digamma(total + n),
-            lambda: rising_slope(alpha, value) - rising_slope(total, n),
-            lambda: rising_slope(beta, n - value) - rising_slope(total, n),
+            lambda: digamma(alpha + value) - digamma(beta + failures),
+            lambda: digamma(beta + failures) - digamma(alpha + beta + n),
+            lambda: _slope(alpha, value, beta, failures),
+            lambda: _slope(beta, failures, alpha, value),
         )
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
@@ -110,3 +134,23 @@ class BetaBinomial(Distribution):
         p = rng.beta(np.where(never, 1.0, alpha), np.where(always, 1.0, beta), shape)
         p = np.where(never, 0.0, np.where(always, 1.0, p))
         return np.asarray(rng.binomial(n.astype(np.int64), p))
+
+
+def _slope(shape: Any, count: Any, other: Any, rest: Any) -> Any:
+    """Return the derivative of `log_kernel` in one shape, of ``count`` outcomes.
+
+    It is the logarithm of ``(shape + count) total / {shape (total + n)}``, and what is left of the
+    slopes of gamma functions without logarithms. If the other shape is small, an outcome of all
+    has a slope as small; then these are taken in steps of that shape.
+    """
+    total, n = shape + other, count + rest
+    none = getval(shape) == 0.0
+    base = where(none, 1.0, shape)
+    gap = count * other - rest * base
+    logs = log_ratio(gap, (base + count) * (base + other), base * (base + other + n))
+    excess = rising_excess(base, count) - rising_excess(base + other, n)
+    small = (rest == 0) & (getval(other) < _SMALL)
+    if np.any(small):
+        steps = rising_excess(base, other) - rising_excess(base + count, other + rest)
+        excess = where(small, steps, excess)
+    return where(none, -rising_slope(total, n), excess + logs)

@@ -13,7 +13,8 @@ from probmodel.distributions.base import Distribution, Parameter, Thunk
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.poisson_log import count_base
 from probmodel.special import digamma
-from probmodel.special.counts import log_rising, poisson_counts, rising_slope
+from probmodel.special.counts import poisson_counts
+from probmodel.special.rising import log_rising, rising_slope
 from probmodel.types import Array
 
 

@@ -13,7 +13,8 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import is_integer
 from probmodel.distributions.sums import reduce_to, row_sum
-from probmodel.special import betaln, expit, log1p_exp, log_expit, logistic, product
+from probmodel.special import expit, log1p_exp, log_expit, logistic, product
+from probmodel.special.rising import log_ways
 from probmodel.types import Array
 
 
@@ -90,4 +91,5 @@ def log_binomial_coefficient(n: Array, value: Array) -> Array:
     n, value = np.asarray(n, dtype=float), np.asarray(value, dtype=float)
     possible = is_integer(n) & is_integer(value) & (value >= 0) & (value <= n)
     y, m = np.where(possible, value, 0.0), np.where(possible, n, 0.0)
-    return np.where(possible, -np.log1p(m) - betaln(m - y + 1.0, y + 1.0), -np.inf)
+    fewer = np.minimum(y, m - y)
+    return np.where(possible, log_ways(m - fewer + 1.0, fewer), -np.inf)

@@ -14,7 +14,7 @@ from probmodel.distributions.counts import CountVector, draw_counts, log_multino
 from probmodel.distributions.dirichlet import Dirichlet
 from probmodel.distributions.domain import where_valid
 from probmodel.special import digamma
-from probmodel.special.counts import log_rising, rising_slope
+from probmodel.special.rising import log_rising, rising_slope
 from probmodel.types import Array
 
 

@@ -11,9 +11,9 @@ from probmodel.constraints import IntegerInterval, NonNegative, Positive
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import where_valid
-from probmodel.distributions.poisson_log import count_base
-from probmodel.special import digamma
-from probmodel.special.counts import log_rising, poisson_counts, rising_slope
+from probmodel.special import digamma, where
+from probmodel.special.counts import log_ways_base, log_ways_kernel, poisson_counts
+from probmodel.special.rising import log_ratio, rising_excess
 from probmodel.types import Array
 
 
@@ -42,22 +42,30 @@ class NegativeBinomial(Distribution):
         return IntegerInterval(0, None)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
-        """Log probability without ``-log(y!)``: batch shape."""
+        """Log probability without the terms of `log_base`: batch shape."""
         alpha, beta = params
         alpha = where_valid(xp, alpha >= 0, alpha)
         beta = where_valid(xp, beta > 0, beta)
-        return log_rising(alpha, value) - alpha * xp.log1p(1.0 / beta) - value * xp.log1p(beta)
+        ways = log_ways_kernel(alpha, value)
+        return ways - alpha * xp.log1p(1.0 / beta) - value * xp.log1p(beta)
 
     def log_base(self, value: Array, *params: Any) -> Any:
-        """Return ``-log(y!)``, or minus infinity for what is no count."""
-        return count_base(value)
+        """Return ``-log(y!)`` of counts that are not large; minus infinity for what is no count."""
+        return log_ways_base(value)
 
     def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
         """Return derivatives of `log_kernel` with respect to value, shape and inverse scale."""
         alpha, beta = params
+
+        def in_alpha() -> Any:
+            none = alpha == 0.0
+            a = where(none, 1.0, alpha)
+            logs = log_ratio(value * beta - a, (a + value) * beta, a * (beta + 1.0))
+            return where(none, -xp.log1p(1.0 / beta), rising_excess(a, value) + logs)
+
         return (
             lambda: digamma(value + alpha) - xp.log1p(beta),
-            lambda: rising_slope(alpha, value) - xp.log1p(1.0 / beta),
+            in_alpha,
             lambda: (alpha / beta - value) / (1.0 + beta),
         )
 

@@ -10,9 +10,10 @@ import numpy as np
 from probmodel.constraints import IntegerInterval, NonNegative, Positive
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
-from probmodel.distributions.domain import is_integer, where_valid
+from probmodel.distributions.domain import where_valid
 from probmodel.distributions.negative_binomial2_log import NegativeBinomial2Log
-from probmodel.special import betaln, digamma, ratio, xlogy
+from probmodel.special import digamma, ratio, xlogy
+from probmodel.special.counts import log_ways_base, log_ways_kernel, precision_slope
 from probmodel.types import Array
 
 
@@ -42,33 +43,29 @@ class NegativeBinomial2(Distribution):
         return IntegerInterval(0, None)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
-        """Log probability: batch shape.
-
-        The binomial coefficient is a beta function, which stays accurate for large ``phi``.
-        """
+        """Log probability without the terms of `log_base`: batch shape."""
         mu, phi = params
         mu = where_valid(xp, mu >= 0, mu)
         phi = where_valid(xp, phi > 0, phi)
-        coefficient = -xp.log(value + phi) - betaln(phi, value + 1.0)
-        return coefficient + xlogy(value, mu / (mu + phi)) - phi * xp.log1p(mu / phi)
+        ways = log_ways_kernel(phi, value)
+        return ways + xlogy(value, mu / (mu + phi)) - phi * xp.log1p(mu / phi)
 
     def log_base(self, value: Array, *params: Any) -> Any:
-        """Minus infinity for what is no count."""
-        return np.where(is_integer(value) & (np.asarray(value) >= 0), 0.0, -np.inf)
+        """Return ``-log(y!)`` of counts that are not large; minus infinity for what is no count."""
+        return log_ways_base(value)
 
     def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
         """Return derivatives with respect to value (as if it were real), mean and precision."""
         mu, phi = params
         total = mu + phi
 
-        def slope_in_value() -> Any:
-            return digamma(value + phi) - digamma(value + 1.0) + xp.log(mu) - xp.log(total)
-
-        def slope_in_phi() -> Any:
-            gammas = digamma(value + phi) - digamma(phi)
-            return gammas - xp.log1p(mu / phi) + (mu - value) / total
-
-        return (slope_in_value, lambda: (ratio(value, mu) - 1.0) * phi / total, slope_in_phi)
+        return (
+            lambda: digamma(value + phi) + xp.log(mu) - xp.log(total),
+            lambda: (ratio(value - mu, mu) - 1.0 * (mu == 0.0)) * phi / total,
+            lambda: precision_slope(
+                xp, value, phi, xp.log1p(mu / phi), mu / total, (value - mu) / total
+            ),
+        )
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the mean: that on the precision, orthogonal to it, is an infinite sum."""

@@ -12,11 +12,19 @@ from probmodel.constraints import IntegerInterval, Positive, Real
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Summed, Thunk
 from probmodel.distributions.domain import where_valid
-from probmodel.distributions.poisson_log import count_base
 from probmodel.distributions.sums import reduce_to, row_sum
 from probmodel.special import digamma, expit, log1p_exp, logistic, product
-from probmodel.special.counts import log_rising, poisson_counts, rising_slope
+from probmodel.special.counts import (
+    log_ways_base,
+    log_ways_kernel,
+    poisson_counts,
+    precision_slope,
+)
+from probmodel.special.rising import rising_slope
 from probmodel.types import Array
+
+# Above this precision the slope in it is summed term by term.
+_LARGE = 1e5
 
 
 class NegativeBinomial2Log(Distribution):
@@ -44,29 +52,28 @@ class NegativeBinomial2Log(Distribution):
         return IntegerInterval(0, None)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
-        """Log probability without ``-log(y!)``: batch shape."""
+        """Log probability without the terms of `log_base`: batch shape."""
         eta, phi = params
         phi = where_valid(xp, phi > 0, phi)
         t = eta - xp.log(phi)
-        return log_rising(phi, value) - product(value, log1p_exp(-t)) - phi * log1p_exp(t)
+        ways = log_ways_kernel(phi, value)
+        return ways - product(value, log1p_exp(-t)) - phi * log1p_exp(t)
 
     def log_base(self, value: Array, *params: Any) -> Any:
-        """Return ``-log(y!)``, or minus infinity for what is no count."""
-        return count_base(value)
+        """Return ``-log(y!)`` of counts that are not large; minus infinity for what is no count."""
+        return log_ways_base(value)
 
     def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
         """Return derivatives of `log_kernel` with respect to value, log mean and precision."""
         eta, phi = params
         t = eta - xp.log(phi)
 
-        def slope_in_phi() -> Any:
-            excess = (value / phi) * expit(-t) - expit(t)
-            return rising_slope(phi, value) - log1p_exp(t) - excess
-
         return (
             lambda: digamma(value + phi) - log1p_exp(-t),
             lambda: value * expit(-t) - phi * expit(t),
-            slope_in_phi,
+            lambda: precision_slope(
+                xp, value, phi, log1p_exp(t), expit(t), (value / phi) * expit(-t) - expit(t)
+            ),
         )
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
@@ -93,7 +100,7 @@ class NegativeBinomial2Log(Distribution):
         eta, phi = params
         t = eta - np.log(phi)
         softplus, softplus_negative, share, rest = logistic(t)
-        terms = log_rising(phi, value) - value * softplus_negative - phi * softplus
+        terms = log_ways_kernel(phi, value) - value * softplus_negative - phi * softplus
         batch = terms.shape
         logp = row_sum(terms, batch)
         if not isfinite(np.dot(logp, logp)):  # some mean may be zero
@@ -102,7 +109,7 @@ class NegativeBinomial2Log(Distribution):
         slopes = (
             lambda: digamma(value + phi) - softplus_negative,
             lambda: in_eta,
-            lambda: rising_slope(phi, value) - softplus - in_eta / phi,
+            lambda: precision_slope(np, value, phi, softplus, share, in_eta / phi),
         )
         args = (value, eta, phi)
         return logp, [reduce_to(args[i], slopes[i](), batch, 0) for i in wanted]
@@ -121,7 +128,7 @@ class _FixedCounts:
         # The gamma functions of a known precision, unless it has elements that the counts lack.
         self.constant = None
         if phi is not None and np.broadcast_shapes(np.shape(phi), value.shape) == value.shape:
-            self.constant = np.sum(np.broadcast_to(log_rising(phi, value), value.shape))
+            self.constant = np.sum(np.broadcast_to(log_ways_kernel(phi, value), value.shape))
 
     def __call__(
         self, wanted: Sequence[int], value: Array, eta: Array, phi: Array
@@ -129,7 +136,8 @@ class _FixedCounts:
         """Return the sum for each chain and its derivatives in the log mean and the precision."""
         chains = len(eta) if eta.ndim > 1 else 0
         alike = np.shape(phi) == (chains,) + (1,) * (eta.ndim - 1)
-        usable = alike or self.constant is not None
+        # The sum over distinct counts cancels for large precisions, which are nearly Poisson.
+        usable = (alike and np.max(phi) < _LARGE) or self.constant is not None
         if eta.shape[1:] != self.value.shape or not chains or not usable:
             return self.general.summed(wanted, value, eta, phi)
         t = eta - np.log(phi)
@@ -142,7 +150,7 @@ class _FixedCounts:
         if self.constant is not None:
             return logp + self.constant, [in_eta for _ in wanted]
         column = phi.reshape(chains, 1)
-        logp = logp + log_rising(column, self.distinct) @ self.times
+        logp = logp + log_ways_kernel(column, self.distinct) @ self.times
         return logp, [
             in_eta if i == 1 else self._in_phi(column, softplus, in_eta).reshape(phi.shape)
             for i in wanted

@@ -57,7 +57,7 @@ class Poisson(Distribution):
     def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
         """Return derivatives of `log_kernel` with respect to value and rate."""
         (rate,) = params
-        return (lambda: xp.log(rate), lambda: ratio(value, rate) - 1.0)
+        return (lambda: xp.log(rate), lambda: ratio(value - rate, rate) - 1.0 * (rate == 0.0))
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the rate; without bound towards zero, which has none."""

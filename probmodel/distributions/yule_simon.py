@@ -12,12 +12,8 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter, Thunk
 from probmodel.distributions.domain import is_integer, where_valid
 from probmodel.special import digamma, gammaln
-from probmodel.special.counts import (
-    LARGEST_COUNT,
-    log_one_minus_exp,
-    log_rising,
-    rising_slope,
-)
+from probmodel.special.counts import LARGEST_COUNT, log_one_minus_exp
+from probmodel.special.rising import log_rising, log_ways, rising_slope
 from probmodel.types import Array
 
 
@@ -45,23 +41,21 @@ class YuleSimon(Distribution):
         return IntegerInterval(1, None)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
-        """Log probability without ``log((y - 1)!)``: batch shape."""
+        """Log probability: batch shape."""
         (alpha,) = params
         alpha = where_valid(xp, alpha > 0, alpha)
-        return xp.log(alpha) - log_rising(alpha + 1.0, value)
+        return -xp.log1p(value / alpha) - log_ways(alpha + 1.0, value - 1.0)
 
     def log_base(self, value: Array, *params: Any) -> Any:
-        """Return ``log((y - 1)!)``, or minus infinity for what is not a whole number from one."""
-        value = np.asarray(value, dtype=float)
-        possible = is_integer(value) & (value >= 1)
-        return np.where(possible, gammaln(np.where(possible, value, 1.0)), -np.inf)
+        """Minus infinity for what is not a whole number from one."""
+        return np.where(is_integer(value) & (np.asarray(value) >= 1), 0.0, -np.inf)
 
     def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
         """Return derivatives of `log_kernel` with respect to value and exponent."""
         (alpha,) = params
         return (
-            lambda: -digamma(alpha + 1.0 + value),
-            lambda: 1.0 / alpha - rising_slope(alpha + 1.0, value),
+            lambda: digamma(value) - digamma(alpha + 1.0 + value),
+            lambda: value / alpha / (alpha + value) - rising_slope(alpha + 1.0, value - 1.0),
         )
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:

@@ -5,89 +5,57 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from autograd.extend import defvjp
-from autograd.numpy.numpy_vjps import unbroadcast_f
 from autograd.tracer import getval
 
-from probmodel.special import differentiable, digamma, gammaln, trigamma, where
+from probmodel.special import gammaln, where
+from probmodel.special.rising import log_ratio_gap, log_rising, log_ways, rising_excess
 from probmodel.types import Array
 
-# Terms of Stirling's series, (-1)^i times the coefficient of x^-(2i + 1); from this x on they give
-# the logarithm of the gamma function to within rounding.
-_STIRLING = (1.0 / 12.0, 1.0 / 360.0, 1.0 / 1260.0, 1.0 / 1680.0, 1.0 / 1188.0)
-_LARGE = 16.0
 _LOG_2 = float(np.log(2.0))
+_MANY = 1e4
 
 # The largest rate that NumPy's generator draws Poisson counts of, and so the largest count drawn.
 LARGEST_COUNT = 9e18
 
 
-@differentiable
-def log_rising(a: Any, k: Any) -> Any:
-    """Logarithm of ``gamma(a + k) / gamma(a)``, the rising factorial, for ``a >= 0, a + k > 0``.
+def log_ways_kernel(a: Any, k: Any) -> Any:
+    """`log_ways` without ``-log(k!)`` for counts below ten thousand, as in `log_ways_base`.
 
-    Where ``a`` is large, the two gamma functions would cancel; there it is the difference of two
-    Stirling series. At ``a = 0`` it is the limit: zero for ``k = 0``, minus infinity above.
+    Larger counts take the factorial into each evaluation: apart they would leave fewer than eight
+    digits after the decimal point.
     """
-    large = a >= _LARGE
-    if not np.any(large):
-        return _by_gamma_functions(a, k)
-    base, step = np.where(large, a, _LARGE), np.where(large, k, 0.0)
-    top = base + step
-    powers = (base - 0.5) * np.log1p(step / base) + step * (np.log(top) - 1.0)
-    series = powers + _stirling(top) - _stirling(base)
-    if np.all(large):
-        return series
-    return np.where(large, series, _by_gamma_functions(a, k))
+    many = getval(k) >= _MANY
+    if not np.any(many):
+        return log_rising(a, k)
+    return where(many, log_ways(a, k), log_rising(a, where(many, 0.0, k)))
 
 
-def _by_gamma_functions(a: Any, k: Any) -> Any:
-    if np.min(a, initial=1.0) > 0.0:
-        return gammaln(a + k) - gammaln(a)
-    none = np.equal(a, 0.0) & np.equal(k, 0.0)
-    base = np.where(none, 1.0, a)
-    return gammaln(base + k) - gammaln(base)
+def log_ways_base(k: Array) -> Array:
+    """Return what `log_ways_kernel` leaves out, and minus infinity for what is no count."""
+    k = np.asarray(k, dtype=float)
+    counts = np.isfinite(k) & (k == np.floor(k)) & (k >= 0)
+    few = counts & (k < _MANY)
+    return np.where(counts, -gammaln(np.where(few, k, 0.0) + 1.0), -np.inf)
 
 
-@differentiable
-def rising_slope(a: Any, k: Any) -> Any:
-    """Return the derivative of `log_rising` in ``a``; zero at ``a = 0``.
+def precision_slope(xp: Any, value: Any, phi: Any, log_spread: Any, share: Any, excess: Any) -> Any:
+    """Return the derivative of a negative binomial log probability in its precision.
 
-    There it is zero for ``k = 0``; above, where the slope has no bound, zero stands for it as in
-    `probmodel.special.ratio`.
+    Parameters
+    ----------
+    log_spread : ``log(1 + mu / phi)``
+    share : ``mu / (mu + phi)``
+    excess : ``(value - mu) / (mu + phi)``
+
+    It is of order ``phi**-2`` for large ``phi``, where its terms are of order ``1 / phi``; and at a
+    count of one of order ``mu`` for small ``mu``, where those of other counts are not small.
     """
-    if np.min(a, initial=1.0) > 0.0:
-        return digamma(a + k) - digamma(a)
-    base = np.where(np.equal(a, 0.0), 1.0, a)
-    return np.where(np.equal(a, 0.0), 0.0, digamma(base + k) - digamma(base))
-
-
-def _rising_bend(a: Any, k: Any) -> Any:
-    """Return the derivative of `rising_slope` in ``a``."""
-    zero = np.equal(getval(a), 0.0)
-    base = where(zero, 1.0, a)
-    return where(zero, 0.0, trigamma(base + k) - trigamma(base))
-
-
-defvjp(
-    log_rising,
-    lambda ans, a, k: unbroadcast_f(a, lambda g: g * rising_slope(a, k)),
-    lambda ans, a, k: unbroadcast_f(k, lambda g: g * digamma(a + k)),
-)
-defvjp(
-    rising_slope,
-    lambda ans, a, k: unbroadcast_f(a, lambda g: g * _rising_bend(a, k)),
-    lambda ans, a, k: unbroadcast_f(k, lambda g: g * trigamma(a + k)),
-)
-
-
-def _stirling(x: Array) -> Array:
-    """Logarithm of ``gamma(x)``, less ``(x - 1/2) log(x) - x + log(2 pi) / 2``."""
-    y = 1.0 / (x * x)
-    total = np.zeros_like(y)
-    for coefficient in reversed(_STIRLING):
-        total = coefficient - y * total
-    return np.asarray(total / x)
+    rest = log_ratio_gap(excess, xp.log1p(value / phi) - log_spread)
+    slope = rising_excess(phi, value) + rest
+    one = getval(value) == 1.0
+    if not np.any(one):
+        return slope
+    return where(one, share / phi + log_ratio_gap(-share, -log_spread), slope)
 
 
 def log_one_minus_exp(xp: Any, x: Any) -> Any:

@@ -15,13 +15,8 @@ from probmodel import Model, observed, param
 from probmodel import distributions as d
 from probmodel.density import as_posterior
 from probmodel.errors import DataError
-from probmodel.special.counts import (
-    LARGEST_COUNT,
-    log_one_minus_exp,
-    log_rising,
-    poisson_counts,
-    rising_slope,
-)
+from probmodel.special.counts import LARGEST_COUNT, log_one_minus_exp, poisson_counts
+from probmodel.special.rising import log_rising, rising_slope
 
 COUNTS = np.arange(12.0)
 
