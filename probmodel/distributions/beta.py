@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+import autograd.numpy as anp
 import numpy as np
+from autograd.tracer import getval
 
 from probmodel.constraints import Positive, UnitInterval
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Summed, Thunk
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.sums import row_sum
-from probmodel.special import betaln, digamma, trigamma
+from probmodel.special import trigamma, where
+from probmodel.special.rising import log_beta, rising_excess, rising_slope
 from probmodel.types import Array
 
 
@@ -42,7 +45,7 @@ class Beta(Distribution):
         alpha = where_valid(xp, alpha > 0, alpha)
         beta = where_valid(xp, beta > 0, beta)
         powers = (alpha - 1.0) * xp.log(value) + (beta - 1.0) * xp.log1p(-value)
-        return powers - betaln(alpha, beta)
+        return powers - log_beta(alpha, beta)
 
     def prepared(self, known: Sequence[Any]) -> Summed:
         """Work out the normaliser of known shapes beforehand."""
@@ -56,8 +59,8 @@ class Beta(Distribution):
         alpha, beta = params
         return (
             lambda: (alpha - 1.0) / value - (beta - 1.0) / (1.0 - value),
-            lambda: xp.log(value) - digamma(alpha) + digamma(alpha + beta),
-            lambda: xp.log1p(-value) - digamma(beta) + digamma(alpha + beta),
+            lambda: _slope(alpha, beta, value, 1.0 - value, xp.log(value)),
+            lambda: _slope(beta, alpha, 1.0 - value, value, xp.log1p(-value)),
         )
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
@@ -84,7 +87,7 @@ class _FixedShapes:
         self.is_unit = self.frame == (0.0, 1.0)
         self.a, self.b = np.array(alpha - 1.0), np.array(beta - 1.0)
         log_stretch = (alpha + beta - 1.0) * np.log(scale)
-        self.log_normaliser = np.array(betaln(alpha, beta) + log_stretch)
+        self.log_normaliser = np.array(log_beta(alpha, beta) + log_stretch)
 
     def stretched(self, loc: float, scale: float) -> Summed:
         """Return the sum for values that are shifted and stretched once more."""
@@ -101,3 +104,16 @@ class _FixedShapes:
         terms = self.a * np.log(above) + self.b * log_below - self.log_normaliser
         logp = row_sum(terms, terms.shape)
         return logp, [self.a / above - self.b / below] if wanted else []
+
+
+def _slope(shape: Any, other: Any, part: Any, rest: Any, log_part: Any) -> Any:
+    """Return the derivative of the log density in one shape, the exponent of ``part``.
+
+    That is ``log(part)`` less its expectation. Of the expectation, the logarithm of the mean share
+    is taken together with ``log(part)``: for large shapes they are nearly the same.
+    """
+    share = (part * other - rest * shape) / shape
+    far = log_part + rising_slope(shape, other)
+    near = abs(getval(share)) < 0.5
+    logs = anp.log1p(where(near, share, 0.0))
+    return where(near, logs + rising_excess(shape, other), far)

@@ -11,7 +11,8 @@ from probmodel.constraints import Positive, UnitInterval
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import where_valid
-from probmodel.special import betaln, digamma, trigamma
+from probmodel.special import trigamma
+from probmodel.special.rising import log_beta, log_gap, log_ratio, log_ratio_gap
 from probmodel.types import Array
 
 
@@ -45,23 +46,29 @@ class BetaProportion(Distribution):
         kappa = where_valid(xp, kappa > 0, kappa)
         alpha, beta = mu * kappa, (1.0 - mu) * kappa
         powers = (alpha - 1.0) * xp.log(value) + (beta - 1.0) * xp.log1p(-value)
-        return powers - betaln(alpha, beta)
+        return powers - log_beta(alpha, beta)
 
     def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
         """Return derivatives with respect to value, mean and precision."""
         mu, kappa = params
         alpha, beta = mu * kappa, (1.0 - mu) * kappa
+        rest, gap = 1.0 - mu, value - mu
 
-        def in_alpha() -> Any:
-            return xp.log(value) - digamma(alpha)
+        # Digamma functions are logarithms less `log_gap`, which for a large precision is small: the
+        # logarithms are put together as those of ratios to the mean.
+        def in_mu() -> Any:
+            odds = log_ratio(gap, value * rest, (1.0 - value) * mu)
+            return kappa * (odds + log_gap(alpha) - log_gap(beta))
 
-        def in_beta() -> Any:
-            return xp.log1p(-value) - digamma(beta)
+        def in_kappa() -> Any:
+            own = mu * log_ratio_gap(gap / mu, xp.log(value) - xp.log(mu))
+            other = rest * log_ratio_gap(-gap / rest, xp.log1p(-value) - xp.log1p(-mu))
+            return own + other + mu * log_gap(alpha) + rest * log_gap(beta) - log_gap(kappa)
 
         return (
-            lambda: (alpha - 1.0) / value - (beta - 1.0) / (1.0 - value),
-            lambda: kappa * (in_alpha() - in_beta()),
-            lambda: mu * in_alpha() + (1.0 - mu) * in_beta() + digamma(kappa),
+            lambda: (kappa * (mu - value) + (2.0 * value - 1.0)) / value / (1.0 - value),
+            in_mu,
+            in_kappa,
         )
 
     def information_matrix(self, *params: Array) -> InformationMatrix:

@@ -13,8 +13,8 @@ from probmodel.distributions.base import Distribution, InformationMatrix, Parame
 from probmodel.distributions.domain import where_inside
 from probmodel.distributions.exponential import Exponential
 from probmodel.distributions.tails import log_ccdf_above_zero, log_cdf_above_zero
-from probmodel.special import inverse_expm1, log1m_exp
-from probmodel.special.positive import divided_digamma, divided_trigamma
+from probmodel.special import inverse_expm1, log1m_exp, where
+from probmodel.special.positive import bernoulli_gap, divided_digamma, divided_trigamma
 from probmodel.types import Array
 
 
@@ -58,11 +58,11 @@ class Kumaraswamy(Distribution):
         """Return derivatives with respect to value and both shapes."""
         a, b = params
         log_value = xp.log(value)
-        odds = inverse_expm1(-a * log_value)
+        x = -a * log_value
         return (
-            lambda: (a - 1.0 - a * (b - 1.0) * odds) / value,
-            lambda: 1.0 / a + log_value * (1.0 - (b - 1.0) * odds),
-            lambda: 1.0 / b + log1m_exp(-a * log_value),
+            lambda: (a - 1.0 - a * (b - 1.0) * inverse_expm1(x)) / value,
+            lambda: _slope_in_a(x, a, b),
+            lambda: 1.0 / b + log1m_exp(x),
         )
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
@@ -108,3 +108,12 @@ class Kumaraswamy(Distribution):
 def _exponential(xp: Any, value: Any, a: Any, b: Any) -> Any:
     """Minus the log probability above ``value``."""
     return -b * log1m_exp(-a * xp.log(value))
+
+
+def _slope_in_a(x: Any, a: Any, b: Any) -> Any:
+    """Return ``{1 - x + (b - 1) x / (exp(x) - 1)} / a`` for ``x = -a log(value)``.
+
+    The fraction is one less a gap, which is small for values near one.
+    """
+    gap = bernoulli_gap(x)
+    return where(x < 1.0, b - x - (b - 1.0) * gap, 1.0 - x + (b - 1.0) * (x * inverse_expm1(x))) / a

@@ -48,6 +48,34 @@ defvjp(
 )
 
 
+@differentiable
+def bernoulli_gap(x: Any) -> Any:
+    """``1 - x / (exp(x) - 1)`` for ``x > 0``, about ``x / 2`` for small ``x``.
+
+    There it is a power series, the coefficients of which are Bernoulli numbers over factorials.
+    """
+    near = x < 1.0
+    small = np.where(near, x, 0.0)
+    coefficients = _bernoulli_series()
+    series = 0.5 * small - np.polynomial.polynomial.polyval(small * small, coefficients)
+    far = np.minimum(np.where(near, 1.0, x), _LARGEST_EXPONENT)
+    return np.where(near, series, 1.0 - far / np.expm1(far))
+
+
+defvjp(
+    bernoulli_gap,
+    lambda ans, x: lambda g: g * (1.0 - ans) * (1.0 - ans / x),
+)
+
+
+@cache
+def _bernoulli_series() -> Array:
+    """Coefficients of even powers of ``x`` in ``x / (exp(x) - 1)``, the first being left out."""
+    even = np.arange(2, 2 * _TERMS, 2)
+    numbers = scipy_special().bernoulli(int(even[-1]))[even]
+    return np.concatenate([[0.0], numbers / scipy_special().factorial(even)])
+
+
 @cache
 def _digamma_series() -> Array:
     """Coefficients of ``digamma(2 + t) - digamma(2)`` in powers of ``t``, from the first on."""
