@@ -12,7 +12,7 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter, Thunk
 from probmodel.distributions.domain import where_valid
 from probmodel.special import LOG_2PI, inverse_mills, log_ndtr, where
-from probmodel.special.mills import log_mills, mills_excess
+from probmodel.special.mills import log_mills, mills_correction, mills_excess
 from probmodel.types import Array
 
 
@@ -65,7 +65,13 @@ class ExpModNormal(Distribution):
             below = z * z - excess * (z + r)
             return where(w < 0, below, r * r - pull * (z + r)) / sigma
 
-        return (lambda: slope, lambda: -slope, in_sigma, lambda: 1.0 / rate - sigma * excess)
+        def in_rate() -> Any:
+            # Far below, the excess is one over r - z and a correction; what is left of one over r.
+            far = w < -1.0
+            below = (z + r * mills_correction(w)) / where(far, w, -1.0)
+            return where(far, below, 1.0 - r * excess) / rate
+
+        return (lambda: slope, lambda: -slope, in_sigma, in_rate)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of shape ``shape``."""

@@ -16,6 +16,7 @@ from probmodel.distributions.student_t import (
     FixedTail,
     log_normalizer,
     slope_in_df,
+    slope_in_scale,
     tail_information,
 )
 from probmodel.types import Array
@@ -63,8 +64,8 @@ class HalfStudentT(Distribution):
         weight = (df + 1.0) / (df + z * z)
         return (
             lambda: -z * weight / scale,
-            lambda: slope_in_df(df, xp.log1p(z * z / df), weight * z * z),
-            lambda: (z * z * weight - 1.0) / scale,
+            lambda: slope_in_df(df, z * z, xp.log1p(z * z / df)),
+            lambda: slope_in_scale(df, z, scale),
         )
 
     def information_matrix(self, *params: Array) -> InformationMatrix:

@@ -59,7 +59,7 @@ class ParetoType2(Distribution):
         return (
             lambda: slope,
             lambda: -slope,
-            lambda: (alpha * excess - scale) / (scale * (scale + excess)),
+            lambda: (alpha * excess - scale) / (scale + excess) / scale,
             lambda: 1.0 / alpha - xp.log1p(excess / scale),
         )
 

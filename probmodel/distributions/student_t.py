@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+import autograd.numpy as anp
 import numpy as np
 
 from probmodel.constraints import Positive, Real
@@ -18,7 +19,8 @@ from probmodel.distributions.base import (
 )
 from probmodel.distributions.domain import are_positive_numbers
 from probmodel.distributions.sums import ONE, reduce_to, row_sum
-from probmodel.special import betaln, digamma, trigamma
+from probmodel.special import trigamma
+from probmodel.special.rising import log_ratio_gap, log_rising, rising_excess
 from probmodel.types import Array
 
 # Above these degrees of freedom the closed form of the information on them cancels.
@@ -73,9 +75,9 @@ class StudentT(Distribution):
         slope = -z * weight / scale
         return (
             lambda: slope,
-            lambda: slope_in_df(df, xp.log1p(z * z / df), weight * z * z),
+            lambda: slope_in_df(df, z * z, xp.log1p(z * z / df)),
             lambda: -slope,
-            lambda: -(1.0 / scale + z * slope),
+            lambda: slope_in_scale(df, z, scale),
         )
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
@@ -108,9 +110,9 @@ class StudentT(Distribution):
         slope = z * weight / scale
         formulas = (
             lambda: -slope,
-            lambda: slope_in_df(df, tail, weight * squares),
+            lambda: slope_in_df(df, squares, tail),
             lambda: slope,
-            lambda: (squares * weight - 1.0) / scale,
+            lambda: slope_in_scale(df, z, scale),
         )
         args = (value, *params)
         return logp, [reduce_to(args[i], formulas[i](), batch, 0) for i in wanted]
@@ -133,8 +135,8 @@ class StudentT(Distribution):
 
 
 def log_normalizer(xp: Any, df: Any) -> Any:
-    """Logarithm of the standard density at zero; the beta function stays accurate for large df."""
-    return -0.5 * xp.log(df) - betaln(0.5 * df, 0.5)
+    """Logarithm of the standard density at zero."""
+    return log_rising(0.5 * df, 0.5) - 0.5 * xp.log(np.pi * df)
 
 
 class FixedTail:
@@ -169,13 +171,22 @@ class FixedTail:
         return row_sum(logp, logp.shape), [slope] * len(wanted)
 
 
-def slope_in_df(df: Any, tail: Any, pull: Any) -> Any:
-    """Return the derivative of the log density in the degrees of freedom.
+def slope_in_df(df: Any, squares: Any, tail: Any) -> Any:
+    """Return the derivative of the log density in the degrees of freedom, of order ``df**-2``.
 
-    ``tail`` is ``log(1 + z^2 / df)`` and ``pull`` is ``(df + 1) z^2 / (df + z^2)``.
+    ``squares`` are ``z^2`` and ``tail`` is ``log(1 + z^2 / df)``. Terms of order ``1 / df``, which
+    cancel, are taken out by hand.
     """
-    gammas = digamma(0.5 * df + 0.5) - digamma(0.5 * df)
-    return 0.5 * (gammas - tail + (pull - 1.0) / df)
+    share = squares / (df + squares)
+    half = 0.5 * df
+    # log(1 + 1 / df) - 1 / df, of the gamma functions' slopes.
+    gammas = rising_excess(half, 0.5) + log_ratio_gap(1.0 / df, anp.log1p(1.0 / df))
+    return 0.5 * (gammas + log_ratio_gap(-share, -tail) + share / df)
+
+
+def slope_in_scale(df: Any, z: Any, scale: Any) -> Any:
+    """Return the derivative of the log density in the scale."""
+    return (z - 1.0) * (z + 1.0) / (1.0 + z * z / df) / scale
 
 
 def tail_information(df: Array, scale: Array) -> InformationMatrix:

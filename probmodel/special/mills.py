@@ -48,11 +48,24 @@ def mills_excess(x: Any) -> Any:
     is_near = x > _FAR
     near = where(is_near, x, _FAR)
     inverse = -1.0 / where(is_near, _FAR, x)
+    return where(is_near, near + inverse_mills(near), (1.0 + _correction(inverse)) * inverse)
+
+
+def mills_correction(x: Any) -> Any:
+    """``-x`` times `mills_excess`, less one: about ``-2 / x**2`` far below."""
+    is_near = x > _FAR
+    near = where(is_near, x, _FAR)
+    far = _correction(-1.0 / where(is_near, _FAR, x))
+    return where(is_near, -near * (near + inverse_mills(near)) - 1.0, far)
+
+
+def _correction(inverse: Any) -> Any:
+    """Asymptotic series of `mills_correction` in ``inverse = -1 / x``."""
     square = inverse * inverse
     series = 0.0
-    for coefficient in reversed(_COEFFICIENTS):
-        series = series * square + coefficient
-    return where(is_near, near + inverse_mills(near), series * inverse)
+    for coefficient in reversed(_COEFFICIENTS[1:]):
+        series = (series + coefficient) * square
+    return series
 
 
 defvjp(log_mills, lambda ans, x: lambda g: g * mills_excess(x))
