@@ -278,10 +278,10 @@ def test_a_time_limit_before_the_first_draw():
     with pytest.raises(TimeLimitError, match=r"^max_time=0.05 .* of 1000 warm-up") as caught:
         infer(Slow(), seed=1, warmup=1000, draws=10, chains=2, max_time=0.05, quiet=True)
     assert isinstance(caught.value, TimeoutError)
-    settings = {"warmup": 1000, "chains": 2, "max_time": 0.05, "save_warmup": True}
+    settings = {"warmup": 10**5, "chains": 2, "max_time": 0.5, "save_warmup": True}
     result = infer(Slow(), seed=1, quiet=True, **settings)
     assert "posterior" not in group_names(result)
-    assert 0 < group(result, "warmup_posterior")["w"].shape[1] <= 50
+    assert 0 < group(result, "warmup_posterior")["w"].shape[1] <= 500
 
 
 @pytest.mark.parametrize("value", [0, -1.0, np.nan, True, "1h"])
