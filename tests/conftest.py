@@ -1,11 +1,22 @@
 """What tests of several packages share: targets of known truth, and a check of gradients."""
 
+import os
+import signal
 from types import SimpleNamespace
+
+# The matrices of the tests are small, and other tests run beside; read when NumPy is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import pytest
 
 from probmodel.testing.targets import Banana, Gaussian, HalfSpace, Target, random_covariance
+
+# A shell lets what runs in its background ignore these, and so would every test of interrupts.
+_USUAL = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+for _number, _usual in _USUAL.items():
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _usual)
 
 
 class Logistic(Target):

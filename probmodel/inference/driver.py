@@ -11,7 +11,7 @@ import numpy as np
 
 from probmodel.blas import one_blas_thread, suitable_blas_threads
 from probmodel.inference.counting import Work, counting
-from probmodel.inference.signals import interruptible
+from probmodel.inference.signals import interruptible, raise_dropped
 from probmodel.samplers.base import Info, Sampler
 from probmodel.types import Array, LogDensity
 
@@ -189,8 +189,9 @@ def drive(
 
 
 def _until(deadline: float, n: int) -> Iterator[int]:
-    """Count to n as long as there is time."""
+    """Count to n as long as there is time, and no interrupt."""
     for i in range(n):
+        raise_dropped()
         if time.perf_counter() >= deadline:
             raise _OutOfTimeError
         yield i

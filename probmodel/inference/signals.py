@@ -32,17 +32,19 @@ class _Holder:
     ----------
     received : numbers of the signals so far
     open : whether a signal may raise
-    waiting : whether one came while it might not
+    waiting : whether one came while it might not, or raised in vain
+    raised : whether one has raised, and the region that is open has not ended yet
     """
 
     def __init__(self) -> None:
         self.received: list[int] = []
-        self.open = self.waiting = False
+        self.open = self.waiting = self.raised = False
 
     def __call__(self, number: int, frame: Any) -> None:
         self.received.append(number)
         if self.open:
             self.open = False  # one exception is enough: what handles it is not interrupted
+            self.raised = True
             raise KeyboardInterrupt
         self.waiting = True
 
@@ -141,9 +143,23 @@ class interruptible:  # noqa: N801 (used as a function)
             self._holder.waiting, self._holder.open = False, self._was_open
             raise KeyboardInterrupt
 
-    def __exit__(self, *error: object) -> None:
-        if self._holder is not None:
-            self._holder.open = self._was_open
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        holder = self._holder
+        if holder is None:
+            return
+        holder.open = self._was_open
+        # Python drops exceptions in callbacks, such as those of locks while it imports a module.
+        dropped = kind is None or not issubclass(kind, KeyboardInterrupt)
+        holder.waiting |= holder.raised and dropped
+        holder.raised = False
+
+
+def raise_dropped() -> None:
+    """Raise the `KeyboardInterrupt` of a signal whose own was dropped; for loops that take long."""
+    holder = _current()
+    if holder is not None and (holder.raised or holder.waiting):
+        holder.raised = holder.waiting = False
+        raise KeyboardInterrupt
 
 
 def attempt(

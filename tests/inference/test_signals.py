@@ -6,8 +6,10 @@ import subprocess
 import sys
 import threading
 
+import numpy as np
 import pytest
 
+from probmodel import LogDensity, infer
 from probmodel.errors import reason
 from probmodel.inference.signals import attempt, held, interruptible
 
@@ -51,6 +53,47 @@ def test_what_handles_an_interrupt_is_not_interrupted():
     assert isinstance(error, KeyboardInterrupt)
     assert isinstance(second, KeyboardInterrupt)
     assert len(received) == 2
+
+
+class Dropping:
+    """Raises a signal where Python drops exceptions: in a destructor."""
+
+    def __del__(self):
+        signal.raise_signal(INT)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_exception_that_python_drops_is_raised_again():
+    reached = []
+
+    def work():
+        Dropping()
+        reached.append(True)
+
+    with held():
+        assert attempt(work) == (None, None)
+        with pytest.raises(KeyboardInterrupt), interruptible():
+            pytest.fail("it had waited")
+        with interruptible():
+            reached.append(True)
+    assert len(reached) == 2
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_long_loop_sees_what_python_dropped():
+    density = LogDensity.from_function(lambda x: -0.5 * np.sum(x * x, axis=1), 1)
+    calls = []
+
+    def dropping(x):
+        calls.append(None)
+        if len(calls) == 100:
+            Dropping()
+        return density.log_density(x)
+
+    watched = LogDensity.from_function(dropping, 1, gradient=False)
+    result = infer(watched, "rwm", draws=10**6, warmup=50, chains=2, seed=1, quiet=True)
+    assert result.attrs["interrupted"] == 1
+    assert len(calls) < 200
 
 
 def test_regions_within_regions():
@@ -139,8 +182,11 @@ def test_an_attempt_survives_anything(error, stoppable):
     value, found = attempt(work, stoppable=stoppable)
     assert value is None
     assert isinstance(found, error)
-    expected = "interrupted" if error is KeyboardInterrupt else f"{error.__name__}: why"
-    assert reason(found) == expected
+    assert reason(found) == {
+        KeyboardInterrupt: "interrupted",
+        MemoryError: "it does not fit into memory",
+        ValueError: "why",
+    }.get(error, f"{error.__name__}: why")
     assert attempt(lambda: 3, stoppable=stoppable) == (3, None)
 
 
