@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from probmodel import distributions as d
+from probmodel import param
 from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
 from probmodel.errors import ModelError
 
@@ -36,7 +37,7 @@ def test_supports_that_depend_on_arguments():
     assert d.Binomial(7, 0.5).support().bounds == (0, 7)
     assert d.Categorical([0.2, 0.8]).support().bounds == (0, 1)
     assert d.CategoricalLogit(np.zeros((5, 4))).support().bounds == (0, 3)
-    assert d.Categorical(object()).support().bounds == (0,)
+    assert d.Categorical(param()).support().bounds == (0,)
 
 
 def test_reduction_sums_over_what_was_broadcast():

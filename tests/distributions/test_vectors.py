@@ -165,7 +165,7 @@ def test_cutpoints_out_of_order_spoil_one_chain_only():
 def test_supports_of_ordered_categories():
     assert d.OrderedLogistic(0.0, [0.0, 1.0]).support().bounds == (0, 2)
     assert d.OrderedProbit(0.0, np.zeros((7, 3))).support().bounds == (0, 3)
-    assert d.OrderedProbit(0.0, object()).support().bounds == (0,)
+    assert d.OrderedProbit(0.0, param()).support().bounds == (0,)
 
 
 def test_counts_must_add_up():
