@@ -175,6 +175,26 @@ def lognormal_args(rng):
     return np.exp(mu + (z if abs(z) > 1e-9 * abs(mu) else 2.0 * s)), mu, s
 
 
+def location_scale_args(rng):
+    mu, s = signed(rng), wide(rng)
+    return mu + s * deviation(rng), mu, s
+
+
+def positive_args(rng):
+    s = wide(rng)
+    return s * abs(deviation(rng)), s
+
+
+def binomial_args(rng):
+    y, n, _, _ = trials_args(rng)
+    return y, n, share(rng)
+
+
+def poisson_args(rng):
+    rate = wide(rng, -8.0, 7.0)  # the logarithm of the factorial is rounded by itself
+    return rng.choice([0, 1, rng.poisson(rate)]), rate
+
+
 def pareto_type2_args(rng):
     mu, s = signed(rng), wide(rng)
     return mu + s * abs(deviation(rng)), mu, s, wide(rng)
@@ -228,6 +248,29 @@ FAMILIES = [
         binomial_logit_args,
         (0, 1),
     ),
+    Family(
+        d.Normal(0, 1),
+        lambda y, mu, s: -(((y - mu) / s) ** 2) / 2 - log(s) - log(2 * mp.pi) / 2,
+        location_scale_args,
+    ),
+    Family(
+        d.Cauchy(0, 1),
+        lambda y, mu, s: -log(mp.pi * s) - log1p(((y - mu) / s) ** 2),
+        location_scale_args,
+    ),
+    Family(
+        d.Logistic(0, 1),
+        lambda y, mu, s: (mu - y) / s - log(s) - 2 * softplus((mu - y) / s),
+        location_scale_args,
+    ),
+    Family(d.Rayleigh(1), lambda y, s: log(y) - 2 * log(s) - (y / s) ** 2 / 2, positive_args),
+    Family(
+        d.Binomial(1, 0.5),
+        lambda y, n, p: choose(n, y) + y * log(p) + (n - y) * log1p(-p),
+        binomial_args,
+        (0, 1),
+    ),
+    Family(d.Poisson(1), lambda y, rate: y * log(rate) - rate - lgamma(y + 1), poisson_args, (0,)),
     Family(d.YuleSimon(1), lambda y, a: log(a) + lbeta(y, a + 1), yule_simon_args, (0,)),
 ]
 
