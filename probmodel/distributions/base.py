@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, NoReturn
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.arguments import bind_arguments, check_numbers
+from probmodel.distributions.no_value import NoValue
 from probmodel.distributions.sums import batch_shape, in_blocks, reduce_to
 from probmodel.errors import ModelError
 from probmodel.expressions import caller_location, settle
@@ -46,7 +47,7 @@ class Parameter(NamedTuple):
     spreads: bool = False
 
 
-class Distribution:
+class Distribution(NoValue):
     """A distribution: parameters as declared, and formulas that take them as arguments.
 
     Subclasses define ``parameters`` and the methods below. Every formula takes ``xp``, a
@@ -101,20 +102,6 @@ class Distribution:
         self._args: dict[str, Any] = settle(given)
         check_numbers(self.name, self._args, self.location)
 
-    def refused_as_value(self) -> str:
-        """Say why it cannot stand where a number or an array is expected."""
-        return (
-            f"{self.name}(...) is a distribution, which has no value. Declare a quantity that "
-            f"follows it, `a = param({self.name}(...))`, and write `a`."
-        )
-
-    def _no_value(self, *others: Any, **more: Any) -> NoReturn:
-        raise ModelError(self.refused_as_value(), location=caller_location(), given=self)
-
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = _no_value
-    __rtruediv__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = __neg__ = _no_value
-    __lt__ = __le__ = __gt__ = __ge__ = __getitem__ = __array_ufunc__ = _no_value
-
     def _take_form(
         self, parameters: dict[str, Parameter], event_ndim: int, discrete: bool = False
     ) -> None:
@@ -125,11 +112,6 @@ class Distribution:
     def event_ndims(self) -> tuple[int, ...]:
         """Number of event axes of the value and of each parameter."""
         return (self.event_ndim, *(p.event_ndim for p in self.parameters.values()))
-
-    @property
-    def name(self) -> str:
-        """The distribution's name as it is printed."""
-        return type(self).__name__
 
     @property
     def has_atoms(self) -> bool:

@@ -138,7 +138,6 @@ def test_an_error_without_a_place_is_given_the_line_of_the_file(tmp_path):
 @pytest.mark.parametrize(
     ("line", "values", "message"),
     [
-        ("b = param(Normal(mu, None))", {}, "param 'b': None is not a number"),
         ("b = data(dims='x', lower=[])", {"b": [1.0, 2.0]}, "data 'b' cannot be evaluated: operan"),
         (
             "b = observed(BinomialLogit(3, mu < 0), dims='obs')", {"b": [1]},
