@@ -18,8 +18,6 @@ from probmodel import distributions as d
 
 DIGITS = 1e-8
 EPS = float(np.finfo(float).eps)
-mp.mp.dps = 120  # squares of 1e15 cancel, and differences take half of what is left
-STEP = mp.mpf(10) ** -30
 log, exp, log1p, lgamma = mp.log, mp.exp, mp.log1p, mp.loggamma
 
 
@@ -277,7 +275,7 @@ FAMILIES = [
 
 def derivative(formula, args, i):
     """Central difference in one argument; in so many digits its error does not count."""
-    h = (abs(args[i]) or 1) * STEP
+    h = (abs(args[i]) or 1) * mp.mpf(10) ** -30
     up, down = list(args), list(args)
     up[i], down[i] = args[i] + h, args[i] - h
     return (formula(*up) - formula(*down)) / (2 * h)
@@ -301,6 +299,7 @@ def losses(family, rng):
                 yield f"slope {i}", float(found[0, 0]), truth, args
 
 
+@mp.workdps(120)  # squares of 1e15 cancel, and differences take half of what is left
 def check(family, seed, points):
     rng = np.random.default_rng(seed)
     for _ in range(points):

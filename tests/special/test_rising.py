@@ -10,7 +10,11 @@ from autograd import grad
 from probmodel.special import rising
 from probmodel.special.logs import log_less
 
-mp.mp.dps = 60
+
+@pytest.fixture(autouse=True)
+def many_digits():
+    with mp.workdps(60):
+        yield
 
 
 def psi(x):
