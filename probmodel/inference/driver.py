@@ -62,7 +62,9 @@ class Group:
 
     def evaluate_once(self) -> None:
         """Evaluate one starting point, to see how long that takes; it is not counted."""
-        self._target.log_density(self._x0[:1])
+        has_gradient = getattr(self._target, "has_gradient", True)
+        evaluate = self._target if has_gradient else self._target.log_density
+        evaluate(self._x0[:1])
 
     def start(self) -> None:
         """Evaluate the starting points and begin the adaptation."""
