@@ -31,25 +31,21 @@ def compiled(source: str, title: str) -> tuple[CodeType, dict[str, Array]]:
     code : refers to whatever the source does, and to the numbers
     numbers : the numbers that were operands, by the names that they got
     """
-    numbers: dict[str, Array] = {}
-    tree: ast.Module = _Naming(numbers).visit(ast.parse(source))
-    return compile(tree, title, "exec"), numbers
+    tree, named = ast.parse(source), _Named()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp):
+            node.left, node.right = named(node.left), named(node.right)
+    return compile(tree, title, "exec"), named.numbers
 
 
-class _Naming(ast.NodeTransformer):
-    """Replaces numbers that are added to, or multiplied with, something else."""
+class _Named:
+    """Names for the numbers that are added to, or multiplied with, something else."""
 
-    def __init__(self, names: dict[str, Array]) -> None:
-        self._names = names
+    def __init__(self) -> None:
+        self.numbers: dict[str, Array] = {}
         self._known: dict[str, str] = {}
 
-    def visit_BinOp(self, node: ast.BinOp) -> ast.BinOp:
-        """Look at both operands."""
-        self.generic_visit(node)
-        node.left, node.right = self._named(node.left), self._named(node.right)
-        return node
-
-    def _named(self, operand: ast.expr) -> ast.expr:
+    def __call__(self, operand: ast.expr) -> ast.expr:
         """Return a name for a number, and anything else as it is."""
         number = operand.operand if isinstance(operand, ast.UnaryOp) else operand
         if not (isinstance(number, ast.Constant) and isinstance(number.value, float)):
@@ -57,5 +53,5 @@ class _Naming(ast.NodeTransformer):
         text = ast.unparse(operand)
         if text not in self._known:
             self._known[text] = f"c{len(self._known)}"
-            self._names[self._known[text]] = np.array(ast.literal_eval(operand))
+            self.numbers[self._known[text]] = np.array(ast.literal_eval(operand))
         return ast.copy_location(ast.Name(self._known[text], ast.Load()), operand)

@@ -93,7 +93,7 @@ def models(name, case, n):
     if n in SOME or not joint:
         joint.append((each, free))
     models = [[Part(case, *kind) for kind in kinds if kind[1]] for kinds in (*zip(alone), joint)]
-    if value and is_noncentered(case.dist):
+    if value and is_noncentered(case.dist) and (n in SOME or case.dist.sequential):
         models += [[Part(case, args, free, noncentered=True)] for args in sized]
     return [parts for parts in models if parts]
 
