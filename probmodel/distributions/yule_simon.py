@@ -11,7 +11,7 @@ from probmodel.constraints import IntegerInterval, Positive
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter, Thunk
 from probmodel.distributions.domain import is_integer, where_valid
-from probmodel.special import digamma, gammaln
+from probmodel.special import digamma, gammaln, where
 from probmodel.special.counts import LARGEST_COUNT, log_one_minus_exp
 from probmodel.special.rising import log_rising, log_ways, rising_slope
 from probmodel.types import Array
@@ -44,6 +44,7 @@ class YuleSimon(Distribution):
         """Log probability: batch shape."""
         (alpha,) = params
         alpha = where_valid(xp, alpha > 0, alpha)
+        value = where(value >= 1, value, 1.0)  # what is no count has its place in `log_base`
         return -xp.log1p(value / alpha) - log_ways(alpha + 1.0, value - 1.0)
 
     def log_base(self, value: Array, *params: Any) -> Any:

@@ -62,8 +62,8 @@ class Group:
 
     def evaluate_once(self) -> None:
         """Evaluate one starting point, to see how long that takes; it is not counted."""
-        has_gradient = getattr(self._target, "has_gradient", True)
-        evaluate = self._target if has_gradient else self._target.log_density
+        alone = self._sampler.needs == "log density"
+        evaluate = self._target.log_density if alone else self._target
         evaluate(self._x0[:1])
 
     def start(self) -> None:
