@@ -236,6 +236,7 @@ def test_an_output_of_few_letters(tmp_path):
     assert "\\u03c3" in done.stdout
 
 
+@pytest.mark.statistical
 def test_without_docstrings(coin, tmp_path):
     """`python -OO` takes them, and the assertions: ArviZ's table needs some."""
     out = str(tmp_path / "coin.nc")

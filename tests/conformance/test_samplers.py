@@ -16,6 +16,9 @@ SETTINGS = {
 }
 # What the checks at length take, where the usual number of iterations says too little.
 EFFORTS = {"sa_mcmc": Effort(warmup=3000, draws=6000)}
+# Samplers that solve an equation in each step, and the checks that need many of them.
+IMPLICIT = {"rmhmc", "armhmc"}
+SAMPLING = {"check_invariance", "check_known_posterior", "check_independence", "check_half_space"}
 
 
 def sampler_of(name):
@@ -27,8 +30,14 @@ def name_of(check):
     return check.__name__
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("check", CHECKS, ids=name_of)
+def cell(check, name):
+    """A check of a sampler; those with implicit steps take long where they sample."""
+    slow = name in IMPLICIT and check.__name__ in SAMPLING
+    marks = [pytest.mark.statistical] if slow else []
+    return pytest.param(check, name, marks=marks, id=f"{check.__name__}-{name}")
+
+
+@pytest.mark.parametrize(("check", "name"), [cell(c, n) for c in CHECKS for n in NAMES])
 def test_sampler(check, name):
     check(sampler_of(name))
 

@@ -293,6 +293,7 @@ def test_learning_rate_falls_where_it_is_to():
         assert [sampler.rate_at(i, 8) for i in (0, 2, 4, 6, 8)] == expected
 
 
+@pytest.mark.statistical
 def test_published_settings_learn_an_anisotropic_target(targets):
     """Variances from 1 to 100 in 100 dimensions, fixed steps of 0.001: 303 falls to about 1."""
     dim = 100
