@@ -16,6 +16,7 @@ import figures_const
 import figures_entropy
 import figures_fisher_hmc
 import figures_nuts
+import figures_restarts
 import figures_rmhmc
 import numpy as np
 from figure_parts import (
@@ -376,4 +377,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     **figures_rmhmc.FIGURES,
 }
 
-GUIDES: dict[str, Callable[[], Figure]] = {**figures_checking.FIGURES}
+GUIDES: dict[str, Callable[[], Figure]] = {
+    **figures_checking.FIGURES,
+    **figures_restarts.FIGURES,
+}

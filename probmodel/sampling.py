@@ -64,6 +64,7 @@ def infer(
     target_accept: float | None = None,
     max_time: float | None = None,
     pool: bool = True,
+    restarts: bool = True,
     progressbar: bool = True,
     quiet: bool = False,
     save_warmup: bool = False,
@@ -97,6 +98,9 @@ def infer(
         what was drawn until then, and ``attrs["timed_out"]`` is 1.
     pool : bool
         Whether all chains teach one adaptation. ``False`` adapts every chain by itself.
+    restarts : bool
+        Whether chains that are lost in the first part of the warm-up, in a region without weight,
+        begin again from where others are. ``attrs["restarted"]`` lists them.
     progressbar : bool
         Whether to show the progress on a terminal.
     quiet : bool
@@ -144,7 +148,7 @@ def infer(
         before = len(signals)
         drawn = draw(
             model, method, own, settings,
-            pool=pool, show=not flag("quiet", quiet), save_warmup=save_warmup,
+            pool=pool, restarts=restarts, show=not flag("quiet", quiet), save_warmup=save_warmup,
             var_names=var_names, result=True,
         )  # fmt: skip
         result = result_of(drawn)
@@ -167,6 +171,7 @@ def draw(
     settings: dict[str, Any],
     *,
     pool: bool = True,
+    restarts: bool = True,
     show: bool = False,
     save_warmup: bool = False,
     var_names: str | Sequence[str] | None = None,
@@ -176,7 +181,7 @@ def draw(
 
     Parameters
     ----------
-    model, method, pool, save_warmup, var_names : as for `infer`
+    model, method, pool, restarts, save_warmup, var_names : as for `infer`
     own : those arguments of `infer` that have synonyms, by name; what is left out is None
     settings : of the method, and synonyms
     show : whether to show the progress
@@ -191,10 +196,11 @@ def draw(
         own, settings = resolve_synonyms({**ARGUMENTS, **own}, settings)
         own = _checked(own)
         pool, save_warmup = flag("pool", pool, _POOL), flag("save_warmup", save_warmup)
+        restarts = flag("restarts", restarts)
         sampler = _sampler(method, own["target_accept"], settings)
         posterior = as_posterior(model)
         check_density(sampler, posterior)
-        request = _request(own, sampler, posterior, pool)
+        request = _request(own, sampler, posterior, pool, restarts)
         names = _variable_names(var_names, posterior)
         if result:
             about = {**library_attributes(), "settings": settings_json(sampler)}
@@ -203,7 +209,7 @@ def draw(
         x0 = posterior.initial_points(np.random.default_rng(starts), request.chains, own["inits"])
     run = sample(
         sampler, posterior, x0, moves,
-        draws=request.draws, warmup=request.warmup, thin=request.thin, pool=pool,
+        draws=request.draws, warmup=request.warmup, thin=request.thin, pool=pool, restarts=restarts,
         save_warmup=save_warmup, max_time=request.max_time,
         progress=_progress(own["progressbar"] and show),
     )  # fmt: skip
@@ -284,7 +290,9 @@ def _checked(own: dict[str, Any]) -> dict[str, Any]:
     return {**own, **sizes, "max_time": max_time, "seed": seed, "progressbar": progressbar}
 
 
-def _request(own: dict[str, Any], sampler: Sampler, posterior: Posterior, pool: bool) -> Request:
+def _request(
+    own: dict[str, Any], sampler: Sampler, posterior: Posterior, pool: bool, restarts: bool
+) -> Request:
     """Fill in the sizes that the method prefers, and check that the chains suffice for it."""
     least = sampler.min_chains(posterior.dim)
     chains = own["chains"]
@@ -299,8 +307,9 @@ def _request(own: dict[str, Any], sampler: Sampler, posterior: Posterior, pool: 
     draws = sampler.default_draws if own["draws"] is None else own["draws"]
     warmup = sampler.default_warmup if own["warmup"] is None else own["warmup"]
     return Request(
-        posterior.name, draws, warmup, chains, own["thin"], own["seed"], pool, own["max_time"]
-    )
+        posterior.name, draws, warmup, chains, own["thin"], own["seed"], pool, own["max_time"],
+        restarts,
+    )  # fmt: skip
 
 
 def _between_0_and_1(name: str, value: Any) -> float:

@@ -18,7 +18,8 @@ import numpy as np
 
 from probmodel.types import Array
 
-LARGEST_SIGNAL = 1e100  # its square is still finite, whatever R
+LARGEST_SIGNAL = 1e100
+LONGEST_PHI = 1e12  # of longer ones that are parallel, rounding errors would be mistaken for more
 
 
 def downdate(R: Array, S: Array, keep: float = 1.0) -> Array:
@@ -34,6 +35,7 @@ def downdate(R: Array, S: Array, keep: float = 1.0) -> Array:
         return np.asarray(1.0 / np.sqrt(keep / np.square(R) + np.sum(_bounded(S) ** 2, axis=0)))
     R = R if keep == 1.0 else R / np.sqrt(keep)
     Phi = _bounded(S) @ R
+    Phi *= np.minimum(1.0, LONGEST_PHI / np.maximum(np.max(np.abs(Phi), axis=1), 1.0))[:, None]
     ell, V = np.linalg.eigh(Phi @ Phi.T)
     tau = np.sqrt(1.0 + np.maximum(ell, 0.0))
     basis = V.T @ Phi

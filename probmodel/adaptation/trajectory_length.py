@@ -39,6 +39,7 @@ STEADY = 10  # iterations after which it falls
 STEEPEST = 2.0  # G
 LONGEST_MOVE = 0.2  # of log T
 SHORTEST = 0.3  # T
+APART = 5.0  # squared distance of chains' means, over that of means of independent draws
 MEMORY = 0.1  # weight of an iteration in the running mean of the criterion
 
 
@@ -83,6 +84,23 @@ class Trajectories(NamedTuple):
     velocity: Array
     alpha: Array
     time: float
+
+
+def own_centres(away: Array, variance: float) -> float:
+    """Return how much of its own centre each chain has: from 0, for a common one, to 1.
+
+    Chains that stay in different places, in modes or because they are slow, have centres of their
+    own, so that the way between them is nothing for trajectories to cover.
+
+    Parameters
+    ----------
+    away : (chains, dim), mean of each chain less that of all, whitened
+    variance : of a coordinate of such a mean, if the draws were independent
+    """
+    chains, dim = away.shape
+    by_chance = APART * dim * max(chains - 1, 1) * variance
+    found = float(np.sum(np.square(away)))
+    return 1.0 - by_chance / found if found > by_chance else 0.0
 
 
 def climb(state: Length, seen: Trajectories, step: float, longest: float) -> Length:

@@ -142,7 +142,7 @@ class _Inference:
         self, method: str | Sampler, own: dict[str, Any], settings: dict[str, Any], size: int
     ) -> None:
         self._method, self._own, self._settings, self._size = method, own, settings, size
-        self._pool = settings.pop("pool", True)
+        self._shared = {name: settings.pop(name, True) for name in ("pool", "restarts")}
 
     def ranks(
         self, simulated: Simulated, seed: np.random.SeedSequence, ties: np.random.SeedSequence
@@ -177,7 +177,7 @@ class _Inference:
         names = [name for name in simulated.truth if name != LOG_LIKELIHOOD]
         drawn = draw(
             simulated.density, self._method, own, dict(self._settings),
-            pool=self._pool, var_names=names,
+            **self._shared, var_names=names,
         )  # fmt: skip
         made = drawn.run.x.shape[0] * drawn.run.x.shape[1]
         if drawn.interrupted:

@@ -11,6 +11,7 @@ import numpy as np
 
 from probmodel.blas import one_blas_thread, suitable_blas_threads
 from probmodel.inference.counting import Work, counting
+from probmodel.inference.restarts import Restart, Restarts, taken
 from probmodel.inference.signals import interruptible, raise_dropped
 from probmodel.samplers.base import Info, Sampler
 from probmodel.types import Array, LogDensity
@@ -36,6 +37,7 @@ class Group:
     x0 : (chains, dim), starting points
     rng : all randomness of the group
     collectors : each gets every iteration
+    restarts : whether chains that are lost in the warm-up begin again, see `restarts`
 
     Attributes
     ----------
@@ -49,6 +51,7 @@ class Group:
         x0: Array,
         rng: np.random.Generator,
         collectors: Sequence[Collector] = (),
+        restarts: bool = False,
     ) -> None:
         self._sampler, self._density, self._rng = sampler, counting(density), rng
         self._target = density
@@ -58,6 +61,8 @@ class Group:
         self._work_warmup: Work | None = None
         self._n_warmup = self._left = 0  # iterations of the warm-up, and of the stream
         self._stream: Iterator[tuple[Any, Info]] = iter(())
+        self._restarts: Restarts | None = None
+        self._wanted = restarts and sampler.coupling == "pooled_warmup"
         self.params: Any = None
 
     def evaluate_once(self) -> None:
@@ -73,9 +78,13 @@ class Group:
 
     def warm_up(self, i: int, n_warmup: int) -> None:
         """Move every chain and learn from the moves."""
+        if self._wanted and self._restarts is None:
+            self._restarts = Restarts(n_warmup)
         if not self._left:
             self.params = self._sampler.params(self._adaptation)
             self._left = self._sampler.renewed_after(i, n_warmup)
+            if self._restarts is not None:
+                self._left = min(self._left, self._restarts.until_check(i))
             self._stream = self._sampler.stream(
                 self._rng, self._density, self._state, self.params, self._left
             )
@@ -83,6 +92,19 @@ class Group:
         self._state, info = next(self._stream)
         self._record("warmup", i, info)
         self._learn(i, n_warmup, info)
+        if self._restarts is not None:
+            self._restart(self._restarts.sources(i, self._state, self._rng))
+
+    def _restart(self, rows: Array | None) -> None:
+        """Let chains go on from those in ``rows``."""
+        if rows is not None:
+            self._state = taken(self._state, rows)
+            self._adaptation = self._sampler.restarted(self._adaptation, rows)
+
+    @property
+    def restarted(self) -> Sequence[Restart]:
+        """Chains that were lost in the warm-up and began again."""
+        return () if self._restarts is None else self._restarts.made
 
     @property
     def work(self) -> tuple[Work, Work]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -21,6 +21,7 @@ from probmodel.inference.collectors import (
 from probmodel.inference.counting import Work
 from probmodel.inference.driver import Collector, Group, Outcome, drive
 from probmodel.inference.progress import Progress
+from probmodel.inference.restarts import Restart
 from probmodel.samplers.base import Sampler
 from probmodel.samplers.requirements import check_density
 from probmodel.types import Array, LogDensity
@@ -49,6 +50,7 @@ class SampleRun:
     divergences : trajectories that diverged while sampling
     params : parameters of each group at the end
     groups : number of groups
+    restarted : chains that were lost in the warm-up and began again from another's place
     """
 
     x: Array
@@ -68,6 +70,7 @@ class SampleRun:
     divergences: Divergences
     params: tuple[Any, ...]
     groups: int
+    restarted: tuple[Restart, ...] = ()
 
     @property
     def n_grad_warmup(self) -> int:
@@ -90,6 +93,7 @@ def sample(
     warmup: int,
     thin: int = 1,
     pool: bool = True,
+    restarts: bool = True,
     save_warmup: bool = False,
     max_time: float = math.inf,
     progress: Progress | None = None,
@@ -107,6 +111,7 @@ def sample(
     thin : iterations per kept draw
     pool : one group of all chains, or as many groups as the method allows: one per chain, or one
         per ensemble
+    restarts : whether chains of a group that are lost in the warm-up begin again from others
     save_warmup : keep the warm-up too, every iteration of it
     max_time : seconds after which no further iteration is begun
     progress : shows a line per group
@@ -128,15 +133,11 @@ def sample(
     records = [
         _Record(block, draws, warmup if save_warmup else 0, thin, len(blocks)) for block in blocks
     ]
+    rngs = [np.random.default_rng(child) for child in _children(seed, len(blocks))]
+    lines = _lines(progress, blocks, warmup, draws * thin)
     groups = [
-        Group(sampler, density, block, np.random.default_rng(child), [*record.collectors, *line])
-        for block, child, record, line in zip(
-            blocks,
-            _children(seed, len(blocks)),
-            records,
-            _lines(progress, blocks, warmup, draws * thin),
-            strict=True,
-        )
+        Group(sampler, density, block, rng, [*record.collectors, *line], restarts)
+        for block, rng, record, line in zip(blocks, rngs, records, lines, strict=True)
     ]
     try:
         outcome = drive(groups, warmup=warmup, iterations=draws * thin, max_time=max_time)
@@ -183,6 +184,7 @@ class _Record:
 
     def __init__(self, x0: Array, draws: int, warmup: int, thin: int, groups: int) -> None:
         chains, dim = x0.shape
+        self.chains = chains
         most = max(1, min(_MOST_DIVERGENCES, _MOST_NUMBERS // dim) // groups)
         self.divergences = DivergenceStore(chains, draws, dim, thin, most)
         self.draws = DrawStore("draw", chains, draws, dim, thin)
@@ -222,7 +224,18 @@ def _assemble(
         divergences=join_divergences([r.divergences.divergences(draws_done) for r in records]),
         params=tuple(group.params for group in groups),
         groups=len(records),
+        restarted=tuple(_numbered(groups, records)),
     )
+
+
+def _numbered(groups: Sequence[Group], records: Sequence[_Record]) -> Iterator[Restart]:
+    """Yield the restarts of all groups, with the numbers that chains have in the run."""
+    first = 0
+    for group, record in zip(groups, records, strict=True):
+        for restart in group.restarted:
+            chain, source = first + restart.chain, first + restart.source
+            yield restart._replace(chain=chain, source=source)
+        first += record.chains
 
 
 def _join(stores: Sequence[DrawStore]) -> tuple[Array, dict[str, Array], int]:

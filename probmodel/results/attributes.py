@@ -36,6 +36,7 @@ class Request:
     seed : the seed of everything random
     pool : whether all chains taught one adaptation
     max_time : seconds after which the run was to end
+    restarts : whether chains that are lost in the warm-up were to begin again
     """
 
     model: str
@@ -46,6 +47,7 @@ class Request:
     seed: np.random.SeedSequence
     pool: bool
     max_time: float = math.inf
+    restarts: bool = True
 
 
 def run_attributes(
@@ -70,6 +72,8 @@ def run_attributes(
         "thin": request.thin,
         "pool": int(request.pool),
         "max_time": float(request.max_time),
+        "restarts": int(request.restarts),
+        "restarted": json.dumps([restart._asdict() for restart in run.restarted]),
         "groups": int(run.groups),
         "draws_done": int(run.draws_done),
         "warmup_done": int(run.warmup_done),

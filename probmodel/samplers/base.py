@@ -209,6 +209,13 @@ class Sampler(ABC):
         ``state`` is the state after the transition, ``info.previous`` the one before it.
         """
 
+    def restarted(self, adaptation: Any, rows: Array) -> Any:
+        """Return the adaptation after chains were moved: chain c goes on from where ``rows[c]`` is.
+
+        What it holds of each chain, if anything, is to be taken in those rows.
+        """
+        return adaptation
+
     @abstractmethod
     def params(self, adaptation: Any, final: bool = False) -> Any:
         """Parameters of the next transition; ``final`` gives those that are frozen for good."""

@@ -40,11 +40,13 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from probmodel.adaptation.dual_averaging import DualAveraging, average, start_averaging
+from probmodel.adaptation.own_steps import OwnSteps
 from probmodel.adaptation.trajectory_length import (
     START,
     Length,
     Trajectories,
     climb,
+    own_centres,
     start_length,
 )
 from probmodel.adaptation.welford import no_moments
@@ -65,7 +67,8 @@ LARGEST_DENSE = 1000  # parameters up to which "auto" is dense
 LONGEST_STEP = 2.0  # h; up to there the integrator's error is small
 FIRST_WINDOWS = (10, 25, 50)  # trajectories after which C is renewed; then they double
 SETTLING = 0.2  # share of the second half after the last renewal
-MEMORY = 0.02  # weight of an iteration in the mean of the draws, when there have been many
+MEMORY = 0.02  # weight of an iteration in the means of the draws, when there have been many
+ARRIVED = 3.0  # median change of chains' mean log densities, in standard deviations of a normal one
 CAUTIOUS = 0.05  # share of trajectories with short steps
 SHORT = 0.25  # of the usual step
 RESOLVED = 0.5  # the longest step is not made shorter than this for the sake of divergences
@@ -120,20 +123,24 @@ class Learning(NamedTuple):
     ----------
     shape : what C is made from
     root, dual : C in use, and the root whose `transposed_times` is C^-1
-    mean : (dim,), of recent draws
+    means : (chains, dim), of each chain's recent draws
     averaging, length : what steers h and T
     log_longest : logarithm of the longest step that is allowed
     n : trajectories so far
+    levels : log densities of the present window, one array of all chains for each iteration
+    level : (chains,), mean log densities in the window before; None at first
     """
 
     shape: Shape
     root: Root
     dual: Root
-    mean: Array
+    means: Array
     averaging: DualAveraging
     log_longest: float
     length: Length
     n: int
+    levels: tuple[Array, ...] = ()
+    level: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -276,7 +283,7 @@ class FisherHMC(Sampler):
             shape = DenseShape(R, langevin.fisher.n, no_moments(len(R)))
         length = start_length(self.trajectory_length or START)
         return Learning(
-            shape, root, inverse_transposed(root), state.x.mean(axis=0),
+            shape, root, inverse_transposed(root), state.x.copy(),
             start_averaging(min(h, LONGEST_STEP)), float(np.log(LONGEST_STEP)), length, 0,
         )  # fmt: skip
 
@@ -284,7 +291,7 @@ class FisherHMC(Sampler):
         """Learn from one of ``total`` trajectories."""
         n, position = known.n + 1, State(*state[:3])
         shape = known.shape.learn(position, info, known.n)
-        known = known._replace(shape=shape, n=n)
+        known = known._replace(shape=shape, n=n, levels=(*known.levels, state.logp))
         if not info.record.cautious:
             known = self._steered(known, state, info)
         return self._renewed(known, position) if is_renewal(n, total) else known
@@ -292,7 +299,7 @@ class FisherHMC(Sampler):
     def _steered(self, known: Learning, state: MomentumState, info: Info) -> Learning:
         """Steer h and T by a trajectory of the usual steps."""
         weight = max(MEMORY, 1.0 / (known.n + 1))
-        mean = known.mean + weight * (state.x.mean(axis=0) - known.mean)
+        means = known.means + weight * (state.x - known.means)
         longest = known.log_longest
         if known.n > FIRST_WINDOWS[-1]:
             moved = longest + AVOIDANCE * (TOLERATED - float(np.mean(info.diverging)))
@@ -306,27 +313,53 @@ class FisherHMC(Sampler):
         if self.trajectory_length is None:
             h = averaging.step_size()
             length = climb(length, self._whitened(known, info), h, self.max_steps * h)
-        return known._replace(mean=mean, averaging=averaging, log_longest=longest, length=length)
+        return known._replace(means=means, averaging=averaging, log_longest=longest, length=length)
 
     def _whitened(self, known: Learning, info: Info) -> Trajectories:
-        """Trajectories of all chains in whitened coordinates about the mean."""
+        """Trajectories of all chains in whitened coordinates about where they are centred."""
         with np.errstate(over="ignore", invalid="ignore"):  # proposals need not be finite
+            common = known.means.mean(axis=0)
+            own = known.means - common
+            share = own_centres(
+                transposed_times(known.dual, own), max(0.5 * MEMORY, 1.0 / (known.n + 1))
+            )
+            centre = common + share * own
             z, end = (
-                transposed_times(known.dual, state.x - known.mean)
+                transposed_times(known.dual, state.x - centre)
                 for state in (info.previous, info.proposal)
             )
         return Trajectories(z, end, info.proposal.momentum, info.accept_prob, info.record.time)
 
-    @staticmethod
-    def _renewed(known: Learning, state: State) -> Learning:
-        """Put a new C to use, and start anew with what depends on it."""
+    def _renewed(self, known: Learning, state: State) -> Learning:
+        """Put a new C to use, and start anew with what depends on it.
+
+        T, too, where most chains have only now come to where they are.
+        """
         root = known.shape.root(state, known.root)
+        level = np.mean(known.levels, axis=0)
+        length = known.length
+        if known.level is not None and self.trajectory_length is None:
+            rise = np.abs(level - known.level)
+            if float(np.median(rise)) > ARRIVED * np.sqrt(0.5 * state.x.shape[1]):
+                length = start_length(START)
         return known._replace(
+            levels=(),
+            level=level,
+            length=length,
             shape=known.shape.next_window(),
             root=root,
             dual=inverse_transposed(root),
             averaging=start_averaging(known.averaging.step_size(True)),
         )
+
+    def restarted(self, adaptation: Langevin | Learning, rows: Array) -> Langevin | Learning:
+        """Take the step sizes, or means, of the chains that others go on from."""
+        if isinstance(adaptation, Learning):
+            length = start_length(self.trajectory_length or START)
+            return adaptation._replace(
+                means=adaptation.means[rows], length=length, log_longest=float(np.log(LONGEST_STEP))
+            )
+        return adaptation._replace(own=OwnSteps(*(a[rows] for a in adaptation.own)))
 
     def params(self, adaptation: Langevin | Learning, final: bool = False) -> Params:
         """Step size, length and mass matrix of the next transition."""

@@ -15,7 +15,8 @@ allow: for a posterior that is not normal, some directions are wider, in which t
 take long. Where a window of draws shows that beyond chance, C is widened by e^(1/4), which makes
 the inverse mass matrix along those directions the geometric mean of F^-1 and Sigma; that is the
 best choice for a normal density fitted to both (Seyboldt, Carlson and Carpenter, 2026,
-arXiv:2603.18845).
+arXiv:2603.18845). What the chains do not travel themselves counts little: chains in different modes
+would widen C by the distance between these.
 
 The diagonal and the low-rank kind take that geometric mean for all directions, from the draws and
 the scores of a window, as `adaptation.low_rank` says; their memory is O(dim) a draw kept.
@@ -38,7 +39,9 @@ from probmodel.types import Array
 
 BEYOND_CHANCE = 1.5  # times the largest eigenvalue that as many independent draws would show
 ENOUGH = 2  # draws a dimension, for directions to be compared
+TRAVELLED = 4.0  # times the variance within chains, for the whole variance at most
 MANY_ROWS = 2048  # draws of a window, from which on ever fewer are kept
+NO_SUMS = np.zeros((1, 1))  # of whatever number of chains and parameters
 FEWEST_ROWS = 20  # of which something is learned
 
 
@@ -50,12 +53,14 @@ class DenseShape(NamedTuple):
     R : (dim, dim)
     n : number of updates of R
     moments : of the draws of the window
+    sums : (chains, dim), of each chain's
     square : mean square of the scores whitened by R, in which later trajectories weigh more
     """
 
     R: Array
     n: int
     moments: Moments
+    sums: Array = NO_SUMS
     square: float = 1.0
 
     def learn(self, state: State, info: Info, count: int) -> DenseShape:
@@ -72,7 +77,7 @@ class DenseShape(NamedTuple):
             square = self.square + learning_rate(count + 1) * (square - self.square)
         else:
             square = self.square
-        return DenseShape(R, n, add_batch(self.moments, state.x), square)
+        return DenseShape(R, n, add_batch(self.moments, state.x), self.sums + state.x, square)
 
     def root(self, state: State, previous: Root) -> Root:
         """Root of the inverse mass matrix, at the end of a window."""
@@ -83,15 +88,18 @@ class DenseShape(NamedTuple):
         D = np.linalg.inv(C)
         with np.errstate(over="ignore", invalid="ignore"):
             whitened = D @ (self.moments.scatter / n) @ D.T
-        if not np.isfinite(whitened).all():
+            away = (self.sums * (len(self.sums) / n) - self.moments.mean) @ D.T
+        if not (np.isfinite(whitened).all() and np.isfinite(away).all()):
             return C
         e, U = np.linalg.eigh(whitened)
+        between = np.mean(np.square(away @ U), axis=0)
+        e = np.minimum(e, TRAVELLED * (e - between))
         edge = BEYOND_CHANCE * (1.0 + np.sqrt(dim / n)) ** 2
         return np.asarray(C @ (U * np.where(e > edge, np.abs(e) ** 0.25, 1.0)))
 
     def next_window(self) -> DenseShape:
         """Forget the draws, not the scores."""
-        return self._replace(moments=no_moments(len(self.R)))
+        return self._replace(moments=no_moments(len(self.R)), sums=NO_SUMS)
 
 
 class SampledShape(NamedTuple):

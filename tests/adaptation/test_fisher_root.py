@@ -144,6 +144,17 @@ def test_enormous_signals_stay_finite(size):
     assert np.isfinite(normalised(R)).all()
 
 
+@pytest.mark.parametrize("scale", [1e60, 1e150])
+def test_a_wide_root_and_enormous_signals_stay_finite(scale):
+    """A direction that the signals know all about is gone, the others stay."""
+    S = np.zeros((2, DIM))
+    S[:, 0] = 1e99, 1e100
+    R = downdate(scale * np.eye(DIM), S)
+    assert np.isfinite(R).all()
+    assert abs(R[0, 0]) < 1e-7 * scale  # the longest that counts, times the rounding, squared
+    np.testing.assert_allclose(np.diag(R)[1:], scale)
+
+
 def test_normalised_root_has_trace_dim():
     R = normalised(np.random.default_rng(11).standard_normal((DIM, DIM)) * 1e-200)
     assert np.trace(R @ R.T) == pytest.approx(DIM, rel=1e-14)

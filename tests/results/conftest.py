@@ -109,6 +109,7 @@ def make_run():
             "divergences": divergences_at(x, [], []),
             "params": (None,),
             "groups": 1,
+            "restarted": (),
         }
         return SimpleNamespace(**{**fields, **changes})
 

@@ -1,0 +1,176 @@
+"""Chains that are lost in the warm-up start again from where others are.
+
+    l_c     mean log density of chain c over a window of the warm-up                 (chains,)
+    v_cj    variance of its coordinate j                                             (chains, dim)
+    g_cj    mean square of its score in coordinate j                                 (chains, dim)
+    F_c     l_c + sum_j log(max(v_cj, 1 / g_cj)) / 2                                 (chains,)
+    margin  FEWEST_NATS + DEVIATIONS max(s, sqrt(dim / 2)), with s the standard deviation of the
+            log density within the chain that others are compared with
+
+The probability of the region that a chain explores is about its density times its volume, so that
+F is its logarithm, up to a constant. What a chain has seen of the volume is too little where it
+moves slowly; the scores, which are large where the density is narrow, know of the rest. A chain is
+lost if both l and F lie further below those of another chain than the margin, and it does not
+catch up. Both, because
+
+- in the mouth of a funnel the density is low, and the volume large: F is the same as in the neck,
+- a chain that has hardly moved has a small F, but its density may be right,
+- in a mode without weight, or where every proposal overflows, both are low.
+
+Modes of comparable weight keep their chains; one of weight exp(-margin), e^-12 at most, loses them.
+
+Chains are moved in the first part of the warm-up only, up to `CHECKS[-1]` of it. What comes after
+is a valid kernel, from other starts.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from probmodel.types import Array
+
+CHECKS = (0.2, 0.35, 0.48, 0.54, 0.6, 0.7)  # shares of the warm-up after which chains are compared
+FEWEST = 4  # chains that can be compared
+SHORTEST = 10  # iterations of a window
+BETTER = 8  # one chain in so many may have more weight than the one that others are compared with
+FEWEST_NATS = 10.0
+DEVIATIONS = 4.0
+CATCHING_UP = 0.1  # share of its distance that a chain makes up in half a window
+
+
+class Restart(NamedTuple):
+    """A chain that began again.
+
+    Attributes
+    ----------
+    iteration : of the warm-up, after which it was moved
+    chain : that was lost
+    source : chain whose place it took
+    nats : how far its log density lay below
+    """
+
+    iteration: int
+    chain: int
+    source: int
+    nats: float
+
+
+class Window:
+    """Sums over the iterations of a window, of each chain."""
+
+    def __init__(self, length: int) -> None:
+        self.length, self.n = length, 0
+
+    def add(self, logp: Array, x: Array, grad: Array) -> None:
+        """Take in where the chains are: (chains,), and (chains, dim) each."""
+        if not self.n:
+            self._first_x, self._first_logp = x, logp
+            self._halves = np.zeros((2, len(logp)))
+            self._square = np.zeros(len(logp))
+            self._sum, self._squares, self._scores = np.zeros((3, *x.shape))
+        with np.errstate(over="ignore", invalid="ignore"):
+            moved, rise = x - self._first_x, logp - self._first_logp
+            self._sum += moved
+            self._squares += moved * moved
+            self._scores += grad * grad
+            self._halves[2 * self.n // self.length] += rise
+            self._square += rise * rise
+        self.n += 1
+
+    @property
+    def level(self) -> Array:
+        """Mean log density: (chains,)."""
+        return np.asarray(self._first_logp + self._halves.sum(axis=0) / self.n)
+
+    @property
+    def deviation(self) -> Array:
+        """Standard deviation of the log density: (chains,)."""
+        mean = self._halves.sum(axis=0) / self.n
+        return np.asarray(np.sqrt(np.maximum(self._square / self.n - mean * mean, 0.0)))
+
+    @property
+    def rise(self) -> Array:
+        """Mean log density of the second half less that of the first: (chains,)."""
+        first = -(-self.length // 2)
+        return np.asarray(self._halves[1] / (self.n - first) - self._halves[0] / first)
+
+    @property
+    def log_volume(self) -> Array:
+        """Logarithm of the volume, minus infinity if nothing is known of it: (chains,)."""
+        mean = self._sum / self.n
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            variances = np.maximum(self._squares / self.n - mean * mean, 0.0)
+            # A score that is always zero is none: the method takes no gradients.
+            narrow = np.where(self._scores > 0.0, self.n / self._scores, 0.0)
+            return np.asarray(0.5 * np.sum(np.log(np.maximum(variances, narrow)), axis=1))
+
+
+def find_lost(window: Window, dim: int) -> tuple[Array, Array]:
+    """Find lost chains, and how far their log densities lie below: (chains,) each."""
+    level, log_volume = window.level, window.log_volume
+    weight = level + log_volume
+    reference = np.argsort(-weight, kind="stable")[(len(level) - 1) // BETTER]
+    margin = FEWEST_NATS + DEVIATIONS * max(window.deviation[reference], np.sqrt(0.5 * dim))
+    with np.errstate(invalid="ignore"):
+        nats, lighter = level[reference] - level, weight[reference] - weight
+        catches_up = window.rise > CATCHING_UP * nats
+        return (nats > margin) & (lighter > margin) & ~catches_up, nats
+
+
+class Restarts:
+    """Watches the chains of a group while it warms up.
+
+    Attributes
+    ----------
+    made : the chains that were moved
+    """
+
+    def __init__(self, n_warmup: int) -> None:
+        ends = [int(share * n_warmup) for share in CHECKS]
+        starts = [0, *ends[:-1]]
+        # The second half of what lies between two checks.
+        self._windows = {end: (end - start) // 2 for start, end in zip(starts, ends, strict=True)}
+        self._n_warmup = n_warmup
+        self._window: Window | None = None
+        self.made: list[Restart] = []
+
+    def until_check(self, i: int) -> int:
+        """Return how many iterations from i on the chains need not meet."""
+        return next((end for end in self._windows if end > i), self._n_warmup) - i
+
+    def sources(self, i: int, state: Any, rng: np.random.Generator) -> Array | None:
+        """Take in iteration ``i``; return from which chain each goes on, if not all from their own.
+
+        Parameters
+        ----------
+        i : from 0
+        state : the chains' positions, log densities and scores
+        rng : chooses among the chains that are not lost
+        """
+        length = next((n for end, n in self._windows.items() if end - n <= i < end), 0)
+        chains, dim = state.x.shape
+        if length < SHORTEST or chains < FEWEST:
+            return None
+        window = self._window = self._window or Window(length)
+        window.add(state.logp, state.x, state.grad)
+        if i + 1 not in self._windows:
+            return None
+        self._window = None
+        lost, nats = find_lost(window, dim)
+        if not lost.any():
+            return None
+        rows = np.arange(chains)
+        rows[lost] = rng.choice(np.flatnonzero(~lost), int(lost.sum()))
+        self.made += [
+            Restart(i, int(c), int(rows[c]), float(nats[c])) for c in np.flatnonzero(lost)
+        ]
+        return rows
+
+
+def taken(state: Any, rows: Array) -> Any:
+    """Return a state, tuples of arrays of which the first axis is the chains', in those rows."""
+    if isinstance(state, tuple):
+        return type(state)(*(taken(part, rows) for part in state))
+    return state[rows] if np.ndim(state) else state

@@ -1,0 +1,69 @@
+"""Restarts of lost chains leave the posterior what it is."""
+
+import numpy as np
+import pytest
+
+from probmodel import Model, observed, param, sbc
+from probmodel.constraints import Ordered
+from probmodel.distributions import ARMA, Dirichlet, HalfNormal, Mixture, Normal
+from probmodel.inference import groups, restarts
+from probmodel.inference.driver import Group
+from probmodel.inference.restarts import taken
+
+SIZES = {"draws": 200, "warmup": 300, "chains": 8, "thin_to": 49, "seed": 1}
+
+
+class Groups(Model):
+    """With few observations some data sets have modes of little weight."""
+
+    weight = param(Dirichlet(np.full(2, 2.0)))
+    mu = param(Normal(0, 4), constraint=Ordered(), shape=2)
+    sigma = param(HalfNormal(1))
+    y = observed(Mixture(weight, Normal(mu, sigma)), dims="obs")
+
+
+class Series(Model):
+    """Errors that stay for another day: starts at which they grow without bounds are lost."""
+
+    mu = param(Normal(0, 3))
+    phi = param(Normal(0, 0.5), shape=1)
+    theta = param(Normal(0, 0.5), shape=1)
+    sigma = param(HalfNormal(1))
+    y = observed(ARMA(phi, theta, sigma, mu), dims="day")
+
+
+class AlsoWhileSampling(Group):
+    """Chains of low log densities begin again in every iteration, also while sampling."""
+
+    def draw(self, i):
+        super().draw(i)
+        order = np.argsort(self._state.logp)
+        rows = np.arange(len(order))
+        rows[order[:4]] = order[4:]
+        self._state = taken(self._state, rows)
+        self._stream = self._sampler.stream(
+            self._rng, self._density, self._state, self.params, 10_000
+        )
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(("model", "dim"), [(Groups, "obs"), (Series, "day")])
+def test_calibration(model, dim, monkeypatch):
+    lost = []
+
+    def noted(window, dim, find=restarts.find_lost):
+        found = find(window, dim)
+        lost.append(found[0].sum())
+        return found
+
+    monkeypatch.setattr(restarts, "find_lost", noted)
+    result = sbc(model, 80, coords={dim: range(25)}, **SIZES)
+    assert result.ok, str(result)
+    assert np.sum(lost) > 5
+
+
+@pytest.mark.statistical
+def test_restarts_while_sampling_are_noticed(monkeypatch):
+    monkeypatch.setattr(groups, "Group", AlsoWhileSampling)
+    result = sbc(Series, 40, coords={"day": range(25)}, **SIZES)
+    assert not result.ok
