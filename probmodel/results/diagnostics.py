@@ -55,7 +55,7 @@ def diagnose(
     findings += run_checks.check_remarks(run, sampler)
     findings += quantity_checks.check_not_finite(found)
     if not stuck:
-        findings += quantity_checks.check_separation(found)
+        findings += quantity_checks.check_separation(found, run.stats.get("lp"))
     findings += quantity_checks.check_rhat(found)
     findings += quantity_checks.check_ess(found, request.draws)
     return findings

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from probmodel.errors import beyond
-from probmodel.results.findings import Finding, listed, share, worst
+from probmodel.results.findings import MOST_NAMED, Finding, listed, share, worst
 from probmodel.results.quantities import Quantities
 from probmodel.types import Array
 
@@ -78,25 +78,45 @@ def check_ess(found: Quantities, draws: int) -> list[Finding]:
     return findings
 
 
-def check_separation(found: Quantities) -> list[Finding]:
-    """Look for groups of chains that stay in different places: several modes, perhaps."""
-    best: tuple[float, str, Array, Array] | None = None
+def check_separation(found: Quantities, lp: Array | None = None) -> list[Finding]:
+    """Look for groups of chains that stay in different places: several modes, perhaps.
+
+    Parameters
+    ----------
+    found : the quantities
+    lp : (chains, draws), log densities
+    """
+    apart = []
     for index in np.flatnonzero(found.convergence.rhat > _SEPARATION_RHAT):
-        row = found.row(int(index))
-        gap, upper = _gap(row)
-        if gap > _SEPARATION_GAP and (best is None or gap > best[0]):
-            best = gap, found.names[index], row, upper
-    if best is None:
+        gap, upper = _gap(found.row(int(index)))
+        if gap > _SEPARATION_GAP:
+            apart.append((gap, int(index), upper))
+    if not apart:
         return []
-    _, name, row, upper = best
+    apart.sort(key=lambda entry: -entry[0])
+    _, widest, upper = apart[0]
+    # Other quantities that tell the same chains apart.
+    alike = [i for _, i, other in apart if (other == upper).all() or (other != upper).all()]
+    row, names = found.row(widest), [found.names[i] for i in alike]
     low, high = row[~upper].mean(), row[upper].mean()
+    others = listed(names[1:MOST_NAMED], [""] * len(names[1:MOST_NAMED]), len(names) - 1)
     message = (
-        f"Chains sit in different places and do not cross: {name} is near {low:.3g} in "
-        f"{_chains(~upper)} and near {high:.3g} in {_chains(upper)}. The posterior may have "
+        f"Chains sit in different places and do not cross: {names[0]} is near {low:.3g} in "
+        f"{_chains(~upper)} and near {high:.3g} in {_chains(upper)}"
+        f"{f', and so for {others}' if others else ''}.{_nats(lp, upper)} The posterior may have "
         "several modes, whose weights these draws do not show: constrain parameters that can "
         "swap (an ordered vector), or give inits in the region that is meant."
     )
-    return [Finding("separated_chains", message, (name,))]
+    return [Finding("separated_chains", message, tuple(names[:MOST_NAMED]))]
+
+
+def _nats(lp: Array | None, upper: Array) -> str:
+    """Say how far apart the log densities of two groups of chains are."""
+    difference = 0.0 if lp is None else float(lp[upper].mean() - lp[~upper].mean())
+    if difference == 0.0 or not math.isfinite(difference):
+        return ""
+    word = "higher" if difference > 0.0 else "lower"
+    return f" The log density of the latter is {abs(difference):.3g} {word} on average."
 
 
 def _gap(row: Array) -> tuple[float, Array]:

@@ -84,8 +84,24 @@ def test_separated_chains(check, make_run, normal):
     message = found["separated_chains"].message
     assert "chains 0, 2" in message
     assert "chains 1, 3" in message
-    assert found["separated_chains"].variables == ("w[sex]",)
+    assert found["separated_chains"].variables[0] == "w[sex]"
     assert "rhat" in found
+
+
+def test_separated_chains_say_what_tells_them_apart(check, make_run, normal):
+    normal[[1, 3], :, 1] += 20.0
+    normal[[1, 3], :, 0] -= 10.0
+    normal[[0, 1], :, 2] += 8.0  # other chains
+    lp = np.where(np.arange(4) % 2, -107.0, -100.0)[:, None] + np.zeros((4, 500))
+    run = make_run(normal)
+    run.stats["lp"] = lp
+    found = check(run)["separated_chains"]
+    assert {"w[sex]", "w[age]"} < set(found.variables)
+    assert "tau" not in found.variables
+    assert "in chains 1, 3, and so for table[sex" in found.message
+    assert " The log density of the latter is 7 lower on average." in found.message
+    run.stats["lp"] = np.full((4, 500), np.nan)
+    assert "log density" not in check(run)["separated_chains"].message
 
 
 def test_drifting_chains_are_not_called_modes(check, make_run, normal):
