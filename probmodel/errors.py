@@ -64,7 +64,19 @@ class SamplerError(ProbmodelError):
 
 
 class TimeLimitError(ProbmodelError, TimeoutError):
-    """The time limit of a run came before the first draw."""
+    """The time limit of a run came before the first draw.
+
+    Attributes
+    ----------
+    inits : list of dict, or None
+        Where the chains were, by name and on the scale of the model: the argument `inits` of
+        `infer` takes it. None if that could not be computed.
+    """
+
+    @property
+    def inits(self) -> Any:
+        """Where the chains were."""
+        return self.values.get("inits")
 
 
 class OutputError(ProbmodelError):

@@ -15,16 +15,17 @@ from probmodel.density import as_posterior
 from probmodel.errors import SamplerError, TimeLimitError, nearest
 from probmodel.inference.groups import SampleRun, sample
 from probmodel.inference.progress import Progress
-from probmodel.inference.signals import held, interruptible
+from probmodel.inference.signals import attempt, held, interruptible
 from probmodel.results.arviz_object import rehearse
 from probmodel.results.attributes import Request, library_attributes, settings_json
 from probmodel.results.drawn import Drawn, drawn_from, mark_interrupted, result_of
+from probmodel.results.draws import named_draws
 from probmodel.results.findings import emit
 from probmodel.samplers import DEFAULT_METHOD, find_sampler, make_sampler
 from probmodel.samplers.base import Sampler
 from probmodel.samplers.registry import setting_names
 from probmodel.samplers.requirements import check_density
-from probmodel.types import Posterior
+from probmodel.types import Array, Posterior
 
 SYNONYMS = {
     "tune": "warmup",
@@ -130,9 +131,11 @@ def infer(
     InitializationError
         If no starting point has a finite log density.
     TimeLimitError
-        If ``max_time`` has passed before the first draw, unless the warm-up is to be saved.
+        If ``max_time`` has passed before the first draw, unless the warm-up is to be saved. Its
+        ``inits`` say where the chains were, in the form that the argument `inits` takes.
     KeyboardInterrupt
-        If the run is interrupted before the first draw, unless the warm-up is to be saved.
+        If the run is interrupted before the first draw, unless the warm-up is to be saved. It has
+        ``inits`` too.
 
     Warns
     -----
@@ -214,21 +217,32 @@ def draw(
         progress=_progress(own["progressbar"] and show),
     )  # fmt: skip
     if not run.draws_done and not (save_warmup and run.warmup_done):
-        raise _nothing_drawn(run, request)
+        raise _nothing_drawn(run, request, posterior)
     with one_blas_thread():
         return drawn_from(run, posterior, names, sampler, request)
 
 
-def _nothing_drawn(run: SampleRun, request: Request) -> BaseException:
-    """Make the error of a run that ended before there was anything to keep."""
+def _nothing_drawn(run: SampleRun, request: Request, posterior: Posterior) -> BaseException:
+    """Make the error of a run that ended before there was anything to keep but places."""
+    inits, _ = attempt(lambda: _as_inits(posterior, run.positions))
     if not run.timed_out:
-        return KeyboardInterrupt()
+        error = KeyboardInterrupt()
+        error.inits = inits  # type: ignore[attr-defined]
+        return error
+    advice = " infer(..., inits=error.inits) goes on from where the chains are, with this error."
     return TimeLimitError(
         f"max_time={request.max_time:g} seconds had passed after {run.warmup_done} of "
         f"{request.warmup} warm-up iterations, before the first draw. Give more time, or ask for a "
-        "shorter warm-up (warmup=) or fewer chains.",
-        max_time=request.max_time, warmup_done=run.warmup_done,
+        f"shorter warm-up (warmup=) or fewer chains.{advice if inits else ''}",
+        max_time=request.max_time, warmup_done=run.warmup_done, inits=inits,
     )  # fmt: skip
+
+
+def _as_inits(posterior: Posterior, x: Array) -> list[dict[str, Array]]:
+    """Return positions, (chains, dim), as `infer` takes them: a dict of parameters a chain."""
+    names = [variable.name for variable in posterior.variables if variable.kind == "param"]
+    values = named_draws(posterior, x[:, None], names)
+    return [{name: values[name][chain, 0] for name in names} for chain in range(len(x))]
 
 
 def resolve_synonyms(

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import pickle
 import signal
 import sys
 import time
@@ -14,6 +15,10 @@ import numpy as np
 import pytest
 
 import probmodel
+from probmodel import Model, observed, param
+from probmodel.constraints import Ordered
+from probmodel.density import as_posterior
+from probmodel.distributions import Dirichlet, HalfNormal, Normal
 from probmodel.errors import (
     InitializationError,
     ModelError,
@@ -236,8 +241,9 @@ def test_an_interrupt_keeps_the_draws():
 
 
 def test_an_interrupt_before_the_first_draw():
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as caught:
         infer(Gaussian(interrupt_after=30), seed=1, **SMALL)
+    assert [set(inits) for inits in caught.value.inits] == [{"w", "tau"}] * 2
 
 
 def test_an_interrupt_in_a_warmup_that_is_saved():
@@ -278,10 +284,36 @@ def test_a_time_limit_before_the_first_draw():
     with pytest.raises(TimeLimitError, match=r"^max_time=0.05 .* of 1000 warm-up") as caught:
         infer(Slow(), seed=1, warmup=1000, draws=10, chains=2, max_time=0.05, quiet=True)
     assert isinstance(caught.value, TimeoutError)
+    assert [set(inits) for inits in caught.value.inits] == [{"w", "tau"}] * 2
     settings = {"warmup": 10**5, "chains": 2, "max_time": 0.5, "save_warmup": True}
     result = infer(Slow(), seed=1, quiet=True, **settings)
     assert "posterior" not in group_names(result)
     assert 0 < group(result, "warmup_posterior")["w"].shape[1] <= 500
+
+
+class Mixed(Model):
+    """Parameters of several kinds, of which some depend on others."""
+
+    tau = param(HalfNormal(2))
+    shares = param(Dirichlet(np.ones(3)))
+    cuts = param(Normal(0, 2), constraint=Ordered(), shape=2)
+    effect = param(Normal(cuts[0], tau), shape=4, noncentered=True)
+    y = observed(Normal(effect[0] + shares[1], 1), dims="obs")
+
+
+def test_a_run_goes_on_from_where_the_time_limit_ended_it():
+    model, sizes = Mixed(y=[0.3, 1.2]), {"chains": 3, "seed": 1, "quiet": True}
+    with pytest.raises(TimeLimitError, match=r"inits=error.inits\) goes on") as caught:
+        infer(model, warmup=10**6, draws=5, max_time=0.3, **sizes)
+    inits = pickle.loads(pickle.dumps(caught.value)).inits
+    assert [set(chain) for chain in inits] == [{"tau", "shares", "cuts", "effect"}] * 3
+    density = as_posterior(model)
+    x = density.initial_points(np.random.default_rng(1), 3, inits)
+    again = density.constrain(x, ("effect", "cuts"))
+    for chain in range(3):
+        for name in ("effect", "cuts"):
+            np.testing.assert_allclose(again[name][chain], inits[chain][name], rtol=1e-9)
+    assert infer(model, inits=inits, warmup=20, draws=5, **sizes).attrs["draws_done"] == 5
 
 
 @pytest.mark.parametrize("value", [0, -1.0, np.nan, True, "1h"])

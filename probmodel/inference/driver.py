@@ -102,6 +102,11 @@ class Group:
             self._adaptation = self._sampler.restarted(self._adaptation, rows)
 
     @property
+    def positions(self) -> Array:
+        """Where the chains are, (chains, dim), if only at their starting points."""
+        return self._x0 if self._state is None else np.asarray(self._state.x)
+
+    @property
     def restarted(self) -> Sequence[Restart]:
         """Chains that were lost in the warm-up and began again."""
         return () if self._restarts is None else self._restarts.made

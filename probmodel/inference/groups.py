@@ -50,6 +50,7 @@ class SampleRun:
     divergences : trajectories that diverged while sampling
     params : parameters of each group at the end
     groups : number of groups
+    positions : (chains, dim), where the chains were at the end
     restarted : chains that were lost in the warm-up and began again from another's place
     """
 
@@ -70,7 +71,8 @@ class SampleRun:
     divergences: Divergences
     params: tuple[Any, ...]
     groups: int
-    restarted: tuple[Restart, ...] = ()
+    positions: Array
+    restarted: tuple[Restart, ...]
 
     @property
     def n_grad_warmup(self) -> int:
@@ -224,6 +226,7 @@ def _assemble(
         divergences=join_divergences([r.divergences.divergences(draws_done) for r in records]),
         params=tuple(group.params for group in groups),
         groups=len(records),
+        positions=np.concatenate([group.positions for group in groups]),
         restarted=tuple(_numbered(groups, records)),
     )
 
