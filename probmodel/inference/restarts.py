@@ -33,7 +33,7 @@ from probmodel.types import Array
 
 CHECKS = (0.2, 0.35, 0.48, 0.54, 0.6, 0.7)  # shares of the warm-up after which chains are compared
 FEWEST = 4  # chains that can be compared
-SHORTEST = 10  # iterations of a window
+SHORTEST = 15  # iterations of a window; early in a short warm-up chains are still on their way
 BETTER = 8  # one chain in so many may have more weight than the one that others are compared with
 FEWEST_NATS = 10.0
 DEVIATIONS = 4.0

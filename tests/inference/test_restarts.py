@@ -245,12 +245,12 @@ def test_every_method_goes_on_from_the_new_places(name, monkeypatch, gaussian):
     sampler, x = make_sampler(name), np.random.default_rng(3).standard_normal((6, 2))
     group = Group(sampler, gaussian, x, np.random.default_rng(4), restarts=True)
     group.start()
-    for i in range(120):
-        group.warm_up(i, 120)
+    for i in range(160):
+        group.warm_up(i, 160)
         state = group._state
         np.testing.assert_allclose(state.logp, gaussian.log_density(state.x), rtol=1e-9)
     assert {r.chain for r in group.restarted} == {0, 1}
-    group.freeze(120, 50)
+    group.freeze(160, 50)
     for i in range(50):
         group.draw(i)
     assert np.isfinite(group._state.x).all()
