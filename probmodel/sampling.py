@@ -229,7 +229,9 @@ def _nothing_drawn(run: SampleRun, request: Request, posterior: Posterior) -> Ba
         error = KeyboardInterrupt()
         error.inits = inits  # type: ignore[attr-defined]
         return error
-    advice = " infer(..., inits=error.inits) goes on from where the chains are, with this error."
+    advice = (
+        " This error knows where the chains are: infer(..., inits=error.inits) goes on from there."
+    )
     return TimeLimitError(
         f"max_time={request.max_time:g} seconds had passed after {run.warmup_done} of "
         f"{request.warmup} warm-up iterations, before the first draw. Give more time, or ask for a "

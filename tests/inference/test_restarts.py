@@ -200,10 +200,6 @@ def test_few_chains_are_not_compared(chains):
 
 @pytest.mark.parametrize("n_warmup", [1, 9, 40, 100, 500, 20_000])
 def test_checks_end_with_the_first_part_of_the_warm_up(n_warmup, monkeypatch):
-    seen = []
-    monkeypatch.setattr(
-        restarts, "find_lost", lambda window, dim: (np.arange(8) == 0, seen.append(window.n))
-    )
     watch, rng = Restarts(n_warmup), np.random.default_rng(1)
     state = State(np.zeros((8, 2)), np.zeros(8), np.zeros((8, 2)))
     monkeypatch.setattr(restarts, "Restart", lambda i, *rest: i)
