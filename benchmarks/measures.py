@@ -185,8 +185,8 @@ def _number(text: str) -> float:
 def recorded(path: Path | None, columns: Sequence[str], rows: Iterable[Row]) -> Iterator[Row]:
     """Pass rows on, each written to a CSV file, if there is one, before the next is asked for.
 
-    The file has the ``columns``, empty where a row lacks them or has NaN, with numbers to six
-    digits.
+    The file has the ``columns``, empty where a row lacks them or has NaN. Numbers have six digits,
+    so that tables of what was run and of what was stored are the same.
     """
     if path is None:
         yield from rows
@@ -196,12 +196,17 @@ def recorded(path: Path | None, columns: Sequence[str], rows: Iterable[Row]) -> 
         writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
         for row in rows:
-            writer.writerow({name: _short(value) for name, value in row.items()})
+            short = {name: _short(value) for name, value in row.items()}
+            writer.writerow({name: _text(value) for name, value in short.items()})
             file.flush()
-            yield row
+            yield short
 
 
 def _short(value: Any) -> Any:
+    return float(f"{value:.6g}") if isinstance(value, float) else value
+
+
+def _text(value: Any) -> Any:
     if not isinstance(value, float):
         return value
     return "" if np.isnan(value) else f"{value:.6g}"
