@@ -16,6 +16,7 @@ import figures_const
 import figures_entropy
 import figures_fisher_hmc
 import figures_nuts
+import figures_pilot
 import figures_restarts
 import figures_rmhmc
 import numpy as np
@@ -379,5 +380,6 @@ FIGURES: dict[str, Callable[[], Figure]] = {
 
 GUIDES: dict[str, Callable[[], Figure]] = {
     **figures_checking.FIGURES,
+    **figures_pilot.FIGURES,
     **figures_restarts.FIGURES,
 }

@@ -66,6 +66,7 @@ def infer(
     max_time: float | None = None,
     pool: bool = True,
     restarts: bool = True,
+    standardise: bool = True,
     progressbar: bool = True,
     quiet: bool = False,
     save_warmup: bool = False,
@@ -89,9 +90,9 @@ def infer(
     thin : int
         Iterations per kept draw.
     inits : number, "prior", mapping or sequence of mappings, optional
-        Where to start. Values by name on the scale of the model, for all chains or for each; a
-        number r, for random starts between -r and r on the unconstrained scale; or ``"prior"``, for
-        draws from the prior.
+        Where to start. By default at random, from where chains climb to the bulk. Values by name on
+        the scale of the model, for all chains or for each; a number r, for random starts between -r
+        and r on the unconstrained scale; or ``"prior"``, for draws from the prior.
     target_accept : float, optional
         Acceptance rate that the warm-up aims at, between 0 and 1.
     max_time : float, optional
@@ -102,6 +103,11 @@ def infer(
     restarts : bool
         Whether chains that are lost in the first part of the warm-up, in a region without weight,
         begin again from where others are. ``attrs["restarted"]`` lists them.
+    standardise : bool
+        Whether parameters of hierarchies, whose priors depend on other parameters, are sampled
+        standardised as prior and data call for, element by element, unless ``noncentered=`` or
+        ``information=`` decides it. Methods that need a metric leave them as declared.
+        ``attrs["standardised"]`` says what was chosen.
     progressbar : bool
         Whether to show the progress on a terminal.
     quiet : bool
@@ -151,8 +157,8 @@ def infer(
         before = len(signals)
         drawn = draw(
             model, method, own, settings,
-            pool=pool, restarts=restarts, show=not flag("quiet", quiet), save_warmup=save_warmup,
-            var_names=var_names, result=True,
+            pool=pool, restarts=restarts, standardise=standardise, show=not flag("quiet", quiet),
+            save_warmup=save_warmup, var_names=var_names, result=True,
         )  # fmt: skip
         result = result_of(drawn)
         if len(signals) > before:
@@ -175,6 +181,7 @@ def draw(
     *,
     pool: bool = True,
     restarts: bool = True,
+    standardise: bool = True,
     show: bool = False,
     save_warmup: bool = False,
     var_names: str | Sequence[str] | None = None,
@@ -184,7 +191,7 @@ def draw(
 
     Parameters
     ----------
-    model, method, pool, restarts, save_warmup, var_names : as for `infer`
+    model, method, pool, restarts, standardise, save_warmup, var_names : as for `infer`
     own : those arguments of `infer` that have synonyms, by name; what is left out is None
     settings : of the method, and synonyms
     show : whether to show the progress
@@ -199,11 +206,11 @@ def draw(
         own, settings = resolve_synonyms({**ARGUMENTS, **own}, settings)
         own = _checked(own)
         pool, save_warmup = flag("pool", pool, _POOL), flag("save_warmup", save_warmup)
-        restarts = flag("restarts", restarts)
+        restarts, standardise = flag("restarts", restarts), flag("standardise", standardise)
         sampler = _sampler(method, own["target_accept"], settings)
         posterior = as_posterior(model)
         check_density(sampler, posterior)
-        request = _request(own, sampler, posterior, pool, restarts)
+        request = _request(own, sampler, posterior, pool, restarts, standardise)
         names = _variable_names(var_names, posterior)
         if result:
             about = {**library_attributes(), "settings": settings_json(sampler)}
@@ -213,18 +220,20 @@ def draw(
     run = sample(
         sampler, posterior, x0, moves,
         draws=request.draws, warmup=request.warmup, thin=request.thin, pool=pool, restarts=restarts,
+        arrive=own["inits"] is None and sampler.needs != "log density",
+        standardise=standardise and sampler.needs in ("gradient", "hvp"),
         save_warmup=save_warmup, max_time=request.max_time,
         progress=_progress(own["progressbar"] and show),
     )  # fmt: skip
     if not run.draws_done and not (save_warmup and run.warmup_done):
-        raise _nothing_drawn(run, request, posterior)
+        raise _nothing_drawn(run, request)
     with one_blas_thread():
-        return drawn_from(run, posterior, names, sampler, request)
+        return drawn_from(run, names, sampler, request)
 
 
-def _nothing_drawn(run: SampleRun, request: Request, posterior: Posterior) -> BaseException:
+def _nothing_drawn(run: SampleRun, request: Request) -> BaseException:
     """Make the error of a run that ended before there was anything to keep but places."""
-    inits, _ = attempt(lambda: _as_inits(posterior, run.positions))
+    inits, _ = attempt(lambda: _as_inits(run.density, run.positions))
     if not run.timed_out:
         error = KeyboardInterrupt()
         error.inits = inits  # type: ignore[attr-defined]
@@ -307,7 +316,12 @@ def _checked(own: dict[str, Any]) -> dict[str, Any]:
 
 
 def _request(
-    own: dict[str, Any], sampler: Sampler, posterior: Posterior, pool: bool, restarts: bool
+    own: dict[str, Any],
+    sampler: Sampler,
+    posterior: Posterior,
+    pool: bool,
+    restarts: bool,
+    standardise: bool,
 ) -> Request:
     """Fill in the sizes that the method prefers, and check that the chains suffice for it."""
     least = sampler.min_chains(posterior.dim)
@@ -324,7 +338,7 @@ def _request(
     warmup = sampler.default_warmup if own["warmup"] is None else own["warmup"]
     return Request(
         posterior.name, draws, warmup, chains, own["thin"], own["seed"], pool, own["max_time"],
-        restarts,
+        restarts, standardise,
     )  # fmt: skip
 
 

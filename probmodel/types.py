@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -85,6 +86,33 @@ class SmoothMetricLogDensity(MetricLogDensity, Protocol):
         Array
             (chains, dim); NaN in the rows where it is not finite
         """
+        ...
+
+
+@runtime_checkable
+class StandardisingDensity(LogDensity, Protocol):
+    """A log density of a model, parts of which can be sampled on scales that data call for."""
+
+    @property
+    def hierarchical(self) -> bool:
+        """Whether there are such parts."""
+        ...
+
+    def standardised(
+        self, visited: Array, rng: np.random.Generator, count: Callable[[Any], Any]
+    ) -> StandardisingDensity:
+        """Return the density on the scale that suits where chains have been.
+
+        Parameters
+        ----------
+        visited : (times, chains, dim)
+        rng : of what is measured there
+        count : returns a density that counts its evaluations
+        """
+        ...
+
+    def translated(self, x: Array, origin: StandardisingDensity) -> Array:
+        """Return points of ``origin``, another scale of the same model, on this one's."""
         ...
 
 

@@ -38,7 +38,9 @@ class NoBool:
     """Something that is true, and no answer to a question."""
 
 
-@pytest.mark.parametrize("name", ["pool", "quiet", "save_warmup", "progressbar"])
+@pytest.mark.parametrize(
+    "name", ["pool", "restarts", "standardise", "quiet", "save_warmup", "progressbar"]
+)
 @pytest.mark.parametrize("value", ["no", 1, 0, None, NoBool(), [True], np.ones(1)])
 def test_flags_are_true_or_false(name, value):
     with pytest.raises(SamplerError, match=f"{name} must be True or False, got") as caught:

@@ -36,7 +36,6 @@ class Ranked(NamedTuple):
 
 def rank(
     drawn: Drawn,
-    density: ModelDensity,
     truth: Mapping[str, Array],
     size: int,
     rng: np.random.Generator,
@@ -46,7 +45,6 @@ def rank(
     Parameters
     ----------
     drawn : an inference
-    density : what was sampled
     truth : the true values by name: the variables that were kept, and `LOG_LIKELIHOOD` if there
         is one
     size : number of draws to rank among
@@ -59,7 +57,8 @@ def rank(
     """
     draws = dict(drawn.draws)
     if LOG_LIKELIHOOD in truth:
-        draws[LOG_LIKELIHOOD] = log_likelihood(density, drawn.run.x)
+        assert isinstance(drawn.posterior, ModelDensity)
+        draws[LOG_LIKELIHOOD] = log_likelihood(drawn.posterior, drawn.run.x)
     rows = np.concatenate([_rows(draws[name]) for name in truth])
     values = np.concatenate([np.reshape(value, -1) for value in truth.values()])
     if not (np.isfinite(rows).all() and np.isfinite(values).all()):

@@ -36,6 +36,7 @@ from probmodel.samplers.base import Sampler
 from probmodel.sampling import ARGUMENTS, draw, resolve_synonyms, spawned
 from probmodel.types import Array
 
+_FLAGS = ("pool", "restarts", "standardise")  # of `infer`
 _DRAWS = 200  # per chain, of the usual 16
 _RHAT = 1.05  # above which chains are taken to disagree about what is ranked
 _LONGEST = 10  # times longer a run may be made, to have effective draws enough
@@ -142,7 +143,7 @@ class _Inference:
         self, method: str | Sampler, own: dict[str, Any], settings: dict[str, Any], size: int
     ) -> None:
         self._method, self._own, self._settings, self._size = method, own, settings, size
-        self._shared = {name: settings.pop(name, True) for name in ("pool", "restarts")}
+        self._shared = {name: settings.pop(name, True) for name in _FLAGS}
 
     def ranks(
         self, simulated: Simulated, seed: np.random.SeedSequence, ties: np.random.SeedSequence
@@ -189,7 +190,7 @@ class _Inference:
                 made=made, thin_to=self._size,
             )  # fmt: skip
         rng = np.random.default_rng(ties)
-        return drawn, rank(drawn, simulated.density, simulated.truth, self._size, rng)
+        return drawn, rank(drawn, simulated.truth, self._size, rng)
 
 
 class _Tally:

@@ -115,9 +115,10 @@ def _check_gradient(density: ModelDensity, x: Array) -> Check:
 
 
 def _check_transform(density: ModelDensity, free: FreeParameter, u: Array, x: Array) -> list[Check]:
-    if free.declaration.frame is not None:
+    if free.frame is not None:
         return []
-    bounds = [density.values_at(point, free.bounds) for point in x]
+    values = density.values_at(x, free.bounds)
+    bounds = [[value[i] for value in values] for i in range(len(x))]
     u = u.reshape(len(u), *free.free_shape)
     constraint, name = free.constraint, f"{free.name} ({free.constraint.name})"
     there = [constraint.forward(np, ui, *b) for ui, b in zip(u, bounds, strict=True)]

@@ -36,7 +36,8 @@ def explain_point(binding: Binding, density: ModelDensity, x: Array) -> str:
 def _detail(density: ModelDensity, term: Term, x: Array, value: float) -> str:
     if np.isfinite(value):
         return ""
-    arrays = density.values_at(x, [term.expression, *term.params])
+    values = density.values_at(x[None], [term.expression, *term.params])
+    arrays = [value[0] for value in values]
     if term.distribution is None:
         return _first_bad("", arrays[0])
     with np.errstate(all="ignore"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,9 @@ from probmodel.density.program import Program
 from probmodel.errors import DataError, InitializationError, ModelError, nearest
 from probmodel.expressions import Expression, as_expression
 from probmodel.model import Model, ModelMeta
-from probmodel.model.binding import Binding
+from probmodel.model.binding import Binding, standardised
 from probmodel.model.declarations import Observed
+from probmodel.model.evidence import Evidence
 from probmodel.model.parameters import FreeParameter
 from probmodel.types import Array
 
@@ -33,6 +34,7 @@ class ModelDensity(LogDensity):
     Parameters
     ----------
     model : a bound model whose observed quantities all have data
+    evidence : what standardises the parameters of hierarchies, by name; as declared without
 
     Raises
     ------
@@ -40,9 +42,9 @@ class ModelDensity(LogDensity):
         If an observed quantity was bound without data.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, evidence: Mapping[str, Evidence] | None = None) -> None:
         super().__init__()
-        binding = model._binding
+        binding = standardised(model._binding, evidence) if evidence else model._binding
         if binding.unbound:
             names = ", ".join(repr(d.name) for d in binding.unbound)
             raise DataError(
@@ -67,7 +69,8 @@ class ModelDensity(LogDensity):
         self._saved_programs: dict[tuple[str, ...], Program] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.model,)  # a copy is lowered anew: programs belong to one binding
+        # A copy is lowered anew: programs belong to one binding.
+        return type(self), (self.model, dict(self._binding.evidence))
 
     def _lower_terms(self) -> Program:
         lowering = Lowering.of(self._binding)
@@ -225,20 +228,20 @@ class ModelDensity(LogDensity):
         return x
 
     def values_at(self, x: Array, expressions: Sequence[Expression]) -> list[Array]:
-        """Return the values of some expressions of the model at one point, (dim,)."""
+        """Return the values of some expressions of the model: (n, dim) -> (n, *shape) each."""
         lowering = Lowering.of(self._binding)
         program = lowering.finish([lowering.lower(e) for e in expressions])
         with np.errstate(all="ignore"):
-            return [v[0] for v in program.values(self._inputs(x[None]))]
+            return program.values(self._inputs(x))
 
     def _unconstrain_one(self, x: Array, free: FreeParameter, given: Any) -> Array:
         """Return the unconstrained value of one parameter, given those declared before it."""
         value = _broadcast(free, given)
-        frame = free.declaration.frame
+        frame = free.frame
         if frame is not None:
-            params = self.values_at(x, [as_expression(arg) for arg in frame.args.values()])
-            value = frame.standardise(value, *params)
-        bounds = self.values_at(x, free.bounds)
+            params = self.values_at(x[None], [as_expression(arg) for arg in frame.args.values()])
+            value = frame.standardise(value, *(param[0] for param in params))
+        bounds = [bound[0] for bound in self.values_at(x[None], free.bounds)]
         with np.errstate(all="ignore"):
             unconstrained = np.asarray(free.constraint.inverse(value, *bounds)).reshape(-1)
         inside = np.asarray(free.constraint.check(value, *bounds))
@@ -256,6 +259,56 @@ class ModelDensity(LogDensity):
         from probmodel.density.prior import prior_draws
 
         return prior_draws(self._binding, rng, n)
+
+    @property
+    def hierarchical(self) -> bool:
+        """Whether parameters have priors that depend on others, and may be standardised."""
+        from probmodel.density.evidence import hierarchies
+
+        return bool(hierarchies(self))
+
+    def standardised(
+        self,
+        visited: Array,
+        rng: np.random.Generator,
+        count: Callable[[Any], Any],
+    ) -> ModelDensity:
+        """Return the density with hierarchies standardised by prior and data.
+
+        Parameters
+        ----------
+        visited : (times, chains, dim), where chains have been; there it is measured what data tell
+        rng : of the measurement
+        count : returns a density that counts its evaluations
+        """
+        from probmodel.density.evidence import measured
+
+        return ModelDensity(self.model, measured(self, visited, rng, count))
+
+    def translated(self, x: Array, origin: ModelDensity) -> Array:
+        """Return points of ``origin``, another scale of the same model, on this one's."""
+        from probmodel.density.evidence import translated
+
+        return translated(x, origin, self)
+
+    def as_declared(self, x: Array) -> Array:
+        """Return points on the scale of the model as it was declared: (..., dim)."""
+        if not self._binding.evidence:
+            return x
+        points = ModelDensity(self.model).translated(x.reshape(-1, self.dim), self)
+        return points.reshape(x.shape)
+
+    def centring(self, x: Array) -> dict[str, Array]:
+        """Return how much the data decide about each element of what is standardised.
+
+        From 0, where a parameter is sampled non-centred, to 1, where it is centred: the share of
+        the data in the precision of an element, given the parameters of its prior.
+
+        By parameter, (n, *shape) for x of (n, dim).
+        """
+        from probmodel.density.evidence import centring
+
+        return centring(self, x)
 
     def explain(self, x: Array) -> str:
         """Return the terms at one point, with the first offending element of each bad one."""

@@ -96,7 +96,7 @@ class Start:
         declaration, prior = free.declaration, free.declaration.prior
         if prior is None or isinstance(prior, Flat) or not _is_drawable(forward, free):
             u = forward.draw(declaration, _uniform(free.free_shape), Flat(), free.free_shape)
-        elif declaration.frame is prior:
+        elif free.frame is prior:
             base = prior.base()
             z = forward.sample(declaration, base, free.shape)
             u = self._inverse(forward, free, z)
@@ -118,7 +118,7 @@ class Start:
 
 def _standardised(forward: Forward, free: FreeParameter, value: Ref) -> Ref:
     """Undo the location and scale of the frame of a parameter, if it has one."""
-    frame = free.declaration.frame
+    frame = free.frame
     if frame is None:
         return value
     params = forward.parameters(frame, len(free.shape))
@@ -210,8 +210,8 @@ def drawable(forward: Forward, free: FreeParameter) -> Distribution:
 
 def _is_cut(free: FreeParameter) -> bool:
     """Whether bounds may restrict the prior to less than its support."""
-    declaration, prior = free.declaration, free.declaration.prior
-    if prior is None or declaration.frame is not None:
+    prior = free.declaration.prior
+    if prior is None or free.frame is not None:
         return False
     support = prior.support()
     if limits(support) is None or limits(free.constraint) is None:

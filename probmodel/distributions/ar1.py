@@ -112,6 +112,7 @@ class AR1(Distribution):
     }
     event_ndim = 1
     sequential = True
+    takes_evidence = "series"
     noncentered_primitive: ClassVar = staticmethod(ar1_path)
 
     def support(self) -> Constraint:
@@ -246,22 +247,22 @@ class AR1(Distribution):
         phi, sigma, _ = params
         return event[0] * xp.log(sigma) - 0.5 * xp.log((1.0 - phi) * (1.0 + phi))
 
-    def informed(self, information: Any) -> AR1:
+    def informed(self, information: Any, value: Any = 0.0) -> AR1:
         r"""Return the process of the same kind whose inverse covariance is larger by ``w I``.
 
         Away from its ends the inverse covariance has the rows
         :math:`(-\phi, 1 + \phi^2, -\phi) / \sigma^2`. With :math:`w` added in the middle they are
         those of the persistence :math:`\phi / k` and the standard deviation
         :math:`\sigma / \sqrt{k}`, where
-        :math:`k^2 - (1 + \phi^2 + w \sigma^2) k + \phi^2 = 0`. The mean shrinks by
-        :math:`(1 - \phi)^2 / ((1 - \phi)^2 + w \sigma^2)`.
+        :math:`k^2 - (1 + \phi^2 + w \sigma^2) k + \phi^2 = 0`. The mean shrinks
+        towards ``value`` by :math:`(1 - \phi)^2 / ((1 - \phi)^2 + w \sigma^2)`.
         """
         phi, sigma, mean = (self.args[name] for name in ("phi", "sigma", "mean"))
         told = information * sigma**2
         root = np.sqrt(((1.0 - phi) ** 2 + told) * ((1.0 + phi) ** 2 + told))
         k = 0.5 * (1.0 + phi**2 + told + root)
         pull = (1.0 - phi) ** 2
-        return AR1(phi / k, sigma / np.sqrt(k), mean * (pull / (pull + told)))
+        return AR1(phi / k, sigma / np.sqrt(k), value + (mean - value) * (pull / (pull + told)))
 
 
 def _innovations(xp: Any, value: Any, phi: Any) -> tuple[Any, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,10 @@ InformationMatrix = Mapping[tuple[str, str], Thunk]
 Summed = Callable[..., tuple[Array, list[Array]]]  # (wanted, value, *params)
 
 
-_INFORMED = "form for information=; Normal, AR1 and RandomWalk have one"
+_INFORMED = (
+    "form for information=; families of a location and a scale on all real numbers, MvNormal, AR1 "
+    "and RandomWalk have one"
+)
 _CDF = "cumulative distribution function to truncate or censor it by"
 
 
@@ -73,6 +76,10 @@ class Distribution(NoValue):
 
     # Whether `noncentered` is affine in z.
     noncentered_is_affine: ClassVar[bool] = True
+
+    # Of what `informed` takes information that `infer` finds: each element, or a series as a whole.
+    # None where a parameter of such a prior is sampled as declared.
+    takes_evidence: ClassVar[Literal["elements", "series"] | None] = None
 
     # An autograd primitive of z and the parameters that `noncentered` runs, where there is one: to
     # trace the formula for its derivative may cost more than the formula.
@@ -304,10 +311,10 @@ class Distribution(NoValue):
         """
         raise self._without(_INFORMED)
 
-    def informed(self, information: Any) -> Distribution:
-        """Return what this becomes once each element has been seen to be about zero.
+    def informed(self, information: Any, value: Any = 0.0) -> Distribution:
+        """Return what this becomes once each element has been seen to be about ``value``.
 
-        That is the conditional distribution given a normal observation 0 of every element with
+        That is the conditional distribution given a normal observation of every element with
         variance ``1 / information``, or close to it; a member of the same family. Its location and
         scale standardise a parameter that data tell about. ``information`` may be symbolic.
         """

@@ -15,11 +15,14 @@ from probmodel.distributions.matrix_forms import (
     Covariance,
     CovarianceRoot,
     MatrixArguments,
+    MatrixForm,
     Precision,
 )
 from probmodel.distributions.normal import Normal
 from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
 from probmodel.distributions.whitening import FixedGaussian, well_conditioned
+from probmodel.expressions import OPERATIONS, Apply, as_expression
+from probmodel.linalg import cholesky, log_det_lower, solve_lower, transpose
 from probmodel.special import LOG_2PI
 from probmodel.types import Array
 
@@ -58,6 +61,7 @@ class MvNormal(MatrixArguments):
     }
     event_ndim = 1
     blockwise = False
+    takes_evidence = "elements"
 
     def support(self) -> Constraint:
         """All real numbers, in each coordinate."""
@@ -154,3 +158,63 @@ class MvNormal(MatrixArguments):
         """Mix and shift independent standard normal coordinates."""
         loc, matrix = params
         return loc + self.forms["matrix"].vectors(matrix).color(z)
+
+    def informed(self, information: Any, value: Any = 0.0) -> Distribution:
+        """Return the conditional distribution given the observations."""
+        loc, matrix = self.args.values()
+        return _InformedNormal(self.forms["matrix"], loc, matrix, information, value)
+
+
+class _InformedNormal(Distribution):
+    r"""What a multivariate normal vector is sampled by once data tell about its elements.
+
+    With :math:`\Sigma = R R'` and a diagonal matrix :math:`J` of information on each element, the
+    covariance is :math:`(\Sigma^{-1} + J)^{-1} = R (I + R' J R)^{-1} R'`.
+
+    Parameters
+    ----------
+    form : of the matrix
+    loc, matrix : of the prior
+    information, value : J and what was observed, (n,)
+    """
+
+    parameters: ClassVar = {
+        "loc": Parameter(Real(), event_ndim=1, spreads=True),
+        "matrix": Parameter(Real(), event_ndim=2),
+        "information": Parameter(Real(), event_ndim=1, spreads=True),
+        "value": Parameter(Real(), event_ndim=1, spreads=True),
+    }
+    event_ndim = 1
+
+    def __init__(self, form: MatrixForm, *args: Any) -> None:
+        super().__init__(*args)
+        self._form = form
+
+    def base(self) -> Distribution:
+        """Return the standard normal: independent coordinates."""
+        return Normal(0.0, 1.0)
+
+    def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
+        """Mix and shift independent standard normal coordinates."""
+        loc, matrix, information, value = params
+        root, inner = self._roots(matrix, information)
+        pull = transpose(root) @ (information * (value - loc))[..., None]
+        w = solve_lower(inner, pull) + z[..., None]
+        return loc + (root @ solve_lower(inner, w, transposed=True))[..., 0]
+
+    def noncentered_log_det(self, xp: Any, event: tuple[int, ...], *params: Any) -> Any:
+        """Return the log determinant of the map, as an expression."""
+        options = {"function": self._log_det, "event_ndims": (2, 1), "primitive": None}
+        return Apply(
+            OPERATIONS["call"], (as_expression(params[1]), as_expression(params[2])), options
+        )
+
+    def _log_det(self, xp: Any, matrix: Any, information: Any) -> Any:
+        inner = self._roots(matrix, information)[1]
+        return -self._form.vectors(matrix).log_det - log_det_lower(inner)
+
+    def _roots(self, matrix: Any, information: Any) -> tuple[Any, Any]:
+        """Return R, and the lower Cholesky factor of I + R' J R."""
+        identity = np.eye(np.shape(matrix)[-1])
+        root = transpose(self._form.rows(matrix).color(identity))
+        return root, cholesky(identity + transpose(root) @ (information[..., None] * root))

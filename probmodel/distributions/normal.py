@@ -64,16 +64,6 @@ class Normal(LocationScale):
         loc, scale = params
         return log_ndtr((loc - x) / scale)
 
-    def noncentered_log_det(self, xp: Any, event: tuple[int, ...], *params: Any) -> Any:
-        """Return the logarithm of the scale."""
-        return xp.log(params[1])
-
-    def informed(self, information: Any) -> Normal:
-        """Return the conditional distribution given normal observations 0: nearer, narrower."""
-        loc, scale = self.args["loc"], self.args["scale"]
-        told = 1.0 + information * scale**2
-        return Normal(loc / told, scale / np.sqrt(told))
-
     def prepared(self, known: Sequence[Any]) -> Summed:
         """Work out what a constant scale, or known data, settle beforehand."""
         value, loc, scale = known

@@ -41,6 +41,7 @@ class RandomWalk(Series):
         "drift": Parameter(Real(), default=0.0),
         "initial_loc": Parameter(Real(), default=0.0),
     }
+    takes_evidence = "series"
 
     def evaluate(self, xp: Any, value: Any, *params: Any) -> tuple[Any, Sequence[Thunk]]:
         """Return the log density, and thunks of its derivatives, from the steps."""
@@ -115,8 +116,8 @@ class RandomWalk(Series):
         sigma, initial_scale = params[:2]
         return (event[0] - 1) * xp.log(sigma) + xp.log(initial_scale)
 
-    def informed(self, information: Any) -> Distribution:
-        r"""Return the conditional distribution given observations 0, but for the last value.
+    def informed(self, information: Any, value: Any = 0.0) -> Distribution:
+        r"""Return the conditional distribution given the observations, but for the last value.
 
         The inverse covariance has the rows :math:`(-1, 2, -1) / \sigma^2`. With :math:`w` added
         in the middle they are those of an autoregression with the persistence :math:`1 / k` and
@@ -135,8 +136,9 @@ class RandomWalk(Series):
             1.0 / k,
             sigma / np.sqrt(k),
             1.0 / np.sqrt(first),
-            initial_precision * initial_loc - precision * drift,
+            initial_precision * (initial_loc - value) - precision * drift,
             precision * drift,
+            value,
         )
 
 
@@ -152,6 +154,7 @@ class _InformedWalk(Distribution):
     phi : persistence, up to 1
     sigma, initial_scale : standard deviations
     start, end : first and last element of :math:`q`; with one value, their sum
+    center : added to all values
     """
 
     parameters: ClassVar = {
@@ -160,6 +163,7 @@ class _InformedWalk(Distribution):
         "initial_scale": Parameter(Positive()),
         "start": Parameter(Real()),
         "end": Parameter(Real()),
+        "center": Parameter(Real()),
     }
     event_ndim = 1
 
@@ -169,12 +173,22 @@ class _InformedWalk(Distribution):
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Run the process on ``z`` and on the innovations that give the mean."""
-        phi, sigma, initial_scale, start, end = (over_time(xp, p) for p in params)
+        phi, sigma, initial_scale, start, end, center = (over_time(xp, p) for p in params)
         n = z.shape[-1]
         pull = end * phi ** np.arange(n - 1.0, -1.0, -1.0)
         first = initial_scale * (z[..., :1] + initial_scale * (start + pull[..., :1]))
         later = sigma * (z[..., 1:] + sigma * pull[..., 1:])
-        return geometric_filter(params[0], joined(xp, first, later))
+        return center + geometric_filter(params[0], joined(xp, first, later))
+
+    def standardise(self, value: Array, *params: Any) -> Array:
+        """Undo `noncentered`."""
+        phi, sigma, initial_scale, start, end, center = (over_time(np, p) for p in params)
+        n = value.shape[-1]
+        pull = end * phi ** np.arange(n - 1.0, -1.0, -1.0)
+        first = (value[..., :1] - center) / initial_scale
+        first = first - initial_scale * (start + pull[..., :1])
+        steps = value[..., 1:] - center - phi * (value[..., :-1] - center)
+        return np.asarray(np.concatenate([first, steps / sigma - sigma * pull[..., 1:]], axis=-1))
 
     def noncentered_log_det(self, xp: Any, event: tuple[int, ...], *params: Any) -> Any:
         """Count sigma for every step, and the scale of the first value."""

@@ -27,6 +27,30 @@ class Collector(Protocol):
         ...
 
 
+class Driven(Protocol):
+    """What `drive` runs: the chains of a `Group`, or those of a `pilot.Pilot`."""
+
+    def evaluate_once(self) -> None:
+        """Evaluate one starting point, to see how long that takes; it is not counted."""
+        ...
+
+    def start(self) -> None:
+        """Evaluate the starting points."""
+        ...
+
+    def warm_up(self, i: int, n_warmup: int) -> None:
+        """Make iteration ``i`` of the warm-up."""
+        ...
+
+    def freeze(self, n_warmup: int, iterations: int) -> None:
+        """End the warm-up."""
+        ...
+
+    def draw(self, i: int) -> None:
+        """Make iteration ``i`` of the sampling."""
+        ...
+
+
 class Group:
     """Chains that share one adaptation, where they are and what they have learned.
 
@@ -172,7 +196,7 @@ class _OutOfTimeError(Exception):
 
 
 def drive(
-    groups: Sequence[Group], *, warmup: int, iterations: int, max_time: float = math.inf
+    groups: Sequence[Driven], *, warmup: int, iterations: int, max_time: float = math.inf
 ) -> Outcome:
     """Run all groups side by side, one iteration of each in turn.
 

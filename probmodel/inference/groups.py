@@ -20,6 +20,7 @@ from probmodel.inference.collectors import (
 )
 from probmodel.inference.counting import Work
 from probmodel.inference.driver import Collector, Group, Outcome, drive
+from probmodel.inference.pilot import Pilot
 from probmodel.inference.progress import Progress
 from probmodel.inference.restarts import Restart
 from probmodel.samplers.base import Sampler
@@ -27,6 +28,7 @@ from probmodel.samplers.requirements import check_density
 from probmodel.types import Array, LogDensity
 
 _MOST_DIVERGENCES = 1000  # kept of a run, over all chains
+_PILOT = 1 << 31  # number of the pilot among the groups, of which there are fewer
 _MOST_NUMBERS = 1 << 22  # in the positions of those that are kept: 32 MB for their starts
 
 
@@ -43,7 +45,7 @@ class SampleRun:
     warmup_done, draws_done : iterations of warm-up, and kept draws, of every chain
     interrupted, timed_out : whether Ctrl-C or the time limit ended the run early
     work_warmup, work_sampling : evaluations of each phase, over all chains; the warm-up includes
-        those of the starting points and of the adaptation
+        those of the pilot, the starting points and the adaptation
     seconds_warmup, seconds_sampling : time each phase took
     blas_threads : that matrix products were split between
     nonfinite : proposals with a density that is not finite while sampling, over all chains
@@ -52,6 +54,7 @@ class SampleRun:
     groups : number of groups
     positions : (chains, dim), where the chains were at the end
     restarted : chains that were lost in the warm-up and began again from another's place
+    density : the target on the scale of the draws
     """
 
     x: Array
@@ -73,6 +76,7 @@ class SampleRun:
     groups: int
     positions: Array
     restarted: tuple[Restart, ...]
+    density: Any
 
     @property
     def n_grad_warmup(self) -> int:
@@ -96,6 +100,8 @@ def sample(
     thin: int = 1,
     pool: bool = True,
     restarts: bool = True,
+    arrive: bool = False,
+    standardise: bool = False,
     save_warmup: bool = False,
     max_time: float = math.inf,
     progress: Progress | None = None,
@@ -114,6 +120,8 @@ def sample(
     pool : one group of all chains, or as many groups as the method allows: one per chain, or one
         per ensemble
     restarts : whether chains of a group that are lost in the warm-up begin again from others
+    arrive : whether chains climb to the bulk before the warm-up
+    standardise : whether hierarchies are standardised by what the data tell, before the warm-up
     save_warmup : keep the warm-up too, every iteration of it
     max_time : seconds after which no further iteration is begun
     progress : shows a line per group
@@ -131,22 +139,39 @@ def sample(
         point has no finite log density.
     """
     check_density(sampler, density)
-    blocks = _split(sampler, np.asarray(x0, dtype=float), pool)
-    records = [
-        _Record(block, draws, warmup if save_warmup else 0, thin, len(blocks)) for block in blocks
-    ]
-    rngs = [np.random.default_rng(child) for child in _children(seed, len(blocks))]
-    lines = _lines(progress, blocks, warmup, draws * thin)
-    groups = [
-        Group(sampler, density, block, rng, [*record.collectors, *line], restarts)
-        for block, rng, record, line in zip(blocks, rngs, records, lines, strict=True)
-    ]
+    x0 = np.asarray(x0, dtype=float)
+    _split(sampler, x0, pool)  # too few chains are an error before anything is computed
+    pilot = Pilot(density, x0, _pilot_rng(seed), arrive, standardise, progress)
     try:
-        outcome = drive(groups, warmup=warmup, iterations=draws * thin, max_time=max_time)
+        before = _led(pilot, max_time)
+        blocks = _split(sampler, pilot.positions, pool)
+        records = [
+            _Record(block, draws, warmup if save_warmup else 0, thin, len(blocks))
+            for block in blocks
+        ]
+        rngs = [np.random.default_rng(child) for child in _children(seed, len(blocks))]
+        lines = _lines(progress, blocks, warmup, draws * thin)
+        groups = [
+            Group(sampler, pilot.density, block, rng, [*record.collectors, *line], restarts)
+            for block, rng, record, line in zip(blocks, rngs, records, lines, strict=True)
+        ]
+        outcome = before
+        if not (before.interrupted or before.timed_out):
+            left = max_time - before.seconds_warmup
+            outcome = drive(groups, warmup=warmup, iterations=draws * thin, max_time=left)
+            spent = before.seconds_warmup + outcome.seconds_warmup
+            outcome = outcome._replace(seconds_warmup=spent)
     finally:
         if progress is not None:
             progress.close()
-    return _assemble(records, outcome, groups, save_warmup)
+    return _assemble(records, outcome, groups, save_warmup, pilot)
+
+
+def _led(pilot: Pilot, max_time: float) -> Outcome:
+    """Bring the chains to where they set out from, if there is anything to do."""
+    if not pilot.steps:
+        return Outcome(False, False, 0.0, 0.0, 1)
+    return drive([pilot], warmup=pilot.steps, iterations=0, max_time=max_time)
 
 
 def _split(sampler: Sampler, x0: Array, pool: bool) -> list[Array]:
@@ -161,14 +186,21 @@ def _split(sampler: Sampler, x0: Array, pool: bool) -> list[Array]:
     return np.array_split(x0, 1 if pool else len(x0) // least)
 
 
-def _children(seed: int | np.random.SeedSequence, n: int) -> list[np.random.SeedSequence]:
+def _pilot_rng(seed: int | np.random.SeedSequence) -> np.random.Generator:
+    """Randomness of the pilot, beside that of the groups."""
+    return np.random.default_rng(_children(seed, 1, first=_PILOT)[0])
+
+
+def _children(
+    seed: int | np.random.SeedSequence, n: int, first: int = 0
+) -> list[np.random.SeedSequence]:
     """Seeds of n groups. `SeedSequence.spawn` would count them in the caller's object."""
     parent = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
     return [
         np.random.SeedSequence(
             parent.entropy, spawn_key=(*parent.spawn_key, g), pool_size=parent.pool_size
         )
-        for g in range(n)
+        for g in range(first, first + n)
     ]
 
 
@@ -200,7 +232,11 @@ class _Record:
 
 
 def _assemble(
-    records: Sequence[_Record], outcome: Outcome, groups: Sequence[Group], save_warmup: bool
+    records: Sequence[_Record],
+    outcome: Outcome,
+    groups: Sequence[Group],
+    save_warmup: bool,
+    pilot: Pilot,
 ) -> SampleRun:
     """Put the groups' draws together, as many as every group has."""
     x, stats, draws_done = _join([record.draws for record in records])
@@ -217,7 +253,7 @@ def _assemble(
         draws_done=draws_done,
         interrupted=outcome.interrupted,
         timed_out=outcome.timed_out,
-        work_warmup=reduce(Work.plus, (group.work[0] for group in groups)),
+        work_warmup=reduce(Work.plus, (group.work[0] for group in groups), pilot.work),
         work_sampling=reduce(Work.plus, (group.work[1] for group in groups)),
         seconds_warmup=outcome.seconds_warmup,
         seconds_sampling=outcome.seconds_sampling,
@@ -228,6 +264,7 @@ def _assemble(
         groups=len(records),
         positions=np.concatenate([group.positions for group in groups]),
         restarted=tuple(_numbered(groups, records)),
+        density=pilot.density,
     )
 
 

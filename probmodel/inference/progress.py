@@ -100,6 +100,30 @@ class Progress:
         return self._clock
 
 
+class StartLine:
+    """Progress of what comes before the warm-up.
+
+    Parameters
+    ----------
+    progress : shows it
+    chains, steps : how many; it may be done after fewer steps
+    """
+
+    def __init__(self, progress: Progress, chains: int, steps: int) -> None:
+        self._progress, self._chains, self._steps, self._done = progress, chains, steps, 0
+        progress.show([self])
+
+    def advance(self) -> None:
+        """Note one step."""
+        self._done += 1
+        self._progress.refresh(self._progress.clock())
+
+    def text(self, now: float) -> str:
+        """Return the line."""
+        plural = "s" if self._chains > 1 else ""
+        return f"{self._chains} chain{plural}  on the way to the bulk {self._done}/{self._steps}"
+
+
 class GroupLine:
     """Collector of one group's progress; see `Progress.lines`."""
 

@@ -25,6 +25,7 @@ from probmodel.model.declarations import (
 )
 from probmodel.model.dimensions import Dimensions
 from probmodel.model.evaluation import Evaluator
+from probmodel.model.evidence import Evidence
 from probmodel.model.imputation import Imputation, impute
 from probmodel.model.parameters import FreeParameter, elaborate
 from probmodel.model.terms import Term
@@ -50,6 +51,7 @@ class Binding:
     declarations : what was declared, by name
     shapes : of data that were given for their sizes alone
     imputed : observed quantities that have missing elements, by name
+    evidence : what standardises the parameters of hierarchies, by name
     """
 
     name: str
@@ -64,6 +66,7 @@ class Binding:
     declarations: dict[str, Declaration] = field(default_factory=dict)
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     imputed: dict[str, Imputation] = field(default_factory=dict)
+    evidence: Mapping[str, Evidence] = field(default_factory=dict)
 
     @property
     def labels(self) -> dict[str, Array]:
@@ -87,17 +90,19 @@ def bind(
     values: dict[str, Any],
     coords: dict[str, Any],
     redraw: Collection[str] = (),
+    evidence: Mapping[str, Evidence] | None = None,
 ) -> Binding:
     """Bind data to declarations, in declared order.
 
-    The data of the observed quantities named in ``redraw`` give sizes and labels alone.
+    The data of the observed quantities named in ``redraw`` give sizes and labels alone. Parameters
+    that ``evidence`` names are standardised by it.
 
     Raises
     ------
     DataError, ShapeError, ModelError
         At the first declaration that does not work out, naming it and its line.
     """
-    binding = Binding(name, declarations=dict(declarations))
+    binding = Binding(name, declarations=dict(declarations), evidence=evidence or {})
     _check_names(name, declarations, values)
     unnamed = _read_data(binding, declarations, values, coords, redraw)
     for declaration in declarations.values():
@@ -147,6 +152,11 @@ def redrawn(binding: Binding, names: Collection[str] | None = None) -> Binding:
     if names is None:
         names = {name for name, d in declared.items() if isinstance(d, Observed)}
     return bind(binding.name, declared, binding.data, binding.labels, names)
+
+
+def standardised(binding: Binding, evidence: Mapping[str, Evidence]) -> Binding:
+    """Bind a model anew, with parameters standardised by what the data tell of them."""
+    return bind(binding.name, binding.declarations, binding.data, binding.labels, evidence=evidence)
 
 
 def _check_names(
@@ -214,7 +224,8 @@ def _bind_data(binding: Binding, declaration: Data) -> None:
 
 
 def _bind_parameter(binding: Binding, declaration: Parameter) -> None:
-    free = elaborate(declaration, binding.evaluator, binding.dimensions)
+    evidence = binding.evidence.get(str(declaration.name))
+    free = elaborate(declaration, binding.evaluator, binding.dimensions, evidence)
     binding.free.append(free)
     binding.terms += free.terms
     binding.save(declaration, declaration, "param")

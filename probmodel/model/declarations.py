@@ -74,7 +74,7 @@ class Parameter(Declaration):
         shape: Any,
         bounds: dict[str, Any],
         constraint: Constraint | None,
-        noncentered: bool,
+        noncentered: bool | None,
         information: Any,
     ) -> None:
         super().__init__(dims)
@@ -104,7 +104,7 @@ class Parameter(Declaration):
         return frame
 
     def _check_options(self) -> None:
-        if not isinstance(self.noncentered, bool | np.bool_):
+        if not isinstance(self.noncentered, bool | np.bool_ | None):
             raise ModelError(
                 f"param(noncentered=...) takes True or False; got {self.noncentered!r}.",
                 location=self.location,
@@ -227,7 +227,7 @@ def param(
     offset: Any = None,
     multiplier: Any = None,
     constraint: Constraint | None = None,
-    noncentered: bool = False,
+    noncentered: bool | None = None,
     information: Any = None,
 ) -> Any:
     """Declare a parameter.
@@ -242,11 +242,14 @@ def param(
         without normalising it again; write ``Truncated(prior, lower, upper)`` to normalise.
     offset, multiplier : the unconstrained value is ``(value - offset) / multiplier``
     constraint : a constraint object, where the prior's support does not say it all
-    noncentered : sample the standardised value, with the prior's location and scale applied to it
+    noncentered : whether to sample the standardised value, with the prior's location and scale
+        applied to it. None leaves it to `infer`, which standardises hierarchies as prior and data
+        call for; False samples the value itself.
     information : how much the data tell about each element by itself, as the inverse of a variance:
         sample the value standardised by the prior and the data together. 0 is the same as
-        ``noncentered``. For priors that are Normal, one number or one for each element, and AR1
-        and RandomWalk, one for all times; it may depend on data and other parameters.
+        ``noncentered``. For priors with a location and a scale on all real numbers, and MvNormal,
+        one number or one for each element; for AR1 and RandomWalk, one for all times. It may depend
+        on data and other parameters.
 
     Raises
     ------

@@ -55,7 +55,7 @@ def impute(
         )
     name = f"{declaration.name}_missing"
     constraint = _constraint(declaration, data, missing, evaluator)
-    parameter = Parameter(None, None, int(missing.sum()), {}, constraint, False, None)
+    parameter = Parameter(None, None, int(missing.sum()), {}, constraint, None, None)
     parameter.name, parameter.location = name, declaration.location
     dimensions.coords[f"{name}_dim_0"] = positions(declaration, missing, dimensions)
     free = elaborate(parameter, evaluator, dimensions)

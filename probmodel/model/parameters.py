@@ -15,6 +15,7 @@ from probmodel.model.checks import check_distribution, spread
 from probmodel.model.declarations import Parameter
 from probmodel.model.dimensions import Dimensions
 from probmodel.model.evaluation import Evaluator
+from probmodel.model.evidence import Evidence, informed
 from probmodel.model.terms import Term
 
 
@@ -28,6 +29,7 @@ class FreeParameter:
     free : the unconstrained symbol; sampling moves its value
     value : the parameter on the user's scale, as an expression of ``free``
     constraint : the map between the two; `Real` for a non-centred parameter
+    frame : the distribution whose location and scale standardise ``value``, if one does
     bounds : the constraint's bounds as expressions
     shape, free_shape : shapes of ``value`` and ``free``
     terms : its prior and the log-Jacobian of the map
@@ -37,6 +39,7 @@ class FreeParameter:
     free: FreeSymbol
     value: Expression
     constraint: Constraint
+    frame: Distribution | None
     bounds: tuple[Expression, ...]
     shape: tuple[int, ...]
     free_shape: tuple[int, ...]
@@ -49,9 +52,14 @@ class FreeParameter:
 
 
 def elaborate(
-    declaration: Parameter, evaluator: Evaluator, dimensions: Dimensions
+    declaration: Parameter,
+    evaluator: Evaluator,
+    dimensions: Dimensions,
+    evidence: Evidence | None = None,
 ) -> FreeParameter:
     """Choose a parameter's shape and constraint, and write its value and density terms.
+
+    ``evidence`` standardises a parameter whose declaration leaves that open.
 
     Raises
     ------
@@ -62,14 +70,17 @@ def elaborate(
     if declaration.prior is not None:
         shape = check_distribution(declaration, declaration.prior, shape, evaluator)
     shape = shape or ()
-    constraint = choose_constraint(declaration, evaluator)
+    frame = declaration.frame
+    if evidence is not None and declaration.prior is not None:
+        frame = informed(declaration.prior, evidence)
+    constraint = choose_constraint(declaration, evaluator, frame)
     _check_event(declaration, constraint, shape)
     free_shape = constraint.free_shape(shape)
     free = FreeSymbol(f"unconstrained {declaration.name}", free_shape, declaration.location)
     evaluator.define(free, np.zeros(free_shape), random=True)
-    if declaration.frame is not None:
+    if frame is not None:
         _check_information(declaration, shape, evaluator)
-        parts = _standardised(declaration, declaration.frame, constraint, free, shape)
+        parts = _standardised(declaration, frame, constraint, free, shape, evaluator)
     else:
         parts = _constrained(declaration, constraint, free, shape, evaluator)
     value, bounds, terms = parts
@@ -77,7 +88,9 @@ def elaborate(
     evaluator.define(declaration, evaluator.value(value), random=True)
     for term in terms:
         evaluator.shape(term.expression)
-    return FreeParameter(declaration, free, value, constraint, bounds, shape, free_shape, terms)
+    return FreeParameter(
+        declaration, free, value, constraint, frame, bounds, shape, free_shape, terms
+    )
 
 
 def _declared_shape(
@@ -103,29 +116,31 @@ def _standardised(
     constraint: Constraint,
     free: FreeSymbol,
     shape: tuple[int, ...],
+    evaluator: Evaluator,
 ) -> tuple[Expression, tuple[Expression, ...], list[Term]]:
     """Write the value as the location and scale of ``frame`` applied to a standardised one."""
-    name = str(declaration.name)
+    name, prior = str(declaration.name), declaration.prior
     standardised, bounds, terms = _map(declaration, constraint, free)
-    args = [as_expression(arg) for arg in frame.args.values()]
-    if frame.event_ndim == 0:
-        value = as_expression(frame.noncentered(np, standardised, *args))
+    full = spread(frame, shape, evaluator)
+    args = [as_expression(arg) for arg in full.args.values()]
+    if full.event_ndim == 0:
+        value = as_expression(full.noncentered(np, standardised, *args))
     else:
         options = {
-            "function": frame.noncentered,
-            "event_ndims": frame.event_ndims,
-            "primitive": frame.noncentered_primitive,
+            "function": full.noncentered,
+            "event_ndims": full.event_ndims,
+            "primitive": full.noncentered_primitive,
         }
         value = Apply(OPERATIONS["call"], (standardised, *args), options)
-    if declaration.prior is frame or declaration.prior is None:
-        prior = Term.of_distribution(name, "prior", frame.base(), standardised)
-        return value, bounds, [prior, *terms]
+    if prior is None or prior is frame:
+        of_free = Term.of_distribution(name, "prior", frame.base(), standardised)
+        return value, bounds, [of_free, *terms]
     batch = len(shape) - frame.event_ndim
-    log_det = frame.noncentered_log_det(np, shape[batch:], *args)
+    log_det = full.noncentered_log_det(np, shape[batch:], *args)
     if batch:
         log_det = log_det + np.zeros(shape[:batch])  # once for each element
-    prior = Term.of_distribution(name, "prior", declaration.prior, declaration)
-    return value, bounds, [prior, Term(name, "jacobian", as_expression(log_det)), *terms]
+    of_value = Term.of_distribution(name, "prior", spread(prior, shape, evaluator), declaration)
+    return value, bounds, [of_value, Term(name, "jacobian", as_expression(log_det)), *terms]
 
 
 def _check_information(
@@ -136,9 +151,10 @@ def _check_information(
         return
     information = declaration.information
     given = evaluator.value(information)
-    batch = shape[: len(shape) - declaration.prior.event_ndim]
+    series = declaration.prior.takes_evidence == "series"
+    batch = shape[: len(shape) - declaration.prior.event_ndim] if series else shape
     if given.shape not in ((), batch):
-        what = "series" if declaration.prior.event_ndim else "elements"
+        what = "series" if series else "elements"
         each = f", or one for each of its {what}, shape {batch}" if batch else ""
         raise ShapeError(
             f"{declaration.title}: information= has shape {given.shape}; its {shape} values of "
@@ -184,8 +200,12 @@ def _map(
     return value, bounds, [Term(str(declaration.name), "jacobian", log_det)]
 
 
-def choose_constraint(declaration: Parameter, evaluator: Evaluator) -> Constraint:
+def choose_constraint(
+    declaration: Parameter, evaluator: Evaluator, frame: Distribution | None = None
+) -> Constraint:
     """Return the constraint of a parameter: its own, or its prior's support cut by its bounds.
+
+    Where a ``frame`` standardises the parameter, it is that of the standardised value.
 
     Raises
     ------
@@ -193,8 +213,8 @@ def choose_constraint(declaration: Parameter, evaluator: Evaluator) -> Constrain
         If bounds and support contradict each other.
     """
     prior = declaration.prior
-    if declaration.frame is not None:
-        return declaration.frame.base().support()
+    if frame is not None:
+        return frame.base().support()
     support = prior.support() if prior is not None else Real()
     if declaration.constraint is not None:
         return _own_constraint(declaration, declaration.constraint, support)

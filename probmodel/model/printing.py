@@ -17,6 +17,7 @@ from probmodel.model.declarations import (
     Parameter,
     Potential,
 )
+from probmodel.model.evidence import takes_evidence
 
 if TYPE_CHECKING:
     from probmodel.model.model import Model
@@ -44,13 +45,13 @@ def model_text(model: Model) -> str:
                 rows.append((f"    {name} = {to_text(expression, definition=True)}", shape))
         if members:
             rows.append((f"  {title}", ""))
-            rows += [(f"    {_line(d)}", _shape_text(binding, d)) for d in members]
+            rows += [(f"    {_line(d, binding)}", _shape_text(binding, d)) for d in members]
     width = min(72, max(len(left) for left, _ in rows)) + 2
     lines = [f"{left:<{width - 2}}  {right}".rstrip() for left, right in rows]
     return "\n".join([binding.name, *lines])
 
 
-def _line(declaration: Declaration) -> str:
+def _line(declaration: Declaration, binding: Binding) -> str:
     name = str(declaration.name)
     if declaration.dims:
         name += f"[{', '.join(declaration.dims)}]"
@@ -61,6 +62,8 @@ def _line(declaration: Declaration) -> str:
         extra = " (noncentered)" if declaration.noncentered else ""
         if declaration.information is not None:
             extra = f" (information={to_text(declaration.information)})"
+        elif takes_evidence(declaration, binding.evaluator):
+            extra = " (standardised)"
         if declaration.constraint is not None:
             extra += f" ({declaration.constraint.name})"
         return f"{name} ~ {prior}{_bounds_text(declaration.bounds)}{extra}"

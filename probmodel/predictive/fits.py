@@ -189,7 +189,7 @@ class FromFit:
     def _completed(self, forward: Forward, free: FreeParameter, value: Ref, known: Array) -> Ref:
         """Draw the elements that are not known, given those that are."""
         prior = drawable(forward, free)
-        tied = 0 if free.declaration.frame is not None else free.constraint.event_ndim
+        tied = 0 if free.frame is not None else free.constraint.event_ndim
         cut = needs_redraws(free, prior)
         if in_part(known, max(tied, prior.event_ndim)) and (tied or (cut and prior.event_ndim)):
             raise ModelError(

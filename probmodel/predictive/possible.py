@@ -14,7 +14,7 @@ from probmodel.types import Array
 def support_of(free: FreeParameter) -> Constraint:
     """Return the set that values of a parameter lie in, on the scale of the model."""
     prior = free.declaration.prior
-    if free.declaration.frame is not None and prior is not None:
+    if free.frame is not None and prior is not None:
         return prior.support()
     return free.constraint
 

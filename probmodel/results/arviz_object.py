@@ -58,7 +58,9 @@ def arviz_object(
         groups["posterior"] = _variables(posterior, draws, common)
         groups["sample_stats"] = _statistics(run.stats, common)
     if run.draws_done and unconstrained:
-        arrays = {"x": (("coordinate",), run.x)}
+        # On the scale of the model as declared: another may have been sampled.
+        as_declared = getattr(posterior, "as_declared", np.asarray)
+        arrays = {"x": (("coordinate",), as_declared(run.x))}
         groups["unconstrained_posterior"] = draws_group(
             arrays, {"coordinate": np.asarray(posterior.coordinate_names)}, common
         )

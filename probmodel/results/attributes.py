@@ -37,6 +37,7 @@ class Request:
     pool : whether all chains taught one adaptation
     max_time : seconds after which the run was to end
     restarts : whether chains that are lost in the warm-up were to begin again
+    standardise : whether hierarchies were to be standardised
     """
 
     model: str
@@ -48,6 +49,7 @@ class Request:
     pool: bool
     max_time: float = math.inf
     restarts: bool = True
+    standardise: bool = True
 
 
 def run_attributes(
@@ -74,6 +76,8 @@ def run_attributes(
         "max_time": float(request.max_time),
         "restarts": int(request.restarts),
         "restarted": json.dumps([restart._asdict() for restart in run.restarted]),
+        "standardise": int(request.standardise),
+        "standardised": json.dumps(_centring(run)),
         "groups": int(run.groups),
         "draws_done": int(run.draws_done),
         "warmup_done": int(run.warmup_done),
@@ -89,6 +93,24 @@ def run_attributes(
         **_versions(),
         "warnings": findings_json(findings),
     }
+
+
+def _centring(run: SampleRun) -> dict[str, dict[str, float]]:
+    """Return how centred the elements of standardised parameters are, where the chains ended."""
+    centring = getattr(run.density, "centring", None)
+    if centring is None:
+        return {}
+    with np.errstate(all="ignore"):
+        shares = {name: np.median(value, axis=0) for name, value in centring(run.positions).items()}
+    return {
+        name: {"least": _short(share.min()), "median": _short(np.median(share)),
+               "most": _short(share.max())}
+        for name, share in shares.items()
+    }  # fmt: skip
+
+
+def _short(number: Any) -> float:
+    return float(f"{number:.3g}")
 
 
 def findings_json(findings: Sequence[Finding]) -> str:

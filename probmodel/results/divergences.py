@@ -109,9 +109,8 @@ def _advice(sampler: Sampler) -> str:
     else:
         first = f"Shorter steps will hardly help (target_accept was {target:g})"
     return (
-        f"{first}; write the parameters of groups non-centred (noncentered=True), or if they are "
-        "with information=; "
-        "or give scales that the data say little about a stronger prior."
+        f"{first}; leave out noncentered=, so that the parameters of groups are standardised as "
+        "prior and data call for; or give scales that the data say little about a stronger prior."
     )
 
 

@@ -53,12 +53,12 @@ class Drawn(NamedTuple):
 
 def drawn_from(
     run: SampleRun,
-    posterior: LogDensity,
     names: tuple[str, ...],
     sampler: Sampler,
     request: Request,
 ) -> Drawn:
     """Compute the variables and diagnose them."""
+    posterior = run.density
     kept, warmup = kept_draws(posterior, run.x, names), Kept({}, [], False)
     if run.warmup_x is not None:
         warmup = kept_draws(posterior, run.warmup_x, names)

@@ -129,8 +129,8 @@ def check_energy(run: SampleRun) -> list[Finding]:
     more = f" and {len(low) - MOST_NAMED} more" if len(low) > MOST_NAMED else ""
     message = (
         f"E-BFMI below {_LEAST_BFMI} ({what}{more}): the energy changes too slowly from draw to "
-        "draw, and the tails of the posterior may be missed. Write the parameters of groups "
-        "non-centred (noncentered=True), or if they are with information=, give heavy tails a "
+        "draw, and the tails of the posterior may be missed. Leave out "
+        "noncentered=, so that the parameters of groups are standardised, give heavy tails a "
         "stronger prior, or raise draws."
     )
     return [Finding("energy", message)]

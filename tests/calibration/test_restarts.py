@@ -9,7 +9,9 @@ from probmodel.inference import groups, restarts
 from probmodel.inference.driver import Group
 from probmodel.inference.restarts import taken
 
-SIZES = {"draws": 200, "warmup": 300, "chains": 8, "thin_to": 49, "seed": 1}
+SIZES = {
+    "draws": 200, "warmup": 300, "chains": 8, "thin_to": 49, "seed": 1, "inits": 2.0,
+}  # fmt: skip
 
 
 class Series(Model):

@@ -433,10 +433,11 @@ def ranks_of_prior_draws(simulations):
         }
         drawn = SimpleNamespace(
             draws=named_draws(density, x, ("mu",)),
+            posterior=density,
             run=SimpleNamespace(x=x, groups=1),
             sampler=SimpleNamespace(coupling="pooled_warmup"),
         )
-        found = rank(drawn, density, truth, 99, rng).ranks
+        found = rank(drawn, truth, 99, rng).ranks
         for name, values in ranks.items():
             values.append(int(found[name]))
     return np.array(list(ranks.values()))

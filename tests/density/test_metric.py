@@ -461,7 +461,9 @@ def verdict(text):
     bends = []
     for _ in range(10):
         x, direction = rng.standard_normal((2, density.dim))
-        low, mid, high = (density.values_at(x + t * direction, [made])[0] for t in (-1, 0, 1))
+        low, mid, high = (
+            density.values_at((x + t * direction)[None], [made])[0] for t in (-1, 0, 1)
+        )
         bends.append(np.abs(high - 2 * mid + low).max())
     return Structure(Lowering.of(binding), binding.evaluator).is_affine(made), max(bends)
 

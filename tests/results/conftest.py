@@ -110,6 +110,7 @@ def make_run():
             "params": (None,),
             "groups": 1,
             "restarted": (),
+            "density": None,
             "positions": np.zeros((4, 3)),
         }
         return SimpleNamespace(**{**fields, **changes})

@@ -1,0 +1,200 @@
+"""Chains climb from random starts to the bulk of a posterior, each by itself.
+
+    x       positions                                                       (chains, dim)
+    f, g    minus the log density, and its gradient                         (chains,), (chains, dim)
+    p       direction of descent of f, from the last changes of x and g     (chains, dim)
+    t       step along p, found by bisection between a and b                (chains,)
+
+A limited-memory quasi-Newton method (Nocedal and Wright, 2006, Numerical Optimization, algorithms
+7.4 and 7.5), all chains side by side: one call of the density evaluates one trial point of each.
+(SciPy's L-BFGS-B takes one point a call.) Steps meet the weak Wolfe conditions, so that they grow
+where the density rises by many orders, and far starts take some tens of evaluations.
+
+Chains are to arrive at the bulk, not at the mode, which may be far from it, or infinitely high. A
+normal draw has ``g' H^-1 g = dim`` on average, H being the Hessian. A chain has arrived after two
+steps in a row that gained less than `depth` times dim, and of which no more was to be expected.
+From there it goes to a draw from the normal distribution with the inverse Hessian that its last
+steps tell of as covariance (as in Zhang, Carpenter, Gelman and Vehtari, 2022, Pathfinder, Journal
+of Machine Learning Research 23, 306), or to a nearer place if the density there is too low.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from probmodel.types import Array, LogDensity
+
+MEMORY = 6  # changes of x and g that are kept
+DECREASE = 1e-4  # share of what the slope promises that a step has to gain
+SLOPE = 0.9  # share of the slope that may be left
+GROWTH = 2.5  # of a step that the slope says is too short
+LONGEST = 1e3  # of such steps
+FIRST = 1.0  # length of the first step in any coordinate, at most
+NARROW = 1e-3  # of a search, relative to the step
+SHORTEST = 1e-14  # step, in units of the first one
+IN_A_ROW = 2  # small steps
+HALVINGS = 5  # tries to leave the place of arrival
+DEVIATIONS = 3.0  # of the log density of a normal draw, that it may be lower than the average
+
+
+class _Memory:
+    """Changes of positions and gradients, from which directions are made."""
+
+    def __init__(self, g: Array) -> None:
+        chains, dim = g.shape
+        self._s, self._y = np.zeros((2, MEMORY, chains, dim))
+        self._rho = np.zeros((MEMORY, chains))
+        largest = np.abs(g).max(axis=1)
+        self._gamma = np.minimum(1.0, FIRST / largest)
+
+    def direction(self, g: Array) -> Array:
+        """Return minus the inverse Hessian times the gradient (algorithm 7.4)."""
+        q, alpha = g.copy(), np.zeros_like(self._rho)
+        for i in reversed(range(MEMORY)):
+            alpha[i] = self._rho[i] * np.vecdot(self._s[i], q)
+            q -= alpha[i][:, None] * self._y[i]
+        q *= self._gamma[:, None]
+        for i in range(MEMORY):
+            beta = self._rho[i] * np.vecdot(self._y[i], q)
+            q += (alpha[i] - beta)[:, None] * self._s[i]
+        return -q
+
+    def learn(self, s: Array, y: Array, rows: Array) -> None:
+        """Take in the changes of some chains, where the curvature along them is positive."""
+        products, squares = np.vecdot(s, y), np.vecdot(y, y)
+        rows = rows & (products > 1e-10 * np.sqrt(np.vecdot(s, s) * squares)) & (squares > 0.0)
+        for kept, new in ((self._s, s), (self._y, y)):
+            kept[:-1, rows], kept[-1, rows] = kept[1:, rows], new[rows]
+        self._rho[:-1, rows] = self._rho[1:, rows]
+        self._rho[-1, rows] = 1.0 / products[rows]
+        self._gamma[rows] = products[rows] / squares[rows]
+
+    def noise(self, rng: np.random.Generator) -> Array:
+        """Draw from the normal distribution whose covariance is the inverse Hessian."""
+        chains = self._s.shape[1:]
+        w = np.sqrt(self._gamma)[:, None] * rng.standard_normal(chains)
+        for s, y, rho in zip(self._s, self._y, self._rho, strict=True):
+            along = np.sqrt(rho) * rng.standard_normal(len(rho)) - rho * np.vecdot(y, w)
+            w += along[:, None] * s
+        return w
+
+
+class Climbers:
+    """Chains, each with the line it searches.
+
+    Parameters
+    ----------
+    x : (chains, dim), where they start
+    logp, grad : log densities and gradients there
+    depth : what a small step gains, in units of the dimension
+
+    Attributes
+    ----------
+    x : (chains, dim), where they are
+    """
+
+    @np.errstate(all="ignore")
+    def __init__(self, x: Array, logp: Array, grad: Array, depth: float) -> None:
+        self.x, self._f, self._g = x.copy(), -logp, -grad
+        self._memory, self._little = _Memory(self._g), depth * x.shape[1]
+        self._p, self._slope = np.zeros_like(self.x), np.zeros_like(self._f)
+        self._t, self._a, self._b = np.zeros((3, len(x)))
+        self._small, self._arrived = np.zeros(len(x), dtype=int), ~np.isfinite(logp)
+        self._set_out(~self._arrived)
+
+    @property
+    def somewhere(self) -> Array:
+        """Those whose log density is finite: (chains,)."""
+        return np.isfinite(self._f)
+
+    @property
+    def climbing(self) -> Array:
+        """Those that have not arrived: (chains,)."""
+        return ~self._arrived
+
+    @np.errstate(all="ignore")
+    def step(self, density: LogDensity) -> None:
+        """Evaluate a trial point of each that is climbing, and go there if it is good enough."""
+        rows, y = self.climbing, self.x.copy()
+        y[rows] += self._t[rows, None] * self._p[rows]
+        logp, grad = np.full_like(self._f, -np.inf), np.zeros_like(y)
+        logp[rows], grad[rows] = density(y[rows])
+        self._search(y, logp, grad)
+
+    @np.errstate(all="ignore")
+    def spread(self, density: LogDensity, noise: Array, rows: Array) -> Array:
+        """Add noise where the density allows it; returns in which of ``rows`` it does."""
+        y = self.x[rows] + noise[rows]
+        logp, dim = density(y).logp, self.x.shape[1]
+        drop = -self._f[rows] - logp
+        fine = np.isfinite(logp) & (drop < 0.5 * dim + DEVIATIONS * np.sqrt(0.5 * dim))
+        self.x[rows[fine]] = y[fine]
+        return np.asarray(fine)
+
+    def noise(self, rng: np.random.Generator) -> Array:
+        """Draw how far from the mode a chain may be: (chains, dim)."""
+        return self._memory.noise(rng)
+
+    def _search(self, y: Array, logp: Array, grad: Array) -> None:
+        """Take in the density at the trial points, and move where it is good enough."""
+        t, a, b = self._t, self._a, self._b
+        enough = np.isfinite(logp) & (-logp <= self._f + DECREASE * t * self._slope)
+        enough &= ~self._arrived
+        flat = -np.vecdot(grad, self._p) >= SLOPE * self._slope
+        done = enough & (flat | (t > LONGEST) | (b - a < NARROW * a))
+        a[enough & ~done] = t[enough & ~done]
+        b[~enough] = t[~enough]
+        between = a + (b - a) * np.where(a == 0.0, 0.25, 0.5)
+        self._t = np.where(np.isfinite(b), between, GROWTH * t)
+        self._move(done, y, logp, grad)
+        self._arrived |= self._t < SHORTEST
+
+    def _move(self, rows: Array, y: Array, logp: Array, grad: Array) -> None:
+        """Let some chains go to their trial points, and choose new directions."""
+        if not rows.any():
+            return
+        gained = self._f[rows] + logp[rows]
+        self._memory.learn(y - self.x, -grad - self._g, rows)
+        self.x[rows], self._f[rows], self._g[rows] = y[rows], -logp[rows], -grad[rows]
+        self._set_out(rows)
+        little = (gained < self._little) & (-0.5 * self._slope[rows] < self._little)
+        self._small[rows] = np.where(little, self._small[rows] + 1, 0)
+        self._arrived |= self._small >= IN_A_ROW
+
+    def _set_out(self, rows: Array) -> None:
+        """Begin a search along a new direction."""
+        self._p[rows] = self._memory.direction(self._g)[rows]
+        self._slope[rows] = np.vecdot(self._g, self._p)[rows]
+        self._t[rows], self._a[rows], self._b[rows] = 1.0, 0.0, np.inf
+        self._arrived |= rows & ~(self._slope < 0.0)
+
+
+def climb(
+    density: LogDensity, x: Array, rng: np.random.Generator, most: int, depth: float
+) -> Iterator[Array]:
+    """Climb, evaluation by evaluation of all chains; yields where they are.
+
+    Parameters
+    ----------
+    density : the target
+    x : (chains, dim); a chain stays where the log density is not finite
+    rng : of the draws around where they arrive
+    most : evaluations of each chain, at most
+    depth : what a small step gains, in units of the dimension
+    """
+    chains = Climbers(x, *density(x), depth)
+    yield chains.x
+    for _ in range(most - 1 - HALVINGS):
+        if not chains.climbing.any():
+            break
+        chains.step(density)
+        yield chains.x
+    noise, rows = chains.noise(rng), np.flatnonzero(chains.somewhere)
+    for _ in range(HALVINGS):
+        if not len(rows):
+            return
+        rows = rows[~chains.spread(density, noise, rows)]
+        noise *= 0.5
+        yield chains.x

@@ -1,0 +1,229 @@
+"""What a model tells of the parameters of its hierarchies, measured where chains have been.
+
+    theta_i      an element of a parameter whose prior depends on other parameters
+    l            log density of the model without the prior of theta, and without the Jacobian
+    J_i, m_i     information and value of the normal observation that stands for l
+
+Seen from one element, ``l`` is about ``-J (theta - m)^2 / 2``: J is minus its second derivative,
+and ``m = theta + l' / J``. For a normal likelihood with known scale that is exact, and theta,
+standardised by its conditional distribution given that observation, is independent of the
+parameters of its prior: where the data say much it is centred, where they say little non-centred,
+and in between it is what suits (Papaspiliopoulos, Roberts and Skold, 2007, Statistical Science 22,
+59-73). Second derivatives come from differences of the gradient along random signs of all elements
+at once, whose products with the signs have the diagonal as their mean (Bekas, Kokiopoulou and Saad,
+2007, Applied Numerical Mathematics 57, 1214-1229).
+
+Each parameter is measured on its own scale, with the others where they are on the scale that is
+sampled. So in a hierarchy of several levels, once those below are standardised, what is measured is
+what the data tell of a level with those below integrated out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+
+import numpy as np
+
+from probmodel.density.lowering import Lowering
+from probmodel.density.posterior import ModelDensity
+from probmodel.density.program import Program
+from probmodel.expressions import as_expression
+from probmodel.model.evidence import Evidence, takes_evidence
+from probmodel.model.parameters import FreeParameter
+from probmodel.types import Array, LogDensity
+
+STEP = 1e-3  # of differences, in standard deviations of the points
+SIGNS = 8  # that a variance is averaged over
+
+Part = tuple[FreeParameter, slice]  # a parameter and its columns
+
+
+def hierarchies(density: ModelDensity) -> list[Part]:
+    """Parameters that are to be standardised; those above come before those below."""
+    evaluator = density._binding.evaluator
+    return [
+        (free, cut)
+        for free, cut in density._blocks
+        if free.name in density._binding.declarations  # imputed elements are not
+        and takes_evidence(free.declaration, evaluator)
+    ]
+
+
+def measured(
+    density: ModelDensity,
+    points: Array,
+    rng: np.random.Generator,
+    count: Callable[[LogDensity], LogDensity],
+) -> dict[str, Evidence]:
+    """Measure what a model tells of the parameters of its hierarchies.
+
+    Parameters
+    ----------
+    density : as it is sampled now
+    points : (times, chains, dim), where chains have been
+    rng : of the signs
+    count : returns a density that counts its evaluations
+    """
+    rows, known, found = points.reshape(-1, points.shape[-1]), density._binding.evidence, {}
+    for index, (free, cut) in enumerate(hierarchies(density)):
+        own, x = density, rows
+        if free.name in known:
+            others = {name: evidence for name, evidence in known.items() if name != free.name}
+            own = ModelDensity(density.model, others)
+            x = translated(rows, density, own)
+        part = hierarchies(own)[index][0], cut
+        found[free.name] = _robust(free, *_seen(own, count(own), part, x, rng), points.shape[:2])
+    return found
+
+
+def _seen(
+    density: ModelDensity, evaluate: LogDensity, part: Part, x: Array, rng: np.random.Generator
+) -> tuple[Array, Array, Array]:
+    """Return theta, the slope of l and minus its second derivative: (rows, elements) each."""
+    free, cut = part
+    prior = _prior(density, free)
+    index = next(i for i, (other, _) in enumerate(density._blocks) if other is free)
+
+    def slope(shift: Array | float) -> Array:
+        there = x.copy()
+        there[:, cut] += shift
+        whole = evaluate(there)
+        own = np.asarray(prior.sum_and_gradient(*density._inputs(there))[1][index])
+        rest = whole.grad[:, cut] - own.reshape(len(x), -1)
+        return np.where(np.isfinite(whole.logp)[:, None], rest, np.nan)
+
+    with np.errstate(all="ignore"):
+        spread = np.std(x[:, cut], axis=0)
+        step = STEP * np.where((spread > 0.0) & np.isfinite(spread), spread, 1.0)
+        signs = rng.choice([-1.0, 1.0], size=(len(x), len(step)))
+        curvature = (slope(-step * signs) - slope(step * signs)) * signs / (2.0 * step)
+        return x[:, cut], slope(0.0), curvature
+
+
+def _prior(density: ModelDensity, free: FreeParameter) -> Program:
+    """Compile the prior of one parameter."""
+    lowering = Lowering.of(density._binding)
+    return lowering.finish([lowering.term(term) for term in free.terms])
+
+
+def _robust(
+    free: FreeParameter, theta: Array, slope: Array, curvature: Array, times: tuple[int, int]
+) -> Evidence:
+    """Average over the times of each chain, and take the median over chains."""
+    shape = (*times, theta.shape[1])
+    theta, slope, curvature = (part.reshape(shape) for part in (theta, slope, curvature))
+    fine = np.isfinite(theta + slope + curvature).all(axis=2)
+    chains = [
+        (theta[ok, c].mean(0), slope[ok, c].mean(0), curvature[ok, c].mean(0))
+        for c, ok in enumerate(fine.T)
+        if ok.any()
+    ]
+    if not chains:
+        return Evidence(np.zeros(()), np.zeros(()))
+    theta, slope, curvature = (np.stack(part) for part in zip(*chains, strict=True))
+    information = np.maximum(np.median(curvature, axis=0), 0.0).reshape(free.shape)
+    with np.errstate(all="ignore"):
+        value = np.median(theta + slope / information.reshape(-1), axis=0).reshape(free.shape)
+        if _is_series(free):
+            told = np.where(information > 0.0, information * value, 0.0)
+            value = np.sum(told, axis=-1) / np.sum(information, axis=-1)
+            information = np.mean(information, axis=-1)
+    known = np.isfinite(value)
+    return Evidence(np.where(known, information, 0.0), np.where(known, value, 0.0))
+
+
+def _is_series(free: FreeParameter) -> bool:
+    prior = free.declaration.prior
+    return prior is not None and prior.takes_evidence == "series"
+
+
+# -- from one scale to another --------------------------------------------------------------------
+
+
+def translated(x: Array, origin: ModelDensity, target: ModelDensity) -> Array:
+    """Return the points of one density on the scale that another one of the same model samples."""
+    moved = x.copy()
+    for free, cut in hierarchies(origin):
+        moved[:, cut] = _values(origin, free, x)
+    for part in hierarchies(target):
+        if part[0].frame is not None:
+            with np.errstate(all="ignore"):
+                moved[:, part[1]] = _standardised(target, part, moved)
+    return moved
+
+
+def centring(density: ModelDensity, x: Array) -> dict[str, Array]:
+    """Return the share of the data in the precision of each element: (n, *shape) by parameter."""
+    shares = {}
+    for free, cut in hierarchies(density):
+        evidence = density._binding.evidence.get(free.name)
+        if evidence is not None:
+            variance = _variance(density, (free, cut), x).reshape(-1, *free.shape)
+            if _is_series(free):
+                variance = np.mean(variance, axis=-1)
+            shares[free.name] = evidence.information * variance
+    return shares
+
+
+def _variance(density: ModelDensity, part: Part, x: Array) -> Array:
+    """Return the variance of each element on the standardised scale: (rows, elements).
+
+    That of a series is averaged over random signs, as its map has as many columns as there are
+    times.
+    """
+    free, cut = part
+    if not _is_series(free):
+        return np.asarray(np.sum(np.square(_affine(density, part, x)[1]), axis=0))
+    rng, there, total = np.random.default_rng(0), x.copy(), 0.0
+    there[:, cut] = 0.0
+    location = _values(density, free, there)
+    for _ in range(SIGNS):
+        there[:, cut] = rng.choice([-1.0, 1.0], size=location.shape)
+        total = total + np.square(_values(density, free, there) - location) / SIGNS
+    return np.asarray(total)
+
+
+def _standardised(density: ModelDensity, part: Part, x: Array) -> Array:
+    """Return the free values of a parameter whose values are in ``x``."""
+    free, cut = part
+    assert free.frame is not None
+    if _is_series(free):
+        args = [as_expression(arg) for arg in free.frame.args.values()]
+        values = x[:, cut].reshape(-1, *free.shape)
+        rows = zip(values, *density.values_at(x, args), strict=True)
+        return np.stack([free.frame.standardise(*row).reshape(-1) for row in rows])
+    location, columns = _affine(density, part, x)
+    residual = x[:, cut] - location
+    if len(columns) == 1:
+        return np.asarray(residual / columns[0])
+    # (event, rows, elements) to one matrix for each vector of the batch
+    size = len(columns)
+    matrices = columns.reshape(size, -1, size).transpose(1, 2, 0)
+    fine = np.isfinite(matrices).all(axis=(1, 2)) & (np.abs(np.linalg.det(matrices)) > 0.0)
+    z = np.full((len(matrices), size), np.nan)
+    z[fine] = np.linalg.solve(matrices[fine], residual.reshape(-1, size, 1)[fine])[..., 0]
+    return z.reshape(residual.shape)
+
+
+def _affine(density: ModelDensity, part: Part, x: Array) -> tuple[Array, Array]:
+    """Return the map from free values to values: (rows, elements), (event, rows, elements).
+
+    Vectors of a batch are mapped by themselves. The other columns of ``x`` say where.
+    """
+    free, cut = part
+    assert free.frame is not None
+    size = prod(free.shape[len(free.shape) - free.frame.event_ndim :])
+    there = x.copy()
+    there[:, cut] = 0.0
+    location = _values(density, free, there)
+    columns = np.empty((size, *location.shape))
+    for j in range(size):
+        there[:, cut] = np.tile(np.eye(size)[j], location.shape[1] // size)
+        columns[j] = _values(density, free, there) - location
+    return location, columns
+
+
+def _values(density: ModelDensity, free: FreeParameter, x: Array) -> Array:
+    """Return the values of a parameter: (rows, elements)."""
+    return density.constrain(x, (free.name,))[free.name].reshape(len(x), -1)

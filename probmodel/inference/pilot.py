@@ -1,0 +1,160 @@
+"""What happens before the warm-up: chains arrive, and hierarchies are standardised.
+
+1. All chains climb from where they start towards the bulk, see `adaptation.ascent`.
+2. Where parameters have priors that depend on other parameters, what the data tell of each element
+   is measured at these places, and the parameters are standardised by it, see `density.evidence`.
+   On that scale chains climb again.
+3. They take Langevin steps, with what is measured anew after each `ROUNDS`. The last measurement
+   is the scale that is sampled.
+
+Nothing that is learned here is kept but the places and the scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from typing import Any
+
+import numpy as np
+
+from probmodel.adaptation.ascent import climb
+from probmodel.inference.counting import CountingDensity, Work, counting
+from probmodel.inference.driver import Group
+from probmodel.inference.progress import Progress, StartLine
+from probmodel.samplers.base import Info
+from probmodel.samplers.fisher_mala import FisherMALA
+from probmodel.types import Array, LogDensity, StandardisingDensity
+
+MOST = 60  # evaluations of each chain in a climb
+ROUGH, CLOSE = 0.1, 0.02  # gain of a small step, in units of the dimension
+ROUNDS = (40, 40)  # Langevin steps
+TIMES = 5  # at which what the data tell is measured, in the last third of a round
+
+
+class Pilot:
+    """Chains on their way from their starting points to the warm-up.
+
+    It is driven as a `Group` is: `start`, then `warm_up` so many times as `steps` says.
+
+    Parameters
+    ----------
+    density : the target, as it was declared
+    x0 : (chains, dim), starting points
+    rng : all randomness
+    arrive : whether chains climb
+    standardise : whether hierarchies are standardised
+    progress : shows a line
+
+    Attributes
+    ----------
+    density : the target on the scale that is to be sampled
+    positions : (chains, dim), where the chains are on that scale
+    """
+
+    def __init__(
+        self,
+        density: LogDensity,
+        x0: Array,
+        rng: np.random.Generator,
+        arrive: bool = True,
+        standardise: bool = True,
+        progress: Progress | None = None,
+    ) -> None:
+        self.density, self.positions = density, x0
+        self._rng, self._arrive = rng, arrive
+        takes = isinstance(density, StandardisingDensity) and density.hierarchical
+        self._standardise = standardise and takes
+        self._counted: list[CountingDensity] = []
+        self._plan_left: Iterator[None] = iter(())
+        self._progress = progress
+        self._line: StartLine | None = None
+
+    @property
+    def steps(self) -> int:
+        """Evaluations of each chain, at most."""
+        climbs = MOST * self._arrive * (1 + self._standardise)
+        return climbs + (sum(ROUNDS) + 1) * self._standardise
+
+    @property
+    def work(self) -> Work:
+        """Evaluations so far."""
+        total = Work()
+        for counted in self._counted:
+            total = total.plus(counted.work)
+        return total
+
+    def evaluate_once(self) -> None:
+        """Evaluate one starting point, to see how long that takes; it is not counted."""
+        self.density(self.positions[:1])
+
+    def start(self) -> None:
+        """Set out."""
+        self._plan_left = self._plan()
+        if self._progress is not None:
+            self._line = StartLine(self._progress, len(self.positions), self.steps)
+
+    def warm_up(self, i: int, n_warmup: int) -> None:
+        """Evaluate all chains once more, if there is anything left to do."""
+        next(self._plan_left, None)
+        if self._line is not None:
+            self._line.advance()
+
+    def freeze(self, n_warmup: int, iterations: int) -> None:
+        """Do nothing: there is no sampling."""
+
+    def draw(self, i: int) -> None:
+        """Do nothing: there is no sampling."""
+
+    def _plan(self) -> Generator[None, None, None]:
+        """Go on by one evaluation of all chains at a time."""
+        if self._arrive:
+            yield from self._climb(CLOSE if self._standardise else ROUGH)
+        if not self._standardise:
+            return
+        self._measure(self.positions[None])
+        if self._arrive:
+            yield from self._climb(CLOSE)
+        for n in ROUNDS:
+            visited = yield from self._langevin(n)
+            self._measure(visited[-n // 3 :: max(1, n // (3 * TIMES))])
+
+    def _climb(self, depth: float) -> Generator[None, None, None]:
+        for x in climb(self._count(self.density), self.positions, self._rng, MOST, depth):
+            self.positions = x.copy()
+            yield
+
+    def _langevin(self, n: int) -> Generator[None, None, Array]:
+        """Take Langevin steps; returns where the chains have been, (n, chains, dim)."""
+        visited = _Visited()
+        group = Group(FisherMALA(), self._count(self.density), self.positions, self._rng, [visited])
+        group.start()
+        for i in range(n):
+            group.warm_up(i, n)
+            self.positions = group.positions
+            yield
+        return np.stack(visited.x)
+
+    def _measure(self, visited: Array) -> None:
+        """Standardise by what the data tell at some places, (times, chains, dim)."""
+        origin: Any = self.density
+        target = origin.standardised(visited, self._rng, self._count)
+        x = target.translated(self.positions, origin)
+        fine = np.isfinite(self._count(target)(x).logp)
+        if fine.any():  # where a scale has vanished there is nothing to standardise by
+            rows = np.where(fine, np.arange(len(x)), self._rng.choice(np.flatnonzero(fine), len(x)))
+            self.density, self.positions = target, x[rows]
+
+    def _count(self, density: LogDensity) -> CountingDensity:
+        self._counted.append(counting(density))
+        return self._counted[-1]
+
+
+class _Visited:
+    """Collects where chains have been."""
+
+    def __init__(self) -> None:
+        self.x: list[Array] = []
+
+    def record(self, phase: Any, i: int, state: Any, info: Info, params: Any) -> None:
+        """Take an iteration."""
+        self.x.append(state.x)
