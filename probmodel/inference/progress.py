@@ -14,7 +14,7 @@ from probmodel.samplers.base import Info
 
 INTERVAL = 0.2  # seconds between refreshes
 MOST_LINES = 8
-_SMOOTHING = 0.98  # of the acceptance rate that is shown
+_SMOOTHING = 0.98  # of the acceptance, steps and pace that are shown
 
 
 class Line(Protocol):
@@ -26,9 +26,10 @@ class Line(Protocol):
 
 
 class Progress:
-    """Shows how far each group is, its acceptance, its step size, its speed and the time left.
+    """Shows how far each group is, its acceptance, steps, step size, speed and the time left.
 
-    Divergences while sampling are counted in the line from the first one on.
+    The time left is that of the iterations left, at the pace of the last ones. Divergences while
+    sampling are counted in the line from the first one on.
 
     Parameters
     ----------
@@ -141,29 +142,36 @@ class GroupLine:
         self._warmup, self._iterations, self._begin = warmup, iterations, begin
         self._phase: Phase = "warmup"
         self._done = self._gradients = self._divergences = 0
-        self._acceptance = self._step_size = np.nan
+        self._acceptance = self._step_size = self._steps = self._pace = np.nan
+        self._last, self._in_phase = begin, 0
 
     def record(self, phase: Phase, i: int, state: Any, info: Info, params: Any) -> None:
         """Note one iteration."""
-        mean = float(np.mean(info.accept_prob))
-        fresh = phase != self._phase or np.isnan(self._acceptance)
-        self._acceptance = (
-            mean if fresh else _SMOOTHING * self._acceptance + (1.0 - _SMOOTHING) * mean
-        )
-        self._phase = phase
+        now = self._progress.clock()
+        self._in_phase = self._in_phase + 1 if phase == self._phase else 1
+        self._acceptance = self._smooth(self._acceptance, float(np.mean(info.accept_prob)))
+        self._pace = self._smooth(self._pace, now - self._last)
+        if "n_steps" in info.stats:
+            self._steps = self._smooth(self._steps, float(np.mean(info.stats["n_steps"])))
+        self._phase, self._last = phase, now
         self._done = i + 1 + (self._warmup if phase == "draw" else 0)
         self._gradients += int(np.sum(info.n_grad))
         if phase == "draw" and "n_steps" in info.stats:
             self._divergences += int(np.count_nonzero(info.diverging))
         step_size = info.stats.get("step_size", getattr(params, "step_size", np.nan))
         self._step_size = float(np.mean(step_size))
-        self._progress.refresh(self._progress.clock())
+        self._progress.refresh(now)
+
+    def _smooth(self, mean: float, new: float) -> float:
+        """Mean of the iterations of a phase, in which the last ones weigh more."""
+        weight = max(1.0 - _SMOOTHING, 1.0 / self._in_phase)
+        return new if self._in_phase == 1 else mean + weight * (new - mean)
 
     def text(self, now: float) -> str:
         """Return the line."""
         total = self._warmup + self._iterations
         elapsed = max(now - self._begin, 1e-9)
-        left = elapsed / self._done * (total - self._done) if self._done else np.nan
+        left = self._pace * (total - self._done)
         phase = "warm-up " if self._phase == "warmup" else "sampling"
         plural = "s" if self._chains > 1 else ""
         parts = [
@@ -172,8 +180,10 @@ class GroupLine:
         ]
         if not np.isnan(self._acceptance):
             parts.append(f"accept {self._acceptance:.2f}")
+        if not np.isnan(self._steps):
+            parts.append(f"{self._steps:.3g} step{'' if self._steps == 1.0 else 's'} an iteration")
         if not np.isnan(self._step_size):
-            parts.append(f"step {self._step_size:.3g}")
+            parts.append(f"step size {self._step_size:.3g}")
         if self._divergences:
             parts.append(f"{self._divergences} divergence{'s' if self._divergences > 1 else ''}")
         if self._gradients:

@@ -54,7 +54,7 @@ def test_line_says_where_the_run_is(counting, flat):
     assert shown[0].startswith("3 chains  warm-up ")
     assert "1/30" in shown[0]
     assert "accept 0.50" in shown[0]
-    assert "step 0" in shown[0]
+    assert "step size 0" in shown[0]
     assert re.search(r"\d gradients/s", shown[0])
     assert shown[-1].startswith("3 chains  sampling 30/30 (100 %)")
     assert "0 s left" in shown[-1]
@@ -90,6 +90,40 @@ def test_time_left_is_extrapolated(counting, flat):
     go(counting, flat, Progress(stream, Clock(60.0)), warmup=0, draws=100)
     left = [re.search(r"(\S+) left", line)[1] for line in lines(stream)[:3]]
     assert left == ["1:39:00", "1:38:00", "1:37:00"]
+
+
+def test_time_left_is_that_of_the_present_pace(counting, flat):
+    clock = Clock()
+
+    class Slowing(type(counting())):
+        def step(self, rng, density, state, params):
+            clock.now += 1.0 if self.iteration < 500 else 3.0
+            self.iteration += 1
+            return super().step(rng, density, state, params)
+
+    stream, sampler = Terminal(), Slowing()
+    object.__setattr__(sampler, "iteration", 0)
+    sample(
+        sampler, flat, np.zeros((2, 2)), 1, draws=800, warmup=0, progress=Progress(stream, clock)
+    )
+    left = [re.search(r"(\S+) left", line)[1] for line in lines(stream)]
+    assert left[399] == "6:40"  # 400 iterations of a second
+    assert left[499] == "5:00"
+    assert left[699] in ("4:57", "4:58", "4:59")  # 100 of three seconds, but for what was before
+
+
+def test_steps_an_iteration_are_shown(counting, flat):
+    class Longer(type(counting())):
+        def step(self, rng, density, state, params):
+            state, info = super().step(rng, density, state, params)
+            return state, info._replace(stats={"n_steps": np.array([1, 2, 6])})
+
+    stream = Terminal()
+    sample(
+        Longer(), flat, np.zeros((3, 2)), 1, draws=20, warmup=10,
+        progress=Progress(stream, Clock(1.0)),
+    )  # fmt: skip
+    assert "  3 steps an iteration  " in lines(stream)[-1]
 
 
 @pytest.mark.parametrize("tick", [0.001, 0.05])
