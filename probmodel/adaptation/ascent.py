@@ -105,7 +105,7 @@ class Climbers:
         self._set_out(~self._arrived)
 
     @property
-    def somewhere(self) -> Array:
+    def finite(self) -> Array:
         """Those whose log density is finite: (chains,)."""
         return np.isfinite(self._f)
 
@@ -191,7 +191,7 @@ def climb(
             break
         chains.step(density)
         yield chains.x
-    noise, rows = chains.noise(rng), np.flatnonzero(chains.somewhere)
+    noise, rows = chains.noise(rng), np.flatnonzero(chains.finite)
     for _ in range(HALVINGS):
         if not len(rows):
             return

@@ -20,8 +20,8 @@ from probmodel.expressions import Expression, as_expression
 from probmodel.model import Model, ModelMeta
 from probmodel.model.binding import Binding, standardised
 from probmodel.model.declarations import Observed
-from probmodel.model.evidence import Evidence
 from probmodel.model.parameters import FreeParameter
+from probmodel.model.pseudo_data import PseudoData
 from probmodel.types import Array
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class ModelDensity(LogDensity):
     Parameters
     ----------
     model : a bound model whose observed quantities all have data
-    evidence : what standardises the parameters of hierarchies, by name; as declared without
+    pseudo_data : what standardises the parameters of hierarchies, by name; as declared without
 
     Raises
     ------
@@ -42,9 +42,9 @@ class ModelDensity(LogDensity):
         If an observed quantity was bound without data.
     """
 
-    def __init__(self, model: Model, evidence: Mapping[str, Evidence] | None = None) -> None:
+    def __init__(self, model: Model, pseudo_data: Mapping[str, PseudoData] | None = None) -> None:
         super().__init__()
-        binding = standardised(model._binding, evidence) if evidence else model._binding
+        binding = standardised(model._binding, pseudo_data) if pseudo_data else model._binding
         if binding.unbound:
             names = ", ".join(repr(d.name) for d in binding.unbound)
             raise DataError(
@@ -70,7 +70,7 @@ class ModelDensity(LogDensity):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy is lowered anew: programs belong to one binding.
-        return type(self), (self.model, dict(self._binding.evidence))
+        return type(self), (self.model, dict(self._binding.pseudo_data))
 
     def _lower_terms(self) -> Program:
         lowering = Lowering.of(self._binding)
@@ -263,7 +263,7 @@ class ModelDensity(LogDensity):
     @property
     def hierarchical(self) -> bool:
         """Whether parameters have priors that depend on others, and may be standardised."""
-        from probmodel.density.evidence import hierarchies
+        from probmodel.density.standardising import hierarchies
 
         return bool(hierarchies(self))
 
@@ -281,19 +281,19 @@ class ModelDensity(LogDensity):
         rng : of the measurement
         count : returns a density that counts its evaluations
         """
-        from probmodel.density.evidence import measured
+        from probmodel.density.standardising import measured
 
         return ModelDensity(self.model, measured(self, visited, rng, count))
 
     def translated(self, x: Array, origin: ModelDensity) -> Array:
         """Return points of ``origin``, another scale of the same model, on this one's."""
-        from probmodel.density.evidence import translated
+        from probmodel.density.standardising import translated
 
         return translated(x, origin, self)
 
     def as_declared(self, x: Array) -> Array:
         """Return points on the scale of the model as it was declared: (..., dim)."""
-        if not self._binding.evidence:
+        if not self._binding.pseudo_data:
             return x
         points = ModelDensity(self.model).translated(x.reshape(-1, self.dim), self)
         return points.reshape(x.shape)
@@ -306,7 +306,7 @@ class ModelDensity(LogDensity):
 
         By parameter, (n, *shape) for x of (n, dim).
         """
-        from probmodel.density.evidence import centring
+        from probmodel.density.standardising import centring
 
         return centring(self, x)
 

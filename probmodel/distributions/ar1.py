@@ -112,7 +112,7 @@ class AR1(Distribution):
     }
     event_ndim = 1
     sequential = True
-    takes_evidence = "series"
+    takes_pseudo_data = "series"
     noncentered_primitive: ClassVar = staticmethod(ar1_path)
 
     def support(self) -> Constraint:

@@ -79,7 +79,7 @@ class Distribution(NoValue):
 
     # Of what `informed` takes information that `infer` finds: each element, or a series as a whole.
     # None where a parameter of such a prior is sampled as declared.
-    takes_evidence: ClassVar[Literal["elements", "series"] | None] = None
+    takes_pseudo_data: ClassVar[Literal["elements", "series"] | None] = None
 
     # An autograd primitive of z and the parameters that `noncentered` runs, where there is one: to
     # trace the formula for its derivative may cost more than the formula.

@@ -25,7 +25,7 @@ class LocationScale(Distribution):
     """
 
     parameters: ClassVar = {"loc": Parameter(Real()), "scale": Parameter(Positive())}
-    takes_evidence = "elements"
+    takes_pseudo_data = "elements"
 
     # Fisher information on location and scale, for the standard density (symmetric about zero).
     standard_information: ClassVar[tuple[float, float] | None] = None
@@ -125,13 +125,13 @@ class LocationScale(Distribution):
     def informed(self, information: Any, value: Any = 0.0) -> Distribution:
         """Return the member that is nearer to the observations, and narrower."""
         loc, scale = self.args.values()
-        return type(self)(*told(loc, scale, information, value))
+        return type(self)(*conditional(loc, scale, information, value))
 
 
-def told(loc: Any, scale: Any, information: Any, value: Any) -> tuple[Any, Any]:
+def conditional(loc: Any, scale: Any, information: Any, value: Any) -> tuple[Any, Any]:
     """Location and scale of a normal prior, conditional on a normal observation of each element.
 
-    For other families they standardise about as well.
+    For other families they are an approximation, which is enough to standardise by.
     """
     gain = information * scale**2
     return (loc + gain * value) / (1.0 + gain), scale / np.sqrt(1.0 + gain)

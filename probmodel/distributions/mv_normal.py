@@ -61,7 +61,7 @@ class MvNormal(MatrixArguments):
     }
     event_ndim = 1
     blockwise = False
-    takes_evidence = "elements"
+    takes_pseudo_data = "elements"
 
     def support(self) -> Constraint:
         """All real numbers, in each coordinate."""

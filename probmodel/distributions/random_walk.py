@@ -41,7 +41,7 @@ class RandomWalk(Series):
         "drift": Parameter(Real(), default=0.0),
         "initial_loc": Parameter(Real(), default=0.0),
     }
-    takes_evidence = "series"
+    takes_pseudo_data = "series"
 
     def evaluate(self, xp: Any, value: Any, *params: Any) -> tuple[Any, Sequence[Thunk]]:
         """Return the log density, and thunks of its derivatives, from the steps."""

@@ -18,7 +18,7 @@ from probmodel.distributions.base import (
     Thunk,
 )
 from probmodel.distributions.domain import are_positive_numbers
-from probmodel.distributions.location_scale import told
+from probmodel.distributions.location_scale import conditional
 from probmodel.distributions.sums import ONE, reduce_to, row_sum
 from probmodel.special import trigamma
 from probmodel.special.rising import log_ratio_gap, log_rising, rising_excess
@@ -57,7 +57,7 @@ class StudentT(Distribution):
         "scale": Parameter(Positive(), default=1.0),
     }
     symmetric = True
-    takes_evidence = "elements"
+    takes_pseudo_data = "elements"
 
     def support(self) -> Constraint:
         """All real numbers."""
@@ -142,7 +142,7 @@ class StudentT(Distribution):
     def informed(self, information: Any, value: Any = 0.0) -> StudentT:
         """Return the member that is nearer to the observations, and narrower."""
         df, loc, scale = self.args.values()
-        return StudentT(df, *told(loc, scale, information, value))
+        return StudentT(df, *conditional(loc, scale, information, value))
 
 
 def log_normalizer(xp: Any, df: Any) -> Any:

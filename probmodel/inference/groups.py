@@ -143,7 +143,7 @@ def sample(
     _split(sampler, x0, pool)  # too few chains are an error before anything is computed
     pilot = Pilot(density, x0, _pilot_rng(seed), arrive, standardise, progress)
     try:
-        before = _led(pilot, max_time)
+        before = _run_pilot(pilot, max_time)
         blocks = _split(sampler, pilot.positions, pool)
         records = [
             _Record(block, draws, warmup if save_warmup else 0, thin, len(blocks))
@@ -167,8 +167,8 @@ def sample(
     return _assemble(records, outcome, groups, save_warmup, pilot)
 
 
-def _led(pilot: Pilot, max_time: float) -> Outcome:
-    """Bring the chains to where they set out from, if there is anything to do."""
+def _run_pilot(pilot: Pilot, max_time: float) -> Outcome:
+    """Bring the chains to where the warm-up begins, if there is anything to do."""
     if not pilot.steps:
         return Outcome(False, False, 0.0, 0.0, 1)
     return drive([pilot], warmup=pilot.steps, iterations=0, max_time=max_time)

@@ -2,8 +2,8 @@
 
 1. All chains climb from where they start towards the bulk, see `adaptation.ascent`.
 2. Where parameters have priors that depend on other parameters, what the data tell of each element
-   is measured at these places, and the parameters are standardised by it, see `density.evidence`.
-   On that scale chains climb again.
+   is measured at these places, and standardises the parameters, see `density.standardising`. On
+   that scale chains climb again.
 3. They take Langevin steps, with what is measured anew after each `ROUNDS`. The last measurement
    is the scale that is sampled.
 

@@ -25,9 +25,9 @@ from probmodel.model.declarations import (
 )
 from probmodel.model.dimensions import Dimensions
 from probmodel.model.evaluation import Evaluator
-from probmodel.model.evidence import Evidence
 from probmodel.model.imputation import Imputation, impute
 from probmodel.model.parameters import FreeParameter, elaborate
+from probmodel.model.pseudo_data import PseudoData
 from probmodel.model.terms import Term
 from probmodel.model.values import check_bounds, read_value
 from probmodel.types import Array, Variable
@@ -51,7 +51,7 @@ class Binding:
     declarations : what was declared, by name
     shapes : of data that were given for their sizes alone
     imputed : observed quantities that have missing elements, by name
-    evidence : what standardises the parameters of hierarchies, by name
+    pseudo_data : what standardises the parameters of hierarchies, by name
     """
 
     name: str
@@ -66,7 +66,7 @@ class Binding:
     declarations: dict[str, Declaration] = field(default_factory=dict)
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     imputed: dict[str, Imputation] = field(default_factory=dict)
-    evidence: Mapping[str, Evidence] = field(default_factory=dict)
+    pseudo_data: Mapping[str, PseudoData] = field(default_factory=dict)
 
     @property
     def labels(self) -> dict[str, Array]:
@@ -90,19 +90,19 @@ def bind(
     values: dict[str, Any],
     coords: dict[str, Any],
     redraw: Collection[str] = (),
-    evidence: Mapping[str, Evidence] | None = None,
+    pseudo_data: Mapping[str, PseudoData] | None = None,
 ) -> Binding:
     """Bind data to declarations, in declared order.
 
     The data of the observed quantities named in ``redraw`` give sizes and labels alone. Parameters
-    that ``evidence`` names are standardised by it.
+    that ``pseudo_data`` names are standardised by it.
 
     Raises
     ------
     DataError, ShapeError, ModelError
         At the first declaration that does not work out, naming it and its line.
     """
-    binding = Binding(name, declarations=dict(declarations), evidence=evidence or {})
+    binding = Binding(name, declarations=dict(declarations), pseudo_data=pseudo_data or {})
     _check_names(name, declarations, values)
     unnamed = _read_data(binding, declarations, values, coords, redraw)
     for declaration in declarations.values():
@@ -154,9 +154,11 @@ def redrawn(binding: Binding, names: Collection[str] | None = None) -> Binding:
     return bind(binding.name, declared, binding.data, binding.labels, names)
 
 
-def standardised(binding: Binding, evidence: Mapping[str, Evidence]) -> Binding:
+def standardised(binding: Binding, pseudo_data: Mapping[str, PseudoData]) -> Binding:
     """Bind a model anew, with parameters standardised by what the data tell of them."""
-    return bind(binding.name, binding.declarations, binding.data, binding.labels, evidence=evidence)
+    return bind(
+        binding.name, binding.declarations, binding.data, binding.labels, pseudo_data=pseudo_data
+    )
 
 
 def _check_names(
@@ -224,8 +226,8 @@ def _bind_data(binding: Binding, declaration: Data) -> None:
 
 
 def _bind_parameter(binding: Binding, declaration: Parameter) -> None:
-    evidence = binding.evidence.get(str(declaration.name))
-    free = elaborate(declaration, binding.evaluator, binding.dimensions, evidence)
+    pseudo_data = binding.pseudo_data.get(str(declaration.name))
+    free = elaborate(declaration, binding.evaluator, binding.dimensions, pseudo_data)
     binding.free.append(free)
     binding.terms += free.terms
     binding.save(declaration, declaration, "param")

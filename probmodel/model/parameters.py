@@ -15,7 +15,7 @@ from probmodel.model.checks import check_distribution, spread
 from probmodel.model.declarations import Parameter
 from probmodel.model.dimensions import Dimensions
 from probmodel.model.evaluation import Evaluator
-from probmodel.model.evidence import Evidence, informed
+from probmodel.model.pseudo_data import PseudoData, informed
 from probmodel.model.terms import Term
 
 
@@ -55,11 +55,11 @@ def elaborate(
     declaration: Parameter,
     evaluator: Evaluator,
     dimensions: Dimensions,
-    evidence: Evidence | None = None,
+    pseudo_data: PseudoData | None = None,
 ) -> FreeParameter:
     """Choose a parameter's shape and constraint, and write its value and density terms.
 
-    ``evidence`` standardises a parameter whose declaration leaves that open.
+    ``pseudo_data`` standardises a parameter whose declaration leaves that open.
 
     Raises
     ------
@@ -71,8 +71,8 @@ def elaborate(
         shape = check_distribution(declaration, declaration.prior, shape, evaluator)
     shape = shape or ()
     frame = declaration.frame
-    if evidence is not None and declaration.prior is not None:
-        frame = informed(declaration.prior, evidence)
+    if pseudo_data is not None and declaration.prior is not None:
+        frame = informed(declaration.prior, pseudo_data)
     constraint = choose_constraint(declaration, evaluator, frame)
     _check_event(declaration, constraint, shape)
     free_shape = constraint.free_shape(shape)
@@ -151,7 +151,7 @@ def _check_information(
         return
     information = declaration.information
     given = evaluator.value(information)
-    series = declaration.prior.takes_evidence == "series"
+    series = declaration.prior.takes_pseudo_data == "series"
     batch = shape[: len(shape) - declaration.prior.event_ndim] if series else shape
     if given.shape not in ((), batch):
         what = "series" if series else "elements"

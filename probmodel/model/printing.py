@@ -17,7 +17,7 @@ from probmodel.model.declarations import (
     Parameter,
     Potential,
 )
-from probmodel.model.evidence import takes_evidence
+from probmodel.model.pseudo_data import takes_pseudo_data
 
 if TYPE_CHECKING:
     from probmodel.model.model import Model
@@ -62,7 +62,7 @@ def _line(declaration: Declaration, binding: Binding) -> str:
         extra = " (noncentered)" if declaration.noncentered else ""
         if declaration.information is not None:
             extra = f" (information={to_text(declaration.information)})"
-        elif takes_evidence(declaration, binding.evaluator):
+        elif takes_pseudo_data(declaration, binding.evaluator):
             extra = " (standardised)"
         if declaration.constraint is not None:
             extra += f" ({declaration.constraint.name})"

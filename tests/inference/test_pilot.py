@@ -14,7 +14,7 @@ from probmodel.errors import TimeLimitError
 from probmodel.inference import pilot as module
 from probmodel.inference.counting import Work
 from probmodel.inference.pilot import MOST, ROUNDS, Pilot
-from probmodel.model.evidence import Evidence
+from probmodel.model.pseudo_data import PseudoData
 from probmodel.results.arviz_object import group
 
 SIGMA = np.array([15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0])
@@ -409,8 +409,8 @@ def test_what_the_data_say_nothing_of_is_non_centred():
 def test_draws_that_are_kept_unconstrained_are_on_the_declared_scale():
     declared = as_posterior(Unseen(y=[0.3, -0.2]))
     x = declared.initial_points(np.random.default_rng(3), 6)
-    evidence = {"effect": Evidence(np.array([1.0, 2.0, 3.0]), np.array([0.1, 0.2, 0.3]))}
-    sampled = ModelDensity(declared.model, evidence)
+    pseudo_data = {"effect": PseudoData(np.array([1.0, 2.0, 3.0]), np.array([0.1, 0.2, 0.3]))}
+    sampled = ModelDensity(declared.model, pseudo_data)
     there = sampled.translated(x, declared)
     assert np.abs(there - x).max() > 0.01
     back = sampled.as_declared(there.reshape(2, 3, -1))

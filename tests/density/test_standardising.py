@@ -9,8 +9,8 @@ import pytest
 
 from probmodel import Model, data, observed, param
 from probmodel.density import as_posterior
-from probmodel.density.evidence import hierarchies, measured
 from probmodel.density.posterior import ModelDensity
+from probmodel.density.standardising import hierarchies, measured
 from probmodel.distributions import (
     AR1,
     DISTRIBUTIONS,
@@ -25,7 +25,7 @@ from probmodel.distributions import (
     StudentT,
 )
 from probmodel.inference.counting import counting
-from probmodel.model.evidence import Evidence
+from probmodel.model.pseudo_data import PseudoData
 
 SIGMA = np.array([0.1, 0.5, 1.0, 2.0, 5.0, 20.0, 0.7, 3.0, 1.5])
 Y = np.array([1.0, -2.0, 0.3, 4.0, -7.0, 12.0, 0.0, 1.1, -0.4])
@@ -69,9 +69,9 @@ def block(density, name):
 def test_a_normal_likelihood_is_measured_exactly(size):
     density = groups(size)
     for visited in (points(density).reshape(1, 3, -1), points(density, 12).reshape(4, 3, -1)):
-        evidence = told(density, visited)["theta"]
-        np.testing.assert_allclose(evidence.information, SIGMA[:size] ** -2.0, rtol=1e-8)
-        np.testing.assert_allclose(evidence.value, Y[:size], rtol=1e-8, atol=1e-8)
+        pseudo_data = told(density, visited)["theta"]
+        np.testing.assert_allclose(pseudo_data.information, SIGMA[:size] ** -2.0, rtol=1e-8)
+        np.testing.assert_allclose(pseudo_data.value, Y[:size], rtol=1e-8, atol=1e-8)
 
 
 @pytest.mark.parametrize("size", range(1, 10))
@@ -82,10 +82,10 @@ def test_what_is_standardised_is_independent_of_the_parameters_of_its_prior(size
     np.testing.assert_allclose(hessian[:, 2:, :2], 0.0, atol=1e-6)
 
 
-@pytest.mark.parametrize("evidence", [{}, {"theta": Evidence(np.zeros(()), np.zeros(()))}])
-def test_neither_as_declared_nor_noncentred_is_it_independent(evidence):
+@pytest.mark.parametrize("pseudo_data", [{}, {"theta": PseudoData(np.zeros(()), np.zeros(()))}])
+def test_neither_as_declared_nor_noncentred_is_it_independent(pseudo_data):
     """Negative control."""
-    density = ModelDensity(groups(3).model, evidence)
+    density = ModelDensity(groups(3).model, pseudo_data)
     assert np.max(np.abs(density.hessian(points(density, 4, seed=3))[:, 2:, :2])) > 1.0
 
 
@@ -123,7 +123,7 @@ def test_vectors_are_independent_of_the_parameters_of_their_prior_too(form):
 
 
 class Case(NamedTuple):
-    """A prior, made of a location, a scale and something else, and evidence of its values."""
+    """A prior, made of a location, a scale and something else, and pseudo-data of its values."""
 
     family: str
     prior: object
@@ -209,7 +209,7 @@ def declared_and_informed(case, information=None):
     model = make(case)(y=observations(case))
     information = case.information if information is None else information
     value = np.reshape(case.value, np.shape(information))
-    return ModelDensity(model), ModelDensity(model, {"theta": Evidence(information, value)})
+    return ModelDensity(model), ModelDensity(model, {"theta": PseudoData(information, value)})
 
 
 def log_volumes(declared, informed, z):
@@ -222,7 +222,7 @@ def log_volumes(declared, informed, z):
 
 
 def test_no_family_is_without_a_case():
-    taking = {name for name, family in DISTRIBUTIONS.items() if family.takes_evidence}
+    taking = {name for name, family in DISTRIBUTIONS.items() if family.takes_pseudo_data}
     assert taking == {case.family for case in CASES.values()}
 
 
@@ -293,10 +293,10 @@ def test_much_information_makes_it_centred(case):
 def test_what_is_measured_is_finite_and_of_the_shape_of_the_batch(case):
     declared, informed = declared_and_informed(case)
     for density in (declared, informed):
-        evidence = told(density, points(density, 6).reshape(2, 3, -1))["theta"]
-        assert np.shape(evidence.information) == np.shape(case.information)
-        np.testing.assert_allclose(evidence.information, 0.7**-2.0, rtol=1e-7)
-        np.testing.assert_allclose(evidence.value, expected_value(case), rtol=1e-7, atol=1e-7)
+        pseudo_data = told(density, points(density, 6).reshape(2, 3, -1))["theta"]
+        assert np.shape(pseudo_data.information) == np.shape(case.information)
+        np.testing.assert_allclose(pseudo_data.information, 0.7**-2.0, rtol=1e-7)
+        np.testing.assert_allclose(pseudo_data.value, expected_value(case), rtol=1e-7, atol=1e-7)
 
 
 def expected_value(case):
@@ -418,7 +418,7 @@ def test_without_hierarchies_nothing_is_measured():
     density = as_posterior(Line(y=Y))
     assert not density.hierarchical
     assert told(density, points(density)[None]) == {}
-    assert standardised(density)._binding.evidence == {}
+    assert standardised(density)._binding.pseudo_data == {}
 
 
 # -- places that tell nothing ---------------------------------------------------------------------
@@ -429,17 +429,17 @@ def test_points_that_are_not_finite_are_left_out(bad):
     density = groups(3)
     visited = points(density, 12).reshape(3, 4, -1)
     visited[1, 2], visited[:, 0] = bad, bad
-    evidence = told(density, visited)["theta"]
-    np.testing.assert_allclose(evidence.information, SIGMA[:3] ** -2.0, rtol=1e-6)
-    np.testing.assert_allclose(evidence.value, Y[:3], rtol=1e-6)
+    pseudo_data = told(density, visited)["theta"]
+    np.testing.assert_allclose(pseudo_data.information, SIGMA[:3] ** -2.0, rtol=1e-6)
+    np.testing.assert_allclose(pseudo_data.value, Y[:3], rtol=1e-6)
 
 
 def test_where_no_point_is_finite_there_is_no_information():
     density = groups(3)
-    evidence = told(density, np.full((2, 3, density.dim), np.nan))["theta"]
-    np.testing.assert_array_equal(evidence.information, 0.0)
-    np.testing.assert_array_equal(evidence.value, 0.0)
-    noncentred = ModelDensity(density.model, {"theta": evidence})
+    pseudo_data = told(density, np.full((2, 3, density.dim), np.nan))["theta"]
+    np.testing.assert_array_equal(pseudo_data.information, 0.0)
+    np.testing.assert_array_equal(pseudo_data.value, 0.0)
+    noncentred = ModelDensity(density.model, {"theta": pseudo_data})
     assert np.isfinite(noncentred(points(noncentred)).logp).all()
 
 

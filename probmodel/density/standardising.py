@@ -29,8 +29,8 @@ from probmodel.density.lowering import Lowering
 from probmodel.density.posterior import ModelDensity
 from probmodel.density.program import Program
 from probmodel.expressions import as_expression
-from probmodel.model.evidence import Evidence, takes_evidence
 from probmodel.model.parameters import FreeParameter
+from probmodel.model.pseudo_data import PseudoData, takes_pseudo_data
 from probmodel.types import Array, LogDensity
 
 STEP = 1e-3  # of differences, in standard deviations of the points
@@ -46,7 +46,7 @@ def hierarchies(density: ModelDensity) -> list[Part]:
         (free, cut)
         for free, cut in density._blocks
         if free.name in density._binding.declarations  # imputed elements are not
-        and takes_evidence(free.declaration, evaluator)
+        and takes_pseudo_data(free.declaration, evaluator)
     ]
 
 
@@ -55,7 +55,7 @@ def measured(
     points: Array,
     rng: np.random.Generator,
     count: Callable[[LogDensity], LogDensity],
-) -> dict[str, Evidence]:
+) -> dict[str, PseudoData]:
     """Measure what a model tells of the parameters of its hierarchies.
 
     Parameters
@@ -65,11 +65,11 @@ def measured(
     rng : of the signs
     count : returns a density that counts its evaluations
     """
-    rows, known, found = points.reshape(-1, points.shape[-1]), density._binding.evidence, {}
+    rows, known, found = points.reshape(-1, points.shape[-1]), density._binding.pseudo_data, {}
     for index, (free, cut) in enumerate(hierarchies(density)):
         own, x = density, rows
         if free.name in known:
-            others = {name: evidence for name, evidence in known.items() if name != free.name}
+            others = {name: pseudo_data for name, pseudo_data in known.items() if name != free.name}
             own = ModelDensity(density.model, others)
             x = translated(rows, density, own)
         part = hierarchies(own)[index][0], cut
@@ -109,7 +109,7 @@ def _prior(density: ModelDensity, free: FreeParameter) -> Program:
 
 def _robust(
     free: FreeParameter, theta: Array, slope: Array, curvature: Array, times: tuple[int, int]
-) -> Evidence:
+) -> PseudoData:
     """Average over the times of each chain, and take the median over chains."""
     shape = (*times, theta.shape[1])
     theta, slope, curvature = (part.reshape(shape) for part in (theta, slope, curvature))
@@ -120,7 +120,7 @@ def _robust(
         if ok.any()
     ]
     if not chains:
-        return Evidence(np.zeros(()), np.zeros(()))
+        return PseudoData(np.zeros(()), np.zeros(()))
     theta, slope, curvature = (np.stack(part) for part in zip(*chains, strict=True))
     information = np.maximum(np.median(curvature, axis=0), 0.0).reshape(free.shape)
     with np.errstate(all="ignore"):
@@ -130,12 +130,12 @@ def _robust(
             value = np.sum(told, axis=-1) / np.sum(information, axis=-1)
             information = np.mean(information, axis=-1)
     known = np.isfinite(value)
-    return Evidence(np.where(known, information, 0.0), np.where(known, value, 0.0))
+    return PseudoData(np.where(known, information, 0.0), np.where(known, value, 0.0))
 
 
 def _is_series(free: FreeParameter) -> bool:
     prior = free.declaration.prior
-    return prior is not None and prior.takes_evidence == "series"
+    return prior is not None and prior.takes_pseudo_data == "series"
 
 
 # -- from one scale to another --------------------------------------------------------------------
@@ -157,12 +157,12 @@ def centring(density: ModelDensity, x: Array) -> dict[str, Array]:
     """Return the share of the data in the precision of each element: (n, *shape) by parameter."""
     shares = {}
     for free, cut in hierarchies(density):
-        evidence = density._binding.evidence.get(free.name)
-        if evidence is not None:
+        pseudo_data = density._binding.pseudo_data.get(free.name)
+        if pseudo_data is not None:
             variance = _variance(density, (free, cut), x).reshape(-1, *free.shape)
             if _is_series(free):
                 variance = np.mean(variance, axis=-1)
-            shares[free.name] = evidence.information * variance
+            shares[free.name] = pseudo_data.information * variance
     return shares
 
 

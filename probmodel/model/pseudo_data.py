@@ -1,4 +1,4 @@
-"""What the rest of a model tells of a parameter, by which infer standardises hierarchies."""
+"""Pseudo-data of a parameter: what the rest of the model tells of it, to standardise it by."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from probmodel.model.evaluation import Evaluator
 from probmodel.types import Array
 
 
-class Evidence(NamedTuple):
+class PseudoData(NamedTuple):
     """Normal observations of a parameter, one of each element, that stand for all that is known.
 
     Attributes
@@ -25,13 +25,13 @@ class Evidence(NamedTuple):
     value: Array
 
 
-def takes_evidence(declaration: Parameter, evaluator: Evaluator) -> bool:
+def takes_pseudo_data(declaration: Parameter, evaluator: Evaluator) -> bool:
     """Whether a parameter is of a hierarchy, and how it is to be sampled is left open.
 
-    Its prior depends on other parameters, and is of a family that evidence standardises.
+    Its prior depends on other parameters, and is of a family that pseudo-data standardise.
     """
     prior = declaration.prior
-    if prior is None or not prior.takes_evidence or declaration.noncentered is not None:
+    if prior is None or not prior.takes_pseudo_data or declaration.noncentered is not None:
         return False
     decided = declaration.information is not None or declaration.constraint is not None
     if decided or declaration.bounds:
@@ -39,10 +39,10 @@ def takes_evidence(declaration: Parameter, evaluator: Evaluator) -> bool:
     return not all(evaluator.is_constant(arg) for arg in prior.args.values())
 
 
-def informed(prior: Distribution, evidence: Evidence) -> Distribution:
+def informed(prior: Distribution, pseudo_data: PseudoData) -> Distribution:
     """Return the distribution whose location and scale standardise a parameter with that prior."""
-    if not np.any(evidence.information):
+    if not np.any(pseudo_data.information):
         return prior
-    frame = prior.informed(evidence.information, evidence.value)
+    frame = prior.informed(pseudo_data.information, pseudo_data.value)
     frame.location = prior.location
     return frame
