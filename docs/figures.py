@@ -380,6 +380,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
 
 GUIDES: dict[str, Callable[[], Figure]] = {
     **figures_checking.FIGURES,
+    **figures_fisher_hmc.GUIDES,
     **figures_pilot.FIGURES,
     **figures_restarts.FIGURES,
 }

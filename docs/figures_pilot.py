@@ -102,7 +102,7 @@ def hierarchies() -> Figure:
     values = read_data("models/data/eight_schools.json")
     sizes = {"draws": 500, "seed": 1, "quiet": True, "progressbar": False}
     figure, left, right = panels("as written", "standardised by prior and data")
-    centred = infer(Centred(**values), **sizes)
+    centred = infer(Centred(**values), "nuts", chains=16, **sizes)
     flat = {name: centred.posterior[name].values for name in ("tau", "theta")}
     show(
         left, flat["theta"][..., 0].ravel(), flat["tau"].ravel(),

@@ -83,7 +83,8 @@ def infer(
         A name from ``probmodel.samplers.available_samplers()``, or a sampler with its settings.
     draws, warmup, chains : int, optional
         Kept draws per chain, warm-up iterations per chain, and chains. The method knows good
-        values.
+        values. A warm-up that is not given, from starts that are not either, may end early where
+        chains have settled; ``attrs["warmup_done"]`` tells.
     seed : int or SeedSequence, optional
         The same seed, model and settings give the same draws on the same machine. A fresh seed is
         drawn if none is given, and recorded in ``attrs["seed"]``.
@@ -222,7 +223,8 @@ def draw(
         draws=request.draws, warmup=request.warmup, thin=request.thin, pool=pool, restarts=restarts,
         arrive=own["inits"] is None and sampler.needs != "log density",
         standardise=standardise and sampler.needs in ("gradient", "hvp"),
-        save_warmup=save_warmup, max_time=request.max_time,
+        early=own["warmup"] is None and own["inits"] is None, save_warmup=save_warmup,
+        max_time=request.max_time,
         progress=_progress(own["progressbar"] and show),
     )  # fmt: skip
     if not run.draws_done and not (save_warmup and run.warmup_done):

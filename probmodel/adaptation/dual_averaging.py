@@ -49,6 +49,11 @@ class DualAveraging(NamedTuple):
         """Step size of the next iteration; ``final`` gives the averaged one."""
         return float(np.exp(self.log_average if final and self.n else self.log_step))
 
+    def capped(self, longest: float) -> DualAveraging:
+        """Return the state with no step size above ``longest``."""
+        x, mean = (min(value, math.log(longest)) for value in (self.log_step, self.log_average))
+        return self._replace(log_step=x, log_average=mean)
+
     def restarted(self, step_size: float) -> DualAveraging:
         """Begin anew."""
         return start_averaging(step_size)

@@ -12,6 +12,7 @@ import numpy as np
 from probmodel.blas import one_blas_thread, suitable_blas_threads
 from probmodel.inference.counting import Work, counting
 from probmodel.inference.restarts import Restart, Restarts, taken
+from probmodel.inference.settled import Settling
 from probmodel.inference.signals import interruptible, raise_dropped
 from probmodel.samplers.base import Info, Sampler
 from probmodel.types import Array, LogDensity
@@ -29,6 +30,11 @@ class Collector(Protocol):
 
 class Driven(Protocol):
     """What `drive` runs: the chains of a `Group`, or those of a `pilot.Pilot`."""
+
+    @property
+    def settled(self) -> bool:
+        """Whether the warm-up may end before its time."""
+        ...
 
     def evaluate_once(self) -> None:
         """Evaluate one starting point, to see how long that takes; it is not counted."""
@@ -62,6 +68,7 @@ class Group:
     rng : all randomness of the group
     collectors : each gets every iteration
     restarts : whether chains that are lost in the warm-up begin again, see `restarts`
+    early : whether the warm-up may end early, see `settled`
 
     Attributes
     ----------
@@ -76,6 +83,7 @@ class Group:
         rng: np.random.Generator,
         collectors: Sequence[Collector] = (),
         restarts: bool = False,
+        early: bool = False,
     ) -> None:
         self._sampler, self._density, self._rng = sampler, counting(density), rng
         self._target = density
@@ -87,6 +95,7 @@ class Group:
         self._stream: Iterator[tuple[Any, Info]] = iter(())
         self._restarts: Restarts | None = None
         self._wanted = restarts and sampler.coupling == "pooled_warmup"
+        self._early, self._settling = early, Settling(())
         self.params: Any = None
 
     def evaluate_once(self) -> None:
@@ -102,8 +111,10 @@ class Group:
 
     def warm_up(self, i: int, n_warmup: int) -> None:
         """Move every chain and learn from the moves."""
-        if self._wanted and self._restarts is None:
-            self._restarts = Restarts(n_warmup)
+        if i == 0:
+            self._restarts = Restarts(n_warmup) if self._wanted else None
+            dim = self._x0.shape[1]
+            self._settling = Settling(self._sampler.windows(n_warmup, dim) if self._early else ())
         if not self._left:
             self.params = self._sampler.params(self._adaptation)
             self._left = self._sampler.renewed_after(i, n_warmup)
@@ -116,6 +127,7 @@ class Group:
         self._state, info = next(self._stream)
         self._record("warmup", i, info)
         self._learn(i, n_warmup, info)
+        self._settling.add(i, self._state.x, self._state.logp, info.diverging)
         if self._restarts is not None:
             self._restart(self._restarts.sources(i, self._state, self._rng))
 
@@ -124,6 +136,11 @@ class Group:
         if rows is not None:
             self._state = taken(self._state, rows)
             self._adaptation = self._sampler.restarted(self._adaptation, rows)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the warm-up may end before its time."""
+        return self._settling.settled and self._sampler.is_learned(self._adaptation)
 
     @property
     def positions(self) -> Array:
@@ -207,7 +224,7 @@ def drive(
     Parameters
     ----------
     groups : the groups, not yet started
-    warmup : iterations that adapt
+    warmup : iterations that adapt; fewer are made if all groups have settled before
     iterations : iterations with frozen parameters
     max_time : seconds after which no further iteration is begun
     """
@@ -226,6 +243,8 @@ def drive(
             for i in _until(begin + max_time, warmup):
                 for group in groups:
                     group.warm_up(i, warmup)
+                if all(group.settled for group in groups):
+                    break
             for group in groups:
                 group.freeze(warmup, iterations)
             frozen = time.perf_counter()

@@ -102,6 +102,7 @@ def sample(
     restarts: bool = True,
     arrive: bool = False,
     standardise: bool = False,
+    early: bool = False,
     save_warmup: bool = False,
     max_time: float = math.inf,
     progress: Progress | None = None,
@@ -115,13 +116,14 @@ def sample(
     x0 : (chains, dim), starting points
     seed : one generator per group is derived from it; it is left as it is
     draws : draws per chain to keep; ``draws * thin`` iterations are run
-    warmup : iterations that adapt, per chain
+    warmup : iterations that adapt, per chain; at most, if it may end ``early``
     thin : iterations per kept draw
     pool : one group of all chains, or as many groups as the method allows: one per chain, or one
         per ensemble
     restarts : whether chains of a group that are lost in the warm-up begin again from others
     arrive : whether chains climb to the bulk before the warm-up
     standardise : whether hierarchies are standardised by what the data tell, before the warm-up
+    early : whether the warm-up may end as soon as the chains of all groups have settled
     save_warmup : keep the warm-up too, every iteration of it
     max_time : seconds after which no further iteration is begun
     progress : shows a line per group
@@ -152,7 +154,7 @@ def sample(
         rngs = [np.random.default_rng(child) for child in _children(seed, len(blocks))]
         lines = _lines(progress, blocks, warmup, draws * thin)
         groups = [
-            Group(sampler, pilot.density, block, rng, [*record.collectors, *line], restarts)
+            Group(sampler, pilot.density, block, rng, [*record.collectors, *line], restarts, early)
             for block, rng, record, line in zip(blocks, rngs, records, lines, strict=True)
         ]
         outcome = before

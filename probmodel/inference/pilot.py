@@ -30,6 +30,8 @@ ROUGH, CLOSE = 0.1, 0.02  # gain of a small step, in units of the dimension
 ROUNDS = (40, 40)  # Langevin steps
 TIMES = 5  # at which what the data tell is measured, in the last third of a round
 
+_OVER = object()
+
 
 class Pilot:
     """Chains on their way from their starting points to the warm-up.
@@ -66,6 +68,7 @@ class Pilot:
         self._standardise = standardise and takes
         self._counted: list[CountingDensity] = []
         self._plan_left: Iterator[None] = iter(())
+        self._over = False
         self._progress = progress
         self._line: StartLine | None = None
 
@@ -83,6 +86,11 @@ class Pilot:
             total = total.plus(counted.work)
         return total
 
+    @property
+    def settled(self) -> bool:
+        """Whether there is nothing left to do."""
+        return self._over
+
     def evaluate_once(self) -> None:
         """Evaluate one starting point, to see how long that takes; it is not counted."""
         self.density(self.positions[:1])
@@ -95,7 +103,7 @@ class Pilot:
 
     def warm_up(self, i: int, n_warmup: int) -> None:
         """Evaluate all chains once more, if there is anything left to do."""
-        next(self._plan_left, None)
+        self._over = next(self._plan_left, _OVER) is _OVER
         if self._line is not None:
             self._line.advance()
 

@@ -8,7 +8,7 @@ for the final parameters and hands the same object to every draw.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -188,6 +188,19 @@ class Sampler(ABC):
         may renew from transition to transition; ``info`` then tells `adapt` of it.
         """
         return 1
+
+    def windows(self, n_warmup: int, dim: int) -> Sequence[tuple[int, int]]:
+        """Return parts of the warm-up after which it may end, if the chains have settled by then.
+
+        Each is from an iteration to the one before another, in which the kernel hardly changes: it
+        is the draws of these that are judged. None, unless a sampler learns so fast that some
+        posteriors need no more.
+        """
+        return ()
+
+    def is_learned(self, adaptation: Any) -> bool:
+        """Whether there is little to gain by learning on, at the end of one of the `windows`."""
+        return True
 
     @abstractmethod
     def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: Any) -> Any:

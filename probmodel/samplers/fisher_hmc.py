@@ -20,16 +20,14 @@ Blanes, Casas and Sanz-Serna (2014): an almost independent draw for two gradient
     Hamiltonian Monte Carlo": T, and one jittered length for all chains, so that none waits.
     Horowitz (1991), "A generalized guided Monte Carlo algorithm": partial refreshment.
 
-The warm-up has two halves. In the first the chains take Langevin steps, and learn as `fisher_mala`
+The warm-up has two parts. In the first the chains take Langevin steps, and learn as `fisher_mala`
 does to get to the bulk from wherever they start. In the second they follow trajectories: after
 10, 25, 50, 100, 200, ... of them a new C is put to use, h follows alpha by dual averaging, and T
-climbs the criterion of `adaptation.trajectory_length`. The steps of a trajectory are all of one
-size, h at most, and h is `LONGEST_STEP` at most, because C has the scale of the posterior: beyond
-that a trajectory would be steered by the acceptance of a resonance. Where trajectories diverge,
-because long steps overshoot a wall of the density, that limit is lowered, down to `RESOLVED`.
-
-One trajectory in twenty, drawn at random for all chains, has steps of a quarter of the size. Where
-a posterior narrows to a neck, the usual step may never be accepted; these lead out of it.
+climbs the criterion of `adaptation.trajectory_length`. The usual steps of a trajectory are of the
+size h at most, and h is `LONGEST_STEP` at most, because C has the scale of the posterior: beyond
+that a trajectory would be steered by the acceptance of a resonance. Where the posterior is narrower
+than that a chain halves its steps, see `suited_steps`. What steers h is the acceptance, which
+counts half where steps are halved; chains that are stuck, where most are not, are left out.
 """
 
 from __future__ import annotations
@@ -49,15 +47,16 @@ from probmodel.adaptation.trajectory_length import (
     own_centres,
     start_length,
 )
-from probmodel.adaptation.welford import no_moments
 from probmodel.samplers.base import Coupling, Info, Remark, Sampler, State
-from probmodel.samplers.fisher_learning import DenseShape, SampledShape, Shape, scaled
+from probmodel.samplers.fisher_learning import SampledShape, Shape, dense_shape, scaled
+from probmodel.samplers.fisher_schedule import LAST_END, is_renewal, langevin_steps, windows
 from probmodel.samplers.fisher_warmup import Adaptation as Langevin
 from probmodel.samplers.fisher_warmup import FisherWarmup
-from probmodel.samplers.hamiltonian import LEAPFROG, TWO_STAGE, simulate, with_momentum
-from probmodel.samplers.metropolis import adaptable, check_start, decide, evaluate
+from probmodel.samplers.hamiltonian import TWO_STAGE, Phase, with_momentum
+from probmodel.samplers.metropolis import check_start, decide, evaluate
 from probmodel.samplers.roots import Root, inverse_transposed, transposed_times
 from probmodel.samplers.settings import check_choice, check_number, check_share, check_whole
+from probmodel.samplers.suited_steps import FINEST, MOST, Suited, one_leapfrog, simulate_suited
 from probmodel.types import Array, LogDensity
 
 MetricName = Literal["auto", "dense", "low_rank", "diag"]
@@ -65,15 +64,11 @@ METRICS = ("auto", "dense", "low_rank", "diag")
 
 LARGEST_DENSE = 1000  # parameters up to which "auto" is dense
 LONGEST_STEP = 2.0  # h; up to there the integrator's error is small
-FIRST_WINDOWS = (10, 25, 50)  # trajectories after which C is renewed; then they double
-SETTLING = 0.2  # share of the second half after the last renewal
+PATIENCE = 10  # trajectories after which they may be twice as long, three times after twice as many
+SHORT = 2.0  # steps of a trajectory up to which the warm-up may end early
+RECENT = 0.1  # weight of an iteration in the means of what chains' trajectories are worth
 MEMORY = 0.02  # weight of an iteration in the means of the draws, when there have been many
 ARRIVED = 3.0  # median change of chains' mean log densities, in standard deviations of a normal one
-CAUTIOUS = 0.05  # share of trajectories with short steps
-SHORT = 0.25  # of the usual step
-RESOLVED = 0.5  # the longest step is not made shorter than this for the sake of divergences
-TOLERATED = 0.0002  # share of trajectories that may diverge
-AVOIDANCE = 4.0  # gain of the longest step's logarithm on what is beyond that share
 CUT_OFF = 0.01  # share of trajectories cut short that is remarked on
 
 
@@ -91,7 +86,7 @@ class Params(NamedTuple):
 
     Attributes
     ----------
-    step_size : h; in the first half of the warm-up it may differ between chains, (chains,)
+    step_size : h; in the first part of the warm-up it may differ between chains, (chains,)
     length : T; zero for one Langevin step
     root : C
     """
@@ -107,25 +102,23 @@ class Trajectory(NamedTuple):
     Attributes
     ----------
     time : length of the trajectory in time
-    cautious : whether its steps were short
-    cut_off : whether it would have gone on without `FisherHMC.max_steps`
+    worth : (chains,), alpha, or half of it where steps are halved: alpha (1 + a_0) / 2
     """
 
     time: float
-    cautious: bool
-    cut_off: bool
+    worth: Array
 
 
 class Learning(NamedTuple):
-    """What the second half of the warm-up knows.
+    """What the second part of the warm-up knows.
 
     Attributes
     ----------
     shape : what C is made from
     root, dual : C in use, and the root whose `transposed_times` is C^-1
     means : (chains, dim), of each chain's recent draws
+    worth : (chains,), mean of each chain's recent `Trajectory.worth`
     averaging, length : what steers h and T
-    log_longest : logarithm of the longest step that is allowed
     n : trajectories so far
     levels : log densities of the present window, one array of all chains for each iteration
     level : (chains,), mean log densities in the window before; None at first
@@ -135,8 +128,8 @@ class Learning(NamedTuple):
     root: Root
     dual: Root
     means: Array
+    worth: Array
     averaging: DualAveraging
-    log_longest: float
     length: Length
     n: int
     levels: tuple[Array, ...] = ()
@@ -150,8 +143,8 @@ class FisherHMC(Sampler):
     Parameters
     ----------
     target_accept : float
-        Acceptance that h aims at, between 0 and 1, where trajectories take several steps; shorter
-        ones are accepted more often.
+        Acceptance, between 0 and 1, that h aims at, where trajectories take several steps; shorter
+        ones are accepted more often. Trajectories of halved steps count half.
     trajectory_length : float, optional
         T, above 0, in units of the whitened posterior; learned if not given.
     jitter : float
@@ -208,37 +201,43 @@ class FisherHMC(Sampler):
     ) -> tuple[MomentumState, Info]:
         """One trajectory of every chain, all of one length; or one Langevin step."""
         noise = rng.standard_normal(state.x.shape)
-        u, chance = 2.0 * rng.random() - 1.0, rng.random()
         rho = self.persistence if params.length else 0.0
         momentum = rho * state.momentum + np.sqrt(1.0 - rho * rho) * noise
-        h, n, record = self._plan(params, u, chance)
-        integrator = TWO_STAGE if params.length else LEAPFROG  # one leapfrog step: Langevin
         start = with_momentum(State(*state[:3]), params.root, momentum)
-        end, taken = simulate(density, start, params.root, h, n, integrator)
+        time, cut_off, made = self._trajectory(rng, density, start, params)
+        end = made.end
         with np.errstate(invalid="ignore"):
-            log_ratio = start.energy - end.energy
+            log_ratio = start.energy - end.energy + made.log_weight
         proposal = MomentumState(end.x, end.logp, end.grad, end.momentum)
         turned = MomentumState(state.x, state.logp, state.grad, -momentum)
-        new, info = decide(rng, log_ratio, turned, proposal, n_grad=0)
+        new, info = decide(rng, np.where(made.failed, -np.inf, log_ratio), turned, proposal, 0)
         stats = {
-            "n_steps": taken,
+            "n_steps": made.taken,
             "energy": np.where(info.accepted, end.energy, start.energy),
-            "cut_off": np.full(len(taken), record.cut_off),
+            "cut_off": np.full(len(made.taken), cut_off),
         }
-        return new, info._replace(n_grad=taken, previous=state, stats=stats, record=record)
+        record = Trajectory(time, 0.5 * (1.0 + made.first) * info.accept_prob)
+        return new, info._replace(
+            diverging=made.failed, n_grad=made.taken, previous=state, stats=stats, record=record
+        )
 
-    def _plan(
-        self, params: Params, u: float, chance: float
-    ) -> tuple[float | Array, int, Trajectory]:
-        """Step size and number of steps of the next trajectory."""
-        if not params.length:
-            return params.step_size, 1, Trajectory(0.0, cautious=False, cut_off=False)
+    def _trajectory(
+        self, rng: np.random.Generator, density: LogDensity, start: Phase, params: Params
+    ) -> tuple[float, bool, Suited]:
+        """Length in time of the next trajectory, whether it was cut off, and the trajectory."""
+        if not params.length:  # one leapfrog step: Langevin
+            return 0.0, False, one_leapfrog(density, start, params.root, params.step_size)
+        step, n, cut_off = self._plan(params, 2.0 * rng.random() - 1.0)
+        most = min(MOST, self.max_steps)
+        made = simulate_suited(rng, density, start, params.root, step, n, TWO_STAGE, FINEST, most)
+        return n * step, cut_off, made
+
+    def _plan(self, params: Params, u: float) -> tuple[float, int, bool]:
+        """Usual step size and number of steps of the next trajectory, and whether it is cut off."""
         t, h = params.length * (1.0 + self.jitter * u), float(params.step_size)
-        wanted = max(1.0, np.round(t / h)) if h > 0.0 else np.inf
+        wanted = max(1.0, float(np.round(t / h))) if h > 0.0 else np.inf
         n = int(min(wanted, self.max_steps))
-        cautious = chance < CAUTIOUS
-        step = min(h, t / n) * (SHORT if cautious else 1.0)
-        return step, n, Trajectory(n * step, cautious, cut_off=n < wanted)
+        return min(h, t / n), n, n < wanted
 
     def adapt_init(
         self, rng: np.random.Generator, density: LogDensity, state: MomentumState
@@ -258,13 +257,23 @@ class FisherHMC(Sampler):
         info: Info,
     ) -> Langevin | Learning:
         """Learn as `fisher_mala` does, then from trajectories."""
-        half = n_warmup // 2
+        first = langevin_steps(n_warmup, state.x.shape[1])
         if isinstance(adaptation, Learning):
-            return self._learn(adaptation, n_warmup - half, state, info)
+            return self._learn(adaptation, n_warmup - first, state, info)
         position = State(*state[:3])
-        warmup = self._langevin(half, self._is_dense(state.x.shape[1]))
-        adaptation = warmup.adapt(rng, density, i, half, adaptation, position, info)
-        return adaptation if i + 1 < half else self._begin(adaptation, position)
+        warmup = self._langevin(first, self._is_dense(state.x.shape[1]))
+        adaptation = warmup.adapt(rng, density, i, first, adaptation, position, info)
+        return adaptation if i + 1 < first else self._begin(adaptation, position)
+
+    def windows(self, n_warmup: int, dim: int) -> list[tuple[int, int]]:
+        """Parts of the warm-up that have one C and end after `FIRST_END` trajectories or more."""
+        return windows(n_warmup, dim)
+
+    def is_learned(self, adaptation: Langevin | Learning) -> bool:
+        """Whether trajectories are short, or enough of them have been followed."""
+        params = self.params(adaptation, final=True)
+        short = params.length <= SHORT * float(params.step_size)
+        return short or (isinstance(adaptation, Learning) and adaptation.n == LAST_END - 1)
 
     def _is_dense(self, dim: int) -> bool:
         return self.metric == "dense" or (self.metric == "auto" and dim <= LARGEST_DENSE)
@@ -280,11 +289,11 @@ class FisherHMC(Sampler):
         h = sigma * np.sqrt(len(R) / np.sum(np.square(root)))  # sigma has tr(C C') = dim
         shape: Shape = SampledShape(self.metric != "diag")
         if R.ndim == 2:
-            shape = DenseShape(R, langevin.fisher.n, no_moments(len(R)))
+            shape = dense_shape(R, langevin.fisher.n, len(state.x))
         length = start_length(self.trajectory_length or START)
         return Learning(
-            shape, root, inverse_transposed(root), state.x.copy(),
-            start_averaging(min(h, LONGEST_STEP)), float(np.log(LONGEST_STEP)), length, 0,
+            shape, root, inverse_transposed(root), state.x.copy(), np.ones(len(state.x)),
+            start_averaging(min(h, LONGEST_STEP)), length, 0,
         )  # fmt: skip
 
     def _learn(self, known: Learning, total: int, state: MomentumState, info: Info) -> Learning:
@@ -292,28 +301,24 @@ class FisherHMC(Sampler):
         n, position = known.n + 1, State(*state[:3])
         shape = known.shape.learn(position, info, known.n)
         known = known._replace(shape=shape, n=n, levels=(*known.levels, state.logp))
-        if not info.record.cautious:
-            known = self._steered(known, state, info)
+        known = self._steered(known, state, info)
         return self._renewed(known, position) if is_renewal(n, total) else known
 
     def _steered(self, known: Learning, state: MomentumState, info: Info) -> Learning:
-        """Steer h and T by a trajectory of the usual steps."""
+        """Steer h and T."""
         weight = max(MEMORY, 1.0 / (known.n + 1))
         means = known.means + weight * (state.x - known.means)
-        longest = known.log_longest
-        if known.n > FIRST_WINDOWS[-1]:
-            moved = longest + AVOIDANCE * (TOLERATED - float(np.mean(info.diverging)))
-            longest = float(np.clip(moved, np.log(RESOLVED), np.log(LONGEST_STEP)))
-        averaging = average(known.averaging, adaptable(info.accept_prob, info), self.target_accept)
-        averaging = averaging._replace(
-            log_step=min(averaging.log_step, longest),
-            log_average=min(averaging.log_average, longest),
-        )
+        weight = max(RECENT, 1.0 / (known.n + 1))
+        worth = known.worth + weight * (info.record.worth - known.worth)
+        alike = worth >= 0.5 * np.median(worth)
+        averaging = average(known.averaging, info.record.worth[alike], self.target_accept)
+        averaging = averaging.capped(LONGEST_STEP)
         length = known.length
         if self.trajectory_length is None:
             h = averaging.step_size()
-            length = climb(length, self._whitened(known, info), h, self.max_steps * h)
-        return known._replace(means=means, averaging=averaging, log_longest=longest, length=length)
+            longest = min(self.max_steps * h, START * (1.0 + known.n / PATIENCE))
+            length = climb(length, self._whitened(known, info), h, longest)
+        return known._replace(means=means, worth=worth, averaging=averaging, length=length)
 
     def _whitened(self, known: Learning, info: Info) -> Trajectories:
         """Trajectories of all chains in whitened coordinates about where they are centred."""
@@ -356,9 +361,9 @@ class FisherHMC(Sampler):
         """Take the step sizes, or means, of the chains that others go on from."""
         if isinstance(adaptation, Learning):
             length = start_length(self.trajectory_length or START)
-            return adaptation._replace(
-                means=adaptation.means[rows], length=length, log_longest=float(np.log(LONGEST_STEP))
-            )
+            means, worth = adaptation.means[rows], adaptation.worth[rows]
+            shape = adaptation.shape.restarted(rows)
+            return adaptation._replace(shape=shape, means=means, worth=worth, length=length)
         return adaptation._replace(own=OwnSteps(*(a[rows] for a in adaptation.own)))
 
     def params(self, adaptation: Langevin | Learning, final: bool = False) -> Params:
@@ -380,11 +385,3 @@ class FisherHMC(Sampler):
             "max_steps, or reparameterise so that fewer directions are far narrower than others."
         )
         return [Remark("trajectories_cut_off", message)]
-
-
-def is_renewal(count: int, total: int) -> bool:
-    """Whether a new C is put to use after ``count`` of ``total`` trajectories."""
-    if count > (1.0 - SETTLING) * total:
-        return False
-    doublings = count / FIRST_WINDOWS[-1]
-    return count in FIRST_WINDOWS or (doublings >= 1.0 and np.log2(doublings) % 1.0 == 0.0)

@@ -41,7 +41,9 @@ BEYOND_CHANCE = 1.5  # times the largest eigenvalue that as many independent dra
 ENOUGH = 2  # draws a dimension, for directions to be compared
 TRAVELLED = 4.0  # times the variance within chains, for the whole variance at most
 MANY_ROWS = 2048  # draws of a window, from which on ever fewer are kept
+LARGEST_SHARE = 4.0  # times the median over chains, for what one chain contributes
 NO_SUMS = np.zeros((1, 1))  # of whatever number of chains and parameters
+NO_SQUARES = np.ones(1)
 FEWEST_ROWS = 20  # of which something is learned
 
 
@@ -54,14 +56,15 @@ class DenseShape(NamedTuple):
     n : number of updates of R
     moments : of the draws of the window
     sums : (chains, dim), of each chain's
-    square : mean square of the scores whitened by R, in which later trajectories weigh more
+    squares : (chains,), mean square of each chain's scores whitened by R; later trajectories weigh
+        more
     """
 
     R: Array
     n: int
     moments: Moments
     sums: Array = NO_SUMS
-    square: float = 1.0
+    squares: Array = NO_SQUARES
 
     def learn(self, state: State, info: Info, count: int) -> DenseShape:
         """Take in a transition of all chains."""
@@ -69,19 +72,18 @@ class DenseShape(NamedTuple):
         gamma = learning_rate(n)
         with np.errstate(over="ignore", invalid="ignore"):
             increments = info.proposal.grad - info.previous.grad
-            signals = adaptable(np.sqrt(info.accept_prob)[:, None] * increments, info)
+            weight = info.accept_prob * bounded(self.squares) / self.squares
+            signals = adaptable(np.sqrt(weight)[:, None] * increments, info)
         keep = kept(gamma, learning_rate(self.n))
         R = downdate(self.R, winsorised(signals, LONGEST_SIGNAL), keep)
-        square = mean_square(R / np.sqrt(gamma), state)  # R R' is gamma times the inverse mean
-        if 0.0 < square < np.inf:
-            square = self.square + learning_rate(count + 1) * (square - self.square)
-        else:
-            square = self.square
-        return DenseShape(R, n, add_batch(self.moments, state.x), self.sums + state.x, square)
+        squares = mean_squares(R / np.sqrt(gamma), state)  # R R' is gamma times the inverse mean
+        squares = np.where((squares > 0.0) & (squares < np.inf), squares, self.squares)
+        squares = self.squares + learning_rate(count + 1) * (squares - self.squares)
+        return DenseShape(R, n, add_batch(self.moments, state.x), self.sums + state.x, squares)
 
     def root(self, state: State, previous: Root) -> Root:
         """Root of the inverse mass matrix, at the end of a window."""
-        C = self.R / np.sqrt(learning_rate(self.n) * self.square)
+        C = self.R / np.sqrt(learning_rate(self.n) * np.mean(bounded(self.squares)))
         n, dim = self.moments.n, len(C)
         if n < ENOUGH * dim:
             return C
@@ -100,6 +102,10 @@ class DenseShape(NamedTuple):
     def next_window(self) -> DenseShape:
         """Forget the draws, not the scores."""
         return self._replace(moments=no_moments(len(self.R)), sums=NO_SUMS)
+
+    def restarted(self, rows: Array) -> DenseShape:
+        """Go on with the squares of the chains that others go on from."""
+        return self._replace(squares=self.squares[rows])
 
 
 class SampledShape(NamedTuple):
@@ -132,20 +138,34 @@ class SampledShape(NamedTuple):
         """Forget the draws."""
         return SampledShape(self.rank)
 
+    def restarted(self, rows: Array) -> SampledShape:
+        """Nothing is known of single chains."""
+        return self
+
 
 Shape = DenseShape | SampledShape
 
 
+def dense_shape(R: Array, n: int, chains: int) -> DenseShape:
+    """Begin with what ``n`` updates of R have told."""
+    return DenseShape(R, n, no_moments(len(R)), squares=np.ones(chains))
+
+
 def scaled(root: Array, state: State) -> Array:
     """Scale a root, (dim, dim) or (dim,), so that the entries of C'g have mean square one."""
-    square = mean_square(root, state)
+    square = float(np.mean(mean_squares(root, state)))
     return np.asarray(root / np.sqrt(square)) if 0.0 < square < np.inf else root
 
 
-def mean_square(root: Array, state: State) -> float:
-    """Mean square of the entries of C'g."""
+def mean_squares(root: Array, state: State) -> Array:
+    """Mean square of the entries of C'g, for each chain."""
     with np.errstate(over="ignore"):
-        return float(np.mean(np.square(transposed_times(root, state.grad))))
+        return np.asarray(np.mean(np.square(transposed_times(root, state.grad)), axis=1))
+
+
+def bounded(squares: Array) -> Array:
+    """Bound what chains contribute: those in a far narrower place would decide alone."""
+    return np.minimum(squares, LARGEST_SHARE * np.median(squares))
 
 
 def learning_rate(n: int) -> float:

@@ -65,6 +65,13 @@ class Phase(NamedTuple):
         """Return some of the chains."""
         return Phase(*(a[rows] for a in self))
 
+    def replaced(self, rows: Array, new: Phase) -> Phase:
+        """Return all chains, with new points of those in ``rows``."""
+        arrays = [a.copy() for a in self]
+        for a, b in zip(arrays, new, strict=True):
+            a[rows] = b
+        return Phase(*arrays)
+
 
 def with_momentum(state: Any, root: Root, momentum: Array) -> Phase:
     """Put a state (of any kind) and whitened momenta, (chains, dim), together."""
@@ -162,19 +169,11 @@ def simulate(
         elif moving.any():
             rows = np.flatnonzero(moving)
             moved = advance(density, phase.rows(rows), root, h[rows], integrator)
-            phase = _put(phase, rows, moved)
+            phase = phase.replaced(rows, moved)
         else:
             break
         taken += integrator.gradients * moving
     return phase, taken
-
-
-def _put(phase: Phase, rows: Array, new: Phase) -> Phase:
-    """Replace some of the chains."""
-    arrays = [a.copy() for a in phase]
-    for a, b in zip(arrays, new, strict=True):
-        a[rows] = b
-    return Phase(*arrays)
 
 
 def hamiltonian_step(

@@ -30,6 +30,16 @@ def test_recursion_is_the_published_one():
     assert state.step_size(final=True) == pytest.approx(final, rel=1e-10)
 
 
+def test_steps_are_capped():
+    state = average(start_averaging(3.0), np.array([1.0]), 0.8)
+    assert state.step_size() > 4.0
+    for limit in (0.5, 4.0):
+        capped = state.capped(limit)
+        assert capped.step_size() <= limit + 1e-12
+        assert capped.step_size(final=True) == pytest.approx(min(limit, state.step_size(True)))
+    assert capped._replace(log_step=state.log_step, log_average=state.log_average) == state
+
+
 def test_several_chains_count_by_their_mean():
     alphas = np.array([0.1, 0.5, 0.9])
     a = average(start_averaging(1.0), alphas, 0.8)

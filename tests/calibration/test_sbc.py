@@ -216,6 +216,7 @@ def test_if_everything_fails_the_first_error_is_raised(monkeypatch):
 
 
 def test_a_later_error_of_any_kind_is_counted(monkeypatch):
+    monkeypatch.setattr(running._Inference, "_is_short", lambda self, found: False)
     original, calls = running.draw, []
 
     def break_once(*args, **kwargs):
@@ -260,6 +261,7 @@ def test_ctrl_c_gives_what_was_done(monkeypatch, tiny):
 
 
 def test_ctrl_c_within_a_run_leaves_that_run_out(monkeypatch):
+    monkeypatch.setattr(running._Inference, "_is_short", lambda self, found: False)
     original, calls = running.draw, []
 
     def interrupt(*args, **kwargs):
