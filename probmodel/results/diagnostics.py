@@ -9,6 +9,7 @@ from probmodel.results import quantity_checks, run_checks
 from probmodel.results.divergences import check_divergences
 from probmodel.results.findings import Finding
 from probmodel.results.quantities import quantities
+from probmodel.results.tails import check_tails
 from probmodel.types import Array, Posterior
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def diagnose(
     findings += quantity_checks.check_not_finite(found)
     if not stuck:
         findings += quantity_checks.check_separation(found, run.stats.get("lp"))
+        findings += check_tails(run, found, sampler)
     findings += quantity_checks.check_rhat(found)
     findings += quantity_checks.check_ess(found, request.draws)
     return findings

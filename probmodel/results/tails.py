@@ -1,0 +1,126 @@
+"""Tails: transitions that begin far out, and how they fare beside those that begin in the middle.
+
+    F      distribution of the draws of one quantity, from all chains
+    alpha  mean acceptance probability of transitions that begin at draws of that quantity
+              below F^-1(0.01): lower tail;  above F^-1(0.99): upper tail;  between the quartiles
+
+Where steps are too long for a tail, proposals from there are rejected, and those to there as well:
+chains seldom come, and stay for long when they do. Draws that are missing in all chains show in no
+R-hat and in no effective sample size; what shows is the ratio of alpha in the tail to alpha in the
+middle. It has to be below `FALLEN` by more than chance explains.
+
+A chain that stays at a place begins there many times with the same fate. That counts as often, as
+the time that chains spend out there does, but the standard error is that of so many independent
+transitions as there are places. Where iterations are thinned out, a transition begins somewhat
+after the draw that precedes it, so that a difference between tail and middle looks smaller. Members
+of an ensemble, which move by turns, are not judged.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from probmodel.results.findings import Finding, listed, worst
+from probmodel.results.quantities import Quantities
+from probmodel.types import Array
+
+if TYPE_CHECKING:
+    from probmodel.inference.groups import SampleRun
+    from probmodel.samplers.base import Sampler
+
+OUTER = 0.01  # probability of a tail
+FALLEN = 0.4  # where tails are right the ratio is mostly above 0.6; 0.42 is the least that was seen
+_LEAST = 20  # transitions from a tail, fewer of which tell nothing
+_PLACES = 5  # places where they begin, likewise
+_ERRORS = 2.0  # standard errors of alpha in a tail by which it has to be lower
+
+
+class Tail(NamedTuple):
+    """One tail of one quantity.
+
+    Attributes
+    ----------
+    ratio : alpha of the transitions that begin there over alpha in the middle
+    error : its standard error, as far as alpha in the tail has one
+    bound : the quantile from which on it is the tail
+    """
+
+    ratio: float
+    error: float
+    bound: float
+
+    @property
+    def fallen(self) -> bool:
+        """Whether transitions fare far worse there."""
+        return self.ratio + _ERRORS * self.error < FALLEN
+
+
+def check_tails(run: SampleRun, found: Quantities, sampler: Sampler) -> list[Finding]:
+    """Look for quantities whose tails are seldom entered or left."""
+    rate = run.stats.get("acceptance_rate")
+    if rate is None or not np.isfinite(rate).all() or sampler.coupling == "ensemble":
+        return []
+    first = np.ones(rate.shape, dtype=bool)
+    first[:, 1:] = (run.x[:, 1:] != run.x[:, :-1]).any(axis=2)
+    sides = [tails(found.row(i), rate, first) for i in range(len(found.names))]
+    at = np.array([pair[0].ratio > pair[1].ratio for pair in sides], dtype=int)
+    low = [pair[side] for pair, side in zip(sides, at, strict=True)]
+    flagged = np.array([tail.fallen for tail in low], dtype=bool)
+    if not flagged.any():
+        return []
+    top = worst(np.array([tail.ratio for tail in low]), flagged, highest=False)
+    names = tuple(found.names[i] for i in top)
+    texts = [
+        f"{'above' if at[i] else 'below'} {low[i].bound:.3g} ({low[i].ratio:.2f})" for i in top
+    ]
+    message = (
+        "Far out, transitions are accepted far less often than in the middle: for "
+        f"{listed(names, texts, int(flagged.sum()))}, in brackets the ratio of the two. Each is "
+        "the outermost 1 % of the draws; such places are visited too seldom, and R-hat and ESS "
+        f"do not show it: probabilities and quantiles out there may be wrong. {_advice(sampler)}"
+    )
+    return [Finding("tails", message, names)]
+
+
+def tails(row: Array, rate: Array, first: Array) -> tuple[Tail, Tail]:
+    """Compare the lower and the upper tail of one quantity with its middle.
+
+    Parameters
+    ----------
+    row : (chains, draws), the quantity
+    rate : (chains, draws), acceptance of the transitions that ended at the draws
+    first : (chains, draws), whether the place of a draw differs from that of the draw before
+
+    Returns
+    -------
+    The lower and the upper tail; the ratio is infinite where too few transitions begin there.
+    """
+    nothing = Tail(np.inf, 0.0, np.nan)
+    start, fate, new = row[:, :-1], rate[:, 1:], first[:, :-1]
+    if start.size * OUTER < _LEAST or not np.isfinite(row).all():
+        return nothing, nothing
+    levels = (OUTER, 0.25, 0.75, 1.0 - OUTER)
+    ranks = [int(level * (row.size - 1)) for level in levels]
+    lower, left, right, upper = np.partition(row, ranks, axis=None)[ranks]
+    middle = fate[(start > left) & (start < right)]
+    typical = float(middle.mean()) if middle.size >= _LEAST else 0.0
+
+    def compared(outside: Array, bound: float) -> Tail:
+        places = np.count_nonzero(new[outside])
+        if np.count_nonzero(outside) < _LEAST or places < _PLACES or typical == 0.0:
+            return nothing
+        own = fate[outside] / typical
+        return Tail(float(own.mean()), float(own.std() / np.sqrt(places)), bound)
+
+    return compared(start < lower, float(lower)), compared(start > upper, float(upper))
+
+
+def _advice(sampler: Sampler) -> str:
+    target = getattr(sampler, "target_accept", None)
+    shorter = "step_size" if target is None else f"a higher target_accept; it was {target:g}"
+    advice = f"Take shorter steps ({shorter}) and compare, or give heavy tails a stronger prior."
+    if sampler.name == "fisher_hmc":
+        return advice
+    return f"Use the default method, which shortens steps where they are too long. {advice}"
