@@ -104,8 +104,11 @@ class DenseShape(NamedTuple):
         return self._replace(moments=no_moments(len(self.R)), sums=NO_SUMS)
 
     def restarted(self, rows: Array) -> DenseShape:
-        """Go on with the squares of the chains that others go on from."""
-        return self._replace(squares=self.squares[rows])
+        """Take the squares of the chains that others go on from, and forget all draws.
+
+        A chain that begins again did not travel from where it was.
+        """
+        return self.next_window()._replace(squares=self.squares[rows])
 
 
 class SampledShape(NamedTuple):
@@ -139,8 +142,8 @@ class SampledShape(NamedTuple):
         return SampledShape(self.rank)
 
     def restarted(self, rows: Array) -> SampledShape:
-        """Nothing is known of single chains."""
-        return self
+        """Forget the draws."""
+        return self.next_window()
 
 
 Shape = DenseShape | SampledShape

@@ -302,3 +302,27 @@ def test_scores_without_a_scale_leave_the_root(targets, grad):
     state = evaluate(targets.Banana(), np.zeros((2, 2)))._replace(grad=np.full((2, 2), grad))
     root = np.array([2.0, 3.0])
     np.testing.assert_array_equal(scaled(root, state), root)
+
+
+# -- chains that begin again ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["dense", "low_rank"])
+@pytest.mark.parametrize("forgets", [True, False])
+def test_the_way_that_chains_did_not_travel_is_forgotten(targets, kind, forgets):
+    """Half of the chains are far away at first, and begin again where the others are."""
+    target, rng = correlated(targets), np.random.default_rng(9)
+    shape = dense(5) if kind == "dense" else SampledShape(rank=True)
+    away = np.where(np.arange(8) < 4, 0.0, 1000.0)[:, None]
+    for count in range(50):
+        state, info = independent(rng, target, 8)
+        shape = shape.learn(state._replace(x=state.x + away), info, count)
+    if forgets:
+        shape = shape.restarted(np.array([0, 1, 2, 3, 0, 1, 2, 3]))
+    for count in range(50, 150):
+        state, info = independent(rng, target, 8)
+        shape = shape.learn(state, info, count)
+    C = times(shape.root(state, np.eye(5)), np.eye(5)).T
+    widths = np.sqrt(np.linalg.eigvals(np.linalg.solve(target.cov, C @ C.T)).real)
+    assert (widths.max() < 1.6) == forgets  # a low-rank root leaves small differences as they are
+    assert (widths.max() > 4.0) != forgets
