@@ -15,6 +15,7 @@ import figures_checking
 import figures_const
 import figures_entropy
 import figures_fisher_hmc
+import figures_kernel
 import figures_nuts
 import figures_pilot
 import figures_restarts
@@ -381,6 +382,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
 GUIDES: dict[str, Callable[[], Figure]] = {
     **figures_checking.FIGURES,
     **figures_fisher_hmc.GUIDES,
+    **figures_kernel.FIGURES,
     **figures_pilot.FIGURES,
     **figures_restarts.FIGURES,
 }
