@@ -25,7 +25,7 @@ class Radon(Model):
     mu = param(Normal(0, 5))
     gamma = param(Normal(0, 2))
     tau = param(HalfNormal(1))
-    effect = param(Normal(0, tau), dims="county", noncentered=True)
+    effect = param(Normal(0, tau), dims="county")
     beta = param(Normal(0, 2))
     sigma = param(HalfNormal(2))
 

@@ -1,7 +1,7 @@
 """Germination of seeds on 21 plates: a binomial regression with a random effect for each plate.
 
 Plates under the same conditions differ more than binomial chance allows. ``effect`` takes that up
-on the scale of log odds. One plate tells little about its effect, so that it is non-centred.
+on the scale of log odds.
 
     probmodel sample models/seeds.py --data models/data/seeds.csv
 
@@ -24,7 +24,7 @@ class Seeds(Model):
     beta_root = param(Normal(0, 5))
     beta_both = param(Normal(0, 5))
     sigma = param(HalfNormal(1))
-    effect = param(Normal(0, sigma), dims="plate", noncentered=True)
+    effect = param(Normal(0, sigma), dims="plate")
 
     fixed = beta_seed * seed_type + beta_root * root_extract + beta_both * seed_type * root_extract
     germinated = observed(BinomialLogit(total, alpha + fixed + effect), dims="plate")
