@@ -145,15 +145,20 @@ class interruptible:  # noqa: N801 (used as a function)
             self._holder.waiting, self._holder.open = False, self._was_open
             raise KeyboardInterrupt
 
-    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, *trace: object
+    ) -> None:
         holder = self._holder
         if holder is None:
             return
         holder.open = self._was_open
-        # Python drops exceptions in callbacks, such as those of locks while it imports a module.
-        dropped = kind is None or not issubclass(kind, KeyboardInterrupt)
-        holder.waiting |= holder.raised and dropped
-        holder.raised = False
+        raised, holder.raised = holder.raised, False
+        if raised and not isinstance(error, KeyboardInterrupt):
+            # Python 3.11 makes a RuntimeError of what `__set_name__` raises while a class is made.
+            if error is not None and isinstance(error.__cause__, KeyboardInterrupt):
+                raise error.__cause__
+            # It drops exceptions in callbacks, such as those of locks while it imports a module.
+            holder.waiting = True
 
 
 def raise_dropped() -> None:

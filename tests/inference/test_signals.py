@@ -96,6 +96,30 @@ def test_a_long_loop_sees_what_python_dropped():
     assert len(calls) < 200
 
 
+class Loud:
+    """A descriptor that raises a signal as its class is made."""
+
+    def __set_name__(self, owner, name):
+        signal.raise_signal(INT)
+
+
+def test_a_signal_while_a_class_is_made():
+    """As happens while modules are imported. Python 3.11 makes a RuntimeError of it."""
+
+    def made():
+        return type("Made", (), {"loud": Loud()})
+
+    def within():
+        with interruptible():
+            made()
+
+    with held():
+        for work in (made, within):
+            _, error = attempt(work)
+            assert isinstance(error, KeyboardInterrupt)
+            assert attempt(lambda: 1) == (1, None)  # the signal has had its effect
+
+
 def test_regions_within_regions():
     with held(), interruptible():
         with held():
