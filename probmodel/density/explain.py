@@ -45,20 +45,21 @@ def _detail(density: ModelDensity, term: Term, x: Array, value: float) -> str:
     if np.isfinite(elements).all():
         return ""
     index = tuple(int(i[0]) for i in np.nonzero(np.atleast_1d(~np.isfinite(elements))))
-    shown = [f"value {_at(arrays[0], elements.shape, index)}"]
-    for name, array in zip(term.distribution.args, arrays[1:], strict=True):
-        shown.append(f"{name} {_at(array, elements.shape, index)}")
+    shown = []
+    names = ("value", *term.distribution.args)
+    for name, array, event in zip(names, arrays, term.distribution.event_ndims, strict=True):
+        shown.append(f"{name} {_at(array, elements.shape, index, event)}")
     place = f" at {list(index)}" if elements.ndim else ""
     return f"{place}: {term.distribution.name} with {', '.join(shown)}"
 
 
-def _at(array: Array, shape: tuple[int, ...], index: tuple[int, ...]) -> str:
-    """Return the element that broadcasts to ``index``, or a short form of an event."""
-    if array.size == 1:
-        return f"{array.reshape(-1)[0]:.6g}"
-    if array.ndim <= len(shape):
-        return f"{np.broadcast_to(array, shape)[index]:.6g}"
-    return np.array2string(array.reshape(-1)[:4], precision=4) + ("..." if array.size > 4 else "")
+def _at(array: Array, shape: tuple[int, ...], index: tuple[int, ...], event: int) -> str:
+    """Return the element that broadcasts to ``index``; the first numbers of a vector or matrix."""
+    size = array.shape[array.ndim - event :]
+    found = np.broadcast_to(array, (*shape, *size))[index if shape else ()].reshape(-1)
+    if found.size == 1:
+        return f"{found[0]:.6g}"
+    return np.array2string(found[:4], precision=4) + ("..." if found.size > 4 else "")
 
 
 def _first_bad(label: str, array: Array) -> str:

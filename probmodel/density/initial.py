@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 RADIUS = 2.0
 TRIES = 100
+RADII = 10  # the radius halves so often, before it is the first again
+
+Draw = Callable[[int], Array]  # given how often it has been tried
 
 
 def initial_points(
@@ -22,23 +25,27 @@ def initial_points(
 ) -> Array:
     """Return points with a finite log density and gradient, if it has one: (chains, dim).
 
-    Every chain's start is drawn uniformly in (-r, r) in each unconstrained coordinate, or from the
-    prior, and drawn again where the log density is not finite; the radius halves every ten tries,
-    because models are more often defined near the centre.
+    They are drawn uniformly in (-r, r) in each unconstrained coordinate, or from the prior. As many
+    as there are chains are drawn at a time, and those that will do go to the chains that still lack
+    one, until all have one. From draw to draw the radius halves, because models are more often
+    defined near the centre; but as some are nowhere defined there, it starts again every ten draws,
+    and half of the later draws are from the prior.
 
     Raises
     ------
     InitializationError
         With the terms of the log density at the last point tried.
     """
-    draw = _drawing(density, rng, chains, inits)
+    draw, alike = _drawing(density, rng, chains, inits)
     x = draw(0)
     bad = ~_is_finite(density, x)
     for attempt in range(1, TRIES):
         if not bad.any():
             return x
-        x[bad] = draw(attempt)[bad]
-        bad = ~_is_finite(density, x)
+        new = draw(attempt)
+        fine, rows = _is_finite(density, new), np.flatnonzero(bad)
+        given = np.argsort(~fine, kind="stable")[: len(rows)] if alike else rows
+        x[rows], bad[rows] = new[given], ~fine[given]
     if not bad.any():
         return x
     where = int(np.argmax(bad))
@@ -54,16 +61,22 @@ def initial_points(
 
 def _drawing(
     density: LogDensity, rng: np.random.Generator, chains: int, inits: Any
-) -> Callable[[int], Array]:
-    """Return what draws starting points, given how often it has been tried."""
+) -> tuple[Draw, bool]:
+    """Return what draws starting points, and whether any of them will do for any chain."""
+    from_prior = getattr(density, "prior_draws", None)
     if isinstance(inits, str):
-        prior_draws = getattr(density, "prior_draws", None)
-        if inits != "prior" or prior_draws is None:
-            known = "inits='prior' is the only word" if prior_draws else "there is no prior to draw"
+        if inits != "prior" or from_prior is None:
+            known = "inits='prior' is the only word" if from_prior else "there is no prior to draw"
             raise InitializationError(f"inits={inits!r}: {known} for {density.name}.", inits=inits)
-        return lambda attempt: np.asarray(prior_draws(rng, chains))
+        return lambda attempt: np.asarray(from_prior(rng, chains)), True
     radius, fixed = _read_inits(density, chains, inits)
-    return lambda attempt: _draw(density, rng, chains, radius * 0.5 ** (attempt // 10), fixed)
+
+    def draw(attempt: int) -> Array:
+        if inits is None and from_prior is not None and attempt >= TRIES // 2 and attempt % 2 == 0:
+            return np.asarray(from_prior(rng, chains))
+        return _uniform(density, rng, chains, radius * 0.5 ** (attempt % RADII), fixed)
+
+    return draw, not isinstance(inits, Sequence)
 
 
 def _read_inits(
@@ -96,7 +109,7 @@ def _is_finite(density: LogDensity, x: Array) -> Array:
     return np.isfinite(density(x).logp if density.has_gradient else density.log_density(x))
 
 
-def _draw(
+def _uniform(
     density: LogDensity,
     rng: np.random.Generator,
     chains: int,

@@ -303,8 +303,23 @@ class Apply(Expression):
 
 
 def apply(operation: Operation, *args: Any, **kwargs: Any) -> Apply:
-    """Record a call, with keyword spellings of array arguments made positional."""
-    return Apply(operation, *operation.normalise(args, kwargs))
+    """Record a call, with keyword spellings of array arguments made positional.
+
+    Lists among arrays that are joined become arrays, as NumPy has it: ``[[x], y]``.
+    """
+    operands, options = operation.normalise(args, kwargs)
+    if operation.operands == ("arrays",) and isinstance(operands[0], list | tuple):
+        operands = ([_as_array(part) for part in operands[0]],)
+    return Apply(operation, operands, options)
+
+
+def _as_array(value: Any) -> Any:
+    """Return a list that has symbols in it as an array, and anything else as it is."""
+    if not isinstance(value, list | tuple):
+        return value
+    parts = [_as_array(part) for part in value]
+    symbolic = any(isinstance(part, Expression) for part in parts)
+    return Apply(operation_named("stack"), (parts,)) if symbolic else value
 
 
 def of_data(name: str, function: Callable[..., Any], *args: Any) -> Any:

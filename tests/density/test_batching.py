@@ -192,6 +192,8 @@ STRUCTURAL = {
     "roll": (lambda a: np.roll(a, 1) + np.roll(a, 1, axis=0), [(3,), (2, 3)]),
     "concatenate": (lambda a: np.concatenate([a, np.ones(2), a]), [(3,)]),
     "concatenate axis": (lambda a: np.concatenate([a, np.ones((2, 1))], axis=1), [(2, 3)]),
+    "concatenate lists": (lambda a: np.concatenate([[np.sum(a), 1.0], a, [a[0]]]), [(3,)]),
+    "stack lists": (lambda a: np.stack([a, [a[1], 0.5, np.sum(a)]]), [(3,)]),
     "stack": (lambda a: np.stack([a, np.zeros(3), a**2]), [(3,)]),
     "stack axis": (lambda a: np.stack([a, 2 * a], axis=-1), [(3,), ()]),
     "diag": (lambda a: np.diag(a) * 1.0, [(3,), (3, 3)]),

@@ -1,6 +1,7 @@
 """The log density of bound models: values, derivatives, rows, starting points, explanations."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -27,11 +28,13 @@ from probmodel.distributions import (
     AR1,
     Affine,
     Beta,
+    Categorical,
     Dirichlet,
     Flat,
     HalfCauchy,
     HalfNormal,
     LogNormal,
+    Mixture,
     MvNormal,
     Normal,
     Poisson,
@@ -328,6 +331,57 @@ def test_inits_of_a_noncentered_lognormal():
 def test_bad_inits(inits, message):
     with pytest.raises(InitializationError, match=message):
         as_posterior(hierarchy()).initial_points(np.random.default_rng(0), 2, inits=inits)
+
+
+class FarFromZero(Model):
+    """Defined where the distance from zero is between 1 and 2, and by its prior elsewhere."""
+
+    least = data()
+    far = param(Normal(0, 3))
+    fence = potential(np.log(np.abs(far) - least))
+
+
+@pytest.mark.parametrize("chains", [1, 2, 7, 16])
+@pytest.mark.parametrize("least", [0.0, 1.0, 1.7, 3.0])
+def test_starts_are_found_where_none_are_near_zero(chains, least):
+    """With 1.7 one in seven of the widest draws will do; with 3, draws from the prior alone."""
+    density = as_posterior(FarFromZero(least=least))
+    for seed in range(20):
+        x = density.initial_points(np.random.default_rng(seed), chains)
+        assert np.isfinite(density(x).logp).all()
+        assert len(np.unique(x)) == chains
+
+
+def test_the_starts_of_chains_with_inits_of_their_own_stay_with_them():
+    class Fenced(Model):
+        own = param(Normal(0, 1))
+        far = param(Normal(0, 1))
+        fence = potential(np.log(np.abs(far) - 1.5))
+
+    density = as_posterior(Fenced())
+    inits = [{"own": 0.1 * chain} for chain in range(8)]
+    x = density.initial_points(np.random.default_rng(3), 8, inits=inits)
+    np.testing.assert_allclose(x[:, 0], 0.1 * np.arange(8))
+    assert np.all(np.abs(x[:, 1]) > 1.5)
+
+
+@pytest.mark.parametrize(
+    ("distribution", "shown"),
+    [
+        (lambda p: MvNormal(np.exp(p), covariance=np.eye(2)), r"value \[1. 2.\], loc \[inf  1.\]"),
+        (lambda p: Categorical(p), r"value 1, p \[800.   0.\]"),
+        (lambda p: Mixture([0.5, 0.5], Poisson(np.exp(p))), r"at \[0\].* value 1, .*\[inf  1.\]"),
+    ],
+)
+def test_explaining_shows_vectors_as_such(distribution, shown):
+    """Also where there are as many elements as observations."""
+
+    class Vectors(Model):
+        p = param(Normal(0, 1), shape=2)
+        y = observed(distribution(p))
+
+    text = as_posterior(Vectors(y=[1, 2])).explain(np.array([800.0, 0.0]))
+    assert re.search(shown, text), text
 
 
 def test_no_finite_start_names_the_term_index_and_value():
