@@ -26,7 +26,7 @@ import numpy as np
 
 from probmodel.types import Array, LogDensity
 
-MEMORY = 6  # changes of x and g that are kept
+MEMORY = 12  # changes of x and g that are kept
 DECREASE = 1e-4  # share of what the slope promises that a step has to gain
 SLOPE = 0.9  # share of the slope that may be left
 GROWTH = 2.5  # of a step that the slope says is too short

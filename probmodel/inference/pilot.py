@@ -4,8 +4,9 @@
 2. Where parameters have priors that depend on other parameters, what the data tell of each element
    is measured at these places, and standardises the parameters, see `density.standardising`. On
    that scale chains climb again.
-3. They take Langevin steps, with what is measured anew after each `ROUNDS`. The last measurement
-   is the scale that is sampled.
+3. They take Langevin steps, with what is measured anew after each of `ROUNDS`. If chains rise in
+   the second one, what is measured there is not yet of the bulk, and there are more, until they no
+   longer do. The last measurement is the scale that is sampled.
 
 Nothing that is learned here is kept but the places and the scale.
 """
@@ -25,9 +26,11 @@ from probmodel.samplers.base import Info
 from probmodel.samplers.fisher_mala import FisherMALA
 from probmodel.types import Array, LogDensity, StandardisingDensity
 
-MOST = 60  # evaluations of each chain in a climb
+MOST = 150  # evaluations of each chain in a climb
 ROUGH, CLOSE = 0.1, 0.02  # gain of a small step, in units of the dimension
-ROUNDS = (40, 40)  # Langevin steps
+ROUNDS = (40, 40, 80, 160, 320)  # Langevin steps
+FEWEST = 2  # rounds; the others are for chains that rise
+RISE = 1.0  # from the first to the last third of a round, in standard deviations of a normal draw
 TIMES = 5  # at which what the data tell is measured, in the last third of a round
 
 _OVER = object()
@@ -122,17 +125,19 @@ class Pilot:
         self._measure(self.positions[None])
         if self._arrive:
             yield from self._climb(CLOSE)
-        for n in ROUNDS:
+        for i, n in enumerate(ROUNDS, 1):
             visited = yield from self._langevin(n)
-            self._measure(visited[-n // 3 :: max(1, n // (3 * TIMES))])
+            self._measure(visited.positions[-n // 3 :: max(1, n // (3 * TIMES))])
+            if i >= FEWEST and not visited.rising:
+                return
 
     def _climb(self, depth: float) -> Generator[None, None, None]:
         for x in climb(self._count(self.density), self.positions, self._rng, MOST, depth):
             self.positions = x.copy()
             yield
 
-    def _langevin(self, n: int) -> Generator[None, None, Array]:
-        """Take Langevin steps; returns where the chains have been, (n, chains, dim)."""
+    def _langevin(self, n: int) -> Generator[None, None, _Visited]:
+        """Take Langevin steps; returns where the chains have been."""
         visited = _Visited()
         group = Group(FisherMALA(), self._count(self.density), self.positions, self._rng, [visited])
         group.start()
@@ -140,7 +145,7 @@ class Pilot:
             group.warm_up(i, n)
             self.positions = group.positions
             yield
-        return np.stack(visited.x)
+        return visited
 
     def _measure(self, visited: Array) -> None:
         """Standardise by what the data tell at some places, (times, chains, dim)."""
@@ -161,8 +166,24 @@ class _Visited:
     """Collects where chains have been."""
 
     def __init__(self) -> None:
-        self.x: list[Array] = []
+        self._x: list[Array] = []
+        self._logp: list[Array] = []
 
     def record(self, phase: Any, i: int, state: Any, info: Info, params: Any) -> None:
         """Take an iteration."""
-        self.x.append(state.x)
+        self._x.append(state.x)
+        self._logp.append(state.logp)
+
+    @property
+    def positions(self) -> Array:
+        """Where they have been: (times, chains, dim)."""
+        return np.stack(self._x)
+
+    @property
+    def rising(self) -> bool:
+        """Whether half of them are on their way up."""
+        third = len(self._logp) // 3
+        first, last = (np.mean(part, axis=0) for part in (self._logp[:third], self._logp[-third:]))
+        with np.errstate(invalid="ignore"):
+            rise = last - first
+        return float(np.median(rise)) > RISE * np.sqrt(0.5 * self._x[0].shape[1])

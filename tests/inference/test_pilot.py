@@ -13,7 +13,7 @@ from probmodel.distributions import BernoulliLogit, HalfCauchy, HalfNormal, Norm
 from probmodel.errors import TimeLimitError
 from probmodel.inference import pilot as module
 from probmodel.inference.counting import Work
-from probmodel.inference.pilot import MOST, ROUNDS, Pilot
+from probmodel.inference.pilot import FEWEST, MOST, ROUNDS, Pilot
 from probmodel.model.pseudo_data import PseudoData
 from probmodel.results.arviz_object import group
 
@@ -226,8 +226,9 @@ def test_steps_bound_what_is_done(options, steps, chains):
     assert np.isfinite(pilot.density(pilot.positions).logp).all()
 
 
-def test_a_step_less_would_not_do():
-    """Negative control: where chains do not climb, all steps but the last do something."""
+def test_a_step_less_would_not_do(monkeypatch):
+    """Negative control: where chains rise for ever, all steps but the last do something."""
+    monkeypatch.setattr(module, "RISE", -np.inf)
     steps = sum(ROUNDS) + 1
     pilot = a_pilot(as_posterior(schools()), arrive=False)
     scales = []
@@ -236,6 +237,45 @@ def test_a_step_less_would_not_do():
         pilot.warm_up(i, steps)
         scales.append(pilot.density)
     assert scales[-1] is not scales[-2]
+
+
+class FarScales(Model):
+    """Groups whose scale of measurement is steep in a parameter, so that the bulk is far away."""
+
+    x = data(dims="obs")
+    group = data(dims="obs", dtype=int)
+    mu = param(Normal(0, 5))
+    tau = param(HalfNormal(1))
+    phi = param(Normal(0, 5))
+    theta = param(Normal(mu, tau), shape=12)
+    y = observed(Normal(theta[group], np.exp(phi * x)), dims="obs")
+
+
+def far_scales():
+    rng = np.random.default_rng(8)
+    x, group = rng.uniform(1.0, 3.0, 240), np.arange(240) % 12
+    y = 400.0 + rng.normal(0, 0.5, 12)[group] + np.exp(-3.0 * x) * rng.standard_normal(240)
+    return as_posterior(FarScales(x=x, group=group, y=y))
+
+
+def test_there_are_as_many_rounds_as_chains_rise():
+    rounds = []
+
+    class Watched(Pilot):
+        def _langevin(self, n):
+            visited = yield from super()._langevin(n)
+            rounds.append((n, visited.rising))
+            return visited
+
+    for density, arrive in ((as_posterior(schools()), True), (far_scales(), False)):
+        rounds.clear()
+        x0 = starts(density)
+        driven(Watched(density, x0, np.random.default_rng(4), arrive=arrive))
+        assert [n for n, _ in rounds] == list(ROUNDS[: len(rounds)])
+        assert len(rounds) >= FEWEST
+        assert all(rising for _, rising in rounds[FEWEST - 1 : -1])
+        assert not rounds[-1][1] or len(rounds) == len(ROUNDS)
+    assert len(rounds) > FEWEST
 
 
 @pytest.mark.parametrize("arrive", [True, False])
@@ -251,7 +291,7 @@ def test_work_is_counted(arrive, monkeypatch):
     pilot = a_pilot(density, arrive=arrive)
     monkeypatch.setattr(ModelDensity, "__call__", counting)
     driven(pilot)
-    assert counted["grad"] > 4 * sum(ROUNDS)
+    assert counted["grad"] > 4 * sum(ROUNDS[:FEWEST])
     assert pilot.work == (0, counted["grad"], 0, 0)
     before = pilot.work
     pilot.evaluate_once()
@@ -287,7 +327,7 @@ def pilots(monkeypatch):
 def test_the_pilot_is_part_of_the_work_of_the_warmup(pilots, monkeypatch):
     whole = infer(schools(), **SHORT).attrs["n_grad_warmup"]
     spent = pilots[0].work.grad
-    assert spent > 2 * sum(ROUNDS)
+    assert spent > 2 * sum(ROUNDS[:FEWEST])
     monkeypatch.setattr(Pilot, "work", Work())
     assert infer(schools(), **SHORT).attrs["n_grad_warmup"] == whole - spent
 
