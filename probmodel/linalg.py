@@ -7,6 +7,7 @@ again. Leading axes broadcast. `scipy.linalg` is imported when it is first neede
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -194,6 +195,25 @@ def log_det_lower(factor: Any) -> Any:
     if isinstance(factor, Box):
         return anp.sum(anp.log(diagonal(factor)), axis=-1)
     return np.add.reduce(np.log(np.diagonal(factor, axis1=-2, axis2=-1)), axis=-1)
+
+
+def inverse_of_affine(function: Callable[[Array], Any], value: Array, elementwise: bool) -> Array:
+    """Return what an affine function maps to ``value``, from its images of zero and of the axes.
+
+    Parameters
+    ----------
+    function : of an array of the shape of ``value``, to such an array
+    value : one value, or many if the function is applied to each element by itself
+    elementwise : whether it is
+    """
+    if elementwise:
+        offset, end = (np.asarray(function(0.0 * value + z)) for z in (0.0, 1.0))
+        return np.asarray((value - offset) / (end - offset))
+    size = value.size
+    basis = np.concatenate([np.zeros((1, size)), np.eye(size)]).reshape(-1, *value.shape)
+    images = np.stack([np.asarray(function(z)) for z in basis])
+    offset, columns = images[0].reshape(-1), (images[1:] - images[0]).reshape(size, size).T
+    return np.linalg.solve(columns, value.reshape(-1) - offset).reshape(value.shape)
 
 
 def _reach(ratio: Array) -> float:

@@ -240,6 +240,8 @@ class ModelDensity(LogDensity):
         frame = free.frame
         if frame is not None:
             params = self.values_at(x[None], [as_expression(arg) for arg in frame.args.values()])
+            with np.errstate(all="ignore"):  # what is not inside becomes NaN
+                value = free.link.inverse(value, *free.link.bounds)
             value = frame.standardise(value, *(param[0] for param in params))
         bounds = [bound[0] for bound in self.values_at(x[None], free.bounds)]
         with np.errstate(all="ignore"):

@@ -122,6 +122,7 @@ def _standardised(forward: Forward, free: FreeParameter, value: Ref) -> Ref:
     if frame is None:
         return value
     params = forward.parameters(frame, len(free.shape))
+    value = forward.apply(free.link.inverse, [value, *free.link.bounds], free.shape)
     return forward.apply(frame.standardise, [value, *params], free.shape)
 
 

@@ -13,14 +13,20 @@ and in between it is what suits (Papaspiliopoulos, Roberts and Skold, 2007, Stat
 at once, whose products with the signs have the diagonal as their mean (Bekas, Kokiopoulou and Saad,
 2007, Applied Numerical Mathematics 57, 1214-1229).
 
-Each parameter is measured on its own scale, with the others where they are on the scale that is
+Data may tell of the sum of two effects alone. Then chains differ in m by more than J leaves open,
+and in the location of the prior, as both effects move against each other along a ridge. If m were
+held fixed, the ridge would be bent on the standardised scale, and how would depend on the scale of
+the prior. So m moves with that location then.
+
+Each parameter is measured on its own scale, that of the logarithm where it is positive and of the
+log odds where it is a proportion, with the others where they are on the scale that is
 sampled. So in a hierarchy of several levels, once those below are standardised, what is measured is
 what the data tell of a level with those below integrated out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 
 import numpy as np
@@ -30,11 +36,13 @@ from probmodel.density.posterior import ModelDensity
 from probmodel.density.program import Program
 from probmodel.expressions import as_expression
 from probmodel.model.parameters import FreeParameter
-from probmodel.model.pseudo_data import PseudoData, takes_pseudo_data
+from probmodel.model.pseudo_data import PseudoData, location, takes_pseudo_data
 from probmodel.types import Array, LogDensity
 
 STEP = 1e-3  # of differences, in standard deviations of the points
 SIGNS = 8  # that a variance is averaged over
+LOOSE = 1.0  # spread over chains of what is observed, and of the prior's location
+MAD = 1.4826  # standard deviation over median absolute deviation, of a normal variable
 
 Part = tuple[FreeParameter, slice]  # a parameter and its columns
 
@@ -73,7 +81,8 @@ def measured(
             own = ModelDensity(density.model, others)
             x = translated(rows, density, own)
         part = hierarchies(own)[index][0], cut
-        found[free.name] = _robust(free, *_seen(own, count(own), part, x, rng), points.shape[:2])
+        seen = *_seen(own, count(own), part, x, rng), _locations(own, part[0], x)
+        found[free.name] = _robust(free, seen, points.shape[:2])
     return found
 
 
@@ -107,30 +116,53 @@ def _prior(density: ModelDensity, free: FreeParameter) -> Program:
     return lowering.finish([lowering.term(term) for term in free.terms])
 
 
-def _robust(
-    free: FreeParameter, theta: Array, slope: Array, curvature: Array, times: tuple[int, int]
-) -> PseudoData:
+def _locations(density: ModelDensity, free: FreeParameter, x: Array) -> Array:
+    """Return where the location of a prior is: (rows, elements); NaN if it has none."""
+    prior = free.declaration.prior
+    assert prior is not None
+    expression = location(prior)
+    if expression is None:
+        return np.full((len(x), prod(free.shape)), np.nan)
+    (values,) = density.values_at(x, [as_expression(expression)])
+    values = values.reshape(len(x), *(1,) * (len(free.shape) + 1 - values.ndim), *values.shape[1:])
+    return np.broadcast_to(values, (len(x), *free.shape)).reshape(len(x), -1)
+
+
+def _robust(free: FreeParameter, seen: Sequence[Array], times: tuple[int, int]) -> PseudoData:
     """Average over the times of each chain, and take the median over chains."""
-    shape = (*times, theta.shape[1])
-    theta, slope, curvature = (part.reshape(shape) for part in (theta, slope, curvature))
-    fine = np.isfinite(theta + slope + curvature).all(axis=2)
+    *parts, locations = (part.reshape(*times, -1) for part in seen)
+    fine = np.isfinite(np.sum(parts, axis=0)).all(axis=2)
     chains = [
-        (theta[ok, c].mean(0), slope[ok, c].mean(0), curvature[ok, c].mean(0))
+        [part[ok, c].mean(0) for part in (*parts, locations)]
         for c, ok in enumerate(fine.T)
         if ok.any()
     ]
     if not chains:
         return PseudoData(np.zeros(()), np.zeros(()))
-    theta, slope, curvature = (np.stack(part) for part in zip(*chains, strict=True))
-    information = np.maximum(np.median(curvature, axis=0), 0.0).reshape(free.shape)
+    theta, slope, curvature, locations = (np.stack(part) for part in zip(*chains, strict=True))
+    information = np.maximum(np.median(curvature, axis=0), 0.0)
     with np.errstate(all="ignore"):
-        value = np.median(theta + slope / information.reshape(-1), axis=0).reshape(free.shape)
+        values = theta + slope / information
+        value, location = np.median(values, axis=0), np.median(locations, axis=0)
+        follows = (_spread(values, information) > LOOSE) & (_spread(locations, information) > LOOSE)
+        known = np.isfinite(value)
+        information, value, location, follows = (
+            np.where(known, part, 0.0).reshape(free.shape)
+            for part in (information, value, location, follows)
+        )
         if _is_series(free):
-            told = np.where(information > 0.0, information * value, 0.0)
-            value = np.sum(told, axis=-1) / np.sum(information, axis=-1)
+            value = np.sum(information * value, axis=-1) / np.sum(information, axis=-1)
             information = np.mean(information, axis=-1)
-    known = np.isfinite(value)
-    return PseudoData(np.where(known, information, 0.0), np.where(known, value, 0.0))
+            return PseudoData(information, np.where(information > 0.0, value, 0.0))
+    if not follows.any():
+        return PseudoData(information, value)
+    return PseudoData(information, value, location, follows)
+
+
+def _spread(values: Array, information: Array) -> Array:
+    """Spread over chains, in units of what the information leaves open: (elements,)."""
+    away = np.abs(values - np.median(values, axis=0))
+    return np.asarray(MAD * np.median(away, axis=0) * np.sqrt(information))
 
 
 def _is_series(free: FreeParameter) -> bool:
@@ -145,7 +177,8 @@ def translated(x: Array, origin: ModelDensity, target: ModelDensity) -> Array:
     """Return the points of one density on the scale that another one of the same model samples."""
     moved = x.copy()
     for free, cut in hierarchies(origin):
-        moved[:, cut] = _values(origin, free, x)
+        if free.frame is not None:
+            moved[:, cut] = _values(origin, free, x)
     for part in hierarchies(target):
         if part[0].frame is not None:
             with np.errstate(all="ignore"):
@@ -225,5 +258,9 @@ def _affine(density: ModelDensity, part: Part, x: Array) -> tuple[Array, Array]:
 
 
 def _values(density: ModelDensity, free: FreeParameter, x: Array) -> Array:
-    """Return the values of a parameter: (rows, elements)."""
-    return density.constrain(x, (free.name,))[free.name].reshape(len(x), -1)
+    """Return the values of a parameter where it would be free as declared: (rows, elements)."""
+    prior, value = free.declaration.prior, density.constrain(x, (free.name,))[free.name]
+    assert prior is not None
+    support = prior.support()
+    with np.errstate(all="ignore"):
+        return np.asarray(support.inverse(value, *support.bounds)).reshape(len(x), -1)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +19,8 @@ from probmodel.expressions import caller_location
 from probmodel.recurrences import recursive_filter
 from probmodel.special import LOG_2PI
 from probmodel.types import Array
+
+LONGEST = 1000  # series that are sampled by principal axes: a product of n by n at each gradient
 
 
 class AR(Series):
@@ -56,6 +59,7 @@ class AR(Series):
         "sigma": Parameter(Positive()),
         "intercept": Parameter(Real(), default=0.0),
     }
+    takes_pseudo_data = "series"
 
     def __init__(self, *args: Any, initial: Distribution | None = None, **kwargs: Any) -> None:
         self.location = caller_location()
@@ -176,6 +180,104 @@ class AR(Series):
         p = np.shape(coefficients)[-1]
         start = over_time(xp, loc) + over_time(xp, scale) * z[..., :p]
         return _continued(xp, start, z[..., p:], coefficients, sigma, intercept)
+
+    def standardised_by_default(self, event: tuple[int, ...], known: Callable[[Any], bool]) -> bool:
+        """Whether data decide the coefficients, of a series that is not too long."""
+        return event[0] <= LONGEST and known(self.args["coefficients"])
+
+    def informed(self, information: Any, value: Any = 0.0) -> Distribution:
+        """Return the conditional distribution given the observations, but for ``initial``.
+
+        The first values are taken to be flat here: what their own distribution tells is left to
+        the sampler.
+        """
+        args = (self.args[name] for name in ("coefficients", "sigma", "intercept"))
+        return _InformedAR(*args, information, value)
+
+
+class _InformedAR(Distribution):
+    r"""What an autoregression with known coefficients is sampled by once data tell about it.
+
+    The innovations are :math:`A y - c`. With the eigenvalues :math:`\lambda` and eigenvectors V of
+    :math:`A^T A`, which do not depend on sigma, the inverse covariance is
+    :math:`V (\lambda / \sigma^2 + J) V^T`. Where nothing at all is known of an eigenvector, its
+    precision is 1.
+
+    Parameters
+    ----------
+    coefficients, sigma, intercept : of the autoregression, the first of them known
+    information, center : J, and the value that was observed at all times
+    """
+
+    parameters: ClassVar = {
+        "coefficients": COEFFICIENTS,
+        "sigma": Parameter(Positive()),
+        "intercept": Parameter(Real()),
+        "information": Parameter(Real()),
+        "center": Parameter(Real()),
+    }
+    event_ndim = 1
+
+    def base(self) -> Distribution:
+        """Return the standard normal."""
+        return Normal(0.0, 1.0)
+
+    def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
+        """Scale ``z`` along the eigenvectors, and add the conditional mean."""
+        axes, precision, pull = self._along_axes(xp, z.shape[-1], *params)
+        return _times(z / xp.sqrt(precision) + pull / precision, np.swapaxes(axes, -1, -2))
+
+    def standardise(self, value: Array, *params: Any) -> Array:
+        """Undo `noncentered`."""
+        axes, precision, pull = self._along_axes(np, value.shape[-1], *params)
+        return np.asarray((_times(value, axes) - pull / precision) * np.sqrt(precision))
+
+    def noncentered_log_det(self, xp: Any, event: tuple[int, ...], *params: Any) -> Any:
+        """Add up the logarithms of the scales along the eigenvectors."""
+        return -0.5 * xp.sum(xp.log(self._along_axes(xp, event[0], *params)[1]), axis=-1)
+
+    def _along_axes(
+        self, xp: Any, n: int, coefficients: Any, sigma: Any, intercept: Any, *told: Any
+    ) -> tuple[Array, Any, Any]:
+        """Return the eigenvectors, and in their directions precision, and precision times mean."""
+        information, center = (over_time(xp, part) for part in told)
+        known = np.asarray(coefficients)
+        lagged = _lagged(known.tobytes(), known.shape, n)
+        ratio = 1.0 / over_time(xp, sigma) ** 2
+        unknown = (lagged.values == 0.0) & (information == 0.0)
+        precision = lagged.values * ratio + information + unknown
+        pull = lagged.of_intercept * ratio * over_time(xp, intercept)
+        return lagged.axes, precision, pull + information * center * lagged.of_center
+
+
+class _Lagged:
+    """What maps series of a length to their innovations, taken apart once.
+
+    Attributes
+    ----------
+    values, axes : squares of its singular values, (..., n), and the directions of series that they
+        belong to, as columns, (..., n, n)
+    of_intercept, of_center : (..., n), along these directions: what innovations of 1 come from in
+        the least squares, and a series of ones
+    """
+
+    def __init__(self, coefficients: Array, n: int) -> None:
+        p = coefficients.shape[-1]
+        rows = np.zeros((*coefficients.shape[:-1], n - p, n))
+        for k in range(p + 1):
+            part = -coefficients[..., k - 1, None] if k else 1.0
+            rows[..., np.arange(n - p), np.arange(p - k, n - k)] = part
+        _, singular, rotation = np.linalg.svd(rows)
+        self.values = np.concatenate([singular**2, np.zeros((*singular.shape[:-1], p))], axis=-1)
+        self.axes = np.swapaxes(rotation, -1, -2)
+        self.of_intercept = np.vecdot(rotation, rows.sum(axis=-2)[..., None, :])
+        self.of_center = rotation.sum(axis=-1)
+
+
+@lru_cache(maxsize=8)
+def _lagged(coefficients: bytes, shape: tuple[int, ...], n: int) -> _Lagged:
+    """Keep what was taken apart: a density asks for it at each evaluation."""
+    return _Lagged(np.frombuffer(coefficients).reshape(shape), n)
 
 
 def _placed(xp: Any, part: Any, start: int, n: int) -> Any:

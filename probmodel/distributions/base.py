@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -14,6 +15,7 @@ from probmodel.distributions.no_value import NoValue
 from probmodel.distributions.sums import batch_shape, in_blocks, reduce_to
 from probmodel.errors import ModelError
 from probmodel.expressions import caller_location, settle
+from probmodel.linalg import inverse_of_affine
 from probmodel.types import Array
 
 Thunk = Callable[[], Any]
@@ -22,8 +24,8 @@ Summed = Callable[..., tuple[Array, list[Array]]]  # (wanted, value, *params)
 
 
 _INFORMED = (
-    "form for information=; families of a location and a scale on all real numbers, MvNormal, AR1 "
-    "and RandomWalk have one"
+    "form for information=; families of a location or a scale, Gamma, Beta and their kin, "
+    "MvNormal, AR, AR1 and RandomWalk have one"
 )
 _CDF = "cumulative distribution function to truncate or censor it by"
 
@@ -77,8 +79,7 @@ class Distribution(NoValue):
     # Whether `noncentered` is affine in z.
     noncentered_is_affine: ClassVar[bool] = True
 
-    # Of what `informed` takes information that `infer` finds: each element, or a series as a whole.
-    # None where a parameter of such a prior is sampled as declared.
+    # Of what `infer` finds the information for `informed`: each element, a series, or nothing.
     takes_pseudo_data: ClassVar[Literal["elements", "series"] | None] = None
 
     # An autograd primitive of z and the parameters that `noncentered` runs, where there is one: to
@@ -263,10 +264,7 @@ class Distribution(NoValue):
     @property
     def has_center(self) -> bool:
         """Whether it is symmetric about a centre, which is its mean if it has one."""
-        try:
-            return self.noncentered_is_affine and self.base().symmetric
-        except ModelError:  # no non-centred form
-            return False
+        return self.noncentered_is_affine and self.has_base and self.base().symmetric
 
     def center(self, shape: tuple[int, ...], *params: Array) -> Array:
         """Centre of symmetry, for values of shape ``shape`` (NumPy); see `has_center`."""
@@ -296,6 +294,13 @@ class Distribution(NoValue):
         """Whether `log_cdf` and `log_ccdf` are there, so that it can be truncated or censored."""
         return type(self).log_cdf is not Distribution.log_cdf
 
+    @property
+    def has_base(self) -> bool:
+        """Whether it has a non-centred form."""
+        with suppress(ModelError):
+            return isinstance(self.base(), Distribution)
+        return False
+
     def base(self) -> Distribution:
         """Distribution, free of location and scale, of the ``z`` that `noncentered` takes."""
         raise self._without("non-centred form")
@@ -314,25 +319,20 @@ class Distribution(NoValue):
     def informed(self, information: Any, value: Any = 0.0) -> Distribution:
         """Return what this becomes once each element has been seen to be about ``value``.
 
-        That is the conditional distribution given a normal observation of every element with
-        variance ``1 / information``, or close to it; a member of the same family. Its location and
-        scale standardise a parameter that data tell about. ``information`` may be symbolic.
+        Its location and scale, which standardise a parameter on the scale that it is sampled on,
+        are about those of the conditional distribution given a normal observation of every element
+        with variance ``1 / information``, which may be symbolic.
         """
         raise self._without(_INFORMED)
 
-    def standardise(self, value: Array, *params: Any) -> Array:
-        """Undo `noncentered` (NumPy), for one value, or for many where elements are numbers.
+    def standardised_by_default(self, event: tuple[int, ...], known: Callable[[Any], bool]) -> bool:
+        """Whether values of shape ``event`` are; ``known`` tells if data decide an argument."""
+        return True
 
-        This default takes the map to be affine.
-        """
-        if not self.event_ndim:
-            offset, end = (self.noncentered(np, z, *params) for z in (0.0 * value, 0.0 * value + 1))
-            return np.asarray((value - offset) / (end - offset))
-        size = value.size
-        basis = np.concatenate([np.zeros((1, size)), np.eye(size)]).reshape(-1, *value.shape)
-        images = np.stack([np.asarray(self.noncentered(np, z, *params)) for z in basis])
-        offset, columns = images[0].reshape(-1), (images[1:] - images[0]).reshape(size, size).T
-        return np.linalg.solve(columns, value.reshape(-1) - offset).reshape(value.shape)
+    def standardise(self, value: Array, *params: Any) -> Array:
+        """Undo `noncentered`, for one value, or many of numbers; the default: an affine one."""
+        elementwise = not self.event_ndim
+        return inverse_of_affine(lambda z: self.noncentered(np, z, *params), value, elementwise)
 
     def _known(self) -> Any:
         """Thunk of a parameter that is known: it has no derivative."""

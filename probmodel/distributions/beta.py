@@ -11,15 +11,16 @@ from autograd.tracer import getval
 
 from probmodel.constraints import Positive, UnitInterval
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Summed, Thunk
+from probmodel.distributions.base import InformationMatrix, Parameter, Summed, Thunk
 from probmodel.distributions.domain import where_valid
+from probmodel.distributions.free_scale import FreeScale
 from probmodel.distributions.sums import row_sum
 from probmodel.special import trigamma, where
 from probmodel.special.rising import log_beta, rising_excess, rising_slope
 from probmodel.types import Array
 
 
-class Beta(Distribution):
+class Beta(FreeScale):
     r"""Beta distribution.
 
     .. math:: p(y) = y^{\alpha - 1} (1 - y)^{\beta - 1} / B(\alpha, \beta), \quad 0 < y < 1
@@ -76,6 +77,11 @@ class Beta(Distribution):
         """Draw variates of shape ``shape``."""
         alpha, beta = params
         return np.asarray(rng.beta(alpha, beta, shape))
+
+    def free_location_scale(self) -> tuple[Any, Any]:
+        """Of the log odds: ``alpha log(p) + beta log(1 - p)`` is their log density."""
+        alpha, beta = self.args["alpha"], self.args["beta"]
+        return np.log(alpha / beta), np.sqrt(1.0 / alpha + 1.0 / beta)
 
 
 class _FixedShapes:

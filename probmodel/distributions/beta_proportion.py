@@ -9,14 +9,15 @@ import numpy as np
 
 from probmodel.constraints import Positive, UnitInterval
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.base import InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import where_valid
+from probmodel.distributions.free_scale import FreeScale
 from probmodel.special import trigamma
 from probmodel.special.rising import log_beta, log_gap, log_ratio, log_ratio_gap
 from probmodel.types import Array
 
 
-class BetaProportion(Distribution):
+class BetaProportion(FreeScale):
     r"""Beta distribution by its mean, for regressions of proportions.
 
     .. math:: p(y) = y^{\mu \kappa - 1} (1 - y)^{(1 - \mu) \kappa - 1}
@@ -88,3 +89,8 @@ class BetaProportion(Distribution):
         """Draw variates of shape ``shape``."""
         mu, kappa = params
         return np.asarray(rng.beta(mu * kappa, (1.0 - mu) * kappa, shape))
+
+    def free_location_scale(self) -> tuple[Any, Any]:
+        """Of the log odds, as `Beta` has them."""
+        mu, kappa = self.args["mu"], self.args["kappa"]
+        return np.log(mu / (1.0 - mu)), 1.0 / np.sqrt(kappa * mu * (1.0 - mu))

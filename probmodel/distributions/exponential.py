@@ -11,10 +11,11 @@ from probmodel.constraints import NonNegative, Positive
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import where_inside
+from probmodel.distributions.free_scale import FreeScale
 from probmodel.types import Array
 
 
-class Exponential(Distribution):
+class Exponential(FreeScale):
     r"""Exponential distribution.
 
     .. math:: p(y) = \beta \exp(-\beta y), \quad y \ge 0
@@ -72,3 +73,7 @@ class Exponential(Distribution):
         """Divide a value of unit rate by the rate."""
         (rate,) = params
         return z / rate
+
+    def free_location_scale(self) -> tuple[Any, Any]:
+        """Of the logarithm, whose log density is ``u - exp(u)`` for unit rate."""
+        return -np.log(self.args["rate"]), 1.0

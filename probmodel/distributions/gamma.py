@@ -9,13 +9,14 @@ import numpy as np
 
 from probmodel.constraints import Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Summed, Thunk
+from probmodel.distributions.base import InformationMatrix, Parameter, Summed, Thunk
 from probmodel.distributions.domain import are_positive_numbers, where_valid
+from probmodel.distributions.free_scale import FreeScale
 from probmodel.special import digamma, gammaln, trigamma
 from probmodel.types import Array
 
 
-class Gamma(Distribution):
+class Gamma(FreeScale):
     r"""Gamma distribution, with an inverse scale.
 
     .. math:: p(y) = \frac{\beta^\alpha}{\Gamma(\alpha)} y^{\alpha - 1} e^{-\beta y}, \quad y > 0
@@ -68,6 +69,11 @@ class Gamma(Distribution):
         """Draw variates of shape ``shape``."""
         alpha, beta = params
         return np.asarray(rng.standard_gamma(alpha, shape) / beta)
+
+    def free_location_scale(self) -> tuple[Any, Any]:
+        """Of the logarithm, whose log density is ``alpha u - beta exp(u)``."""
+        alpha, beta = self.args["alpha"], self.args["beta"]
+        return np.log(alpha / beta), 1.0 / np.sqrt(alpha)
 
 
 def gamma_information(alpha: Array, beta: Array) -> InformationMatrix:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from probmodel.distributions.cauchy import LOG_PI, Cauchy
+from probmodel.distributions.free_scale import FreeScale
 from probmodel.distributions.location_scale import LOG_2, HalfFamily
 
 
-class HalfCauchy(HalfFamily):
+class HalfCauchy(FreeScale, HalfFamily):
     r"""Absolute value of a Cauchy variable with location zero.
 
     .. math:: p(y) = \frac{2}{\pi \sigma \{1 + (y / \sigma)^2\}}, \quad y \ge 0
@@ -38,3 +41,7 @@ class HalfCauchy(HalfFamily):
         """Log probability of values above ``x``."""
         (scale,) = params
         return xp.log(xp.arctan2(scale, xp.maximum(x, 0.0))) + LOG_2 - LOG_PI
+
+    def free_location_scale(self) -> tuple[Any, Any]:
+        """Of the logarithm, whose log density is ``u - log(1 + exp(2 u))`` for unit scale."""
+        return np.log(self.args["scale"]), 1.0

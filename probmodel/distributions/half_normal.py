@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from probmodel.distributions.free_scale import FreeScale
 from probmodel.distributions.location_scale import LOG_2, HalfFamily
 from probmodel.distributions.normal import Normal
 from probmodel.special import erf, log_ndtr
 
 
-class HalfNormal(HalfFamily):
+class HalfNormal(FreeScale, HalfFamily):
     r"""Absolute value of a normal variable with mean zero.
 
     .. math:: p(y) = \sqrt{2 / \pi}\, \sigma^{-1} \exp\{-y^2 / (2 \sigma^2)\}, \quad y \ge 0
@@ -37,3 +38,7 @@ class HalfNormal(HalfFamily):
         """Log probability of values above ``x``."""
         (scale,) = params
         return LOG_2 + log_ndtr(-xp.maximum(x / scale, 0.0))
+
+    def free_location_scale(self) -> tuple[Any, Any]:
+        """Of the logarithm, whose log density is ``u - exp(2 u) / 2`` for unit scale."""
+        return np.log(self.args["scale"]), np.sqrt(0.5)

@@ -11,6 +11,7 @@ from probmodel.constraints import NonNegative, Positive
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Summed, Thunk
 from probmodel.distributions.domain import are_positive_numbers, where_inside
+from probmodel.distributions.free_scale import FreeScale
 from probmodel.distributions.location_scale import LOG_2, Inside
 from probmodel.distributions.student_t import (
     FixedTail,
@@ -22,7 +23,7 @@ from probmodel.distributions.student_t import (
 from probmodel.types import Array
 
 
-class HalfStudentT(Distribution):
+class HalfStudentT(FreeScale):
     r"""Absolute value of a Student t variable with location zero.
 
     .. math:: p(y) = \frac{2\, \Gamma((\nu + 1) / 2)}{\Gamma(\nu / 2) \sqrt{\nu \pi}\, \sigma}
@@ -91,3 +92,8 @@ class HalfStudentT(Distribution):
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Stretch a value of unit scale."""
         return params[1] * z
+
+    def free_location_scale(self) -> tuple[Any, Any]:
+        """Of the logarithm: between those of the half-Cauchy and of the half-normal."""
+        df = self.args["df"]
+        return np.log(self.args["scale"]), np.sqrt(0.5 + 0.5 / df)

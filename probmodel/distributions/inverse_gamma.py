@@ -9,14 +9,15 @@ import numpy as np
 
 from probmodel.constraints import Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Summed, Thunk
+from probmodel.distributions.base import InformationMatrix, Parameter, Summed, Thunk
 from probmodel.distributions.domain import are_positive_numbers, where_inside, where_valid
+from probmodel.distributions.free_scale import FreeScale
 from probmodel.distributions.gamma import gamma_information, log_normalizer
 from probmodel.special import digamma, gammaln
 from probmodel.types import Array
 
 
-class InverseGamma(Distribution):
+class InverseGamma(FreeScale):
     r"""Inverse gamma distribution: the reciprocal of the value is gamma distributed.
 
     .. math:: p(y) = \frac{\beta^\alpha}{\Gamma(\alpha)} y^{-\alpha - 1} e^{-\beta / y}, \quad y > 0
@@ -69,6 +70,11 @@ class InverseGamma(Distribution):
         """Draw variates of shape ``shape``."""
         alpha, beta = params
         return np.asarray(beta / rng.standard_gamma(alpha, shape))
+
+    def free_location_scale(self) -> tuple[Any, Any]:
+        """Of the logarithm, whose log density is ``-alpha u - beta exp(-u)``."""
+        alpha, beta = self.args["alpha"], self.args["beta"]
+        return np.log(beta / alpha), 1.0 / np.sqrt(alpha)
 
 
 class _Fixed:

@@ -11,13 +11,14 @@ from probmodel.constraints import Positive
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import where_inside
+from probmodel.distributions.free_scale import FreeScale
 from probmodel.distributions.logistic import Logistic
 from probmodel.distributions.tails import log_ccdf_above_zero, log_cdf_above_zero
 from probmodel.special import log1p_exp, log_expit
 from probmodel.types import Array
 
 
-class LogLogistic(Distribution):
+class LogLogistic(FreeScale):
     r"""Log-logistic distribution: the logarithm of the value is logistic.
 
     .. math:: p(y) = \frac{\beta}{\alpha} \Bigl(\frac{y}{\alpha}\Bigr)^{\beta - 1}
@@ -92,6 +93,11 @@ class LogLogistic(Distribution):
     def standardise(self, value: Array, *params: Any) -> Array:
         """Standardise the logarithm."""
         return np.asarray(_log_odds(np, value, *params))
+
+    def free_location_scale(self) -> tuple[Any, Any]:
+        """Location and scale of the logarithm, which is logistic."""
+        alpha, beta = self.args["alpha"], self.args["beta"]
+        return np.log(alpha), 1.0 / beta
 
 
 def _log_odds(xp: Any, value: Any, alpha: Any, beta: Any) -> Any:

@@ -10,13 +10,14 @@ import numpy as np
 from probmodel.constraints import Positive, Real
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.free_scale import FreeScale
 from probmodel.distributions.normal import Normal
 from probmodel.special import LOG_2PI, log_ndtr
 from probmodel.special.logs import log_less
 from probmodel.types import Array
 
 
-class LogNormal(Distribution):
+class LogNormal(FreeScale):
     r"""Log-normal distribution: the logarithm of the value is normal.
 
     .. math:: p(y) = \frac{1}{\sqrt{2\pi}\,\sigma y}
@@ -92,3 +93,7 @@ class LogNormal(Distribution):
         """Standardise the logarithm."""
         mu, sigma = params
         return np.asarray((np.log(value) - mu) / sigma)
+
+    def free_location_scale(self) -> tuple[Any, Any]:
+        """Mean and standard deviation of the logarithm."""
+        return self.args["mu"], self.args["sigma"]

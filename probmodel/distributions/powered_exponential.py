@@ -13,6 +13,7 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.domain import where_inside
 from probmodel.distributions.exponential import Exponential
+from probmodel.distributions.free_scale import FreeScale
 from probmodel.special.positive import EULER
 from probmodel.types import Array
 
@@ -22,7 +23,7 @@ IN_LOG_SCALE = pi**2 / 6.0 + (1.0 - EULER) ** 2
 CROSS = 1.0 - EULER
 
 
-class PoweredExponential(Distribution):
+class PoweredExponential(FreeScale):
     r"""Distribution of :math:`\sigma e^{\pm 1 / \alpha}`, :math:`e` exponential of unit rate.
 
     Subclasses say by ``sign`` whether the power is positive. The formulas are in terms of
@@ -85,3 +86,7 @@ class PoweredExponential(Distribution):
     def standardise(self, value: Array, *params: Any) -> Array:
         """Undo the stretch and the power."""
         return np.asarray(np.exp(self.log_exponential(np, value, *params)))
+
+    def free_location_scale(self) -> tuple[Any, Any]:
+        """Of the logarithm: that of sigma, and 1 / alpha for both signs."""
+        return np.log(self.args["sigma"]), 1.0 / self.args["alpha"]

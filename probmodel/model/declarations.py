@@ -247,9 +247,8 @@ def param(
         call for; False samples the value itself.
     information : how much the data tell about each element by itself, as the inverse of a variance:
         sample the value standardised by the prior and the data together. 0 is the same as
-        ``noncentered``. For priors with a location and a scale on all real numbers, and MvNormal,
-        one number or one for each element; for AR1 and RandomWalk, one for all times. It may depend
-        on data and other parameters.
+        ``noncentered``. One number or one for each element; for AR, AR1 and RandomWalk, one for all
+        times. It may depend on data and other parameters.
 
     Raises
     ------

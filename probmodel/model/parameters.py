@@ -29,7 +29,8 @@ class FreeParameter:
     free : the unconstrained symbol; sampling moves its value
     value : the parameter on the user's scale, as an expression of ``free``
     constraint : the map between the two; `Real` for a non-centred parameter
-    frame : the distribution whose location and scale standardise ``value``, if one does
+    frame : the distribution whose location and scale standardise the value, if one does
+    link : the map from what the frame standardises to the value; `Real` if that is the value
     bounds : the constraint's bounds as expressions
     shape, free_shape : shapes of ``value`` and ``free``
     terms : its prior and the log-Jacobian of the map
@@ -40,6 +41,7 @@ class FreeParameter:
     value: Expression
     constraint: Constraint
     frame: Distribution | None
+    link: Constraint
     bounds: tuple[Expression, ...]
     shape: tuple[int, ...]
     free_shape: tuple[int, ...]
@@ -78,9 +80,12 @@ def elaborate(
     free_shape = constraint.free_shape(shape)
     free = FreeSymbol(f"unconstrained {declaration.name}", free_shape, declaration.location)
     evaluator.define(free, np.zeros(free_shape), random=True)
+    link: Constraint = Real()
     if frame is not None:
+        if declaration.prior is not frame:
+            link = choose_constraint(declaration, evaluator)
         _check_information(declaration, shape, evaluator)
-        parts = _standardised(declaration, frame, constraint, free, shape, evaluator)
+        parts = _standardised(declaration, frame, link, constraint, free, shape, evaluator)
     else:
         parts = _constrained(declaration, constraint, free, shape, evaluator)
     value, bounds, terms = parts
@@ -89,7 +94,7 @@ def elaborate(
     for term in terms:
         evaluator.shape(term.expression)
     return FreeParameter(
-        declaration, free, value, constraint, frame, bounds, shape, free_shape, terms
+        declaration, free, value, constraint, frame, link, bounds, shape, free_shape, terms
     )
 
 
@@ -113,12 +118,13 @@ def _declared_shape(
 def _standardised(
     declaration: Parameter,
     frame: Distribution,
+    link: Constraint,
     constraint: Constraint,
     free: FreeSymbol,
     shape: tuple[int, ...],
     evaluator: Evaluator,
 ) -> tuple[Expression, tuple[Expression, ...], list[Term]]:
-    """Write the value as the location and scale of ``frame`` applied to a standardised one."""
+    """Write the value as ``link`` of ``frame``'s location and scale, applied to what is free."""
     name, prior = str(declaration.name), declaration.prior
     standardised, bounds, terms = _map(declaration, constraint, free)
     full = spread(frame, shape, evaluator)
@@ -136,11 +142,13 @@ def _standardised(
         of_free = Term.of_distribution(name, "prior", frame.base(), standardised)
         return value, bounds, [of_free, *terms]
     batch = len(shape) - frame.event_ndim
-    log_det = full.noncentered_log_det(np, shape[batch:], *args)
+    known = [evaluator.value(arg) if evaluator.is_constant(arg) else arg for arg in args]
+    log_det = as_expression(full.noncentered_log_det(np, shape[batch:], *known))
     if batch:
         log_det = log_det + np.zeros(shape[:batch])  # once for each element
+    value, _, of_link = _map(declaration, link, value)
     of_value = Term.of_distribution(name, "prior", spread(prior, shape, evaluator), declaration)
-    return value, bounds, [of_value, Term(name, "jacobian", as_expression(log_det)), *terms]
+    return value, bounds, [of_value, Term(name, "jacobian", log_det), *of_link, *terms]
 
 
 def _check_information(
@@ -189,7 +197,7 @@ def _constrained(
 
 
 def _map(
-    declaration: Parameter, constraint: Constraint, free: FreeSymbol
+    declaration: Parameter, constraint: Constraint, free: Expression
 ) -> tuple[Expression, tuple[Expression, ...], list[Term]]:
     """Write the constrained value of ``free``, and the log-Jacobian where it is not constant."""
     bounds = tuple(as_expression(bound) for bound in constraint.bounds)

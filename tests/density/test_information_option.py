@@ -7,7 +7,7 @@ import pytest
 
 from probmodel import Model, check_model, data, observed, param
 from probmodel.density import as_posterior
-from probmodel.distributions import AR1, Gamma, HalfCauchy, HalfNormal, Normal
+from probmodel.distributions import AR1, HalfCauchy, HalfNormal, Normal, Pareto
 from probmodel.errors import ModelError, ShapeError
 
 SIGMA = np.array([0.5, 1.0, 4.0])
@@ -93,7 +93,7 @@ def test_it_is_printed():
         (lambda: param(Normal(0, 1), noncentered=True, information=1.0), "not both"),
         (lambda: param(Normal(0, 1), lower=0, information=1.0), "cannot have bounds"),
         (lambda: param(information=1.0), "information= needs a prior"),
-        (lambda: param(Gamma(2.0, 1.0), information=1.0), "Gamma has no form for information="),
+        (lambda: param(Pareto(2.0, 1.0), information=1.0), "Pareto has no form for information="),
     ],
 )
 def test_declarations_that_make_no_sense(declare, message):

@@ -7,23 +7,36 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from probmodel import Model, data, observed, param
+from probmodel import Model, data, infer, observed, param
 from probmodel.density import as_posterior
 from probmodel.density.posterior import ModelDensity
 from probmodel.density.standardising import hierarchies, measured
 from probmodel.distributions import (
+    AR,
     AR1,
     DISTRIBUTIONS,
+    Beta,
+    BetaProportion,
     Cauchy,
+    Exponential,
+    Frechet,
+    Gamma,
     Gumbel,
+    HalfCauchy,
     HalfNormal,
+    HalfStudentT,
+    InverseGamma,
     Laplace,
     Logistic,
+    LogLogistic,
+    LogNormal,
     MvNormal,
     Normal,
     RandomWalk,
     StudentT,
+    Weibull,
 )
+from probmodel.distributions.free_scale import FreeScale
 from probmodel.inference.counting import counting
 from probmodel.model.pseudo_data import PseudoData
 
@@ -160,6 +173,23 @@ CASES = {
     "Laplace": elementwise("Laplace", lambda m, s, e: Laplace(m, s)),
     "Logistic": elementwise("Logistic", lambda m, s, e: Logistic(m, s)),
     "Gumbel": elementwise("Gumbel", lambda m, s, e: Gumbel(m, s)),
+    **{
+        family: elementwise(family, prior)
+        for family, prior in {
+            "LogNormal": lambda m, s, e: LogNormal(m, s),
+            "HalfNormal": lambda m, s, e: HalfNormal(s),
+            "HalfCauchy": lambda m, s, e: HalfCauchy(s * np.exp(m)),
+            "HalfStudentT": lambda m, s, e: HalfStudentT(2 + np.exp(e), s),
+            "Exponential": lambda m, s, e: Exponential(1 / s),
+            "Gamma": lambda m, s, e: Gamma(np.exp(e), 1 / s),
+            "InverseGamma": lambda m, s, e: InverseGamma(np.exp(e), s),
+            "Weibull": lambda m, s, e: Weibull(np.exp(e), s),
+            "Frechet": lambda m, s, e: Frechet(np.exp(e), s),
+            "LogLogistic": lambda m, s, e: LogLogistic(np.exp(m), 1 / s),
+            "Beta": lambda m, s, e: Beta(np.exp(m), s),
+            "BetaProportion": lambda m, s, e: BetaProportion(1 / (1 + np.exp(m)), 2 + s),
+        }.items()
+    },
     "MvNormal covariance": vectors(
         lambda m, s, e: MvNormal(m + SHIFT, covariance=(s**2 + np.exp(e)) * (ROOT @ ROOT.T))
     ),
@@ -179,10 +209,19 @@ CASES = {
     "one AR1": Case(
         "AR1", lambda m, s, e: AR1(np.tanh(e), s, m), (5,), np.array(2.0), np.array(-1.0)
     ),
+    "AR": series("AR", lambda m, s, e: AR([0.5, 0.3], s, m)),
+    "one AR": Case("AR", lambda m, s, e: AR([1.0], s), (5,), np.array(2.0), np.array(-1.0)),
     "RandomWalk": series("RandomWalk", walk),
     "one RandomWalk": Case("RandomWalk", walk, (5,), np.array(2.0), np.array(-1.0)),
     "a short RandomWalk": Case("RandomWalk", walk, (1,), np.array(2.0), np.array(-1.0)),
 }  # fmt: skip
+
+
+def as_sampled(family, theta):
+    """A value on the scale that it is sampled on where it is declared."""
+    if family in ("Beta", "BetaProportion"):
+        return np.log(theta) - np.log(1 - theta)
+    return np.log(theta) if issubclass(DISTRIBUTIONS[family], FreeScale) else theta
 
 
 def make(case, noncentered=None):
@@ -191,7 +230,7 @@ def make(case, noncentered=None):
         tau = param(HalfNormal(1))
         extra = param(Normal(0, 1))
         theta = param(case.prior(mu, tau, extra), shape=case.shape, noncentered=noncentered)
-        y = observed(Normal(theta, 0.7))
+        y = observed(Normal(as_sampled(case.family, theta), 0.7))
 
     return Hierarchy
 
@@ -226,8 +265,9 @@ def test_no_family_is_without_a_case():
     assert taking == {case.family for case in CASES.values()}
 
 
-def test_the_density_is_the_declared_one_times_the_jacobian(case):
-    declared, informed = declared_and_informed(case)
+@pytest.mark.parametrize("share", [1.0, 0.0])
+def test_the_density_is_the_declared_one_times_the_jacobian(case, share):
+    declared, informed = declared_and_informed(case, share * np.asarray(case.information))
     x = points(declared)
     z = informed.translated(x, declared)
     assert np.max(np.abs(z - x)) > 0.1
@@ -271,6 +311,8 @@ def test_from_one_standardised_scale_to_another(case):
 
 
 def test_without_information_it_is_noncentred(case):
+    if case.family in ("AR", "Gamma", "InverseGamma", "Beta", "BetaProportion"):
+        pytest.skip("there is no noncentred form")
     informed = declared_and_informed(case, 0.0 * np.asarray(case.information))[1]
     noncentred = as_posterior(make(case, noncentered=True)(y=observations(case)))
     free = hierarchies(informed)[0][0]
@@ -301,7 +343,7 @@ def test_what_is_measured_is_finite_and_of_the_shape_of_the_batch(case):
 
 def expected_value(case):
     y = observations(case)
-    return np.mean(y, axis=-1) if case.family in ("AR1", "RandomWalk") else y
+    return np.mean(y, axis=-1) if case.family in ("AR", "AR1", "RandomWalk") else y
 
 
 # -- hierarchies of several levels ----------------------------------------------------------------
@@ -363,6 +405,86 @@ def test_both_levels_there_and_back():
     np.testing.assert_allclose(informed(z).logp, expected, rtol=1e-9, atol=1e-8)
 
 
+# -- data that tell of a sum of two effects -------------------------------------------------------
+
+
+class Crossed(Model):
+    """Effects of rows and of columns, each with a mean of its own: their sum is what is seen."""
+
+    mu_a = param(Normal(0, 10))
+    mu_b = param(Normal(0, 10))
+    tau = param(HalfNormal(1), shape=2)
+    a = param(Normal(mu_a, tau[0]), shape=5)
+    b = param(Normal(mu_b, tau[1]), shape=8)
+    y = observed(Normal(a[:, None] + b, 0.2), dims=("row", "column"))
+
+
+def crossed():
+    rng = np.random.default_rng(5)
+    effects = rng.normal(0, 0.3, 5)[:, None] + rng.normal(0, 0.5, 8)
+    return as_posterior(Crossed(y=effects + rng.normal(0, 0.2, (5, 8))))
+
+
+def along_the_ridge(density, chains=8):
+    """Chains that differ in what both effects are, and agree in their sum."""
+    x = points(density, chains)
+    cuts = {name: block(density, name) for name in ("mu_a", "mu_b", "tau", "a", "b")}
+    shift = np.linspace(-9.0, 9.0, chains)[:, None]
+    x[:, cuts["mu_a"]], x[:, cuts["mu_b"]] = shift, -shift
+    x[:, cuts["a"]], x[:, cuts["b"]] = shift + 0.1 * x[:, cuts["a"]], 0.1 * x[:, cuts["b"]] - shift
+    return x
+
+
+def test_what_is_observed_moves_with_the_prior_where_a_sum_is_known():
+    density = crossed()
+    x = along_the_ridge(density)
+    for pseudo_data in told(density, x[None]).values():
+        assert np.all(pseudo_data.follows)
+        np.testing.assert_allclose(pseudo_data.location, 0.0, atol=1e-12)
+    informed = density.standardised(x[None], np.random.default_rng(2), counting)
+    z = informed.translated(x, density)
+    np.testing.assert_allclose(density.translated(z, informed), x, rtol=1e-10, atol=1e-10)
+    expected = density(x).logp + log_volumes(density, informed, z)
+    np.testing.assert_allclose(informed(z).logp, expected, rtol=1e-9, atol=1e-8)
+
+
+def test_along_the_ridge_the_effects_stay_where_they_are_on_the_standardised_scale():
+    density = crossed()
+    x = along_the_ridge(density)
+    informed = density.standardised(x[None], np.random.default_rng(2), counting)
+    moved, fixed = x[:1].repeat(2, axis=0), ModelDensity(
+        density.model,
+        {name: told_of._replace(follows=None) for name, told_of in told(density, x[None]).items()},
+    )  # fmt: skip
+    for name, sign in (("mu_a", 1.0), ("a", 1.0), ("mu_b", -1.0), ("b", -1.0)):
+        moved[1, block(density, name)] += sign
+    for target, shift in ((informed, 0.0), (fixed, 1.0)):
+        z = target.translated(moved, density)
+        for name in ("a", "b"):
+            away = np.max(np.abs(np.diff(z[:, block(density, name)], axis=0)))
+            assert away < 1e-9 if shift == 0.0 else away > shift
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.02])
+def test_what_is_observed_stays_where_data_tell_the_level(spread):
+    """Negative control: the location of the prior varies; what is observed does not."""
+    density = groups(4)
+    x = points(density, 8)
+    x[:, block(density, "mu")] = np.linspace(-90.0, 90.0, 8)[:, None]
+    x[:, block(density, "theta")] *= spread
+    assert told(density, x[None])["theta"].follows is None
+
+
+def test_trajectories_along_a_ridge_are_short(monkeypatch):
+    steps = []
+    for loose in (1.0, np.inf):
+        monkeypatch.setattr("probmodel.density.standardising.LOOSE", loose)
+        fit = infer(crossed(), seed=1, draws=50, chains=8, warmup=300, quiet=True)
+        steps.append(fit.attrs["n_grad_sampling"] / (8 * 50))
+    assert steps[0] < 8.0
+    assert steps[1] > 3.0 * steps[0]
+
+
 # -- who takes part -------------------------------------------------------------------------------
 
 
@@ -385,18 +507,21 @@ class Many(Model):
 def test_who_takes_part():
     density = as_posterior(Many(y=np.array([1.0, np.nan])))
     assert "y_missing" in {free.name for free, _ in density._blocks}
-    assert [free.name for free, _ in hierarchies(density)] == ["free", "scale_alone"]
+    assert [free.name for free, _ in hierarchies(density)] == [
+        "positive", "free", "scale_alone",
+    ]  # fmt: skip
     assert density.hierarchical
     visited = points(density, 3)[None]
     found = told(density, visited)
-    assert list(found) == ["free", "scale_alone"]
+    assert list(found) == ["positive", "free", "scale_alone"]
     known = standardised(density, visited)
     x = points(density)
     z = known.translated(x, density)
-    others = np.delete(np.arange(density.dim), np.r_[block(density, "free")])
-    others = np.setdiff1d(others, np.r_[block(density, "scale_alone")])
+    taking = [np.r_[block(density, name)] for name in found]
+    others = np.delete(np.arange(density.dim), np.concatenate(taking))
     np.testing.assert_array_equal(z[:, others], x[:, others])
-    np.testing.assert_allclose(found["scale_alone"].information, 0.0, atol=1e-8)
+    for name in ("positive", "scale_alone"):
+        np.testing.assert_allclose(found[name].information, 0.0, atol=1e-8)
 
 
 def test_an_own_constraint_keeps_a_parameter_out():

@@ -74,11 +74,48 @@ def test_an_autoregression_keeps_a_mean_that_data_pull_on():
     assert prior.informed(information).args["mean"] == pytest.approx(conditional[n // 2])
 
 
+FREE = {
+    "log-normal": d.LogNormal(0.3, 0.8),
+    "half-normal": d.HalfNormal(2.0),
+    "half-Cauchy": d.HalfCauchy(2.0),
+    "half-t": d.HalfStudentT(3.0, 2.0),
+    "exponential": d.Exponential(0.4),
+    "gamma": d.Gamma(3.0, 0.5),
+    "inverse gamma": d.InverseGamma(3.0, 0.5),
+    "Weibull": d.Weibull(1.7, 2.0),
+    "Frechet": d.Frechet(1.7, 2.0),
+    "beta": d.Beta(2.0, 5.0),
+    "beta of mean": d.BetaProportion(0.2, 7.0),
+}
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_positive_numbers_and_proportions_are_informed_at_their_mode(name):
+    """On the scale that they are sampled on, with the curvature there."""
+    family = FREE[name]
+    support, params, step = family.support(), numbers(family), 1e-3
+
+    def log_density(u):
+        value = support.forward(np, u, *support.bounds)
+        return family.log_density(np, value, *params) + support.log_det(np, u, *support.bounds)
+
+    loc, scale = numbers(family.informed(0.0))
+    below, at, above = (log_density(loc + k * step) for k in (-1.0, 0.0, 1.0))
+    assert (above - below) / (2.0 * step) == pytest.approx(0.0, abs=1e-5)
+    assert (2.0 * at - above - below) / step**2 == pytest.approx(scale**-2.0, rel=1e-5)
+
+
+def test_the_log_logistic_is_informed_as_the_logistic():
+    logistic = d.Logistic(np.log(2.0), 1.0 / 3.0).informed(0.7, 1.1)
+    found = d.LogLogistic(2.0, 3.0).informed(0.7, 1.1)
+    np.testing.assert_allclose(numbers(found), numbers(logistic))
+
+
 def test_distributions_without_such_a_form_say_so():
-    with pytest.raises(ModelError, match="Gamma has no form for information=; families of a loc"):
-        d.Gamma(2.0, 1.0).informed(1.0)
-    with pytest.raises(ModelError, match="Gamma has no form for information="):
-        d.Gamma(2.0, 1.0).noncentered_log_det(np, (), 2.0, 1.0)
+    with pytest.raises(ModelError, match="Pareto has no form for information=; families of a lo"):
+        d.Pareto(2.0, 1.0).informed(1.0)
+    with pytest.raises(ModelError, match="Pareto has no form for information="):
+        d.Pareto(2.0, 1.0).noncentered_log_det(np, (), 2.0, 1.0)
 
 
 @pytest.mark.parametrize(("batch", "own"), [((), ()), ((3,), (3,)), ((3, 2), (3, 1)), ((3,), ())])
