@@ -19,9 +19,9 @@ and the methods
     nuts         as Stan runs it: 4 chains, 1000 + 1000 iterations, target 0.8, diagonal metric
     fisher_hmc   ``infer(model, "fisher_hmc", seed=seed)``
 
-The stored rows of `nuts` and `fisher_hmc` are of an earlier state of the package, commit 7e5e7e9, whose
-chains neither climb nor begin again, and which samples hierarchies as they are declared: they say what
-has been gained since. A checkout of that commit runs them by the same command.
+The stored rows of `nuts` and `fisher_hmc` are of an earlier state of the package, commit 7e5e7e9,
+whose chains neither climb nor begin again, and which samples hierarchies as they are declared: they
+say what has been gained since. A checkout of that commit runs them by the same command.
 
 A run has converged if R-hat is 1.01 at most, and bulk and tail effective sample sizes (ESS) are 400
 at least, for all quantities. One that exceeds ``--limit`` seconds is ended after its current
