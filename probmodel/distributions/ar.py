@@ -15,7 +15,7 @@ from probmodel.distributions.normal import Normal
 from probmodel.distributions.series import COEFFICIENTS, Series, joined, over_time
 from probmodel.distributions.sums import batch_shape, reduce_to, sum_of_rows
 from probmodel.errors import ModelError, ShapeError
-from probmodel.expressions import caller_location
+from probmodel.expressions import Expression, caller_location
 from probmodel.recurrences import recursive_filter
 from probmodel.special import LOG_2PI
 from probmodel.types import Array
@@ -209,6 +209,7 @@ class _InformedAR(Distribution):
     information, center : J, and the value that was observed at all times
     """
 
+    name = "AR"
     parameters: ClassVar = {
         "coefficients": COEFFICIENTS,
         "sigma": Parameter(Positive()),
@@ -240,8 +241,10 @@ class _InformedAR(Distribution):
         self, xp: Any, n: int, coefficients: Any, sigma: Any, intercept: Any, *told: Any
     ) -> tuple[Array, Any, Any]:
         """Return the eigenvectors, and in their directions precision, and precision times mean."""
+        if isinstance(coefficients, Expression):
+            raise self._without("form for information= where its coefficients depend on parameters")
         information, center = (over_time(xp, part) for part in told)
-        known = np.asarray(coefficients)
+        known = np.asarray(coefficients, dtype=np.float64)
         lagged = _lagged(known.tobytes(), known.shape, n)
         ratio = 1.0 / over_time(xp, sigma) ** 2
         unknown = (lagged.values == 0.0) & (information == 0.0)

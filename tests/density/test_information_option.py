@@ -7,7 +7,7 @@ import pytest
 
 from probmodel import Model, check_model, data, observed, param
 from probmodel.density import as_posterior
-from probmodel.distributions import AR1, HalfCauchy, HalfNormal, Normal, Pareto
+from probmodel.distributions import AR, AR1, HalfCauchy, HalfNormal, Normal, Pareto
 from probmodel.errors import ModelError, ShapeError
 
 SIGMA = np.array([0.5, 1.0, 4.0])
@@ -125,3 +125,13 @@ def test_values_that_make_no_sense(prior, shape, information, error, message):
         Wrong()
     assert "param 'x'" in str(caught.value)
     assert "test_information_option.py" in str(caught.value)
+
+
+def test_an_autoregression_takes_information_if_its_coefficients_are_known():
+    class Unknown(Model):
+        phi = param(Normal(0, 0.3), shape=1)
+        sigma = param(HalfNormal(1))
+        x = param(AR(phi, sigma), shape=6, information=2.0)
+
+    with pytest.raises(ModelError, match="AR has no form for information= where its coefficients"):
+        as_posterior(Unknown())

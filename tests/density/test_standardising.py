@@ -211,6 +211,9 @@ CASES = {
     ),
     "AR": series("AR", lambda m, s, e: AR([0.5, 0.3], s, m)),
     "one AR": Case("AR", lambda m, s, e: AR([1.0], s), (5,), np.array(2.0), np.array(-1.0)),
+    "AR of whole numbers": Case(
+        "AR", lambda m, s, e: AR([2, -1], s, 0.1 * m), (6,), np.array(2.0), np.array(-1.0)
+    ),
     "RandomWalk": series("RandomWalk", walk),
     "one RandomWalk": Case("RandomWalk", walk, (5,), np.array(2.0), np.array(-1.0)),
     "a short RandomWalk": Case("RandomWalk", walk, (1,), np.array(2.0), np.array(-1.0)),
