@@ -143,12 +143,12 @@ def _robust(free: FreeParameter, seen: Sequence[Array], times: tuple[int, int]) 
     information = np.maximum(np.median(curvature, axis=0), 0.0)
     with np.errstate(all="ignore"):
         values = theta + slope / information
-        value, location = np.median(values, axis=0), np.median(locations, axis=0)
+        value, origin = np.median(values, axis=0), np.median(locations, axis=0)
         follows = (_spread(values, information) > LOOSE) & (_spread(locations, information) > LOOSE)
         known = np.isfinite(value)
-        information, value, location, follows = (
+        information, value, origin, follows = (
             np.where(known, part, 0.0).reshape(free.shape)
-            for part in (information, value, location, follows)
+            for part in (information, value, origin, follows)
         )
         if _is_series(free):
             value = np.sum(information * value, axis=-1) / np.sum(information, axis=-1)
@@ -156,7 +156,7 @@ def _robust(free: FreeParameter, seen: Sequence[Array], times: tuple[int, int]) 
             return PseudoData(information, np.where(information > 0.0, value, 0.0))
     if not follows.any():
         return PseudoData(information, value)
-    return PseudoData(information, value, location, follows)
+    return PseudoData(information, value, origin, follows)
 
 
 def _spread(values: Array, information: Array) -> Array:
