@@ -212,12 +212,12 @@ def drawable(forward: Forward, free: FreeParameter) -> Distribution:
 def _is_cut(free: FreeParameter) -> bool:
     """Whether bounds may restrict the prior to less than its support."""
     prior = free.declaration.prior
-    if prior is None or free.frame is not None:
+    if prior is None or (free.frame is not None and not free.declaration.bounds):
         return False
-    support = prior.support()
-    if limits(support) is None or limits(free.constraint) is None:
+    support, cut = prior.support(), free.constraint if free.frame is None else free.link
+    if limits(support) is None or limits(cut) is None:
         return False
-    return not same_limits(support, free.constraint)
+    return not same_limits(support, cut)
 
 
 def _check_constraint(forward: Forward, free: FreeParameter, prior: Distribution) -> None:

@@ -18,10 +18,10 @@ and in the location of the prior, as both effects move against each other along 
 held fixed, the ridge would be bent on the standardised scale, and how would depend on the scale of
 the prior. So m moves with that location then.
 
-Each parameter is measured on its own scale, that of the logarithm where it is positive and of the
-log odds where it is a proportion, with the others where they are on the scale that is
-sampled. So in a hierarchy of several levels, once those below are standardised, what is measured is
-what the data tell of a level with those below integrated out.
+Each parameter is measured on its own scale, that of the logarithm where it has one bound and of the
+log odds where it has two, with the others where they are on the scale that is sampled. So in a
+hierarchy of several levels, once those below are standardised, what is measured is what the data
+tell of a level with those below integrated out.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from probmodel.density.lowering import Lowering
 from probmodel.density.posterior import ModelDensity
 from probmodel.density.program import Program
 from probmodel.expressions import as_expression
-from probmodel.model.parameters import FreeParameter
-from probmodel.model.pseudo_data import PseudoData, location, takes_pseudo_data
+from probmodel.model.parameters import FreeParameter, free_link
+from probmodel.model.pseudo_data import PseudoData, location, on_free_scale, takes_pseudo_data
 from probmodel.types import Array, LogDensity
 
 STEP = 1e-3  # of differences, in standard deviations of the points
@@ -120,7 +120,8 @@ def _locations(density: ModelDensity, free: FreeParameter, x: Array) -> Array:
     """Return where the location of a prior is: (rows, elements); NaN if it has none."""
     prior = free.declaration.prior
     assert prior is not None
-    expression = location(prior)
+    link = free_link(free.declaration, density._binding.evaluator)
+    expression = location(on_free_scale(prior, link))
     if expression is None:
         return np.full((len(x), prod(free.shape)), np.nan)
     (values,) = density.values_at(x, [as_expression(expression)])
@@ -259,8 +260,7 @@ def _affine(density: ModelDensity, part: Part, x: Array) -> tuple[Array, Array]:
 
 def _values(density: ModelDensity, free: FreeParameter, x: Array) -> Array:
     """Return the values of a parameter where it would be free as declared: (rows, elements)."""
-    prior, value = free.declaration.prior, density.constrain(x, (free.name,))[free.name]
-    assert prior is not None
-    support = prior.support()
+    value = density.constrain(x, (free.name,))[free.name]
+    link = free_link(free.declaration, density._binding.evaluator)
     with np.errstate(all="ignore"):
-        return np.asarray(support.inverse(value, *support.bounds)).reshape(len(x), -1)
+        return np.asarray(link.inverse(value, *link.bounds)).reshape(len(x), -1)

@@ -74,7 +74,7 @@ def elaborate(
     shape = shape or ()
     frame = declaration.frame
     if pseudo_data is not None and declaration.prior is not None:
-        frame = informed(declaration.prior, pseudo_data)
+        frame = informed(declaration.prior, free_link(declaration, evaluator), pseudo_data)
     constraint = choose_constraint(declaration, evaluator, frame)
     _check_event(declaration, constraint, shape)
     free_shape = constraint.free_shape(shape)
@@ -83,7 +83,7 @@ def elaborate(
     link: Constraint = Real()
     if frame is not None:
         if declaration.prior is not frame:
-            link = choose_constraint(declaration, evaluator)
+            link = free_link(declaration, evaluator)
         _check_information(declaration, shape, evaluator)
         parts = _standardised(declaration, frame, link, constraint, free, shape, evaluator)
     else:
@@ -238,6 +238,15 @@ def choose_constraint(
             location=declaration.location,
         )
     return support
+
+
+def free_link(declaration: Parameter, evaluator: Evaluator) -> Constraint:
+    """Return the map from the free scale of a parameter as declared; known bounds are numbers."""
+    link = choose_constraint(declaration, evaluator)
+    known = limits(link) if declaration.bounds else None
+    if known is None or not all(bound is None or evaluator.is_constant(bound) for bound in known):
+        return link
+    return between(*(bound if bound is None else evaluator.value(bound) for bound in known))
 
 
 def _own_constraint(

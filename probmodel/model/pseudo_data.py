@@ -1,4 +1,18 @@
-"""Pseudo-data of a parameter: what the rest of the model tells of it, to standardise it by."""
+r"""Pseudo-data of a parameter: what the rest of the model tells of it, to standardise it by.
+
+A parameter is standardised on its free scale, the one that it is sampled on as declared: u with
+x = exp(u) for a positive number. Where the prior is not a density of u, another one stands for it.
+`FreeScale` families have one of their own. For a location-scale family cut by bounds it is the
+normal distribution with the mode of u and the second derivative of its log density there:
+
+    x = a + exp(u)                     u = log m_a              1 / sd^2 = 1 + (m_a / scale)^2
+    x = a + (b - a) / (1 + exp(-u))    u = log m_a - log m_b    1 / sd^2 = 1 - 2 w + (x' / scale)^2
+
+with m_a = scale exp(asinh((loc - a) / (2 scale))), which is the distance from the bound a at the
+mode with that bound alone, m_b for b likewise, w = p (1 - p) for the proportion p = 1 / (1 +
+exp(-u)), and x' = (b - a) w. That is exact with one bound, and with two where the scale is small,
+or large: far from the bounds u is what x is, in the limit of no scale at its location.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +20,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from probmodel.constraints import Constraint
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.free_scale import FreeScale
+from probmodel.distributions.location_scale import LocationScale
+from probmodel.distributions.normal import Normal
+from probmodel.distributions.student_t import StudentT
 from probmodel.model.declarations import Parameter
 from probmodel.model.evaluation import Evaluator
 from probmodel.types import Array
+
+LINES = (LocationScale, StudentT)  # families of all real numbers, with a location and a scale
 
 
 class PseudoData(NamedTuple):
@@ -40,8 +60,9 @@ def takes_pseudo_data(declaration: Parameter, evaluator: Evaluator) -> bool:
     prior = declaration.prior
     if prior is None or not prior.takes_pseudo_data or declaration.noncentered is not None:
         return False
-    decided = declaration.information is not None or declaration.constraint is not None
-    if decided or declaration.bounds:
+    if declaration.information is not None or declaration.constraint is not None:
+        return False
+    if declaration.bounds and not _is_cut_by_data(declaration, prior, evaluator):
         return False
     shape = evaluator.shape(declaration)
     event = shape[len(shape) - prior.event_ndim :]
@@ -50,20 +71,51 @@ def takes_pseudo_data(declaration: Parameter, evaluator: Evaluator) -> bool:
     return not all(evaluator.is_constant(arg) for arg in prior.args.values())
 
 
-def informed(prior: Distribution, pseudo_data: PseudoData) -> Distribution:
-    """Return the distribution whose location and scale standardise a parameter with that prior."""
-    if prior.has_base and not np.any(pseudo_data.information):
+def _is_cut_by_data(declaration: Parameter, prior: Distribution, evaluator: Evaluator) -> bool:
+    """Whether bounds are known, of a prior that another can stand for between them."""
+    bounds = declaration.bounds
+    known = all(evaluator.is_constant(bound) for bound in bounds.values())
+    return known and set(bounds) <= {"lower", "upper"} and isinstance(prior, LINES)
+
+
+def informed(prior: Distribution, link: Constraint, pseudo_data: PseudoData) -> Distribution:
+    """Return the distribution whose location and scale standardise a parameter with that prior.
+
+    ``link`` maps the free scale to the parameter.
+    """
+    stands = on_free_scale(prior, link)
+    if stands is prior and prior.has_base and not np.any(pseudo_data.information):
         return prior
     value: Any = pseudo_data.value
     if pseudo_data.follows is not None:
-        value = value + pseudo_data.follows * (location(prior) - pseudo_data.location)
-    frame = prior.informed(pseudo_data.information, value)
+        value = value + pseudo_data.follows * (location(stands) - pseudo_data.location)
+    frame = stands.informed(pseudo_data.information, value)
     frame.location = prior.location
     return frame
 
 
+def on_free_scale(prior: Distribution, link: Constraint) -> Distribution:
+    """Return what stands for the prior on the free scale; `FreeScale` families stay themselves."""
+    known = link.limits if isinstance(prior, LINES) else None
+    if known is None or known == (None, None):
+        return prior
+    loc, scale = prior.args["loc"], prior.args["scale"]
+    distances = [  # log m_a / scale, and log m_b / scale
+        np.arcsinh(0.5 * sign * (loc - bound) / scale)
+        for bound, sign in zip(known, (1.0, -1.0), strict=True)
+        if bound is not None
+    ]
+    if len(distances) == 1:
+        (own,) = distances
+        return Normal(np.log(scale) + own, 1.0 / np.sqrt(1.0 + np.exp(2.0 * own)))
+    log_odds = distances[0] - distances[1]
+    w = 1.0 / (2.0 + np.exp(log_odds) + np.exp(-log_odds))
+    steepness = (known[1] - known[0]) * w / scale
+    return Normal(log_odds, 1.0 / np.sqrt(1.0 - 2.0 * w + steepness**2))
+
+
 def location(prior: Distribution) -> Any:
-    """Location of a prior, on the scale that its parameter is sampled on; None if it has none."""
+    """Location of what stands for a prior on the free scale; None if it has none."""
     if isinstance(prior, FreeScale):
         return prior.free_location_scale()[0]
     return prior.args.get("loc")

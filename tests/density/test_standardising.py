@@ -2,12 +2,16 @@
 
 import copy
 import pickle
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+import scipy.optimize
 
 from probmodel import Model, data, infer, observed, param
+from probmodel.constraints import Interval, Lower, Upper
 from probmodel.density import as_posterior
 from probmodel.density.posterior import ModelDensity
 from probmodel.density.standardising import hierarchies, measured
@@ -38,7 +42,8 @@ from probmodel.distributions import (
 )
 from probmodel.distributions.free_scale import FreeScale
 from probmodel.inference.counting import counting
-from probmodel.model.pseudo_data import PseudoData
+from probmodel.model.pseudo_data import PseudoData, on_free_scale
+from probmodel.results.convergence import convergence
 
 SIGMA = np.array([0.1, 0.5, 1.0, 2.0, 5.0, 20.0, 0.7, 3.0, 1.5])
 Y = np.array([1.0, -2.0, 0.3, 4.0, -7.0, 12.0, 0.0, 1.1, -0.4])
@@ -143,6 +148,7 @@ class Case(NamedTuple):
     shape: tuple[int, ...]
     information: object
     value: object
+    bounds: Mapping = MappingProxyType({})
 
 
 ROOT, SHIFT = np.array([[1.0, 0.0], [0.6, 0.8]]), np.array([0.0, 0.5])
@@ -150,8 +156,8 @@ PRECISION = np.linalg.inv(ROOT @ ROOT.T)
 UNEQUAL = np.array([0.0, 0.04, 3.0, 400.0])
 
 
-def elementwise(family, prior):
-    return Case(family, prior, (4,), UNEQUAL, Y[:4])
+def elementwise(family, prior, **bounds):
+    return Case(family, prior, (4,), UNEQUAL, Y[:4], bounds)
 
 
 def vectors(prior):
@@ -173,6 +179,17 @@ CASES = {
     "Laplace": elementwise("Laplace", lambda m, s, e: Laplace(m, s)),
     "Logistic": elementwise("Logistic", lambda m, s, e: Logistic(m, s)),
     "Gumbel": elementwise("Gumbel", lambda m, s, e: Gumbel(m, s)),
+    "Normal above a bound": elementwise("Normal", lambda m, s, e: Normal(m, s), lower=0),
+    "Normal below a bound": elementwise("Normal", lambda m, s, e: Normal(m, s), upper=0.5),
+    "Normal between bounds": elementwise(
+        "Normal", lambda m, s, e: Normal(m, s), lower=-1, upper=np.array([1.0, 1.5, 2.0, 20.0])
+    ),
+    "StudentT above a bound": elementwise(
+        "StudentT", lambda m, s, e: StudentT(2 + np.exp(e), m, s), lower=0
+    ),
+    "Logistic between bounds": elementwise(
+        "Logistic", lambda m, s, e: Logistic(m, s), lower=0, upper=1
+    ),
     **{
         family: elementwise(family, prior)
         for family, prior in {
@@ -220,11 +237,18 @@ CASES = {
 }  # fmt: skip
 
 
-def as_sampled(family, theta):
+def as_sampled(case, theta):
     """A value on the scale that it is sampled on where it is declared."""
-    if family in ("Beta", "BetaProportion"):
-        return np.log(theta) - np.log(1 - theta)
-    return np.log(theta) if issubclass(DISTRIBUTIONS[family], FreeScale) else theta
+    lower, upper = (case.bounds.get(name) for name in ("lower", "upper"))
+    if case.family in ("Beta", "BetaProportion"):
+        lower, upper = 0, 1
+    elif issubclass(DISTRIBUTIONS[case.family], FreeScale):
+        lower = 0
+    below = None if lower is None else np.log(theta - lower)
+    above = None if upper is None else np.log(upper - theta)
+    if lower is None or upper is None:
+        return theta if lower is upper else above if lower is None else below
+    return below - above
 
 
 def make(case, noncentered=None):
@@ -232,8 +256,10 @@ def make(case, noncentered=None):
         mu = param(Normal(0, 1))
         tau = param(HalfNormal(1))
         extra = param(Normal(0, 1))
-        theta = param(case.prior(mu, tau, extra), shape=case.shape, noncentered=noncentered)
-        y = observed(Normal(as_sampled(case.family, theta), 0.7))
+        theta = param(
+            case.prior(mu, tau, extra), shape=case.shape, noncentered=noncentered, **case.bounds
+        )
+        y = observed(Normal(as_sampled(case, theta), 0.7))
 
     return Hierarchy
 
@@ -314,7 +340,7 @@ def test_from_one_standardised_scale_to_another(case):
 
 
 def test_without_information_it_is_noncentred(case):
-    if case.family in ("AR", "Gamma", "InverseGamma", "Beta", "BetaProportion"):
+    if case.bounds or case.family in ("AR", "Gamma", "InverseGamma", "Beta", "BetaProportion"):
         pytest.skip("there is no noncentred form")
     informed = declared_and_informed(case, 0.0 * np.asarray(case.information))[1]
     noncentred = as_posterior(make(case, noncentered=True)(y=observations(case)))
@@ -488,6 +514,71 @@ def test_trajectories_along_a_ridge_are_short(monkeypatch):
     assert steps[1] > 3.0 * steps[0]
 
 
+# -- between bounds -------------------------------------------------------------------------------
+
+
+def mode_and_deviation(link, loc, scale):
+    """Mode of the free value of x ~ Normal(loc, scale), and the deviation there, by search."""
+
+    def minus(u):
+        x = link.forward(np, u, *link.bounds)
+        return 0.5 * ((x - loc) / scale) ** 2 - link.log_det(np, u, *link.bounds)
+
+    grid = np.linspace(-40.0, 40.0, 400_001)
+    centre = grid[np.argmin(minus(grid))]
+    mode = scipy.optimize.minimize_scalar(
+        minus, bounds=(centre - 1e-3, centre + 1e-3), method="bounded", options={"xatol": 1e-10}
+    ).x
+    step = 3e-3
+    second = (minus(mode + step) - 2 * minus(mode) + minus(mode - step)) / step**2
+    return mode, second**-0.5
+
+
+@pytest.mark.parametrize("link", [Lower(-1.0), Upper(2.0)])
+@pytest.mark.parametrize("loc", [-30.0, -1.0, 0.3, 2.0, 50.0])
+@pytest.mark.parametrize("scale", [0.3, 1.0, 8.0])
+def test_with_one_bound_the_stand_in_has_the_mode_and_curvature_of_the_prior(link, loc, scale):
+    stands = on_free_scale(Normal(loc, scale), link)
+    expected = mode_and_deviation(link, loc, scale)
+    np.testing.assert_allclose(list(stands.args.values()), expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("loc", "scale"), [(0.0, 0.01), (1.5, 0.003), (-0.7, 0.003), (0.5, 200.0), (-0.6, 500.0)]
+)
+def test_with_two_bounds_it_has_them_where_the_scale_is_small_or_large(loc, scale):
+    link = Interval(-1.0, 2.0)
+    stands = on_free_scale(Normal(loc, scale), link)
+    expected = mode_and_deviation(link, loc, scale)
+    np.testing.assert_allclose(list(stands.args.values()), expected, rtol=0.01, atol=0.01)
+
+
+@pytest.mark.parametrize("bounds", [{"lower": 0.0}, {"upper": 2.0}, {"lower": 0.0, "upper": 2.0}])
+def test_draws_between_bounds_are_of_the_posterior(bounds):
+    """Means of one group and of its scale, against sums over a grid."""
+
+    class Group(Model):
+        tau = param(HalfNormal(1))
+        theta = param(Normal(1.2, tau), **bounds)
+        y = observed(Normal(theta, 0.5))
+
+    low, high = bounds.get("lower", -8.0), bounds.get("upper", 10.0)
+    theta, tau = np.meshgrid(
+        np.linspace(low, high, 4001)[1:-1], np.geomspace(1e-4, 6.0, 2000), indexing="ij"
+    )
+    y = 0.4
+    weight = np.exp(-0.5 * (tau**2 + ((theta - 1.2) / tau) ** 2 + ((y - theta) / 0.5) ** 2))
+    weight /= weight.sum()  # d(log tau) has the Jacobian tau, and the prior 1 / tau
+    run = infer(Group(y=y), draws=1500, chains=8, warmup=400, seed=5, quiet=True)
+    assert "theta" in run.attrs["standardised"]
+    for name, values in (("theta", theta), ("tau", tau)):
+        for power in (1, 2):
+            drawn = run.posterior[name].values ** power
+            found = convergence(drawn[None])
+            error = drawn.std() / np.sqrt(found.ess_bulk[0])
+            assert abs(drawn.mean() - np.sum(weight * values**power)) < 4.5 * error
+
+
 # -- who takes part -------------------------------------------------------------------------------
 
 
@@ -499,6 +590,7 @@ class Many(Model):
     noncentred = param(Normal(mu, tau), shape=2, noncentered=True)
     informed = param(Normal(mu, tau), shape=2, information=1.0)
     bounded = param(Normal(mu, tau), shape=2, lower=-9.0)
+    cut_by_another = param(Normal(mu, tau), shape=2, lower=mu - 9.0)
     scaled = param(Normal(mu, tau), shape=2, offset=mu, multiplier=tau)
     positive = param(HalfNormal(tau), shape=2)
     free = param(Normal(mu, tau), shape=2)
@@ -511,19 +603,19 @@ def test_who_takes_part():
     density = as_posterior(Many(y=np.array([1.0, np.nan])))
     assert "y_missing" in {free.name for free, _ in density._blocks}
     assert [free.name for free, _ in hierarchies(density)] == [
-        "positive", "free", "scale_alone",
+        "bounded", "positive", "free", "scale_alone",
     ]  # fmt: skip
     assert density.hierarchical
     visited = points(density, 3)[None]
     found = told(density, visited)
-    assert list(found) == ["positive", "free", "scale_alone"]
+    assert list(found) == ["bounded", "positive", "free", "scale_alone"]
     known = standardised(density, visited)
     x = points(density)
     z = known.translated(x, density)
     taking = [np.r_[block(density, name)] for name in found]
     others = np.delete(np.arange(density.dim), np.concatenate(taking))
     np.testing.assert_array_equal(z[:, others], x[:, others])
-    for name in ("positive", "scale_alone"):
+    for name in ("bounded", "positive", "scale_alone"):
         np.testing.assert_allclose(found[name].information, 0.0, atol=1e-8)
 
 
