@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probmodel.errors import InitializationError
+from probmodel.errors import InitializationError, ProbmodelError
 from probmodel.types import Array
 
 if TYPE_CHECKING:
     from probmodel.density.log_density import LogDensity
 
 RADIUS = 2.0
+CANDIDATES = 8  # places of which a chain that may start anywhere gets the best
 TRIES = 100
 RADII = 10  # the radius halves so often, before it is the first again
+BLOCK = 4  # draws from the prior that are made at a time: most of the time goes into the first
 
 Draw = Callable[[int], Array]  # given how often it has been tried
 
@@ -25,27 +27,33 @@ def initial_points(
 ) -> Array:
     """Return points with a finite log density and gradient, if it has one: (chains, dim).
 
-    They are drawn uniformly in (-r, r) in each unconstrained coordinate, or from the prior. As many
-    as there are chains are drawn at a time, and those that will do go to the chains that still lack
-    one, until all have one. From draw to draw the radius halves, because models are more often
-    defined near the centre; but as some are nowhere defined there, it starts again every ten draws,
-    and half of the later draws are from the prior.
+    Without inits a chain starts at the best of `CANDIDATES` places: half are drawn uniformly in
+    (-2, 2) in each unconstrained coordinate, and half from the prior. Where none of these will do,
+    more are tried for that chain. The radius halves from draw to draw then, because models are more
+    often defined near the centre; but as some are nowhere defined there, it starts again every ten
+    draws. Draws that are no better than what a chain has go to one that still lacks a place.
 
     Raises
     ------
     InitializationError
         With the terms of the log density at the last point tried.
     """
-    draw, alike = _drawing(density, rng, chains, inits)
+    draw, alike = _drawing(density, rng, chains, inits), not isinstance(inits, Sequence)
     x = draw(0)
-    bad = ~_is_finite(density, x)
+    level = _level(density, x)
     for attempt in range(1, TRIES):
-        if not bad.any():
+        compared, lacking = inits is None and attempt < CANDIDATES, np.isneginf(level)
+        if not (compared or lacking.any()):
             return x
         new = draw(attempt)
-        fine, rows = _is_finite(density, new), np.flatnonzero(bad)
-        given = np.argsort(~fine, kind="stable")[: len(rows)] if alike else rows
-        x[rows], bad[rows] = new[given], ~fine[given]
+        found = _level(density, new)
+        if alike:  # those that will do go first to the chains that lack a place
+            order = np.argsort(~lacking, kind="stable")
+            best = np.argsort(np.isneginf(found), kind="stable")
+            new[order], found[order] = new[best], found[best]
+        better = (found > level) & (compared | lacking)
+        x[better], level[better] = new[better], found[better]
+    bad = np.isneginf(level)
     if not bad.any():
         return x
     where = int(np.argmax(bad))
@@ -59,24 +67,56 @@ def initial_points(
     )
 
 
-def _drawing(
-    density: LogDensity, rng: np.random.Generator, chains: int, inits: Any
-) -> tuple[Draw, bool]:
-    """Return what draws starting points, and whether any of them will do for any chain."""
-    from_prior = getattr(density, "prior_draws", None)
+def _drawing(density: LogDensity, rng: np.random.Generator, chains: int, inits: Any) -> Draw:
+    """Return what draws starting points."""
+    prior = _Prior(density, rng, chains)
     if isinstance(inits, str):
-        if inits != "prior" or from_prior is None:
-            known = "inits='prior' is the only word" if from_prior else "there is no prior to draw"
+        if inits != "prior" or not prior.known:
+            known = "inits='prior' is the only word" if prior.known else "there is no prior to draw"
             raise InitializationError(f"inits={inits!r}: {known} for {density.name}.", inits=inits)
-        return lambda attempt: np.asarray(from_prior(rng, chains)), True
+        return lambda attempt: prior.draw()
     radius, fixed = _read_inits(density, chains, inits)
 
     def draw(attempt: int) -> Array:
-        if inits is None and from_prior is not None and attempt >= TRIES // 2 and attempt % 2 == 0:
-            return np.asarray(from_prior(rng, chains))
-        return _uniform(density, rng, chains, radius * 0.5 ** (attempt % RADII), fixed)
+        if inits is None and attempt % 2:
+            drawn = prior.draw_if_possible()
+            if drawn is not None:
+                return drawn
+        tried = max(0, attempt - CANDIDATES) if inits is None else attempt
+        return _uniform(density, rng, chains, radius * 0.5 ** (tried % RADII), fixed)
 
-    return draw, not isinstance(inits, Sequence)
+    return draw
+
+
+class _Prior:
+    """Draws from the prior, a few at a time.
+
+    Attributes
+    ----------
+    known : whether there is one
+    """
+
+    def __init__(self, density: LogDensity, rng: np.random.Generator, chains: int) -> None:
+        self._draws = getattr(density, "prior_draws", None)
+        self._rng, self._chains = rng, chains
+        self._left: list[Array] = []
+        self.known = self._draws is not None
+
+    def draw(self) -> Array:
+        """Return a draw for each chain: (chains, dim)."""
+        if not self._left:
+            assert self._draws is not None
+            drawn = np.asarray(self._draws(self._rng, BLOCK * self._chains))
+            self._left = np.split(drawn, BLOCK)
+        return self._left.pop()
+
+    def draw_if_possible(self) -> Array | None:
+        """Return a draw for each chain, or None: there are other places where chains may start."""
+        try:
+            return self.draw() if self.known else None
+        except (ProbmodelError, ArithmeticError, ValueError):
+            self.known = False
+            return None
 
 
 def _read_inits(
@@ -104,9 +144,10 @@ def _read_inits(
     )
 
 
-def _is_finite(density: LogDensity, x: Array) -> Array:
-    """Where a chain can start: (chains,)."""
-    return np.isfinite(density(x).logp if density.has_gradient else density.log_density(x))
+def _level(density: LogDensity, x: Array) -> Array:
+    """Log densities, minus infinity where a chain cannot start: (chains,)."""
+    logp = density(x).logp if density.has_gradient else density.log_density(x)
+    return np.where(np.isfinite(logp), logp, -np.inf)
 
 
 def _uniform(

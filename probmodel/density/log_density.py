@@ -139,9 +139,10 @@ class LogDensity:
         ----------
         rng : source of random starts
         chains : how many
-        inits : None for uniform starts in (-2, 2) on the unconstrained scale; a number r for
-            (-r, r), with 0 the centre itself; ``"prior"`` for draws from it; a dict of values by
-            variable for all chains, or a list of such dicts, one a chain
+        inits : None for the best of some places, uniform in (-2, 2) on the unconstrained scale or
+            drawn from the prior; a number r for uniform starts in (-r, r), with 0 the centre
+            itself; ``"prior"`` for draws from it; a dict of values by variable for all chains, or a
+            list of such dicts, one a chain
 
         Raises
         ------

@@ -31,9 +31,18 @@ import numpy as np
 
 from probmodel.types import Array
 
-CHECKS = (0.2, 0.35, 0.48, 0.54, 0.6, 0.7)  # shares of the warm-up after which chains are compared
+CHECKS = (
+    0.2,
+    0.27,
+    0.34,
+    0.41,
+    0.48,
+    0.54,
+    0.6,
+    0.7,
+)  # shares of the warm-up after which chains are compared
 FEWEST = 4  # chains that can be compared
-SHORTEST = 15  # iterations of a window; early in a short warm-up chains are still on their way
+SHORTEST = 15  # iterations of a window; checks that follow each other sooner are left out
 BETTER = 8  # one chain in so many may have more weight than the one that others are compared with
 FEWEST_NATS = 10.0
 DEVIATIONS = 4.0
@@ -128,10 +137,11 @@ class Restarts:
     """
 
     def __init__(self, n_warmup: int) -> None:
-        ends = [int(share * n_warmup) for share in CHECKS]
-        starts = [0, *ends[:-1]]
-        # The second half of what lies between two checks.
-        self._windows = {end: (end - start) // 2 for start, end in zip(starts, ends, strict=True)}
+        self._windows: dict[int, int] = {}  # the second half of what lies between two checks
+        start = 0
+        for end in (int(share * n_warmup) for share in CHECKS):
+            if (end - start) // 2 >= SHORTEST:
+                self._windows[end], start = (end - start) // 2, end
         self._n_warmup = n_warmup
         self._window: Window | None = None
         self.made: list[Restart] = []
@@ -151,7 +161,7 @@ class Restarts:
         """
         length = next((n for end, n in self._windows.items() if end - n <= i < end), 0)
         chains, dim = state.x.shape
-        if length < SHORTEST or chains < FEWEST:
+        if not length or chains < FEWEST:
             return None
         window = self._window = self._window or Window(length)
         window.add(state.logp, state.x, state.grad)

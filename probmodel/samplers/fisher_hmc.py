@@ -23,11 +23,12 @@ Blanes, Casas and Sanz-Serna (2014): an almost independent draw for two gradient
 The warm-up has two parts. In the first the chains take Langevin steps, and learn as `fisher_mala`
 does to get to the bulk from wherever they start. In the second they follow trajectories: after
 10, 25, 50, 100, 200, ... of them a new C is put to use, h follows alpha by dual averaging, and T
-climbs the criterion of `adaptation.trajectory_length`. The usual steps of a trajectory are of the
-size h at most, and h is `LONGEST_STEP` at most, because C has the scale of the posterior: beyond
-that a trajectory would be steered by the acceptance of a resonance. Where the posterior is narrower
-than that a chain halves its steps, see `suited_steps`. What steers h is the acceptance, which
-counts half where steps are halved; chains that are stuck, where most are not, are left out.
+climbs the criterion of `adaptation.trajectory_length`. Early ones have few steps: with a C that is
+not right yet long ones cost more than they teach. The usual steps of a trajectory are of the size h
+at most, and h is `LONGEST_STEP` at most, because C has the scale of the posterior: beyond that a
+trajectory would be steered by the acceptance of a resonance. Where the posterior is narrower than
+that a chain halves its steps, see `suited_steps`. What steers h is the acceptance, which counts
+half where steps are halved; chains that are stuck, where most are not, are left out.
 """
 
 from __future__ import annotations
@@ -65,6 +66,7 @@ METRICS = ("auto", "dense", "low_rank", "diag")
 LARGEST_DENSE = 1000  # parameters up to which "auto" is dense
 LONGEST_STEP = 2.0  # h; up to there the integrator's error is small
 PATIENCE = 10  # trajectories after which they may be twice as long, three times after twice as many
+FIRST_STEPS, EACH = 8.0, 4.0  # steps of the first one at most, and trajectories to one step more
 SHORT = 2.0  # steps of a trajectory up to which the warm-up may end early
 RECENT = 0.1  # weight of an iteration in the means of what chains' trajectories are worth
 MEMORY = 0.02  # weight of an iteration in the means of the draws, when there have been many
@@ -316,7 +318,8 @@ class FisherHMC(Sampler):
         length = known.length
         if self.trajectory_length is None:
             h = averaging.step_size()
-            longest = min(self.max_steps * h, START * (1.0 + known.n / PATIENCE))
+            most = min(self.max_steps, FIRST_STEPS + known.n / EACH)
+            longest = min(most * h, START * (1.0 + known.n / PATIENCE))
             length = climb(length, self._whitened(known, info), h, longest)
         return known._replace(means=means, worth=worth, averaging=averaging, length=length)
 

@@ -352,6 +352,57 @@ def test_starts_are_found_where_none_are_near_zero(chains, least):
         assert len(np.unique(x)) == chains
 
 
+class FarFromHere(Model):
+    """The prior knows where the posterior is; nothing near zero does."""
+
+    level = param(Normal(500, 1))
+    scale = param(LogNormal(8, 0.1))
+
+
+@pytest.mark.parametrize("chains", [1, 2, 7, 8, 16])
+def test_chains_start_at_the_best_of_some_places(chains):
+    density = as_posterior(FarFromHere())
+    for seed in range(10):
+        x = density.initial_points(np.random.default_rng(seed), chains)
+        values = density.constrain(x)
+        assert np.all(np.abs(values["level"] - 500) < 5)
+        assert np.all(np.abs(np.log(values["scale"]) - 8) < 0.5)
+        assert len(np.unique(x[:, 0])) == chains
+        plain = density.initial_points(np.random.default_rng(seed), chains, inits=2.0)
+        assert np.all(np.abs(plain) < 2)
+
+
+def test_starts_are_uniform_where_the_prior_is_no_better():
+    """A prior that is far too wide: half of the places are drawn from it, and none is taken."""
+
+    class Vague(Model):
+        level = param(Normal(0, 1e4))
+        y = observed(Normal(level, 1.0))
+
+    density = as_posterior(Vague(y=np.array([0.3, -0.2])))
+    x = np.concatenate(
+        [density.initial_points(np.random.default_rng(seed), 16)[:, 0] for seed in range(10)]
+    )
+    assert np.mean(np.abs(x) < 2) > 0.95
+    assert len(np.unique(x)) == len(x)
+    # The best of four uniform draws: |x - 0.05| has the median 2 (1 - 0.5 ** 0.25), and 160 of them
+    # one with a standard error of 0.033.
+    assert np.median(np.abs(x - 0.05)) == pytest.approx(2 * (1 - 0.5**0.25), abs=4 * 0.033)
+
+
+def test_a_prior_that_cannot_be_drawn_from_costs_no_run(monkeypatch):
+    density = as_posterior(FarFromHere())
+
+    def broken(self, rng, n):
+        raise ModelError("no such draw")
+
+    monkeypatch.setattr(type(density), "prior_draws", broken)
+    x = density.initial_points(np.random.default_rng(1), 4)
+    assert np.all(np.abs(x) < 2)
+    with pytest.raises(ModelError, match="no such draw"):
+        density.initial_points(np.random.default_rng(1), 4, inits="prior")
+
+
 def test_the_starts_of_chains_with_inits_of_their_own_stay_with_them():
     class Fenced(Model):
         own = param(Normal(0, 1))

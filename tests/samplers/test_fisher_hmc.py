@@ -245,6 +245,27 @@ def test_trajectories_may_only_slowly_become_long(targets):
         assert params.length <= np.pi / 2.0 * (1.0 + n / 10.0) + 1e-12
 
 
+def most_steps(target, warmup):
+    """Most steps of early trajectories, beyond what is allowed; renewals are left out."""
+    x0 = np.random.default_rng(3).standard_normal((8, 20))
+    seen = watched(FisherHMC(metric="diag"), target, x0, 9, warmup)
+    first = langevin_steps(warmup, 20)
+    return max(
+        params.length / params.step_size - (8 + n / 4)
+        for n, (_, _, params) in enumerate(seen[first:warmup])
+        if not is_renewal(n, warmup - first)
+    )
+
+
+def test_early_trajectories_take_few_steps(targets, monkeypatch):
+    """Where a diagonal cannot whiten, long ones would pay at once."""
+    Q = np.linalg.qr(np.random.default_rng(2).standard_normal((20, 20)))[0]
+    target = targets.Gaussian(np.zeros(20), (Q * np.geomspace(1e-2, 1e2, 20)) @ Q.T)
+    assert most_steps(target, 200) <= 1e-9
+    monkeypatch.setattr(fisher_hmc, "FIRST_STEPS", np.inf)
+    assert most_steps(target, 200) > 10.0
+
+
 def test_first_half_takes_langevin_steps(targets):
     seen = watched(FisherHMC(), targets.Banana(), np.zeros((4, 2)), 9, 100)
     assert [p.length == 0.0 for _, _, p in seen] == [True] * 50 + [False] * 51
