@@ -3,7 +3,7 @@
     ordered_mixture  three normal components with ordered means; some starts lead to a mode where
                      one component covers two groups, of a log density lower by 40
     moving_average   MA(1), whose errors grow without bounds where ``|theta|`` is above 1, as it is
-                     at half of the starts: log densities go down to -1e100
+                     at half of all uniform places: log densities go down to -1e100
     compartment      concentrations of a drug that is absorbed and eliminated (Michaelis and
                      Menten): a differential equation with half-Cauchy priors
 

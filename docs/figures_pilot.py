@@ -70,7 +70,7 @@ class Levels:
 def starts() -> Figure:
     """Draw how far from the bulk chains are, after so many gradients."""
     density = trend()
-    x0 = density.initial_points(np.random.default_rng(1), CHAINS)
+    x0 = density.initial_points(np.random.default_rng(1), CHAINS, inits=2.0)
     rng = np.random.default_rng(2)
     climbed = [density(x).logp for x in climb(density, x0, rng, MOST, ROUGH)]
     langevin = Levels()

@@ -34,7 +34,7 @@ def run(restarts: bool) -> SampleRun:
     group = rng.choice(3, 300, p=[0.3, 0.3, 0.4])
     y = rng.normal(np.array([-6.0, -2.0, 4.0])[group], np.array([0.9, 0.9, 1.0])[group])
     density = as_posterior(Groups(y=y))
-    starts = density.initial_points(np.random.default_rng(1), CHAINS)
+    starts = density.initial_points(np.random.default_rng(1), CHAINS, inits=2.0)
     return sample(
         make_sampler("fisher_hmc"), density, starts, 1, draws=DRAWS, warmup=WARMUP,
         restarts=restarts, save_warmup=True,
@@ -51,7 +51,7 @@ def show(panel: Axes, made: SampleRun) -> None:
         panel.plot(at, lp[restart.chain, at - 1], marker="v", ms=5, color=ORANGE)
     panel.set(xlabel="iteration of the warm-up", ylabel="log density", ylim=(-900.0, -735.0))
     panel.text(
-        0.98, 0.4, f"{steps[:, -100:].mean():.0f} steps an iteration at the end",
+        0.98, 0.25, f"{steps[:, -100:].mean():.0f} steps an iteration\nat the end",
         ha="right", transform=panel.transAxes,
     )  # fmt: skip
 

@@ -401,7 +401,8 @@ def test_curves_are_the_differences_of_the_ranks(tiny, pyplot):
     below = np.mean(tiny.ranks["mu"][:, None] < np.arange(1, 10), axis=0)
     np.testing.assert_allclose(x, [0, *share, 1])
     np.testing.assert_allclose(y, [0, *(below - share), 0])
-    assert [a.get_title() for a in figure.axes] == ["mu", LOG_LIKELIHOOD]
+    titles = [a.get_title().split("\n")[0] for a in figure.axes]  # a verdict may follow
+    assert titles == ["mu", LOG_LIKELIHOOD]
 
 
 def test_quantities_are_chosen(tiny, pyplot):
