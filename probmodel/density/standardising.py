@@ -14,9 +14,9 @@ at once, whose products with the signs have the diagonal as their mean (Bekas, K
 2007, Applied Numerical Mathematics 57, 1214-1229).
 
 Data may tell of the sum of two effects alone. Then chains differ in m by more than J leaves open,
-and in the location of the prior, as both effects move against each other along a ridge. If m were
-held fixed, the ridge would be bent on the standardised scale, and how would depend on the scale of
-the prior. So m moves with that location then.
+and in the location of the prior by as much, as both effects move against each other along a ridge.
+If m were held fixed, the ridge would be bent on the standardised scale, and how would depend on the
+scale of the prior. So m moves with that location then.
 
 Each parameter is measured on its own scale, that of the logarithm where it has one bound and of the
 log odds where it has two, with the others where they are on the scale that is sampled. So in a
@@ -41,7 +41,8 @@ from probmodel.types import Array, LogDensity
 
 STEP = 1e-3  # of differences, in standard deviations of the points
 SIGNS = 8  # that a variance is averaged over
-LOOSE = 1.0  # spread over chains of what is observed, and of the prior's location
+LOOSE = 1.0  # spread over chains of what is observed, in units of what J leaves open
+TIED = 0.5  # share of that spread that is left beside the prior's location, if they move together
 MAD = 1.4826  # standard deviation over median absolute deviation, of a normal variable
 
 Part = tuple[FreeParameter, slice]  # a parameter and its columns
@@ -145,7 +146,8 @@ def _robust(free: FreeParameter, seen: Sequence[Array], times: tuple[int, int]) 
     with np.errstate(all="ignore"):
         values = theta + slope / information
         value, origin = np.median(values, axis=0), np.median(locations, axis=0)
-        follows = (_spread(values, information) > LOOSE) & (_spread(locations, information) > LOOSE)
+        alone, beside = (_spread(v, information) for v in (values, values - locations))
+        follows = (alone > LOOSE) & (beside < TIED * alone)
         known = np.isfinite(value)
         information, value, origin, follows = (
             np.where(known, part, 0.0).reshape(free.shape)

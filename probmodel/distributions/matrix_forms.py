@@ -47,9 +47,14 @@ class MatrixForm:
 
     A matrix that does not depend on parameters is factorised once. Of symmetric matrices the lower
     triangle is read, and derivatives are taken with respect to symmetric changes.
+
+    Attributes
+    ----------
+    colors_by_upper : whether the matrix that colours is upper triangular, or lower
     """
 
     constraint: ClassVar[Constraint]
+    colors_by_upper: ClassVar[bool] = False
 
     def __init__(self) -> None:
         self._remembered = Memory(self.constant)
@@ -189,6 +194,7 @@ class Precision(MatrixForm):
     """The inverse of the matrix."""
 
     constraint: ClassVar = PositiveDefinite()
+    colors_by_upper: ClassVar = True
 
     def varying(self, matrix: Any) -> Whitening:
         """Whitening of rows by products with the factor of the precision."""

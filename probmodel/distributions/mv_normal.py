@@ -169,7 +169,10 @@ class _InformedNormal(Distribution):
     r"""What a multivariate normal vector is sampled by once data tell about its elements.
 
     With :math:`\Sigma = R R'` and a diagonal matrix :math:`J` of information on each element, the
-    covariance is :math:`(\Sigma^{-1} + J)^{-1} = R (I + R' J R)^{-1} R'`.
+    covariance is :math:`V = (\Sigma^{-1} + J)^{-1} = R (I + R' J R)^{-1} R'`. Of its roots the one
+    that is triangular as R is colours: it is R without information and tends to
+    :math:`J^{-1/2}` with much. Any other would turn the vector by an angle that depends on
+    :math:`\Sigma`, even where the data tell all there is to know of it.
 
     Parameters
     ----------
@@ -199,7 +202,7 @@ class _InformedNormal(Distribution):
         loc, matrix, information, value = params
         root, inner = self._roots(matrix, information)
         pull = transpose(root) @ (information * (value - loc))[..., None]
-        w = solve_lower(inner, pull) + z[..., None]
+        w = solve_lower(inner, pull) + self._ordered(z)[..., None]
         return loc + (root @ solve_lower(inner, w, transposed=True))[..., 0]
 
     def noncentered_log_det(self, xp: Any, event: tuple[int, ...], *params: Any) -> Any:
@@ -214,7 +217,11 @@ class _InformedNormal(Distribution):
         return -self._form.vectors(matrix).log_det - log_det_lower(inner)
 
     def _roots(self, matrix: Any, information: Any) -> tuple[Any, Any]:
-        """Return R, and the lower Cholesky factor of I + R' J R."""
+        """Return R with its columns in the order of z, and the lower root of I + R' J R."""
         identity = np.eye(np.shape(matrix)[-1])
-        root = transpose(self._form.rows(matrix).color(identity))
+        root = self._ordered(transpose(self._form.rows(matrix).color(identity)))
         return root, cholesky(identity + transpose(root) @ (information[..., None] * root))
+
+    def _ordered(self, z: Any) -> Any:
+        """Reverse the last axis if R is lower triangular, so that the product of both roots is."""
+        return z if self._form.colors_by_upper else z[..., ::-1]

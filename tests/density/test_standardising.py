@@ -504,6 +504,16 @@ def test_what_is_observed_stays_where_data_tell_the_level(spread):
     assert told(density, x[None])["theta"].follows is None
 
 
+def test_what_is_observed_stays_where_the_prior_moves_by_itself():
+    """Negative control: both vary over chains by as much, and not together."""
+    density = crossed()
+    x = along_the_ridge(density)
+    shift = np.array([3.0, -7.0, 9.0, -1.0, 5.0, -9.0, 1.0, -3.0])
+    for name, sign in (("mu_a", 1.0), ("mu_b", -1.0)):
+        x[:, block(density, name)] = sign * shift[:, None]
+    assert all(pseudo_data.follows is None for pseudo_data in told(density, x[None]).values())
+
+
 def test_trajectories_along_a_ridge_are_short(monkeypatch):
     steps = []
     for loose in (1.0, np.inf):

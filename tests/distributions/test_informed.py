@@ -10,6 +10,7 @@ from autograd.test_util import check_grads
 
 from probmodel import distributions as d
 from probmodel.distributions.ar1 import ar1_path
+from probmodel.distributions.matrix_forms import MatrixForm, Precision
 from probmodel.errors import ModelError
 from probmodel.linalg import geometric_filter
 
@@ -72,6 +73,52 @@ def test_an_autoregression_keeps_a_mean_that_data_pull_on():
     Q = precision(prior, n)
     conditional = np.linalg.solve(Q + information * np.eye(n), Q @ np.full(n, 1.7))
     assert prior.informed(information).args["mean"] == pytest.approx(conditional[n // 2])
+
+
+FORMS = {"covariance": lambda S: S, "cholesky": np.linalg.cholesky, "precision": np.linalg.inv}
+COVARIANCES = [np.array([[2.0, r, 0.1], [r, 1.0, -0.5], [0.1, -0.5, 0.7]]) for r in (0.9, -0.6)]
+TOLD, SEEN, Z = np.array([0.5, 4.0, 30.0]), np.array([1.0, -2.0, 0.3]), np.array([1.0, -2.0, 3.0])
+
+
+def vector(form, covariance, information):
+    """Map standard normals to a vector of which data tell."""
+    prior = d.MvNormal(0.5, **{form: FORMS[form](covariance)})
+    informed = prior.informed(information, SEEN)
+    return lambda z: informed.noncentered(np, z, *numbers(informed))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_vector_gets_its_conditional_distribution(form):
+    coloured = vector(form, COVARIANCES[0], TOLD)
+    root = np.stack([coloured(e) - coloured(0.0 * Z) for e in np.eye(3)], axis=1)
+    precision = np.linalg.inv(COVARIANCES[0])
+    conditional = np.linalg.inv(precision + np.diag(TOLD))
+    np.testing.assert_allclose(root @ root.T, conditional, rtol=1e-12, atol=1e-14)
+    mean = conditional @ (TOLD * SEEN + precision @ np.full(3, 0.5))
+    np.testing.assert_allclose(coloured(0.0 * Z), mean, rtol=1e-12)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_vector_of_which_data_tell_nothing_is_that_of_its_prior(form):
+    prior = d.MvNormal(0.5, **{form: FORMS[form](COVARIANCES[0])})
+    expected = prior.noncentered(np, Z, *numbers(prior))
+    np.testing.assert_allclose(vector(form, COVARIANCES[0], 0.0 * TOLD)(Z), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_vector_that_data_settle_does_not_depend_on_its_covariance(form):
+    for covariance in COVARIANCES:
+        away = vector(form, covariance, 1e10 * TOLD)(Z) - SEEN
+        np.testing.assert_allclose(away, Z / np.sqrt(1e10 * TOLD), rtol=1e-3)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_with_another_root_it_would(form, monkeypatch):
+    """Negative control: the root whose triangle is not that of the covariance's."""
+    monkeypatch.setattr(MatrixForm, "colors_by_upper", True)
+    monkeypatch.setattr(Precision, "colors_by_upper", False)
+    away = vector(form, COVARIANCES[0], 1e10 * TOLD)(Z) - SEEN
+    assert np.max(np.abs(away * np.sqrt(1e10 * TOLD) - Z)) > 0.3
 
 
 FREE = {
