@@ -63,7 +63,7 @@ from probmodel.types import Array, LogDensity
 MetricName = Literal["auto", "dense", "low_rank", "diag"]
 METRICS = ("auto", "dense", "low_rank", "diag")
 
-LARGEST_DENSE = 1000  # parameters up to which "auto" is dense
+LARGEST_DENSE = 50  # parameters up to which "auto" is dense
 LONGEST_STEP = 2.0  # h; up to there the integrator's error is small
 PATIENCE = 10  # trajectories after which they may be twice as long, three times after twice as many
 FIRST_STEPS, EACH = 8.0, 4.0  # steps of the first one at most, and trajectories to one step more
@@ -155,7 +155,7 @@ class FisherHMC(Sampler):
         rho, from 0 to below 1: how much of the momentum is kept from one trajectory to the next.
     metric : {"auto", "dense", "low_rank", "diag"}
         What the inverse mass matrix is: any matrix, a diagonal and a few directions, or a diagonal.
-        By default dense up to 1000 parameters, and low-rank beyond.
+        By default dense up to 50 parameters, and low-rank beyond, which few draws tell better.
     max_steps : int
         Most steps of a trajectory, at least 1.
 

@@ -195,7 +195,8 @@ class FisherWarmup:
             fisher = self._fisher(state.x.shape[1])
         fisher = self._learn(fisher, state, info, "rb" if i < n0 else self.signal)
         if fisher.n in SEARCHES and i < n_warmup // 2:
-            found = _search(rng, density, state, fisher, log_sigma2, own.whole)
+            rows = own.whole if own.whole.any() else slice(None)
+            found = _search(rng, density, state, fisher, log_sigma2, rows)
             own = share(own, float(np.exp(0.5 * (found - log_sigma2))))
             return Adaptation(found, fisher, own)
         return Adaptation(self._steer(log_sigma2, own, info), fisher, rescue(own, info.accepted))

@@ -275,6 +275,20 @@ def test_who_steers_the_step_size(targets, factor, logp, counted):
     assert steered - adaptation.log_sigma2 == pytest.approx(expected, rel=1e-10)
 
 
+def test_a_step_size_is_found_where_no_chain_takes_the_shared_one(targets):
+    target, rng = targets.Gaussian(np.zeros(2), np.eye(2)), np.random.default_rng(14)
+    sampler, n0 = FisherMALA(robust=True, initial_steps=10), 10
+    state = sampler.init(rng, target, rng.standard_normal((8, 2)))
+    adaptation = sampler.adapt_init(rng, target, state)
+    for n in (1, 2):  # updates of R after which one is looked for
+        _, info = sampler.step(rng, target, state, sampler.params(adaptation))
+        adaptation = sampler.adapt(rng, target, n0 + n - 1, 1000, adaptation, state, info)
+        assert adaptation.fisher.n == n
+        assert -2.0 < adaptation.log_sigma2 < 4.0
+        own = adaptation.own._replace(factor=np.full(8, 0.5))
+        adaptation = adaptation._replace(own=own, log_sigma2=10.0)
+
+
 def test_scales_over_eight_orders_need_the_robust_learning_rate(targets):
     """With 1/n the damping and the first signals still weigh too much at the end."""
     rng = np.random.default_rng(15)
