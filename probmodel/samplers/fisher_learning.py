@@ -19,7 +19,8 @@ arXiv:2603.18845). What the chains do not travel themselves counts little: chain
 would widen C by the distance between these.
 
 The diagonal and the low-rank kind take that geometric mean for all directions, from the draws and
-the scores of a window, as `adaptation.low_rank` says; their memory is O(dim) a draw kept.
+the scores of a window, as `adaptation.low_rank` says; their memory is O(dim) a draw kept. Chains
+that lie further apart than they travel are moved towards each other first.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ LARGEST_SHARE = 4.0  # times the median over chains, for what one chain contribu
 NO_SUMS = np.zeros((1, 1))  # of whatever number of chains and parameters
 NO_SQUARES = np.ones(1)
 FEWEST_ROWS = 20  # of which something is learned
+FEWEST_TIMES = 10  # of a window, for what lies between chains to be compared with what they travel
 
 
 class DenseShape(NamedTuple):
@@ -132,9 +134,10 @@ class SampledShape(NamedTuple):
         """Root of the inverse mass matrix, at the end of a window."""
         if len(self.rows) * len(state.x) < FEWEST_ROWS:
             return previous
-        x, grad = (np.concatenate(part) for part in zip(*self.rows, strict=True))
+        x, grad = (np.stack(part) for part in zip(*self.rows, strict=True))
         if not (np.isfinite(x).all() and np.isfinite(grad).all()):
             return previous
+        x, grad = (part.reshape(-1, x.shape[-1]) for part in (together(x), grad))
         return LowRank(*low_rank(x, grad)) if self.rank else scales(x, grad)
 
     def next_window(self) -> SampledShape:
@@ -147,6 +150,25 @@ class SampledShape(NamedTuple):
 
 
 Shape = DenseShape | SampledShape
+
+
+def together(x: Array) -> Array:
+    """Move chains towards each other that lie further apart than they travel: (n, chains, dim).
+
+    In each direction in which means of chains differ, the whole variance becomes `TRAVELLED` times
+    that within chains, if it is more; after fewer than `FEWEST_TIMES`, when none has gone far, it
+    stays as it is.
+    """
+    if len(x) < FEWEST_TIMES:
+        return x
+    means = x.mean(axis=0)
+    own, away = x - means, means - means.mean(axis=0)
+    scale = np.sqrt(np.mean(np.square(own), axis=(0, 1)))
+    scale[scale == 0.0] = 1.0
+    U, s, V = np.linalg.svd(away / scale, full_matrices=False)
+    within = np.mean(np.square(own / scale @ V.T), axis=(0, 1))
+    longest = np.sqrt((TRAVELLED - 1.0) * within * len(means))
+    return x - (U * np.maximum(s - longest, 0.0)) @ V * scale
 
 
 def dense_shape(R: Array, n: int, chains: int) -> DenseShape:

@@ -9,12 +9,15 @@ from probmodel.samplers.base import Info
 from probmodel.samplers.fisher_learning import (
     BEYOND_CHANCE,
     FEWEST_ROWS,
+    FEWEST_TIMES,
     MANY_ROWS,
+    TRAVELLED,
     DenseShape,
     SampledShape,
     learning_rate,
     mean_squares,
     scaled,
+    together,
 )
 from probmodel.samplers.metropolis import evaluate
 from probmodel.samplers.roots import LowRank, times
@@ -274,6 +277,52 @@ def test_few_draws_leave_the_root(targets):
     assert shape.root(state, previous) is not previous
     assert shape.next_window().root(state, previous) is previous
     assert shape.next_window().rank
+
+
+@pytest.mark.parametrize("chains", [2, 5, 16])
+def test_chains_that_travel_between_each_other_stay_where_they_are(chains):
+    x = np.random.default_rng(21).standard_normal((12, chains, 3)) * [1e-6, 1.0, 1e6]
+    np.testing.assert_allclose(together(x), x, rtol=1e-12)
+
+
+def draws_apart(chains, distance):
+    """Chains of two groups, that far apart along a diagonal of coordinates of unequal scales."""
+    x = np.random.default_rng(22).standard_normal((200, chains, 4))
+    x += distance * (np.arange(chains) % 2)[:, None]
+    return x * [1e-4, 1.0, 1.0, 1e4]
+
+
+@pytest.mark.parametrize("chains", [2, 5, 16])
+def test_chains_that_lie_apart_are_moved_together(chains):
+    x = draws_apart(chains, 50.0)
+    moved = together(x) / [1e-4, 1.0, 1.0, 1e4]
+    along = moved @ np.full(4, 0.5)  # the direction in which they differ
+    within = np.var(along, axis=0).mean()
+    assert np.var(along) == pytest.approx(TRAVELLED * within, rel=0.02)
+    steps = np.diff(moved, axis=0) * [1e-4, 1.0, 1.0, 1e4]
+    np.testing.assert_allclose(steps, np.diff(x, axis=0), rtol=1e-6, atol=1e-12)
+    centre = x.mean(axis=(0, 1)) / [1e-4, 1.0, 1.0, 1e4]
+    np.testing.assert_allclose(moved.mean(axis=(0, 1)), centre, rtol=1e-9)
+
+
+def test_few_times_tell_nothing_of_how_far_chains_travel():
+    x = draws_apart(6, 50.0)[: FEWEST_TIMES - 1]
+    assert together(x) is x
+
+
+@pytest.mark.parametrize("rank", [True, False])
+def test_the_distance_between_modes_widens_no_root(targets, monkeypatch, rank):
+    target, rng = targets.Gaussian(np.zeros(4), np.eye(4)), np.random.default_rng(23)
+    shape, away = SampledShape(rank), 30.0 * (np.arange(12) % 3 == 0)[:, None]
+    for count in range(60):
+        state, info = independent(rng, target, 12)
+        shape = shape.learn(state._replace(x=state.x + away), info, count)
+    widest = []
+    for change in (together, lambda x: x):  # without it: negative control
+        monkeypatch.setattr("probmodel.samplers.fisher_learning.together", change)
+        widest.append(np.linalg.norm(times(shape.root(state, None), np.full((1, 4), 0.5))))
+    assert widest[0] < 1.6
+    assert widest[1] > 3.0
 
 
 def test_ever_fewer_draws_of_a_long_window_are_kept(targets):
