@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 from posteriordb import REFERENCES
 
-Summary = dict[str, list[str] | list[float]]
+Summary = dict[str, list[str] | list[float] | bool]
 DIGITS = 10
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from probmodel.results import quantity_checks, run_checks
 from probmodel.results.divergences import check_divergences
 from probmodel.results.findings import Finding
+from probmodel.results.modes import check_modes
 from probmodel.results.quantities import quantities
 from probmodel.results.tails import check_tails
 from probmodel.types import Array, Posterior
@@ -56,7 +57,7 @@ def diagnose(
     findings += run_checks.check_remarks(run, sampler)
     findings += quantity_checks.check_not_finite(found)
     if not stuck:
-        findings += quantity_checks.check_separation(found, run.stats.get("lp"))
+        findings += check_modes(found, run.stats.get("lp"))
         findings += check_tails(run, found, sampler)
     findings += quantity_checks.check_rhat(found)
     findings += quantity_checks.check_ess(found, request.draws)

@@ -1,0 +1,188 @@
+"""Modes: places that chains never leave, or seldom.
+
+    c        value that splits the draws of a quantity into two groups with the least variance
+             within them                                                   (Otsu, 1979)
+    p        share of the draws above c
+    valley   draws near c, over those near the median of either group
+    X        how often chains cross c, over the number 2 p (1 - p) that is expected of as many
+             independent draws
+
+Only quantities are looked at of which R-hat says that chains disagree. If each chain stays where it
+is, and their means fall into groups far apart, these are named. If chains do cross, but seldom, and
+hardly any draw lies between two groups, the places are named: a chain's share of the draws at
+each says little of its probability. Components of a mixture whose labels can swap are the usual
+cause.
+
+    Otsu (1979), "A threshold selection method from gray-level histograms".
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from probmodel.results.findings import MOST_NAMED, Finding, listed, share
+from probmodel.results.quantities import Quantities
+from probmodel.types import Array
+
+_DISAGREE = 1.1  # R-hat from which on it is worth asking whether there are modes
+_GAP = 3.0  # distance between groups of chains, in standard deviations within chains
+_NEAR = 0.25  # standard deviations of the narrower group, for draws that are near a value
+_VALLEY = 0.2  # density between two modes, over that at either of them
+_SELDOM = 0.1  # crossings, over those of independent draws
+_LEAST = 0.02  # share of the draws in the smaller group
+_MOST = 100  # quantities that are searched for modes
+_ADVICE = (
+    "constrain parameters that can swap (an ordered vector), or give inits in the region that is "
+    "meant."
+)
+
+
+def check_modes(found: Quantities, lp: Array | None = None) -> list[Finding]:
+    """Look for places that chains do not leave, else for places between which they seldom cross.
+
+    Parameters
+    ----------
+    found : the quantities
+    lp : (chains, draws), log densities
+    """
+    return _check_separation(found, lp) or _check_crossings(found)
+
+
+class Modes(NamedTuple):
+    """Two modes of a quantity, and how often chains go from one to the other.
+
+    Attributes
+    ----------
+    low, high : medians of the draws at either
+    upper : share of the draws at the higher one
+    crossings : over all chains
+    """
+
+    low: float
+    high: float
+    upper: float
+    crossings: int
+
+
+def _check_crossings(found: Quantities) -> list[Finding]:
+    """Look for quantities with two modes between which chains seldom cross."""
+    rhat = found.convergence.rhat
+    disagree = sorted(np.flatnonzero(rhat > _DISAGREE), key=lambda i: -rhat[i])[:_MOST]
+    modes = {found.names[i]: two_modes(found.row(int(i))) for i in disagree}
+    several = {name: pair for name, pair in modes.items() if pair is not None}
+    if not several:
+        return []
+    names = tuple(several)[:MOST_NAMED]
+    places = "; ".join(
+        f"{name} near {pair.low:.3g} in {share(1.0 - pair.upper, 1.0)} of the draws and near "
+        f"{pair.high:.3g} in {share(pair.upper, 1.0)}, crossed {pair.crossings} times"
+        for name, pair in ((name, several[name]) for name in names)
+    )
+    more = f"; and {len(several) - len(names)} more" if len(several) > len(names) else ""
+    message = (
+        "The posterior has modes between which chains seldom cross, so that their weights are "
+        f"uncertain: {places}{more}. If elements of a parameter can swap, as the components of a "
+        f"mixture can, their summaries mean nothing: {_ADVICE}"
+    )
+    return [Finding("several_modes", message, names)]
+
+
+def two_modes(row: Array) -> Modes | None:
+    """Find two modes of the draws of a quantity, if chains seldom cross between them.
+
+    Parameters
+    ----------
+    row : (chains, draws)
+    """
+    ordered = np.sort(row, axis=None)
+    if not (np.isfinite(ordered[[0, -1]]).all() and ordered[0] < ordered[-1]):
+        return None
+    at = _split(ordered)
+    groups = ordered[:at], ordered[at:]
+    upper = len(groups[1]) / len(ordered)
+    if not _LEAST <= upper <= 1.0 - _LEAST:
+        return None
+    c = 0.5 * (groups[0][-1] + groups[1][0])
+    low, high = (float(np.median(group)) for group in groups)
+    width = _NEAR * min(float(np.std(group)) for group in groups)
+    between, *peaks = (
+        np.diff(np.searchsorted(ordered, [centre - width, centre + width]))[0]
+        for centre in (c, low, high)
+    )
+    above = row > c
+    crossings = int(np.count_nonzero(above[:, 1:] != above[:, :-1]))
+    expected = 2.0 * upper * (1.0 - upper) * above[:, 1:].size
+    if between >= _VALLEY * min(peaks) or crossings >= _SELDOM * expected:
+        return None
+    return Modes(low, high, upper, crossings)
+
+
+def _split(ordered: Array) -> int:
+    """Split sorted draws in two with the least variance within; return the size of the first."""
+    n = len(ordered)
+    sums = np.cumsum(ordered - ordered.mean())[:-1]
+    sizes = np.arange(1, n)
+    return int(np.argmax(sums * sums / (sizes * (n - sizes)))) + 1
+
+
+def _check_separation(found: Quantities, lp: Array | None) -> list[Finding]:
+    """Look for groups of chains that stay in different places."""
+    apart = []
+    for index in np.flatnonzero(found.convergence.rhat > _DISAGREE):
+        gap, upper = _gap(found.row(int(index)))
+        if gap > _GAP:
+            apart.append((gap, int(index), upper))
+    if not apart:
+        return []
+    apart.sort(key=lambda entry: -entry[0])
+    _, widest, upper = apart[0]
+    # Other quantities that tell the same chains apart.
+    alike = [i for _, i, other in apart if (other == upper).all() or (other != upper).all()]
+    row, names = found.row(widest), [found.names[i] for i in alike]
+    low, high = row[~upper].mean(), row[upper].mean()
+    others = listed(names[1:MOST_NAMED], [""] * len(names[1:MOST_NAMED]), len(names) - 1)
+    message = (
+        f"Chains sit in different places and do not cross: {names[0]} is near {low:.3g} in "
+        f"{_chains(~upper)} and near {high:.3g} in {_chains(upper)}"
+        f"{f', and so for {others}' if others else ''}.{_nats(lp, upper)} The posterior may have "
+        f"several modes, whose weights these draws do not show: {_ADVICE}"
+    )
+    return [Finding("separated_chains", message, tuple(names[:MOST_NAMED]))]
+
+
+def _nats(lp: Array | None, upper: Array) -> str:
+    """Say how far apart the log densities of two groups of chains are."""
+    difference = 0.0 if lp is None else float(lp[upper].mean() - lp[~upper].mean())
+    if difference == 0.0 or not math.isfinite(difference):
+        return ""
+    word = "higher" if difference > 0.0 else "lower"
+    return f" The log density of the latter is {abs(difference):.3g} {word} on average."
+
+
+def _gap(row: Array) -> tuple[float, Array]:
+    """Widest gap between chain means, in standard deviations within chains, and who is above.
+
+    The gap is 0 when chains drift: then they are still on their way, not at different modes.
+    """
+    half = row.shape[1] // 2
+    means = row.mean(axis=1)
+    deviation = float(np.sqrt(row.var(axis=1).mean()))
+    drift = np.abs(row[:, :half].mean(axis=1) - row[:, half:].mean(axis=1)).max()
+    ordered = np.sort(means)
+    gaps = np.diff(ordered)
+    at = int(gaps.argmax())
+    upper = means > 0.5 * (ordered[at] + ordered[at + 1])
+    if deviation == 0.0 or drift > deviation:
+        return 0.0, upper
+    return float(gaps[at]) / deviation, upper
+
+
+def _chains(members: Array) -> str:
+    """``"chains 0, 2"``, or their number when there are many."""
+    numbers = np.flatnonzero(members)
+    if len(numbers) > 6:
+        return f"{len(numbers)} chains"
+    return f"chain{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
