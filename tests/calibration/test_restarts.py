@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from probmodel import Model, observed, param, sbc
-from probmodel.distributions import ARMA, HalfNormal, Normal
+from probmodel.distributions import ARMA, Beta, HalfNormal, Mixture, Normal
 from probmodel.inference import groups, restarts
 from probmodel.inference.driver import Group
 from probmodel.inference.restarts import taken
@@ -26,6 +26,20 @@ class Series(Model):
     theta = param(Normal(0, 0.25), shape=1)
     sigma = param(HalfNormal(1))
     y = observed(ARMA(phi, theta, sigma, mu), dims="day")
+
+
+class TwoGroups(Model):
+    """Two groups at a known distance.
+
+    In a lower mode the larger group is taken for the upper one, and nothing is left to explain the
+    other: chains that start below are lost there. So many observations leave it no weight.
+    """
+
+    share = param(Beta(8, 4))
+    mu = param(Normal(0, 3))
+    y = observed(
+        Mixture(np.stack([share, 1 - share]), Normal(np.stack([mu, mu + 8.0]), 1.0)), dims="obs"
+    )
 
 
 class Mean(Model):
@@ -50,8 +64,13 @@ class AlsoWhileSampling(Group):
         )
 
 
+CASES = {"series": (Series, {"day": range(60)}), "mixture": (TwoGroups, {"obs": range(40)})}
+
+
 @pytest.mark.statistical
-def test_calibration(monkeypatch):
+@pytest.mark.parametrize("case", CASES)
+def test_calibration(monkeypatch, case):
+    model, coords = CASES[case]
     lost = []
 
     def noted(window, dim, find=restarts.find_lost):
@@ -60,7 +79,7 @@ def test_calibration(monkeypatch):
         return found
 
     monkeypatch.setattr(restarts, "find_lost", noted)
-    result = sbc(Series, 80, coords={"day": range(60)}, **SIZES)
+    result = sbc(model, 80, coords=coords, **SIZES)
     assert result.ok, str(result)
     assert np.sum(lost) > 5
 
