@@ -185,6 +185,17 @@ class AR(Series):
         """Whether data decide the coefficients, of a series that is not too long."""
         return event[0] <= LONGEST and known(self.args["coefficients"])
 
+    def is_walk(self, known: Callable[[Any], Any]) -> bool:
+        """Whether the last value is where the next one is expected, and no other counts."""
+        coefficients, intercept = (known(self.args[name]) for name in ("coefficients", "intercept"))
+        return coefficients.shape[-1] == 1 and bool(
+            np.all(coefficients == 1.0) and np.all(intercept == 0.0)
+        )
+
+    def rescaled(self, origin: Any, unit: Any) -> AR:
+        """Return the walk of ``(x - origin) / unit``, without `initial`."""
+        return AR(self.args["coefficients"], self.args["sigma"] / np.abs(unit))
+
     def informed(self, information: Any, value: Any = 0.0) -> Distribution:
         """Return the conditional distribution given the observations, but for ``initial``.
 

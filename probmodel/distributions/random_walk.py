@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -115,6 +115,16 @@ class RandomWalk(Series):
         """Count sigma for every step, and the scale of the first value."""
         sigma, initial_scale = params[:2]
         return (event[0] - 1) * xp.log(sigma) + xp.log(initial_scale)
+
+    def is_walk(self, known: Callable[[Any], Any]) -> bool:
+        """Whether there is no drift."""
+        return bool(np.all(known(self.args["drift"]) == 0.0))
+
+    def rescaled(self, origin: Any, unit: Any) -> RandomWalk:
+        """Return the walk of ``(x - origin) / unit``, without drift."""
+        size = np.abs(unit)
+        sigma, initial_scale = (self.args[name] / size for name in ("sigma", "initial_scale"))
+        return RandomWalk(sigma, initial_scale, 0.0, (self.args["initial_loc"] - origin) / unit)
 
     def informed(self, information: Any, value: Any = 0.0) -> Distribution:
         r"""Return the conditional distribution given the observations, but for the last value.

@@ -12,6 +12,9 @@ with m_a = scale exp(asinh((loc - a) / (2 scale))), which is the distance from t
 mode with that bound alone, m_b for b likewise, w = p (1 - p) for the proportion p = 1 / (1 +
 exp(-u)), and x' = (b - a) w. That is exact with one bound, and with two where the scale is small,
 or large: far from the bounds u is what x is, in the limit of no scale at its location.
+For a random walk without drift it is the walk of u if x were a straight line in u, the tangent
+where the series was observed. (Where the steps vanish both stay where they are. Other series go
+somewhere, on a straight line in x and on another one in u, which vanishing steps do not forgive.)
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
 from probmodel.constraints import Constraint
 from probmodel.distributions.base import Distribution
@@ -75,7 +79,14 @@ def _is_cut_by_data(declaration: Parameter, prior: Distribution, evaluator: Eval
     """Whether bounds are known, of a prior that another can stand for between them."""
     bounds = declaration.bounds
     known = all(evaluator.is_constant(bound) for bound in bounds.values())
-    return known and set(bounds) <= {"lower", "upper"} and isinstance(prior, LINES)
+    if not (known and set(bounds) <= {"lower", "upper"}):
+        return False
+    if prior.takes_pseudo_data == "series":
+        one = all(evaluator.value(bound).size == 1 for bound in bounds.values())
+        return one and prior.is_walk(
+            lambda arg: evaluator.value(arg) if evaluator.is_constant(arg) else np.full(1, np.nan)
+        )
+    return isinstance(prior, LINES)
 
 
 def informed(prior: Distribution, link: Constraint, pseudo_data: PseudoData) -> Distribution:
@@ -83,7 +94,7 @@ def informed(prior: Distribution, link: Constraint, pseudo_data: PseudoData) -> 
 
     ``link`` maps the free scale to the parameter.
     """
-    stands = on_free_scale(prior, link)
+    stands = on_free_scale(prior, link, pseudo_data.value)
     if stands is prior and prior.has_base and not np.any(pseudo_data.information):
         return prior
     value: Any = pseudo_data.value
@@ -94,11 +105,17 @@ def informed(prior: Distribution, link: Constraint, pseudo_data: PseudoData) -> 
     return frame
 
 
-def on_free_scale(prior: Distribution, link: Constraint) -> Distribution:
-    """Return what stands for the prior on the free scale; `FreeScale` families stay themselves."""
-    known = link.limits if isinstance(prior, LINES) else None
+def on_free_scale(prior: Distribution, link: Constraint, value: Any = 0.0) -> Distribution:
+    """Return what stands for the prior on the free scale; `FreeScale` families stay themselves.
+
+    ``value`` is that of the pseudo-data, on the free scale; it matters for walks alone.
+    """
+    walks = prior.takes_pseudo_data == "series"  # between bounds no other series are standardised
+    known = link.limits if walks or isinstance(prior, LINES) else None
     if known is None or known == (None, None):
         return prior
+    if walks:
+        return prior.rescaled(*_tangent(known, value))
     loc, scale = prior.args["loc"], prior.args["scale"]
     distances = [  # log m_a / scale, and log m_b / scale
         np.arcsinh(0.5 * sign * (loc - bound) / scale)
@@ -112,6 +129,18 @@ def on_free_scale(prior: Distribution, link: Constraint) -> Distribution:
     w = 1.0 / (2.0 + np.exp(log_odds) + np.exp(-log_odds))
     steepness = (known[1] - known[0]) * w / scale
     return Normal(log_odds, 1.0 / np.sqrt(1.0 - 2.0 * w + steepness**2))
+
+
+def _tangent(known: tuple[Any, Any], u: Any) -> tuple[Any, Any]:
+    """Return where the tangent at u meets u = 0, and its slope: x is about their sum times u."""
+    lower, upper = (None if bound is None else np.squeeze(bound) for bound in known)
+    if lower is not None and upper is not None:
+        p = expit(u)
+        x, slope = lower + (upper - lower) * p, (upper - lower) * p * (1.0 - p)
+    else:
+        slope = np.exp(u) if upper is None else -np.exp(u)
+        x = slope + (lower if upper is None else upper)
+    return x - slope * u, slope
 
 
 def location(prior: Distribution) -> Any:

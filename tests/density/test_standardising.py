@@ -164,8 +164,8 @@ def vectors(prior):
     return Case("MvNormal", prior, (3, 2), UNEQUAL[[1, 2, 0, 3, 2, 1]].reshape(3, 2), Y[:6])
 
 
-def series(family, prior):
-    return Case(family, prior, (2, 4), np.array([0.2, 9.0]), np.array([1.0, -2.0]))
+def series(family, prior, **bounds):
+    return Case(family, prior, (2, 4), np.array([0.2, 9.0]), np.array([1.0, -2.0]), bounds)
 
 
 def walk(m, s, e):
@@ -233,6 +233,13 @@ CASES = {
     ),
     "RandomWalk": series("RandomWalk", walk),
     "one RandomWalk": Case("RandomWalk", walk, (5,), np.array(2.0), np.array(-1.0)),
+    "RandomWalk above a bound": series(
+        "RandomWalk", lambda m, s, e: RandomWalk(s, np.exp(e), 0.0, m), lower=-1
+    ),
+    "RandomWalk between bounds": series(
+        "RandomWalk", lambda m, s, e: RandomWalk(s, np.exp(e), 0.0, m), lower=[-1.0], upper=20
+    ),
+    "AR below a bound": series("AR", lambda m, s, e: AR([1.0], s), upper=0.5),
     "a short RandomWalk": Case("RandomWalk", walk, (1,), np.array(2.0), np.array(-1.0)),
 }  # fmt: skip
 
@@ -605,6 +612,14 @@ class Many(Model):
     positive = param(HalfNormal(tau), shape=2)
     free = param(Normal(mu, tau), shape=2)
     scale_alone = param(Normal(0, tau), shape=2)
+    walk = param(RandomWalk(tau, 1.0), lower=0, shape=3)
+    drifting = param(RandomWalk(tau, 1.0, 0.1), lower=0, shape=3)
+    drifting_somehow = param(RandomWalk(tau, 1.0, mu), lower=0, shape=3)
+    one_step = param(AR([1], tau), upper=9.0, shape=3)
+    returning = param(AR([0.9], tau), upper=9.0, shape=3)
+    two_steps = param(AR([2, -1], tau), upper=9.0, shape=3)
+    persistent = param(AR1(0.9, tau), lower=-9.0, shape=3)
+    uneven = param(RandomWalk(tau, 1.0), lower=np.array([-1.0, -2.0, -1.0]), shape=3)
     flat = param()
     y = observed(Normal(free, tau), missing="impute")
 
@@ -613,12 +628,12 @@ def test_who_takes_part():
     density = as_posterior(Many(y=np.array([1.0, np.nan])))
     assert "y_missing" in {free.name for free, _ in density._blocks}
     assert [free.name for free, _ in hierarchies(density)] == [
-        "bounded", "positive", "free", "scale_alone",
+        "bounded", "positive", "free", "scale_alone", "walk", "one_step",
     ]  # fmt: skip
     assert density.hierarchical
     visited = points(density, 3)[None]
     found = told(density, visited)
-    assert list(found) == ["bounded", "positive", "free", "scale_alone"]
+    assert list(found) == ["bounded", "positive", "free", "scale_alone", "walk", "one_step"]
     known = standardised(density, visited)
     x = points(density)
     z = known.translated(x, density)
