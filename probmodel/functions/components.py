@@ -69,11 +69,16 @@ def hmm_log_likelihood(log_emissions: Any, initial: Any, transition: Any) -> Any
     log_emissions : log density of what was seen at each time, given each state, (..., T, K), such
         as from `component_log_densities`
     initial : probabilities of the first state, (..., K)
-    transition : rows of probabilities of the next state, (..., K, K)
+    transition : rows of probabilities of the next state, (..., K, K), the same at all times
 
     Returns
     -------
     (...)
+
+    Raises
+    ------
+    ModelError
+        If there are several transition matrices for one series, when the model is bound.
     """
     return _call(_LOG_LIKELIHOOD, (log_emissions, initial, transition), _CHAIN)
 
@@ -198,9 +203,19 @@ def _most_likely_states(log_emissions: Any, initial: Any, transition: Any) -> Ar
     return found
 
 
-_LOG_LIKELIHOOD = _Formula(
-    "hmm_log_likelihood", forward.hmm_log_likelihood, forward.hmm_log_likelihood
-)
+def _of_one_matrix(log_emissions: Any, initial: Any, transition: Any) -> Any:
+    """Log likelihood of series with a transition matrix each, or one for all."""
+    if np.ndim(transition) > max(2, np.ndim(log_emissions)):
+        raise ValueError(
+            f"transition has shape {np.shape(transition)}, several matrices for one series of "
+            f"log densities, shape {np.shape(log_emissions)}. Probabilities that change with time "
+            "are not supported: write the recursion with functions.scan, or give each series its "
+            "own matrix"
+        )
+    return forward.hmm_log_likelihood(log_emissions, initial, transition)
+
+
+_LOG_LIKELIHOOD = _Formula("hmm_log_likelihood", _of_one_matrix, forward.hmm_log_likelihood)
 _STATE_PROBABILITIES = _Formula(
     "state_probabilities", lambda *args: forward.forward_backward(*args).log_emissions
 )

@@ -216,10 +216,11 @@ def test_references_are_made_of_runs_that_converged(asked, capsys):
     arguments = ["--models", "easy", "separate", "arK-arK", "--make-references"]
     assert corpus.known("easy") is None
     assert corpus.main(arguments) == 0
-    assert len(asked) == 2  # arK is published
-    assert {call["target_accept"] for call in asked} == {0.99}
-    assert "separate: no" in capsys.readouterr().err
+    assert len(asked) == 3  # as declared, and once more standardised; arK is published
+    assert [call["standardise"] for call in asked] == [False, False, True]
+    assert "separate, {'standardise': True, 'target_accept': 0.99}: no" in capsys.readouterr().err
     assert corpus.known("separate") is None
+    assert corpus.made_references()["easy"]["standardised"] is False
     found = corpus.known("easy")
     assert list(found.names) == ["x[0]", "x[1]", "x[2]"]
     for values, truth, errors in (
@@ -227,7 +228,7 @@ def test_references_are_made_of_runs_that_converged(asked, capsys):
     ):  # fmt: skip
         assert np.all(np.abs(values - truth) < 4.5 * errors)
     assert corpus.main([*arguments, "--resume"]) == 0
-    assert len(asked) == 3  # what has not converged is tried again
+    assert len(asked) == 5  # what has not converged is tried again
 
 
 def test_quantities_that_do_not_vary_have_no_reference(monkeypatch):

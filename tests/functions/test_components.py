@@ -176,3 +176,18 @@ def test_wrong_arguments_are_named():
 
     with pytest.raises(ShapeError, match=r"square transition matrix .* transition \(2, 3\)"):
         Bad(u=U)
+
+
+def test_transitions_that_change_with_time_are_refused():
+    """Not taken for several models of one series, whose log likelihoods would be added up."""
+
+    class Changing(Model):
+        logs = data(dims=("time", "state"))
+        stay = param(lower=0, upper=1, shape=4)
+        rows = np.stack([stay, 1 - stay], axis=-1)
+        term = potential(hmm_log_likelihood(logs, START, np.stack([rows, 1 - rows], axis=-2)))
+
+    with pytest.raises(ShapeError, match=r"shape \(4, 2, 2\), several matrices for one series"):
+        Changing(logs=np.zeros((5, 2)))
+    each = hmm_log_likelihood(np.zeros((3, 5, 2)), START, np.full((3, 2, 2), 0.5))
+    np.testing.assert_allclose(each, np.zeros(3), atol=1e-12)
