@@ -1,19 +1,17 @@
 """Modes: places that chains never leave, or seldom.
 
-    c        value that splits the draws of a quantity into two groups with the least variance
-             within them                                                   (Otsu, 1979)
-    p        share of the draws above c
-    valley   draws near c, over those near the median of either group
+    f_k      density between the k-th and the next of `SHARES` + 1 quantiles of the draws
+    valley   k with the smallest f_k over the lower of the highest densities on either side
+    p        share of the draws above the middle c of the valley
     X        how often chains cross c, over the number 2 p (1 - p) that is expected of as many
              independent draws
+    n        how often chains go from one of the two highest densities beyond the other
 
 Only quantities are looked at of which R-hat says that chains disagree. If each chain stays where it
 is, and their means fall into groups far apart, these are named. If chains do cross, but seldom, and
-hardly any draw lies between two groups, the places are named: a chain's share of the draws at
-each says little of its probability. Components of a mixture whose labels can swap are the usual
-cause.
-
-    Otsu (1979), "A threshold selection method from gray-level histograms".
+hardly any draw lies between two places, these are named: a chain's share of the draws at each says
+little of its probability. Components of a mixture whose labels can swap are the usual cause. Chains
+that hardly move at all leave valleys between them too; so n has to be `FEWEST` at least.
 """
 
 from __future__ import annotations
@@ -29,11 +27,12 @@ from probmodel.types import Array
 
 _DISAGREE = 1.1  # R-hat from which on it is worth asking whether there are modes
 _GAP = 3.0  # distance between groups of chains, in standard deviations within chains
-_NEAR = 0.25  # standard deviations of the narrower group, for draws that are near a value
 _VALLEY = 0.2  # density between two modes, over that at either of them
-_SELDOM = 0.1  # crossings, over those of independent draws
-_LEAST = 0.02  # share of the draws in the smaller group
+_SELDOM = 0.3  # crossings, over those of independent draws
 _MOST = 100  # quantities that are searched for modes
+SHARES = 50
+FEWEST = 6
+NARROWEST = 1e-3  # of the distance between quantiles, in that of the outermost ones
 _ADVICE = (
     "constrain parameters that can swap (an ordered vector), or give inits in the region that is "
     "meant."
@@ -56,9 +55,9 @@ class Modes(NamedTuple):
 
     Attributes
     ----------
-    low, high : medians of the draws at either
+    low, high : where the density is highest on either side
     upper : share of the draws at the higher one
-    crossings : over all chains
+    crossings : n, over all chains
     """
 
     low: float
@@ -97,35 +96,30 @@ def two_modes(row: Array) -> Modes | None:
     ----------
     row : (chains, draws)
     """
-    ordered = np.sort(row, axis=None)
-    if not (np.isfinite(ordered[[0, -1]]).all() and ordered[0] < ordered[-1]):
+    q = np.quantile(row, np.linspace(0.0, 1.0, SHARES + 1))
+    if not (np.isfinite(q[[0, -1]]).all() and q[1] < q[-2]):
         return None
-    at = _split(ordered)
-    groups = ordered[:at], ordered[at:]
-    upper = len(groups[1]) / len(ordered)
-    if not _LEAST <= upper <= 1.0 - _LEAST:
-        return None
-    c = 0.5 * (groups[0][-1] + groups[1][0])
-    low, high = (float(np.median(group)) for group in groups)
-    width = _NEAR * min(float(np.std(group)) for group in groups)
-    between, *peaks = (
-        np.diff(np.searchsorted(ordered, [centre - width, centre + width]))[0]
-        for centre in (c, low, high)
-    )
-    above = row > c
-    crossings = int(np.count_nonzero(above[:, 1:] != above[:, :-1]))
-    expected = 2.0 * upper * (1.0 - upper) * above[:, 1:].size
-    if between >= _VALLEY * min(peaks) or crossings >= _SELDOM * expected:
-        return None
-    return Modes(low, high, upper, crossings)
+    middle = 0.5 * (q[1:] + q[:-1])
+    f = 1.0 / np.maximum(np.diff(q), NARROWEST * (q[-2] - q[1]))
+    below, above = np.maximum.accumulate(f), np.maximum.accumulate(f[::-1])[::-1]
+    ratio = f[1:-1] / np.minimum(below[:-2], above[2:])
+    k = int(np.argmin(ratio)) + 1
+    low, high = middle[np.argmax(f[:k])], middle[k + 1 + np.argmax(f[k + 1 :])]
+    upper = row > middle[k]
+    p = float(np.mean(upper))
+    crossings = np.count_nonzero(upper[:, 1:] != upper[:, :-1])
+    seldom = crossings < _SELDOM * 2.0 * p * (1.0 - p) * upper[:, 1:].size
+    passages = sum(_passages(chain, low, high) for chain in row)
+    if ratio[k - 1] < _VALLEY and seldom and passages >= FEWEST:
+        return Modes(float(low), float(high), p, passages)
+    return None
 
 
-def _split(ordered: Array) -> int:
-    """Split sorted draws in two with the least variance within; return the size of the first."""
-    n = len(ordered)
-    sums = np.cumsum(ordered - ordered.mean())[:-1]
-    sizes = np.arange(1, n)
-    return int(np.argmax(sums * sums / (sizes * (n - sizes)))) + 1
+def _passages(chain: Array, low: float, high: float) -> int:
+    """Count how often a chain goes from one value beyond another, either way."""
+    side = np.where(chain >= high, 1, np.where(chain <= low, -1, 0))
+    side = side[side != 0]
+    return int(np.count_nonzero(side[1:] != side[:-1]))
 
 
 def _check_separation(found: Quantities, lp: Array | None) -> list[Finding]:

