@@ -4,6 +4,8 @@
     f, g    minus the log density, and its gradient                         (chains,), (chains, dim)
     p       direction of descent of f, from the last changes of x and g     (chains, dim)
     t       step along p, found by bisection between a and b                (chains,)
+    B       Hessian of f that the last changes of x and g tell of           (dim, dim) of each chain
+    F       -f - log(det B) / 2                                             (chains,)
 
 A limited-memory quasi-Newton method (Nocedal and Wright, 2006, Numerical Optimization, algorithms
 7.4 and 7.5), all chains side by side: one call of the density evaluates one trial point of each.
@@ -16,6 +18,12 @@ steps in a row that gained less than `depth` times dim, and of which no more was
 From there it goes to a draw from the normal distribution with the inverse Hessian that its last
 steps tell of as covariance (as in Zhang, Carpenter, Gelman and Vehtari, 2022, Pathfinder, Journal
 of Machine Learning Research 23, 306), or to a nearer place if the density there is too low.
+
+A density may have no mode: in the funnel of a centred hierarchy it rises without bounds, in a
+volume that shrinks faster. A climb into it never arrives. F is the logarithm of the density times
+the volume, so about that of the probability of a place, up to a constant: a chain that has not
+arrived goes back to where F was highest on its way. B is that of the limited-memory method, in the
+compact form of Byrd, Nocedal and Schnabel (1994, Mathematical Programming 63, 129), theorem 2.3.
 """
 
 from __future__ import annotations
@@ -27,6 +35,7 @@ import numpy as np
 from probmodel.types import Array, LogDensity
 
 MEMORY = 12  # changes of x and g that are kept
+LATE = 3  # of these, for the scale of what they do not tell of
 DECREASE = 1e-4  # share of what the slope promises that a step has to gain
 SLOPE = 0.9  # share of the slope that may be left
 GROWTH = 2.5  # of a step that the slope says is too short
@@ -71,6 +80,33 @@ class _Memory:
         self._rho[-1, rows] = 1.0 / products[rows]
         self._gamma[rows] = products[rows] / squares[rows]
 
+    def log_volume(self) -> Array:
+        """Return minus half the logarithm of the determinant of B: (chains,).
+
+        With pairs scaled to s'y = 1, which leaves B the same, and a multiple h of the identity to
+        begin with, B = h I - W M^-1 W', W = (Y, h S) and M = ((-I, L'), (L, h S'S)), where L is the
+        part of S'Y below its diagonal. Rows of M that stand for no pair are those of the identity.
+        The mean of log h over the last `LATE` pairs varies less from step to step than one alone.
+        """
+        scale = np.sqrt(self._rho)[..., None]
+        S, Y = (np.swapaxes(part * scale, 0, 1) for part in (self._s, self._y))
+        pairs, dim = S.shape[1:]
+        SS, SY, YY = (a @ np.swapaxes(b, 1, 2) for a, b in ((S, S), (S, Y), (Y, Y)))
+        squares = np.einsum("cii->ci", YY)
+        known = squares > 0.0
+        late = known & (np.arange(pairs) >= pairs - LATE)
+        logs = np.sum(np.log(np.where(late, squares, 1.0)), axis=1)
+        n = late.sum(axis=1)
+        log_h = np.where(n > 0, logs / np.maximum(n, 1), -np.log(self._gamma))
+        h = np.exp(log_h)[:, None, None]
+        L, unit = np.tril(SY, -1), np.eye(pairs)
+        M = np.block(
+            [[-unit + 0.0 * SS, np.swapaxes(L, 1, 2)], [L, h * SS + ~known[:, None] * unit]]
+        )
+        WW = np.block([[YY, h * np.swapaxes(SY, 1, 2)], [h * SY, h * h * SS]])
+        changed = np.linalg.slogdet(M - WW / h)[1] - np.linalg.slogdet(M)[1]
+        return np.asarray(-0.5 * (dim * log_h + changed))
+
     def noise(self, rng: np.random.Generator) -> Array:
         """Draw from the normal distribution whose covariance is the inverse Hessian."""
         chains = self._s.shape[1:]
@@ -102,6 +138,7 @@ class Climbers:
         self._p, self._slope = np.zeros_like(self.x), np.zeros_like(self._f)
         self._t, self._a, self._b = np.zeros((3, len(x)))
         self._small, self._arrived = np.zeros(len(x), dtype=int), ~np.isfinite(logp)
+        self._best, self._weight = self.x.copy(), -self._f + self._memory.log_volume()
         self._set_out(~self._arrived)
 
     @property
@@ -133,6 +170,10 @@ class Climbers:
         self.x[rows[fine]] = y[fine]
         return np.asarray(fine)
 
+    def give_up(self) -> None:
+        """Take chains that have not arrived back to where F was highest."""
+        self.x[self.climbing] = self._best[self.climbing]
+
     def noise(self, rng: np.random.Generator) -> Array:
         """Draw how far from the mode a chain may be: (chains, dim)."""
         return self._memory.noise(rng)
@@ -158,6 +199,9 @@ class Climbers:
         gained = self._f[rows] + logp[rows]
         self._memory.learn(y - self.x, -grad - self._g, rows)
         self.x[rows], self._f[rows], self._g[rows] = y[rows], -logp[rows], -grad[rows]
+        weight = -self._f + self._memory.log_volume()
+        better = rows & ~(weight <= self._weight)
+        self._best[better], self._weight[better] = self.x[better], weight[better]
         self._set_out(rows)
         little = (gained < self._little) & (-0.5 * self._slope[rows] < self._little)
         self._small[rows] = np.where(little, self._small[rows] + 1, 0)
@@ -186,12 +230,14 @@ def climb(
     """
     chains = Climbers(x, *density(x), depth)
     yield chains.x
-    for _ in range(most - 1 - HALVINGS):
+    for left in reversed(range(most - 1 - HALVINGS)):
         if not chains.climbing.any():
             break
         chains.step(density)
+        if not left:
+            chains.give_up()
         yield chains.x
-    noise, rows = chains.noise(rng), np.flatnonzero(chains.finite)
+    noise, rows = chains.noise(rng), np.flatnonzero(chains.finite & ~chains.climbing)
     for _ in range(HALVINGS):
         if not len(rows):
             return
