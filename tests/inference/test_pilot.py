@@ -13,6 +13,7 @@ from probmodel.distributions import BernoulliLogit, HalfCauchy, HalfNormal, Norm
 from probmodel.errors import TimeLimitError
 from probmodel.inference import pilot as module
 from probmodel.inference.counting import Work
+from probmodel.inference.driver import drive
 from probmodel.inference.pilot import FEWEST, MOST, ROUNDS, Pilot
 from probmodel.model.pseudo_data import PseudoData
 from probmodel.results.arviz_object import group
@@ -356,6 +357,18 @@ def test_without_a_gradient_nothing_is_evaluated_before_the_warmup(method):
 
 
 # -- ends before their time -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_chains_do_not_climb_into_a_funnel(seed):
+    """Of what is sampled as declared: the scale is below 1e-3 with a probability of 2e-4."""
+    density = as_posterior(schools(AsDeclared))
+    x0 = density.initial_points(np.random.default_rng(seed), 16)
+    pilot = Pilot(density, x0, np.random.default_rng(seed + 10))
+    drive([pilot], warmup=pilot.steps, iterations=0)
+    tau = density.constrain(pilot.positions, ("tau",))["tau"]
+    assert np.mean(tau > 1e-3) > 0.8
+    assert np.median(tau) > 0.01
 
 
 def test_a_time_limit_in_the_pilot():
