@@ -325,17 +325,6 @@ class Distribution(NoValue):
         """
         raise self._without(_INFORMED)
 
-    def is_walk(self, known: Callable[[Any], Any]) -> bool:
-        """Whether values stay where they are where the scale of the steps vanishes.
-
-        ``known`` returns the values of an argument that data decide, and NaN for others.
-        """
-        return False
-
-    def rescaled(self, origin: Any, unit: Any) -> Distribution:
-        """Return the walk of ``(x - origin) / unit``; ``unit``, not zero, may be negative."""
-        raise self._without("form in other units")
-
     def standardised_by_default(self, event: tuple[int, ...], known: Callable[[Any], bool]) -> bool:
         """Whether values of shape ``event`` are; ``known`` tells if data decide an argument."""
         return True

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Parameter
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.evaluated import Evaluated
 from probmodel.types import Array
 
@@ -31,6 +32,17 @@ class Series(Evaluated):
     def support(self) -> Constraint:
         """All real numbers, at each time."""
         return Real()
+
+    def is_walk(self, known: Callable[[Any], Any]) -> bool:
+        """Whether values stay where they are where the scale of the steps vanishes.
+
+        ``known`` returns the values of an argument that data decide, and NaN for others.
+        """
+        return False
+
+    def rescaled(self, origin: Any, unit: Any) -> Distribution:
+        """Return the walk of ``(x - origin) / unit``; ``unit``, not zero, may be negative."""
+        raise self._without("form in other units")
 
 
 def over_time(xp: Any, number: Any) -> Any:

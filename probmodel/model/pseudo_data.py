@@ -29,6 +29,7 @@ from probmodel.distributions.base import Distribution
 from probmodel.distributions.free_scale import FreeScale
 from probmodel.distributions.location_scale import LocationScale
 from probmodel.distributions.normal import Normal
+from probmodel.distributions.series import Series
 from probmodel.distributions.student_t import StudentT
 from probmodel.model.declarations import Parameter
 from probmodel.model.evaluation import Evaluator
@@ -81,7 +82,7 @@ def _is_cut_by_data(declaration: Parameter, prior: Distribution, evaluator: Eval
     known = all(evaluator.is_constant(bound) for bound in bounds.values())
     if not (known and set(bounds) <= {"lower", "upper"}):
         return False
-    if prior.takes_pseudo_data == "series":
+    if isinstance(prior, Series):
         one = all(evaluator.value(bound).size == 1 for bound in bounds.values())
         return one and prior.is_walk(
             lambda arg: evaluator.value(arg) if evaluator.is_constant(arg) else np.full(1, np.nan)
@@ -110,11 +111,10 @@ def on_free_scale(prior: Distribution, link: Constraint, value: Any = 0.0) -> Di
 
     ``value`` is that of the pseudo-data, on the free scale; it matters for walks alone.
     """
-    walks = prior.takes_pseudo_data == "series"  # between bounds no other series are standardised
-    known = link.limits if walks or isinstance(prior, LINES) else None
+    known = link.limits if isinstance(prior, (Series, *LINES)) else None
     if known is None or known == (None, None):
         return prior
-    if walks:
+    if isinstance(prior, Series):  # a walk: between bounds no others are standardised
         return prior.rescaled(*_tangent(known, value))
     loc, scale = prior.args["loc"], prior.args["scale"]
     distances = [  # log m_a / scale, and log m_b / scale
