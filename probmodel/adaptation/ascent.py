@@ -55,6 +55,7 @@ class _Memory:
         chains, dim = g.shape
         self._s, self._y = np.zeros((2, MEMORY, chains, dim))
         self._rho = np.zeros((MEMORY, chains))
+        self._products = np.zeros((3, chains, MEMORY, MEMORY))  # S'S, S'Y and Y'Y
         largest = np.abs(g).max(axis=1)
         self._gamma = np.minimum(1.0, FIRST / largest)
 
@@ -79,6 +80,13 @@ class _Memory:
         self._rho[:-1, rows] = self._rho[1:, rows]
         self._rho[-1, rows] = 1.0 / products[rows]
         self._gamma[rows] = products[rows] / squares[rows]
+        self._products[:, rows, :-1, :-1] = self._products[:, rows, 1:, 1:]
+        SS, SY, YY = self._products
+        SS[rows, -1, :] = SS[rows, :, -1] = np.vecdot(self._s, s).T[rows]
+        YY[rows, -1, :] = YY[rows, :, -1] = np.vecdot(self._y, y).T[rows]
+        SY[rows, -1, :], SY[rows, :, -1] = (
+            np.vecdot(part, new).T[rows] for part, new in ((self._y, s), (self._s, y))
+        )
 
     def log_volume(self) -> Array:
         """Return minus half the logarithm of the determinant of B: (chains,).
@@ -88,10 +96,9 @@ class _Memory:
         part of S'Y below its diagonal. Rows of M that stand for no pair are those of the identity.
         The mean of log h over the last `LATE` pairs varies less from step to step than one alone.
         """
-        scale = np.sqrt(self._rho)[..., None]
-        S, Y = (np.swapaxes(part * scale, 0, 1) for part in (self._s, self._y))
-        pairs, dim = S.shape[1:]
-        SS, SY, YY = (a @ np.swapaxes(b, 1, 2) for a, b in ((S, S), (S, Y), (Y, Y)))
+        root = np.sqrt(self._rho).T
+        SS, SY, YY = self._products * (root[:, :, None] * root[:, None, :])
+        pairs, dim = root.shape[1], self._s.shape[-1]
         squares = np.einsum("cii->ci", YY)
         known = squares > 0.0
         late = known & (np.arange(pairs) >= pairs - LATE)
