@@ -30,8 +30,8 @@ _GAP = 3.0  # distance between groups of chains, in standard deviations within c
 _VALLEY = 0.2  # density between two modes, over that at either of them
 _SELDOM = 0.3  # crossings, over those of independent draws
 _MOST = 100  # quantities that are searched for modes
-SHARES = 50
-FEWEST = 6
+SHARES = 50  # of equally many draws, between quantiles
+FEWEST = 6  # n
 NARROWEST = 1e-3  # of the distance between quantiles, in that of the outermost ones
 _ADVICE = (
     "constrain parameters that can swap (an ordered vector), or give inits in the region that is "
