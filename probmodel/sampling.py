@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import numbers
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from probmodel.results.arviz_object import rehearse
 from probmodel.results.attributes import Request, library_attributes, settings_json
 from probmodel.results.drawn import Drawn, drawn_from, mark_interrupted, result_of
 from probmodel.results.draws import named_draws
+from probmodel.results.enough import missing_draws
 from probmodel.results.findings import emit
 from probmodel.samplers import DEFAULT_METHOD, find_sampler, make_sampler
 from probmodel.samplers.base import Sampler
@@ -44,7 +47,6 @@ SYNONYMS = {
 }
 
 _POOL = "It says whether all chains teach one adaptation; they share no work with other processes."
-
 # Arguments of `infer` that have synonyms, with their defaults.
 ARGUMENTS: dict[str, Any] = {
     "draws": None, "warmup": None, "chains": None, "seed": None, "thin": 1, "inits": None,
@@ -82,9 +84,10 @@ def infer(
     method : str or Sampler
         A name from ``probmodel.samplers.available_samplers()``, or a sampler with its settings.
     draws, warmup, chains : int, optional
-        Kept draws per chain, warm-up iterations per chain, and chains. The method knows good
-        values. A warm-up that is not given, from starts that are not either, may end early where
-        chains have settled; ``attrs["warmup_done"]`` tells.
+        Kept draws per chain, warm-up iterations per chain, and chains; the method knows good
+        values. If ``draws`` is not given, the default method makes up to four times as many where
+        R-hat or effective sizes ask for it: ``attrs["draws"]`` tells. A warm-up that is not given,
+        from starts that are not either, may end early: ``attrs["warmup_done"]`` tells.
     seed : int or SeedSequence, optional
         The same seed, model and settings give the same draws on the same machine. A fresh seed is
         drawn if none is given, and recorded in ``attrs["seed"]``.
@@ -225,8 +228,10 @@ def draw(
         standardise=standardise and sampler.needs in ("gradient", "hvp"),
         early=own["warmup"] is None and own["inits"] is None, save_warmup=save_warmup,
         max_time=request.max_time,
-        progress=_progress(own["progressbar"] and show),
+        missing=partial(missing_draws, most=sampler.most_draws if own["draws"] is None else 0),
+        progress=Progress() if own["progressbar"] and show else None,
     )  # fmt: skip
+    request = dataclasses.replace(request, draws=run.draws)
     if not run.draws_done and not (save_warmup and run.warmup_done):
         raise _nothing_drawn(run, request)
     with one_blas_thread():
@@ -389,8 +394,3 @@ def _variable_names(names: str | Sequence[str] | None, posterior: Posterior) -> 
     if not wanted:
         raise SamplerError("var_names is empty: name a variable, or leave it out to keep all.")
     return tuple(name for name in known if name in wanted)
-
-
-def _progress(wanted: bool) -> Progress | None:
-    """Return what shows the progress, or nothing."""
-    return Progress() if wanted else None

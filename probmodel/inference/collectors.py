@@ -33,6 +33,12 @@ class DrawStore:
         self._stats: dict[str, Array] = {}
         self.count = 0
 
+    def grow(self, draws: int) -> None:
+        """Make room for so many more draws."""
+        self._x = _longer(self._x, draws)
+        self._stats = {name: _longer(column, draws) for name, column in self._stats.items()}
+        self._shape = self._x.shape[:2]
+
     def record(self, phase: Phase, i: int, state: Any, info: Info, params: Any) -> None:
         """Keep iteration ``i`` if it is one to keep."""
         if phase != self._phase or (i + 1) % self._thin:
@@ -56,6 +62,13 @@ class DrawStore:
     def stats(self, count: int) -> dict[str, Array]:
         """Statistics of the first ``count`` draws: name -> (chains, count)."""
         return {name: column[:, :count] for name, column in self._stats.items()}
+
+
+def _longer(columns: Array, draws: int) -> Array:
+    """Return (chains, n, ...) with room for more draws, where nothing is written yet."""
+    longer = np.empty((len(columns), columns.shape[1] + draws, *columns.shape[2:]), columns.dtype)
+    longer[:, : columns.shape[1]] = columns
+    return longer
 
 
 def statistics(state: Any, info: Info, params: Any) -> dict[str, Array]:
@@ -132,9 +145,13 @@ class DivergenceStore:
         self._thin, self._most, self._seen = thin, most, 0
         self._counts = np.zeros((chains, draws), dtype=np.int32)
         self._chain = np.empty(most, dtype=np.int64)
-        self._draw = np.full(most, draws)  # what is not written belongs to no draw
+        self._draw = np.full(most, np.iinfo(np.int64).max)  # what is not written: of no draw
         self._start, self._end = np.empty((most, dim)), np.empty((most, dim))
         self._rng = np.random.default_rng(0)
+
+    def grow(self, draws: int) -> None:
+        """Make room for so many more draws."""
+        self._counts = np.pad(self._counts, ((0, 0), (0, draws)))
 
     def record(self, phase: Phase, i: int, state: Any, info: Info, params: Any) -> None:
         """Take the divergences of iteration ``i``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -54,6 +54,10 @@ class Driven(Protocol):
 
     def draw(self, i: int) -> None:
         """Make iteration ``i`` of the sampling."""
+        ...
+
+    def go_on(self, iterations: int) -> None:
+        """Set out for so many more iterations of the sampling."""
         ...
 
 
@@ -164,6 +168,11 @@ class Group:
         self._work_warmup, self._n_warmup = self._density.work, n_warmup
         if not self._sampler.adapts_forever:
             self.params = self._sampler.params(self._adaptation, final=True)
+            self.go_on(iterations)
+
+    def go_on(self, iterations: int) -> None:
+        """Set out for so many iterations with the frozen parameters."""
+        if not self._sampler.adapts_forever:
             self._stream = self._sampler.stream(
                 self._rng, self._density, self._state, self.params, iterations
             )
@@ -213,7 +222,12 @@ class _OutOfTimeError(Exception):
 
 
 def drive(
-    groups: Sequence[Driven], *, warmup: int, iterations: int, max_time: float = math.inf
+    groups: Sequence[Driven],
+    *,
+    warmup: int,
+    iterations: int,
+    max_time: float = math.inf,
+    further: Callable[[], int] = lambda: 0,
 ) -> Outcome:
     """Run all groups side by side, one iteration of each in turn.
 
@@ -227,6 +241,7 @@ def drive(
     warmup : iterations that adapt; fewer are made if all groups have settled before
     iterations : iterations with frozen parameters
     max_time : seconds after which no further iteration is begun
+    further : called when all iterations have been made: how many more are to be; 0 ends the run
     """
     begin = time.perf_counter()
     frozen = None
@@ -248,9 +263,14 @@ def drive(
             for group in groups:
                 group.freeze(warmup, iterations)
             frozen = time.perf_counter()
-            for i in _until(begin + max_time, iterations):
-                for group in groups:
-                    group.draw(i)
+            done, more = 0, iterations
+            while more:
+                for i in _until(begin + max_time, more):
+                    for group in groups:
+                        group.draw(done + i)
+                done, more = done + more, further()
+                for group in groups if more else ():
+                    group.go_on(more)
     except KeyboardInterrupt:
         interrupted = True
     except _OutOfTimeError:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -21,7 +22,7 @@ from probmodel.inference.collectors import (
 from probmodel.inference.counting import Work
 from probmodel.inference.driver import Collector, Group, Outcome, drive
 from probmodel.inference.pilot import Pilot
-from probmodel.inference.progress import Progress
+from probmodel.inference.progress import GroupLine, Progress
 from probmodel.inference.restarts import Restart
 from probmodel.samplers.base import Sampler
 from probmodel.samplers.requirements import check_density
@@ -43,6 +44,7 @@ class SampleRun:
         diverging, and the sampler's own
     warmup_x, warmup_stats : the same for the warm-up, or None if it was not to be saved
     warmup_done, draws_done : iterations of warm-up, and kept draws, of every chain
+    draws : kept draws of every chain that there were to be in the end
     interrupted, timed_out : whether Ctrl-C or the time limit ended the run early
     work_warmup, work_sampling : evaluations of each phase, over all chains; the warm-up includes
         those of the pilot, the starting points and the adaptation
@@ -63,6 +65,7 @@ class SampleRun:
     warmup_stats: dict[str, Array] | None
     warmup_done: int
     draws_done: int
+    draws: int
     interrupted: bool
     timed_out: bool
     work_warmup: Work
@@ -105,6 +108,7 @@ def sample(
     early: bool = False,
     save_warmup: bool = False,
     max_time: float = math.inf,
+    missing: Callable[[Array], int] = lambda x: 0,
     progress: Progress | None = None,
 ) -> SampleRun:
     """Warm up and draw, in one group of all chains or in several.
@@ -126,6 +130,7 @@ def sample(
     early : whether the warm-up may end as soon as the chains of all groups have settled
     save_warmup : keep the warm-up too, every iteration of it
     max_time : seconds after which no further iteration is begun
+    missing : how many more draws a chain is to make, told by those so far, (chains, draws, dim)
     progress : shows a line per group
 
     Returns
@@ -160,13 +165,31 @@ def sample(
         outcome = before
         if not (before.interrupted or before.timed_out):
             left = max_time - before.seconds_warmup
-            outcome = drive(groups, warmup=warmup, iterations=draws * thin, max_time=left)
+            outcome = drive(
+                groups, warmup=warmup, iterations=draws * thin, max_time=left,
+                further=lambda: thin * _further(records, lines, thin, missing),
+            )  # fmt: skip
             spent = before.seconds_warmup + outcome.seconds_warmup
             outcome = outcome._replace(seconds_warmup=spent)
     finally:
         if progress is not None:
             progress.close()
     return _assemble(records, outcome, groups, save_warmup, pilot)
+
+
+def _further(
+    records: Sequence[_Record],
+    lines: Sequence[Sequence[GroupLine]],
+    thin: int,
+    missing: Callable[[Array], int],
+) -> int:
+    """Return how many more draws a chain is to make, with room made for them."""
+    more = missing(_join([record.draws for record in records])[0])
+    for record in records if more else ():
+        record.grow(more)
+    for line in itertools.chain(*lines):
+        line.go_on(more * thin)
+    return more
 
 
 def _run_pilot(pilot: Pilot, max_time: float) -> Outcome:
@@ -208,7 +231,7 @@ def _children(
 
 def _lines(
     progress: Progress | None, blocks: Sequence[Array], warmup: int, iterations: int
-) -> list[list[Collector]]:
+) -> list[list[GroupLine]]:
     """Progress collectors of each group."""
     if progress is None:
         return [[] for _ in blocks]
@@ -220,12 +243,18 @@ class _Record:
 
     def __init__(self, x0: Array, draws: int, warmup: int, thin: int, groups: int) -> None:
         chains, dim = x0.shape
-        self.chains = chains
+        self.chains, self.planned = chains, draws
         most = max(1, min(_MOST_DIVERGENCES, _MOST_NUMBERS // dim) // groups)
         self.divergences = DivergenceStore(chains, draws, dim, thin, most)
         self.draws = DrawStore("draw", chains, draws, dim, thin)
         self.warmup = DrawStore("warmup", chains, warmup, dim) if warmup else None
         self.counter = Counter()
+
+    def grow(self, draws: int) -> None:
+        """Make room for so many more draws."""
+        self.planned += draws
+        self.divergences.grow(draws)
+        self.draws.grow(draws)
 
     @property
     def collectors(self) -> list[Collector]:
@@ -253,6 +282,7 @@ def _assemble(
         warmup_stats=warmup_stats,
         warmup_done=min(record.counter.iterations["warmup"] for record in records),
         draws_done=draws_done,
+        draws=records[0].planned,
         interrupted=outcome.interrupted,
         timed_out=outcome.timed_out,
         work_warmup=reduce(Work.plus, (group.work[0] for group in groups), pilot.work),

@@ -110,6 +110,9 @@ class Pilot:
         if self._line is not None:
             self._line.advance()
 
+    def go_on(self, iterations: int) -> None:
+        """There is no sampling to go on with."""
+
     def freeze(self, n_warmup: int, iterations: int) -> None:
         """Do nothing: there is no sampling."""
 

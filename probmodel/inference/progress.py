@@ -145,6 +145,10 @@ class GroupLine:
         self._acceptance = self._step_size = self._steps = self._pace = np.nan
         self._last, self._in_phase = begin, 0
 
+    def go_on(self, iterations: int) -> None:
+        """Count on so many more iterations of the sampling."""
+        self._iterations += iterations
+
     def record(self, phase: Phase, i: int, state: Any, info: Info, params: Any) -> None:
         """Note one iteration."""
         now = self._progress.clock()

@@ -111,6 +111,8 @@ class Sampler(ABC):
     target_is_floor : whether ``target_accept`` is the least acceptance that is aimed at, so that
         more of it is no sign of a step size gone wrong
     default_warmup, default_draws, default_chains : what `infer` uses unless told otherwise
+    most_draws : up to how many draws it goes on, unless told how many, where the default does not
+        suffice; 0 if it never does
     """
 
     name: ClassVar[str]
@@ -124,6 +126,7 @@ class Sampler(ABC):
     target_is_floor: ClassVar[bool] = False
     default_warmup: ClassVar[int] = 1000
     default_draws: ClassVar[int] = 1000
+    most_draws: ClassVar[int] = 0
     default_chains: ClassVar[int] = 4
 
     def min_chains(self, dim: int) -> int:

@@ -181,6 +181,7 @@ class FisherHMC(Sampler):
     target_is_floor: ClassVar[bool] = True
     default_warmup: ClassVar[int] = 500
     default_draws: ClassVar[int] = 2000
+    most_draws: ClassVar[int] = 8000
     default_chains: ClassVar[int] = 16
 
     def __post_init__(self) -> None:

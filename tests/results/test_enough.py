@@ -1,0 +1,167 @@
+"""How many draws a run lacks, and that a run whose draws are left to the method makes them."""
+
+import numpy as np
+import pytest
+from scipy.signal import lfilter
+
+from probmodel import infer
+from probmodel.density import LogDensity
+from probmodel.results.convergence import convergence
+from probmodel.results.enough import missing_draws, suspects
+from probmodel.samplers.fisher_hmc import FisherHMC
+
+
+def autoregressions(persistence, chains, draws, dim, seed=0):
+    """Stationary chains of variance 1: (chains, draws, dim)."""
+    rng = np.random.default_rng(seed)
+    noise = rng.standard_normal((chains, draws, dim)) * np.sqrt(1.0 - persistence**2)
+    noise[:, 0] /= np.sqrt(1.0 - persistence**2)
+    return lfilter([1.0], [1.0, -persistence], noise, axis=1)
+
+
+def test_independent_draws_suffice():
+    assert missing_draws(autoregressions(0.0, 16, 500, 3), 2000) == 0
+
+
+def test_what_is_missing_is_what_makes_chains_converge():
+    """Chains that are made longer by as many draws as it says do converge, with few exceptions."""
+    converged = 0
+    for seed in range(20):
+        x = autoregressions(0.9, 8, 4000, 4, seed)
+        missing = missing_draws(x[:, :400], 4000)
+        assert 0 < missing <= 3600
+        found = convergence(np.moveaxis(x[:, : 400 + missing], 2, 0))
+        converged += found.rhat.max() < 1.015 and found.ess_bulk.min() > 320.0
+    assert converged >= 18
+
+
+def test_chains_that_lie_apart_are_not_waited_for():
+    x = autoregressions(0.0, 8, 500, 3)
+    x[:3] += 5.0
+    assert missing_draws(x, 2000) == 0
+
+
+def test_not_beyond_the_most():
+    x = autoregressions(0.9, 8, 400, 4)
+    assert missing_draws(x, 400) == 0
+    assert missing_draws(x, 401) == 0  # it would not do
+    assert 0 < missing_draws(x, 4000) <= 3600
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_draws_that_are_not_finite_ask_for_no_more(bad):
+    x = autoregressions(0.0, 4, 100, 2)
+    x[1, 5, 0] = bad
+    assert missing_draws(x, 400) == 0
+
+
+@pytest.mark.parametrize("draws", [1, 3, 4])
+def test_very_short_chains(draws):
+    assert 0 <= missing_draws(autoregressions(0.0, 2, draws, 2), 100) <= 100 - draws
+
+
+def test_suspects_are_found_among_many():
+    """In the mean of one coordinate, and the spread of another, chains differ."""
+    x = autoregressions(0.0, 8, 200, 300)
+    x[0, :, 123] += 1.0
+    x[0, :, 200] *= 3.0
+    assert {123, 200} <= set(suspects(x))
+    assert len(suspects(x)) <= 64
+
+
+# -- runs that go on -------------------------------------------------------------------------------
+
+
+class Short(FisherHMC):
+    """The default method with few draws."""
+
+    name = "short"
+    default_draws = 40
+    most_draws = 400
+
+
+def target():
+    return LogDensity.from_function(
+        lambda x: -0.5 * np.sum(x**2, axis=1), 3, gradient=lambda x: -x, name="x"
+    )
+
+
+def run(**options):
+    return infer(target(), Short(), chains=4, warmup=100, seed=1, quiet=True, **options)
+
+
+def test_a_run_goes_on_where_draws_do_not_suffice():
+    longer, given = run(), run(draws=40)
+    made = longer.attrs["draws"]
+    assert 40 < made <= 400
+    assert longer.attrs["draws_done"] == made
+    assert longer.posterior.sizes["draw"] == longer.sample_stats.sizes["draw"] == made
+    assert longer.attrs["timed_out"] == longer.attrs["interrupted"] == 0
+    assert given.attrs["draws"] == given.posterior.sizes["draw"] == 40
+    first = longer.posterior["x"].values[:, :40]
+    np.testing.assert_array_equal(first, given.posterior["x"].values)
+    later = longer.posterior["x"].values[:, 40:].reshape(-1, 3)
+    assert np.isfinite(later).all()
+    assert len(np.unique(later[:, 0])) > 0.9 * len(later)
+    assert np.isfinite(longer.sample_stats["lp"].values).all()
+
+
+def test_asked_for_as_many_draws_a_run_makes_the_same():
+    longer = run()
+    again = run(draws=longer.attrs["draws"])
+    np.testing.assert_array_equal(longer.posterior["x"].values, again.posterior["x"].values)
+
+
+def test_thinned_and_separate_chains_go_on_too():
+    thinned, apart = run(thin=2), run(pool=False)
+    assert 40 < thinned.attrs["draws"] == thinned.posterior.sizes["draw"] <= 400
+    assert 40 < apart.attrs["draws"] == apart.posterior.sizes["draw"] <= 400
+
+
+def test_the_time_limit_holds_for_what_is_added(monkeypatch):
+    """A run that goes on ends with what it has, and says so."""
+    from probmodel.inference import driver
+
+    clock = iter(np.arange(0.0, 1e6, 1.0))
+    monkeypatch.setattr(driver.time, "perf_counter", lambda: float(next(clock)))
+    result = infer(
+        target(), Short(), chains=4, warmup=20, seed=1, quiet=True, max_time=200.0,
+        inits=1.0, standardise=False,
+    )  # fmt: skip
+    assert result.attrs["timed_out"] == 1
+    assert 40 < result.attrs["draws_done"] < result.attrs["draws"]
+    assert result.posterior.sizes["draw"] == result.attrs["draws_done"]
+    assert '"time_limit"' in result.attrs["warnings"]
+
+
+def test_other_methods_make_what_they_are_known_for():
+    result = infer(target(), "nuts", chains=2, warmup=50, seed=1, quiet=True)
+    assert result.attrs["draws"] == 1000
+
+
+# -- what going on does to the estimates -----------------------------------------------------------
+
+
+def mean_squares(decide, replications=1000):
+    """Mean squares of runs of 8 chains of variance 1 that go on from 300 draws, or do not."""
+    found = []
+    for seed in range(replications):
+        x = autoregressions(0.6, 8, 1200, 1, seed)
+        found.append(np.mean(x[:, : 300 + decide(x[:, :300])] ** 2))
+    return np.array(found)
+
+
+@pytest.mark.statistical
+def test_going_on_where_draws_do_not_suffice_leaves_estimates_unbiased():
+    """Not so if a run goes on, or ends, because of what it estimates."""
+
+    def score(squares):
+        return (squares.mean() - 1.0) / (squares.std() / np.sqrt(len(squares)))
+
+    missing = [
+        missing_draws(autoregressions(0.6, 8, 1200, 1, s)[:, :300], 1200) for s in range(200)
+    ]
+    assert 0.3 < np.mean(np.array(missing) > 0) < 1.0
+    assert abs(score(mean_squares(lambda x: missing_draws(x, 1200)))) < 3.5
+    control = mean_squares(lambda x: 900 if np.mean(x**2) > 1.0 else 0)
+    assert abs(score(control)) > 3.5
