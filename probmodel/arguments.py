@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,17 @@ def flag(name: str, value: Any, meaning: str = "") -> bool:
             name=name, value=value,
         )  # fmt: skip
     return bool(value)
+
+
+def one_of(name: str, value: Any, names: Sequence[str]) -> str:
+    """Return one of some names."""
+    if value not in names:
+        raise SamplerError(
+            f"{name} must be one of {', '.join(map(repr, names))}, got {value!r}."
+            f"{nearest(str(value), names)}",
+            name=name, value=value,
+        )  # fmt: skip
+    return str(value)
 
 
 def seed_sequence(seed: Any) -> np.random.SeedSequence:

@@ -14,6 +14,7 @@ import numpy as np
 from probmodel.arguments import flag, positive, seed_sequence
 from probmodel.blas import one_blas_thread
 from probmodel.density import as_posterior
+from probmodel.density.engines import Engine, use_engine
 from probmodel.errors import SamplerError, TimeLimitError, nearest
 from probmodel.inference.groups import SampleRun, sample
 from probmodel.inference.progress import Progress
@@ -47,6 +48,7 @@ SYNONYMS = {
 }
 
 _POOL = "It says whether all chains teach one adaptation; they share no work with other processes."
+
 # Arguments of `infer` that have synonyms, with their defaults.
 ARGUMENTS: dict[str, Any] = {
     "draws": None, "warmup": None, "chains": None, "seed": None, "thin": 1, "inits": None,
@@ -69,6 +71,7 @@ def infer(
     pool: bool = True,
     restarts: bool = True,
     standardise: bool = True,
+    engine: Engine | None = None,
     progressbar: bool = True,
     quiet: bool = False,
     save_warmup: bool = False,
@@ -109,9 +112,11 @@ def infer(
         begin again from where others are. ``attrs["restarted"]`` lists them.
     standardise : bool
         Whether parameters of hierarchies, whose priors depend on other parameters, are sampled
-        standardised as prior and data call for, element by element, unless ``noncentered=`` or
-        ``information=`` decides it. Methods that need a metric leave them as declared.
-        ``attrs["standardised"]`` says what was chosen.
+        standardised as prior and data call for, unless ``noncentered=`` or ``information=`` decides
+        it. Methods that need a metric leave them as declared. ``attrs["standardised"]`` tells.
+    engine : str, optional
+        ``"numpy"`` or ``"llvm"`` computes gradients; ``"auto"``, the default, the second once it
+        pays. ``attrs["engine"]`` tells.
     progressbar : bool
         Whether to show the progress on a terminal.
     quiet : bool
@@ -129,7 +134,7 @@ def infer(
     Returns
     -------
     arviz.InferenceData or xarray.DataTree
-        What the installed ArviZ uses. If the run is interrupted (Ctrl-C, SIGTERM or SIGHUP) it
+        What ArviZ uses. If the run is interrupted (Ctrl-C, SIGTERM or SIGHUP) it
         holds what was drawn until then, and ``attrs["interrupted"]`` is 1. Interrupted later, it
         may lack deterministic quantities or the diagnostics; a warning says so.
 
@@ -161,8 +166,9 @@ def infer(
         before = len(signals)
         drawn = draw(
             model, method, own, settings,
-            pool=pool, restarts=restarts, standardise=standardise, show=not flag("quiet", quiet),
-            save_warmup=save_warmup, var_names=var_names, result=True,
+            pool=pool, restarts=restarts, standardise=standardise, engine=engine,
+            show=not flag("quiet", quiet), save_warmup=save_warmup, var_names=var_names,
+            result=True,
         )  # fmt: skip
         result = result_of(drawn)
         if len(signals) > before:
@@ -186,6 +192,7 @@ def draw(
     pool: bool = True,
     restarts: bool = True,
     standardise: bool = True,
+    engine: Engine | None = None,
     show: bool = False,
     save_warmup: bool = False,
     var_names: str | Sequence[str] | None = None,
@@ -195,7 +202,7 @@ def draw(
 
     Parameters
     ----------
-    model, method, pool, restarts, standardise, save_warmup, var_names : as for `infer`
+    model, method, pool, restarts, standardise, engine, save_warmup, var_names : as for `infer`
     own : those arguments of `infer` that have synonyms, by name; what is left out is None
     settings : of the method, and synonyms
     show : whether to show the progress
@@ -213,6 +220,7 @@ def draw(
         restarts, standardise = flag("restarts", restarts), flag("standardise", standardise)
         sampler = _sampler(method, own["target_accept"], settings)
         posterior = as_posterior(model)
+        use_engine(posterior, engine)
         check_density(sampler, posterior)
         request = _request(own, sampler, posterior, pool, restarts, standardise)
         names = _variable_names(var_names, posterior)
@@ -350,11 +358,8 @@ def _request(
 
 
 def _between_0_and_1(name: str, value: Any) -> float:
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, numbers.Real)
-        or not 0.0 < float(value) < 1.0
-    ):
+    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not (real and 0.0 < float(value) < 1.0):
         raise SamplerError(
             f"{name} must be a number between 0 and 1, got {value!r}.", name=name, value=value
         )
@@ -381,9 +386,8 @@ def _variable_names(names: str | Sequence[str] | None, posterior: Posterior) -> 
     if names is None:
         return tuple(known)
     if not isinstance(names, str | Iterable):
-        raise SamplerError(
-            f"var_names must be a name or a list of names, got {names!r}.", value=names
-        )
+        what = f"var_names must be a name or a list of names, got {names!r}."
+        raise SamplerError(what, value=names)
     wanted = [names] if isinstance(names, str) else list(names)
     for name in wanted:
         if name not in known:

@@ -1,6 +1,7 @@
 """What tests of several packages share: targets of known truth, and a check of gradients."""
 
 import os
+import re
 import signal
 from types import SimpleNamespace
 
@@ -65,6 +66,8 @@ def targets():
     )
 
 
+# Lengths at which machine code is compared with NumPy.
+ENGINE_LENGTHS = (1, 2, 8, 17)
 # As many chains as one, few, and more than a vector register holds.
 CHAINS = (1, 2, 3, 16)
 # Which of three points each chain is at, in no order that repeats.
@@ -101,4 +104,43 @@ def assert_gradient():
         bad = ~(np.abs(found - expected) <= tolerance)
         assert not bad.any(), f"{what}: {found[bad]} instead of {expected[bad]}"
 
+    return check
+
+
+@pytest.fixture(scope="session")
+def assert_engines():
+    """Check that machine code has NumPy's log density and gradient, for several numbers of chains.
+
+    The check takes what that of `assert_gradient` takes. It passes over lengths other than some,
+    and densities that there is no machine code for; these it lists in its attribute ``without``.
+    """
+    from probmodel.compiler.machine import Machine
+    from probmodel.compiler.tracing import traced
+
+    def check(density, value, x, what=""):
+        length = re.search(r"length (\d+)", what)
+        if length and int(length[1]) not in ENGINE_LENGTHS:
+            return
+        density.use_engine("numpy")
+        try:
+            machine = Machine(traced(density._binding))
+        except Exception as error:  # whatever a formula does to what it is given
+            check.without.append(f"{what}: {error}")
+            return
+        check.compared += 1
+        for chains in CHAINS:
+            at = x[_AT[:chains]]
+            (found, slope), (logp, grad) = machine(at), density(at)
+            fine = np.isfinite(logp)
+            assert np.array_equal(fine, np.isfinite(found) & np.isfinite(slope).all(axis=1)), what
+            size = 1.0 + np.abs(logp)
+            close(found[fine], logp[fine], 1e-12 * size[fine], f"log density, {what}")
+            size = 1.0 + np.max(np.abs(grad), axis=1, keepdims=True) + 0.0 * grad
+            close(slope[fine], grad[fine], 2e-12 * size[fine], f"gradient, {what}")
+
+    def close(found, expected, tolerance, what):
+        bad = ~(np.abs(found - expected) <= tolerance)
+        assert not bad.any(), f"{what}: {found[bad]} instead of {expected[bad]}"
+
+    check.without, check.compared = [], 0
     return check

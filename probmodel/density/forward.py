@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.blas import one_blas_thread
-from probmodel.density.lowering import Lowering, definitions, linked
+from probmodel.density.lowering import Lowering, definitions
 from probmodel.density.program import Program
 from probmodel.density.reference import Ref
 from probmodel.distributions.base import Distribution
@@ -22,6 +22,7 @@ from probmodel.errors import ModelError
 from probmodel.expressions import Expression, as_expression
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Declaration, Observed, Parameter
+from probmodel.model.links import linked
 from probmodel.model.parameters import FreeParameter
 from probmodel.types import Array
 

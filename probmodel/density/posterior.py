@@ -11,6 +11,8 @@ import numpy as np
 
 from probmodel.density.codegen import gradient_source
 from probmodel.density.constant_metric import LatentMean, constant_metric
+from probmodel.density.engines import Engine, Switch
+from probmodel.density.layout import blocks, columns, coordinate_names
 from probmodel.density.log_density import LogDensity
 from probmodel.density.lowering import Lowering
 from probmodel.density.metric import ModelMetric
@@ -35,6 +37,7 @@ class ModelDensity(LogDensity):
     ----------
     model : a bound model whose observed quantities all have data
     pseudo_data : what standardises the parameters of hierarchies, by name; as declared without
+    engine : what computes gradients: ``"auto"``, ``"numpy"`` or ``"llvm"``, see `engines`
 
     Raises
     ------
@@ -42,7 +45,12 @@ class ModelDensity(LogDensity):
         If an observed quantity was bound without data.
     """
 
-    def __init__(self, model: Model, pseudo_data: Mapping[str, PseudoData] | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        pseudo_data: Mapping[str, PseudoData] | None = None,
+        engine: Engine = "auto",
+    ) -> None:
         super().__init__()
         binding = standardised(model._binding, pseudo_data) if pseudo_data else model._binding
         if binding.unbound:
@@ -56,21 +64,33 @@ class ModelDensity(LogDensity):
         self.model = model
         self.name = binding.name
         self._binding = binding
-        self._blocks = _blocks(binding.free)
+        self._blocks = blocks(binding.free)
         self.dim = self._blocks[-1][1].stop
-        self._columns = [_columns(free.free_shape, cut) for free, cut in self._blocks]
+        self._columns = [columns(free.free_shape, cut) for free, cut in self._blocks]
         self.coordinate_names = tuple(
-            name for free, _ in self._blocks for name in _coordinate_names(free)
+            name for free, _ in self._blocks for name in coordinate_names(free)
         )
         self.variables = tuple(binding.variables)
         self.coords = dict(binding.dimensions.coords)
         self.observed_data, self.constant_data = _data_groups(binding)
         self._program = self._lower_terms()
+        self._switch: Switch
+        self.use_engine(engine)
         self._saved_programs: dict[tuple[str, ...], Program] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy is lowered anew: programs belong to one binding.
-        return type(self), (self.model, dict(self._binding.pseudo_data))
+        return type(self), (self.model, dict(self._binding.pseudo_data), self._switch.engine)
+
+    def use_engine(self, engine: Engine | None = None) -> None:
+        """Choose what computes gradients from now on; None for a new start with the same."""
+        engine = self._switch.engine if engine is None else engine
+        self._switch = Switch(self._binding, engine, self._program)
+
+    @property
+    def engine(self) -> str:
+        """What computed the last gradient: ``"numpy"`` or ``"llvm"``."""
+        return self._switch.in_use
 
     def _lower_terms(self) -> Program:
         lowering = Lowering.of(self._binding)
@@ -79,11 +99,15 @@ class ModelDensity(LogDensity):
     def _inputs(self, x: Any) -> list[Any]:
         """Cut ``x`` into the unconstrained values of the parameters: views, in their shapes."""
         return [
-            x[columns] if shape is None else x[columns].reshape((len(x), *shape))
-            for columns, shape in self._columns
+            x[where] if shape is None else x[where].reshape((len(x), *shape))
+            for where, shape in self._columns
         ]
 
     def _value_and_gradient(self, x: Array) -> tuple[Array, Array]:
+        machine = self._switch.machine(x, self._by_numpy)
+        return self._by_numpy(x) if machine is None else machine(x)
+
+    def _by_numpy(self, x: Array) -> tuple[Array, Array]:
         logp, grads = self._program.sum_and_gradient(*self._inputs(x))
         if np.ndim(logp) == 0 or logp.dtype != np.float64:  # no term depends on a parameter
             logp = np.full(len(x), logp, dtype=np.float64)
@@ -94,11 +118,11 @@ class ModelDensity(LogDensity):
         if len(grads) == 1 and grads[0] is not None:
             return grads[0].reshape(x.shape)
         gradient = np.empty(x.shape)
-        for (columns, shape), grad in zip(self._columns, grads, strict=True):
+        for (where, shape), grad in zip(self._columns, grads, strict=True):
             if grad is None:
-                gradient[columns] = 0.0
+                gradient[where] = 0.0
             else:
-                gradient[columns] = grad if shape is None else grad.reshape(len(x), -1)
+                gradient[where] = grad if shape is None else grad.reshape(len(x), -1)
         return gradient
 
     def _value(self, x: Array) -> Array:
@@ -285,7 +309,7 @@ class ModelDensity(LogDensity):
         """
         from probmodel.density.standardising import measured
 
-        return ModelDensity(self.model, measured(self, visited, rng, count))
+        return ModelDensity(self.model, measured(self, visited, rng, count), self._switch.engine)
 
     def translated(self, x: Array, origin: ModelDensity) -> Array:
         """Return points of ``origin``, another scale of the same model, on this one's."""
@@ -351,28 +375,6 @@ def _looks_like_posterior(model: Any) -> bool:
     from probmodel.types import Posterior
 
     return not isinstance(model, type) and isinstance(model, Posterior)
-
-
-def _blocks(parameters: list[FreeParameter]) -> list[tuple[FreeParameter, slice]]:
-    blocks, start = [], 0
-    for free in parameters:
-        size = int(np.prod(free.free_shape, dtype=int))
-        blocks.append((free, slice(start, start + size)))
-        start += size
-    return blocks
-
-
-def _columns(shape: tuple[int, ...], cut: slice) -> tuple[Any, tuple[int, ...] | None]:
-    """Return what selects a parameter's columns, and the shape to give them; None for none."""
-    if not shape:
-        return (slice(None), cut.start), None
-    return (slice(None), cut), None if len(shape) == 1 else shape
-
-
-def _coordinate_names(free: FreeParameter) -> list[str]:
-    if not free.free_shape:
-        return [free.name]
-    return [f"{free.name}[{', '.join(map(str, index))}]" for index in np.ndindex(*free.free_shape)]
 
 
 def _data_groups(binding: Binding) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -183,7 +183,7 @@ class Recorder:
             if step.out in needed:
                 needed.update(slot for _, slot in step.inputs)
                 steps.append(step)
-        return Program(self.inputs, steps[::-1], list(outputs), self._slots)
+        return Program(self.inputs, steps[::-1], list(outputs), self._slots, self.row_size)
 
 
 class Program:
@@ -195,15 +195,21 @@ class Program:
     steps : in order of execution
     outputs : references, or constants that no input touches
     slots : how many values the program keeps
+    numbers : that a row of all these values is made of
     """
 
     def __init__(
-        self, inputs: Sequence[Ref], steps: Sequence[Step], outputs: Sequence[Any], slots: int
+        self,
+        inputs: Sequence[Ref],
+        steps: Sequence[Step],
+        outputs: Sequence[Any],
+        slots: int,
+        numbers: int = 0,
     ) -> None:
         self.inputs = list(inputs)
         self.steps = list(steps)
         self.outputs = list(outputs)
-        self._slots = slots
+        self._slots, self.numbers = slots, numbers
 
     def values(self, inputs: Sequence[Array]) -> list[Array]:
         """Return the outputs: (chains, *shape) each."""

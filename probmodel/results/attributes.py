@@ -90,6 +90,7 @@ def run_attributes(
         "warmup_time": float(run.seconds_warmup),
         "sampling_time": float(run.seconds_sampling),
         "blas_threads": int(run.blas_threads),
+        "engine": getattr(run.density, "engine", "numpy"),
         **_versions(),
         "warnings": findings_json(findings),
     }

@@ -11,7 +11,7 @@ distributions each.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
 from math import factorial, pi, sqrt
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -32,9 +32,25 @@ _ROOT_TWO_OVER_PI = sqrt(2.0 / pi)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
+class Recorded:
+    """What stands for an array that is not known yet: it writes functions of it down."""
+
+    def record(self, function: Callable[..., Any], args: tuple[Any, ...], **kwargs: Any) -> Any:
+        """Return what stands for the result of a function."""
+        raise NotImplementedError
+
+
 def differentiable(function: _Function) -> _Function:
     """Make a function an autograd primitive; `defvjp` then gives it a derivative rule."""
-    return cast("_Function", primitive(function))
+
+    @wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        for arg in args:
+            if isinstance(arg, Recorded):
+                return arg.record(function, args, **kwargs)
+        return function(*args, **kwargs)
+
+    return cast("_Function", primitive(run))
 
 
 @cache

@@ -186,22 +186,22 @@ def log_beta(a: Any, b: Any) -> Any:
     return -log_ways(large, small) - anp.log(small)
 
 
-def _stirling(x: Array) -> Array:
+def _stirling(x: Any) -> Any:
     """Logarithm of ``gamma(x)``, less ``(x - 1/2) log(x) - x + log(2 pi) / 2``."""
     y = 1.0 / (x * x)
     total = np.zeros_like(y)
     for coefficient in reversed(_STIRLING):
         total = coefficient - y * total
-    return np.asarray(total / x)
+    return total / x
 
 
-def _gap_series(x: Array) -> Array:
+def _gap_series(x: Any) -> Any:
     """`log_gap` less ``1 / (2 x)``, for large ``x``: minus the derivative of `_stirling`."""
     y = 1.0 / (x * x)
     total = np.zeros_like(y)
     for i in reversed(range(len(_STIRLING))):
         total = (2 * i + 1) * _STIRLING[i] - y * total
-    return np.asarray(total * y)
+    return total * y
 
 
 def _rising_bend(a: Any, k: Any) -> Any:

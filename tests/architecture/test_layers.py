@@ -28,6 +28,7 @@ LAYERS = (
     {"distributions"},
     {"functions"},
     {"model"},
+    {"compiler"},
     {"density"},
     {"adaptation"},
     {"samplers"},

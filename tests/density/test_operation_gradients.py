@@ -34,6 +34,7 @@ from probmodel.functions import (
 )
 
 LENGTHS = range(1, 18)
+ENGINE_LENGTHS = (1, 2, 8, 17)
 POINTS = 3
 
 
@@ -235,6 +236,17 @@ def assert_examples(check, examples):
             swept(check, partial(function, n=n) if asks else function, shapes(n), n)
 
 
+@pytest.mark.parametrize("n", ENGINE_LENGTHS)
+def test_engines_agree_on_functions_of_numbers(n, assert_engines):
+    test_functions_of_one_operand(n, assert_engines)
+    test_functions_of_two_operands(n, assert_engines)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_engines_agree_on_operations(name, assert_engines):
+    assert_examples(assert_engines, EXAMPLES[name])
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_operations(name, assert_gradient):
     assert_examples(assert_gradient, EXAMPLES[name])
@@ -347,6 +359,11 @@ def test_constraints(name, assert_gradient):
         density = as_posterior(Constrained())
         x = np.random.default_rng(n).uniform(-0.5, 0.5, (POINTS, density.dim))
         assert_gradient(density, value, x, f"shape {shape}")
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_engines_agree_on_constraints(name, assert_engines):
+    test_constraints(name, assert_engines)
 
 
 def test_everything_is_swept():

@@ -225,6 +225,12 @@ def test_gradients_at_every_length(name, assert_gradient):
         sweep(assert_gradient, name, n)
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_engines_agree(name, assert_engines):
+    for n in {1, 2, 8, 17} & set(lengths(name)):
+        sweep(assert_engines, name, n)
+
+
 def test_every_size_is_swept():
     """Sizes of parameters with axes come from an example of any size; series have any length."""
     have_sizes = {name for name, case in CASES.items() if any(case.dist.event_ndims)}

@@ -1,0 +1,216 @@
+"""NumPy's functions of arrays, for symbols: they become few operations, see `symbols`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from probmodel.compiler.symbols import (
+    ASKED,
+    FUNCTIONS,
+    REDUCTIONS,
+    NotTraceableError,
+    Symbol,
+    place,
+    positions,
+    record,
+    spread,
+    value_of,
+    view,
+)
+
+
+def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    if axis is None:
+        return tuple(range(ndim))
+    return tuple(sorted(a % ndim for a in (axis if isinstance(axis, (tuple, list)) else (axis,))))
+
+
+def _reduction(name: str) -> Callable[..., Any]:
+    function: Any = getattr(np, name)
+
+    def reduce(x: Any, axis: Any = None, dtype: Any = None, out: Any = None,
+               keepdims: bool = False) -> Any:  # fmt: skip
+        if not isinstance(x, Symbol):
+            raise NotTraceableError(f"np.{name} of a list")
+        axes = _axes(axis, x.ndim)
+        kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape))
+        if prod(kept) == x.size:
+            total = x
+        else:
+            total = Symbol(name, (x,), function(x.value, axis=axes), axes)
+        shape = kept if keepdims else tuple(n for i, n in enumerate(x.shape) if i not in axes)
+        return total if total.shape == shape else np.reshape(total, shape)
+
+    return reduce
+
+
+def cumsum(x: Any, axis: Any = None) -> Any:
+    """Add up along an axis, and keep the sums on the way."""
+    if axis is None:
+        return recurrence(1.0, np.reshape(x, (-1,)))
+    return np.moveaxis(recurrence(1.0, np.moveaxis(x, axis, -1)), -1, axis)
+
+
+def recurrence(a: Any, x: Any) -> Any:
+    """Solve ``y[t] = a[t] y[t-1] + x[t]`` along the last axis, from ``y[-1] = 0``.
+
+    A series that is turned round is run through from its end.
+    """
+    shape = np.broadcast_shapes(np.shape(a), np.shape(x))
+    a, x = spread(a, shape), spread(x, shape)
+    if shape[-1] == 1:
+        return x
+    turned = next((s for s in (x, a) if isinstance(s, Symbol) and s.op == "view"), None)
+    if turned is not None and turned.index[..., 0].flat[0] > turned.index[..., 1].flat[0]:
+        return _scan(a[..., ::-1], x[..., ::-1], -1)[..., ::-1]
+    return _scan(a, x, 1)
+
+
+def _scan(a: Any, x: Any, direction: int) -> Symbol:
+    ratio, driven = (np.array(value_of(s), dtype=float)[..., ::direction] for s in (a, x))
+    if np.all(ratio == 1.0):
+        value = np.cumsum(driven, axis=-1)
+    else:
+        value = driven.copy()
+        for t in range(1, value.shape[-1]):
+            value[..., t] += ratio[..., t] * value[..., t - 1]
+    return Symbol("recurrence", (a, x), value[..., ::direction], direction)
+
+
+def matmul(a: Any, b: Any) -> Any:
+    """Matrix product; sums of products where both are unknown."""
+    ranks = np.ndim(a), np.ndim(b)
+    if ranks == (1, 1):
+        return np.sum(a * b)
+    if ranks[1] == 1 and ranks[0] > 2:
+        return np.sum(a * b, axis=-1)
+    if max(ranks) > 2 or 0 in ranks:
+        raise NotTraceableError("products of stacks of matrices")
+    if ranks == (2, 1):
+        return _times(a, b)
+    if ranks == (1, 2):
+        return _times(np.transpose(b), a)
+    if np.shape(b)[1] == 1:
+        return np.reshape(_times(a, np.reshape(b, (-1,))), (-1, 1))
+    if np.shape(a)[0] == 1:
+        return np.reshape(_times(np.transpose(b), np.reshape(a, (-1,))), (1, -1))
+    if np.shape(a)[1] == 1:  # an outer product
+        return a * b
+    if prod((*np.shape(a), np.shape(b)[1])) <= 4096:
+        return np.sum(np.expand_dims(a, 2) * np.expand_dims(b, 0), axis=1)
+    raise NotTraceableError("products of large matrices")
+
+
+def _times(matrix: Any, vector: Any) -> Any:
+    if isinstance(matrix, Symbol):
+        return np.sum(matrix * vector, axis=1)
+    matrix = np.asarray(matrix, dtype=float)
+    return Symbol("matmul", (matrix, vector), matrix @ vector.value)
+
+
+def concatenate(parts: Sequence[Any], axis: int = 0) -> Any:
+    """Join arrays along an axis."""
+    shapes = [np.shape(part) for part in parts]
+    axis %= len(shapes[0])
+    length = sum(shape[axis] for shape in shapes)
+    shape = (*shapes[0][:axis], length, *shapes[0][axis + 1 :])
+    where, total, known, start = positions(shape), 0.0, np.zeros(shape), 0
+    for part, own in zip(parts, shapes, strict=True):
+        cut = (slice(None),) * axis + (slice(start, start + own[axis]),)
+        if isinstance(part, Symbol):
+            total = total + place(part, where[cut], shape)
+        else:
+            known[cut] = part
+        start += own[axis]
+    return total + known if known.any() else total
+
+
+def stack(parts: Sequence[Any], axis: int = 0) -> Any:
+    """Join arrays along a new axis."""
+    return concatenate([np.expand_dims(part, axis) for part in parts], axis)
+
+
+def _moving(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a view of a function of NumPy that moves elements about."""
+
+    def moved(x: Any, *args: Any, **kwargs: Any) -> Any:
+        return view(x, function(positions(np.shape(x)), *args, **kwargs))
+
+    return moved
+
+
+def where(condition: Any, x: Any, y: Any) -> Any:
+    """Choose element by element."""
+    return record("where", np.where, (condition, x, y))
+
+
+def _clip(x: Any, low: Any, high: Any) -> Any:
+    x = x if low is None else np.maximum(x, low)
+    return x if high is None else np.minimum(x, high)
+
+
+def _like(number: float) -> Callable[..., Any]:
+    return lambda x, *args, **kwargs: np.full(np.shape(x), number)
+
+
+def _question(answer: Any) -> Callable[..., Any]:
+    def asked(*args: Any, **kwargs: Any) -> Any:
+        if not ASKED.worst:
+            raise NotTraceableError("a formula asks about values that are not known")
+        return answer
+
+    return asked
+
+
+def _extreme(name: str, worst: float) -> Callable[..., Any]:
+    reduce, asked = _reduction(name), _question(worst)
+
+    def extreme(x: Any, *args: Any, initial: Any = None, **kwargs: Any) -> Any:
+        return reduce(x, *args, **kwargs) if initial is None else asked()
+
+    return extreme
+
+
+def _broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
+    shape = np.broadcast_shapes(*map(np.shape, arrays))
+    return tuple(spread(a, shape) for a in arrays)
+
+
+REDUCTIONS.update(
+    {np.add: _reduction("sum"), np.maximum: _reduction("max"), np.minimum: _reduction("min")}
+)
+_OWN: dict[Any, Callable[..., Any]] = {
+    np.matmul: matmul,
+    np.shape: lambda x: x.shape,
+    np.ndim: lambda x: x.ndim,
+    np.size: lambda x: x.size,
+    np.result_type: lambda *_: np.dtype(float),
+    np.iscomplexobj: lambda _: False,
+    np.sum: _reduction("sum"),
+    np.max: _extreme("max", np.inf),
+    np.min: _extreme("min", -np.inf),
+    np.any: _question(True),
+    np.all: _question(False),
+    np.broadcast_arrays: _broadcast_arrays,
+    np.cumsum: cumsum,
+    np.where: where,
+    np.clip: _clip,
+    np.concatenate: concatenate,
+    np.stack: stack,
+    np.dot: lambda a, b: matmul(a, b) if np.ndim(a) and np.ndim(b) else a * b,
+    np.zeros_like: _like(0.0),
+    np.ones_like: _like(1.0),
+    **{
+        function: _moving(function)
+        for function in (
+            np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims,
+            np.squeeze, np.broadcast_to, np.repeat, np.flip, np.roll, np.atleast_1d, np.diagonal,
+            np.tile, np.take,
+        )
+    },
+}  # fmt: skip
+FUNCTIONS.update(_OWN)

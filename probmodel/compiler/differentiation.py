@@ -1,0 +1,69 @@
+"""Derivatives of what symbols write down, written down by autograd's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import autograd.numpy as anp
+import numpy as np
+from autograd.core import VJPNode
+from autograd.extend import VSpace, defvjp, primitive
+from autograd.numpy.numpy_boxes import ArrayBox
+from autograd.numpy.numpy_vspaces import ArrayVSpace
+from autograd.tracer import isbox, new_box, trace_stack
+from autograd.util import toposort
+
+from probmodel.compiler.symbols import Symbol, place, positions, view
+from probmodel.types import Array
+
+
+@primitive
+def taken(x: Any, index: Array) -> Any:
+    """Return the elements of an array at flat positions, in the shape of these."""
+    return view(x, index)
+
+
+@primitive
+def _place(g: Any, index: Array, shape: tuple[int, ...]) -> Any:
+    return place(g, index, shape)
+
+
+defvjp(taken, lambda ans, x, index: lambda g: _place(g, index, np.shape(x)), argnums=(0,))
+defvjp(_place, lambda ans, g, index, shape: lambda h: taken(h, index), argnums=(0,))
+
+
+class SymbolBox(ArrayBox):  # type: ignore[misc]
+    """A symbol that autograd follows."""
+
+    __slots__ = ()
+
+    def __getitem__(self, index: Any) -> Any:
+        return taken(self, positions(anp.shape(self))[index])
+
+
+class SymbolSpace(ArrayVSpace):  # type: ignore[misc]
+    """What autograd knows of arrays of a symbol's shape."""
+
+    def __init__(self, symbol: Symbol) -> None:
+        self.shape, self.dtype = symbol.shape, np.dtype(float)
+
+
+SymbolBox.register(Symbol)
+VSpace.register(Symbol, SymbolSpace)
+
+
+def gradient_of(function: Callable[[Any], Any], x: Symbol) -> tuple[Any, Any]:
+    """Write down a function that is one number, and its gradient, at a symbol."""
+    with trace_stack.new_trace() as number:
+        end = function(new_box(x, number, VJPNode.new_root()))
+    if not isbox(end):
+        return end, np.zeros(x.shape)
+    value, last = end._value, end._node
+    slopes: dict[Any, Any] = {last: np.ones(())}
+    slope: Any = np.zeros(x.shape)
+    for node in toposort(last):
+        slope = slopes.pop(node)
+        for parent, part in zip(node.parents, node.vjp(slope), strict=True):
+            slopes[parent] = part if parent not in slopes else slopes[parent] + part
+    return value, slope

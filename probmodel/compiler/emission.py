@@ -1,0 +1,251 @@
+"""Machine code of a program: a function of many chains, some of which lie in the vector lanes.
+
+    void run(double *x, double *logp, double *gradient, double *memory, int64 chains)
+
+`x` and `gradient` are (chains, dim), `logp` is (chains,). Chains are worked off in blocks, of as
+many as a vector has lanes; the last block repeats its last chain. Within a block every number of
+the program is a vector, one element a chain, and an array is a row of vectors in ``memory``. So all
+operations, recurrences too, take place for all chains of a block at once. What is known, data for
+instance, is read where it lies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import llvmlite.ir as ir
+import numpy as np
+
+from probmodel.compiler.lanes import BITS as INT
+from probmodel.compiler.lanes import DOUBLE
+from probmodel.compiler.loops import FUSED, LoopWriter
+from probmodel.compiler.schedule import REDUCED, Schedule, covered_once, in_columns, operand
+from probmodel.compiler.symbols import Symbol
+from probmodel.compiler.vector_math import VectorMath
+from probmodel.types import Array
+
+_BINARY = {"add": "fadd", "subtract": "fsub", "multiply": "fmul", "divide": "fdiv"}
+_COMPARED = {
+    "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==",
+}  # fmt: skip
+
+
+class Emission:
+    """Writes the function of a program.
+
+    Parameters
+    ----------
+    x : the input of the program
+    logp, gradient : its outputs, (), and the shape of ``x``
+    lanes : chains in a vector
+
+    Attributes
+    ----------
+    module : has the function ``run``
+    memory : numbers that the function needs for one block
+    arrays : what is known, which the code refers to by address
+    """
+
+    def __init__(self, x: Symbol, logp: Symbol, gradient: Symbol, lanes: int) -> None:
+        self.module = ir.Module("probmodel")
+        self.lanes, self.arrays = lanes, [np.zeros(1)]
+        self.memory = 0
+        self._vector = ir.VectorType(DOUBLE, lanes)
+        self._math = VectorMath(self.module, lanes)
+        self._schedule = Schedule([logp, gradient])
+        self.offsets: dict[Symbol, int] = {}
+        self.numbers: dict[Symbol, Any] = {}
+        for symbol in self._schedule.kept:
+            self.offsets[symbol] = self.memory
+            self.memory += symbol.size * lanes
+        self._x, self._logp, self._gradient = x, logp, gradient
+        self._write()
+
+    # -- the function ------------------------------------------------------------------------------
+
+    def _write(self) -> None:
+        pointer = DOUBLE.as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [pointer] * 4 + [INT])
+        function = ir.Function(self.module, kind, "run")
+        for argument in function.args[:4]:
+            argument.add_attribute("noalias")
+        self._entry = ir.IRBuilder(function.append_basic_block("entry"))
+        self.b = ir.IRBuilder(function.append_basic_block("start"))
+        self._memory = function.args[3]
+        x, logp, gradient, _, chains = function.args
+        with self.count_to(chains, step=self.lanes) as first:
+            rows = self._rows(first, chains)
+            if self._x in self.offsets:
+                self._load(x, rows)
+            self._compute()
+            self._store(logp, gradient, rows)
+        self.b.ret_void()
+        self._entry.branch(function.blocks[1])
+
+    def _rows(self, first: Any, chains: Any) -> list[Any]:
+        """Return the number of the chain in each lane."""
+        last = self.b.sub(chains, INT(1))
+        rows = [self.b.add(first, INT(lane)) for lane in range(self.lanes)]
+        return [self.b.select(self.b.icmp_signed("<", r, last), r, last) for r in rows]
+
+    def _load(self, x: Any, rows: list[Any]) -> None:
+        """Put the coordinates of the chains of a block side by side."""
+        dim = self._x.size
+        starts = [self.b.mul(row, INT(dim)) for row in rows]
+        with self.count_to(INT(dim)) as i:
+            value: Any = ir.Constant(self._vector, ir.Undefined)
+            for lane, start in enumerate(starts):
+                number = self.b.load(self.b.gep(x, [self.b.add(start, i)]))
+                value = self.b.insert_element(value, number, ir.IntType(32)(lane))
+            self.put(self._x, i, value)
+
+    def _store(self, logp: Any, gradient: Any, rows: list[Any]) -> None:
+        value = self._number(self._logp)
+        for lane, row in enumerate(rows):
+            number = self.b.extract_element(value, ir.IntType(32)(lane))
+            self.b.store(number, self.b.gep(logp, [row]))
+        dim = self._x.size
+        starts = [self.b.mul(row, INT(dim)) for row in rows]
+        with self.count_to(INT(dim)) as i:
+            slope = self.get(self._gradient, i)
+            for lane, start in enumerate(starts):
+                number = self.b.extract_element(slope, ir.IntType(32)(lane))
+                self.b.store(number, self.b.gep(gradient, [self.b.add(start, i)]))
+
+    def _compute(self) -> None:
+        for symbol in self._schedule.kept:
+            if symbol.op == "place":
+                self._clear(symbol, covered_once(symbol)[1])
+            elif symbol.op in REDUCED or (symbol.op == "matmul" and in_columns(symbol)):
+                start = {"max": -np.inf, "min": np.inf}.get(symbol.op, 0.0)
+                self._clear(symbol, np.arange(symbol.size), start)
+        loops = [None, *self._schedule.loops]
+        for loop, numbers in zip(loops, self._schedule.numbers, strict=True):
+            if loop is not None:
+                LoopWriter(self, loop).write()
+            for symbol in numbers:
+                args = [self._number(a) for a in symbol.args]
+                self.numbers[symbol] = self.function_of_numbers(symbol.op, args)
+
+    def _clear(self, symbol: Symbol, where: Array, start: float = 0.0) -> None:
+        """Write a number to some elements of an array."""
+        if not len(where):
+            return
+        value = self.splat(start)
+        first, size = int(where[0]), len(where)
+        if np.array_equal(where, np.arange(first, first + size)):
+            with self.count_to(INT(size)) as i:
+                self.put(symbol, self.b.add(i, INT(first)), value)
+            return
+        table = self.table(where)
+        with self.count_to(INT(size)) as i:
+            self.put(symbol, self.b.load(self.b.gep(table, [i])), value)
+
+    # -- numbers and arrays ------------------------------------------------------------------------
+
+    def splat(self, number: Any) -> Any:
+        """Return a vector of one number, which may be known."""
+        if isinstance(number, float | int | np.number):
+            return ir.Constant(self._vector, [float(number)] * self.lanes)
+        undefined = ir.Constant(self._vector, ir.Undefined)
+        one = self.b.insert_element(undefined, number, ir.IntType(32)(0))
+        mask = ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), [0] * self.lanes)
+        return self.b.shuffle_vector(one, undefined, mask)
+
+    def _number(self, x: Any) -> Any:
+        """Return the one element of an operand."""
+        o = operand(x, np.shape(x))
+        where = int(o.where.reshape(-1)[0])
+        if not isinstance(o.source, Symbol):
+            return self.splat(float(o.source.reshape(-1)[where]))
+        if o.source in self.numbers:
+            return self.numbers[o.source]
+        return self.get(o.source, INT(where))
+
+    def address(self, symbol: Symbol, i: Any) -> Any:
+        """Return where an element of an array is kept."""
+        start = INT(self.offsets[symbol])
+        place = self.b.add(start, self.b.mul(i, INT(self.lanes)))
+        return self.b.bitcast(self.b.gep(self._memory, [place]), self._vector.as_pointer())
+
+    def get(self, symbol: Symbol, i: Any) -> Any:
+        """Read an element of an array; the gradient may be a view of one."""
+        return self.b.load(self.address(symbol, i), align=8 * self.lanes)
+
+    def put(self, symbol: Symbol, i: Any, value: Any) -> None:
+        """Write an element of an array."""
+        self.b.store(value, self.address(symbol, i), align=8 * self.lanes)
+
+    def pointer(self, array: Array, kind: Any) -> Any:
+        """Return the address of an array that is known."""
+        self.arrays.append(array)
+        return self.b.inttoptr(INT(array.ctypes.data), kind.as_pointer())
+
+    def table(self, index: Array) -> Any:
+        """Return the address of known whole numbers."""
+        return self.pointer(np.ascontiguousarray(index, dtype=np.int64), INT)
+
+    def variable(self, start: float) -> Any:
+        """Make a vector that changes as the code runs; registers hold it in the end."""
+        place = self._entry.alloca(self._vector)
+        self.b.store(self.splat(start), place)
+        return place
+
+    @contextmanager
+    def count_to(self, n: Any, step: int = 1, down: bool = False) -> Iterator[Any]:
+        """Write a loop over 0, step, ... below n, at least 1; from the end, if ``down``."""
+        if isinstance(n, ir.Constant) and n.constant == 1:
+            yield INT(0)
+            return
+        before, function = self.b.block, self.b.function
+        body = function.append_basic_block()
+        self.b.branch(body)
+        self.b.position_at_end(body)
+        i = self.b.phi(INT)
+        i.add_incoming(INT(0), before)
+        yield self.b.sub(self.b.sub(n, INT(1)), i) if down else i
+        following = self.b.add(i, INT(step), flags=["nsw", "nuw"])
+        i.add_incoming(following, self.b.block)
+        after = function.append_basic_block()
+        self.b.cbranch(self.b.icmp_signed("<", following, n), body, after)
+        self.b.position_at_end(after)
+
+    # -- functions of numbers ----------------------------------------------------------------------
+
+    def function_of_numbers(self, name: str, args: Sequence[Any]) -> Any:
+        """Write an elementwise function; truth values are 0.0 and 1.0."""
+        b = self.b
+        if name in _BINARY:
+            return getattr(b, _BINARY[name])(*args, flags=FUSED)
+        if name == "negative":
+            return b.fneg(args[0])
+        if name in _COMPARED:
+            return self._truth(b.fcmp_ordered(_COMPARED[name], *args))
+        if name == "not_equal":
+            return self._truth(b.fcmp_unordered("!=", *args))
+        if name == "where":
+            return b.select(self._is_true(args[0]), *args[1:])
+        if name in ("logical_and", "logical_or"):
+            join = b.and_ if name == "logical_and" else b.or_
+            return self._truth(join(*map(self._is_true, args)))
+        if name == "logical_not":
+            return self._truth(b.not_(self._is_true(args[0])))
+        if name == "isnan":
+            return self._truth(b.fcmp_unordered("uno", args[0], args[0]))
+        if name in ("isfinite", "isinf"):
+            size = self._math.call(b, "absolute", args[0])
+            compare = b.fcmp_ordered("<" if name == "isfinite" else "==", size, self.splat(np.inf))
+            return self._truth(compare)
+        if name == "square":
+            return b.fmul(args[0], args[0])
+        if name == "reciprocal":
+            return b.fdiv(self.splat(1.0), args[0])
+        return self._math.call(b, name, *args)
+
+    def _truth(self, bits: Any) -> Any:
+        return self.b.uitofp(bits, self._vector)
+
+    def _is_true(self, value: Any) -> Any:
+        return self.b.fcmp_unordered("!=", value, self.splat(0.0))

@@ -1,0 +1,140 @@
+"""Special functions of this package as formulas of symbols.
+
+Those that are not here are made of NumPy's functions and of others of these: they are written down
+as they run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from probmodel.compiler.array_functions import concatenate, recurrence, stack, where
+from probmodel.compiler.symbols import (
+    FORMULAS,
+    NotTraceableError,
+    Symbol,
+    positions,
+    record,
+    spread,
+    view,
+)
+from probmodel.special.logs import log_less
+
+
+def _scipy(name: str) -> Callable[..., Any]:
+    def recorded(*args: Any) -> Any:
+        import scipy.special
+
+        return record(name, getattr(scipy.special, name), args)
+
+    return recorded
+
+
+def _polygamma(n: int, x: Any) -> Any:
+    import scipy.special
+
+    factor = (-1.0) ** (n + 1) * float(scipy.special.factorial(n))
+    return factor * record("zeta", scipy.special.zeta, (n + 1.0, x))
+
+
+def _log1m_exp(x: Any) -> Any:
+    log_2 = float(np.log(2.0))
+    small = np.log(-np.expm1(-np.minimum(x, log_2)))
+    return where(x < log_2, small, np.log1p(-np.exp(-np.maximum(x, log_2))))
+
+
+def _log_less(y: Any, m: Any) -> Any:
+    """Take the logarithm of known numbers apart, so that no digits are lost near it."""
+    if isinstance(y, Symbol):
+        if y.op != "exp":
+            raise NotTraceableError("digits of a logarithm")
+        return y.args[0] - m
+    log = np.log(y)
+    return (log - m) + log_less(y, log)
+
+
+def _diagonal(a: Any) -> Any:
+    return view(a, np.diagonal(positions(np.shape(a)), axis1=-2, axis2=-1))
+
+
+def _embed_diagonal(d: Any) -> Any:
+    return _along_time(d) * np.eye(np.shape(d)[-1])
+
+
+def _along_time(number: Any) -> Any:
+    return np.expand_dims(number, -1)
+
+
+def _linear_recurrence(a: Any, x: Any, initial: Any, axis: int = -1) -> Any:
+    shape = np.broadcast_shapes(np.shape(a), np.shape(x), np.shape(initial))
+    a, x, initial = (np.moveaxis(spread(v, shape), axis, -1) for v in (a, x, initial))
+    first = np.arange(shape[axis]) == 0
+    return np.moveaxis(recurrence(a, x + where(first, a * initial, 0.0)), -1, axis)
+
+
+def _ar1_path(z: Any, phi: Any, sigma: Any, mean: Any) -> Any:
+    start = np.reciprocal(np.sqrt((1.0 - phi) * (1.0 + phi)))
+    first = np.arange(np.shape(z)[-1]) == 0
+    path = recurrence(_along_time(phi), z * where(first, _along_time(start), 1.0))
+    return path * _along_time(sigma) + _along_time(mean)
+
+
+def _finite_filter(coefficients: Any, x: Any) -> Any:
+    n, q = np.shape(x)[-1], np.shape(coefficients)[-1]
+    batch = np.broadcast_shapes(np.shape(coefficients)[:-1], np.shape(x)[:-1])
+    padded = concatenate([np.zeros((*batch, q)), spread(x, (*batch, n))], -1)
+    lags = (coefficients[..., k, None] * padded[..., q - 1 - k : q - 1 - k + n] for k in range(q))
+    return sum(lags, x)
+
+
+def _lagged_products(g: Any, x: Any, count: int) -> Any:
+    n = np.shape(x)[-1]
+    return stack(
+        [
+            np.sum(g[..., k + 1 :] * x[..., : n - 1 - k], axis=-1) if k < n - 1
+            else np.zeros(np.broadcast_shapes(np.shape(g)[:-1], np.shape(x)[:-1]))
+            for k in range(count)
+        ],
+        -1,
+    )  # fmt: skip
+
+
+def _ratio(x: Any, y: Any) -> Any:
+    zero = np.equal(y, 0.0)
+    return where(zero, 0.0, x / where(zero, 1.0, y))
+
+
+FORMULAS.update({
+    **{
+        name: _scipy(name)
+        for name in (
+            "gammaln", "betaln", "expit", "log_expit", "erf", "erfc", "ndtr", "log_ndtr",
+            "gammainc", "gammaincc",
+        )
+    },
+    "logit": lambda p: np.log(p / (1.0 - p)),
+    "xlogy": lambda x, y: where(np.equal(x, 0.0), 0.0, x * np.log(y)),
+    "xlog1py": lambda x, y: where(np.equal(x, 0.0), 0.0, x * np.log1p(y)),
+    "digamma": _scipy("psi"),
+    "polygamma": _polygamma,
+    "where": where,
+    "log1p_exp": lambda x: np.logaddexp(0.0, x),
+    "log1m_exp": _log1m_exp,
+    "inverse_expm1": lambda x: np.exp(-x) / -np.expm1(-x),
+    "inverse_mills": lambda x: (
+        np.sqrt(2.0 / np.pi) / _scipy("erfcx")(-np.sqrt(0.5) * x)
+    ),
+    "ratio": _ratio,
+    "log_less": _log_less,
+    "diagonal": _diagonal,
+    "embed_diagonal": _embed_diagonal,
+    "geometric_filter": lambda ratio, x: recurrence(_along_time(ratio), x),
+    "linear_recurrence": _linear_recurrence,
+    "ar1_path": _ar1_path,
+    "finite_filter": _finite_filter,
+    "lagged_products": _lagged_products,
+    "product": lambda x, y: where(np.equal(x, 0.0), 0.0, x * y),
+})  # fmt: skip

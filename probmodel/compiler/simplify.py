@@ -1,0 +1,33 @@
+"""Simplification of a program once it is written down: equal operations are computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from probmodel.compiler.schedule import ordered
+from probmodel.compiler.symbols import Symbol
+
+
+def shared(outputs: Sequence[Any]) -> list[Any]:
+    """Return outputs in which no operation stands twice, with the same operands."""
+    known: dict[Any, Symbol] = {}
+    new: dict[Symbol, Symbol] = {}
+    for symbol in ordered(o for o in outputs if isinstance(o, Symbol)):
+        args = tuple(new[a] if isinstance(a, Symbol) else a for a in symbol.args)
+        key = symbol.op, tuple(map(_key, args)), _key(symbol.index)
+        if key not in known:
+            same = all(a is b for a, b in zip(args, symbol.args, strict=True))
+            known[key] = symbol if same else Symbol(symbol.op, args, symbol.value, symbol.index)
+        new[symbol] = known[key]
+    return [new[o] if isinstance(o, Symbol) else o for o in outputs]
+
+
+def _key(x: Any) -> Any:
+    if isinstance(x, np.ndarray):
+        return x.shape, x.dtype.char, x.tobytes()
+    if isinstance(x, tuple):
+        return tuple(map(_key, x))
+    return x

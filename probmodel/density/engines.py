@@ -1,0 +1,130 @@
+"""What computes a gradient: NumPy at first, machine code once that has paid for being made.
+
+    engine    "numpy", "llvm", or "auto"
+
+Machine code takes about a tenth of a second to make, and a gradient a tenth of NumPy's time
+afterwards. A density that is asked for a few gradients, at starting points or while hierarchies are
+measured, is better off without it. So it is made when the work that NumPy has done amounts to
+about the same. That is counted, not timed, so that the same calls have the same results.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from probmodel.arguments import one_of
+from probmodel.density.program import Program
+from probmodel.errors import ModelError, reason
+from probmodel.model.binding import Binding
+from probmodel.types import Array
+
+Engine = Literal["auto", "numpy", "llvm"]
+ENGINES = ("auto", "numpy", "llvm")
+
+ENOUGH = 50_000.0  # work after which machine code is made, about microseconds
+_ROUNDING = 1e-6  # relative difference between engines that cancellation may explain
+_STEP = 1.0  # of one operation on an array
+_NUMBER = 1e-3  # of each number in it
+
+_missing = False  # whether it was said that there is no llvmlite
+
+
+def use_engine(density: Any, engine: Engine | None) -> None:
+    """Let a density begin anew, with an engine or its own; one of no model has just a function."""
+    if engine is not None:
+        one_of("engine", engine, ENGINES)
+    if hasattr(density, "use_engine"):
+        density.use_engine(engine)
+
+
+def _agree(found: tuple[Array, Array], expected: tuple[Array, Array]) -> bool:
+    """Whether values and gradients are the same but for rounding, in the rows that are finite."""
+    (value, gradient), (logp, grad) = found, expected
+    logp = np.broadcast_to(logp, value.shape)
+    fine = np.isfinite(logp) & np.isfinite(grad).all(axis=1)
+    scale = np.max(np.abs(grad), axis=1, initial=1.0)
+    with np.errstate(all="ignore"):
+        values = np.abs(value - logp) <= _ROUNDING * (1.0 + np.abs(logp))
+        slopes = np.max(np.abs(gradient - grad), axis=1, initial=0.0) <= _ROUNDING * scale
+    return bool(np.all(values[fine] & slopes[fine]))
+
+
+class Switch:
+    """Turns from NumPy to machine code.
+
+    Parameters
+    ----------
+    binding : the bound model
+    engine : which one, or ``"auto"`` for both in turn
+    program : what NumPy runs
+    """
+
+    def __init__(self, binding: Binding, engine: Engine, program: Program) -> None:
+        self.engine: Engine = one_of("engine", engine, ENGINES)  # type: ignore[assignment]
+        self._binding, self._program = binding, program
+        self._spent = 0.0
+        self._machine: Any = None
+        self.reason = "it was asked for" if engine == "numpy" else ""
+
+    @property
+    def in_use(self) -> str:
+        """Name of the engine of the last gradient."""
+        return "numpy" if self._machine is None else "llvm"
+
+    def machine(self, x: Array, by_numpy: Callable[[Array], tuple[Array, Array]]) -> Any:
+        """Return the function of machine code for the gradient at ``x``; None for NumPy's.
+
+        When it is made, both are compared where finite: no mistake of one shall go unnoticed.
+
+        Raises
+        ------
+        ModelError
+            If the engine is ``"llvm"`` and there is none.
+        """
+        if self._machine is not None or self.reason:
+            return self._machine
+        program = self._program
+        self._spent += _STEP * len(program.steps) + _NUMBER * program.numbers * len(x)
+        if self.engine == "llvm" or self._spent > ENOUGH:
+            self._machine = self._made(x, by_numpy)
+        return self._machine
+
+    def _made(self, x: Array, by_numpy: Callable[[Array], tuple[Array, Array]]) -> Any:
+        """Make machine code; None, with the reason kept, if that is not possible."""
+        global _missing
+        try:
+            from probmodel.compiler.machine import Machine
+            from probmodel.compiler.tracing import traced
+        except ImportError as error:
+            self.reason = f"llvmlite cannot be imported: {reason(error)}"
+            if not _missing:
+                _missing = True
+                warnings.warn(f"Gradients run in NumPy, as {self.reason}.", stacklevel=2)
+            return self._refused()
+        try:
+            machine = Machine(traced(self._binding))
+            found = machine(x)
+        except Exception as error:  # a formula may do anything to what it is given
+            self.reason = f"there is no machine code for {reason(error)}"
+            return self._refused()
+        if _agree(found, by_numpy(x)):
+            return machine
+        self.reason = "machine code and NumPy differ"
+        warnings.warn(
+            f"Machine code for {self._binding.name} does not agree with NumPy, which computes its "
+            "gradients instead. Please report the model.",
+            stacklevel=2,
+        )
+        return self._refused()
+
+    def _refused(self) -> None:
+        if self.engine == "llvm":
+            raise ModelError(
+                f"{self._binding.name} cannot have engine='llvm': {self.reason}. Leave it out, so "
+                "that NumPy computes the gradients.",
+                engine="llvm",
+            )

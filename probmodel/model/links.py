@@ -1,0 +1,51 @@
+"""Distributions that take a parameter on the scale of its link."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from probmodel.distributions.base import Distribution
+from probmodel.expressions import Apply, Constant, Expression, as_expression
+
+
+def linked(
+    distribution: Distribution, params: tuple[Expression, ...]
+) -> tuple[Distribution, tuple[Expression, ...]]:
+    """Swap a distribution for the form that takes its parameter on the linked scale.
+
+    ``Poisson(np.exp(e))`` is ``PoissonLog(e)``: cheaper, and exact where ``exp`` overflows.
+    """
+    for i, name in enumerate(distribution.parameters):
+        node = params[i]
+        if not isinstance(node, Apply):
+            continue
+        for link, argument in _links(node):
+            form = distribution.link_forms.get((name, link))
+            if form is not None:
+                changed = (*params[:i], argument, *params[i + 1 :])
+                return form(*changed), changed
+    return distribution, params
+
+
+def _links(node: Apply) -> Iterator[tuple[str, Expression]]:
+    """Yield the functions that an expression is of something, the most special first."""
+    argument = as_expression(node.args[0]) if node.args else node
+    name = node.operation.name
+    half = _doubled(argument)
+    if half is not None:
+        yield f"{name} of half", half
+    yield name, argument
+
+
+def _doubled(node: Expression) -> Expression | None:
+    """Return e where an expression is e / 2 or 0.5 * e."""
+    if not isinstance(node, Apply) or len(node.args) != 2:
+        return None
+    a, b = (arg.value if isinstance(arg, Constant) else arg for arg in node.args)
+    if node.operation.name == "divide" and isinstance(b, (int, float)) and b == 2:
+        return as_expression(a)
+    if node.operation.name == "multiply":
+        for factor, other in ((a, b), (b, a)):
+            if isinstance(factor, (int, float)) and factor == 0.5:
+                return as_expression(other)
+    return None

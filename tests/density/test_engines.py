@@ -1,0 +1,281 @@
+"""What computes gradients: NumPy at first, then machine code, and what happens where that fails."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from probmodel import Model, data, infer, observed, param, potential
+from probmodel.density import LogDensity, as_posterior, engines
+from probmodel.distributions import HalfNormal, Normal, Poisson
+from probmodel.errors import ModelError, SamplerError
+from probmodel.functions import solve_ode
+
+Y = np.array([1.0, 2.0, 0.5, 3.0])
+
+
+class Line(Model):
+    x = data(dims="obs")
+    a = param(Normal(0, 1))
+    b = param(Normal(0, 1))
+    s = param(HalfNormal(1))
+    y = observed(Normal(a + b * x, s), dims="obs")
+
+
+class Growth(Model):
+    rate = param(HalfNormal(1))
+    size = solve_ode(lambda t, y, rate: rate * y, np.ones(1), 0.0, np.arange(1.0, 5.0), rate)
+    y = observed(Normal(size[:, 0], 1.0), dims="time")
+
+
+class Flat(Model):
+    a = param(shape=3)
+
+
+def line(engine="auto"):
+    density = as_posterior(Line(x=np.arange(4.0), y=Y))
+    density.use_engine(engine)
+    return density
+
+
+def points(density, chains=3, seed=0):
+    return 0.3 * np.random.default_rng(seed).standard_normal((chains, density.dim))
+
+
+def test_it_turns_to_machine_code_once_that_pays():
+    density, reference = line(), line("numpy")
+    x = points(density)
+    calls = 0
+    while density.engine == "numpy":
+        calls += 1
+        assert calls < 10_000
+        found = density(x)
+        np.testing.assert_allclose(found.logp, reference(x).logp, rtol=1e-13)
+        np.testing.assert_allclose(found.grad, reference(x).grad, rtol=1e-12)
+    assert calls > 100
+    assert reference.engine == "numpy"
+    density.use_engine()  # a new start
+    assert density.engine == "numpy"
+
+
+def test_large_gradients_turn_sooner():
+    def calls(n):
+        density = as_posterior(Line(x=np.arange(float(n)), y=np.ones(n)))
+        x, made = points(density), 0
+        while density.engine == "numpy":
+            density(x)
+            made += 1
+        return made
+
+    assert calls(20_000) < 0.2 * calls(4)
+
+
+@pytest.mark.parametrize("chains", range(1, 18))
+def test_any_number_of_chains(chains):
+    machine, reference = line("llvm"), line("numpy")
+    x = points(machine, chains, seed=chains)
+    found, expected = machine(x), reference(x)
+    assert machine.engine == "llvm"
+    np.testing.assert_allclose(found.logp, expected.logp, rtol=1e-13)
+    np.testing.assert_allclose(found.grad, expected.grad, rtol=1e-12)
+
+
+def test_points_in_any_order_of_memory():
+    machine, reference = line("llvm"), line("numpy")
+    x = points(machine, 12)
+    for given in (x[::2], np.asfortranarray(x), x.astype(np.float32)):
+        found = machine(given).grad
+        np.testing.assert_allclose(found, reference(np.array(given, dtype=float)).grad, rtol=1e-12)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e200])
+def test_rows_that_are_not_finite_stay_alone(bad):
+    machine = line("llvm")
+    x = points(machine, 9)
+    expected = machine(x)
+    x[4, 2] = bad
+    found = machine(x)
+    assert found.logp[4] == -np.inf
+    np.testing.assert_array_equal(found.grad[4], 0.0)
+    others = np.arange(9) != 4
+    np.testing.assert_array_equal(found.logp[others], expected.logp[others])
+    np.testing.assert_array_equal(found.grad[others], expected.grad[others])
+
+
+def test_a_model_without_terms_that_vary():
+    machine = as_posterior(Flat())
+    machine.use_engine("llvm")
+    found = machine(np.ones((5, 3)))
+    assert machine.engine == "llvm"
+    np.testing.assert_array_equal(found.logp, 0.0)
+    np.testing.assert_array_equal(found.grad, 0.0)
+
+
+def test_where_rates_overflow_engines_agree():
+    """A rate that is the exponential of a predictor is not taken apart from its logarithm."""
+
+    class Counts(Model):
+        a = param(Normal(0, 100))
+        y = observed(Poisson(np.exp(a)), dims="obs")
+
+    x = np.array([[700.0], [-800.0], [3.0]])
+    densities = [as_posterior(Counts(y=np.array([3, 0]))) for _ in range(2)]
+    for density, engine in zip(densities, ("llvm", "numpy"), strict=True):
+        density.use_engine(engine)
+    found, expected = (density(x) for density in densities)
+    np.testing.assert_allclose(found.logp, expected.logp, rtol=1e-13)
+    np.testing.assert_allclose(found.grad, expected.grad, rtol=1e-13)
+
+
+def test_threads_do_not_share_memory():
+    machine = line("llvm")
+    x = [points(machine, 16, seed) for seed in range(4)]
+    expected = [machine(p) for p in x]
+    wrong = []
+
+    def work(k):
+        for _ in range(300):
+            found = machine(x[k])
+            if not np.array_equal(found.grad, expected[k].grad):
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_copies_and_pickles_have_the_engine():
+    machine = line("llvm")
+    x = points(machine)
+    expected = machine(x)
+    for other in (copy.copy(machine), pickle.loads(pickle.dumps(machine))):
+        found = other(x)
+        assert other.engine == "llvm"
+        np.testing.assert_array_equal(found.grad, expected.grad)
+
+
+# -- where there is no machine code ----------------------------------------------------------------
+
+
+def test_what_has_no_machine_code_stays_with_numpy(monkeypatch):
+    monkeypatch.setattr(engines, "ENOUGH", 0.0)
+    density = as_posterior(Growth(y=Y))
+    assert np.isfinite(density(points(density)).logp).all()
+    assert density.engine == "numpy"
+    assert "solve_ode" in density._switch.reason
+    density.use_engine("llvm")
+    with pytest.raises(ModelError, match=r"Growth cannot have engine='llvm': .*solve_ode"):
+        density(points(density))
+
+
+def test_a_formula_that_asks_for_numbers_stays_with_numpy(monkeypatch):
+    monkeypatch.setattr(engines, "ENOUGH", 0.0)
+
+    class Own(Normal):
+        def log_kernel(self, xp, value, *params):
+            if xp.sum(params[0]) > 1e300:
+                return super().log_kernel(xp, value + 1.0, *params)
+            return super().log_kernel(xp, value, *params)
+
+    class Asks(Model):
+        a = param(Own(0, 1))
+        term = potential(-(a**4))
+
+    density = as_posterior(Asks())
+    density(np.zeros((2, 1)))
+    assert density.engine in ("numpy", "llvm")  # known parameters may be asked
+
+    class AsksAnother(Model):
+        m = param(Normal(0, 1))
+        a = param(Own(m, 1), noncentered=False)
+
+    density = as_posterior(AsksAnother())
+    density(np.zeros((2, 2)))
+    assert density.engine == "numpy"
+    assert "not known" in density._switch.reason
+
+
+def test_machine_code_that_is_wrong_is_not_used(monkeypatch):
+    from probmodel.compiler import machine
+
+    right = machine.Machine.__call__
+    monkeypatch.setattr(engines, "ENOUGH", 0.0)
+    monkeypatch.setattr(
+        machine.Machine, "__call__", lambda self, x: (right(self, x)[0], 1.001 * right(self, x)[1])
+    )
+    density, reference = line(), line("numpy")
+    x = points(density)
+    with pytest.warns(UserWarning, match="Machine code for Line does not agree with NumPy"):
+        found = density(x)
+    np.testing.assert_array_equal(found.grad, reference(x).grad)
+    assert density.engine == "numpy"
+
+
+def test_without_llvmlite_numpy_runs_and_says_so_once():
+    code = (
+        "import sys, warnings; sys.modules['llvmlite'] = None\n"
+        "import numpy as np\n"
+        "from probmodel.density import engines; engines.ENOUGH = 0.0\n"
+        "from probmodel import Model, infer, observed, param\n"
+        "from probmodel.distributions import Normal\n"
+        "class Mean(Model):\n"
+        "    a = param(Normal(0, 1))\n"
+        "    y = observed(Normal(a, 1))\n"
+        "with warnings.catch_warnings(record=True) as seen:\n"
+        "    warnings.simplefilter('always')\n"
+        "    runs = [infer(Mean(y=1.0), draws=200, seed=1, quiet=True) for _ in range(2)]\n"
+        "print(*(run.attrs['engine'] for run in runs))\n"
+        "print(*(str(w.message) for w in seen if 'llvmlite' in str(w.message)), sep='\\n')\n"
+    )
+    file = "\n".join(["", code])  # classes of models are found in files
+    done = subprocess.run(
+        [sys.executable, "-c", file], capture_output=True, text=True, check=True, timeout=300
+    )
+    first, *said = done.stdout.strip().splitlines()
+    assert first == "numpy numpy"
+    assert len(said) == 1
+    assert said[0].startswith("Gradients run in NumPy, as llvmlite cannot be imported")
+
+
+# -- runs ------------------------------------------------------------------------------------------
+
+
+def test_a_run_says_what_computed_its_gradients(monkeypatch):
+    monkeypatch.setattr(engines, "ENOUGH", 1000.0)
+    model = Line(x=np.arange(4.0), y=Y)
+    by_numpy = infer(model, draws=200, seed=1, quiet=True, engine="numpy")
+    usual = infer(model, draws=200, seed=1, quiet=True)
+    assert by_numpy.attrs["engine"] == "numpy"
+    assert usual.attrs["engine"] == "llvm"
+    for name in ("a", "b", "s"):
+        found, expected = (run.posterior[name].values for run in (usual, by_numpy))
+        error = expected.std() * np.sqrt(2.0 / 800.0)
+        assert abs(found.mean() - expected.mean()) < 5.0 * error
+
+
+def test_the_same_seed_has_the_same_draws_whatever_was_asked_before():
+    density = line()
+    first = infer(density, draws=100, seed=1, quiet=True)
+    for _ in range(20):
+        density(points(density))
+    again = infer(density, draws=100, seed=1, quiet=True)
+    np.testing.assert_array_equal(first.posterior["a"].values, again.posterior["a"].values)
+
+
+def test_an_engine_that_is_none():
+    with pytest.raises(SamplerError, match="engine must be one of 'auto', 'numpy', 'llvm'"):
+        infer(Line(x=np.arange(4.0), y=Y), engine="lvm")
+    plain = LogDensity.from_function(lambda x: -0.5 * np.sum(x**2, axis=1), 2, name="x")
+    with pytest.raises(SamplerError, match="engine must be one of"):
+        infer(plain, engine="cuda")
+    run = infer(plain, engine="llvm", draws=50, seed=1, quiet=True)  # it has a function of its own
+    assert run.attrs["engine"] == "numpy"
