@@ -386,8 +386,7 @@ def _variable_names(names: str | Sequence[str] | None, posterior: Posterior) -> 
     if names is None:
         return tuple(known)
     if not isinstance(names, str | Iterable):
-        what = f"var_names must be a name or a list of names, got {names!r}."
-        raise SamplerError(what, value=names)
+        raise SamplerError(f"var_names must be a name or names, got {names!r}.", value=names)
     wanted = [names] if isinstance(names, str) else list(names)
     for name in wanted:
         if name not in known:
