@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -22,7 +22,7 @@ from probmodel.inference.signals import attempt, held, interruptible
 from probmodel.results.arviz_object import rehearse
 from probmodel.results.attributes import Request, library_attributes, settings_json
 from probmodel.results.drawn import Drawn, drawn_from, mark_interrupted, result_of
-from probmodel.results.draws import named_draws
+from probmodel.results.draws import named_draws, variable_names
 from probmodel.results.enough import missing_draws
 from probmodel.results.findings import emit
 from probmodel.samplers import DEFAULT_METHOD, find_sampler, make_sampler
@@ -72,6 +72,7 @@ def infer(
     restarts: bool = True,
     standardise: bool = True,
     engine: Engine | None = None,
+    cores: int | None = None,
     progressbar: bool = True,
     quiet: bool = False,
     save_warmup: bool = False,
@@ -117,6 +118,9 @@ def infer(
     engine : str, optional
         ``"numpy"`` or ``"llvm"`` computes gradients; ``"auto"``, the default, the second once it
         pays. ``attrs["engine"]`` tells.
+    cores : int, optional
+        How many cores machine code may use for one gradient; all by default, where it takes long
+        enough. Draws do not depend on it.
     progressbar : bool
         Whether to show the progress on a terminal.
     quiet : bool
@@ -166,7 +170,7 @@ def infer(
         before = len(signals)
         drawn = draw(
             model, method, own, settings,
-            pool=pool, restarts=restarts, standardise=standardise, engine=engine,
+            pool=pool, restarts=restarts, standardise=standardise, engine=engine, cores=cores,
             show=not flag("quiet", quiet), save_warmup=save_warmup, var_names=var_names,
             result=True,
         )  # fmt: skip
@@ -193,6 +197,7 @@ def draw(
     restarts: bool = True,
     standardise: bool = True,
     engine: Engine | None = None,
+    cores: int | None = None,
     show: bool = False,
     save_warmup: bool = False,
     var_names: str | Sequence[str] | None = None,
@@ -202,7 +207,8 @@ def draw(
 
     Parameters
     ----------
-    model, method, pool, restarts, standardise, engine, save_warmup, var_names : as for `infer`
+    model, method, pool, restarts, standardise, engine, cores, save_warmup, var_names : as for
+        `infer`
     own : those arguments of `infer` that have synonyms, by name; what is left out is None
     settings : of the method, and synonyms
     show : whether to show the progress
@@ -220,10 +226,10 @@ def draw(
         restarts, standardise = flag("restarts", restarts), flag("standardise", standardise)
         sampler = _sampler(method, own["target_accept"], settings)
         posterior = as_posterior(model)
-        use_engine(posterior, engine)
+        use_engine(posterior, engine, cores)
         check_density(sampler, posterior)
         request = _request(own, sampler, posterior, pool, restarts, standardise)
-        names = _variable_names(var_names, posterior)
+        names = variable_names(var_names, posterior)
         if result:
             about = {**library_attributes(), "settings": settings_json(sampler)}
             rehearse(posterior, names, about)
@@ -378,22 +384,3 @@ def spawned(seed: np.random.SeedSequence, n: int) -> list[np.random.SeedSequence
     """Return ``n`` children of a seed, always the same ones: it is left as it is."""
     copy = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key, pool_size=seed.pool_size)
     return copy.spawn(n)
-
-
-def _variable_names(names: str | Sequence[str] | None, posterior: Posterior) -> tuple[str, ...]:
-    """Names of the variables to keep, in the order of the model."""
-    known = [variable.name for variable in posterior.variables]
-    if names is None:
-        return tuple(known)
-    if not isinstance(names, str | Iterable):
-        raise SamplerError(f"var_names must be a name or names, got {names!r}.", value=names)
-    wanted = [names] if isinstance(names, str) else list(names)
-    for name in wanted:
-        if name not in known:
-            raise SamplerError(
-                f"var_names: {posterior.name} has no variable {name!r}.{nearest(str(name), known)}",
-                name=name,
-            )
-    if not wanted:
-        raise SamplerError("var_names is empty: name a variable, or leave it out to keep all.")
-    return tuple(name for name in known if name in wanted)

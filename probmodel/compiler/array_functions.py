@@ -22,6 +22,8 @@ from probmodel.compiler.symbols import (
     view,
 )
 
+LARGE = 4096  # products of elements that a product of unknown matrices is written as
+
 
 def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
     if axis is None:
@@ -51,58 +53,54 @@ def _reduction(name: str) -> Callable[..., Any]:
 def cumsum(x: Any, axis: Any = None) -> Any:
     """Add up along an axis, and keep the sums on the way."""
     if axis is None:
-        return recurrence(1.0, np.reshape(x, (-1,)))
-    return np.moveaxis(recurrence(1.0, np.moveaxis(x, axis, -1)), -1, axis)
+        return recurrence(np.reshape(x, (-1,)), 1.0)
+    return np.moveaxis(recurrence(np.moveaxis(x, axis, -1), 1.0), -1, axis)
 
 
-def recurrence(a: Any, x: Any) -> Any:
-    """Solve ``y[t] = a[t] y[t-1] + x[t]`` along the last axis, from ``y[-1] = 0``.
+def recurrence(x: Any, *a: Any) -> Any:
+    """Solve ``y[t] = x[t] + sum_k a_k[t] y[t-1-k]`` along the last axis, from zeros.
 
     A series that is turned round is run through from its end.
     """
-    shape = np.broadcast_shapes(np.shape(a), np.shape(x))
-    a, x = spread(a, shape), spread(x, shape)
+    shape = np.broadcast_shapes(np.shape(x), *map(np.shape, a))
+    series = [spread(s, shape) for s in (x, *a)]
     if shape[-1] == 1:
-        return x
-    turned = next((s for s in (x, a) if isinstance(s, Symbol) and s.op == "view"), None)
+        return series[0]
+    turned = next((s for s in series if isinstance(s, Symbol) and s.op == "view"), None)
     if turned is not None and turned.index[..., 0].flat[0] > turned.index[..., 1].flat[0]:
-        return _scan(a[..., ::-1], x[..., ::-1], -1)[..., ::-1]
-    return _scan(a, x, 1)
+        return _scan([s[..., ::-1] for s in series], -1)[..., ::-1]
+    return _scan(series, 1)
 
 
-def _scan(a: Any, x: Any, direction: int) -> Symbol:
-    ratio, driven = (np.array(value_of(s), dtype=float)[..., ::direction] for s in (a, x))
-    if np.all(ratio == 1.0):
+def _scan(series: Sequence[Any], direction: int) -> Symbol:
+    driven, *ratios = (np.array(value_of(s), dtype=float)[..., ::direction] for s in series)
+    if len(ratios) == 1 and np.all(ratios[0] == 1.0):
         value = np.cumsum(driven, axis=-1)
     else:
         value = driven.copy()
         for t in range(1, value.shape[-1]):
-            value[..., t] += ratio[..., t] * value[..., t - 1]
-    return Symbol("recurrence", (a, x), value[..., ::direction], direction)
+            for k, ratio in enumerate(ratios[:t]):
+                value[..., t] += ratio[..., t] * value[..., t - 1 - k]
+    return Symbol("recurrence", tuple(series), value[..., ::direction], direction)
 
 
 def matmul(a: Any, b: Any) -> Any:
     """Matrix product; sums of products where both are unknown."""
     ranks = np.ndim(a), np.ndim(b)
-    if ranks == (1, 1):
-        return np.sum(a * b)
-    if ranks[1] == 1 and ranks[0] > 2:
-        return np.sum(a * b, axis=-1)
-    if max(ranks) > 2 or 0 in ranks:
-        raise NotTraceableError("products of stacks of matrices")
-    if ranks == (2, 1):
-        return _times(a, b)
-    if ranks == (1, 2):
-        return _times(np.transpose(b), a)
-    if np.shape(b)[1] == 1:
+    if 0 in ranks:
+        raise NotTraceableError("products with numbers")
+    if ranks[1] == 1:
+        return _times(a, b) if ranks[0] == 2 else np.sum(a * b, axis=-1)
+    if ranks[0] == 1:
+        return matmul(np.swapaxes(b, -1, -2), a)
+    if ranks == (2, 2) and np.shape(b)[1] == 1:
         return np.reshape(_times(a, np.reshape(b, (-1,))), (-1, 1))
-    if np.shape(a)[0] == 1:
+    if ranks == (2, 2) and np.shape(a)[0] == 1:
         return np.reshape(_times(np.transpose(b), np.reshape(a, (-1,))), (1, -1))
-    if np.shape(a)[1] == 1:  # an outer product
-        return a * b
-    if prod((*np.shape(a), np.shape(b)[1])) <= 4096:
-        return np.sum(np.expand_dims(a, 2) * np.expand_dims(b, 0), axis=1)
-    raise NotTraceableError("products of large matrices")
+    left, right = np.expand_dims(a, -1), np.expand_dims(b, -3)
+    if prod(np.broadcast_shapes(np.shape(left), np.shape(right))) > LARGE:
+        raise NotTraceableError("products of large matrices")
+    return np.sum(left * right, axis=-2)
 
 
 def _times(matrix: Any, vector: Any) -> Any:
@@ -148,6 +146,11 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     return record("where", np.where, (condition, x, y))
 
 
+def _mean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    total = np.sum(x, axis=axis, keepdims=keepdims)
+    return total * (prod(np.shape(total)) / x.size)
+
+
 def _clip(x: Any, low: Any, high: Any) -> Any:
     x = x if low is None else np.maximum(x, low)
     return x if high is None else np.minimum(x, high)
@@ -191,6 +194,7 @@ _OWN: dict[Any, Callable[..., Any]] = {
     np.result_type: lambda *_: np.dtype(float),
     np.iscomplexobj: lambda _: False,
     np.sum: _reduction("sum"),
+    np.mean: _mean,
     np.max: _extreme("max", np.inf),
     np.min: _extreme("min", -np.inf),
     np.any: _question(True),

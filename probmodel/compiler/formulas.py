@@ -23,6 +23,8 @@ from probmodel.compiler.symbols import (
 )
 from probmodel.special.logs import log_less
 
+SMALL = 4  # rows of matrices that are factorised element by element
+
 
 def _scipy(name: str) -> Callable[..., Any]:
     def recorded(*args: Any) -> Any:
@@ -72,13 +74,13 @@ def _linear_recurrence(a: Any, x: Any, initial: Any, axis: int = -1) -> Any:
     shape = np.broadcast_shapes(np.shape(a), np.shape(x), np.shape(initial))
     a, x, initial = (np.moveaxis(spread(v, shape), axis, -1) for v in (a, x, initial))
     first = np.arange(shape[axis]) == 0
-    return np.moveaxis(recurrence(a, x + where(first, a * initial, 0.0)), -1, axis)
+    return np.moveaxis(recurrence(x + where(first, a * initial, 0.0), a), -1, axis)
 
 
 def _ar1_path(z: Any, phi: Any, sigma: Any, mean: Any) -> Any:
     start = np.reciprocal(np.sqrt((1.0 - phi) * (1.0 + phi)))
     first = np.arange(np.shape(z)[-1]) == 0
-    path = recurrence(_along_time(phi), z * where(first, _along_time(start), 1.0))
+    path = recurrence(z * where(first, _along_time(start), 1.0), _along_time(phi))
     return path * _along_time(sigma) + _along_time(mean)
 
 
@@ -88,6 +90,52 @@ def _finite_filter(coefficients: Any, x: Any) -> Any:
     padded = concatenate([np.zeros((*batch, q)), spread(x, (*batch, n))], -1)
     lags = (coefficients[..., k, None] * padded[..., q - 1 - k : q - 1 - k + n] for k in range(q))
     return sum(lags, x)
+
+
+def _recursive_filter(coefficients: Any, x: Any) -> Any:
+    q = np.shape(coefficients)[-1]
+    return recurrence(x, *(_along_time(coefficients[..., k]) for k in range(q)))
+
+
+def _cholesky(a: Any) -> Any:
+    """Cholesky factors of small matrices, element by element."""
+    n = _small(a)
+    rows = _elements(a, n)
+    factor: list[list[Any]] = [[np.zeros(np.shape(a)[:-2])] * n for _ in range(n)]
+    for i in range(n):
+        for j in range(i + 1):
+            rest = rows[i][j] - sum(factor[i][k] * factor[j][k] for k in range(j))
+            factor[i][j] = np.sqrt(rest) if i == j else rest / factor[j][j]
+    good = sum(factor[i][i] for i in range(n))  # NaN where a pivot is not positive
+    good = where(factor[n - 1][n - 1] > 0.0, good, np.nan)
+    unknown = where(np.isnan(good), np.nan, 0.0)
+    return stack([stack([e + unknown for e in row], -1) for row in factor], -2)
+
+
+def _solve_lower(factor: Any, b: Any, transposed: bool = False) -> Any:
+    """Solve with small triangular factors, element by element."""
+    n = _small(factor)
+    rows = _elements(factor, n)
+    order = range(n)[::-1] if transposed else range(n)
+    solved: dict[int, Any] = {}
+    for i in order:
+        known = sum(
+            (rows[k][i] if transposed else rows[i][k])[..., None] * value
+            for k, value in solved.items()
+        )
+        solved[i] = (b[..., i, :] - known) / rows[i][i][..., None]
+    return stack([solved[i] for i in range(n)], -2)
+
+
+def _small(a: Any) -> int:
+    n = np.shape(a)[-1]
+    if n > SMALL:
+        raise NotTraceableError(f"factors of {n} by {n} matrices")
+    return int(n)
+
+
+def _elements(a: Any, n: int) -> list[list[Any]]:
+    return [[a[..., i, j] for j in range(n)] for i in range(n)]
 
 
 def _lagged_products(g: Any, x: Any, count: int) -> Any:
@@ -131,7 +179,10 @@ FORMULAS.update({
     "log_less": _log_less,
     "diagonal": _diagonal,
     "embed_diagonal": _embed_diagonal,
-    "geometric_filter": lambda ratio, x: recurrence(_along_time(ratio), x),
+    "geometric_filter": lambda ratio, x: recurrence(x, _along_time(ratio)),
+    "recursive_filter": _recursive_filter,
+    "cholesky": _cholesky,
+    "solve_lower": _solve_lower,
     "linear_recurrence": _linear_recurrence,
     "ar1_path": _ar1_path,
     "finite_filter": _finite_filter,

@@ -65,7 +65,7 @@ class LoopWriter:
         for symbol, place in self._sums.items():
             if is_number(symbol):
                 self.e.numbers[symbol] = self.b.load(place)
-            elif isinstance(place, list):
+            elif symbol.op == "matmul":
                 for i, one in enumerate(place):
                     self.e.put(symbol, INT(i), self.b.load(one))
 
@@ -101,7 +101,7 @@ class LoopWriter:
             start = {"max": -np.inf, "min": np.inf}.get(step.op, 0.0)
             self._sums[step] = self.e.variable(start)
         elif step.op == "recurrence":
-            self._sums[step] = self.e.variable(0.0)
+            self._sums[step] = [self.e.variable(0.0) for _ in step.args[1:]]
         elif step.op == "matmul":
             if is_long(step):
                 return
@@ -155,15 +155,17 @@ class LoopWriter:
         return self.e.function_of_numbers(names[op], [a, b])
 
     def _scan(self, step: Symbol, where: Sequence[Any]) -> None:
-        args = [self._read(operand(a, step.shape), where) for a in step.args]
-        before = self.b.load(self._sums[step])
+        value, *ratios = (self._read(operand(a, step.shape), where) for a in step.args)
+        before = [self.b.load(place) for place in self._sums[step]]
         if len(where) > 1:  # each series begins anew
             first = 0 if self.loop.direction > 0 else self.loop.shape[-1] - 1
             begins = self.b.icmp_signed("==", where[-1], INT(first))
-            before = self.b.select(begins, self.e.splat(0.0), before)
-        product = self.b.fmul(args[0], before, flags=FUSED)
-        value = self.b.fadd(product, args[1], flags=FUSED)
-        self.b.store(value, self._sums[step])
+            before = [self.b.select(begins, self.e.splat(0.0), held) for held in before]
+        for ratio, held in zip(ratios, before, strict=True):
+            product = self.b.fmul(ratio, held, flags=FUSED)
+            value = self.b.fadd(product, value, flags=FUSED)
+        for place, held in zip(self._sums[step], [value, *before], strict=False):
+            self.b.store(held, place)
         self._values[step] = value
 
     # -- products with a known matrix --------------------------------------------------------------

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
@@ -18,22 +21,27 @@ from probmodel.types import Array
 
 LANES = 8  # chains in a vector, where there are more than four
 FEW = 4
+WORTH_A_THREAD = 3e-4  # seconds of a gradient from which on several are used
 _ALIGNED = 64  # bytes
 
 
 class Machine:
     """The log density and gradient of a program, as machine code.
 
+    Chains are worked off on several cores where that pays: where they fill more than one vector,
+    and a gradient takes long beside what it costs to wake a thread.
+
     Parameters
     ----------
     program : of one chain
+    cores : at most; None for all that the process may use
 
     Attributes
     ----------
     dim : number of coordinates
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, cores: int | None = None) -> None:
         logp, gradient = shared(program.outputs)
         self.dim = program.x.size
         x = program.x
@@ -44,6 +52,7 @@ class Machine:
             gradient = place(everywhere, positions((self.dim,)), (self.dim,))
         self._outputs: tuple[Any, Any, Any] = x, np.reshape(logp, ()), gradient
         self._made: dict[int, _Code] = {}
+        self._cores = available_cores() if cores is None else cores
         self._lock = threading.Lock()  # of the memory that the code works in
 
     def __call__(self, x: Array) -> tuple[Array, Array]:
@@ -57,8 +66,7 @@ class Machine:
         with self._lock:
             if lanes not in self._made:
                 self._made[lanes] = _Code(*self._outputs, lanes)
-            code = self._made[lanes]
-            code.run(x.ctypes.data, logp.ctypes.data, gradient.ctypes.data, code.memory, chains)
+            self._made[lanes].run(x, logp, gradient, self._cores)
         return logp, gradient
 
 
@@ -71,10 +79,58 @@ class _Code:
         self._engine = _compiled(str(emission.module))
         address = self._engine.get_function_address("run")
         kinds = [ctypes.c_void_p] * 4 + [ctypes.c_int64]
-        self.run = ctypes.CFUNCTYPE(None, *kinds)(address)
-        buffer = np.empty(8 * emission.memory + _ALIGNED, dtype=np.uint8)
-        self._buffer = buffer
-        self.memory = buffer.ctypes.data + -buffer.ctypes.data % _ALIGNED
+        self._function = ctypes.CFUNCTYPE(None, *kinds)(address)
+        self._lanes, self._size = lanes, emission.memory
+        self._buffers = [self._buffer()]
+        self._pace = 0.0  # seconds that a block of chains takes
+
+    def run(self, x: Array, logp: Array, gradient: Array, cores: int) -> None:
+        """Fill in log densities and gradients."""
+        blocks = -(-len(x) // self._lanes)
+        workers = min(cores, blocks) if self._pace * blocks > WORTH_A_THREAD else 1
+        if workers == 1:
+            start = time.perf_counter()
+            self._part(x, logp, gradient, 0)
+            self._pace = (time.perf_counter() - start) / blocks
+            return
+        while len(self._buffers) < workers:
+            self._buffers.append(self._buffer())
+        ends = [self._lanes * (blocks * k // workers) for k in range(workers)] + [len(x)]
+
+        def work(k: int) -> None:
+            cut = slice(ends[k], ends[k + 1])
+            self._part(x[cut], logp[cut], gradient[cut], k)
+
+        jobs = [_threads().submit(work, k) for k in range(1, workers)]
+        work(0)
+        for job in jobs:
+            job.result()
+
+    def _part(self, x: Array, logp: Array, gradient: Array, worker: int) -> None:
+        memory = self._buffers[worker].ctypes.data
+        memory += -memory % _ALIGNED
+        self._function(x.ctypes.data, logp.ctypes.data, gradient.ctypes.data, memory, len(x))
+
+    def _buffer(self) -> Array:
+        return np.empty(8 * self._size + _ALIGNED, dtype=np.uint8)
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every platform
+        return os.cpu_count() or 1
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Return the threads that all densities of the process share."""
+    return ThreadPoolExecutor(available_cores(), thread_name_prefix="probmodel")
+
+
+if hasattr(os, "register_at_fork"):  # threads do not live on in a child
+    os.register_at_fork(after_in_child=_threads.cache_clear)
 
 
 @cache

@@ -13,14 +13,15 @@ Few operations are left, however a formula is written:
                   repetition or broadcast
     place         zeros, with the elements of another array added at some places
     sum, max, min over some axes
-    recurrence    y[t] = a[t] y[t-1] + x[t] along the last axis, from either end
+    recurrence    y[t] = x[t] + sum_k a_k[t] y[t-1-k] along the last axis, from either end
     matmul        matrix times vector, one of them known or both not
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from math import prod
 from typing import Any
 
@@ -69,6 +70,15 @@ class Asked(threading.local):
     """
 
     worst = False
+
+    @contextmanager
+    def for_the_worst(self) -> Iterator[None]:
+        """Answer such questions."""
+        before, self.worst = self.worst, True
+        try:
+            yield
+        finally:
+            self.worst = before
 
 
 ASKED = Asked()
@@ -147,11 +157,8 @@ class Symbol(Recorded):
             return own(*args, **kwargs)
         if not function.__module__.startswith("probmodel.special"):
             raise NotTraceableError(function.__name__)
-        before, ASKED.worst = ASKED.worst, True
-        try:
+        with ASKED.for_the_worst():
             return function(*args, **kwargs)
-        finally:
-            ASKED.worst = before
 
     __eq__ = _binary(np.equal)[0]
     __ne__ = _binary(np.not_equal)[0]
@@ -189,6 +196,14 @@ class Symbol(Recorded):
     def sum(self, axis: Any = None, keepdims: bool = False) -> Any:
         """Sum over axes."""
         return np.sum(self, axis=axis, keepdims=keepdims)
+
+    def all(self, axis: Any = None) -> Any:
+        """Whether all elements along some axes are true."""
+        return np.all(self) if axis is None else np.min(np.not_equal(self, 0.0), axis=axis)
+
+    def any(self, axis: Any = None) -> Any:
+        """Whether an element along some axes is true."""
+        return np.any(self) if axis is None else np.max(np.not_equal(self, 0.0), axis=axis)
 
 
 def value_of(x: Any) -> Any:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from math import prod
 from typing import Any, NamedTuple
 
 import autograd.numpy as anp
 import numpy as np
 
-from probmodel import special
+from probmodel import linalg, special
 from probmodel.compiler import formulas as _formulas  # noqa: F401 - fills the table of symbols
 from probmodel.compiler.differentiation import gradient_of, taken
-from probmodel.compiler.symbols import NotTraceableError, Symbol, positions
+from probmodel.compiler.symbols import ASKED, NotTraceableError, Symbol, positions
 from probmodel.distributions.base import Distribution
 from probmodel.expressions import Apply, Expression, map_leaves, topological
 from probmodel.model.binding import Binding
@@ -120,7 +121,9 @@ def _density(distribution: Distribution, operands: Sequence[Any]) -> Any:
     ]
     shapes = [np.shape(o)[: np.ndim(o) - e] for o, e in zip(aligned, event_ndims, strict=True)]
     batch = np.broadcast_shapes(*shapes)
-    kernel = distribution.log_kernel(anp, *aligned)
+    own = type(distribution).__module__.startswith("probmodel.distributions")
+    with ASKED.for_the_worst() if own else nullcontext():
+        kernel = distribution.log_kernel(anp, *aligned)
     count = prod(batch) // max(1, prod(np.shape(kernel)))
     return anp.sum(kernel) * count + _base(distribution, aligned, batch)
 
@@ -244,6 +247,7 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "tril": _triangle(np.tril),
     "triu": _triangle(np.triu),
     "diag": _diag,
+    "cholesky": linalg.cholesky,
     "trace": lambda a: anp.sum(taken(a, np.diagonal(positions(np.shape(a))))),
     "concatenate": _concatenate,
     "stack": _stack,

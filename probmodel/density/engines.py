@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from probmodel.arguments import one_of
+from probmodel.arguments import one_of, positive
 from probmodel.density.program import Program
 from probmodel.errors import ModelError, reason
 from probmodel.model.binding import Binding
@@ -33,12 +33,13 @@ _NUMBER = 1e-3  # of each number in it
 _missing = False  # whether it was said that there is no llvmlite
 
 
-def use_engine(density: Any, engine: Engine | None) -> None:
+def use_engine(density: Any, engine: Engine | None, cores: int | None = None) -> None:
     """Let a density begin anew, with an engine or its own; one of no model has just a function."""
     if engine is not None:
         one_of("engine", engine, ENGINES)
+    cores = cores if cores is None else positive("cores", cores)
     if hasattr(density, "use_engine"):
-        density.use_engine(engine)
+        density.use_engine(engine, cores)
 
 
 def _agree(found: tuple[Array, Array], expected: tuple[Array, Array]) -> bool:
@@ -61,12 +62,15 @@ class Switch:
     binding : the bound model
     engine : which one, or ``"auto"`` for both in turn
     program : what NumPy runs
+    cores : that machine code may use, at most; None for all
     """
 
-    def __init__(self, binding: Binding, engine: Engine, program: Program) -> None:
+    def __init__(
+        self, binding: Binding, engine: Engine, program: Program, cores: int | None = None
+    ) -> None:
         self.engine: Engine = one_of("engine", engine, ENGINES)  # type: ignore[assignment]
         self._binding, self._program = binding, program
-        self._spent = 0.0
+        self._spent, self.cores = 0.0, cores
         self._machine: Any = None
         self.reason = "it was asked for" if engine == "numpy" else ""
 
@@ -106,7 +110,7 @@ class Switch:
                 warnings.warn(f"Gradients run in NumPy, as {self.reason}.", stacklevel=2)
             return self._refused()
         try:
-            machine = Machine(traced(self._binding))
+            machine = Machine(traced(self._binding), self.cores)
             found = machine(x)
         except Exception as error:  # a formula may do anything to what it is given
             self.reason = f"there is no machine code for {reason(error)}"

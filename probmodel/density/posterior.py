@@ -73,8 +73,8 @@ class ModelDensity(LogDensity):
         self.variables = tuple(binding.variables)
         self.coords = dict(binding.dimensions.coords)
         self.observed_data, self.constant_data = _data_groups(binding)
-        self._program = self._lower_terms()
-        self._switch: Switch
+        lowering = Lowering.of(binding)
+        self._program = lowering.finish([lowering.term(term) for term in binding.terms])
         self.use_engine(engine)
         self._saved_programs: dict[tuple[str, ...], Program] = {}
 
@@ -82,19 +82,15 @@ class ModelDensity(LogDensity):
         # A copy is lowered anew: programs belong to one binding.
         return type(self), (self.model, dict(self._binding.pseudo_data), self._switch.engine)
 
-    def use_engine(self, engine: Engine | None = None) -> None:
-        """Choose what computes gradients from now on; None for a new start with the same."""
-        engine = self._switch.engine if engine is None else engine
-        self._switch = Switch(self._binding, engine, self._program)
+    def use_engine(self, engine: Engine | None = None, cores: int | None = None) -> None:
+        """Choose what computes gradients from now on; no engine for a new start with the same."""
+        engine = engine or self._switch.engine
+        self._switch: Switch = Switch(self._binding, engine, self._program, cores)
 
     @property
     def engine(self) -> str:
-        """What computed the last gradient: ``"numpy"`` or ``"llvm"``."""
+        """What computes gradients now: ``"numpy"`` or ``"llvm"``."""
         return self._switch.in_use
-
-    def _lower_terms(self) -> Program:
-        lowering = Lowering.of(self._binding)
-        return lowering.finish([lowering.term(term) for term in self._binding.terms])
 
     def _inputs(self, x: Any) -> list[Any]:
         """Cut ``x`` into the unconstrained values of the parameters: views, in their shapes."""
@@ -309,7 +305,9 @@ class ModelDensity(LogDensity):
         """
         from probmodel.density.standardising import measured
 
-        return ModelDensity(self.model, measured(self, visited, rng, count), self._switch.engine)
+        found, used = ModelDensity(self.model, measured(self, visited, rng, count)), self._switch
+        found.use_engine(used.engine, used.cores)
+        return found
 
     def translated(self, x: Array, origin: ModelDensity) -> Array:
         """Return points of ``origin``, another scale of the same model, on this one's."""

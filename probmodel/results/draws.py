@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from probmodel.errors import reason
+from probmodel.errors import SamplerError, nearest, reason
 from probmodel.inference.signals import attempt
 from probmodel.results.findings import Finding
 from probmodel.types import Array, Posterior, Variable
@@ -53,6 +53,33 @@ def named_draws(
         v.name: whole.get(v.name, np.empty((0, *v.shape))).reshape(chains, draws, *v.shape)
         for v in wanted
     }
+
+
+def variable_names(names: str | Sequence[str] | None, posterior: Posterior) -> tuple[str, ...]:
+    """Return the names of the variables to keep, in the order of the model.
+
+    Raises
+    ------
+    SamplerError
+        If there is no such variable, or none at all.
+    """
+    known = [variable.name for variable in posterior.variables]
+    if names is None:
+        return tuple(known)
+    if not isinstance(names, str | Iterable):
+        raise SamplerError(
+            f"var_names must be a name or a list of names, got {names!r}.", value=names
+        )
+    wanted = [names] if isinstance(names, str) else list(names)
+    for name in wanted:
+        if name not in known:
+            raise SamplerError(
+                f"var_names: {posterior.name} has no variable {name!r}.{nearest(str(name), known)}",
+                name=name,
+            )
+    if not wanted:
+        raise SamplerError("var_names is empty: name a variable, or leave it out to keep all.")
+    return tuple(name for name in known if name in wanted)
 
 
 class Kept(NamedTuple):

@@ -279,3 +279,53 @@ def test_an_engine_that_is_none():
         infer(plain, engine="cuda")
     run = infer(plain, engine="llvm", draws=50, seed=1, quiet=True)  # it has a function of its own
     assert run.attrs["engine"] == "numpy"
+
+
+# -- cores -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chains", [1, 4, 5, 8, 9, 16, 17, 40])
+def test_cores_change_nothing(chains, monkeypatch):
+    from probmodel.compiler import machine
+
+    monkeypatch.setattr(machine, "WORTH_A_THREAD", 0.0)
+    one, many = line(), line()
+    one.use_engine("llvm", cores=1)
+    many.use_engine("llvm", cores=3)
+    x = points(one, chains)
+    for _ in range(3):  # the first call of each size is on one core
+        found, expected = many(x), one(x)
+        np.testing.assert_array_equal(found.logp, expected.logp)
+        np.testing.assert_array_equal(found.grad, expected.grad)
+
+
+def test_long_gradients_take_several_threads(monkeypatch):
+    from probmodel.compiler import machine
+
+    parts = []
+    right = machine._Code._part
+
+    def part(self, x, *args):
+        parts.append((len(x), threading.current_thread() is threading.main_thread()))
+        right(self, x, *args)
+
+    monkeypatch.setattr(machine._Code, "_part", part)
+    n = 200_000
+    density = as_posterior(Line(x=np.linspace(-1, 1, n), y=np.zeros(n)))
+    density.use_engine("llvm", cores=2)
+    x = points(density, 16)
+    expected = density(x)
+    parts.clear()
+    found = density(x)
+    assert sorted(parts) == [(8, False), (8, True)]
+    np.testing.assert_array_equal(found.grad, expected.grad)
+    density.use_engine("llvm", cores=1)
+    parts.clear()
+    density(x)
+    density(x)
+    assert parts == [(16, True)] * 3  # when it is made, it is compared with NumPy
+
+
+def test_cores_that_make_no_sense():
+    with pytest.raises(SamplerError, match="cores must be a whole number of at least 1"):
+        infer(Line(x=np.arange(4.0), y=Y), cores=0)
