@@ -14,13 +14,15 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from probmodel.compiler.emission import Emission
+from probmodel.compiler.schedule import ordered
 from probmodel.compiler.simplify import shared
-from probmodel.compiler.symbols import Symbol, place, positions
+from probmodel.compiler.symbols import NotTraceableError, Symbol, place, positions
 from probmodel.compiler.tracing import Program
 from probmodel.types import Array
 
 LANES = 8  # chains in a vector, where there are more than four
 FEW = 4
+MOST = 2000  # operations of a program, at one to two milliseconds each
 WORTH_A_THREAD = 3e-4  # seconds of a gradient from which on several are used
 _ALIGNED = 64  # bytes
 
@@ -36,6 +38,11 @@ class Machine:
     program : of one chain
     cores : at most; None for all that the process may use
 
+    Raises
+    ------
+    NotTraceableError
+        If the program is so long that LLVM would take more than a few seconds.
+
     Attributes
     ----------
     dim : number of coordinates
@@ -43,6 +50,9 @@ class Machine:
 
     def __init__(self, program: Program, cores: int | None = None) -> None:
         logp, gradient = shared(program.outputs)
+        count = sum(1 for _ in ordered(o for o in (logp, gradient) if isinstance(o, Symbol)))
+        if count > MOST:
+            raise NotTraceableError(f"{count} operations, which would take long to make")
         self.dim = program.x.size
         x = program.x
         if not isinstance(logp, Symbol):

@@ -204,6 +204,17 @@ def test_a_formula_that_asks_for_numbers_stays_with_numpy(monkeypatch):
     assert "not known" in density._switch.reason
 
 
+def test_programs_that_are_too_long_stay_with_numpy(monkeypatch):
+    from probmodel.compiler import machine
+
+    monkeypatch.setattr(machine, "MOST", 20)
+    monkeypatch.setattr(engines, "ENOUGH", 0.0)
+    density = line()
+    density(points(density))
+    assert density.engine == "numpy"
+    assert "operations, which would take long to make" in density._switch.reason
+
+
 def test_machine_code_that_is_wrong_is_not_used(monkeypatch):
     from probmodel.compiler import machine
 
