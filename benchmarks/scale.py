@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from gradient import check, times
+from engines import check, times
 from hand_written import HAND_WRITTEN
 from latent_targets import GALLERY, cox_counts, cox_inputs, joint_cox, simulated_returns
 from report import environment, markdown, number
