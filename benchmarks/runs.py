@@ -20,9 +20,9 @@ from targets import make_target
 from probmodel.adaptation.mode import find_mode
 from probmodel.inference.counting import Work
 from probmodel.inference.driver import Group, Outcome, drive
+from probmodel.roots import times
 from probmodel.samplers import make_sampler
 from probmodel.samplers.base import Info, Sampler
-from probmodel.samplers.roots import times
 from probmodel.types import Array, LogDensity
 
 LONGEST = 200_000  # draws of a chain that are kept; longer runs are thinned

@@ -89,6 +89,83 @@ class SmoothMetricLogDensity(MetricLogDensity, Protocol):
         ...
 
 
+class Halving(NamedTuple):
+    """How trajectories are tried with ever shorter steps; see `samplers.suited_steps`.
+
+    Attributes
+    ----------
+    u : (chains, levels), in [0, 1): a level is kept to if its probability exceeds this; the one
+        after the last is kept to if it has any
+    most : steps of a trajectory of halved steps, unless it has more before
+    tolerated, hopeless : ranges of the energy
+    """
+
+    u: Array
+    most: int
+    tolerated: float
+    hopeless: float
+
+
+class Trajectories(NamedTuple):
+    """Trajectories of Hamiltonian dynamics that are to be followed; see `samplers.hamiltonian`.
+
+    Attributes
+    ----------
+    x, grad, momentum : (chains, dim), where they begin; the momenta are whitened
+    logp : (chains,)
+    root : of the inverse mass matrix, see `roots`
+    step_size, n_steps : one for all, or (chains,)
+    kicks, drifts : the integrator's, as shares of the step
+    halving : if steps may be halved; None if not
+    recorded : steps to be recorded, all of them, or 0 for the ends alone
+    """
+
+    x: Array
+    grad: Array
+    momentum: Array
+    logp: Array
+    root: Any
+    step_size: float | Array
+    n_steps: int | Array
+    kicks: tuple[float, ...]
+    drifts: tuple[float, ...]
+    halving: Halving | None = None
+    recorded: int = 0
+
+
+class Followed(NamedTuple):
+    """Where trajectories led.
+
+    Attributes
+    ----------
+    x, grad, momentum : (chains, dim), the ends; (steps, chains, dim) if steps were recorded
+    logp : (chains,), or (steps, chains)
+    before, after : (chains,), energies of both ends
+    first, log_weight, level, failed : (chains,), see `samplers.suited_steps`
+    taken : (chains,) int, gradients
+    """
+
+    x: Array
+    grad: Array
+    momentum: Array
+    logp: Array
+    before: Array
+    after: Array
+    first: Array
+    log_weight: Array
+    level: Array
+    failed: Array
+    taken: Array
+
+
+class SimulatingDensity(LogDensity, Protocol):
+    """A log density that follows trajectories itself, faster than step by step."""
+
+    def follow(self, trajectories: Trajectories) -> Followed | None:
+        """Follow trajectories; None if it cannot, for now or for such a mass matrix."""
+        ...
+
+
 @runtime_checkable
 class StandardisingDensity(LogDensity, Protocol):
     """A log density of a model, parts of which can be sampled on scales that data call for."""

@@ -1,24 +1,22 @@
-"""Machine code of a program: a function of many chains, some of which lie in the vector lanes.
+"""Machine code of a program: a function of a block of chains, which lie in the vector lanes.
 
-    void run(double *x, double *logp, double *gradient, double *memory, int64 chains)
+    void block(double *memory)
 
-`x` and `gradient` are (chains, dim), `logp` is (chains,). Chains are worked off in blocks, of as
-many as a vector has lanes; the last block repeats its last chain. Within a block every number of
-the program is a vector, one element a chain, and an array is a row of vectors in ``memory``. So all
-operations, recurrences too, take place for all chains of a block at once. What is known, data for
-instance, is read where it lies.
+Every number of the program is a vector, one element a chain, and an array is a row of vectors in
+``memory``: the input, which is read, the outputs, which are written, and what is kept in between.
+So all operations, recurrences too, take place for all chains of a block at once. What is known,
+data for instance, is read where it lies. `trajectories` has what calls the function.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import llvmlite.ir as ir
 import numpy as np
 
-from probmodel.compiler.lanes import BITS as INT
+from probmodel.compiler.control import INT, FunctionWriter
 from probmodel.compiler.lanes import DOUBLE
 from probmodel.compiler.loops import FUSED, LoopWriter
 from probmodel.compiler.schedule import REDUCED, Schedule, covered_once, in_columns, operand
@@ -43,76 +41,34 @@ class Emission:
 
     Attributes
     ----------
-    module : has the function ``run``
-    memory : numbers that the function needs for one block
+    module : has the function ``block``
+    memory : numbers that the function needs
+    places : where the input, the log density and the gradient begin in the memory
     arrays : what is known, which the code refers to by address
     """
 
     def __init__(self, x: Symbol, logp: Symbol, gradient: Symbol, lanes: int) -> None:
         self.module = ir.Module("probmodel")
         self.lanes, self.arrays = lanes, [np.zeros(1)]
-        self.memory = 0
         self._vector = ir.VectorType(DOUBLE, lanes)
         self._math = VectorMath(self.module, lanes)
         self._schedule = Schedule([logp, gradient])
         self.offsets: dict[Symbol, int] = {}
         self.numbers: dict[Symbol, Any] = {}
-        for symbol in self._schedule.kept:
+        self.memory = lanes  # the log density comes first
+        for symbol in {x: None, **dict.fromkeys(self._schedule.kept)}:
             self.offsets[symbol] = self.memory
             self.memory += symbol.size * lanes
-        self._x, self._logp, self._gradient = x, logp, gradient
-        self._write()
+        self.places = self.offsets[x], 0, self.offsets[gradient]
+        self._function = FunctionWriter(self.module, "block", [DOUBLE.as_pointer()])
+        self.b, self.count_to = self._function.b, self._function.count_to
+        (self._memory,) = self._function.function.args
+        self._compute()
+        first = self.b.bitcast(self._memory, self._vector.as_pointer())
+        self.b.store(self._number(logp), first, align=8 * lanes)
+        self._function.end()
 
     # -- the function ------------------------------------------------------------------------------
-
-    def _write(self) -> None:
-        pointer = DOUBLE.as_pointer()
-        kind = ir.FunctionType(ir.VoidType(), [pointer] * 4 + [INT])
-        function = ir.Function(self.module, kind, "run")
-        for argument in function.args[:4]:
-            argument.add_attribute("noalias")
-        self._entry = ir.IRBuilder(function.append_basic_block("entry"))
-        self.b = ir.IRBuilder(function.append_basic_block("start"))
-        self._memory = function.args[3]
-        x, logp, gradient, _, chains = function.args
-        with self.count_to(chains, step=self.lanes) as first:
-            rows = self._rows(first, chains)
-            if self._x in self.offsets:
-                self._load(x, rows)
-            self._compute()
-            self._store(logp, gradient, rows)
-        self.b.ret_void()
-        self._entry.branch(function.blocks[1])
-
-    def _rows(self, first: Any, chains: Any) -> list[Any]:
-        """Return the number of the chain in each lane."""
-        last = self.b.sub(chains, INT(1))
-        rows = [self.b.add(first, INT(lane)) for lane in range(self.lanes)]
-        return [self.b.select(self.b.icmp_signed("<", r, last), r, last) for r in rows]
-
-    def _load(self, x: Any, rows: list[Any]) -> None:
-        """Put the coordinates of the chains of a block side by side."""
-        dim = self._x.size
-        starts = [self.b.mul(row, INT(dim)) for row in rows]
-        with self.count_to(INT(dim)) as i:
-            value: Any = ir.Constant(self._vector, ir.Undefined)
-            for lane, start in enumerate(starts):
-                number = self.b.load(self.b.gep(x, [self.b.add(start, i)]))
-                value = self.b.insert_element(value, number, ir.IntType(32)(lane))
-            self.put(self._x, i, value)
-
-    def _store(self, logp: Any, gradient: Any, rows: list[Any]) -> None:
-        value = self._number(self._logp)
-        for lane, row in enumerate(rows):
-            number = self.b.extract_element(value, ir.IntType(32)(lane))
-            self.b.store(number, self.b.gep(logp, [row]))
-        dim = self._x.size
-        starts = [self.b.mul(row, INT(dim)) for row in rows]
-        with self.count_to(INT(dim)) as i:
-            slope = self.get(self._gradient, i)
-            for lane, start in enumerate(starts):
-                number = self.b.extract_element(slope, ir.IntType(32)(lane))
-                self.b.store(number, self.b.gep(gradient, [self.b.add(start, i)]))
 
     def _compute(self) -> None:
         for symbol in self._schedule.kept:
@@ -189,28 +145,7 @@ class Emission:
 
     def variable(self, start: float) -> Any:
         """Make a vector that changes as the code runs; registers hold it in the end."""
-        place = self._entry.alloca(self._vector)
-        self.b.store(self.splat(start), place)
-        return place
-
-    @contextmanager
-    def count_to(self, n: Any, step: int = 1, down: bool = False) -> Iterator[Any]:
-        """Write a loop over 0, step, ... below n, at least 1; from the end, if ``down``."""
-        if isinstance(n, ir.Constant) and n.constant == 1:
-            yield INT(0)
-            return
-        before, function = self.b.block, self.b.function
-        body = function.append_basic_block()
-        self.b.branch(body)
-        self.b.position_at_end(body)
-        i = self.b.phi(INT)
-        i.add_incoming(INT(0), before)
-        yield self.b.sub(self.b.sub(n, INT(1)), i) if down else i
-        following = self.b.add(i, INT(step), flags=["nsw", "nuw"])
-        i.add_incoming(following, self.b.block)
-        after = function.append_basic_block()
-        self.b.cbranch(self.b.icmp_signed("<", following, n), body, after)
-        self.b.position_at_end(after)
+        return self._function.variable(self.splat(start))
 
     # -- functions of numbers ----------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probmodel.compiler.lanes import BITS as INT
+from probmodel.compiler.control import INT
 from probmodel.compiler.lanes import DOUBLE
 from probmodel.compiler.schedule import (
     REDUCED,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from probmodel.arguments import one_of, positive
 from probmodel.density.program import Program
 from probmodel.errors import ModelError, reason
 from probmodel.model.binding import Binding
-from probmodel.types import Array
+from probmodel.types import Array, Followed, Trajectories
 
 Engine = Literal["auto", "numpy", "llvm"]
 ENGINES = ("auto", "numpy", "llvm")
@@ -96,6 +96,11 @@ class Switch:
         if self.engine == "llvm" or self._spent > ENOUGH:
             self._machine = self._made(x, by_numpy)
         return self._machine
+
+    def follow(self, trajectories: Trajectories) -> Followed | None:
+        """Follow trajectories in machine code; None if it is not made yet, or cannot do it."""
+        machine = self._machine
+        return None if machine is None else cast("Followed | None", machine.follow(trajectories))
 
     def _made(self, x: Array, by_numpy: Callable[[Array], tuple[Array, Array]]) -> Any:
         """Make machine code; None, with the reason kept, if that is not possible."""

@@ -12,7 +12,7 @@ from autograd.core import make_vjp
 
 from probmodel.density.allocator import keep_freed_memory
 from probmodel.density.initial import initial_points
-from probmodel.types import Array, Evaluation, Variable
+from probmodel.types import Array, Evaluation, Followed, Trajectories, Variable
 
 if TYPE_CHECKING:
     from probmodel.density.function import FunctionDensity
@@ -121,6 +121,10 @@ class LogDensity:
         with np.errstate(all="ignore"):
             logp = self._value(x)
         return np.where(np.isfinite(logp), logp, -np.inf)
+
+    def follow(self, trajectories: Trajectories) -> Followed | None:
+        """Follow Hamiltonian trajectories in machine code; None where there is none."""
+        return None
 
     def hvp(self, x: Array, v: Array) -> Array:
         """Hessian of the log density times a vector, by autograd's tracer: (chains, dim)."""

@@ -24,7 +24,7 @@ from probmodel.model.binding import Binding, standardised
 from probmodel.model.declarations import Observed
 from probmodel.model.parameters import FreeParameter
 from probmodel.model.pseudo_data import PseudoData
-from probmodel.types import Array
+from probmodel.types import Array, Followed, Posterior, Trajectories
 
 if TYPE_CHECKING:
     from probmodel.density.metric_gradient import MetricGradient
@@ -102,6 +102,10 @@ class ModelDensity(LogDensity):
     def _value_and_gradient(self, x: Array) -> tuple[Array, Array]:
         machine = self._switch.machine(x, self._by_numpy)
         return self._by_numpy(x) if machine is None else machine(x)
+
+    def follow(self, trajectories: Trajectories) -> Followed | None:
+        """See `LogDensity.follow`."""
+        return self._switch.follow(trajectories)
 
     def _by_numpy(self, x: Array) -> tuple[Array, Array]:
         logp, grads = self._program.sum_and_gradient(*self._inputs(x))
@@ -370,8 +374,6 @@ def as_posterior(model: Any) -> LogDensity:
 
 
 def _looks_like_posterior(model: Any) -> bool:
-    from probmodel.types import Posterior
-
     return not isinstance(model, type) and isinstance(model, Posterior)
 
 

@@ -8,9 +8,11 @@ from probmodel.types import (
     Array,
     CurvedLogDensity,
     Evaluation,
+    Followed,
     LogDensity,
     MetricLogDensity,
     SmoothMetricLogDensity,
+    Trajectories,
 )
 
 
@@ -56,6 +58,7 @@ class CountingDensity:
         self._density: Any = density
         self.dim = density.dim
         self.coordinate_names = getattr(density, "coordinate_names", ())
+        self._follow = getattr(density, "follow", None)
         self._logp = self._grad = self._hvp = self._hessian = 0
 
     @property
@@ -74,6 +77,15 @@ class CountingDensity:
         self._logp += len(x)
         value: Array = self._density.log_density(x)
         return value
+
+    def follow(self, trajectories: Trajectories) -> Followed | None:
+        """Follow trajectories, if the density does."""
+        followed: Followed | None = None
+        if self._follow is not None:
+            followed = self._follow(trajectories)
+        if followed is not None:
+            self._grad += int(followed.taken.sum())
+        return followed
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._density, name)

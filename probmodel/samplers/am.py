@@ -34,9 +34,9 @@ from probmodel.adaptation.initial_step import initial_step
 from probmodel.adaptation.robbins_monro import rm_ratio
 from probmodel.adaptation.welford import Moments, add_batch, no_moments
 from probmodel.linalg import solve_lower
+from probmodel.roots import times
 from probmodel.samplers.base import Info, Need, State
 from probmodel.samplers.metropolis import adaptable, check_start, decide, evaluate_value
-from probmodel.samplers.roots import times
 from probmodel.samplers.settings import check_choice, check_flag, check_whole
 from probmodel.samplers.steered import SteeredSampler
 from probmodel.types import Array, LogDensity

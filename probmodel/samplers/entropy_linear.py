@@ -47,10 +47,10 @@ from probmodel.adaptation.leapfrog_adjoint import (
 from probmodel.adaptation.own_steps import OwnSteps, rescue, whole_steps
 from probmodel.adaptation.projections import FLOOR, FORMS, split
 from probmodel.adaptation.roulette import curvature_factor, draw_signs, draw_weights, expand
+from probmodel.roots import InverseBidiagonal, Root, transposed_times
 from probmodel.samplers.base import Info, State
-from probmodel.samplers.hamiltonian import Phase, metropolise, simulate, with_momentum
+from probmodel.samplers.hamiltonian import Phase, metropolise, trace, with_momentum
 from probmodel.samplers.metropolis import check_start, evaluate
-from probmodel.samplers.roots import InverseBidiagonal, Root
 from probmodel.types import Array, LogDensity
 
 if TYPE_CHECKING:
@@ -143,14 +143,10 @@ class LinearKernel:
         self, rng: np.random.Generator, density: LogDensity, state: State, params: Params
     ) -> tuple[State, Info]:
         """One transition; ``info.record`` holds the points of the trajectory, each a `Phase`."""
-        phase = with_momentum(state, params.root, rng.standard_normal(state.x.shape))
-        points, taken = [phase], np.zeros(len(state.x), dtype=int)
-        for _ in range(self._settings.n_steps):
-            phase, moved = simulate(density, phase, params.root, params.step_size, 1)
-            points.append(phase)
-            taken += moved
-        new, info = metropolise(rng, points[0], phase, state, taken)
-        return new, info._replace(record=tuple(points))
+        start = with_momentum(state, rng.standard_normal(state.x.shape))
+        points, taken = trace(density, start, params.root, params.step_size, self._settings.n_steps)
+        new, info = metropolise(rng, start, points[-1], state, taken)
+        return new, info._replace(record=points)
 
     def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: State) -> Adaptation:
         """Start with a safe C, or with a random one."""
@@ -193,7 +189,7 @@ class LinearKernel:
             adaptation = adaptation._replace(own=rescue(adaptation.own, info.accepted))
         if not teachers.any():
             return _shortened(adaptation, rate)
-        path = path_of(info.record, teachers, adaptation.step_size)
+        path = path_of(info.record, teachers, self.params(adaptation).root, adaptation.step_size)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             if s.objective == "gsm":
                 lesson = self._speed(density, adaptation, path, eps[teachers], series)
@@ -297,13 +293,14 @@ def _shortened(adaptation: Adaptation, rate: float) -> Adaptation:
     return adaptation._replace(step_size=adaptation.step_size * (1.0 - rate))
 
 
-def path_of(points: tuple[Phase, ...], rows: Array, step_size: float) -> Path:
+def path_of(points: tuple[Phase, ...], rows: Array, root: Root, step_size: float) -> Path:
     """Return the trajectories of some of the chains, as `entropy_loss` takes them."""
-    x, grads, slopes, momenta = (
+    x, grads, momenta = (
         np.stack([getattr(point, name)[rows] for point in points])
-        for name in ("x", "grad", "slope", "momentum")
+        for name in ("x", "grad", "momentum")
     )
-    halves = momenta[:-1] + 0.5 * step_size * slopes[:-1]
+    slopes = np.stack([transposed_times(root, grad) for grad in grads[:-1]])
+    halves = momenta[:-1] + 0.5 * step_size * slopes
     delta = (points[-1].energy - points[0].energy)[rows]
     return Path(x, -grads, halves, momenta[0], momenta[-1], delta)
 

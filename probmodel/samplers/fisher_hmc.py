@@ -48,6 +48,7 @@ from probmodel.adaptation.trajectory_length import (
     own_centres,
     start_length,
 )
+from probmodel.roots import Root, inverse_transposed, transposed_times
 from probmodel.samplers.base import Coupling, Info, Remark, Sampler, State
 from probmodel.samplers.fisher_learning import SampledShape, Shape, dense_shape, scaled
 from probmodel.samplers.fisher_schedule import LAST_END, is_renewal, langevin_steps, windows
@@ -55,7 +56,6 @@ from probmodel.samplers.fisher_warmup import Adaptation as Langevin
 from probmodel.samplers.fisher_warmup import FisherWarmup
 from probmodel.samplers.hamiltonian import TWO_STAGE, Phase, with_momentum
 from probmodel.samplers.metropolis import check_start, decide, evaluate
-from probmodel.samplers.roots import Root, inverse_transposed, transposed_times
 from probmodel.samplers.settings import check_choice, check_number, check_share, check_whole
 from probmodel.samplers.suited_steps import FINEST, MOST, Suited, one_leapfrog, simulate_suited
 from probmodel.types import Array, LogDensity
@@ -206,17 +206,16 @@ class FisherHMC(Sampler):
         noise = rng.standard_normal(state.x.shape)
         rho = self.persistence if params.length else 0.0
         momentum = rho * state.momentum + np.sqrt(1.0 - rho * rho) * noise
-        start = with_momentum(State(*state[:3]), params.root, momentum)
+        start = with_momentum(state, momentum)
         time, cut_off, made = self._trajectory(rng, density, start, params)
         end = made.end
         with np.errstate(invalid="ignore"):
-            log_ratio = start.energy - end.energy + made.log_weight
-        proposal = MomentumState(end.x, end.logp, end.grad, end.momentum)
-        turned = MomentumState(state.x, state.logp, state.grad, -momentum)
-        new, info = decide(rng, np.where(made.failed, -np.inf, log_ratio), turned, proposal, 0)
+            log_ratio = made.before - made.after + made.log_weight
+        turned = start._replace(momentum=-momentum)
+        new, info = decide(rng, np.where(made.failed, -np.inf, log_ratio), turned, end, 0)
         stats = {
             "n_steps": made.taken,
-            "energy": np.where(info.accepted, end.energy, start.energy),
+            "energy": np.where(info.accepted, made.after, made.before),
             "cut_off": np.full(len(made.taken), cut_off),
         }
         record = Trajectory(time, 0.5 * (1.0 + made.first) * info.accept_prob)

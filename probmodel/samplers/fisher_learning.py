@@ -32,10 +32,10 @@ import numpy as np
 from probmodel.adaptation.fisher_root import downdate, kept, winsorised
 from probmodel.adaptation.low_rank import low_rank, scales
 from probmodel.adaptation.welford import Moments, add_batch, no_moments
+from probmodel.roots import LowRank, Root, transposed_times
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.fisher_warmup import FORGETTING, LONGEST_SIGNAL
 from probmodel.samplers.metropolis import adaptable
-from probmodel.samplers.roots import LowRank, Root, transposed_times
 from probmodel.types import Array
 
 BEYOND_CHANCE = 1.5  # times the largest eigenvalue that as many independent draws would show

@@ -23,10 +23,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from probmodel.roots import transposed_times
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.gradient_adaptive import GradientAdaptive, Params
 from probmodel.samplers.langevin import noisy_langevin_step
-from probmodel.samplers.roots import transposed_times
 from probmodel.types import Array, LogDensity
 
 

@@ -24,10 +24,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from probmodel.roots import times, transposed_times
 from probmodel.samplers.base import Info, Need, State
 from probmodel.samplers.gradient_adaptive import GradientAdaptive, Params
 from probmodel.samplers.langevin import noisy_langevin_step
-from probmodel.samplers.roots import times, transposed_times
 from probmodel.types import Array, LogDensity
 
 

@@ -21,10 +21,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from probmodel.roots import times
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.gradient_adaptive import GradientAdaptive, Params
 from probmodel.samplers.metropolis import decide, evaluate, evaluate_value
-from probmodel.samplers.roots import times
 from probmodel.types import Array, LogDensity
 
 

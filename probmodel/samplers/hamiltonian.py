@@ -4,7 +4,7 @@
     g         gradient of the log density; the potential is U = -log density
     C         root of the inverse mass matrix, M^-1 = C C'         see `roots`
     r         whitened momentum, C'p, standard normal              (chains, dim)
-    s         whitened gradient, C'g                               (chains, dim)
+    s         slope: the whitened gradient, C'g                    (chains, dim)
     h         step size                                            () or (chains,)
     L         leapfrog steps                                       () or (chains,)
     Delta     energy at the end less that at the start             (chains,)
@@ -19,6 +19,9 @@ integrators make a step of several such kicks and drifts.
 
 A row that becomes not finite stops there: its log density is -inf and its gradient zero, a mark and
 not a slope. It ends as a divergence, never as an exception.
+
+What is written here runs where a density is a function of NumPy's. One that is machine code follows
+trajectories itself, see `follow`, by the same rules.
 """
 
 from __future__ import annotations
@@ -27,10 +30,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from probmodel.roots import Root, times, transposed_times
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.metropolis import decide, evaluate
-from probmodel.samplers.roots import Root, times, transposed_times
-from probmodel.types import Array, LogDensity
+from probmodel.types import Array, Followed, Halving, LogDensity, Trajectories
 
 
 class Phase(NamedTuple):
@@ -39,14 +42,12 @@ class Phase(NamedTuple):
     Attributes
     ----------
     x, logp, grad : position, log density and its gradient, as in `State`
-    slope : (chains, dim), s
     momentum : (chains, dim), r
     """
 
     x: Array
     logp: Array
     grad: Array
-    slope: Array
     momentum: Array
 
     @property
@@ -73,9 +74,9 @@ class Phase(NamedTuple):
         return Phase(*arrays)
 
 
-def with_momentum(state: Any, root: Root, momentum: Array) -> Phase:
+def with_momentum(state: Any, momentum: Array) -> Phase:
     """Put a state (of any kind) and whitened momenta, (chains, dim), together."""
-    return Phase(state.x, state.logp, state.grad, transposed_times(root, state.grad), momentum)
+    return Phase(state.x, state.logp, state.grad, momentum)
 
 
 class Integrator(NamedTuple):
@@ -118,18 +119,19 @@ def advance(
 ) -> Phase:
     """One step of an integrator for every chain; a negative step goes back in time."""
     h = np.reshape(step_size, (-1, 1))
-    x, slope, r = phase.x, phase.slope, phase.momentum
+    x, grad, r = phase.x, phase.grad, phase.momentum
     lost = np.zeros(len(x), dtype=bool)
     with np.errstate(over="ignore", invalid="ignore"):
+        slope = transposed_times(root, grad)
         for kick, drift in zip(integrator.kicks, integrator.drifts, strict=False):
             r = r + (kick * h) * slope
             x, logp, grad = evaluate(density, x + (drift * h) * times(root, r))
             slope = transposed_times(root, grad)
             lost |= np.isneginf(logp)
         r = r + (integrator.kicks[-1] * h) * slope
-    if lost.any():
-        logp = np.where(lost, -np.inf, logp)  # met on the way
-    return Phase(x, logp, grad, slope, r)
+    if lost.any():  # on the way
+        logp, grad = np.where(lost, -np.inf, logp), np.where(lost[:, None], 0.0, grad)
+    return Phase(x, logp, grad, r)
 
 
 def simulate(
@@ -157,6 +159,9 @@ def simulate(
     taken : (chains,) int
         Gradients: one for each leapfrog step, or as many as the integrator has drifts.
     """
+    followed = follow(density, start, root, step_size, n_steps, integrator)
+    if followed is not None:
+        return Phase(followed.x, followed.logp, followed.grad, followed.momentum), followed.taken
     chains = len(start.logp)
     wanted = np.broadcast_to(np.asarray(n_steps), (chains,))
     h = np.broadcast_to(np.asarray(step_size, dtype=float), (chains,))
@@ -176,6 +181,51 @@ def simulate(
     return phase, taken
 
 
+def trace(
+    density: LogDensity, start: Phase, root: Root, step_size: float | Array, n_steps: int
+) -> tuple[tuple[Phase, ...], Array]:
+    """Follow the dynamics for leapfrog steps, and return all points, the start among them.
+
+    Rows that meet a point without a density stay there. The second is what `simulate` returns.
+    """
+    followed = follow(density, start, root, step_size, n_steps, LEAPFROG, recorded=n_steps)
+    if followed is not None:
+        x, grad, momentum, logp = followed[:4]
+        return (start, *map(Phase, x, logp, grad, momentum)), followed.taken
+    points, taken = [start], np.zeros(len(start.logp), dtype=int)
+    for _ in range(n_steps):
+        phase, moved = simulate(density, points[-1], root, step_size, 1)
+        points.append(phase)
+        taken += moved
+    return tuple(points), taken
+
+
+def follow(
+    density: LogDensity,
+    start: Phase,
+    root: Root,
+    step_size: float | Array,
+    n_steps: int | Array,
+    integrator: Integrator,
+    halving: Halving | None = None,
+    recorded: int = 0,
+) -> Followed | None:
+    """Let the density follow the dynamics, faster than step by step; None if it does not.
+
+    See `Trajectories` for the parameters.
+    """
+    simulating: Any = getattr(density, "follow", None)  # of a `SimulatingDensity`
+    if simulating is None:
+        return None
+    x, logp, grad, momentum = start
+    found: Followed | None = simulating(
+        Trajectories(
+            x, grad, momentum, logp, root, step_size, n_steps, *integrator, halving, recorded
+        )
+    )
+    return found
+
+
 def hamiltonian_step(
     rng: np.random.Generator,
     density: LogDensity,
@@ -190,7 +240,7 @@ def hamiltonian_step(
     ``info.record`` is the start and the end of the trajectory, with their momenta, as two `Phase`;
     ``info.stats`` holds ``n_steps`` and ``energy``.
     """
-    start = with_momentum(state, root, rng.standard_normal(state.x.shape))
+    start = with_momentum(state, rng.standard_normal(state.x.shape))
     end, taken = simulate(density, start, root, step_size, n_steps, integrator)
     return metropolise(rng, start, end, state, taken)
 

@@ -28,9 +28,9 @@ import numpy as np
 
 from probmodel.adaptation.robbins_monro import rm_ratio
 from probmodel.adaptation.steering import Steering
+from probmodel.roots import Root
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.hamiltonian import hamiltonian_step
-from probmodel.samplers.roots import Root
 from probmodel.samplers.settings import check_choice, check_flag, check_whole
 from probmodel.samplers.windowed import Params, Record, WindowedSampler
 from probmodel.types import Array, LogDensity

@@ -16,9 +16,9 @@ from __future__ import annotations
 import numpy as np
 
 from probmodel.adaptation.initial_step import initial_step
+from probmodel.roots import times, transposed_times
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.metropolis import decide, evaluate
-from probmodel.samplers.roots import times, transposed_times
 from probmodel.types import Array, LogDensity
 
 

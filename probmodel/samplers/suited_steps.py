@@ -41,9 +41,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from probmodel.samplers.hamiltonian import LEAPFROG, Integrator, Phase, advance, simulate
-from probmodel.samplers.roots import Root
-from probmodel.types import Array, LogDensity
+from probmodel.roots import Root
+from probmodel.samplers.hamiltonian import LEAPFROG, Integrator, Phase, advance, follow, simulate
+from probmodel.types import Array, Followed, Halving, LogDensity
 
 TOLERATED = 2.0  # D_j up to which a level is always kept to
 HOPELESS = 30.0  # D_j from which on it never is, and the trajectory is broken off
@@ -56,7 +56,8 @@ class Suited(NamedTuple):
 
     Attributes
     ----------
-    end : z'
+    end : z'; where ``failed``, the last that was tried
+    before, after : (chains,), H(z) and H(z')
     log_weight : (chains,), logarithm of p_j(-z') / p_j(z)
     first : (chains,), a_0(z)
     level : (chains,), j
@@ -65,6 +66,8 @@ class Suited(NamedTuple):
     """
 
     end: Phase
+    before: Array
+    after: Array
     log_weight: Array
     first: Array
     level: Array
@@ -96,6 +99,11 @@ def simulate_suited(
     most : n_j, unless n is larger
     """
     chains = len(start.logp)
+    u = rng.random((chains, finest))
+    halving = Halving(u, most, TOLERATED, HOPELESS)
+    made = follow(density, start, root, step_size, n_steps, integrator, halving)
+    if made is not None:
+        return _suited(made)
     end, log_weight = start, np.zeros(chains)
 
     def followed(begin: Phase, j: int) -> _Tried:
@@ -104,7 +112,7 @@ def simulate_suited(
 
     level, taken = np.zeros((2, chains), dtype=int)
     failed, first = np.zeros(chains, dtype=bool), np.zeros(chains)
-    left, u = np.arange(chains), rng.random((chains, finest))
+    left = np.arange(chains)
     for j in range(finest + 1):
         begin = start if j == 0 else start.rows(left)
         tried = followed(begin, j)
@@ -113,7 +121,7 @@ def simulate_suited(
         if j == 0:
             first = tried.kept
         keep = tried.kept > (0.0 if j == finest else u[left, j])
-        end = tried.end if j == 0 else end.replaced(left[keep], tried.end.rows(keep))
+        end = tried.end if j == 0 else end.replaced(left, tried.end)
         left, refused = left[~keep], tried.kept[~keep]
         if j == finest:
             failed[left] = True
@@ -128,14 +136,24 @@ def simulate_suited(
         taken[rows] += tried.taken
         with np.errstate(divide="ignore"):
             log_weight[rows] += np.log1p(-tried.kept)
-    return Suited(end, log_weight, first, level, failed, taken)
+    return Suited(end, start.energy, end.energy, log_weight, first, level, failed, taken)
+
+
+def _suited(followed: Followed) -> Suited:
+    """Return what a density has found by itself."""
+    x, grad, momentum, logp, before, after, first, log_weight, level, failed, taken = followed
+    end = Phase(x, logp, grad, momentum)
+    return Suited(end, before, after, log_weight, first, level, failed, taken)
 
 
 def one_leapfrog(density: LogDensity, start: Phase, root: Root, step_size: float | Array) -> Suited:
     """One leapfrog step of the given size, whatever the place; it may differ between chains."""
     end, taken = simulate(density, start, root, step_size, 1, LEAPFROG)
     no = np.zeros(len(taken))
-    return Suited(end, no, np.ones(len(taken)), no.astype(int), np.isneginf(end.logp), taken)
+    return Suited(
+        end, start.energy, end.energy, no, np.ones(len(taken)), no.astype(int),
+        np.isneginf(end.logp), taken,
+    )  # fmt: skip
 
 
 class _Tried(NamedTuple):

@@ -77,7 +77,7 @@ class Trees:
         self._kept = np.zeros((4, chains * self._plan.slots, dim))
         self._place = self._plan.begin + 2 * self._kept.shape[1] * self._plan.before
         self._now = np.empty((2, chains, dim))  # sums at the first and the last leaf
-        # Both ends of each trajectory: q, k and the momentum that leads away from it.
+        # Both ends of each trajectory: q, g and the momentum that leads away from it.
         self._ends = np.empty((3, 2 * chains, dim))
         self._side = np.empty(chains, dtype=int)
         # The draw of the trajectory so far, and of the subtree.
@@ -288,11 +288,11 @@ class Trees:
             self._moved[taken] = True
         self._total[rows] = np.logaddexp(total, new)
         number = 2 * index + self._side[rows]
-        self._ends[:, selection(number)] = self._leaves.stack[:3, -1, rows]
+        self._ends[:, selection(number)] = self._leaves.stack[:, -1, rows]
         young = index[depth == 1]
         if young.size:
             far = selection(2 * young + 1 - self._side[young])
-            self._ends[:, far] = self._leaves.stack[:3, 0, selection(young)]
+            self._ends[:, far] = self._leaves.stack[:, 0, selection(young)]
             self._ends[1, far] *= -1.0
         self._depth[rows] += 1
 
@@ -306,7 +306,7 @@ class Trees:
             self._sum[selection(other)] *= -1.0
         self._side[rows] = side
         number = 2 * index + side
-        self._leaves.stack[:3, -1, rows] = self._ends[:, selection(number)]
+        self._leaves.stack[:, -1, rows] = self._ends[:, selection(number)]
         self._kept[0, self._slots[rows]] = -self._ends[1, selection(number ^ 1)]
         self._new_total[rows] = -np.inf
         for row in index[depth == EARLY]:

@@ -37,10 +37,10 @@ from probmodel.adaptation.low_rank import low_rank, scales
 from probmodel.adaptation.steering import Steering, own_steps_first
 from probmodel.adaptation.windows import Windows, windows
 from probmodel.errors import SamplerError
+from probmodel.roots import LowRank, Root
 from probmodel.samplers.base import Coupling, Info, Sampler, State
 from probmodel.samplers.hamiltonian import leapfrog, with_momentum
 from probmodel.samplers.metropolis import acceptance, check_start, evaluate
-from probmodel.samplers.roots import LowRank, Root
 from probmodel.samplers.settings import check_choice, check_number
 from probmodel.types import Array, LogDensity
 
@@ -283,7 +283,7 @@ def _accepted(
     rng: np.random.Generator, density: LogDensity, state: State, root: Root, steps: Array
 ) -> Array:
     """Accept one leapfrog step of each chain, with fresh momenta: the probabilities."""
-    start = with_momentum(state, root, rng.standard_normal(state.x.shape))
+    start = with_momentum(state, rng.standard_normal(state.x.shape))
     end = leapfrog(density, start, root, steps)
     with np.errstate(invalid="ignore"):
         return acceptance(start.energy - end.energy)

@@ -311,16 +311,23 @@ def test_cores_change_nothing(chains, monkeypatch):
 
 
 def test_long_gradients_take_several_threads(monkeypatch):
-    from probmodel.compiler import machine
+    from probmodel.compiler import calls
 
     parts = []
-    right = machine._Code._part
+    right = calls.Routines._function
 
-    def part(self, x, *args):
-        parts.append((len(x), threading.current_thread() is threading.main_thread()))
-        right(self, x, *args)
+    def watched(self, *args):
+        function = right(self, *args)
 
-    monkeypatch.setattr(machine._Code, "_part", part)
+        def call(*args):
+            first, end = args[5:7]
+            parts.append((end - first, threading.current_thread() is threading.main_thread()))
+            function(*args)
+
+        return call
+
+    monkeypatch.setattr(calls.Routines, "_function", watched)
+    calls.routines.cache_clear()
     n = 200_000
     density = as_posterior(Line(x=np.linspace(-1, 1, n), y=np.zeros(n)))
     density.use_engine("llvm", cores=2)
@@ -335,6 +342,7 @@ def test_long_gradients_take_several_threads(monkeypatch):
     density(x)
     density(x)
     assert parts == [(16, True)] * 3  # when it is made, it is compared with NumPy
+    calls.routines.cache_clear()
 
 
 def test_cores_that_make_no_sense():

@@ -204,7 +204,7 @@ def test_a_linear_map_is_a_mass_matrix():
     flow, theta = linear()
     density, _, points, _ = trajectory(flow, theta, 5, h=0.4)
     C = theta.reshape(DIM, DIM)
-    start = with_momentum(points[0].state, C, points[0].momentum)
+    start = with_momentum(points[0].state, points[0].momentum)
     end, _ = simulate_with_a_matrix(density, start, C, 0.4, 5)
     np.testing.assert_allclose(points[-1].x, end.x, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(points[-1].momentum, end.momentum, rtol=1e-11, atol=1e-11)

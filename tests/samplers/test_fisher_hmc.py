@@ -7,6 +7,7 @@ from probmodel.errors import SamplerError
 from probmodel.inference.driver import run
 from probmodel.inference.groups import sample
 from probmodel.results.convergence import convergence
+from probmodel.roots import LowRank
 from probmodel.samplers import fisher_hmc
 from probmodel.samplers.base import State
 from probmodel.samplers.fisher_hmc import (
@@ -18,7 +19,6 @@ from probmodel.samplers.fisher_hmc import (
 from probmodel.samplers.fisher_schedule import FIRST_WINDOWS, SETTLING, is_renewal, langevin_steps
 from probmodel.samplers.langevin import propose
 from probmodel.samplers.metropolis import evaluate
-from probmodel.samplers.roots import LowRank
 from probmodel.samplers.suited_steps import FINEST
 from probmodel.testing.statistics import LIMIT, deviations, require_moments, tamed, worst
 

@@ -5,6 +5,7 @@ import pytest
 
 from probmodel.adaptation.low_rank import scales
 from probmodel.adaptation.welford import no_moments
+from probmodel.roots import LowRank, times
 from probmodel.samplers.base import Info
 from probmodel.samplers.fisher_learning import (
     BEYOND_CHANCE,
@@ -20,7 +21,6 @@ from probmodel.samplers.fisher_learning import (
     together,
 )
 from probmodel.samplers.metropolis import evaluate
-from probmodel.samplers.roots import LowRank, times
 
 
 class StudentT:

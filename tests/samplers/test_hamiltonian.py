@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from probmodel.roots import LowRank
 from probmodel.samplers.base import State
 from probmodel.samplers.hamiltonian import (
     LEAPFROG,
@@ -13,7 +14,6 @@ from probmodel.samplers.hamiltonian import (
     with_momentum,
 )
 from probmodel.samplers.metropolis import evaluate
-from probmodel.samplers.roots import LowRank
 from probmodel.testing.statistics import LIMIT, deviations, worst
 
 ROOTS = {
@@ -28,7 +28,7 @@ INTEGRATORS = {"leapfrog": LEAPFROG, "two stages": TWO_STAGE}
 def started(target, root, seed, chains=5):
     rng = np.random.default_rng(seed)
     state = evaluate(target, rng.standard_normal((chains, 2)))
-    return with_momentum(state, root, rng.standard_normal((chains, 2)))
+    return with_momentum(state, rng.standard_normal((chains, 2)))
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS.values(), ids=INTEGRATORS.keys())
@@ -65,7 +65,7 @@ def test_volume_is_preserved(targets, root, integrator):
     target = targets.Banana()
 
     def move(z):
-        start = with_momentum(evaluate(target, z[None, :2]), root, z[None, 2:])
+        start = with_momentum(evaluate(target, z[None, :2]), z[None, 2:])
         end, _ = simulate(target, start, root, 0.25, 3, integrator)
         return np.concatenate([end.x[0], end.momentum[0]])
 
@@ -130,7 +130,7 @@ def expected_energy_error(M):
 def test_steps_on_a_normal_density_are_the_matrix(targets, integrator, h):
     target, rng = targets.Gaussian(np.zeros(1), np.eye(1)), np.random.default_rng(9)
     q, r = rng.standard_normal((2, 20000, 1))
-    start = with_momentum(evaluate(target, q), None, r)
+    start = with_momentum(evaluate(target, q), r)
     end, _ = simulate(target, start, None, h, 3, integrator)
     M = matrix_of(integrator, h, 3)
     z = np.concatenate([end.x, end.momentum], axis=1)
@@ -174,7 +174,7 @@ def test_a_root_is_a_change_of_variables(targets, name):
 
     start = started(target, root, 4)
     x = np.linalg.solve(C, start.x.T).T
-    plain = with_momentum(evaluate(Whitened(), x), None, start.momentum)
+    plain = with_momentum(evaluate(Whitened(), x), start.momentum)
     end, _ = simulate(target, start, root, 0.3, 5)
     other, _ = simulate(Whitened(), plain, None, 0.3, 5)
     np.testing.assert_allclose(other.x @ C.T, end.x, atol=1e-12)
@@ -197,7 +197,7 @@ def test_lengths_and_steps_of_the_chains_own(targets):
 def test_trajectories_stop_where_there_is_no_density(targets, outside):
     target = targets.HalfSpace(2, outside)
     state = evaluate(target, np.array([[0.5, 0.0], [5.0, 0.0]]))
-    start = with_momentum(state, None, np.array([[-2.0, 0.0], [3.0, 1.0]]))
+    start = with_momentum(state, np.array([[-2.0, 0.0], [3.0, 1.0]]))
     end, taken = simulate(target, start, None, 0.2, 10)
     assert taken[0] < taken[1] == 10
     np.testing.assert_array_equal(np.isneginf(end.logp), [True, False])
@@ -223,7 +223,7 @@ def test_points_without_a_density_between_the_stages_are_marked(targets, outside
             return np.where(inside[:, 0], -0.5 * x[:, 0] ** 2, logp), np.where(inside, -x, grad)
 
     state = evaluate(Slit(), np.array([[0.0], [2.0]]))
-    start = with_momentum(state, None, np.array([[1.0], [1.0]]))
+    start = with_momentum(state, np.array([[1.0], [1.0]]))
     end, taken = simulate(Slit(), start, None, 1.0, 1, TWO_STAGE)
     assert np.isfinite(Slit()(end.x)[0]).all()  # both ends lie where there is a density
     np.testing.assert_array_equal(np.isneginf(end.logp), [True, False])

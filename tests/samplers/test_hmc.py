@@ -8,10 +8,10 @@ from probmodel.errors import SamplerError
 from probmodel.inference.driver import run
 from probmodel.inference.groups import sample
 from probmodel.results.convergence import convergence
+from probmodel.roots import LowRank
 from probmodel.samplers.hmc import HMC
 from probmodel.samplers.metropolis import evaluate
 from probmodel.samplers.nuts import NUTS
-from probmodel.samplers.roots import LowRank
 from probmodel.samplers.windowed import (
     PRELIMINARY,
     Params,

@@ -9,9 +9,9 @@ from probmodel.adaptation.dual_averaging import average, start_averaging
 from probmodel.adaptation.windows import windows
 from probmodel.errors import SamplerError
 from probmodel.inference.groups import sample
+from probmodel.roots import LowRank, times, transposed_times
 from probmodel.samplers import trees
 from probmodel.samplers.nuts import NUTS
-from probmodel.samplers.roots import LowRank, times, transposed_times
 from probmodel.samplers.tree_checks import BLOCK, LAST, STRETCHES, WITHIN, schedule
 from probmodel.samplers.trees import Trees
 from probmodel.samplers.windowed import PRELIMINARY, Params

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from probmodel.samplers.roots import (
+from probmodel.roots import (
     InverseBidiagonal,
     LowRank,
     inverse_transposed,

@@ -1,0 +1,195 @@
+"""Functions on blocks of chains: their arguments, and their numbers in memory and in arrays.
+
+A block is as many chains as a vector has lanes. Numbers of a block are rows of vectors in a
+memory of its own; those of all chains lie in arrays of NumPy's, (chains, dim).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import llvmlite.ir as ir
+import numpy as np
+
+from probmodel.compiler.control import INT, FunctionWriter
+from probmodel.compiler.lanes import DOUBLE, Lanes, Mask, Writer
+from probmodel.compiler.vector_math import VectorMath
+
+POINTER = DOUBLE.as_pointer()
+_INT32 = ir.IntType(32)
+
+# What functions are told by an array of eight bytes each: whole numbers, addresses, doubles. Where
+# things are in the memory is counted in doubles.
+LAYOUT = (
+    "block",  # address of the function of a program
+    "dim",
+    "x", "logp", "gradient",  # in the memory, for that function
+    "momentum", "slope", "product", "weights",  # in the memory, beside
+    "found",  # in the memory: what a trajectory leaves there
+    "stages", "kicks", "drifts",  # of a step: how many, and the shares
+    "scale", "matrix", "transposed", "basis", "factors", "rank",  # of the root
+    "finest", "recorded",  # halvings of the step, and steps that are written down
+)  # fmt: skip
+REALS = ("most", "tolerated", "hopeless")
+FIELDS = {name: number for number, name in enumerate((*LAYOUT, *REALS))}
+
+
+class BlockModule:
+    """Functions on blocks of as many chains as there are ``lanes``."""
+
+    def __init__(self, name: str, lanes: int) -> None:
+        self.module = ir.Module(name)
+        self.lanes, self.vector = lanes, ir.VectorType(DOUBLE, lanes)
+        self.math = VectorMath(self.module, lanes)
+
+
+class Variable:
+    """Lanes, or a mask, that change as the code runs."""
+
+    def __init__(self, function: BlockFunction, value: Lanes | Mask) -> None:
+        self._f, self._kind = function, type(value)
+        self._place = function.variable(value.value)
+
+    def get(self) -> Any:
+        """Return what it is now."""
+        return self._kind(self._f.w, self._f.b.load(self._place))
+
+    def set(self, value: Lanes | Mask) -> None:
+        """Change it."""
+        self._f.b.store(value.value, self._place)
+
+
+class BlockFunction(FunctionWriter):
+    """Writes a function whose arguments begin with the fields, and the memory of a block.
+
+    Parameters
+    ----------
+    routines : where it belongs
+    name, kinds, internal : as of `FunctionWriter`; ``kinds`` are the further arguments'
+
+    Attributes
+    ----------
+    w : writes arithmetic
+    args : further arguments
+    """
+
+    def __init__(
+        self,
+        routines: BlockModule,
+        name: str,
+        kinds: Sequence[Any] = (),
+        *,
+        internal: bool = False,
+    ) -> None:
+        kinds = [INT.as_pointer(), POINTER, *kinds]
+        super().__init__(routines.module, name, kinds, internal=internal)
+        self._table, self._memory, *self.args = self.function.args
+        self.w = Writer(routines.module, self.b, routines.lanes, routines.math.call)
+        self._known: dict[str, Any] = {}
+
+    def field(self, name: str) -> Any:
+        """Return a field of the table: a whole number, or a double."""
+        if name not in self._known:
+            # All are read where the function begins.
+            entry = self._entry
+            place = entry.gep(self._table, [INT(FIELDS[name])])
+            kind = DOUBLE if name in REALS else INT
+            self._known[name] = entry.load(entry.bitcast(place, kind.as_pointer()))
+        return self._known[name]
+
+    def memory(self, name: str) -> Any:
+        """Return where something is in the memory."""
+        return self.b.gep(self._memory, [self.field(name)])
+
+    def array(self, name: str) -> Any:
+        """Return an array whose address is a field."""
+        return self.b.inttoptr(self.field(name), POINTER)
+
+    def call(self, function: BlockFunction, *args: Any) -> None:
+        """Call another function with the same fields and memory."""
+        self.b.call(function.function, [self._table, self._memory, *args])
+
+    def call_block(self) -> None:
+        """Compute the program."""
+        kind = ir.FunctionType(ir.VoidType(), [POINTER]).as_pointer()
+        self.b.call(self.b.inttoptr(self.field("block"), kind), [self._memory])
+
+    def each(self, n: Any = None) -> AbstractContextManager[Any]:
+        """Write a loop over the coordinates, or so many elements."""
+        return self.count_to(self.field("dim") if n is None else n)
+
+    # -- numbers of a block ------------------------------------------------------------------------
+
+    def get(self, row: Any, i: Any) -> Lanes:
+        """Read a vector of a row in the memory."""
+        return Lanes(self.w, self.b.load(self._place(row, i), align=8 * self.w.lanes))
+
+    def put(self, row: Any, i: Any, value: Lanes) -> None:
+        """Write a vector of a row in the memory."""
+        self.b.store(value.value, self._place(row, i), align=8 * self.w.lanes)
+
+    def change(self, row: Any, function: Callable[[Any, Lanes], Lanes]) -> None:
+        """Replace each vector of a row by a function of its position and itself."""
+        with self.each() as i:
+            self.put(row, i, function(i, self.get(row, i)))
+
+    def copy(self, source: Any, target: Any) -> None:
+        """Copy a row."""
+        with self.each() as i:
+            self.put(target, i, self.get(source, i))
+
+    def _place(self, row: Any, i: Any) -> Any:
+        place = self.b.gep(row, [self.b.mul(i, INT(self.w.lanes))])
+        return self.b.bitcast(place, self.w.type.as_pointer())
+
+    def one(self, array: Any, i: Any) -> Lanes:
+        """Return a number of an array, the same in all lanes."""
+        return self.same(self.b.load(self.b.gep(array, [i])))
+
+    def same(self, number: Any) -> Lanes:
+        """Return a double in all lanes."""
+        undefined = ir.Constant(self.w.type, ir.Undefined)
+        first = self.b.insert_element(undefined, number, _INT32(0))
+        mask = ir.Constant(ir.VectorType(_INT32, self.w.lanes), [0] * self.w.lanes)
+        return Lanes(self.w, self.b.shuffle_vector(first, undefined, mask))
+
+    def mask(self, value: bool) -> Mask:
+        """Return one truth value in all lanes."""
+        kind = ir.VectorType(ir.IntType(1), self.w.lanes)
+        return Mask(self.w, ir.Constant(kind, [value] * self.w.lanes))
+
+    def ones(self, where: Mask) -> Lanes:
+        """Return one where a mask holds and zero elsewhere."""
+        return self.w.select(where, 1.0, 0.0)
+
+    def is_finite(self, x: Lanes) -> Mask:
+        """Where numbers are finite."""
+        return abs(x) < np.inf
+
+    # -- numbers of all chains ---------------------------------------------------------------------
+
+    def chains(self, first: Any, end: Any) -> list[Any]:
+        """Return the number of the chain in each lane; the last one stands in for those beyond."""
+        last = self.b.sub(end, INT(1))
+        rows = [self.b.add(first, INT(lane)) for lane in range(self.w.lanes)]
+        return [self.b.select(self.b.icmp_signed("<", row, last), row, last) for row in rows]
+
+    def starts(self, chains: Sequence[Any], width: Any) -> list[Any]:
+        """Return where the rows of an array of a width begin."""
+        return [self.b.mul(chain, width) for chain in chains]
+
+    def gather(self, array: Any, starts: Sequence[Any], i: Any) -> Lanes:
+        """Read a column of an array."""
+        value: Any = ir.Constant(self.w.type, ir.Undefined)
+        for lane, start in enumerate(starts):
+            number = self.b.load(self.b.gep(array, [self.b.add(start, i)]))
+            value = self.b.insert_element(value, number, _INT32(lane))
+        return Lanes(self.w, value)
+
+    def scatter(self, array: Any, starts: Sequence[Any], i: Any, value: Lanes) -> None:
+        """Write a column of an array."""
+        for lane, start in enumerate(starts):
+            number = self.b.extract_element(value.value, _INT32(lane))
+            self.b.store(number, self.b.gep(array, [self.b.add(start, i)]))

@@ -1,0 +1,227 @@
+"""Calls of the functions in `trajectories`: what they are given, and what comes back."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from probmodel.compiler.blocks import FIELDS, REALS
+from probmodel.compiler.native import compiled
+from probmodel.compiler.rows import SIDE_BY_SIDE
+from probmodel.compiler.trajectories import FOUND, GIVEN, RESULTS
+from probmodel.compiler.trajectories import routines as written
+from probmodel.roots import LowRank
+from probmodel.types import Array, Followed, Trajectories
+
+ALIGNED = 64  # bytes
+_MOST_RANK = 512  # of a root
+
+
+class Routines:
+    """The functions for vectors of some lanes, as Python calls them."""
+
+    def __init__(self, lanes: int) -> None:
+        self._engine = compiled(str(written(lanes)), quickly=True)
+        self.evaluate = self._function("evaluate", 5, 2)
+        self.follow = self._function("follow", 9, 3)
+
+    def _function(self, name: str, pointers: int, numbers: int) -> Any:
+        kinds = [ctypes.c_void_p] * pointers + [ctypes.c_int64] * numbers
+        return ctypes.CFUNCTYPE(None, *kinds)(self._engine.get_function_address(name))
+
+
+routines = cache(Routines)  # one a process
+
+
+def address(array: Array) -> int:
+    """Return where an array lies."""
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(cast(Any, array)))
+    except (TypeError, ValueError):  # read-only, or without elements
+        return int(array.ctypes.data)
+
+
+def aligned(buffer: Array) -> int:
+    """Return the first place in a buffer at which vectors may begin."""
+    start = address(buffer)
+    return start + -start % ALIGNED
+
+
+class Fields:
+    """What the functions are told besides their arguments; see `blocks.LAYOUT`.
+
+    Attributes
+    ----------
+    address : where they lie
+    steps : kicks and drifts, to which they refer
+    setting : the last that was put
+    """
+
+    def __init__(self, values: dict[str, int | float]) -> None:
+        self.values = np.zeros(len(FIELDS), dtype=np.int64)
+        self._reals = self.values.view(np.float64)
+        self.address = address(self.values)
+        self.steps = np.empty(0)
+        self.setting: Setting | None = None
+        self.put(values)
+
+    def put(self, values: dict[str, int | float]) -> None:
+        """Change some of them."""
+        for name, value in values.items():
+            (self._reals if name in REALS else self.values)[FIELDS[name]] = value
+
+
+def fields(
+    block: int, places: dict[str, int], memory: int, dim: int, lanes: int
+) -> tuple[Fields, int]:
+    """Lay out the memory for a program's function that itself takes so many numbers.
+
+    Returns the fields, and the numbers in all.
+    """
+    padded = dim + -dim % SIDE_BY_SIDE
+    laid: dict[str, int | float] = {"block": block, "dim": dim, **places}
+    rows = {
+        "momentum": padded, "slope": padded, "product": padded, "weights": _MOST_RANK,
+        "found": len(FOUND),
+    }  # fmt: skip
+    for name, length in rows.items():
+        laid[name] = memory
+        memory += length * lanes
+    return Fields(laid), memory
+
+
+class PackedRoot(NamedTuple):
+    """A root of the inverse mass matrix, as the functions read it.
+
+    Attributes
+    ----------
+    source : the root
+    fields : addresses and numbers
+    arrays : what lies there
+    """
+
+    source: Any
+    fields: dict[str, int | float]
+    arrays: tuple[Array, ...]
+
+
+def packed(root: Any, dim: int) -> PackedRoot | None:
+    """Pack a root; None if it is of a kind that the functions do not know."""
+    scale, basis, matrix = np.ones(dim), np.empty((dim, 0)), None
+    factors = np.empty(0)
+    if isinstance(root, LowRank):
+        scale, basis, factors = root.scale, root.basis, root.factors
+    elif isinstance(root, np.ndarray):
+        scale, matrix = (root, None) if root.ndim == 1 else (scale, root)
+    elif root is not None:
+        return None
+    if len(factors) > _MOST_RANK:
+        return None
+    arrays = {"scale": np.ascontiguousarray(scale, dtype=float)}
+    rank = len(factors) + -len(factors) % SIDE_BY_SIDE
+    if matrix is not None:
+        arrays |= {"matrix": _side_by_side(matrix), "transposed": _side_by_side(matrix.T)}
+    if rank:
+        arrays["basis"] = _side_by_side(basis.T)
+        arrays["factors"] = np.pad(factors - 1.0, (0, rank - len(factors)))
+    numbers: dict[str, int | float] = {name: address(a) for name, a in arrays.items()}
+    none = {"matrix": 0, "transposed": 0, "basis": 0, "factors": 0}
+    return PackedRoot(root, {**none, **numbers, "rank": rank}, tuple(arrays.values()))
+
+
+def _side_by_side(matrix: Array) -> Array:
+    """Put the rows of a matrix side by side, some at a time, with rows of zeros for the last."""
+    rows, columns = matrix.shape
+    matrix = np.pad(matrix.astype(float), ((0, -rows % SIDE_BY_SIDE), (0, 0)))
+    return np.ascontiguousarray(matrix.reshape(-1, SIDE_BY_SIDE, columns).swapaxes(1, 2))
+
+
+class Setting(NamedTuple):
+    """What many calls of ``follow`` have in common."""
+
+    root: PackedRoot
+    kicks: tuple[float, ...]
+    drifts: tuple[float, ...]
+    finest: int
+    recorded: int
+    limits: tuple[float, ...]
+
+    def is_of(self, t: Trajectories) -> bool:
+        """Whether some trajectories have it."""
+        return (
+            self.root.source is t.root
+            and (self.kicks, self.drifts, self.recorded) == (t.kicks, t.drifts, t.recorded)
+            and (self.finest, self.limits) == _levels(t)
+        )
+
+    def put(self, fields: Fields) -> None:
+        """Write it to the fields."""
+        steps = np.array([*self.kicks, *self.drifts])
+        fields.steps, fields.setting = steps, self
+        fields.put({
+            **self.root.fields, "stages": len(self.drifts), "kicks": address(steps),
+            "drifts": address(steps) + 8 * len(self.kicks), "finest": self.finest,
+            "recorded": self.recorded, **dict(zip(REALS, self.limits, strict=True)),
+        })  # fmt: skip
+
+
+def setting(t: Trajectories) -> Setting | None:
+    """Return what to tell of some trajectories; None if their root is of an unknown kind."""
+    root = packed(t.root, t.x.shape[1])
+    if root is None:
+        return None
+    finest, limits = _levels(t)
+    return Setting(root, t.kicks, t.drifts, finest, t.recorded, limits)
+
+
+def _levels(t: Trajectories) -> tuple[int, tuple[float, ...]]:
+    if t.halving is None:
+        return 0, (0.0, np.inf, np.inf)
+    return t.halving.u.shape[1], t.halving[1:]
+
+
+class Call:
+    """One call of ``follow``, and what it fills in.
+
+    Attributes
+    ----------
+    arrays : addresses of the arrays
+    gradients : that a block will take, about
+    """
+
+    def __init__(self, t: Trajectories) -> None:
+        chains, dim = t.x.shape
+        given = np.empty((len(GIVEN), chains))
+        given[0], given[1], given[2] = t.logp, t.step_size, t.n_steps
+        u = given if t.halving is None else _plain(t.halving.u)
+        rows = max(1, t.recorded) * chains
+        self._recorded = t.recorded
+        self._out = np.empty(3 * rows * dim + t.recorded * chains)
+        self._results = np.empty((len(RESULTS), chains))
+        held = (_plain(t.x), _plain(t.grad), _plain(t.momentum), given, u, self._out, self._results)
+        self.arrays = [address(array) for array in held]
+        self._held, self._shape = held, (chains, dim)
+        self.gradients = len(t.drifts) * float(np.max(t.n_steps))
+
+    def followed(self) -> Followed:
+        """Return what was filled in."""
+        logp, before, after, first, log_weight, level, failed, taken = self._results
+        chains, dim = self._shape
+        if self._recorded:
+            size = 3 * self._recorded * chains * dim
+            x, grad, momentum = self._out[:size].reshape(3, self._recorded, chains, dim)
+            logp = self._out[size:].reshape(self._recorded, chains)
+        else:
+            x, grad, momentum = self._out.reshape(3, chains, dim)
+        return Followed(
+            x, grad, momentum, logp, before, after, first, log_weight,
+            level.astype(int), failed > 0.0, taken.astype(int),
+        )  # fmt: skip
+
+
+def _plain(array: Array) -> Array:
+    """Return an array as the functions read it: row by row."""
+    return np.ascontiguousarray(array, dtype=np.float64)

@@ -1,0 +1,80 @@
+"""Loops and variables of functions in machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import llvmlite.ir as ir
+
+INT = ir.IntType(64)
+
+
+class FunctionWriter:
+    """Writes a function.
+
+    Parameters
+    ----------
+    module : where
+    name, kinds : of the function, and of its arguments; it returns nothing
+    internal : whether only other functions of the module call it
+
+    Attributes
+    ----------
+    function : what is written
+    b : the builder at its end
+    """
+
+    def __init__(
+        self, module: Any, name: str, kinds: Sequence[Any], *, internal: bool = False
+    ) -> None:
+        kind = ir.FunctionType(ir.VoidType(), kinds)
+        self.function = ir.Function(module, kind, name)
+        if internal:
+            self.function.linkage = "internal"
+            self.function.attributes.add("noinline")
+        self._entry = ir.IRBuilder(self.function.append_basic_block("entry"))
+        self.b = ir.IRBuilder(self.function.append_basic_block("start"))
+
+    def end(self) -> None:
+        """Return from the function; nothing is written to it afterwards."""
+        self.b.ret_void()
+        self._entry.branch(self.function.blocks[1])
+
+    def variable(self, value: Any) -> Any:
+        """Make a place for what changes as the code runs; registers hold it in the end."""
+        place = self._entry.alloca(value.type)
+        self.b.store(value, place)
+        return place
+
+    @contextmanager
+    def count_to(self, n: Any, step: int = 1, down: bool = False, start: Any = 0) -> Iterator[Any]:
+        """Write a loop over start, start + step, ... below n, at least one; from 0, if ``down``."""
+        if isinstance(n, ir.Constant) and n.constant == 1 and start == 0:
+            yield INT(0)
+            return
+        before = self.b.block
+        body = self.function.append_basic_block()
+        self.b.branch(body)
+        self.b.position_at_end(body)
+        i = self.b.phi(INT)
+        i.add_incoming(INT(0) if isinstance(start, int) else start, before)
+        yield self.b.sub(self.b.sub(n, INT(1)), i) if down else i
+        following = self.b.add(i, INT(step), flags=["nsw", "nuw"])
+        i.add_incoming(following, self.b.block)
+        after = self.function.append_basic_block()
+        self.b.cbranch(self.b.icmp_signed("<", following, n), body, after)
+        self.b.position_at_end(after)
+
+    @contextmanager
+    def repeat(self) -> Iterator[list[Any]]:
+        """Write a loop that goes on while the truth value that is put in the list holds."""
+        body = self.function.append_basic_block()
+        self.b.branch(body)
+        self.b.position_at_end(body)
+        condition: list[Any] = []
+        yield condition
+        after = self.function.append_basic_block()
+        self.b.cbranch(condition[0], body, after)
+        self.b.position_at_end(after)

@@ -1,0 +1,43 @@
+"""LLVM, which makes machine code for this processor."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import llvmlite.binding as llvm
+
+
+@cache
+def _target() -> Any:
+    """Return what makes code for this processor."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.Target.from_default_triple()
+
+
+def compiled(source: str, *, quickly: bool = False) -> Any:
+    """Make machine code of a module; functions have addresses as long as it is kept.
+
+    ``quickly`` for code that does not gain from more than registers for its variables.
+    """
+    target = _target().create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2
+    )
+    module = llvm.parse_assembly(source)
+    module.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.slp_vectorization = options.loop_vectorization = False
+    passes = llvm.create_pass_builder(target, options)
+    if quickly:
+        manager = llvm.create_new_module_pass_manager()
+        manager.add_sroa_pass()
+        manager.add_new_gvn_pass()
+        manager.add_instruction_combine_pass()
+        manager.add_simplify_cfg_pass()
+    else:
+        manager = passes.getModulePassManager()
+    manager.run(module, passes)
+    engine = llvm.create_mcjit_compiler(module, target)
+    engine.finalize_object()
+    return engine

@@ -1,0 +1,206 @@
+"""Trajectories in machine code against those of NumPy, which take one step after the other."""
+
+import numpy as np
+import pytest
+
+from probmodel import Model, data, observed, param
+from probmodel.density import as_posterior
+from probmodel.distributions import Normal, Poisson
+from probmodel.inference.counting import counting
+from probmodel.roots import InverseBidiagonal, LowRank, transposed_times
+from probmodel.samplers.hamiltonian import (
+    LEAPFROG,
+    TWO_STAGE,
+    follow,
+    simulate,
+    trace,
+    with_momentum,
+)
+from probmodel.samplers.metropolis import evaluate
+from probmodel.samplers.nuts import NUTS
+from probmodel.samplers.suited_steps import FINEST, simulate_suited
+from probmodel.samplers.windowed import Params
+
+CHAINS = (1, 2, 4, 5, 8, 9, 16, 17)
+ROOTS = ("none", "diagonal", "dense", "low rank")
+
+
+class Counts(Model):
+    """Rates that overflow where a is above 7: there is no density."""
+
+    steep = data()
+    a = param(Normal(0, 1), dims="obs")
+    y = observed(Poisson(np.exp(steep * a)), dims="obs")
+
+
+def counts(dim, steep=1.0):
+    density = as_posterior(Counts(steep=steep, y=np.arange(dim) % 4))
+    density.use_engine("llvm")
+    return density
+
+
+class Plain:
+    """The same function without anything else: what calls it takes its own steps."""
+
+    def __init__(self, density):
+        self._density, self.dim, self.coordinate_names = density, density.dim, ()
+
+    def __call__(self, x):
+        return self._density(x)
+
+    def log_density(self, x):
+        return self._density.log_density(x)
+
+
+def root(kind, dim, rng):
+    scale = rng.uniform(0.5, 1.5, dim)
+    if kind == "low rank":
+        rank = min(dim, 6)
+        basis = np.linalg.qr(rng.standard_normal((dim, rank)))[0]
+        return LowRank(scale, basis, rng.uniform(0.3, 3.0, rank))
+    if kind == "dense":
+        return np.eye(dim) + 0.3 * rng.standard_normal((dim, dim)) / np.sqrt(dim)
+    return scale if kind == "diagonal" else None
+
+
+def begun(density, chains, rng, size=1.0):
+    """Starts whose machine code is made."""
+    x = rng.standard_normal((chains, density.dim))
+    return with_momentum(evaluate(density, x), size * rng.standard_normal(x.shape))
+
+
+def assert_same(found, expected):
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ROOTS)
+@pytest.mark.parametrize("dim", [1, 3, 4, 9])
+def test_ends(kind, dim):
+    rng, density = np.random.default_rng(dim), counts(dim)
+    for chains in CHAINS:
+        C, start = root(kind, dim, rng), begun(density, chains, rng)
+        n, h = rng.integers(1, 9, chains), rng.uniform(-0.3, 0.3, chains)
+        for integrator in (LEAPFROG, TWO_STAGE):
+            end, taken = simulate(density, start, C, h, n, integrator)
+            other, expected = simulate(Plain(density), start, C, h, n, integrator)
+            assert_same(end, other)
+            np.testing.assert_array_equal(taken, expected)
+
+
+def test_places_without_a_density():
+    rng, density = np.random.default_rng(0), counts(3, steep=100.0)
+    for chains in CHAINS[3:]:
+        start = begun(density, chains, rng, size=4.0)
+        end, taken = simulate(density, start, None, 0.5, 7, TWO_STAGE)
+        other, expected = simulate(Plain(density), start, None, 0.5, 7, TWO_STAGE)
+        np.testing.assert_array_equal(taken, expected)
+        lost = np.isneginf(other.logp)
+        assert lost.any()
+        assert (taken[lost] < 14).any()
+        assert_same(end.rows(~lost), other.rows(~lost))
+        np.testing.assert_array_equal(end.logp[lost], -np.inf)
+        np.testing.assert_array_equal(end.grad[lost], 0.0)
+        np.testing.assert_allclose(end.x[lost], other.x[lost], rtol=1e-9)
+
+
+@pytest.mark.parametrize("steep", [1.0, 5.0, 20.0])
+@pytest.mark.parametrize("kind", ROOTS)
+def test_halved_steps(kind, steep):
+    rng, density, levels = np.random.default_rng(1), counts(4, steep), set()
+    for chains in CHAINS:
+        C, start = root(kind, 4, rng), begun(density, chains, rng)
+        for h, n, most in ((0.9, 1, 16), (1.5, 3, 4)):
+            found, expected = (
+                simulate_suited(
+                    np.random.default_rng(chains), target, start, C, h, n, TWO_STAGE, FINEST, most
+                )
+                for target in (density, Plain(density))
+            )
+            for name in ("level", "failed", "taken"):
+                np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+            assert_same(found.end, expected.end)
+            assert_same(found[1:5], expected[1:5])
+            levels |= set(expected.level.tolist())
+    assert len(levels) > (1 if steep == 1.0 else 3)
+
+
+@pytest.mark.parametrize("kind", ROOTS)
+def test_all_points(kind):
+    rng, density = np.random.default_rng(2), counts(5)
+    for chains in CHAINS:
+        C, start = root(kind, 5, rng), begun(density, chains, rng)
+        points, taken = trace(density, start, C, 0.2, 6)
+        others, expected = trace(Plain(density), start, C, 0.2, 6)
+        for point, other in zip(points, others, strict=True):
+            assert_same(point, other)
+        np.testing.assert_array_equal(taken, expected)
+
+
+@pytest.mark.parametrize("kind", ROOTS)
+@pytest.mark.parametrize("chains", [1, 4, 9])
+def test_trees(kind, chains):
+    """Chains that idle, begin anew or go back in time among them."""
+    rng, density = np.random.default_rng(3), counts(3)
+    params = Params(np.full(chains, 0.25), root(kind, 3, rng))
+    start = evaluate(density, rng.standard_normal((chains, 3)))
+    runs = [
+        list(NUTS(max_depth=6).stream(np.random.default_rng(4), target, start, params, 40))
+        for target in (density, Plain(density))
+    ]
+    steps = [np.array([info.n_grad for _, info in run]) for run in runs]
+    np.testing.assert_array_equal(*steps)
+    assert len(np.unique(steps[0])) > 1
+    for found, expected in zip(*runs, strict=True):
+        np.testing.assert_allclose(found[0].x, expected[0].x, rtol=1e-6, atol=1e-8)
+
+
+def test_long_trajectories_take_several_threads(monkeypatch):
+    from probmodel.compiler import machine
+
+    monkeypatch.setattr(machine, "WORTH_A_THREAD", 0.0)
+    rng, density = np.random.default_rng(5), counts(9)
+    for chains in CHAINS:
+        C, start = root("dense", 9, rng), begun(density, chains, rng)
+        ends = []
+        for cores in (1, 3):
+            density.use_engine(cores=cores)
+            density(start.x)
+            found = [
+                simulate_suited(
+                    np.random.default_rng(6), density, start, C, 0.5, 2, TWO_STAGE, FINEST, 16
+                )
+                for _ in range(2)
+            ]
+            ends.append(found[1])
+        np.testing.assert_array_equal(ends[0].end.x, ends[1].end.x)
+        np.testing.assert_array_equal(ends[0].taken, ends[1].taken)
+
+
+def test_gradients_are_counted():
+    rng, density = np.random.default_rng(7), counts(3)
+    start, counted = begun(density, 5, rng), counting(density)
+    _, taken = simulate(counted, start, None, 0.1, [1, 2, 3, 4, 5], TWO_STAGE)
+    np.testing.assert_array_equal(taken, [2, 4, 6, 8, 10])
+    assert counted.work.grad == 30
+
+
+def test_what_machine_code_does_not_know():
+    rng, density = np.random.default_rng(8), counts(3)
+    start, band = begun(density, 5, rng), InverseBidiagonal(np.ones(3), np.full(2, 0.3))
+    assert follow(density, start, band, 0.1, 2, LEAPFROG) is None
+    assert_same(
+        simulate(density, start, band, 0.1, 2)[0], simulate(Plain(density), start, band, 0.1, 2)[0]
+    )
+    density.use_engine("numpy")
+    assert follow(density, start, None, 0.1, 2, LEAPFROG) is None
+
+
+def test_the_comparison_sees_a_root_that_is_transposed():
+    """Negative control."""
+    rng, density = np.random.default_rng(9), counts(4)
+    C, start = root("dense", 4, rng), begun(density, 5, rng)
+    end, _ = simulate(density, start, C, 0.2, 3)
+    other, _ = simulate(Plain(density), start, C.T, 0.2, 3)
+    assert np.abs(end.x - other.x).max() > 1e-3
+    assert np.abs(transposed_times(C, start.grad) - start.grad @ C.T).max() > 1e-3
