@@ -29,6 +29,7 @@ from probmodel.samplers import DEFAULT_METHOD, find_sampler, make_sampler
 from probmodel.samplers.base import Sampler
 from probmodel.samplers.registry import setting_names
 from probmodel.samplers.requirements import check_density
+from probmodel.threads import at_most
 from probmodel.types import Array, Posterior
 
 SYNONYMS = {
@@ -166,7 +167,7 @@ def infer(
         "inits": inits, "target_accept": target_accept, "max_time": max_time,
         "progressbar": progressbar,
     }  # fmt: skip
-    with held() as signals:
+    with held() as signals, at_most(cores):
         before = len(signals)
         drawn = draw(
             model, method, own, settings,

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,6 +25,7 @@ from probmodel.compiler.schedule import ordered
 from probmodel.compiler.simplify import shared
 from probmodel.compiler.symbols import NotTraceableError, Symbol, place, positions
 from probmodel.compiler.tracing import Program
+from probmodel.threads import available_cores, submitted
 from probmodel.types import Array, Followed, Trajectories
 
 LANES = 8  # chains in a vector, where there are more than four
@@ -159,28 +157,10 @@ class _Code:
         def work(k: int) -> None:
             part(ends[k], ends[k + 1], aligned(self._buffers[k]))
 
-        jobs = [_threads().submit(work, k) for k in range(1, workers)]
+        jobs = [submitted(work, k) for k in range(1, workers)]
         work(0)
         for job in jobs:
             job.result()
 
     def _buffer(self) -> Array:
         return np.empty(8 * self._size + ALIGNED, dtype=np.uint8)
-
-
-def available_cores() -> int:
-    """Return how many cores this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every platform
-        return os.cpu_count() or 1
-
-
-@cache
-def _threads() -> ThreadPoolExecutor:
-    """Return the threads that all densities of the process share."""
-    return ThreadPoolExecutor(available_cores(), thread_name_prefix="probmodel")
-
-
-if hasattr(os, "register_at_fork"):  # threads do not live on in a child
-    os.register_at_fork(after_in_child=_threads.cache_clear)

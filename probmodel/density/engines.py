@@ -3,9 +3,10 @@
     engine    "numpy", "llvm", or "auto"
 
 Machine code takes about a tenth of a second to make, and a gradient a tenth of NumPy's time
-afterwards. A density that is asked for a few gradients, at starting points or while hierarchies are
-measured, is better off without it. So it is made when the work that NumPy has done amounts to
-about the same. That is counted, not timed, so that the same calls have the same results.
+afterwards; what surrounds gradients in a trajectory costs nearly nothing then. A density that is
+asked for a few gradients, at starting points or while hierarchies are measured, is better off
+without it. So it is made when the work that NumPy has done amounts to about the same. That is
+counted, not timed, so that the same calls have the same results.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from probmodel.types import Array, Followed, Trajectories
 Engine = Literal["auto", "numpy", "llvm"]
 ENGINES = ("auto", "numpy", "llvm")
 
-ENOUGH = 50_000.0  # work after which machine code is made, about microseconds
+ENOUGH = 12_000.0  # work after which machine code is made, about microseconds
 _ROUNDING = 1e-6  # relative difference between engines that cancellation may explain
+_AROUND = 75.0  # work around a gradient: kicks, drifts, energies
 _STEP = 1.0  # of one operation on an array
 _NUMBER = 1e-3  # of each number in it
 
@@ -92,7 +94,7 @@ class Switch:
         if self._machine is not None or self.reason:
             return self._machine
         program = self._program
-        self._spent += _STEP * len(program.steps) + _NUMBER * program.numbers * len(x)
+        self._spent += _AROUND + _STEP * len(program.steps) + _NUMBER * program.numbers * len(x)
         if self.engine == "llvm" or self._spent > ENOUGH:
             self._machine = self._made(x, by_numpy)
         return self._machine

@@ -9,6 +9,7 @@ import numpy as np
 
 from probmodel.results.convergence import Convergence, convergence, ensemble_convergence
 from probmodel.results.draws import element_labels
+from probmodel.threads import shared
 from probmodel.types import Array, Posterior
 
 if TYPE_CHECKING:
@@ -39,6 +40,13 @@ class Quantities(NamedTuple):
                 return np.asarray(block[index], dtype=np.float64)
             index -= len(block)
         raise IndexError(index)
+
+
+def slabs(blocks: list[Array]) -> list[Array]:
+    """Cut blocks, (rows, chains, draws), into parts of a few rows, to be copied one at a time."""
+    return [
+        block[start : start + _SLAB] for block in blocks for start in range(0, len(block), _SLAB)
+    ]
 
 
 def quantities(
@@ -94,12 +102,9 @@ def _hidden_coordinates(posterior: Posterior, draws: Mapping[str, Array]) -> Arr
 
 def _convergence(blocks: list[Array], groups: int | None) -> Convergence:
     def compute(slab: Array) -> Convergence:
+        slab = np.ascontiguousarray(slab)
         return convergence(slab) if groups is None else ensemble_convergence(slab, groups)
 
-    parts = [
-        compute(np.ascontiguousarray(block[start : start + _SLAB]))
-        for block in blocks
-        for start in range(0, len(block), _SLAB)
-    ]
+    parts = shared(compute, slabs(blocks))
     empty = Convergence(*(np.empty(0) for _ in Convergence._fields))
     return Convergence(*(np.concatenate(column) for column in zip(empty, *parts, strict=True)))

@@ -18,12 +18,14 @@ of an ensemble, which move by turns, are not judged.
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from probmodel.results.findings import Finding, listed, worst
-from probmodel.results.quantities import Quantities
+from probmodel.results.quantities import Quantities, slabs
+from probmodel.threads import shared
 from probmodel.types import Array
 
 if TYPE_CHECKING:
@@ -64,7 +66,11 @@ def check_tails(run: SampleRun, found: Quantities, sampler: Sampler) -> list[Fin
         return []
     first = np.ones(rate.shape, dtype=bool)
     first[:, 1:] = (run.x[:, 1:] != run.x[:, :-1]).any(axis=2)
-    sides = [tails(found.row(i), rate, first) for i in range(len(found.names))]
+
+    def of_rows(slab: Array) -> list[tuple[Tail, Tail]]:
+        return [tails(row, rate, first) for row in np.array(slab, dtype=np.float64, order="C")]
+
+    sides = list(itertools.chain(*shared(of_rows, slabs(found.blocks))))
     at = np.array([pair[0].ratio > pair[1].ratio for pair in sides], dtype=int)
     low = [pair[side] for pair, side in zip(sides, at, strict=True)]
     flagged = np.array([tail.fallen for tail in low], dtype=bool)

@@ -203,9 +203,10 @@ class FisherHMC(Sampler):
         self, rng: np.random.Generator, density: LogDensity, state: MomentumState, params: Params
     ) -> tuple[MomentumState, Info]:
         """One trajectory of every chain, all of one length; or one Langevin step."""
-        noise = rng.standard_normal(state.x.shape)
+        momentum = rng.standard_normal(state.x.shape)
         rho = self.persistence if params.length else 0.0
-        momentum = rho * state.momentum + np.sqrt(1.0 - rho * rho) * noise
+        if rho:
+            momentum = rho * state.momentum + np.sqrt(1.0 - rho * rho) * momentum
         start = with_momentum(state, momentum)
         time, cut_off, made = self._trajectory(rng, density, start, params)
         end = made.end

@@ -61,13 +61,13 @@ def check_start(sampler: str, state: Any) -> Any:
 
 def select(accepted: Array, new: StateT, old: StateT) -> StateT:
     """Take the rows of ``new`` where ``accepted``: (chains,), else those of ``old``."""
-    rows = accepted[:, None]
-    return type(old)(
-        *(
-            np.where(accepted if a.ndim == 1 else rows.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
-            for a, b in zip(new, old, strict=True)
-        )
-    )
+    kept = np.flatnonzero(~accepted)
+    if not kept.size:
+        return new
+    arrays = [a.copy() for a in new]
+    for a, b in zip(arrays, old, strict=True):
+        a[kept] = b[kept]
+    return type(old)(*arrays)
 
 
 def acceptance(log_ratio: Array) -> Array:
