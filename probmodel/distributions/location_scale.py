@@ -213,6 +213,14 @@ class HalfFamily(Distribution):
         return scale * z
 
 
+def is_number(array: Any, number: float) -> bool:
+    """Whether an array is one element, and that a certain number.
+
+    Several equal ones are not the same: as many values as there are elements add up.
+    """
+    return bool(np.size(array) == 1 and np.all(np.equal(array, number)))
+
+
 class Fixed:
     """Sum of a standard log density at ``(value - loc) / scale`` with constant loc and scale."""
 
@@ -221,8 +229,8 @@ class Fixed:
     ) -> None:
         self.log_standard = log_standard
         self.slope_standard = slope_standard
-        self.is_centered = not np.any(loc)
-        self.is_standard = self.is_centered and bool(np.all(np.equal(scale, 1.0)))
+        self.is_centered = is_number(loc, 0.0)
+        self.is_standard = self.is_centered and is_number(scale, 1.0)
         self.loc = np.asarray(loc, dtype=float)
         self.inverse = np.asarray(1.0 / np.asarray(scale, dtype=float))
         self.constant = np.asarray(np.log(self.inverse) + extra)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.distributions.base import Summed
-from probmodel.distributions.location_scale import LocationScale
+from probmodel.distributions.location_scale import LocationScale, is_number
 from probmodel.distributions.normal_log_scale import NormalLogScale
 from probmodel.distributions.normal_log_variance import NormalLogVariance
 from probmodel.distributions.sums import HALF, reduce_to, row_dot, row_sum
@@ -115,10 +115,10 @@ class _FixedScale:
     def __init__(self, position: int, center: Any, scale: Any, extra: float = 0.0) -> None:
         self.position = position
         self.center = np.asarray(center, dtype=float)
-        self.centered = not np.any(center)
+        self.centered = is_number(center, 0.0)
         scale = np.asarray(scale, dtype=float)
         self.minus_precision = np.asarray(-1.0 / (scale * scale))
-        self.unit = bool(np.all(scale == 1.0))
+        self.unit = is_number(scale, 1.0)
         self.log_constant = extra - np.log(scale) - 0.5 * LOG_2PI
         self.constants: dict[tuple[int, ...], Any] = {}  # by event shape
 

@@ -18,7 +18,7 @@ from probmodel.distributions.base import (
     Thunk,
 )
 from probmodel.distributions.domain import are_positive_numbers
-from probmodel.distributions.location_scale import conditional
+from probmodel.distributions.location_scale import conditional, is_number
 from probmodel.distributions.sums import ONE, reduce_to, row_sum
 from probmodel.special import trigamma
 from probmodel.special.rising import log_ratio_gap, log_rising, rising_excess
@@ -159,7 +159,7 @@ class FixedTail:
 
     def __init__(self, df: float, loc: Any, scale: Any, extra: float = 0.0) -> None:
         scale = np.asarray(scale, dtype=float)
-        self.is_centered = not np.any(loc)
+        self.is_centered = is_number(loc, 0.0)
         self.loc = np.asarray(loc, dtype=float)
         self.shrink = np.asarray(1.0 / (np.sqrt(df) * scale))
         self.constant = np.asarray(log_normalizer(np, df) - np.log(scale) + extra)

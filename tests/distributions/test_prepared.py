@@ -67,6 +67,29 @@ def test_prepared_equals_summed(case):
             np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.parametrize("number", [0.0, 1.0])
+def test_known_arguments_that_are_all_the_same(case, number):
+    """Zeros and ones may be left out of a formula; how many there are may not."""
+    for varying, batches in arrangements(case):
+        args = [filled(case, i, b) for i, b in enumerate(batches)]
+        settled = [i for i in range(len(args)) if i not in varying and batches[i] == (COUNT,)]
+        for changed, alone in itertools.product(settled, (False, True)):
+            same = [np.full_like(a, number) if i == changed else a for i, a in enumerate(args)]
+            if alone:  # the only one that says how many there are
+                same = [a[0] if i in settled and i != changed else a for i, a in enumerate(same)]
+            known = [None if i in varying else a for i, a in enumerate(same)]
+            with np.errstate(all="ignore"):
+                try:
+                    expected, slopes = case.dist.summed(varying, *same)
+                except (np.linalg.LinAlgError, ValueError):
+                    continue
+                logp, found = case.dist.prepared(known)(varying, *same)
+            fine = np.isfinite(expected)
+            np.testing.assert_allclose(logp[fine], expected[fine], rtol=1e-9, atol=1e-9)
+            for a, b in zip(found, slopes, strict=True):
+                np.testing.assert_allclose(a[fine], b[fine], rtol=1e-8, atol=1e-8)
+
+
 def test_scalar_parameters_of_priors(case):
     """A value with nothing but a chain axis, as scalar parameters have it."""
     if case.dist.discrete:
