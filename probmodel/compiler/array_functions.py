@@ -22,7 +22,9 @@ from probmodel.compiler.symbols import (
     view,
 )
 
-LARGE = 4096  # products of elements that a product of unknown matrices is written as
+# Products of unknown matrices: element by element if so many are added up, or there are so few at
+# all; not with more, which BLAS does faster.
+FEW, SMALL, LARGE = 4, 64, 64**3
 
 
 def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
@@ -98,9 +100,28 @@ def matmul(a: Any, b: Any) -> Any:
     if ranks == (2, 2) and np.shape(a)[0] == 1:
         return np.reshape(_times(np.transpose(b), np.reshape(a, (-1,))), (1, -1))
     left, right = np.expand_dims(a, -1), np.expand_dims(b, -3)
-    if prod(np.broadcast_shapes(np.shape(left), np.shape(right))) > LARGE:
+    shape = np.broadcast_shapes(np.shape(left), np.shape(right))
+    *batch, rows, inner, columns = shape
+    if prod(shape) > LARGE:
         raise NotTraceableError("products of large matrices")
-    return np.sum(left * right, axis=-2)
+    if inner <= FEW or prod(shape) <= SMALL:
+        return np.sum(left * right, axis=-2)
+    return on_stacks("product", batch, [(a, (rows, inner)), (b, (inner, columns))], np.matmul)
+
+
+def on_stacks(
+    op: str,
+    batch: Sequence[int],
+    operands: Sequence[tuple[Any, tuple[int, int]]],
+    function: Callable[..., Any],
+    index: Any = None,
+) -> Any:
+    """Write down an operation on stacks of matrices, of which each has its shape."""
+    stack = prod(batch)
+    args = tuple(np.reshape(spread(x, (*batch, *shape)), (stack, *shape)) for x, shape in operands)
+    with np.errstate(all="ignore"):
+        value = np.asarray(function(*map(value_of, args)), dtype=float)
+    return np.reshape(Symbol(op, args, value, index), (*batch, *value.shape[1:]))
 
 
 def _times(matrix: Any, vector: Any) -> Any:
@@ -206,6 +227,7 @@ _OWN: dict[Any, Callable[..., Any]] = {
     np.concatenate: concatenate,
     np.stack: stack,
     np.dot: lambda a, b: matmul(a, b) if np.ndim(a) and np.ndim(b) else a * b,
+    np.outer: lambda a, b: np.reshape(a, (-1, 1)) * np.reshape(b, (1, -1)),
     np.zeros_like: _like(0.0),
     np.ones_like: _like(1.0),
     **{

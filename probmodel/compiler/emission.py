@@ -11,7 +11,7 @@ data for instance, is read where it lies. `trajectories` has what calls the func
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import llvmlite.ir as ir
 import numpy as np
@@ -19,6 +19,7 @@ import numpy as np
 from probmodel.compiler.control import INT, FunctionWriter
 from probmodel.compiler.lanes import DOUBLE
 from probmodel.compiler.loops import FUSED, LoopWriter
+from probmodel.compiler.matrices import MatrixWriter
 from probmodel.compiler.schedule import REDUCED, Schedule, covered_once, in_columns, operand
 from probmodel.compiler.symbols import Symbol
 from probmodel.compiler.vector_math import VectorMath
@@ -79,7 +80,9 @@ class Emission:
                 self._clear(symbol, np.arange(symbol.size), start)
         loops = [None, *self._schedule.loops]
         for loop, numbers in zip(loops, self._schedule.numbers, strict=True):
-            if loop is not None:
+            if loop is not None and loop.alone:
+                MatrixWriter(self, cast("Symbol", loop.steps[0])).write()
+            elif loop is not None:
                 LoopWriter(self, loop).write()
             for symbol in numbers:
                 args = [self._number(a) for a in symbol.args]

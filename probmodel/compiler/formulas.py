@@ -7,11 +7,13 @@ as they run.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from probmodel.compiler.array_functions import concatenate, recurrence, stack, where
+from probmodel import linalg
+from probmodel.compiler.array_functions import concatenate, on_stacks, recurrence, stack, where
 from probmodel.compiler.symbols import (
     FORMULAS,
     NotTraceableError,
@@ -24,6 +26,7 @@ from probmodel.compiler.symbols import (
 from probmodel.special.logs import log_less
 
 SMALL = 4  # rows of matrices that are factorised element by element
+LARGE = 40  # rows, beyond which LAPACK is faster
 
 
 def _scipy(name: str) -> Callable[..., Any]:
@@ -98,8 +101,11 @@ def _recursive_filter(coefficients: Any, x: Any) -> Any:
 
 
 def _cholesky(a: Any) -> Any:
-    """Cholesky factors of small matrices, element by element."""
-    n = _small(a)
+    """Cholesky factors; of small matrices element by element."""
+    n = np.shape(a)[-1]
+    if n > SMALL:
+        batch = np.shape(a)[:-2]
+        return on_stacks("factor", batch, [(a, (_not_large(n), n))], linalg.cholesky)
     rows = _elements(a, n)
     factor: list[list[Any]] = [[np.zeros(np.shape(a)[:-2])] * n for _ in range(n)]
     for i in range(n):
@@ -113,8 +119,13 @@ def _cholesky(a: Any) -> Any:
 
 
 def _solve_lower(factor: Any, b: Any, transposed: bool = False) -> Any:
-    """Solve with small triangular factors, element by element."""
-    n = _small(factor)
+    """Solve with triangular factors; with small ones element by element."""
+    n = np.shape(factor)[-1]
+    if n > SMALL:
+        batch = np.broadcast_shapes(np.shape(factor)[:-2], np.shape(b)[:-2])
+        operands = [(factor, (_not_large(n), n)), (b, np.shape(b)[-2:])]
+        solve = partial(linalg.solve_lower, transposed=transposed)
+        return on_stacks("solve", batch, operands, solve, transposed)
     rows = _elements(factor, n)
     order = range(n)[::-1] if transposed else range(n)
     solved: dict[int, Any] = {}
@@ -127,11 +138,10 @@ def _solve_lower(factor: Any, b: Any, transposed: bool = False) -> Any:
     return stack([solved[i] for i in range(n)], -2)
 
 
-def _small(a: Any) -> int:
-    n = np.shape(a)[-1]
-    if n > SMALL:
+def _not_large(n: int) -> int:
+    if n > LARGE:
         raise NotTraceableError(f"factors of {n} by {n} matrices")
-    return int(n)
+    return n
 
 
 def _elements(a: Any, n: int) -> list[list[Any]]:

@@ -19,6 +19,7 @@ from probmodel.compiler.symbols import ELEMENTWISE, Symbol, positions
 from probmodel.types import Array
 
 REDUCED = frozenset({"sum", "max", "min"})
+MATRICES = frozenset({"factor", "solve", "product"})  # take their operands whole
 
 
 IN_REGISTERS = 24  # elements of a vector that a product keeps in registers
@@ -61,6 +62,7 @@ class Loop:
     steps : symbols, and parts of places, in order
     direction : 1 or -1 if a scan needs the elements in order, or from the end; 0 if none does
     tiled : whether a long product takes several elements at once, in any order
+    alone : whether it is an operation on matrices, which has loops of its own
     """
 
     shape: tuple[int, ...]
@@ -68,6 +70,7 @@ class Loop:
     steps: list[Symbol | Scatter] = field(default_factory=list)
     direction: int = 0
     tiled: bool = False
+    alone: bool = False
 
 
 def operand(x: Any, shape: tuple[int, ...]) -> Operand:
@@ -150,7 +153,7 @@ class Schedule:
                 self.kept.add(source)
 
     def _is_kept(self, symbol: Symbol) -> bool:
-        return symbol.op in ("input", "place") or (
+        return symbol.op in ("input", "place") or symbol.op in MATRICES or (
             symbol.op in REDUCED and symbol.size > 1
         ) or (symbol.op == "matmul" and in_columns(symbol))  # fmt: skip
 
@@ -172,6 +175,8 @@ class Schedule:
                 self._add(Scatter(symbol, k), [operand(part, index.shape)], index.shape)
                 for k, (part, index) in enumerate(zip(symbol.args, symbol.index, strict=True))
             )
+        if symbol.op in MATRICES:
+            return self._alone(symbol)
         if symbol.op in REDUCED:
             (x,) = symbol.args
             return self._add(symbol, [operand(x, x.shape)], x.shape)
@@ -183,6 +188,12 @@ class Schedule:
         operands = [operand(a, symbol.shape) for a in symbol.args]
         direction = int(symbol.index) if symbol.op == "recurrence" else 0
         return self._add(symbol, operands, symbol.shape, direction=direction)
+
+    def _alone(self, symbol: Symbol) -> int:
+        """Give an operation on matrices a place of its own, after all that it needs."""
+        self._uses += [(operand(a, np.shape(a)), -1) for a in symbol.args]
+        self.loops.append(Loop(symbol.shape, len(self.loops), [symbol], alone=True))
+        return self.loops[-1].number
 
     def _add(
         self,
@@ -206,7 +217,12 @@ class Schedule:
         """Return the first loop of a shape from a number on; a new one, if there is none."""
         for loop in self.loops[first:]:
             turned = direction and (loop.tiled or loop.direction not in (0, direction))
-            if loop.shape == shape and not turned and not (tiled and loop.direction):
+            if (
+                loop.shape == shape
+                and not loop.alone
+                and not turned
+                and not (tiled and loop.direction)
+            ):
                 break
         else:
             loop = Loop(shape, len(self.loops))

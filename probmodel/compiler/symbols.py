@@ -14,7 +14,8 @@ Few operations are left, however a formula is written:
     place         zeros, with the elements of another array added at some places
     sum, max, min over some axes
     recurrence    y[t] = x[t] + sum_k a_k[t] y[t-1-k] along the last axis, from either end
-    matmul        matrix times vector, one of them known or both not
+    matmul        known matrix times vector
+    factor, solve, product    of stacks of matrices: Cholesky factors, triangular systems, products
 """
 
 from __future__ import annotations

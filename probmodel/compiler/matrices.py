@@ -1,0 +1,135 @@
+"""Machine code of operations on stacks of matrices, each of which takes its operands whole.
+
+    factor     A = L L', lower triangular L                       (stack, n, n) -> (stack, n, n)
+    solve      L x = b, or L'x = b                                (stack, n, k) -> (stack, n, k)
+    product    A B                                                (stack, n, k)
+
+Chains lie in the lanes, as everywhere: LAPACK would take one matrix of one chain after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probmodel.compiler.control import INT
+from probmodel.compiler.lanes import DOUBLE
+from probmodel.compiler.loops import FUSED
+from probmodel.compiler.schedule import operand
+from probmodel.compiler.symbols import Symbol
+
+if TYPE_CHECKING:
+    from probmodel.compiler.emission import Emission
+
+Reader = Callable[[Any, Any, Any], Any]
+
+
+class MatrixWriter:
+    """Writes one operation."""
+
+    def __init__(self, emission: Emission, symbol: Symbol) -> None:
+        self.e, self.b, self.symbol = emission, emission.b, symbol
+        self._stack, self._rows, self._columns = symbol.shape
+
+    def write(self) -> None:
+        """Write it for each matrix of the stack."""
+        readers = [self._reader(a) for a in self.symbol.args]
+        with self.e.count_to(INT(self._stack)) as s:
+            if self.symbol.op == "factor":
+                self._factor(s, readers[0])
+            elif self.symbol.op == "solve":
+                self._solve(s, *readers, transposed=bool(self.symbol.index))
+            else:
+                self._product(s, *readers, inner=self.symbol.args[0].shape[2])
+
+    def _factor(self, s: Any, read: Reader) -> None:
+        """Column after column, each less its products with those before."""
+        e, b, n = self.e, self.b, INT(self._rows)
+        lowest = e.variable(np.inf)  # pivot; none that is not a number is forgotten
+        with e.count_to(n) as j:
+            with e.count_to(n) as i:
+                value = b.select(b.icmp_signed("<", i, j), e.splat(0.0), read(s, i, j))
+                self._put(s, i, j, value)
+            with b.if_then(b.icmp_signed(">", j, INT(0))), e.count_to(j) as k:
+                share = self._get(s, j, k)
+                with e.count_to(n, start=j) as i:
+                    self._less(s, i, j, share, self._get(s, i, k))
+            pivot = self._get(s, j, j)
+            lower = b.fcmp_unordered("<", pivot, b.load(lowest))
+            b.store(b.select(lower, pivot, b.load(lowest)), lowest)
+            root = e.function_of_numbers("sqrt", [pivot])
+            self._times(s, j, n, e.function_of_numbers("reciprocal", [root]))
+            self._put(s, j, j, root)
+        good = b.fcmp_ordered(">", b.load(lowest), e.splat(0.0))
+        unknown = b.select(good, e.splat(0.0), e.splat(np.nan))
+        with e.count_to(n) as i, e.count_to(n) as j:
+            self._put(s, i, j, b.fadd(self._get(s, i, j), unknown))
+
+    def _times(self, s: Any, j: Any, n: Any, factor: Any) -> None:
+        """Scale what is below in a column."""
+        with self.e.count_to(n, start=j) as i:
+            self._put(s, i, j, self.b.fmul(self._get(s, i, j), factor))
+
+    def _solve(self, s: Any, factor: Reader, right: Reader, *, transposed: bool) -> None:
+        """Row after row, each less what those that are known make of it."""
+        e, b, n, k = self.e, self.b, INT(self._rows), INT(self._columns)
+        with e.count_to(n, down=transposed) as i:
+            with e.count_to(k) as c:
+                self._put(s, i, c, right(s, i, c))
+            first, end = (b.add(i, INT(1)), n) if transposed else (INT(0), i)
+            with b.if_then(b.icmp_signed("<", first, end)), e.count_to(end, start=first) as j:
+                share = factor(s, j, i) if transposed else factor(s, i, j)
+                with e.count_to(k) as c:
+                    self._less(s, i, c, share, self._get(s, j, c))
+            inverse = e.function_of_numbers("reciprocal", [factor(s, i, i)])
+            with e.count_to(k) as c:
+                self._put(s, i, c, b.fmul(self._get(s, i, c), inverse))
+
+    def _product(self, s: Any, left: Reader, right: Reader, *, inner: int) -> None:
+        """Row after row, each the sum of rows of the other matrix."""
+        e, n, m = self.e, INT(self._rows), INT(self._columns)
+        with e.count_to(n) as i:
+            with e.count_to(m) as j:
+                self._put(s, i, j, e.splat(0.0))
+            with e.count_to(INT(inner)) as k:
+                share = self.b.fneg(left(s, i, k))
+                with e.count_to(m) as j:
+                    self._less(s, i, j, share, right(s, k, j))
+
+    # -- elements ----------------------------------------------------------------------------------
+
+    def _less(self, s: Any, i: Any, j: Any, a: Any, x: Any) -> None:
+        """Take a product from an element of the result."""
+        product = self.b.fmul(a, x, flags=FUSED)
+        self._put(s, i, j, self.b.fsub(self._get(s, i, j), product, flags=FUSED))
+
+    def _get(self, s: Any, i: Any, j: Any) -> Any:
+        return self.e.get(self.symbol, self._flat(self.symbol, s, i, j))
+
+    def _put(self, s: Any, i: Any, j: Any, value: Any) -> None:
+        self.e.put(self.symbol, self._flat(self.symbol, s, i, j), value)
+
+    def _flat(self, x: Any, s: Any, i: Any, j: Any) -> Any:
+        """Return the position of an element of a matrix in the stack."""
+        _, rows, columns = x.shape
+        row = self.b.add(self.b.mul(s, INT(rows)), i)
+        return self.b.add(self.b.mul(row, INT(columns)), j)
+
+    def _reader(self, x: Any) -> Reader:
+        """Return the function that reads an element of an operand."""
+        o = operand(x, x.shape)
+        if not isinstance(o.source, Symbol):
+            pointer = self.e.pointer(np.ascontiguousarray(x, dtype=float), DOUBLE)
+            return lambda s, i, j: self.e.splat(
+                self.b.load(self.b.gep(pointer, [self._flat(x, s, i, j)]))
+            )
+        if o.source in self.e.numbers:
+            return lambda s, i, j: self.e.numbers[o.source]
+        if o.in_order:
+            return lambda s, i, j: self.e.get(o.source, self._flat(x, s, i, j))
+        table = self.e.table(o.where.reshape(-1))
+        return lambda s, i, j: self.e.get(
+            o.source, self.b.load(self.b.gep(table, [self._flat(x, s, i, j)]))
+        )

@@ -1,0 +1,130 @@
+"""Machine code of operations on matrices: against LAPACK, by autograd's rules."""
+
+from __future__ import annotations
+
+import autograd.numpy as anp
+import numpy as np
+import pytest
+from autograd import value_and_grad
+
+from probmodel.compiler.differentiation import gradient_of
+from probmodel.compiler.formulas import LARGE
+from probmodel.compiler.machine import Machine
+from probmodel.compiler.matrices import MatrixWriter
+from probmodel.compiler.symbols import NotTraceableError, Symbol
+from probmodel.compiler.tracing import Program
+from probmodel.linalg import cholesky, solve_lower, transpose
+
+SIZES = [1, 2, 4, 5, 7, 8, 9, 16, 17, LARGE]
+
+
+def machine_of(function, dim):
+    symbol = Symbol("input", (), np.random.default_rng(0).uniform(0.5, 1.5, dim))
+    return Machine(Program(symbol, gradient_of(function, symbol)))
+
+
+def assert_same(function, x, tolerance=1e-10):
+    found, slope = machine_of(function, x.shape[1])(x)
+    for row, value, gradient in zip(x, found, slope, strict=True):
+        expected, grad = value_and_grad(function)(row)
+        np.testing.assert_allclose(value, expected, rtol=tolerance)
+        np.testing.assert_allclose(gradient, grad, rtol=0, atol=tolerance * np.abs(grad).max())
+
+
+def positive(x, n, rng, stack=()):
+    """Positive definite matrices of one element of x, or of a stack of them."""
+    points = rng.standard_normal((*stack, n, n))
+    fixed = points @ np.swapaxes(points, -1, -2) + n * np.eye(n)
+    grown = anp.reshape(x[: max(1, int(np.prod(stack)))], (*stack, 1, 1))
+    return fixed * grown + x[-1] * np.eye(n)
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_factors(n):
+    def function(x):
+        rng = np.random.default_rng(n)
+        return anp.sum(cholesky(positive(x, n, rng)) * rng.standard_normal((n, n)))
+
+    for chains in (1, 4, 9):
+        assert_same(function, np.random.default_rng(1).uniform(0.5, 1.5, (chains, 2)))
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("columns", [1, 3])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_solutions(n, columns, transposed):
+    def function(x):
+        rng = np.random.default_rng(n)
+        factor = cholesky(positive(x, n, rng))
+        right = anp.outer(x[0] * np.arange(1.0, n + 1), np.arange(1.0, columns + 1)) + x[1]
+        solved = solve_lower(factor, right, transposed=transposed)
+        return anp.sum(solved * rng.standard_normal((n, columns)))
+
+    assert_same(function, np.random.default_rng(2).uniform(0.5, 1.5, (9, 2)))
+
+
+@pytest.mark.parametrize("n", SIZES[3:])
+def test_known_factors(n):
+    def function(x):
+        rng = np.random.default_rng(n)
+        factor = np.linalg.cholesky(positive(np.ones(2), n, rng))
+        right = anp.reshape(x[0] * np.arange(1.0, n + 1), (n, 1))
+        return anp.sum(anp.square(solve_lower(factor, right))) + anp.sum(x**3)
+
+    assert_same(function, np.random.default_rng(3).uniform(0.5, 1.5, (5, 2)))
+
+
+@pytest.mark.parametrize("stack", [(3,), (2, 2)])
+@pytest.mark.parametrize("n", [3, 5, 9])
+def test_stacks(n, stack):
+    def function(x):
+        rng = np.random.default_rng(n)
+        factors = cholesky(positive(x, n, rng, stack))
+        solved = solve_lower(factors, transpose(factors) * x[0])  # the right side is a view
+        return anp.sum(anp.matmul(solved, factors) * rng.standard_normal((n, n)))
+
+    assert_same(function, np.random.default_rng(4).uniform(0.5, 1.5, (5, 5)))
+
+
+@pytest.mark.parametrize("shape", [(1, 9, 9), (9, 1, 9), (9, 9, 1), (5, 8, 7), (20, 17, 16)])
+def test_products(shape):
+    rows, inner, columns = shape
+
+    def function(x):
+        rng = np.random.default_rng(0)
+        left = anp.exp(x[0] * rng.standard_normal((rows, inner)))
+        right = anp.sin(x[1] * rng.standard_normal((columns, inner)))
+        weights = rng.standard_normal((rows, columns))
+        return anp.sum(anp.matmul(left, anp.transpose(right)) * weights)
+
+    assert_same(function, np.random.default_rng(5).uniform(0.1, 0.5, (9, 2)))
+
+
+@pytest.mark.parametrize("n", [2, 5, 8])
+def test_matrices_without_a_factor_are_not_a_number(n):
+    """In the chains that have them, and in no others."""
+
+    def function(x):
+        return anp.sum(anp.square(cholesky(np.eye(n) + x[0] * np.ones((n, n)))))
+
+    x = np.array([[0.5], [-1.5], [0.0], [np.nan], [1.0], [-1.0 / n - 0.1], [np.inf], [0.1], [0.2]])
+    found, slope = machine_of(function, 1)(x)
+    good = [0, 2, 4, 7, 8]
+    np.testing.assert_array_equal(np.flatnonzero(np.isfinite(found)), good)
+    for i in good:
+        expected, grad = value_and_grad(function)(x[i])
+        np.testing.assert_allclose(found[i], expected, rtol=1e-12)
+        np.testing.assert_allclose(slope[i], grad, rtol=1e-10)
+
+
+def test_large_matrices_are_left_to_lapack():
+    n = LARGE + 1
+    with pytest.raises(NotTraceableError, match=f"factors of {n} by {n} matrices"):
+        machine_of(lambda x: anp.sum(cholesky(x[0] * np.eye(n))), 1)
+
+
+def test_a_product_that_is_not_taken_off_is_found(monkeypatch):
+    """Negative control."""
+    monkeypatch.setattr(MatrixWriter, "_less", lambda self, *args: None)
+    with pytest.raises(AssertionError):
+        test_factors(5)
