@@ -120,8 +120,8 @@ def infer(
         ``"numpy"`` or ``"llvm"`` computes gradients; ``"auto"``, the default, the second once it
         pays. ``attrs["engine"]`` tells.
     cores : int, optional
-        How many cores machine code may use for one gradient; all by default, where it takes long
-        enough. Draws do not depend on it.
+        How many cores machine code and the checks of a run may use; all by default, where the work
+        takes long enough. Draws do not depend on it.
     progressbar : bool
         Whether to show the progress on a terminal.
     quiet : bool

@@ -18,6 +18,7 @@ from probmodel.compiler.symbols import (
     FORMULAS,
     NotTraceableError,
     Symbol,
+    place,
     positions,
     record,
     spread,
@@ -160,6 +161,13 @@ def _lagged_products(g: Any, x: Any, count: int) -> Any:
     )  # fmt: skip
 
 
+def _graph_product(vectors: Any, matrix: Any) -> Any:
+    entries = matrix.tocoo()
+    where = positions(np.shape(vectors))
+    products = view(vectors, where[..., entries.col]) * entries.data
+    return place(products, where[..., entries.row], np.shape(vectors))
+
+
 def _ratio(x: Any, y: Any) -> Any:
     zero = np.equal(y, 0.0)
     return where(zero, 0.0, x / where(zero, 1.0, y))
@@ -186,6 +194,7 @@ FORMULAS.update({
         np.sqrt(2.0 / np.pi) / _scipy("erfcx")(-np.sqrt(0.5) * x)
     ),
     "ratio": _ratio,
+    "graph_product": _graph_product,
     "log_less": _log_less,
     "diagonal": _diagonal,
     "embed_diagonal": _embed_diagonal,
