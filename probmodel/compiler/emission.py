@@ -17,6 +17,7 @@ import llvmlite.ir as ir
 import numpy as np
 
 from probmodel.compiler.control import INT, FunctionWriter
+from probmodel.compiler.hidden_markov import HiddenMarkovWriter
 from probmodel.compiler.lanes import DOUBLE
 from probmodel.compiler.loops import FUSED, LoopWriter
 from probmodel.compiler.matrices import MatrixWriter
@@ -58,8 +59,7 @@ class Emission:
         self.numbers: dict[Symbol, Any] = {}
         self.memory = lanes  # the log density comes first
         for symbol in {x: None, **dict.fromkeys(self._schedule.kept)}:
-            self.offsets[symbol] = self.memory
-            self.memory += symbol.size * lanes
+            self.offsets[symbol] = self.scratch(symbol.size)
         self.places = self.offsets[x], 0, self.offsets[gradient]
         self._function = FunctionWriter(self.module, "block", [DOUBLE.as_pointer()])
         self.b, self.count_to = self._function.b, self._function.count_to
@@ -81,7 +81,9 @@ class Emission:
         loops = [None, *self._schedule.loops]
         for loop, numbers in zip(loops, self._schedule.numbers, strict=True):
             if loop is not None and loop.alone:
-                MatrixWriter(self, cast("Symbol", loop.steps[0])).write()
+                step = cast("Symbol", loop.steps[0])
+                writer = HiddenMarkovWriter if step.op == "hidden Markov" else MatrixWriter
+                writer(self, step).write()
             elif loop is not None:
                 LoopWriter(self, loop).write()
             for symbol in numbers:
@@ -123,19 +125,31 @@ class Emission:
             return self.numbers[o.source]
         return self.get(o.source, INT(where))
 
-    def address(self, symbol: Symbol, i: Any) -> Any:
-        """Return where an element of an array is kept."""
-        start = INT(self.offsets[symbol])
-        place = self.b.add(start, self.b.mul(i, INT(self.lanes)))
+    def scratch(self, size: int) -> int:
+        """Make room for so many more numbers of a chain; returns where they begin."""
+        start = self.memory
+        self.memory += size * self.lanes
+        return start
+
+    def _address(self, start: int, i: Any) -> Any:
+        place = self.b.add(INT(start), self.b.mul(i, INT(self.lanes)))
         return self.b.bitcast(self.b.gep(self._memory, [place]), self._vector.as_pointer())
+
+    def load_at(self, start: int, i: Any) -> Any:
+        """Read a vector of the memory."""
+        return self.b.load(self._address(start, i), align=8 * self.lanes)
+
+    def store_at(self, start: int, i: Any, value: Any) -> None:
+        """Write a vector of the memory."""
+        self.b.store(value, self._address(start, i), align=8 * self.lanes)
 
     def get(self, symbol: Symbol, i: Any) -> Any:
         """Read an element of an array; the gradient may be a view of one."""
-        return self.b.load(self.address(symbol, i), align=8 * self.lanes)
+        return self.load_at(self.offsets[symbol], i)
 
     def put(self, symbol: Symbol, i: Any, value: Any) -> None:
         """Write an element of an array."""
-        self.b.store(value, self.address(symbol, i), align=8 * self.lanes)
+        self.store_at(self.offsets[symbol], i, value)
 
     def pointer(self, array: Array, kind: Any) -> Any:
         """Return the address of an array that is known."""

@@ -24,7 +24,9 @@ from probmodel.compiler.symbols import (
     spread,
     view,
 )
+from probmodel.distributions.forward import hmm_slopes
 from probmodel.special.logs import log_less
+from probmodel.types import Array
 
 SMALL = 4  # rows of matrices that are factorised element by element
 LARGE = 40  # rows, beyond which LAPACK is faster
@@ -168,6 +170,19 @@ def _graph_product(vectors: Any, matrix: Any) -> Any:
     return place(products, where[..., entries.row], np.shape(vectors))
 
 
+def _hmm_slopes(log_emissions: Any, initial: Any, transition: Any) -> Any:
+    K = np.shape(log_emissions)[-1]
+    args = (log_emissions, np.expand_dims(initial, -2), transition)
+    shapes = (np.shape(log_emissions)[-2:], (1, K), (K, K))
+    batch = np.broadcast_shapes(*(np.shape(a)[:-2] for a in args))
+
+    def at_a_point(e: Array, p: Array, A: Array) -> Array:
+        return hmm_slopes(e, p[:, 0], A)[:, None]
+
+    operands = list(zip(args, shapes, strict=True))
+    return on_stacks("hidden Markov", batch, operands, at_a_point)[..., 0, :]
+
+
 def _ratio(x: Any, y: Any) -> Any:
     zero = np.equal(y, 0.0)
     return where(zero, 0.0, x / where(zero, 1.0, y))
@@ -194,6 +209,8 @@ FORMULAS.update({
         np.sqrt(2.0 / np.pi) / _scipy("erfcx")(-np.sqrt(0.5) * x)
     ),
     "ratio": _ratio,
+    "hmm_slopes": _hmm_slopes,
+    "hmm_log_likelihood": lambda *args: _hmm_slopes(*args)[..., 0],
     "graph_product": _graph_product,
     "log_less": _log_less,
     "diagonal": _diagonal,

@@ -35,7 +35,7 @@ class MatrixWriter:
 
     def write(self) -> None:
         """Write it for each matrix of the stack."""
-        readers = [self._reader(a) for a in self.symbol.args]
+        readers = [reader_of(self.e, a) for a in self.symbol.args]
         with self.e.count_to(INT(self._stack)) as s:
             if self.symbol.op == "factor":
                 self._factor(s, readers[0])
@@ -112,24 +112,24 @@ class MatrixWriter:
         self.e.put(self.symbol, self._flat(self.symbol, s, i, j), value)
 
     def _flat(self, x: Any, s: Any, i: Any, j: Any) -> Any:
-        """Return the position of an element of a matrix in the stack."""
-        _, rows, columns = x.shape
-        row = self.b.add(self.b.mul(s, INT(rows)), i)
-        return self.b.add(self.b.mul(row, INT(columns)), j)
+        return flat(self.b, x.shape, s, i, j)
 
-    def _reader(self, x: Any) -> Reader:
-        """Return the function that reads an element of an operand."""
-        o = operand(x, x.shape)
-        if not isinstance(o.source, Symbol):
-            pointer = self.e.pointer(np.ascontiguousarray(x, dtype=float), DOUBLE)
-            return lambda s, i, j: self.e.splat(
-                self.b.load(self.b.gep(pointer, [self._flat(x, s, i, j)]))
-            )
-        if o.source in self.e.numbers:
-            return lambda s, i, j: self.e.numbers[o.source]
-        if o.in_order:
-            return lambda s, i, j: self.e.get(o.source, self._flat(x, s, i, j))
-        table = self.e.table(o.where.reshape(-1))
-        return lambda s, i, j: self.e.get(
-            o.source, self.b.load(self.b.gep(table, [self._flat(x, s, i, j)]))
-        )
+
+def flat(b: Any, shape: tuple[int, ...], s: Any, i: Any, j: Any) -> Any:
+    """Write the position of an element of a matrix in a stack."""
+    row = b.add(b.mul(s, INT(shape[1])), i)
+    return b.add(b.mul(row, INT(shape[2])), j)
+
+
+def reader_of(e: Emission, x: Any) -> Reader:
+    """Return the function that reads an element of an operand, (stack, rows, columns)."""
+    o = operand(x, x.shape)
+    if not isinstance(o.source, Symbol):
+        pointer = e.pointer(np.ascontiguousarray(x, dtype=float), DOUBLE)
+        return lambda s, i, j: e.splat(e.b.load(e.b.gep(pointer, [flat(e.b, x.shape, s, i, j)])))
+    if o.source in e.numbers:
+        return lambda s, i, j: e.numbers[o.source]
+    if o.in_order:
+        return lambda s, i, j: e.get(o.source, flat(e.b, x.shape, s, i, j))
+    table = e.table(o.where.reshape(-1))
+    return lambda s, i, j: e.get(o.source, e.b.load(e.b.gep(table, [flat(e.b, x.shape, s, i, j)])))

@@ -19,7 +19,7 @@ from probmodel.compiler.symbols import ELEMENTWISE, Symbol, positions
 from probmodel.types import Array
 
 REDUCED = frozenset({"sum", "max", "min"})
-MATRICES = frozenset({"factor", "solve", "product"})  # take their operands whole
+WHOLE = frozenset({"factor", "solve", "product", "hidden Markov"})  # take their operands whole
 
 
 IN_REGISTERS = 24  # elements of a vector that a product keeps in registers
@@ -62,7 +62,7 @@ class Loop:
     steps : symbols, and parts of places, in order
     direction : 1 or -1 if a scan needs the elements in order, or from the end; 0 if none does
     tiled : whether a long product takes several elements at once, in any order
-    alone : whether it is an operation on matrices, which has loops of its own
+    alone : whether it is one operation that takes its operands whole, in loops of its own
     """
 
     shape: tuple[int, ...]
@@ -153,7 +153,7 @@ class Schedule:
                 self.kept.add(source)
 
     def _is_kept(self, symbol: Symbol) -> bool:
-        return symbol.op in ("input", "place") or symbol.op in MATRICES or (
+        return symbol.op in ("input", "place") or symbol.op in WHOLE or (
             symbol.op in REDUCED and symbol.size > 1
         ) or (symbol.op == "matmul" and in_columns(symbol))  # fmt: skip
 
@@ -175,7 +175,7 @@ class Schedule:
                 self._add(Scatter(symbol, k), [operand(part, index.shape)], index.shape)
                 for k, (part, index) in enumerate(zip(symbol.args, symbol.index, strict=True))
             )
-        if symbol.op in MATRICES:
+        if symbol.op in WHOLE:
             return self._alone(symbol)
         if symbol.op in REDUCED:
             (x,) = symbol.args
@@ -190,7 +190,7 @@ class Schedule:
         return self._add(symbol, operands, symbol.shape, direction=direction)
 
     def _alone(self, symbol: Symbol) -> int:
-        """Give an operation on matrices a place of its own, after all that it needs."""
+        """Give an operation that takes its operands whole a place after all that it needs."""
         self._uses += [(operand(a, np.shape(a)), -1) for a in symbol.args]
         self.loops.append(Loop(symbol.shape, len(self.loops), [symbol], alone=True))
         return self.loops[-1].number

@@ -32,7 +32,7 @@ from autograd.core import make_vjp
 from autograd.extend import Box, defvjp, defvjp_argnums
 from autograd.numpy.numpy_vjps import unbroadcast_f
 
-from probmodel.special import differentiable, where
+from probmodel.special import Recorded, differentiable, where
 from probmodel.types import Array
 
 _FLOOR = 1e-100  # two factors this small still multiply to a normal number
@@ -79,6 +79,8 @@ def forward_backward(
     """
     args = (log_emissions, initial, transition)
     batch = batch_of_series(*(np.shape(a) for a in args))
+    if any(isinstance(a, Recorded) for a in args):
+        return _unpacked(hmm_slopes(*args), *np.shape(log_emissions)[-2:])
     if any(isinstance(a, Box) for a in args):
         return _by_autograd(_spread(anp, args, batch), slopes)
     series = prod(batch)
@@ -91,6 +93,24 @@ def forward_backward(
                 if a is not None:
                     a[~safe] = b
     return Slopes(*(a if a is None else a.reshape(batch + a.shape[1:]) for a in found))
+
+
+@differentiable
+def hmm_slopes(log_emissions: Any, initial: Any, transition: Any) -> Any:
+    """Return what `forward_backward` does, side by side: (..., 1 + T K + K + K K)."""
+    found = forward_backward(log_emissions, initial, transition)
+    batch = np.shape(found.value)
+    return np.concatenate([np.reshape(a, (*batch, -1)) for a in found], axis=-1)
+
+
+def _unpacked(packed: Any, length: int, states: int) -> Slopes:
+    batch, ends = np.shape(packed)[:-1], np.cumsum([1, length * states, states])
+    return Slopes(
+        packed[..., 0],
+        np.reshape(packed[..., 1 : ends[1]], (*batch, length, states)),
+        packed[..., ends[1] : ends[2]],
+        np.reshape(packed[..., ends[2] :], (*batch, states, states)),
+    )
 
 
 def batch_of_series(
