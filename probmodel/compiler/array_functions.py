@@ -137,14 +137,17 @@ def concatenate(parts: Sequence[Any], axis: int = 0) -> Any:
     axis %= len(shapes[0])
     length = sum(shape[axis] for shape in shapes)
     shape = (*shapes[0][:axis], length, *shapes[0][axis + 1 :])
-    where, total, known, start = positions(shape), 0.0, np.zeros(shape), 0
+    where, total, known, start = positions(shape), None, np.zeros(shape), 0
     for part, own in zip(parts, shapes, strict=True):
         cut = (slice(None),) * axis + (slice(start, start + own[axis]),)
         if isinstance(part, Symbol):
-            total = total + place(part, where[cut], shape)
+            placed = place(part, where[cut], shape)
+            total = placed if total is None else total + placed
         else:
             known[cut] = part
         start += own[axis]
+    if total is None:
+        return known
     return total + known if known.any() else total
 
 

@@ -109,6 +109,7 @@ class Switch:
         global _missing
         try:
             from probmodel.compiler.machine import Machine
+            from probmodel.compiler.symbols import NotTraceableError
             from probmodel.compiler.tracing import traced
         except ImportError as error:
             self.reason = f"llvmlite cannot be imported: {reason(error)}"
@@ -120,7 +121,8 @@ class Switch:
             machine = Machine(traced(self._binding), self.cores)
             found = machine(x)
         except Exception as error:  # a formula may do anything to what it is given
-            self.reason = f"there is no machine code for {reason(error)}"
+            known = isinstance(error, NotTraceableError)
+            self.reason = f"there is no machine code for {error if known else reason(error)}"
             return self._refused()
         if _agree(found, by_numpy(x)):
             return machine

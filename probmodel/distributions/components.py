@@ -274,7 +274,7 @@ def _stack(xp: Any, rows: Sequence[Any]) -> Any:
     """Join arrays that broadcast along a new first axis."""
     shape = np.broadcast_shapes(*(np.shape(row) for row in rows))
     if xp is not np:
-        return xp.stack([row + np.zeros(shape) for row in rows])
+        return xp.concatenate([xp.expand_dims(row + np.zeros(shape), 0) for row in rows])
     out = np.empty((len(rows), *shape))
     for k, row in enumerate(rows):
         out[k] = row

@@ -54,12 +54,11 @@ def log_ndtr_interval(low: Any, high: Any) -> Any:
     a, b, _ = _towards_lower_tail(low, high)
     narrow = _is_narrow(a, b)
     upper = log_ndtr(b)
-    result = np.array(upper + log1m_exp(upper - log_ndtr(np.where(narrow, -np.inf, a))))
-    if narrow.any():
-        a, b = a[narrow], b[narrow]
-        middle, width = 0.5 * (a + b), b - a
+    result = upper + log1m_exp(upper - log_ndtr(np.where(narrow, -np.inf, a)))
+    if np.any(narrow):
+        middle, width = _narrow_ones(narrow, a, b)
         average = np.log(width * _relative_average(middle, width))
-        result[narrow] = average - 0.5 * (middle * middle + LOG_2PI)
+        result = np.where(narrow, average - 0.5 * (middle * middle + LOG_2PI), result)
     return result
 
 
@@ -74,31 +73,39 @@ def ndtr_interval_slope(low: Any, high: Any) -> Any:
     log_ratio = 0.5 * (a + b) * (b - a)  # of the density at a to that at b
     below = log_ndtr(np.where(narrow, -np.inf, a)) - log_ndtr(b)
     at_b = inverse_mills(b) / -np.expm1(below)
-    result = np.array(at_b * np.exp(np.where(mirrored, log_ratio, 0.0)))
-    if narrow.any():
-        a, b, log_ratio = a[narrow], b[narrow], log_ratio[narrow]
-        middle, width = 0.5 * (a + b), b - a
+    result = at_b * np.exp(np.where(mirrored, log_ratio, 0.0))
+    if np.any(narrow):
+        middle, width = _narrow_ones(narrow, a, b)
+        log_ratio = middle * width
         # The density at the end that is asked for, relative to that in the middle.
-        at_end = np.exp(0.5 * np.where(mirrored[narrow], log_ratio, -log_ratio) - width**2 / 8.0)
-        result[narrow] = at_end / (width * _relative_average(middle, width))
+        at_end = np.exp(0.5 * np.where(mirrored, log_ratio, -log_ratio) - width**2 / 8.0)
+        result = np.where(narrow, at_end / (width * _relative_average(middle, width)), result)
     return result
 
 
 def _towards_lower_tail(low: Any, high: Any) -> tuple[Array, Array, Array]:
     """Return the ends, mirrored at zero if the interval lies more above it, and whether so."""
-    mirrored = np.asarray(low + high > 0.0)
+    mirrored = low + high > 0.0
     return np.where(mirrored, -high, low), np.where(mirrored, -low, high), mirrored
 
 
 def _is_narrow(a: Array, b: Array) -> Array:
     """Whether the log density changes by no more than about one between two ends."""
-    return np.asarray((b - a) * np.maximum(np.abs(a), 1.0) <= 1.0)
+    narrow: Array = (b - a) * np.maximum(np.abs(a), 1.0) <= 1.0
+    return narrow
+
+
+def _narrow_ones(narrow: Array, a: Array, b: Array) -> tuple[Array, Array]:
+    """Return middles and widths of narrow intervals; those of (0, 1) for the others."""
+    a, b = np.where(narrow, a, 0.0), np.where(narrow, b, 1.0)
+    return 0.5 * (a + b), b - a
 
 
 def _relative_average(middle: Array, width: Array) -> Array:
     """Average of the normal density over narrow intervals, relative to that in their middle."""
     t = width[..., None] * _NODES
-    return np.asarray(np.exp(-t * (middle[..., None] + 0.5 * t)) @ _WEIGHTS)
+    average: Array = np.exp(-t * (middle[..., None] + 0.5 * t)) @ _WEIGHTS
+    return average
 
 
 def _finite(end: Any) -> Any:
