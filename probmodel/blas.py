@@ -11,6 +11,7 @@ given back when the last of them ends.
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -52,7 +53,15 @@ class _Limit:
 
 
 def _libraries() -> Any:
-    return ThreadpoolController().select(user_api="blas").lib_controllers
+    """Return the BLAS libraries of the process. To look for them takes milliseconds."""
+    global _found
+    modules = len(sys.modules)  # libraries come with imports
+    if _found is None or _found[0] != modules:
+        _found = modules, ThreadpoolController().select(user_api="blas").lib_controllers
+    return _found[1]
+
+
+_found: tuple[int, Any] | None = None
 
 
 def _set_threads(library: Any, n: int) -> None:
