@@ -28,7 +28,11 @@ class Evaluation(NamedTuple):
 
 @runtime_checkable
 class LogDensity(Protocol):
-    """All that a first-order sampler may see of a target. It never raises on values."""
+    """All that a first-order sampler may see of a target. It never raises on values.
+
+    A density may also have a method ``follow``, from `Trajectories` to `Followed`, or to None where
+    it cannot: it then follows trajectories itself, faster than step by step.
+    """
 
     dim: int
     coordinate_names: tuple[str, ...]
@@ -156,14 +160,6 @@ class Followed(NamedTuple):
     level: Array
     failed: Array
     taken: Array
-
-
-class SimulatingDensity(LogDensity, Protocol):
-    """A log density that follows trajectories itself, faster than step by step."""
-
-    def follow(self, trajectories: Trajectories) -> Followed | None:
-        """Follow trajectories; None if it cannot, for now or for such a mass matrix."""
-        ...
 
 
 @runtime_checkable

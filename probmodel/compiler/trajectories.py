@@ -96,7 +96,7 @@ class _Trajectory:
         self.f = f = BlockFunction(m, "trajectory", kinds, internal=True)
         self._parts, self._start = parts, _Start(*f.args)
         logp, self._h, self._n = (Lanes(f.w, a) for a in self._start[-3:])
-        self._live = Variable(f, Lanes(f.w, self._start.moving) > 0.0)
+        self._live = Variable(f, (Lanes(f.w, self._start.moving) > 0.0) & (self._n > 0.0))
         self._lost, self._logp = Variable(f, f.mask(False)), Variable(f, logp)
         self._count, self._zero = f.variable(INT(0)), f.w.number(0.0)
         before = self._begin() - logp

@@ -26,6 +26,7 @@ trajectories itself, see `follow`, by the same rules.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -214,16 +215,15 @@ def follow(
 
     See `Trajectories` for the parameters.
     """
-    simulating: Any = getattr(density, "follow", None)  # of a `SimulatingDensity`
-    if simulating is None:
+    own: Callable[[Trajectories], Followed | None] | None = getattr(density, "follow", None)
+    if own is None:
         return None
     x, logp, grad, momentum = start
-    found: Followed | None = simulating(
+    return own(
         Trajectories(
             x, grad, momentum, logp, root, step_size, n_steps, *integrator, halving, recorded
         )
     )
-    return found
 
 
 def hamiltonian_step(

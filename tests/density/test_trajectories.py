@@ -88,6 +88,16 @@ def test_ends(kind, dim):
             np.testing.assert_array_equal(taken, expected)
 
 
+def test_no_steps_at_all():
+    rng, density = np.random.default_rng(0), counts(3)
+    start = begun(density, 5, rng)
+    end, taken = simulate(density, start, None, 0.3, [0, 2, 0, 1, 0])
+    np.testing.assert_array_equal(taken, [0, 2, 0, 1, 0])
+    still = taken == 0
+    assert_same(end.rows(still), start.rows(still))
+    assert (end.x[~still] != start.x[~still]).all()
+
+
 def test_places_without_a_density():
     rng, density = np.random.default_rng(0), counts(3, steep=100.0)
     for chains in CHAINS[3:]:
