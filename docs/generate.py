@@ -21,11 +21,13 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from probmodel import distributions as package
 from probmodel.distributions import DISTRIBUTIONS
 from probmodel.samplers import SAMPLERS
 from probmodel.samplers.base import Sampler
 
 ROOT = Path(__file__).resolve().parents[1]
+STUB = ROOT / "probmodel" / "distributions" / "__init__.pyi"
 DOCUMENTS = (
     "README.md",
     "docs/distributions.md",
@@ -193,6 +195,44 @@ PARTS = {
 }
 
 
+def stub() -> str:
+    """Return what type checkers and editors read of `probmodel.distributions`."""
+    lines = [
+        "# Written by docs/generate.py: constructors with the parameters that the classes declare.",
+        "",
+        "from typing import Any",
+        "",
+    ]
+    classes = ["DISTRIBUTIONS: dict[str, type[Distribution]]"]
+    for name in sorted(package.__all__):
+        member = getattr(package, name)
+        if inspect.ismodule(member):
+            lines.append(f"from probmodel.distributions import {name} as {name}")
+        elif name == "DISTRIBUTIONS":
+            continue
+        elif getattr(member, "__signature__", None) is None:
+            lines.append(f"from {member.__module__} import {name} as {name}")
+        else:
+            lines.append(f"from {member.__module__} import {name} as _{name}")
+            classes += [
+                "",
+                f"class {name}(_{name}):",
+                f"    def __init__({given(member)}) -> None: ...",
+            ]
+    names = [f'    "{name}",' for name in sorted(package.__all__)]
+    return "\n".join([*lines, "", *classes, "", "__all__ = [", *names, "]", ""])
+
+
+def given(kind: type) -> str:
+    """Return what a constructor takes, as its definition has it."""
+    texts = ["self"]
+    for p in inspect.signature(kind).parameters.values():
+        if p.kind is p.KEYWORD_ONLY and "*" not in texts:
+            texts.append("*")
+        texts.append(f"{p.name}: Any" + ("" if p.default is p.empty else " = ..."))
+    return ", ".join(texts)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Rewrite the tables, and draw the figures that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -204,6 +244,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         path = ROOT / document
         text = path.read_text(encoding="utf-8")
         path.write_text(generate(text), encoding="utf-8")
+    STUB.write_text(stub(), encoding="utf-8")
     if wanted is not None:
         import figures  # beside this script; matplotlib is needed for nothing else
 

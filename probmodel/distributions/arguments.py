@@ -2,16 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from probmodel.constraints.base import Constraint
 from probmodel.errors import ModelError
 from probmodel.expressions import Expression
 
-if TYPE_CHECKING:
-    from probmodel.distributions.base import Parameter
+
+class Parameter(NamedTuple):
+    """One parameter of a distribution.
+
+    Attributes
+    ----------
+    constraint : the values it may take
+    event_ndim : axes of one parameter value: 0 a number, 1 a vector, 2 a matrix
+    default : its value when it is not given; None means required
+    known : whether it must come from data; a known parameter has no derivative and no batch axes
+    along : of a known parameter, the event axis of the value that each of its axes runs along, None
+        for one that runs along none; empty if it speaks of the value as a whole
+    spreads : whether a number may stand for a vector or matrix of equal elements
+    """
+
+    constraint: Constraint
+    event_ndim: int = 0
+    default: float | None = None
+    known: bool = False
+    along: tuple[int | None, ...] = ()
+    spreads: bool = False
+
+
+def signature_of(
+    constructor: Callable[..., None],
+    parameters: Mapping[str, Parameter],
+    forms: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> inspect.Signature | None:
+    """Return what a constructor that takes any arguments really takes; None for one that does not.
+
+    Parameters
+    ----------
+    constructor : has ``*args``, and maybe keywords of its own
+    parameters : of the distribution, in order
+    forms : other names, by that of the parameter in whose place one of them may be given
+    """
+    own = inspect.signature(constructor).parameters.values()
+    if all(p.kind is not inspect.Parameter.VAR_POSITIONAL for p in own):
+        return None
+    found, optional = [], False
+    for name, spec in parameters.items():
+        optional |= spec.default is not None or bool(forms.get(name))
+        default = spec.default if optional else inspect.Parameter.empty
+        found.append(
+            inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default)
+        )
+    keywords = [p.replace(annotation=p.empty) for p in own if p.kind is p.KEYWORD_ONLY]
+    for name in (name for others in forms.values() for name in others):
+        keywords.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None))
+    return inspect.Signature([*found, *keywords])
 
 
 def bind_arguments(

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.arguments import bind_arguments, check_numbers
+from probmodel.distributions.arguments import (
+    Parameter as Parameter,
+)
+from probmodel.distributions.arguments import (
+    bind_arguments,
+    check_numbers,
+    signature_of,
+)
 from probmodel.distributions.no_value import NoValue
 from probmodel.distributions.sums import batch_shape, in_blocks, reduce_to
 from probmodel.errors import ModelError
@@ -28,28 +35,6 @@ _INFORMED = (
     "MvNormal, AR, AR1 and RandomWalk have one"
 )
 _CDF = "cumulative distribution function to truncate or censor it by"
-
-
-class Parameter(NamedTuple):
-    """One parameter of a distribution.
-
-    Attributes
-    ----------
-    constraint : the values it may take
-    event_ndim : axes of one parameter value: 0 a number, 1 a vector, 2 a matrix
-    default : its value when it is not given; None means required
-    known : whether it must come from data; a known parameter has no derivative and no batch axes
-    along : of a known parameter, the event axis of the value that each of its axes runs along, None
-        for one that runs along none; empty if it speaks of the value as a whole
-    spreads : whether a number may stand for a vector or matrix of equal elements
-    """
-
-    constraint: Constraint
-    event_ndim: int = 0
-    default: float | None = None
-    known: bool = False
-    along: tuple[int | None, ...] = ()
-    spreads: bool = False
 
 
 class Distribution(NoValue):
@@ -92,6 +77,11 @@ class Distribution(NoValue):
     # Which distribution says the same of a parameter's link: {("rate", "exp"): PoissonLog} means
     # that with rate = exp(e), PoissonLog with e in the place of rate is the better formula.
     link_forms: ClassVar[dict[tuple[str, str], type[Distribution]]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if hasattr(cls, "parameters"):  # what editors and `help` show
+            cls.__signature__ = signature_of(cls.__init__, cls.parameters)  # type: ignore[attr-defined]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.location = caller_location()

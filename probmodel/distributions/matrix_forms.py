@@ -17,6 +17,7 @@ import numpy as np
 
 from probmodel.constraints import CholeskyFactor, PositiveDefinite
 from probmodel.constraints.base import Constraint
+from probmodel.distributions.arguments import signature_of
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.whitening import (
     Memory,
@@ -243,6 +244,8 @@ class MatrixArguments(Distribution):
         super().__init_subclass__(**kwargs)
         first = {name: next(iter(forms)) for name, forms in _matrices(cls.signature).items()}
         cls.parameters = _parameters(cls.signature, first)
+        forms = {first[name]: list(e)[1:] for name, e in _matrices(cls.signature).items()}
+        cls.__signature__ = signature_of(cls.__init__, cls.parameters, forms)  # type: ignore[attr-defined]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         matrices = _matrices(self.signature)

@@ -29,6 +29,10 @@ def test_generated_parts_are_up_to_date(generator):
     assert stale == [], "run: python docs/generate.py"
 
 
+def test_the_stub_of_distributions_is_up_to_date(generator):
+    assert generator.STUB.read_text() == generator.stub(), "run: python docs/generate.py"
+
+
 def test_parts_that_are_not_up_to_date_are_found(generator):
     text = read("docs/methods/rwm.md")
     changed = text.replace("| `0.25` |", "| `0.26` |")

@@ -1,0 +1,50 @@
+"""What constructors say they take: to `help`, to editors and to type checkers."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+from probmodel.distributions import AR, DISTRIBUTIONS, MvNormal, Normal, StudentT
+
+USE = """
+from probmodel.distributions import AR, MvNormal, Normal, StudentT
+
+Normal(0, 1)
+Normal(scale=1, loc=0)
+StudentT(3)
+MvNormal([0.0], cholesky=[[1.0]])
+AR([0.5], 1.0, initial=Normal(0, 1))
+"""
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_no_constructor_takes_just_anything(name):
+    kinds = {p.kind for p in inspect.signature(DISTRIBUTIONS[name]).parameters.values()}
+    assert inspect.Parameter.VAR_POSITIONAL not in kinds
+
+
+def test_signatures():
+    assert str(inspect.signature(Normal)) == "(loc, scale)"
+    assert str(inspect.signature(StudentT)) == "(df, loc=0.0, scale=1.0)"
+    assert str(inspect.signature(AR)) == "(coefficients, sigma, intercept=0.0, *, initial=None)"
+    assert str(inspect.signature(MvNormal)) == (
+        "(loc, covariance=None, *, cholesky=None, precision=None)"
+    )
+
+
+def checked(text, path):
+    """What mypy says of a file."""
+    path.write_text(text)
+    command = [sys.executable, "-m", "mypy", "--follow-imports=silent", str(path)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=path.parent).stdout
+
+
+def test_type_checkers_find_misspelt_names(tmp_path):
+    assert checked(USE, tmp_path / "right.py").startswith("Success")
+    found = checked(USE + "Normal(0, scael=1)\nNormal(0)\n", tmp_path / "wrong.py")
+    assert 'Unexpected keyword argument "scael" for "Normal"' in found
+    assert 'Missing positional argument "scale" in call to "Normal"' in found
