@@ -189,7 +189,7 @@ class Call:
     Attributes
     ----------
     arrays : addresses of the arrays
-    gradients : that a block will take, about
+    gradients : that a block will take, about; one at least
     """
 
     def __init__(self, t: Trajectories) -> None:
@@ -204,7 +204,7 @@ class Call:
         held = (_plain(t.x), _plain(t.grad), _plain(t.momentum), given, u, self._out, self._results)
         self.arrays = [address(array) for array in held]
         self._held, self._shape = held, (chains, dim)
-        self.gradients = len(t.drifts) * float(np.max(t.n_steps))
+        self.gradients = len(t.drifts) * max(1.0, float(np.max(t.n_steps)))
 
     def followed(self) -> Followed:
         """Return what was filled in."""

@@ -31,7 +31,7 @@ from probmodel.types import Array, Followed, Trajectories
 LANES = 8  # chains in a vector, where there are more than four
 FEW = 4
 MOST = 2000  # operations of a program, at one to two milliseconds each
-WORTH_A_THREAD = 3e-4  # seconds of a gradient from which on several are used
+WORTH_A_THREAD = 3e-4  # seconds of a call from which on several are used
 
 
 class Machine:

@@ -216,13 +216,9 @@ class Schedule:
     def _loop(self, shape: tuple[int, ...], first: int, direction: int, tiled: bool) -> Loop:
         """Return the first loop of a shape from a number on; a new one, if there is none."""
         for loop in self.loops[first:]:
-            turned = direction and (loop.tiled or loop.direction not in (0, direction))
-            if (
-                loop.shape == shape
-                and not loop.alone
-                and not turned
-                and not (tiled and loop.direction)
-            ):
+            turned = bool(direction) and (loop.tiled or loop.direction not in (0, direction))
+            closed = turned or loop.alone or (tiled and bool(loop.direction))
+            if loop.shape == shape and not closed:
                 break
         else:
             loop = Loop(shape, len(self.loops))

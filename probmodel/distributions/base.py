@@ -10,14 +10,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.arguments import (
-    Parameter as Parameter,
-)
-from probmodel.distributions.arguments import (
-    bind_arguments,
-    check_numbers,
-    signature_of,
-)
+from probmodel.distributions.arguments import Parameter as Parameter
+from probmodel.distributions.arguments import bind_arguments, check_numbers, signature_of
 from probmodel.distributions.no_value import NoValue
 from probmodel.distributions.sums import batch_shape, in_blocks, reduce_to
 from probmodel.errors import ModelError

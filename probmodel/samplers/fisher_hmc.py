@@ -74,15 +74,6 @@ ARRIVED = 3.0  # median change of chains' mean log densities, in standard deviat
 CUT_OFF = 0.01  # share of trajectories cut short that is remarked on
 
 
-class MomentumState(NamedTuple):
-    """Where the chains are, and the whitened momenta they arrived with."""
-
-    x: Array
-    logp: Array
-    grad: Array
-    momentum: Array
-
-
 class Params(NamedTuple):
     """What one transition uses.
 
@@ -194,14 +185,14 @@ class FisherHMC(Sampler):
         check_choice(self.name, "metric", self.metric, METRICS)
         check_whole(self.name, "max_steps", self.max_steps, least=1)
 
-    def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> MomentumState:
+    def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> Phase:
         """State at the starting points, with fresh momenta."""
         state = check_start(self.name, evaluate(density, x))
-        return MomentumState(state.x, state.logp, state.grad, rng.standard_normal(x.shape))
+        return with_momentum(state, rng.standard_normal(x.shape))
 
     def step(
-        self, rng: np.random.Generator, density: LogDensity, state: MomentumState, params: Params
-    ) -> tuple[MomentumState, Info]:
+        self, rng: np.random.Generator, density: LogDensity, state: Phase, params: Params
+    ) -> tuple[Phase, Info]:
         """One trajectory of every chain, all of one length; or one Langevin step."""
         momentum = rng.standard_normal(state.x.shape)
         rho = self.persistence if params.length else 0.0
@@ -242,9 +233,7 @@ class FisherHMC(Sampler):
         n = int(min(wanted, self.max_steps))
         return min(h, t / n), n, n < wanted
 
-    def adapt_init(
-        self, rng: np.random.Generator, density: LogDensity, state: MomentumState
-    ) -> Langevin:
+    def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: Phase) -> Langevin:
         """Start with plain Langevin steps."""
         warmup = self._langevin(0, self._is_dense(state.x.shape[1]))
         return warmup.start(rng, density, State(*state[:3]))
@@ -256,7 +245,7 @@ class FisherHMC(Sampler):
         i: int,
         n_warmup: int,
         adaptation: Langevin | Learning,
-        state: MomentumState,
+        state: Phase,
         info: Info,
     ) -> Langevin | Learning:
         """Learn as `fisher_mala` does, then from trajectories."""
@@ -299,7 +288,7 @@ class FisherHMC(Sampler):
             start_averaging(min(h, LONGEST_STEP)), length, 0,
         )  # fmt: skip
 
-    def _learn(self, known: Learning, total: int, state: MomentumState, info: Info) -> Learning:
+    def _learn(self, known: Learning, total: int, state: Phase, info: Info) -> Learning:
         """Learn from one of ``total`` trajectories."""
         n, position = known.n + 1, State(*state[:3])
         shape = known.shape.learn(position, info, known.n)
@@ -307,7 +296,7 @@ class FisherHMC(Sampler):
         known = self._steered(known, state, info)
         return self._renewed(known, position) if is_renewal(n, total) else known
 
-    def _steered(self, known: Learning, state: MomentumState, info: Info) -> Learning:
+    def _steered(self, known: Learning, state: Phase, info: Info) -> Learning:
         """Steer h and T."""
         weight = max(MEMORY, 1.0 / (known.n + 1))
         means = known.means + weight * (state.x - known.means)

@@ -96,6 +96,9 @@ def test_no_steps_at_all():
     still = taken == 0
     assert_same(end.rows(still), start.rows(still))
     assert (end.x[~still] != start.x[~still]).all()
+    end, taken = simulate(density, start, None, 0.3, 0)
+    assert not taken.any()
+    assert_same(end, start)
 
 
 def test_places_without_a_density():

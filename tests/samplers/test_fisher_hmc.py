@@ -13,10 +13,10 @@ from probmodel.samplers.base import State
 from probmodel.samplers.fisher_hmc import (
     LONGEST_STEP,
     FisherHMC,
-    MomentumState,
     Params,
 )
 from probmodel.samplers.fisher_schedule import FIRST_WINDOWS, SETTLING, is_renewal, langevin_steps
+from probmodel.samplers.hamiltonian import Phase
 from probmodel.samplers.langevin import propose
 from probmodel.samplers.metropolis import evaluate
 from probmodel.samplers.suited_steps import FINEST
@@ -526,6 +526,6 @@ def test_starts_without_a_density(targets):
 
 def test_states_carry_momenta(targets):
     state = FisherHMC().init(np.random.default_rng(30), targets.Banana(), np.zeros((4000, 2)))
-    assert isinstance(state, MomentumState)
+    assert isinstance(state, Phase)
     assert abs(state.momentum.mean()) < LIMIT / np.sqrt(8000)
     assert abs(np.mean(state.momentum**2) - 1.0) < LIMIT * np.sqrt(2.0 / 8000)
