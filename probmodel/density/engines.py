@@ -28,6 +28,7 @@ ENGINES = ("auto", "numpy", "llvm")
 
 ENOUGH = 12_000.0  # work after which machine code is made, about microseconds
 _ROUNDING = 1e-6  # relative difference between engines that cancellation may explain
+_PATIENCE = 256.0  # times as much work, after which engines that still differ are a fault
 _AROUND = 75.0  # work around a gradient: kicks, drifts, energies
 _STEP = 1.0  # of one operation on an array
 _NUMBER = 1e-3  # of each number in it
@@ -72,8 +73,9 @@ class Switch:
     ) -> None:
         self.engine: Engine = one_of("engine", engine, ENGINES)  # type: ignore[assignment]
         self._binding, self._program = binding, program
-        self._spent, self.cores = 0.0, cores
+        self._spent, self._enough, self.cores = 0.0, ENOUGH, cores
         self._machine: Any = None
+        self._candidate: Any = None
         self.reason = "it was asked for" if engine == "numpy" else ""
 
     @property
@@ -84,7 +86,9 @@ class Switch:
     def machine(self, x: Array, by_numpy: Callable[[Array], tuple[Array, Array]]) -> Any:
         """Return the function of machine code for the gradient at ``x``; None for NumPy's.
 
-        When it is made, both are compared where finite: no mistake of one shall go unnoticed.
+        When it is made, both are compared where finite: no mistake of one shall go unnoticed. In
+        places where a chain may begin they can differ by rounding alone, so that they are compared
+        again, elsewhere, after twice as much work, and so on.
 
         Raises
         ------
@@ -95,7 +99,7 @@ class Switch:
             return self._machine
         program = self._program
         self._spent += _AROUND + _STEP * len(program.steps) + _NUMBER * program.numbers * len(x)
-        if self.engine == "llvm" or self._spent > ENOUGH:
+        if self._spent > self._enough or (self.engine == "llvm" and self._candidate is None):
             self._machine = self._made(x, by_numpy)
         return self._machine
 
@@ -118,7 +122,7 @@ class Switch:
                 warnings.warn(f"Gradients run in NumPy, as {self.reason}.", stacklevel=2)
             return self._refused()
         try:
-            machine = Machine(traced(self._binding), self.cores)
+            machine = self._candidate or Machine(traced(self._binding), self.cores)
             found = machine(x)
         except Exception as error:  # a formula may do anything to what it is given
             known = isinstance(error, NotTraceableError)
@@ -126,6 +130,9 @@ class Switch:
             return self._refused()
         if _agree(found, by_numpy(x)):
             return machine
+        if self._enough < _PATIENCE * ENOUGH:
+            self._candidate, self._enough = machine, 2.0 * max(self._spent, ENOUGH)
+            return None
         self.reason = "machine code and NumPy differ"
         warnings.warn(
             f"Machine code for {self._binding.name} does not agree with NumPy, which computes its "
