@@ -21,7 +21,7 @@ from probmodel.arguments import one_of, positive
 from probmodel.density.program import Program
 from probmodel.errors import ModelError, reason
 from probmodel.model.binding import Binding
-from probmodel.types import Array, Followed, Trajectories
+from probmodel.types import Array, Followed, Moved, Trajectories, Transitions
 
 Engine = Literal["auto", "numpy", "llvm"]
 ENGINES = ("auto", "numpy", "llvm")
@@ -107,6 +107,11 @@ class Switch:
         """Follow trajectories in machine code; None if it is not made yet, or cannot do it."""
         machine = self._machine
         return None if machine is None else cast("Followed | None", machine.follow(trajectories))
+
+    def move(self, transitions: Transitions) -> Moved | None:
+        """Make transitions in machine code; None if it is not made yet, or cannot do it."""
+        machine = self._machine
+        return None if machine is None else cast("Moved | None", machine.move(transitions))
 
     def _made(self, x: Array, by_numpy: Callable[[Array], tuple[Array, Array]]) -> Any:
         """Make machine code; None, with the reason kept, if that is not possible."""

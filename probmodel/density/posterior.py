@@ -24,7 +24,7 @@ from probmodel.model.binding import Binding, standardised
 from probmodel.model.declarations import Observed
 from probmodel.model.parameters import FreeParameter
 from probmodel.model.pseudo_data import PseudoData
-from probmodel.types import Array, Followed, Posterior, Trajectories
+from probmodel.types import Array, Followed, Moved, Posterior, Trajectories, Transitions
 
 if TYPE_CHECKING:
     from probmodel.density.metric_gradient import MetricGradient
@@ -67,9 +67,7 @@ class ModelDensity(LogDensity):
         self._blocks = blocks(binding.free)
         self.dim = self._blocks[-1][1].stop
         self._columns = [columns(free.free_shape, cut) for free, cut in self._blocks]
-        self.coordinate_names = tuple(
-            name for free, _ in self._blocks for name in coordinate_names(free)
-        )
+        self.coordinate_names = tuple(n for f, _ in self._blocks for n in coordinate_names(f))
         self.variables = tuple(binding.variables)
         self.coords = dict(binding.dimensions.coords)
         self.observed_data, self.constant_data = _data_groups(binding)
@@ -106,6 +104,10 @@ class ModelDensity(LogDensity):
     def follow(self, trajectories: Trajectories) -> Followed | None:
         """See `LogDensity.follow`."""
         return self._switch.follow(trajectories)
+
+    def move(self, transitions: Transitions) -> Moved | None:
+        """See `LogDensity.move`."""
+        return self._switch.move(transitions)
 
     def _by_numpy(self, x: Array) -> tuple[Array, Array]:
         logp, grads = self._program.sum_and_gradient(*self._inputs(x))
@@ -214,8 +216,7 @@ class ModelDensity(LogDensity):
         self._check_shape(x)
         with np.errstate(all="ignore"):
             values = self._program.values(self._inputs(x))
-        titles = [term.title for term in self._binding.terms]
-        return dict(zip(titles, values, strict=True))
+        return dict(zip((term.title for term in self._binding.terms), values, strict=True))
 
     def constrain(self, x: Array, names: tuple[str, ...] | None = None) -> dict[str, Array]:
         """Return parameters and deterministic quantities on the user's scale."""
@@ -309,8 +310,8 @@ class ModelDensity(LogDensity):
         """
         from probmodel.density.standardising import measured
 
-        found, used = ModelDensity(self.model, measured(self, visited, rng, count)), self._switch
-        found.use_engine(used.engine, used.cores)
+        found = ModelDensity(self.model, measured(self, visited, rng, count))
+        found.use_engine(self._switch.engine, self._switch.cores)
         return found
 
     def translated(self, x: Array, origin: ModelDensity) -> Array:
@@ -323,8 +324,7 @@ class ModelDensity(LogDensity):
         """Return points on the scale of the model as it was declared: (..., dim)."""
         if not self._binding.pseudo_data:
             return x
-        points = ModelDensity(self.model).translated(x.reshape(-1, self.dim), self)
-        return points.reshape(x.shape)
+        return ModelDensity(self.model).translated(x.reshape(-1, self.dim), self).reshape(x.shape)
 
     def centring(self, x: Array) -> dict[str, Array]:
         """Return how much the data decide about each element of what is standardised.

@@ -60,6 +60,8 @@ class FisherMALA(SteeredSampler):
     robust : bool, optional
         Whether to add to Algorithm 1 what the head of `fisher_warmup` lists. By default for groups
         of several chains; ``False`` is the paper's algorithm for any number of chains.
+    metric : {"dense", "diag"}
+        Whether A is any matrix, as in the paper, or a diagonal, for very many parameters.
 
     Raises
     ------
