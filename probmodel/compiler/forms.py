@@ -217,6 +217,12 @@ class Forms:
             return Form(1.0, self.made("subtract", args, cores), shape)
         return Form(1.0, self.made("add", (self.scaled(a), self.scaled(b)), cores), shape)
 
+    def log_expit(self, x: Form) -> Form:
+        """Return the logarithm of the logistic function by `logaddexp`, which other terms have."""
+        turned = self.scaled(x._replace(number=-x.number))
+        core = self.made("logaddexp", (np.zeros(()), turned), turned.shape)
+        return Form(-1.0, core, x.shape)
+
     def where(self, condition: Form, a: Form, b: Form) -> Form | None:
         """Return a choice; a factor that both have is taken out."""
         number = b.number if _is_zero(a) else a.number
@@ -283,7 +289,9 @@ class Forms:
                 self._without(f, axes, left) if apart else self._added_up(f, axes)
                 for f, apart in zip(forms, same, strict=True)
             ))  # fmt: skip
-        if not any(self._is_small(a, apart) for a, apart in zip(core.args, same, strict=True)):
+        small = [self._is_small(a, apart) for a, apart in zip(core.args, same, strict=True)]
+        others = [a for a, apart in zip(core.args, small, strict=True) if not apart]
+        if not any(small) or not all(map(self._is_product, others)):
             return None
         a, b = (self._added_up(f, axes) for f in forms)
         return self.add(a, b if core.op == "add" else b._replace(number=-b.number))
@@ -299,6 +307,13 @@ class Forms:
             return self.total(form, axes)
         total = np.sum(np.broadcast_to(form.core, form.shape), axis=tuple(axes))
         return self.of(total)
+
+    def _is_product(self, x: Symbol) -> bool:
+        """Whether a sum needs no array of its summands, for they are products, or end in such."""
+        core = self._scaled[x].core if x in self._scaled else x
+        if core.op in ("add", "subtract"):
+            return any(not isinstance(a, Symbol) or self._is_product(a) for a in core.args)
+        return core.op in ("multiply", "square")
 
     def _is_small(self, x: Any, same: bool) -> bool:
         """Whether a summand may be added up apart without a loss of digits that counts."""
@@ -386,6 +401,7 @@ _ARITHMETIC: dict[str, Callable[..., Form | None]] = {
     "divide": Forms.divide,
     "add": Forms.add,
     "where": Forms.where,
+    "log_expit": Forms.log_expit,
     "subtract": lambda forms, a, b: forms.add(a, b._replace(number=-b.number)),
     "negative": lambda forms, a: a._replace(number=-a.number),
     "square": lambda forms, a: forms.multiply(a, a),

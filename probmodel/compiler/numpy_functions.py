@@ -16,13 +16,20 @@ from probmodel.recurrences import linear_recurrence, recursive_filter
 from probmodel.types import Array
 
 _LARGEST = np.array(700.0)  # whose exponential is finite
-_ZERO, _ONE = np.zeros(()), np.ones(())
+_ONE = np.ones(())
+_LOOPS = 4  # matrices for each of their rows, up to which LAPACK is called for one at a time
+_SHIFT = 10
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
 
 
-def expit(x: Array) -> Array:
-    """Logistic function, in half the time of SciPy's."""
-    e = np.exp(np.minimum(x, _LARGEST))
-    return np.asarray(e / (_ONE + e))
+def exp_of_most(x: Array) -> Array:
+    """Exponential of what is not so large that it would overflow, and of a large number for it."""
+    return np.asarray(np.exp(np.minimum(x, _LARGEST)))
+
+
+def softplus(x: Array, e: Array) -> Array:
+    """``log(1 + exp(x))``, with `exp_of_most`; in a fifth of the time of NumPy's `logaddexp`."""
+    return np.asarray(np.maximum(x, np.log1p(e)))
 
 
 def logaddexp(a: Array, b: Array) -> Array:
@@ -32,14 +39,30 @@ def logaddexp(a: Array, b: Array) -> Array:
     return np.asarray(np.maximum(a, b) + rest)
 
 
-def softplus(x: Array) -> Array:
-    """``log(1 + exp(x))``."""
-    return np.asarray(np.maximum(x, _ZERO) + np.log1p(np.exp(-np.abs(x))))
+def zeta(s: Array, x: Array) -> Array:
+    """Hurwitz zeta function; that of 2, the trigamma function, in a tenth of the time of SciPy's.
 
+    For that, terms are added up until x is large enough for the asymptotic series (Abramowitz and
+    Stegun 6.4.12), whose first term that is left out is below rounding.
+    """
+    import scipy.special
 
-def log_expit(x: Array) -> Array:
-    """Logarithm of the logistic function."""
-    return np.asarray(np.minimum(x, _ZERO) - np.log1p(np.exp(-np.abs(x))))
+    if s.ndim or s != 2.0:
+        return np.asarray(scipy.special.zeta(s, x))
+    total = np.zeros_like(x)
+    for k in range(_SHIFT):
+        total += _ONE / np.square(x + float(k))
+    y = _ONE / (x + float(_SHIFT))
+    square = np.square(y)
+    series = np.full_like(x, _BERNOULLI[-1])
+    for number in _BERNOULLI[-2::-1]:
+        series *= square
+        series += number
+    total += y * (_ONE + y * (0.5 + y * series))
+    negative = x < 0.0
+    if negative.any():
+        total[negative] = scipy.special.zeta(2.0, x[negative])
+    return total
 
 
 def elementwise(name: str) -> Callable[..., Any]:
@@ -56,7 +79,7 @@ def elementwise(name: str) -> Callable[..., Any]:
 
 
 _OWN: dict[str, Callable[..., Any]] = {
-    "expit": expit, "logaddexp": logaddexp, "log_expit": log_expit,
+    "logaddexp": logaddexp, "zeta": zeta,
 }  # fmt: skip
 
 
@@ -107,6 +130,15 @@ def solve(lower: Array, b: Array, transposed: bool) -> Array:
     if lower.ndim == 2:
         return np.asarray(linalg.solve_lower(lower, b, transposed=transposed))
     return linalg.solve_lower(_stacks(lower), _stacks(b), transposed=transposed).reshape(b.shape)
+
+
+def inverse(lower: Array) -> Array:
+    """Inverses of factors that `factor` has made."""
+    lower_stacks, n = _stacks(lower), lower.shape[-1]
+    if len(lower_stacks) <= _LOOPS * n:
+        return linalg.invert_factors(lower)
+    ones = np.broadcast_to(np.eye(n), lower_stacks.shape)
+    return np.asarray(linalg.solve_lower(lower_stacks, ones)).reshape(lower.shape)
 
 
 def hidden_markov(log_emissions: Array, initial: Array, transition: Array) -> Array:

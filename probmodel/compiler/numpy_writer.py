@@ -21,7 +21,7 @@ from probmodel.types import Array
 
 _OPERATORS = {
     "add": "{} + {}", "subtract": "{} - {}", "multiply": "{} * {}", "divide": "{} / {}",
-    "negative": "-{}",
+    "negative": "-{}", "reciprocal": "one / {}",
 }  # fmt: skip
 _TRUTHS = frozenset(
     {
@@ -39,6 +39,7 @@ _NUMPY: dict[str, Any] = {
             "vecdot", "zeros",
         )
     },
+    "one": np.ones(()),
     "add_accumulate": np.add.accumulate,
     "add_reduce": np.add.reduce,
     "maximum_reduce": np.maximum.reduce,
@@ -71,12 +72,15 @@ class Writer:
         self._constants: dict[tuple[int, str], tuple[str, Any]] = {}
         self._truths: set[Symbol] = set()
         self._solid: set[Symbol] = set(inputs)  # their elements lie one after another
+        self._inverted: set[Symbol] = set()  # factors with which more than one system is solved
         self._uses: list[str] = []  # of the line that is being written
 
     def function(self, outputs: Sequence[Any]) -> str:
         """Return the source of ``run``, a function of the inputs that returns the outputs."""
         symbols = list(ordered(o for o in outputs if isinstance(o, Symbol)))
         skipped = _only_added_up(symbols, outputs)
+        solved = Counter(s.args[0] for s in symbols if s.op == "solve" and _is_factor(s.args[0]))
+        self._inverted = {x for x, count in solved.items() if count > 1}
         for symbol in symbols:
             if symbol.op != "input" and symbol not in skipped:
                 self._write(symbol)
@@ -204,12 +208,17 @@ class Writer:
             self._solid.add(symbol)
         if name in _OPERATORS:
             return _OPERATORS[name].format(*texts)
-        first, second = symbol.args[0], symbol.args[-1]
-        if name == "logaddexp" and not isinstance(first, Symbol) and _is(first, 0.0):
-            return f"{self._function('softplus', own.softplus)}({texts[1]})"
-        if name == "logaddexp" and not isinstance(second, Symbol) and _is(second, 0.0):
-            return f"{self._function('softplus', own.softplus)}({texts[0]})"
+        if name == "expit":
+            e = self._exp_of_most(texts[0])
+            return f"{e} / (one + {e})"
+        if name == "logaddexp" and any(_is(a, 0.0) for a in symbol.args):
+            x = texts[1 if _is(symbol.args[0], 0.0) else 0]
+            return f"{self._function('softplus', own.softplus)}({x}, {self._exp_of_most(x)})"
         return f"{self._function(name, own.elementwise(name))}({', '.join(texts)})"
+
+    def _exp_of_most(self, name: str) -> str:
+        function = self._function("exp_of_most", own.exp_of_most)
+        return self._variant(name, "e", f"{function}({name})")
 
     def _view(self, symbol: Symbol) -> str:
         (source,), index = symbol.args, symbol.index
@@ -270,11 +279,11 @@ class Writer:
     def _matmul(self, symbol: Symbol) -> str:
         matrix, vector = symbol.args
         self._solid.add(symbol)
-        return f"{self._operand(vector, 1)} @ {self._known('T', matrix, matrix.T)}"
+        return f"{self._operand(vector, 1)} @ {self._known('T', matrix, np.ascontiguousarray(matrix.T))}"
 
     def _recurrence(self, symbol: Symbol) -> str:
         (x, *ratios), rank, direction = symbol.args, symbol.ndim, symbol.index
-        if len(ratios) == 1 and not isinstance(ratios[0], Symbol) and _is(ratios[0], 1.0):
+        if len(ratios) == 1 and _is(ratios[0], 1.0):
             text = self._batched(x)
             if direction == 1:
                 return f"add_accumulate({text}, {rank})"
@@ -298,6 +307,12 @@ class Writer:
 
     def _solve(self, symbol: Symbol) -> str:
         lower, b = symbol.args
+        if lower in self._inverted:
+            name = self._variables[lower]
+            inverse = self._function("inverse", own.inverse)
+            text = self._variant(name, "inverse", f"{inverse}({name})")
+            turned = ".swapaxes(2, 3)" if symbol.index else ""
+            return f"matmul({text}{turned}, {self._operand(b, 3)})"
         if not isinstance(lower, Symbol) and len(lower) == 1:
             text = self._known("matrix", lower, lower[0])
         else:
@@ -403,8 +418,12 @@ def _only_added_up(symbols: Sequence[Symbol], outputs: Sequence[Any]) -> set[Sym
     return {x for x, n in summed.items() if uses[x] == n}
 
 
-def _is(array: Array, number: float) -> bool:
-    return not array.ndim and float(array) == number
+def _is_factor(x: Any) -> bool:
+    return isinstance(x, Symbol) and x.op == "factor"
+
+
+def _is(x: Any, number: float) -> bool:
+    return not isinstance(x, Symbol) and not x.ndim and float(x) == number
 
 
 def _sizes(shape: tuple[int, ...]) -> str:
