@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.compiler.forms import for_arrays
+from probmodel.compiler.array_programs import for_arrays
 from probmodel.compiler.numpy_writer import Writer
 from probmodel.compiler.symbols import Symbol
 from probmodel.types import Array

@@ -1,20 +1,22 @@
-"""The source of a NumPy program: a line for each operation.
-
-``n`` is the number of chains, ``v3`` the fourth operation, and ``v3_2`` the same with axes of
-length one behind that of the chains, so that it broadcasts to two axes more.
-"""
+"""The source of a NumPy program: a line for each operation."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from probmodel.compiler import numpy_functions as own
-from probmodel.compiler.patterns import Affine, affine, padded, regular
+from probmodel.compiler.numpy_source import (
+    Source,
+    cut_source,
+    shape_source,
+    sizes_source,
+    strided_source,
+)
+from probmodel.compiler.patterns import affine, padded, regular
 from probmodel.compiler.schedule import ordered
 from probmodel.compiler.symbols import ELEMENTWISE, Symbol
 from probmodel.types import Array
@@ -31,49 +33,10 @@ _TRUTHS = frozenset(
 )  # fmt: skip
 _REDUCTIONS = {"sum": "add_reduce", "max": "maximum_reduce", "min": "minimum_reduce"}
 _FEW = 512  # elements that a product with ones adds up faster than a sum
-_NUMPY: dict[str, Any] = {
-    **{
-        name: getattr(np, name)
-        for name in (
-            "array", "ascontiguousarray", "broadcast_to", "empty", "full", "matmul", "ndarray",
-            "vecdot", "zeros",
-        )
-    },
-    "one": np.ones(()),
-    "add_accumulate": np.add.accumulate,
-    "add_reduce": np.add.reduce,
-    "maximum_reduce": np.maximum.reduce,
-    "minimum_reduce": np.minimum.reduce,
-}  # fmt: skip
 
 
-class Line(NamedTuple):
-    """A statement: the variable that it sets, if any, and those that it takes."""
-
-    target: str
-    text: str
-    uses: tuple[str, ...]
-
-
-class Writer:
-    """Writes a function of the inputs.
-
-    Attributes
-    ----------
-    names : what the function refers to
-    """
-
-    def __init__(self, inputs: Sequence[Symbol]) -> None:
-        self.names: dict[str, Any] = dict(_NUMPY)
-        self._inputs = inputs
-        self._lines: list[Line] = []
-        self._variables: dict[Symbol, str] = {x: f"x{i}" for i, x in enumerate(inputs)}
-        self._variants: dict[tuple[str, str], str] = {}
-        self._constants: dict[tuple[int, str], tuple[str, Any]] = {}
-        self._truths: set[Symbol] = set()
-        self._solid: set[Symbol] = set(inputs)  # their elements lie one after another
-        self._inverted: set[Symbol] = set()  # factors with which more than one system is solved
-        self._uses: list[str] = []  # of the line that is being written
+class Writer(Source):
+    """Writes a function of the inputs."""
 
     def function(self, outputs: Sequence[Any]) -> str:
         """Return the source of ``run``, a function of the inputs that returns the outputs."""
@@ -93,105 +56,15 @@ class Writer:
         lines = "\n".join(f"    {line}" for line in [*body, f"return {', '.join(results)},"])
         return f"def run({arguments}):\n{lines}\n"
 
-    def _statements(self) -> list[str]:
-        """Return the lines; variables are deleted after they were used for the last time."""
-        last = {name: i for i, line in enumerate(self._lines) for name in line.uses}
-        last.update(dict.fromkeys(self._uses, len(self._lines)))  # of the results
-        statements = []
-        for i, (target, text, uses) in enumerate(self._lines):
-            statements.append(f"{target} = {text}" if target else text)
-            over = sorted(
-                {v for v in uses if last[v] == i and v[0] == "v" and v != target}
-            )
-            if over:
-                statements.append(f"del {', '.join(over)}")
-        return statements
-
-    def _let(self, target: str, text: str) -> None:
-        self._lines.append(Line(target, text, tuple(self._uses)))
-        self._uses = []
-
     def _write(self, symbol: Symbol) -> None:
         if symbol.op in ELEMENTWISE:
             text = self._elementwise(symbol)
         else:
-            text = getattr(self, f"_{symbol.op.replace(' ', '_')}")(symbol)
+            text = getattr(self, f"_{symbol.op.lower().replace(' ', '_')}")(symbol)
         self._variables[symbol] = f"v{len(self._variables)}"
         if text != self._variables[symbol]:
             self._let(self._variables[symbol], text)
         self._uses = []
-
-    # -- operands ----------------------------------------------------------------------------------
-
-    def _used(self, name: str) -> str:
-        self._uses.append(name)
-        return name
-
-    def _constant(self, array: Array) -> str:
-        """Name an array that is known."""
-        key = id(array), array.dtype.char
-        if key not in self._constants:
-            self._constants[key] = f"k{len(self._constants)}", array
-            self.names[self._constants[key][0]] = array
-        return self._constants[key][0]
-
-    def _known(self, key: str, array: Array, changed: Any) -> str:
-        """Name what is made of an array that is known."""
-        own = id(array), key
-        if own not in self._constants:
-            self._constants[own] = f"k{len(self._constants)}", array
-            self.names[self._constants[own][0]] = changed
-        return self._constants[own][0]
-
-    def _raw(self, x: Symbol, rank: int) -> str:
-        """Return a variable, with axes in front so that it broadcasts to a rank."""
-        name = self._variables[x]
-        return self._with_axes(name, x.ndim, rank)
-
-    def _with_axes(self, name: str, own_rank: int, rank: int) -> str:
-        if own_rank >= rank:
-            return self._used(name)
-        axes = ", None" * (rank - own_rank)
-        return self._variant(name, str(rank - own_rank), f"{name}[:{axes}]")
-
-    def _variant(self, name: str, suffix: str, text: str) -> str:
-        if (name, suffix) not in self._variants:
-            made = f"v{name[1:]}_{suffix}"
-            self._lines.append(Line(made, text, (name,)))
-            self._variants[name, suffix] = made
-        return self._used(self._variants[name, suffix])
-
-    def _operand(self, x: Any, rank: int) -> str:
-        """Return numbers that broadcast to a rank."""
-        if not isinstance(x, Symbol):
-            return self._constant(x)
-        name = self._variables[x]
-        if x in self._truths:
-            name = self._variant(name, "f", f"{name}.astype(float)")
-            self._uses.pop()
-        return self._with_axes(name, x.ndim, rank)
-
-    def _truth(self, x: Any, rank: int) -> str:
-        """Return truth values, or numbers that stand for them."""
-        return self._raw(x, rank) if isinstance(x, Symbol) else self._known("?", x, x != 0.0)
-
-    def _rows(self, x: Any) -> str:
-        """Return numbers in one axis behind the chains'."""
-        text = self._operand(x, 0)
-        if isinstance(x, Symbol):
-            return text if x.ndim == 1 else f"{text}.reshape(n, {x.size})"
-        return self._known("flat", x, x.reshape(-1))
-
-    def _batched(self, x: Any) -> str:
-        """Return numbers that have the chains' axis."""
-        text = self._operand(x, np.ndim(x))
-        return text if isinstance(x, Symbol) else f"broadcast_to({text}, {_shape(x.shape)})"
-
-    def _function(self, name: str, function: Any) -> str:
-        self.names[name] = function
-        return name
-
-    # -- operations --------------------------------------------------------------------------------
 
     def _elementwise(self, symbol: Symbol) -> str:
         name, rank = symbol.op, symbol.ndim
@@ -233,24 +106,24 @@ class Writer:
         if index.size == source.size and np.array_equal(index.reshape(-1), np.arange(index.size)):
             if source in self._solid:
                 self._solid.add(symbol)
-            return f"{name}.reshape({_sizes(index.shape)})"
+            return f"{name}.reshape({sizes_source(index.shape)})"
         if source.ndim == 1 and index.ndim < 2 and pattern.shape == index.shape:
-            cut = _cut(pattern)
+            cut = cut_source(pattern)
             if cut is not None:
                 return f"{name}[:, {cut}]"
         if source not in self._solid:
             name = f"ascontiguousarray({name})"
-        text = _strided(name, pattern, source.size, symbol in self._truths)
+        text = strided_source(name, pattern, source.size, symbol in self._truths)
         if pattern.shape == index.shape:
             return text
-        self._solid.add(symbol)
-        return f"{text}.reshape({_sizes(index.shape)})"
+        return f"{text}.reshape({sizes_source(index.shape)})"
 
     def _sum(self, symbol: Symbol) -> str:
         (x,), axes = symbol.args, symbol.index
         everything = len(axes) == x.ndim
         factors = _factors(symbol)
-        self._solid.add(symbol)
+        if everything or x in self._solid:
+            self._solid.add(symbol)
         if factors is not None:
             a, b = factors
             if not everything:
@@ -279,7 +152,8 @@ class Writer:
     def _matmul(self, symbol: Symbol) -> str:
         matrix, vector = symbol.args
         self._solid.add(symbol)
-        return f"{self._operand(vector, 1)} @ {self._known('T', matrix, np.ascontiguousarray(matrix.T))}"
+        turned = self._known("T", matrix, np.ascontiguousarray(matrix.T))
+        return f"{self._operand(vector, 1)} @ {turned}"
 
     def _recurrence(self, symbol: Symbol) -> str:
         (x, *ratios), rank, direction = symbol.args, symbol.ndim, symbol.index
@@ -307,7 +181,7 @@ class Writer:
 
     def _solve(self, symbol: Symbol) -> str:
         lower, b = symbol.args
-        if lower in self._inverted:
+        if isinstance(lower, Symbol) and lower in self._inverted:
             name = self._variables[lower]
             inverse = self._function("inverse", own.inverse)
             text = self._variant(name, "inverse", f"{inverse}({name})")
@@ -323,7 +197,7 @@ class Writer:
     def _product(self, symbol: Symbol) -> str:
         return f"matmul({', '.join(self._operand(a, 3) for a in symbol.args)})"
 
-    def _hidden_Markov(self, symbol: Symbol) -> str:
+    def _hidden_markov(self, symbol: Symbol) -> str:
         texts = ", ".join(map(self._batched, symbol.args))
         return f"{self._function('hidden_markov', own.hidden_markov)}({texts})"
 
@@ -332,13 +206,9 @@ class Writer:
         texts = ", ".join(map(self._batched, symbol.args))
         return f"{self._function(name, symbol.index)}({texts})"
 
-    # -- places ------------------------------------------------------------------------------------
-
     def _place(self, symbol: Symbol) -> str:
         out, size = f"v{len(self._variables)}", symbol.size
-        parts = sorted(
-            zip(symbol.args, symbol.index, strict=True), key=lambda part: -part[1].size
-        )
+        parts = sorted(zip(symbol.args, symbol.index, strict=True), key=lambda part: -part[1].size)
         written, assigned = np.zeros(size, dtype=bool), np.zeros(size, dtype=bool)
         statements = []
         for x, index in parts:
@@ -348,21 +218,19 @@ class Writer:
             assigned[present] |= fresh
             statements.append((x, index, "=" if fresh else "+=", bool(counts.max() > 1)))
         make = "empty" if assigned.all() else "zeros"
-        self._lines.append(Line(out, f"{make}((n, {size}))", ()))
+        self._let(out, f"{make}((n, {size}))")
         for x, index, sign, repeated in statements:
             self._put(out, x, index, sign, size, repeated)
         self._solid.add(symbol)
         self._uses.append(out)
-        return out if symbol.ndim == 1 else f"{out}.reshape({_sizes(symbol.shape)})"
+        return out if symbol.ndim == 1 else f"{out}.reshape({sizes_source(symbol.shape)})"
 
-    def _put(
-        self, out: str, x: Any, index: Array, sign: str, size: int, repeated: bool
-    ) -> None:
+    def _put(self, out: str, x: Any, index: Array, sign: str, size: int, repeated: bool) -> None:
         """Put a part in its places."""
         text = self._operand(x, index.ndim)
         if repeated:
             if np.shape(x) != index.shape or not isinstance(x, Symbol):
-                text = f"broadcast_to({text}, {_shape(index.shape)})"
+                text = f"broadcast_to({text}, {shape_source(index.shape)})"
             if index.ndim != 1:
                 text = f"{text}.reshape(n, {index.size})"
             flat = index.reshape(-1)
@@ -377,17 +245,15 @@ class Writer:
         pattern = affine(index)
         if pattern is None:
             return f"{out}[:, {self._constant(index)}]"
-        cut = _cut(pattern) if index.ndim < 2 else None
+        cut = cut_source(pattern) if index.ndim < 2 else None
         if cut is not None:
             return f"{out}[:, {cut}]"
-        return f"{_strided(out, pattern, size, False)}[...]"
-
-    # -- results -----------------------------------------------------------------------------------
+        return f"{strided_source(out, pattern, size, False)}[...]"
 
     def _result(self, output: Any, again: bool) -> str:
         """Return an output, an array of its own."""
         if not isinstance(output, Symbol):
-            return f"full({_shape(np.shape(output))}, {self._constant(np.asarray(output))})"
+            return f"full({shape_source(np.shape(output))}, {self._constant(np.asarray(output))})"
         name = self._used(self._variables[output])
         if output in self._truths:
             return f"{name}.astype(float)"
@@ -412,9 +278,7 @@ def _only_added_up(symbols: Sequence[Symbol], outputs: Sequence[Any]) -> set[Sym
     """Return the products that nothing but sums of products needs."""
     uses = Counter(a for s in symbols for a in s.args if isinstance(a, Symbol))
     uses.update(o for o in outputs if isinstance(o, Symbol))
-    summed = Counter(
-        s.args[0] for s in symbols if s.op == "sum" and _factors(s) is not None
-    )
+    summed = Counter(s.args[0] for s in symbols if s.op == "sum" and _factors(s) is not None)
     return {x for x, n in summed.items() if uses[x] == n}
 
 
@@ -424,31 +288,3 @@ def _is_factor(x: Any) -> bool:
 
 def _is(x: Any, number: float) -> bool:
     return not isinstance(x, Symbol) and not x.ndim and float(x) == number
-
-
-def _sizes(shape: tuple[int, ...]) -> str:
-    return ", ".join(("n", *map(str, shape)))
-
-
-def _shape(shape: tuple[int, ...]) -> str:
-    return f"({_sizes(shape)},)"
-
-
-def _cut(pattern: Affine) -> str | None:
-    """Return a slice of one axis, or a number, as source."""
-    first, steps, shape = pattern
-    if not shape or shape == (1,):
-        return f"{first}:{first + 1}" if shape else str(first)
-    step, end = steps[0], first + steps[0] * shape[0]
-    if step == 0:
-        return None
-    cut = f"{first}:{end if end >= 0 else ''}"
-    return cut if step == 1 else f"{cut}:{step}"
-
-
-def _strided(name: str, pattern: Affine, size: int, truth: bool) -> str:
-    """Return elements of each chain's contiguous array, where they lie, as source."""
-    width, kind = (1, "bool") if truth else (8, "float")
-    steps = ", ".join(str(width * s) for s in (size, *pattern.steps))
-    shape = _shape(pattern.shape)
-    return f"ndarray({shape}, {kind}, {name}, {width * pattern.first}, ({steps},))"

@@ -1,4 +1,4 @@
-"""Regular patterns of flat positions: what is a slice, a transpose or a repetition needs no list."""
+"""Patterns of flat positions: a slice, a transpose or a repetition needs no list of them."""
 
 from __future__ import annotations
 
@@ -26,9 +26,7 @@ def affine(index: Array) -> Affine | None:
     for axis, n in enumerate(index.shape):
         at = (0,) * axis + (min(1, n - 1),) + (0,) * (index.ndim - axis - 1)
         steps.append(int(index[at]) - first)
-        expected = expected + (steps[-1] * np.arange(n)).reshape(
-            n, *(1,) * (index.ndim - axis - 1)
-        )
+        expected = expected + (steps[-1] * np.arange(n)).reshape(n, *(1,) * (index.ndim - axis - 1))
     same = np.array_equal(expected, index)
     return Affine(first, tuple(steps), index.shape) if same else None
 
