@@ -60,7 +60,7 @@ class Cores:
     def made(self, op: str, args: Sequence[Any], shape: tuple[int, ...], index: Any = None) -> Any:
         """Return an operation, always the same one for the same operands."""
         args = tuple(a if isinstance(a, Symbol) else self._kept(a) for a in args)
-        key = op, tuple(map(id, args)), key_of(index)
+        key = op, shape, tuple(map(id, args)), key_of(index)
         if key not in self._made:
             self._made[key] = made = Symbol(op, args, np.broadcast_to(0.0, shape), index)
             if op in ("multiply", "square") or (

@@ -14,7 +14,7 @@ from probmodel.compiler.array_functions import recurrence as written_recurrence
 from probmodel.compiler.machine import Machine
 from probmodel.compiler.numpy_engine import NumpyProgram
 from probmodel.compiler.symbols import Symbol, place, view
-from probmodel.compiler.tracing import traced
+from probmodel.compiler.tracing import Program, traced
 from probmodel.density import as_posterior
 from probmodel.distributions.forward import hmm_slopes
 
@@ -36,11 +36,15 @@ def matrices(a, n=5):
 
 def added(g, index, size):
     """What `place` does, for arrays."""
+    return placed(g, index, (size,))
+
+
+def placed(g, index, shape):
     if isinstance(g, Symbol):
-        return place(g, index, (size,))
-    out = np.zeros(size)
+        return place(g, index, shape)
+    out = np.zeros(int(np.prod(shape)))
     np.add.at(out, index.reshape(-1), g.reshape(-1))
-    return out
+    return out.reshape(shape)
 
 
 def cumulated(a, *ratios):
@@ -102,6 +106,10 @@ OPERATIONS = {
     "placed in order": lambda a, b, c: added(np.exp(a), np.arange(12).reshape(3, 4), 12),
     "placed apart": lambda a, b, c: added(a, 2 * np.arange(12), 24) + added(b, np.arange(4), 24),
     "placed over": lambda a, b, c: added(b, np.arange(4), 6) + added(b * c, np.arange(4) + 2, 6),
+    "placed in two shapes": lambda a, b, c: (
+        np.exp(placed(b, np.array([0, 2, 3, 5]), (6, 1)))
+        * placed(b, np.array([0, 2, 3, 5]), (1, 6))
+    ),
     "added up": lambda a, b, c: added(a, np.arange(12) ** 2 % 5, 7) + added(b, np.arange(4), 7),
     "added in order": lambda a, b, c: added(a, np.sort(np.arange(12) ** 2 % 5), 5),
     "added along axes": lambda a, b, c: added(a, np.tile(np.arange(4), (3, 1)), 4),
@@ -230,6 +238,15 @@ def test_calls():
     expected = np.einsum("cij,ci->cj", np.exp(x), x.sum(axis=2))
     np.testing.assert_allclose(found[0], expected + y, rtol=1e-13)
     np.testing.assert_allclose(found[1], expected, rtol=1e-13)
+
+
+def test_machine_code_tells_shapes_of_places_apart():
+    x = Symbol("input", (), np.zeros(4))
+    both = OPERATIONS["placed in two shapes"](x, x, x)
+    machine = Machine(Program(x, (np.sum(both), np.zeros(4))))
+    rows = np.random.default_rng(4).standard_normal((3, 4))
+    expected = [np.sum(OPERATIONS["placed in two shapes"](r, r, r)) for r in rows]
+    np.testing.assert_allclose(machine(rows)[0], expected, rtol=1e-13)
 
 
 def test_inputs_of_other_shapes_are_told():
