@@ -1,0 +1,57 @@
+"""NumPy programs: what symbols of one chain write down, for all chains at once.
+
+The program is written out as one Python function, which is cheaper than a list of steps, and can be
+read: see `NumpyProgram.source`. Arrays lead with the axis of chains; arrays that are known lack it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from probmodel.compiler.array_programs import for_arrays
+from probmodel.compiler.numpy_writer import Writer
+from probmodel.compiler.symbols import Symbol
+from probmodel.types import Array
+
+
+class NumpyProgram:
+    """Outputs of a program as a function of its inputs, for a batch of chains.
+
+    Parameters
+    ----------
+    outputs : symbols, and arrays that are known
+    inputs : the symbols that stand for what is given
+
+    Attributes
+    ----------
+    source : of the function
+    """
+
+    def __init__(self, outputs: Sequence[Any], inputs: Sequence[Symbol]) -> None:
+        self._in = [x.shape for x in inputs]
+        self._out = [np.shape(o) for o in outputs]
+        writer = Writer(inputs)
+        self.source = writer.function(for_arrays(outputs))
+        exec(compile(self.source, "<NumPy program>", "exec"), writer.names)
+        self._run: Callable[..., tuple[Array, ...]] = writer.names["run"]
+
+    def __call__(self, *inputs: Array) -> tuple[Array, ...]:
+        """Return outputs, (chains, ...) each, at inputs, (chains, ...) each.
+
+        Raises
+        ------
+        ValueError
+            If an input has another shape. Values never raise.
+        """
+        given = [np.ascontiguousarray(x, dtype=np.float64) for x in inputs]
+        chains = len(given[0])
+        for x, shape in zip(given, self._in, strict=True):
+            if x.shape != (chains, *shape):
+                raise ValueError(f"an input has shape {x.shape} instead of {(chains, *shape)}")
+        if not chains:
+            return tuple(np.zeros((0, *shape)) for shape in self._out)
+        with np.errstate(all="ignore"):
+            return self._run(*given)
