@@ -113,10 +113,22 @@ def _answers(call: Call, memory: Array, lanes: int, raised: list[BaseException])
                 if raised:
                     continue
                 with alone(), np.errstate(all="ignore"):
-                    args = (np.moveaxis(v[where], -1, 0).copy() for v, where in operands)
-                    result[:] = call.function(*args).reshape(lanes, -1).T
+                    args = [np.moveaxis(v[where], -1, 0).copy() for v, where in operands]
+                    rows = _rows(args)
+                    values = call.function(*(a[:rows] for a in args)).reshape(rows, -1)
+                    result[:, :rows], result[:, rows:] = values.T, values[-1:].T
         except GeneratorExit:
             return
         except BaseException as error:
             result[:] = np.nan
             raised.append(error)
+
+
+def _rows(args: Sequence[Array]) -> int:
+    """Count the rows without those at the end that repeat the last: lanes beyond the last chain."""
+    same = np.ones(len(args[0]), dtype=bool)
+    for a in args:
+        bits = a.reshape(len(a), -1).view(np.int64)
+        same &= (bits == bits[-1]).all(axis=1)
+    different = np.flatnonzero(~same)
+    return int(different[-1]) + 2 if different.size else 1

@@ -31,6 +31,9 @@ from probmodel.types import Array, Followed, Trajectories
 
 LANES = 8  # chains in a vector, where there are more than four
 FEW = 4
+WIDEST = (
+    64  # chains in a vector, where functions in NumPy are called: a call costs much, a row little
+)
 MOST = 2000  # operations of a program, at one to two milliseconds each
 WORTH_A_THREAD = 3e-4  # seconds of a call from which on several are used
 
@@ -99,6 +102,8 @@ class Machine:
     def _code(self, chains: int) -> _Code:
         """Return the code for so many chains: with lanes for all, or what was made for more."""
         lanes = LANES if chains > FEW else FEW if chains > 1 else 1
+        while self.calls_back and lanes < min(chains, WIDEST):
+            lanes *= 2
         made = [n for n in self._made if n >= lanes]
         if not made:
             self._made[lanes] = _Code(*self._outputs, self.dim, lanes)
