@@ -17,7 +17,7 @@ from probmodel.compiler.transitions import routines as written
 from probmodel.roots import LowRank
 from probmodel.types import Array, Followed, Moved, Trajectories, Transitions
 
-ALIGNED = 64  # bytes
+ALIGNED = 512  # bytes; of the widest vectors
 _MOST_RANK = 512  # of a root
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import autograd.numpy as anp
@@ -16,6 +18,37 @@ from autograd.util import toposort
 
 from probmodel.compiler.symbols import Symbol, place, positions, view
 from probmodel.types import Array
+
+_lock = threading.RLock()
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Let no other thread use autograd here at the same time: all count traces by one number.
+
+    What ends with an exception leaves that number as it was.
+    """
+    with _lock:
+        top = trace_stack.top
+        try:
+            yield
+        except BaseException:
+            trace_stack.top = top
+            raise
+
+
+class NotDifferentiableError(Exception):
+    """An operation whose derivative cannot be written down.
+
+    Attributes
+    ----------
+    node : of autograd's
+    cause : what was raised
+    """
+
+    def __init__(self, node: Any, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.node, self.cause = node, cause
 
 
 @primitive
@@ -54,8 +87,14 @@ VSpace.register(Symbol, SymbolSpace)
 
 
 def gradient_of(function: Callable[[Any], Any], x: Symbol) -> tuple[Any, Any]:
-    """Write down a function that is one number, and its gradient, at a symbol."""
-    with trace_stack.new_trace() as number:
+    """Write down a function that is one number, and its gradient, at a symbol.
+
+    Raises
+    ------
+    NotDifferentiableError
+        From what a rule of derivation raises.
+    """
+    with alone(), trace_stack.new_trace() as number:
         end = function(new_box(x, number, VJPNode.new_root()))
     if not isbox(end):
         return end, np.zeros(x.shape)
@@ -64,6 +103,11 @@ def gradient_of(function: Callable[[Any], Any], x: Symbol) -> tuple[Any, Any]:
     slope: Any = np.zeros(x.shape)
     for node in toposort(last):
         slope = slopes.pop(node)
-        for parent, part in zip(node.parents, node.vjp(slope), strict=True):
+        try:
+            with alone():
+                parts = tuple(node.vjp(slope))
+        except Exception as error:
+            raise NotDifferentiableError(node, error) from error
+        for parent, part in zip(node.parents, parts, strict=True):
             slopes[parent] = part if parent not in slopes else slopes[parent] + part
     return value, slope

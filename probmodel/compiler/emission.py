@@ -16,6 +16,7 @@ from typing import Any, cast
 import llvmlite.ir as ir
 import numpy as np
 
+from probmodel.compiler.call_writer import Call, CallWriter
 from probmodel.compiler.control import INT, FunctionWriter
 from probmodel.compiler.hidden_markov import HiddenMarkovWriter
 from probmodel.compiler.lanes import DOUBLE
@@ -30,6 +31,15 @@ _BINARY = {"add": "fadd", "subtract": "fsub", "multiply": "fmul", "divide": "fdi
 _COMPARED = {
     "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==",
 }  # fmt: skip
+
+# Of operations that take their operands whole.
+WRITERS: dict[str, Any] = {
+    "factor": MatrixWriter,
+    "solve": MatrixWriter,
+    "product": MatrixWriter,
+    "hidden Markov": HiddenMarkovWriter,
+    "call": CallWriter,
+}
 
 
 class Emission:
@@ -47,11 +57,13 @@ class Emission:
     memory : numbers that the function needs
     places : where the input, the log density and the gradient begin in the memory
     arrays : what is known, which the code refers to by address
+    calls : of functions in NumPy
     """
 
     def __init__(self, x: Symbol, logp: Symbol, gradient: Symbol, lanes: int) -> None:
         self.module = ir.Module("probmodel")
         self.lanes, self.arrays = lanes, [np.zeros(1)]
+        self.calls: list[Call] = []
         self._vector = ir.VectorType(DOUBLE, lanes)
         self._math = VectorMath(self.module, lanes)
         self._schedule = Schedule([logp, gradient])
@@ -82,8 +94,7 @@ class Emission:
         for loop, numbers in zip(loops, self._schedule.numbers, strict=True):
             if loop is not None and loop.alone:
                 step = cast("Symbol", loop.steps[0])
-                writer = HiddenMarkovWriter if step.op == "hidden Markov" else MatrixWriter
-                writer(self, step).write()
+                WRITERS[step.op](self, step).write()
             elif loop is not None:
                 LoopWriter(self, loop).write()
             for symbol in numbers:
@@ -131,9 +142,14 @@ class Emission:
         self.memory += size * self.lanes
         return start
 
+    def pointer_at(self, place: Any, kind: Any) -> Any:
+        """Return the address of something in the memory."""
+        place = INT(place) if isinstance(place, int) else place
+        return self.b.bitcast(self.b.gep(self._memory, [place]), kind.as_pointer())
+
     def _address(self, start: int, i: Any) -> Any:
         place = self.b.add(INT(start), self.b.mul(i, INT(self.lanes)))
-        return self.b.bitcast(self.b.gep(self._memory, [place]), self._vector.as_pointer())
+        return self.pointer_at(place, self._vector)
 
     def load_at(self, start: int, i: Any) -> Any:
         """Read a vector of the memory."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from probmodel.compiler.call_writer import answering
 from probmodel.compiler.calls import (
     ALIGNED,
     Call,
@@ -31,6 +32,9 @@ from probmodel.types import Array, Followed, Moved, Trajectories, Transitions
 
 LANES = 8  # chains in a vector, where there are more than four
 FEW = 4
+WIDEST = (
+    64  # chains in a vector, where functions in NumPy are called: a call costs much, a row little
+)
 MOST = 2000  # operations of a program, at one to two milliseconds each
 WORTH_A_THREAD = 3e-4  # seconds of a call from which on several are used
 
@@ -54,13 +58,16 @@ class Machine:
     Attributes
     ----------
     dim : number of coordinates
+    calls_back : names of the parts that the machine code calls functions in NumPy for
     """
 
     def __init__(self, program: Program, cores: int | None = None) -> None:
         logp, gradient = shared(program.outputs)
-        count = sum(1 for _ in ordered(o for o in (logp, gradient) if isinstance(o, Symbol)))
-        if count > MOST:
-            raise NotTraceableError(f"{count} operations, which would take long to make")
+        steps = list(ordered(o for o in (logp, gradient) if isinstance(o, Symbol)))
+        if len(steps) > MOST:
+            raise NotTraceableError(f"{len(steps)} operations, which would take long to make")
+        calls = (step.index.name for step in steps if step.op == "call")
+        self.calls_back = tuple(dict.fromkeys(calls))
         self.dim = program.x.size
         x = program.x
         if not isinstance(logp, Symbol):
@@ -107,6 +114,8 @@ class Machine:
     def _code(self, chains: int) -> _Code:
         """Return the code for so many chains: with lanes for all, or what was made for more."""
         lanes = LANES if chains > FEW else FEW if chains > 1 else 1
+        while self.calls_back and lanes < min(chains, WIDEST):
+            lanes *= 2
         made = [n for n in self._made if n >= lanes]
         if not made:
             self._made[lanes] = _Code(*self._outputs, self.dim, lanes)
@@ -125,6 +134,8 @@ class _Code:
         places = dict(zip(("x", "logp", "gradient"), emission.places, strict=True))
         block = self._engine.get_function_address("block")
         self._fields, self._size = fields(block, places, emission.memory, dim, lanes)
+        self._calls, self._raised = emission.calls, list[BaseException]()
+        self._answering: list[Any] = []  # the code calls it
         self._buffers = [self._buffer()]
         self._pace = 1e-3  # seconds that a gradient of a block takes, at least
 
@@ -165,6 +176,15 @@ class _Code:
     def _share(
         self, part: Callable[[int, int, int], None], chains: int, gradients: float, cores: int
     ) -> None:
+        """Work off all blocks; raises what was raised in a function that the code has called."""
+        self._raised.clear()
+        self._work_off(part, chains, gradients, cores)
+        if self._raised:
+            raise self._raised[0]
+
+    def _work_off(
+        self, part: Callable[[int, int, int], None], chains: int, gradients: float, cores: int
+    ) -> None:
         """Work off all blocks, each of about so many gradients, on several cores if that pays."""
         blocks = -(-chains // self._lanes)
         pays = self._pace * blocks * gradients > WORTH_A_THREAD
@@ -185,4 +205,9 @@ class _Code:
             job.result()
 
     def _buffer(self) -> Array:
-        return np.empty(8 * self._size + ALIGNED, dtype=np.uint8)
+        """Make a memory, with functions for the code to call."""
+        buffer = np.empty(8 * self._size + ALIGNED, dtype=np.uint8)
+        start = aligned(buffer) - address(buffer)
+        memory = buffer[start : start + 8 * self._size].view(np.float64)
+        self._answering += answering(self._calls, memory, self._lanes, self._raised)
+        return buffer

@@ -17,6 +17,7 @@ Few operations are left, however a formula is written:
     matmul        known matrix times vector
     factor, solve, product    of stacks of matrices: Cholesky factors, triangular systems, products
     hidden Markov    log likelihoods of series, with all their derivatives
+    call    a function in NumPy, of arrays that lead with chains; see `python_calls`
 """
 
 from __future__ import annotations
@@ -102,7 +103,8 @@ class Symbol(Recorded):
     ----------
     op : name of the operation; ``"input"`` for what is given
     args : operands: symbols, and arrays that are known
-    index : of views and places, the positions of the elements, flat; of reductions the axes
+    index : of views and places, the positions of the elements, flat; of reductions the axes; of
+        calls the function
     value : at one point
     """
 

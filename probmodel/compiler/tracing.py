@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from math import prod
 from typing import Any, NamedTuple
 
 import autograd.numpy as anp
 import numpy as np
+from autograd.tracer import isbox
 
 from probmodel import linalg, special
 from probmodel.compiler import formulas as _formulas  # noqa: F401 - fills the table of symbols
-from probmodel.compiler.differentiation import gradient_of, taken
-from probmodel.compiler.symbols import ASKED, NotTraceableError, Symbol, positions
+from probmodel.compiler.called_parts import CALLED, called_density
+from probmodel.compiler.differentiation import (
+    NotDifferentiableError,
+    alone,
+    gradient_of,
+    taken,
+)
+from probmodel.compiler.symbols import ASKED, Symbol, positions
 from probmodel.distributions.base import Distribution
+from probmodel.distributions.sums import batch_shape
 from probmodel.expressions import Apply, Expression, map_leaves, topological
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Deterministic
@@ -46,16 +54,36 @@ def traced(binding: Binding) -> Program:
     """
     dim = sum(prod(free.free_shape) for free in binding.free)
     x = Symbol("input", (), np.zeros(dim))
-    trace = _Trace(binding)
-    with np.errstate(all="ignore"):
-        return Program(x, gradient_of(trace.log_density, x))
+    called: set[int] = set()
+    while True:
+        trace = _Trace(binding, called)
+        try:
+            with np.errstate(all="ignore"):
+                return Program(x, gradient_of(trace.log_density, x))
+        except NotDifferentiableError as error:
+            part = trace.parts.get(error.node)
+            if part is None or part in called:
+                raise error.cause from None
+            called.add(part)
 
 
 class _Trace:
-    """Evaluates a bound model on what autograd follows."""
+    """Evaluates a bound model on what autograd follows.
 
-    def __init__(self, binding: Binding) -> None:
+    Parameters
+    ----------
+    binding : the bound model
+    called : the ``id`` of terms and expressions whose derivatives cannot be written down: they are
+        called
+
+    Attributes
+    ----------
+    parts : by nodes of autograd's, the term or expression that was written down with them
+    """
+
+    def __init__(self, binding: Binding, called: Collection[int]) -> None:
         self._binding, self._evaluator = binding, binding.evaluator
+        self._called, self.parts = called, dict[Any, int]()
         declared = binding.declarations
         self._aliases: dict[int, Expression] = {
             **{id(f.declaration): f.value for f in binding.free},
@@ -78,8 +106,31 @@ class _Trace:
         if term.distribution is None:
             return anp.sum(self.value(term.expression))
         distribution, params = linked(term.distribution, term.params)
-        operands = [self.value(e) for e in (term.expression, *params)]
-        return _density(distribution, operands)
+        operands = _aligned([self.value(e) for e in (term.expression, *params)],
+                            distribution.event_ndims)  # fmt: skip
+        kernel = self._written(
+            term,
+            lambda: _kernel(distribution, operands),
+            lambda: called_density(distribution, operands),
+        )
+        return kernel + _base(distribution, operands)
+
+    def _written(self, part: Any, plainly: Callable[[], Any], by_call: Callable[[], Any]) -> Any:
+        """Write a part of the model down; as a call, where nothing else stands for it."""
+        if id(part) in self._called:
+            return by_call()
+        try:
+            with alone():
+                found = plainly()
+        except Exception:  # a formula may do anything to what it is given
+            return by_call()
+        pending = [found._node] if isbox(found) else []
+        while pending:
+            node = pending.pop()
+            if node not in self.parts:
+                self.parts[node] = id(part)
+                pending += node.parents
+        return found
 
     def value(self, expression: Expression) -> Any:
         """Return the value of an expression: a box of autograd's, or an array that is known."""
@@ -95,45 +146,53 @@ class _Trace:
             return self.value(self._aliases[id(node)])
         assert isinstance(node, Apply), f"{node!r} has no value"
         name = node.operation.name
-        if name not in OPERATIONS and name != "getitem":
-            raise NotTraceableError(name)
         options = {key: map_leaves(value, self._static) for key, value in node.kwargs.items()}
         if name == "getitem":
             x = self.value(node.args[0])
             return taken(x, positions(np.shape(x))[self._evaluator.index(node)])
         operands = [map_leaves(arg, self.value) for arg in node.args]
-        return OPERATIONS[name](*operands, **options)
+        if name not in CALLED:
+            return OPERATIONS[name](*operands, **options)
+
+        def by_call() -> Any:
+            return CALLED[name](self._evaluator.shape(node), *operands, **options)
+
+        if name not in OPERATIONS:
+            return by_call()
+        return self._written(node, lambda: OPERATIONS[name](*operands, **options), by_call)
 
     def _static(self, leaf: Expression) -> Any:
         value = self._evaluator.value(leaf)
         return int(value) if value.ndim == 0 else value
 
 
-def _density(distribution: Distribution, operands: Sequence[Any]) -> Any:
-    """Sum of a log density over the elements of a batch."""
-    event_ndims = distribution.event_ndims
+def _aligned(operands: Sequence[Any], event_ndims: Sequence[int]) -> list[Any]:
+    """Give the value and the parameters of a distribution axes that broadcast."""
     ranks = [np.ndim(o) - e for o, e in zip(operands, event_ndims, strict=True)]
-    aligned = [
+    return [
         np.asarray(o, dtype=float)
         if isinstance(o, np.ndarray)
         else anp.reshape(o, (1,) * (max(ranks) - rank) + np.shape(o))
         for o, rank in zip(operands, ranks, strict=True)
     ]
-    shapes = [np.shape(o)[: np.ndim(o) - e] for o, e in zip(aligned, event_ndims, strict=True)]
-    batch = np.broadcast_shapes(*shapes)
+
+
+def _kernel(distribution: Distribution, operands: Sequence[Any]) -> Any:
+    """Sum of a log density over the elements of a batch, but for what data alone decide."""
     own = type(distribution).__module__.startswith("probmodel.distributions")
     with ASKED.for_the_worst() if own else nullcontext():
-        kernel = distribution.log_kernel(anp, *aligned)
-    count = prod(batch) // max(1, prod(np.shape(kernel)))
-    return anp.sum(kernel) * count + _base(distribution, aligned, batch)
+        kernel = distribution.log_kernel(anp, *operands)
+    batch = batch_shape(operands, distribution.event_ndims)
+    return anp.sum(kernel) * (prod(batch) // max(1, prod(np.shape(kernel))))
 
 
-def _base(distribution: Distribution, operands: Sequence[Any], batch: tuple[int, ...]) -> float:
+def _base(distribution: Distribution, operands: Sequence[Any]) -> float:
     """Return the part that data alone decide."""
     value, *params = operands
     if not isinstance(value, np.ndarray):
         return 0.0
     known = [p if isinstance(p, np.ndarray) else np.zeros(np.shape(p)) for p in params]
+    batch = batch_shape(operands, distribution.event_ndims)
     return float(np.sum(np.broadcast_to(distribution.log_base(value, *known), batch)))
 
 
@@ -209,6 +268,25 @@ def _clip(a: Any, a_min: Any, a_max: Any) -> Any:
     return a if a_max is None else anp.minimum(a, a_max)
 
 
+def _prod(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Multiply pairs of elements, then pairs of products."""
+    shape = np.shape(a)
+    axes = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    inner = tuple(i % len(shape) for i in axes)
+    outer = [i for i in range(len(shape)) if i not in inner]
+    where = np.transpose(positions(shape), [*outer, *inner])
+    a = taken(a, where.reshape(*(shape[i] for i in outer), -1))
+    rest: Any = 1.0
+    while (n := np.shape(a)[-1]) > 1:
+        where = positions(np.shape(a))
+        if n % 2:
+            rest = rest * taken(a, where[..., -1])
+        a = taken(a, where[..., : n // 2]) * taken(a, where[..., n // 2 : n - n % 2])
+    kept = tuple(1 if i in inner else n for i, n in enumerate(shape))
+    product = anp.reshape(a, kept) * anp.reshape(rest, kept if np.ndim(rest) else ())
+    return product if keepdims else anp.reshape(product, tuple(shape[i] for i in outer))
+
+
 def _linear_recurrence(coefficient: Any, input: Any, initial: Any = 0.0) -> Any:
     """Solve along the first axis of what coefficient and input broadcast to."""
     rank = max(np.ndim(coefficient), np.ndim(input))
@@ -238,6 +316,7 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "psi": special.digamma,
     "positive": lambda x: x,
     "clip": _clip,
+    "prod": _prod,
     "mean": _mean,
     "var": _var,
     "std": _std,

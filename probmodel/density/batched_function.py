@@ -9,9 +9,7 @@ from typing import Any
 import autograd.numpy as anp
 import numpy as np
 
-from probmodel.density.alignment import Operand, shape_of
 from probmodel.density.codegen import compile_values
-from probmodel.density.reference import Ref
 from probmodel.expressions import Closure
 from probmodel.model.evaluation import Evaluator
 from probmodel.types import Array
@@ -24,7 +22,8 @@ class BatchedFunction:
     ----------
     closure : the traced function
     shapes : of its arguments, for one row
-    captured : the operands behind ``closure.captured``; constants are built in
+    captured : what is behind ``closure.captured``: constants, which are built in, and the shapes,
+        for one row, of what varies
 
     Attributes
     ----------
@@ -33,7 +32,10 @@ class BatchedFunction:
     """
 
     def __init__(
-        self, closure: Closure, shapes: Sequence[tuple[int, ...]], captured: Sequence[Operand]
+        self,
+        closure: Closure,
+        shapes: Sequence[tuple[int, ...]],
+        captured: Sequence[tuple[int, ...] | Array],
     ) -> None:
         self._closure = closure
         self.shapes = tuple(shapes)
@@ -41,10 +43,9 @@ class BatchedFunction:
         for symbol, shape in zip(closure.arguments, shapes, strict=True):
             self._evaluator.define(symbol, np.zeros(shape), random=True)
         varying = []
-        for node, operand in zip(closure.captured, captured, strict=True):
-            random = isinstance(operand, Ref)
-            value = np.zeros(shape_of(operand)) if random else operand
-            self._evaluator.define(node, value, random=random)
+        for node, known in zip(closure.captured, captured, strict=True):
+            random = isinstance(known, tuple)
+            self._evaluator.define(node, np.zeros(known) if random else known, random=random)
             varying += [node] if random else []
         self._inputs = [*closure.arguments, *varying]
         self.n_arguments = len(closure.arguments)

@@ -6,7 +6,7 @@ of the result without the chain axis, and the operands, and emits steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import autograd.numpy as anp
@@ -23,7 +23,15 @@ from probmodel.density import (
     shapes,
 )
 from probmodel.density import primitives as own
-from probmodel.density.alignment import Operand, Rule, Shape, align, shape_of
+from probmodel.density.alignment import (
+    Operand,
+    Rule,
+    Shape,
+    align,
+    batched,
+    first_ref,
+    shape_of,
+)
 from probmodel.density.program import Recorder
 from probmodel.density.reference import Ref
 
@@ -44,6 +52,45 @@ def _call(
         for o, e in zip(operands, event_ndims, strict=True)
     ]
     return recorder.emit(primitive or own.formula(function), *aligned, shape=shape)
+
+
+def _solver(make: Callable[..., Callable[..., Any]]) -> Rule:
+    """Make the rule of an operation that takes a function."""
+
+    def rule(
+        recorder: Recorder, shape: Shape, initial: Operand, *captured: Operand, **options: Any
+    ) -> Ref:
+        return _solved(recorder, shape, make, [initial], captured, options)
+
+    return rule
+
+
+def _scan(
+    recorder: Recorder,
+    shape: Shape,
+    initial: Operand,
+    sequences: Sequence[Operand],
+    *captured: Operand,
+    **options: Any,
+) -> Ref:
+    leading = [initial, *sequences]
+    return _solved(recorder, shape, recurrences.scan_solver, leading, captured, options)
+
+
+def _solved(
+    recorder: Recorder,
+    shape: Shape,
+    make: Callable[..., Callable[..., Any]],
+    leading: list[Operand],
+    captured: Sequence[Operand],
+    options: dict[str, Any],
+) -> Ref:
+    kinds = [c.shape if isinstance(c, Ref) else c for c in captured]
+    solver = make(shape, list(map(shape_of, leading)), kinds, **options)
+    like = first_ref([*leading, *captured])
+    operands = [batched(recorder, o, like) for o in leading]
+    varying = [c for c in captured if isinstance(c, Ref)]
+    return recorder.emit(solver, *operands, *varying, shape=shape)
 
 
 RULES: dict[str, Rule] = {
@@ -92,7 +139,7 @@ RULES: dict[str, Rule] = {
     "concatenate": shapes.concatenate,
     "stack": shapes.stack,
     "getitem": shapes.getitem,
-    "solve_ode": differential.solve_ode,
-    "solve_newton": equations.solve_newton,
-    "scan": recurrences.scan,
+    "solve_ode": _solver(differential.ode_solver),
+    "solve_newton": _solver(equations.newton_solver),
+    "scan": _scan,
 }

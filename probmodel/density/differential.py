@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
 
-from probmodel.density.alignment import Operand, Shape, batched, first_ref, shape_of
+from probmodel.compiler.python_calls import SOLVERS
+from probmodel.density.alignment import Shape
 from probmodel.density.batched_function import BatchedFunction, BoundFunction
-from probmodel.density.program import Recorder
-from probmodel.density.reference import Ref
 from probmodel.density.solver_primitive import Pulled, as_primitive, plain
 from probmodel.errors import ModelError
 from probmodel.expressions import Closure
@@ -117,22 +116,22 @@ class Ode:
         return anp.reshape(rows[place.reshape(-1)], (chains, times, n))
 
 
-def solve_ode(
-    recorder: Recorder,
+def ode_solver(
     shape: Shape,
-    initial: Operand,
-    *captured: Operand,
+    leading: Sequence[Shape],
+    captured: Sequence[Shape | Array],
+    *,
     function: Closure,
     times: Array,
     method: str,
     rtol: float,
     atol: float,
     max_steps: int,
-) -> Ref:
-    """Solve an initial value problem."""
-    batched_function = BatchedFunction(function, [(), shape_of(initial)], captured)
+) -> Callable[..., Any]:
+    """Return what solves initial value problems, as a primitive."""
+    batched_function = BatchedFunction(function, [(), *leading], captured)
     problem = Ode(batched_function, times, method, Tolerances(rtol, atol, max_steps))
-    like = first_ref([initial, *captured])
-    varying = [c for c in captured if isinstance(c, Ref)]
-    solver = as_primitive(problem.run, problem.run_with_vjp, problem.traced)
-    return recorder.emit(solver, batched(recorder, initial, like), *varying, shape=shape)
+    return as_primitive(problem.run, problem.run_with_vjp, problem.traced)
+
+
+SOLVERS["solve_ode"] = ode_solver

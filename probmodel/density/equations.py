@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
 
-from probmodel.density.alignment import Operand, Shape, batched, first_ref, shape_of
+from probmodel.compiler.python_calls import SOLVERS
+from probmodel.density.alignment import Shape
 from probmodel.density.batched_function import BatchedFunction, BoundFunction
-from probmodel.density.program import Recorder
-from probmodel.density.reference import Ref
 from probmodel.density.solver_primitive import Pulled, as_primitive, plain
 from probmodel.expressions import Closure
 from probmodel.solvers.newton import find_roots
@@ -81,20 +80,19 @@ def _inverses(jacobian: Array) -> Array:
     return inverse
 
 
-def solve_newton(
-    recorder: Recorder,
+def newton_solver(
     shape: Shape,
-    guess: Operand,
-    *captured: Operand,
+    leading: Sequence[Shape],
+    captured: Sequence[Shape | Array],
+    *,
     function: Closure,
     tolerance: float,
     max_steps: int,
-) -> Ref:
-    """Solve a system of equations."""
-    equations = Equations(
-        BatchedFunction(function, [shape_of(guess)], captured), tolerance, max_steps
-    )
-    like = first_ref([guess, *captured])
-    varying: Sequence[Ref] = [c for c in captured if isinstance(c, Ref)]
-    solver = as_primitive(equations.run, equations.run_with_vjp, equations.traced)
-    return recorder.emit(solver, batched(recorder, guess, like), *varying, shape=shape)
+) -> Callable[..., Any]:
+    """Return what solves systems of equations, as a primitive."""
+    batched_function = BatchedFunction(function, leading, captured)
+    equations = Equations(batched_function, tolerance, max_steps)
+    return as_primitive(equations.run, equations.run_with_vjp, equations.traced)
+
+
+SOLVERS["solve_newton"] = newton_solver

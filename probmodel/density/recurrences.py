@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
 
-from probmodel.density.alignment import Operand, Shape, batched, first_ref, shape_of
+from probmodel.compiler.python_calls import SOLVERS
+from probmodel.density.alignment import Shape
 from probmodel.density.batched_function import BatchedFunction, BoundFunction
-from probmodel.density.program import Recorder
-from probmodel.density.reference import Ref
 from probmodel.density.solver_primitive import Pulled, as_primitive
 from probmodel.expressions import Closure
 from probmodel.types import Array
@@ -77,21 +76,19 @@ class Scan:
         return anp.stack(states, axis=1)
 
 
-def scan(
-    recorder: Recorder,
+def scan_solver(
     shape: Shape,
-    initial: Operand,
-    sequences: Sequence[Operand],
-    *captured: Operand,
+    leading: Sequence[Shape],
+    captured: Sequence[Shape | Array],
+    *,
     function: Closure,
     length: Any,
-) -> Ref:
-    """Run a recurrence."""
-    elements = [shape_of(s)[1:] for s in sequences]
-    batched_function = BatchedFunction(function, [shape_of(initial), *elements], captured)
+) -> Callable[..., Any]:
+    """Return what runs a recurrence, as a primitive."""
+    initial, *sequences = leading
+    batched_function = BatchedFunction(function, [initial, *(s[1:] for s in sequences)], captured)
     recurrence = Scan(batched_function, shape[0])
-    like = first_ref([initial, *sequences, *captured])
-    varying = [c for c in captured if isinstance(c, Ref)]
-    operands = [batched(recorder, o, like) for o in (initial, *sequences)]
-    solver = as_primitive(recurrence.run, recurrence.run_with_vjp, recurrence.traced)
-    return recorder.emit(solver, *operands, *varying, shape=shape)
+    return as_primitive(recurrence.run, recurrence.run_with_vjp, recurrence.traced)
+
+
+SOLVERS["scan"] = scan_solver

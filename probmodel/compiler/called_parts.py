@@ -1,0 +1,108 @@
+"""Parts of a model that machine code calls functions in NumPy for, where it has nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import autograd.numpy as anp
+import numpy as np
+
+from probmodel import linalg, matrices
+from probmodel.compiler.python_calls import SOLVERS, called, is_unknown
+from probmodel.distributions.base import Distribution
+from probmodel.distributions.sums import batch_shape
+from probmodel.recurrences import matrix_recurrence
+
+Shape = tuple[int, ...]
+
+
+def called_density(distribution: Distribution, operands: Sequence[Any]) -> Any:
+    """Sum the log density of a distribution, whose operands have axes that broadcast."""
+
+    def summed(*args: Any) -> Any:
+        batch = batch_shape(args, distribution.event_ndims)
+        kernel = distribution.log_kernel(anp, *args)
+        if np.shape(kernel) != batch:
+            kernel = kernel + np.zeros(batch)
+        return anp.sum(anp.reshape(kernel, (batch[0], -1)), axis=1)
+
+    return called(distribution.name, summed, operands, ())
+
+
+# -- operations of the language: functions of the shape of the result, and of the operands ---------
+
+
+def _formula(
+    shape: Shape,
+    *operands: Any,
+    function: Callable[..., Any],
+    event_ndims: Sequence[int],
+    primitive: Callable[..., Any] | None,
+) -> Any:
+    rank = max(np.ndim(o) - e for o, e in zip(operands, event_ndims, strict=True))
+    aligned = [_padded(o, rank + e) for o, e in zip(operands, event_ndims, strict=True)]
+    run = primitive or (lambda *args: function(anp, *args))
+    return called(function.__name__, run, aligned, shape)
+
+
+def _padded(x: Any, rank: int) -> Any:
+    """Give what is unknown axes of length one in front."""
+    missing = rank - np.ndim(x)
+    return anp.reshape(x, (1,) * missing + np.shape(x)) if missing and is_unknown(x) else x
+
+
+def _function_of_matrix(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda shape, a: called(function.__name__, function, [a], shape)
+
+
+def _solve(shape: Shape, a: Any, b: Any) -> Any:
+    right = _column(b)
+    found = called("solve", matrices.solve, [a, right], np.shape(right), rows=True)
+    return anp.reshape(found, shape)
+
+
+def _column(x: Any) -> Any:
+    return anp.reshape(x, (-1, 1)) if np.ndim(x) == 1 else x
+
+
+def _matmul(shape: Shape, a: Any, b: Any) -> Any:
+    left, right = anp.reshape(a, (1, -1)) if np.ndim(a) == 1 else a, _column(b)
+    rank = max(np.ndim(left), np.ndim(right))
+    full = np.broadcast_shapes(np.shape(left)[:-2], np.shape(right)[:-2])
+    full += (np.shape(left)[-2], np.shape(right)[-1])
+    operands = [_padded(left, rank), _padded(right, rank)]
+    return anp.reshape(called("matmul", anp.matmul, operands, full), shape)
+
+
+def _matrix_recurrence(shape: Shape, matrix: Any, x: Any, initial: Any = 0.0) -> Any:
+    matrix = matrix if np.ndim(matrix) == 3 else anp.reshape(matrix, (1, *np.shape(matrix)))
+    initial = initial + np.zeros(shape[1:])
+    return called("matrix_recurrence", matrix_recurrence, [matrix, x, initial], shape)
+
+
+def _solver(name: str) -> Callable[..., Any]:
+    """Make the form of an operation that takes a function."""
+
+    def solved(shape: Shape, first: Any, *rest: Any, **options: Any) -> Any:
+        leading, captured = [first], list(rest)
+        if name == "scan":
+            leading += captured.pop(0)
+        kinds = [np.shape(c) if is_unknown(c) else c for c in captured]
+        solver = SOLVERS[name](shape, list(map(np.shape, leading)), kinds, **options)
+        operands = [*leading, *(c for c in captured if is_unknown(c))]
+        return called(name, solver, operands, shape, rows=True)
+
+    return solved
+
+
+CALLED: dict[str, Callable[..., Any]] = {
+    "call": _formula,
+    "inv": _function_of_matrix(matrices.inv),
+    "cholesky": _function_of_matrix(linalg.cholesky),
+    "solve": _solve,
+    "matmul": _matmul,
+    "dot": _matmul,
+    "matrix_recurrence": _matrix_recurrence,
+    **{name: _solver(name) for name in ("solve_ode", "solve_newton", "scan")},
+}
