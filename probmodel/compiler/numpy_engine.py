@@ -13,6 +13,7 @@ import numpy as np
 
 from probmodel.compiler.array_programs import for_arrays
 from probmodel.compiler.numpy_writer import Writer
+from probmodel.compiler.schedule import ordered
 from probmodel.compiler.symbols import Symbol
 from probmodel.types import Array
 
@@ -28,13 +29,16 @@ class NumpyProgram:
     Attributes
     ----------
     source : of the function
+    operations, numbers : how many there are, and how many numbers their results are made of
     """
 
     def __init__(self, outputs: Sequence[Any], inputs: Sequence[Symbol]) -> None:
         self._in = [x.shape for x in inputs]
         self._out = [np.shape(o) for o in outputs]
-        writer = Writer(inputs)
-        self.source = writer.function(for_arrays(outputs))
+        writer, program = Writer(inputs), for_arrays(outputs)
+        symbols = list(ordered(o for o in program if isinstance(o, Symbol)))
+        self.operations, self.numbers = len(symbols), sum(s.size for s in symbols)
+        self.source = writer.function(program)
         exec(compile(self.source, "<NumPy program>", "exec"), writer.names)
         self._run: Callable[..., tuple[Array, ...]] = writer.names["run"]
 

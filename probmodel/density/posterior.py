@@ -71,9 +71,7 @@ class ModelDensity(LogDensity):
         self.variables = tuple(binding.variables)
         self.coords = dict(binding.dimensions.coords)
         self.observed_data, self.constant_data = _data_groups(binding)
-        lowering = Lowering.of(binding)
-        self._program = lowering.finish([lowering.term(term) for term in binding.terms])
-        self.use_engine(engine)
+        self._engine, self._cores = engine, None
         self._saved_programs: dict[tuple[str, ...], Program] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -82,8 +80,18 @@ class ModelDensity(LogDensity):
 
     def use_engine(self, engine: Engine | None = None, cores: int | None = None) -> None:
         """Choose what computes gradients from now on; no engine for a new start with the same."""
-        engine = engine or self._switch.engine
-        self._switch: Switch = Switch(self._binding, engine, self._program, cores)
+        self._switch = Switch(self._binding, engine or self._switch.engine, self._gradient, cores)
+
+    @cached_property
+    def _gradient(self) -> Traced:
+        """The log density and its gradient, for one chain."""
+        return traced(self._binding)
+
+    @cached_property
+    def _program(self) -> Program:
+        """The terms, for all chains at once."""
+        lowering = Lowering.of(self._binding)
+        return lowering.finish([lowering.term(term) for term in self._binding.terms])
 
     @property
     def engine(self) -> str:
