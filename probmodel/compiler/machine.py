@@ -68,8 +68,8 @@ class Machine:
             raise NotTraceableError(f"{len(steps)} operations, which would take long to make")
         calls = (step.index.name for step in steps if step.op == "call")
         self.calls_back = tuple(dict.fromkeys(calls))
-        self.dim = program.x.size
-        x = program.x
+        (x,) = program.inputs
+        self.dim = x.size
         if not isinstance(logp, Symbol):
             logp = Symbol("add", (np.zeros(()), logp), logp)
         if not (isinstance(gradient, Symbol) and gradient.op == "place"):

@@ -6,8 +6,8 @@ read: see `NumpyProgram.source`. Arrays lead with the axis of chains; arrays tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,14 +17,16 @@ from probmodel.compiler.schedule import ordered
 from probmodel.compiler.symbols import Symbol
 from probmodel.types import Array
 
+if TYPE_CHECKING:
+    from probmodel.compiler.tracing import Program
+
 
 class NumpyProgram:
     """Outputs of a program as a function of its inputs, for a batch of chains.
 
     Parameters
     ----------
-    outputs : symbols, and arrays that are known
-    inputs : the symbols that stand for what is given
+    program : of one chain
 
     Attributes
     ----------
@@ -32,13 +34,14 @@ class NumpyProgram:
     operations, numbers : how many there are, and how many numbers their results are made of
     """
 
-    def __init__(self, outputs: Sequence[Any], inputs: Sequence[Symbol]) -> None:
+    def __init__(self, program: Program) -> None:
+        inputs, outputs = program
         self._in = [x.shape for x in inputs]
         self._out = [np.shape(o) for o in outputs]
-        writer, program = Writer(inputs), for_arrays(outputs)
-        symbols = list(ordered(o for o in program if isinstance(o, Symbol)))
+        writer, written = Writer(inputs), for_arrays(outputs)
+        symbols = list(ordered(o for o in written if isinstance(o, Symbol)))
         self.operations, self.numbers = len(symbols), sum(s.size for s in symbols)
-        self.source = writer.function(program)
+        self.source = writer.function(written)
         exec(compile(self.source, "<NumPy program>", "exec"), writer.names)
         self._run: Callable[..., tuple[Array, ...]] = writer.names["run"]
 

@@ -12,6 +12,7 @@ counted, not timed, so that the same calls have the same results.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Literal, cast
 
@@ -66,12 +67,16 @@ class Switch:
     ----------
     binding : the bound model
     engine : which one, or ``"auto"`` for both in turn
-    program : what is to be run
+    program : makes what is to be run
     cores : that machine code may use, at most; None for all
     """
 
     def __init__(
-        self, binding: Binding, engine: Engine, program: Program, cores: int | None = None
+        self,
+        binding: Binding,
+        engine: Engine,
+        program: Callable[[], Program],
+        cores: int | None = None,
     ) -> None:
         self.engine: Engine = one_of("engine", engine, ENGINES)  # type: ignore[assignment]
         self._binding, self._program = binding, program
@@ -107,7 +112,7 @@ class Switch:
 
     @cached_property
     def _by_numpy(self) -> NumpyProgram:
-        return NumpyProgram(self._program.outputs, [self._program.x])
+        return NumpyProgram(self._program())
 
     def follow(self, trajectories: Trajectories) -> Followed | None:
         """Follow trajectories in machine code; None if it is not made yet, or cannot do it."""
@@ -131,7 +136,7 @@ class Switch:
                 warnings.warn(f"Gradients run in NumPy, as {self.reason}.", stacklevel=2)
             return self._refused()
         try:
-            machine = self._candidate or Machine(self._program, self.cores)
+            machine = self._candidate or Machine(self._program(), self.cores)
             found = machine(x)
         except Exception as error:  # a formula may do anything to what it is given
             known = isinstance(error, NotTraceableError)

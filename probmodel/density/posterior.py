@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import autograd.numpy as anp
 import numpy as np
 
-from probmodel.density.codegen import gradient_source
+from probmodel.compiler.numpy_engine import NumpyProgram
+from probmodel.compiler.tracing import Program as Traced
+from probmodel.compiler.tracing import traced
 from probmodel.density.constant_metric import LatentMean, constant_metric
 from probmodel.density.engines import Engine, Switch
 from probmodel.density.layout import blocks, columns, coordinate_names
@@ -71,7 +73,7 @@ class ModelDensity(LogDensity):
         self.variables = tuple(binding.variables)
         self.coords = dict(binding.dimensions.coords)
         self.observed_data, self.constant_data = _data_groups(binding)
-        self._engine, self._cores = engine, None
+        self._switch = Switch(binding, engine, lambda: self._gradient)
         self._saved_programs: dict[tuple[str, ...], Program] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -80,7 +82,8 @@ class ModelDensity(LogDensity):
 
     def use_engine(self, engine: Engine | None = None, cores: int | None = None) -> None:
         """Choose what computes gradients from now on; no engine for a new start with the same."""
-        self._switch = Switch(self._binding, engine or self._switch.engine, self._gradient, cores)
+        engine = engine or self._switch.engine
+        self._switch = Switch(self._binding, engine, lambda: self._gradient, cores)
 
     @cached_property
     def _gradient(self) -> Traced:
@@ -106,8 +109,7 @@ class ModelDensity(LogDensity):
         ]
 
     def _value_and_gradient(self, x: Array) -> tuple[Array, Array]:
-        machine = self._switch.machine(x, self._by_numpy)
-        return self._by_numpy(x) if machine is None else machine(x)
+        return self._switch(x)
 
     def follow(self, trajectories: Trajectories) -> Followed | None:
         """See `LogDensity.follow`."""
@@ -116,24 +118,6 @@ class ModelDensity(LogDensity):
     def move(self, transitions: Transitions) -> Moved | None:
         """See `LogDensity.move`."""
         return self._switch.move(transitions)
-
-    def _by_numpy(self, x: Array) -> tuple[Array, Array]:
-        logp, grads = self._program.sum_and_gradient(*self._inputs(x))
-        if np.ndim(logp) == 0 or logp.dtype != np.float64:  # no term depends on a parameter
-            logp = np.full(len(x), logp, dtype=np.float64)
-        return logp, self._joined(grads, x)
-
-    def _joined(self, grads: Sequence[Array | None], x: Array) -> Array:
-        """Put the derivatives for the inputs together: (chains, dim)."""
-        if len(grads) == 1 and grads[0] is not None:
-            return grads[0].reshape(x.shape)
-        gradient = np.empty(x.shape)
-        for (where, shape), grad in zip(self._columns, grads, strict=True):
-            if grad is None:
-                gradient[where] = 0.0
-            else:
-                gradient[where] = grad if shape is None else grad.reshape(len(x), -1)
-        return gradient
 
     def _value(self, x: Array) -> Array:
         return np.sum(self._program.values(self._inputs(x)), axis=0)
@@ -217,7 +201,7 @@ class ModelDensity(LogDensity):
     @property
     def gradient_source(self) -> str:
         """The Python function that computes value and gradient, as source."""
-        return gradient_source(self._program)[0]
+        return NumpyProgram(self._gradient).source
 
     def terms(self, x: Array) -> dict[str, Array]:
         """Return each term of the log density by its title: (chains, dim) -> (chains,) each."""

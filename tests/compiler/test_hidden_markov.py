@@ -18,7 +18,8 @@ from probmodel.distributions.forward import hmm_log_likelihood
 
 def written(function, dim):
     symbol = Symbol("input", (), np.random.default_rng(0).uniform(0.5, 1.5, dim))
-    return Program(symbol, gradient_of(function, symbol))
+    value, slopes = gradient_of(function, symbol)
+    return Program((symbol,), (value, *slopes))
 
 
 def machine_of(function, dim):
@@ -28,7 +29,7 @@ def machine_of(function, dim):
 def engines(function, dim):
     program = written(function, dim)
     yield Machine(program)
-    yield NumpyProgram(program.outputs, [program.x])
+    yield NumpyProgram(program)
 
 
 def simplex(x):

@@ -21,7 +21,8 @@ SIZES = [1, 2, 4, 5, 7, 8, 9, 16, 17, LARGE]
 
 def written(function, dim):
     symbol = Symbol("input", (), np.random.default_rng(0).uniform(0.5, 1.5, dim))
-    return Program(symbol, gradient_of(function, symbol))
+    value, slopes = gradient_of(function, symbol)
+    return Program((symbol,), (value, *slopes))
 
 
 def machine_of(function, dim):
@@ -31,7 +32,7 @@ def machine_of(function, dim):
 def engines(function, dim):
     program = written(function, dim)
     yield Machine(program)
-    yield NumpyProgram(program.outputs, [program.x])
+    yield NumpyProgram(program)
 
 
 def assert_same(function, x, tolerance=1e-10):

@@ -145,7 +145,7 @@ def outputs_of(found):
 def made(function):
     rng = np.random.default_rng(0)
     symbols = [Symbol("input", (), rng.standard_normal(shape)) for shape in ((3, 4), (4,), ())]
-    return NumpyProgram(outputs_of(function(*symbols)), symbols)
+    return NumpyProgram(Program(tuple(symbols), tuple(outputs_of(function(*symbols)))))
 
 
 def points(chains, seed=1):
@@ -309,7 +309,7 @@ def test_gallery(name):
     density = as_posterior(load_model(ROOT / "models" / f"{name}.py")(**values))
     density.use_engine("numpy")
     written = traced(density._binding)
-    compiled, machine = NumpyProgram(written.outputs, [written.x]), Machine(written)
+    compiled, machine = NumpyProgram(written), Machine(written)
     x = np.random.default_rng(0).uniform(-1.0, 1.0, (17, density.dim))
     for chains in CHAINS:
         if chains:

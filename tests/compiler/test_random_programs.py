@@ -92,9 +92,10 @@ def check(seed):
     function, dim = program(seed)
     rng = np.random.default_rng(seed + 2)
     symbol = Symbol("input", (), rng.normal(size=dim))
-    written = Program(symbol, gradient_of(function, symbol))
+    value, slopes = gradient_of(function, symbol)
+    written = Program((symbol,), (value, *slopes))
     x = rng.normal(size=(int(rng.integers(1, 18)), dim))
-    for engine in (Machine(written), NumpyProgram(written.outputs, [symbol])):
+    for engine in (Machine(written), NumpyProgram(written)):
         for row, value, gradient in zip(x, *engine(x), strict=True):
             expected, grad = value_and_grad(function)(row)
             size = 1.0 + np.max(np.abs(grad))
