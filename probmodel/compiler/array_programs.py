@@ -91,6 +91,8 @@ class Forms(Arithmetic):
 
     def _apart(self, core: Symbol, lengths: tuple[int, ...], axes: Sequence[int]) -> Form | None:
         """Add up summands apart, and take factors out that are the same for all elements."""
+        if core.op == "where" and not isinstance(core.args[0], Symbol):
+            return self._chosen(core, lengths, axes)
         if core.op not in ("add", "subtract", "multiply"):
             return None
         forms = [Form(1.0, a, lengths) for a in core.args]
@@ -113,6 +115,21 @@ class Forms(Arithmetic):
         a, b = (self._added_up(f, axes) for f in forms)
         self._depth -= 1
         return self.add(a, b if core.op == "add" else b._replace(number=-b.number))
+
+    def _chosen(self, core: Symbol, lengths: tuple[int, ...], axes: Sequence[int]) -> Form | None:
+        """Add up elements that are chosen beforehand, of which the others are zero, if few are."""
+        condition, x, zero = core.args[0] != 0.0, core.args[1], core.args[2]
+        if not isinstance(x, Symbol):
+            condition, x, zero = ~condition, zero, x
+        chosen = np.flatnonzero(np.broadcast_to(condition, lengths))
+        if isinstance(zero, Symbol) or np.any(zero != 0.0):
+            return None
+        if not 0 < 2 * len(chosen) <= prod(lengths):
+            return None
+        left = tuple(n for a, n in enumerate(lengths) if a not in axes)
+        sums = np.broadcast_to(np.expand_dims(positions(left), tuple(axes)), lengths)
+        elements = self.taken(Form(1.0, x, lengths), chosen)
+        return self.placed([elements], [sums.reshape(-1)[chosen]], left)
 
     def _without(self, form: Form, axes: Sequence[int], left: tuple[int, ...]) -> Form:
         """Leave out axes along which all elements are the same."""
@@ -146,9 +163,16 @@ class Forms(Arithmetic):
 
     def place(self, symbol: Symbol, forms: Sequence[Form]) -> Form:
         """Return an array to which others are added at some places."""
+        indices = [i.reshape(f.shape) for f, i in zip(forms, symbol.index, strict=True)]
+        return self.placed(forms, indices, symbol.shape)
+
+    def placed(
+        self, forms: Sequence[Form], indices: Sequence[Array], shape: tuple[int, ...]
+    ) -> Form:
+        """Return an array of a shape, to which others are added at flat positions."""
         parts: dict[Any, tuple[Form, Array]] = {}
-        for form, index in zip(forms, symbol.index, strict=True):
-            form, index = self._added_at(form, index.reshape(form.shape))
+        for form, index in zip(forms, indices, strict=True):
+            form, index = self._added_at(form, index)
             key = key_of(index)
             if key in parts:
                 form = self.add(parts[key][0], form)
@@ -156,11 +180,11 @@ class Forms(Arithmetic):
         forms, indices = zip(*parts.values(), strict=True)
         number = forms[0].number if len({f.number for f in forms}) == 1 else 1.0
         if len(indices) == 1:
-            inverse = _inverse(indices[0], symbol.shape)
+            inverse = _inverse(indices[0], shape)
             if inverse is not None:
                 return self.taken(forms[0], inverse)
         args = [self.scaled(f._replace(number=f.number / number)) for f in forms]
-        placed = self.made("place", args, symbol.shape, indices)
+        placed = self.made("place", args, shape, indices)
         return self.lean(placed)._replace(number=number)
 
     def _added_at(self, form: Form, index: Array) -> tuple[Form, Array]:

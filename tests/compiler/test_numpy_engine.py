@@ -94,6 +94,11 @@ OPERATIONS = {
     "sums of repeated": lambda a, b, c: np.sum(np.reshape(a, (3, 1, 4)) + np.zeros((3, 5, 4)) * c),
     "sums apart": lambda a, b, c: np.sum(-0.5 * a * a - 0.9 - np.log(positive(c))) + c * np.sum(a),
     "sums of logarithms": lambda a, b, c: np.sum(a * b - K.T - np.log(positive(b)), axis=1),
+    "sums of chosen": lambda a, b, c: (
+        np.sum(special.where(K.T > 0.9, a, 0.0), axis=1),
+        np.sum(special.where(K.T < 0.9, 0.0, -b), axis=0),
+        np.sum(special.where(np.max(K.T, axis=1, keepdims=True) == K.T, b, 0.0), axis=1),
+    ),
     "sums of truths": lambda a, b, c: np.sum(a > 0.0) + np.sum((a > 0.0) * (b > 0.0), axis=0),
     "slices": lambda a, b, c: a[1:, ::2] + a[0, 1] - b[::-1][1:3] + a[::-1, :2][:2],
     "transposes": lambda a, b, c: np.exp(np.transpose(a)) * 2.0 + np.reshape(a, (4, 3)) + K,
