@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import autograd.numpy as anp
@@ -11,7 +12,7 @@ import numpy as np
 from probmodel import linalg, matrices
 from probmodel.compiler.python_calls import SOLVERS, called, is_unknown
 from probmodel.distributions.base import Distribution
-from probmodel.distributions.sums import batch_shape
+from probmodel.distributions.sums import summed
 from probmodel.recurrences import matrix_recurrence
 
 Shape = tuple[int, ...]
@@ -19,15 +20,7 @@ Shape = tuple[int, ...]
 
 def called_density(distribution: Distribution, operands: Sequence[Any]) -> Any:
     """Sum the log density of a distribution, whose operands have axes that broadcast."""
-
-    def summed(*args: Any) -> Any:
-        batch = batch_shape(args, distribution.event_ndims)
-        kernel = distribution.log_kernel(anp, *args)
-        if np.shape(kernel) != batch:
-            kernel = kernel + np.zeros(batch)
-        return anp.sum(anp.reshape(kernel, (batch[0], -1)), axis=1)
-
-    return called(distribution.name, summed, operands, ())
+    return called(distribution.name, partial(summed, distribution), operands, ())
 
 
 # -- operations of the language: functions of the shape of the result, and of the operands ---------

@@ -11,10 +11,10 @@ import threading
 import numpy as np
 import pytest
 
-from probmodel import Model, data, infer, observed, param, potential
+from probmodel import Model, data, infer, observed, param
 from probmodel.density import LogDensity, as_posterior, engines
 from probmodel.distributions import HalfNormal, Normal, Poisson
-from probmodel.errors import ModelError, SamplerError
+from probmodel.errors import SamplerError
 from probmodel.functions import solve_ode
 
 Y = np.array([1.0, 2.0, 0.5, 3.0])
@@ -58,7 +58,7 @@ def test_it_turns_to_machine_code_once_that_pays():
         found = density(x)
         np.testing.assert_allclose(found.logp, reference(x).logp, rtol=1e-13)
         np.testing.assert_allclose(found.grad, reference(x).grad, rtol=1e-12)
-    assert calls > 100
+    assert calls > 50
     assert reference.engine == "numpy"
     density.use_engine()  # a new start
     assert density.engine == "numpy"
@@ -166,20 +166,17 @@ def test_copies_and_pickles_have_the_engine():
 # -- where there is no machine code ----------------------------------------------------------------
 
 
-def test_what_has_no_machine_code_stays_with_numpy(monkeypatch):
-    monkeypatch.setattr(engines, "ENOUGH", 0.0)
-    density = as_posterior(Growth(y=Y))
-    assert np.isfinite(density(points(density)).logp).all()
-    assert density.engine == "numpy"
-    assert "solve_ode" in density._switch.reason
-    density.use_engine("llvm")
-    with pytest.raises(ModelError, match=r"Growth cannot have engine='llvm': .*solve_ode"):
-        density(points(density))
+def test_solvers_are_called_from_machine_code():
+    machine, reference = (as_posterior(Growth(y=Y)) for _ in range(2))
+    machine.use_engine("llvm")
+    reference.use_engine("numpy")
+    x = points(machine)
+    np.testing.assert_allclose(machine(x).logp, reference(x).logp, rtol=1e-12)
+    np.testing.assert_allclose(machine(x).grad, reference(x).grad, rtol=1e-9)
+    assert machine.engine == "llvm"
 
 
-def test_a_formula_that_asks_for_numbers_stays_with_numpy(monkeypatch):
-    monkeypatch.setattr(engines, "ENOUGH", 0.0)
-
+def test_a_formula_that_asks_for_numbers_is_called():
     class Own(Normal):
         def log_kernel(self, xp, value, *params):
             if xp.sum(params[0]) > 1e300:
@@ -187,21 +184,18 @@ def test_a_formula_that_asks_for_numbers_stays_with_numpy(monkeypatch):
             return super().log_kernel(xp, value, *params)
 
     class Asks(Model):
-        a = param(Own(0, 1))
-        term = potential(-(a**4))
-
-    density = as_posterior(Asks())
-    density(np.zeros((2, 1)))
-    assert density.engine in ("numpy", "llvm")  # known parameters may be asked
-
-    class AsksAnother(Model):
         m = param(Normal(0, 1))
         a = param(Own(m, 1), noncentered=False)
 
-    density = as_posterior(AsksAnother())
-    density(np.zeros((2, 2)))
-    assert density.engine == "numpy"
-    assert "not known" in density._switch.reason
+    density, x = as_posterior(Asks()), np.array([[0.3, -0.2], [1.5, 0.4]])
+    for engine in ("llvm", "numpy"):
+        density.use_engine(engine)
+        m, a = x.T
+        found = density(x)
+        assert density.engine == engine
+        expected = -0.5 * m**2 - 0.5 * (a - m) ** 2 - np.log(2.0 * np.pi)
+        np.testing.assert_allclose(found.logp, expected, rtol=1e-13)
+        np.testing.assert_allclose(found.grad, np.stack([a - 2.0 * m, m - a], 1), rtol=1e-13)
 
 
 def test_programs_that_are_too_long_stay_with_numpy(monkeypatch):
