@@ -161,9 +161,18 @@ class Trace:
         if term.distribution is None:
             return anp.sum(self.value(term.expression))
         distribution, params = linked(term.distribution, term.params)
-        operands = self.operands(distribution, (term.expression, *params))
+        return self.density(distribution, self.operands(distribution, (term.expression, *params)))
+
+    def density(self, distribution: Distribution, operands: Sequence[Any]) -> Any:
+        """Return the log density of a value, added up over its elements.
+
+        Parameters
+        ----------
+        distribution : of the value
+        operands : the value and the parameters, with axes that broadcast
+        """
         kernel = self._written(
-            term,
+            distribution,
             lambda: _kernel(distribution, operands),
             lambda: called_density(distribution, operands),
         )

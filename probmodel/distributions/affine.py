@@ -16,8 +16,7 @@ from probmodel.constraints import (
     Upper,
 )
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Summed, Thunk
-from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.wrapper import Wrapper
 from probmodel.errors import ModelError
 from probmodel.types import Array
@@ -86,26 +85,6 @@ class Affine(Wrapper):
         size = prod(np.shape(value)[np.ndim(value) - self.event_ndim :])
         return self.dist.log_kernel(xp, x, *inner) - size * xp.log(scale)
 
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, the parameters of ``dist``, loc and scale."""
-        *inner, loc, scale = params
-        x = self._standardise(xp, value, loc, scale)
-        size = prod(np.shape(value)[np.ndim(value) - self.event_ndim :])
-        slope, *rest = self.dist.partials(xp, x, *inner)
-        axes = tuple(range(-self.event_ndim, 0))
-
-        def stretched() -> Any:
-            return slope() / self._expand(xp, scale)
-
-        def slope_in_loc() -> Any:
-            return -xp.sum(stretched(), axis=axes) if axes else -stretched()
-
-        def slope_in_scale() -> Any:
-            moment = stretched() * x
-            return -(xp.sum(moment, axis=axes) if axes else moment) - size / scale
-
-        return (stretched, *rest, slope_in_loc, slope_in_scale)
-
     def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:
         """Quadratic form of the information on the parameters of ``dist``: that of ``dist``."""
         *inner, loc, scale = changes
@@ -146,47 +125,6 @@ class Affine(Wrapper):
         """Shift and stretch the centre of ``dist``."""
         return np.asarray(self.noncentered(np, self.dist.center(shape, *params[:-2]), *params))
 
-    def prepared(self, known: Sequence[Any]) -> Summed:
-        """Prepare the distribution inside, where all parameters are known numbers."""
-        value, *params = known
-        if value is not None or self.event_ndim or any(p is None or np.ndim(p) for p in params):
-            return self.summed
-        *inner, loc, scale = (float(p) for p in params)
-        inside = self.dist.prepared([None, *inner])
-        stretched = getattr(inside, "stretched", None)
-        if stretched is not None:
-            fixed: Summed = stretched(loc, scale)
-            return fixed
-        return _FixedAffine(inside, inner, loc, scale)
-
-    def _summed(
-        self, wanted: Sequence[int], value: Array, *params: Array
-    ) -> tuple[Array, list[Array]]:
-        """Sum of the log density per chain, with partials, by way of those of a process."""
-        *inner, loc, scale = params
-        x = self._standardise(np, value, loc, scale)
-        batch = batch_shape((value, *params), self.event_ndims)
-        # The slope in x comes back summed over the batch axes that x lacks.
-        own = x.shape[: x.ndim - self.event_ndim]
-        if not self.event_ndim or len(own) != len(batch) or own[0] != batch[0]:
-            return super()._summed(wanted, value, *params)
-        last = len(params)
-        inside = [i for i in wanted if 0 < i < last - 1]
-        logp, (slope, *slopes) = self.dist._summed([0, *inside], x, *inner)
-        found = dict(zip(inside, slopes, strict=True))
-        size = prod(x.shape[len(own) :])
-        logp = logp - size * row_sum(np.log(scale), batch)
-        slope = slope / self._expand(np, scale)
-        axes = tuple(range(-self.event_ndim, 0))
-        if 0 in wanted:
-            found[0] = reduce_to(value, slope, own, self.event_ndim)
-        if last - 1 in wanted:
-            found[last - 1] = reduce_to(loc, -slope.sum(axis=axes), own, 0)
-        if last in wanted:
-            count = size * prod(batch) // max(np.size(scale), 1)
-            found[last] = reduce_to(scale, -(slope * x).sum(axis=axes), own, 0) - count / scale
-        return logp, [found[i] for i in wanted]
-
     @property
     def has_cdf(self) -> bool:
         """Whether the distribution inside has a distribution function."""
@@ -219,22 +157,3 @@ class Affine(Wrapper):
         if not self.event_ndim or not np.ndim(number):
             return number
         return xp.reshape(number, np.shape(number) + (1,) * self.event_ndim)
-
-
-class _FixedAffine:
-    """Sum of the log densities of ``loc + scale * x``, with known parameters."""
-
-    def __init__(self, inside: Summed, params: list[float], loc: float, scale: float) -> None:
-        self.inside = inside
-        self.params = params
-        self.loc, self.scale = loc, scale
-        self.log_scale = float(np.log(scale))
-
-    def __call__(
-        self, wanted: Sequence[int], value: Array, *params: Any
-    ) -> tuple[Array, list[Array]]:
-        """Return the sum for each chain and its derivative in the value."""
-        x = (value - self.loc) / self.scale
-        logp, slopes = self.inside(wanted, x, *self.params)
-        count = value.size // max(len(value), 1)
-        return logp - count * self.log_scale, [slope / self.scale for slope in slopes]

@@ -10,10 +10,9 @@ import numpy as np
 
 from probmodel.constraints import Positive, Real
 from probmodel.distributions.arguments import bind_arguments
-from probmodel.distributions.base import Distribution, Parameter, Summed, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.normal import Normal
 from probmodel.distributions.series import COEFFICIENTS, Series, joined, over_time
-from probmodel.distributions.sums import batch_shape, reduce_to, sum_of_rows
 from probmodel.errors import ModelError, ShapeError
 from probmodel.expressions import Expression, caller_location
 from probmodel.recurrences import recursive_filter
@@ -89,36 +88,16 @@ class AR(Series):
                 given=initial,
             )
 
-    def evaluate(self, xp: Any, value: Any, *params: Any) -> tuple[Any, Sequence[Thunk]]:
-        """Return the log density, and thunks of its derivatives, from the innovations."""
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density, from the innovations: batch shape."""
         coefficients, sigma, intercept, *first = params
         n, p = self._lengths(value, coefficients)
         e = value[..., p:] - over_time(xp, intercept)
         for k in range(p):
             e = e - coefficients[..., k, None] * value[..., p - 1 - k : n - 1 - k]
-        precision = 1.0 / (sigma * sigma)
-        squares = xp.sum(e * e, axis=-1)
-        logp = -0.5 * precision * squares - (n - p) * (xp.log(sigma) + 0.5 * LOG_2PI)
-        start, starting = self._start(xp, value[..., :p], first)
-
-        def in_value() -> Any:
-            pull = e * over_time(xp, precision)
-            total = _placed(xp, starting[0]() + np.zeros(p), 0, n) - _placed(xp, pull, p, n)
-            for k in range(p):
-                total = total + _placed(xp, coefficients[..., k, None] * pull, p - 1 - k, n)
-            return total
-
-        def in_coefficients() -> Any:
-            lags = [xp.sum(e * value[..., p - 1 - k : n - 1 - k], axis=-1) for k in range(p)]
-            return xp.stack(lags, axis=-1) * over_time(xp, precision)
-
-        own = (
-            in_value,
-            in_coefficients,
-            lambda: (precision * squares - (n - p)) / sigma,
-            lambda: precision * xp.sum(e, axis=-1),
-        )
-        return logp + start, (*own, *starting[1:])
+        squares = xp.sum(e * e, axis=-1) / (sigma * sigma)
+        logp = -0.5 * squares - (n - p) * (xp.log(sigma) + 0.5 * LOG_2PI)
+        return logp + self._start(xp, value[..., :p], first)
 
     def _lengths(self, value: Any, coefficients: Any) -> tuple[int, int]:
         n, p = value.shape[-1], np.shape(coefficients)[-1]
@@ -132,19 +111,12 @@ class AR(Series):
             )
         return n, p
 
-    def _start(self, xp: Any, value: Any, params: Sequence[Any]) -> tuple[Any, Sequence[Thunk]]:
-        """Log density of the first values with its derivatives; zero if they are conditioned on."""
+    def _start(self, xp: Any, value: Any, params: Sequence[Any]) -> Any:
+        """Log density of the first values; zero if they are conditioned on."""
         if self.initial is None:
-            return 0.0, (lambda: 0.0,)
-        ones = np.ones(value.shape[-1])
+            return 0.0
         args = (value, *(over_time(xp, param) for param in params))
-        in_value, *slopes = self.initial.partials(xp, *args)
-        logp = xp.sum(self.initial.log_kernel(xp, *args) * ones, axis=-1)
-        return logp, (in_value, *(lambda s=s: xp.sum(s() * ones, axis=-1) for s in slopes))
-
-    def prepared(self, known: Sequence[Any]) -> Summed:
-        """Factorise the lagged values of a known series."""
-        return self.summed if known[0] is None else _KnownSeries(self, np.asarray(known[0]))
+        return xp.sum(self.initial.log_kernel(xp, *args) * np.ones(value.shape[-1]), axis=-1)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw series: ``shape`` ends with their length.
@@ -311,61 +283,6 @@ def _continued(
         driven = driven - coefficients[..., k, None] * earlier
     pushed = over_time(xp, intercept) + over_time(xp, sigma) * shocks
     return recursive_filter(coefficients, joined(xp, driven, pushed))
-
-
-class _KnownSeries:
-    """Sum of the log density of known series, by the triangular factor of their lagged values.
-
-    With the columns ``X = (y[t], 1, y[t-1], ..., y[t-p])`` the innovations are ``X b`` for
-    ``b = (1, -intercept, -coefficients)``, and as long as ``R b`` where ``X = Q R``.
-
-    Parameters
-    ----------
-    general : the distribution
-    value : (..., n)
-    """
-
-    def __init__(self, general: AR, value: Array) -> None:
-        self.general = general
-        self.value = value
-        self.factors: dict[int, Array] = {}  # by the order
-
-    def _factor(self, p: int) -> Array:
-        if p not in self.factors:
-            y, n = self.value, self.value.shape[-1]
-            lagged = [y[..., p - k : n - k] for k in range(p + 1)]
-            columns = np.stack([lagged[0], np.ones(lagged[0].shape), *lagged[1:]], axis=-1)
-            self.factors[p] = np.asarray(np.linalg.qr(columns, mode="r"))
-        return self.factors[p]
-
-    def __call__(
-        self, wanted: Sequence[int], value: Array, *params: Array
-    ) -> tuple[Array, list[Array]]:
-        """Return the sum for each chain and its derivatives in the parameters."""
-        if 0 in wanted:
-            return self.general.summed(wanted, value, *params)
-        args = (value, *params)
-        batch = batch_shape(args, self.general.event_ndims)
-        coefficients, sigma, intercept, *first = params
-        n, p = self.general._lengths(value, coefficients)
-        factor = self._factor(p)
-        b = np.empty((*np.broadcast_shapes(coefficients.shape[:-1], np.shape(intercept)), p + 2))
-        b[..., 0], b[..., 1], b[..., 2:] = 1.0, -intercept, -coefficients
-        r = _times(b, np.swapaxes(factor, -1, -2))
-        squares, precision = np.vecdot(r, r), 1.0 / (sigma * sigma)
-        pull = _times(r, factor)
-        logp = -0.5 * precision * squares - (n - p) * (np.log(sigma) + 0.5 * LOG_2PI)
-        start, starting = self.general._start(np, value[..., :p], first)
-        slopes = (
-            lambda: 0.0,
-            lambda: pull[..., 2:] * precision[..., None],
-            lambda: (precision * squares - (n - p)) / sigma,
-            lambda: pull[..., 1] * precision,
-            *starting[1:],
-        )
-        return sum_of_rows(logp + start, batch), [
-            reduce_to(args[i], slopes[i](), batch, self.general.event_ndims[i]) for i in wanted
-        ]
 
 
 def _times(rows: Array, matrix: Array) -> Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, ClassVar
 
 import autograd.numpy as anp
@@ -13,15 +12,12 @@ from autograd.numpy.numpy_vjps import unbroadcast_f
 
 from probmodel.constraints import Interval, Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Summed, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.conditioning import at_times, nearest_known
 from probmodel.distributions.normal import Normal
-from probmodel.distributions.sums import HALF, ONE, reduce_to, row_sum
 from probmodel.linalg import geometric_filter
 from probmodel.special import LOG_2PI, differentiable
 from probmodel.types import Array
-
-_HALF_LOG_2PI = np.array(0.5 * LOG_2PI)
 
 
 @differentiable
@@ -131,34 +127,6 @@ class AR1(Distribution):
             - 0.5 * quadratic / (sigma * sigma)
         )
 
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives in value, persistence, standard deviation and mean."""
-        phi, sigma, mean = params
-        centered = value - xp.expand_dims(mean, -1)
-        first, innovations = _innovations(xp, centered, phi)
-        n = value.shape[-1]
-        precision = 1.0 / (sigma * sigma)
-        variance_ratio = (1.0 - phi) * (1.0 + phi)
-
-        def slope_in_value() -> Any:
-            start = xp.expand_dims(variance_ratio * first, -1)
-            pushed = xp.expand_dims(phi, -1) * innovations
-            ahead = xp.concatenate([pushed, xp.zeros_like(start)], axis=-1)
-            behind = xp.concatenate([start, innovations], axis=-1)
-            return (ahead - behind) * xp.expand_dims(precision, -1)
-
-        def slope_in_phi() -> Any:
-            lagged = xp.sum(innovations * centered[..., :-1], axis=-1)
-            return precision * (lagged + phi * first * first) - phi / variance_ratio
-
-        def slope_in_sigma() -> Any:
-            return (precision * _quadratic(xp, first, innovations, phi) - n) / sigma
-
-        def slope_in_mean() -> Any:
-            return -xp.sum(slope_in_value(), axis=-1)
-
-        return (slope_in_value, slope_in_phi, slope_in_sigma, slope_in_mean)
-
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw processes: ``shape`` ends with their length."""
         return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
@@ -171,61 +139,6 @@ class AR1(Distribution):
         """
         missed = np.where(known, value - free, 0.0)
         return np.where(known, value, free + _bridge(missed, known, np.asarray(params[0])))
-
-    def prepared(self, known: Sequence[Any]) -> Summed:
-        """Look beforehand whether the mean is a zero that broadcasts nothing."""
-        mean = known[3]
-        zero = mean is not None and np.size(mean) == 1 and not np.any(mean)
-        return partial(self._summed_around, True) if zero else self.summed
-
-    def _summed(
-        self, wanted: Sequence[int], value: Array, *params: Array
-    ) -> tuple[Array, list[Array]]:
-        """Sum of the log density per chain, with partials, from one pass of innovations."""
-        return self._summed_around(False, wanted, value, *params)
-
-    def _summed_around(
-        self, zero: bool, wanted: Sequence[int], value: Array, phi: Any, sigma: Any, mean: Any
-    ) -> tuple[Array, list[Array]]:
-        """Compute `_summed`; ``zero`` says that the mean is zero.
-
-        The differences between neighbours in time are taken of all chains in one row, which is
-        faster; what they say where one chain ends and the next begins is overwritten.
-        """
-        phi, sigma, mean = np.asarray(phi), np.asarray(sigma), np.asarray(mean)
-        centered = np.ascontiguousarray(value) if zero else value - mean[..., None]
-        phi_in_time = phi[..., None]
-        push = phi_in_time * centered
-        if push.shape != centered.shape:
-            return super()._summed(wanted, value, phi, sigma, mean)
-        n, first = value.shape[-1], centered[..., 0]
-        e = np.empty(push.shape)
-        np.subtract(centered.reshape(-1)[1:], push.reshape(-1)[:-1], out=e.reshape(-1)[1:])
-        e[..., 0] = 0.0
-        ratio = (ONE - phi) * (ONE + phi)
-        start = ratio * first
-        precision = ONE / (sigma * sigma)
-        quadratic = precision * (np.vecdot(e, e) + start * first)
-        terms = HALF * (np.log(ratio) - quadratic) - n * (np.log(sigma) + _HALF_LOG_2PI)
-        batch = terms.shape
-
-        def slope_in_phi() -> Any:
-            moment = np.vecdot(e[..., 1:], centered[..., :-1])
-            return precision * (moment + phi * first * first) - phi / ratio
-
-        wants = 0 in wanted or 3 in wanted
-        slope = _slope(precision * start, e, phi_in_time, precision) if wants else np.empty(0)
-        slopes = (
-            lambda: slope,
-            slope_in_phi,
-            lambda: (quadratic - n) / sigma,
-            lambda: -np.add.reduce(slope, axis=-1),
-        )
-        logp = row_sum(terms, batch)
-        if phi.shape == sigma.shape == batch and slope.shape == value.shape and 3 not in wanted:
-            return logp, [slopes[i]() for i in wanted]
-        args = (value, phi, sigma, mean)
-        return logp, [reduce_to(args[i], slopes[i](), batch, int(i == 0)) for i in wanted]
 
     def base(self) -> Distribution:
         """Return the standard normal: independent innovations of unit variance."""
@@ -273,25 +186,6 @@ def _innovations(xp: Any, value: Any, phi: Any) -> tuple[Any, Any]:
 def _quadratic(xp: Any, first: Any, innovations: Any, phi: Any) -> Any:
     """Sum of squared innovations, the first value standing for an infinite past."""
     return xp.sum(innovations * innovations, axis=-1) + (1.0 - phi) * (1.0 + phi) * first * first
-
-
-def _slope(start: Array, e: Array, phi: Array, precision: Array) -> Array:
-    """Return the derivative in the process: (batch, n).
-
-    Parameters
-    ----------
-    start : (batch,), the first value over its variance
-    e : (batch, n), innovations
-    phi : persistence, with an axis for the times
-    precision : (batch,), inverse variance of the innovations
-    """
-    behind = precision[..., None] * e
-    behind[..., 0] = start
-    ahead = phi * behind
-    slope = np.empty(behind.shape)
-    np.subtract(ahead.reshape(-1)[1:], behind.reshape(-1)[:-1], out=slope.reshape(-1)[:-1])
-    slope[..., -1] = -behind[..., -1]
-    return slope
 
 
 def _bridge(missed: Array, known: Array, phi: Array) -> Array:

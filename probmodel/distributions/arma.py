@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Positive, Real
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.normal import Normal
 from probmodel.distributions.series import COEFFICIENTS, Series, over_time
-from probmodel.recurrences import finite_filter, lagged_products, recursive_filter, reverse
+from probmodel.recurrences import finite_filter, recursive_filter
 from probmodel.special import LOG_2PI
 from probmodel.types import Array
 
@@ -52,31 +50,13 @@ class ARMA(Series):
         "mean": Parameter(Real(), default=0.0),
     }
 
-    def evaluate(self, xp: Any, value: Any, *params: Any) -> tuple[Any, Sequence[Thunk]]:
-        """Return the log density, and thunks of its derivatives, from the errors."""
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density, from the errors: batch shape."""
         phi, theta, sigma, mean = params
-        n = value.shape[-1]
         centred = value - over_time(xp, mean)
         errors = recursive_filter(-theta, finite_filter(-phi, centred))
-        squares, precision = xp.sum(errors * errors, axis=-1), 1.0 / (sigma * sigma)
-        logp = -0.5 * precision * squares - n * (xp.log(sigma) + 0.5 * LOG_2PI)
-
-        @cache
-        def pull() -> Any:
-            """Run the filter backwards: minus the derivative in what drives the errors."""
-            return reverse(recursive_filter(-theta, reverse(errors))) * over_time(xp, precision)
-
-        @cache
-        def in_value() -> Any:
-            return -reverse(finite_filter(-phi, reverse(pull())))
-
-        return logp, (
-            in_value,
-            lambda: lagged_products(pull(), centred, np.shape(phi)[-1]),
-            lambda: lagged_products(pull(), errors, np.shape(theta)[-1]),
-            lambda: (precision * squares - n) / sigma,
-            lambda: -xp.sum(in_value(), axis=-1),
-        )
+        squares = xp.sum(errors * errors, axis=-1) / (sigma * sigma)
+        return -0.5 * squares - value.shape[-1] * (xp.log(sigma) + 0.5 * LOG_2PI)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw series: ``shape`` ends with their length."""

@@ -13,7 +13,6 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.arguments import Parameter as Parameter
 from probmodel.distributions.arguments import bind_arguments, check_numbers, signature_of
 from probmodel.distributions.no_value import NoValue
-from probmodel.distributions.sums import batch_shape, in_blocks, reduce_to
 from probmodel.errors import ModelError
 from probmodel.expressions import caller_location, settle
 from probmodel.linalg import inverse_of_affine
@@ -21,7 +20,6 @@ from probmodel.types import Array
 
 Thunk = Callable[[], Any]
 InformationMatrix = Mapping[tuple[str, str], Thunk]
-Summed = Callable[..., tuple[Array, list[Array]]]  # (wanted, value, *params)
 
 
 _INFORMED = (
@@ -64,9 +62,6 @@ class Distribution(NoValue):
     # An autograd primitive of z and the parameters that `noncentered` runs, where there is one: to
     # trace the formula for its derivative may cost more than the formula.
     noncentered_primitive: ClassVar[Any] = None
-
-    # Whether the work of `summed` is in passes over the elements, so that blocks pay.
-    blockwise: ClassVar[bool] = True
 
     # Which distribution says the same of a parameter's link: {("rate", "exp"): PoissonLog} means
     # that with rate = exp(e), PoissonLog with e in the place of rate is the better formula.
@@ -156,14 +151,6 @@ class Distribution(NoValue):
     def log_density(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density (or log mass) with all its constants, one number per batch element."""
         return self.log_kernel(xp, value, *params) + self.log_base(value, *params)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Closed-form partial derivatives of `log_kernel`: one thunk per argument, value first.
-
-        Each thunk returns the derivative with respect to that argument: batch shape for a number,
-        batch shape + event shape otherwise. Written with ``xp`` so it can be differentiated again.
-        """
-        raise NotImplementedError
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Return the expected Fisher information of parameters that are numbers, in closed form.
@@ -318,10 +305,6 @@ class Distribution(NoValue):
         elementwise = not self.event_ndim
         return inverse_of_affine(lambda z: self.noncentered(np, z, *params), value, elementwise)
 
-    def _known(self) -> Any:
-        """Thunk of a parameter that is known: it has no derivative."""
-        raise self._without("derivatives with respect to what must come from data")
-
     def _without(self, what: str) -> ModelError:
         return ModelError(
             f"{self.name} has no {what}.", location=self.location, distribution=self.name
@@ -332,53 +315,3 @@ class Distribution(NoValue):
             f"expected Fisher information here for a change of {' and '.join(names)}; "
             "use metric='neg_hessian' or metric='softabs'"
         )
-
-    def summed(
-        self, wanted: Sequence[int], value: Array, *params: Array
-    ) -> tuple[Array, list[Array]]:
-        """Sum of `log_kernel` over all but the leading chain axis, with partials.
-
-        Parameters
-        ----------
-        wanted : positions of the arguments whose partials are needed; 0 is the value
-        value, *params : arrays aligned for broadcasting; batched ones lead with the chain axis
-
-        Returns
-        -------
-        logp : (chains,)
-        partials : for each wanted argument, the derivative of ``logp`` in that argument's shape
-
-        Large batches are worked off in blocks of chains that stay in the processor's cache.
-        """
-        args = (value, *params)
-        if self.blockwise:
-            return in_blocks(self._summed, wanted, args, self.event_ndims)
-        return self._summed(wanted, *args)
-
-    def prepared(self, known: Sequence[Any]) -> Summed:
-        """Return `summed`, specialised to the arguments that data decides.
-
-        Parameters
-        ----------
-        known : the value and the parameters; None for those that change from call to call
-
-        Called once for each density; what it returns is called for every gradient. Distributions
-        on hot paths override this to work out beforehand what the known arguments settle.
-        """
-        return self.summed
-
-    def _summed(
-        self, wanted: Sequence[int], value: Array, *params: Array
-    ) -> tuple[Array, list[Array]]:
-        """Compute `summed` in one go: hot distributions share the work of value and partials."""
-        args = (value, *params)
-        batch = batch_shape(args, self.event_ndims)
-        logp = self.log_kernel(np, *args)
-        if np.shape(logp) != batch:
-            logp = np.broadcast_to(logp, batch)
-        if len(batch) > 1:
-            logp = logp.reshape(batch[0], -1).sum(axis=1)
-        if not wanted:
-            return logp, []
-        thunks = self.partials(np, *args)
-        return logp, [reduce_to(args[i], thunks[i](), batch, self.event_ndims[i]) for i in wanted]

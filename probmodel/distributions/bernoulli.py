@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, UnitInterval
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.bernoulli_logit import BernoulliLogit
 from probmodel.distributions.domain import where_valid
 from probmodel.special import ratio, xlog1py, xlogy
@@ -48,14 +47,6 @@ class Bernoulli(Distribution):
     def log_base(self, value: Array, *params: Any) -> Any:
         """Minus infinity for what is neither zero nor one."""
         return np.where((value == 0) | (value == 1), 0.0, -np.inf)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value (as if it were a real number) and ``p``."""
-        (p,) = params
-        return (
-            lambda: xp.log(p) - xp.log1p(-p),
-            lambda: ratio(value, p) - ratio(1.0 - value, 1.0 - p),
-        )
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on ``p``; without bound towards certainty, which itself has none."""

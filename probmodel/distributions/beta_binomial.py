@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from typing import Any, ClassVar
 
@@ -11,11 +10,11 @@ from autograd.tracer import getval
 
 from probmodel.constraints import IntegerInterval, NonNegative
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.binomial_logit import log_binomial_coefficient
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.sums import BLOCK
-from probmodel.special import digamma, where
+from probmodel.special import where
 from probmodel.special.rising import (
     log_ratio,
     log_rising,
@@ -85,17 +84,6 @@ class BetaBinomial(Distribution):
         coefficient = log_binomial_coefficient(params[0], value)
         return np.where(np.asarray(params[0]) >= _MANY, np.minimum(coefficient, 0.0), coefficient)
 
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives of `log_kernel` with respect to value, ``n`` and the shapes."""
-        n, alpha, beta = params
-        failures = n - value
-        return (
-            lambda: digamma(alpha + value) - digamma(beta + failures),
-            lambda: digamma(beta + failures) - digamma(alpha + beta + n),
-            lambda: _slope(alpha, value, beta, failures),
-            lambda: _slope(beta, failures, alpha, value),
-        )
-
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the shapes: a sum over the possible counts, made once for all entries."""
 
@@ -120,8 +108,7 @@ class BetaBinomial(Distribution):
             count = np.arange(start, min(start + per_block, most + 1.0))
             y = np.minimum(count, n)
             mass = np.where(count <= n, np.exp(self.log_density(np, y, n, alpha, beta)), 0.0)
-            _, _, *scores = self.partials(np, y, n, alpha, beta)
-            a, b = (score() for score in scores)
+            a, b = _slope(alpha, y, beta, n - y), _slope(beta, n - y, alpha, y)
             first = first + np.sum(mass * a * a, axis=-1)
             mixed = mixed + np.sum(mass * a * b, axis=-1)
             second = second + np.sum(mass * b * b, axis=-1)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, NonNegative, Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.poisson_log import count_base
-from probmodel.special import digamma
 from probmodel.special.counts import poisson_counts
-from probmodel.special.rising import log_rising, rising_slope
+from probmodel.special.rising import log_rising
 from probmodel.types import Array
 
 
@@ -59,18 +57,6 @@ class BetaNegativeBinomial(Distribution):
     def log_base(self, value: Array, *params: Any) -> Any:
         """Return ``-log(y!)``, or minus infinity for what is no count."""
         return count_base(value)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives of `log_kernel` with respect to value, ``r`` and the shapes."""
-        r, alpha, beta = params
-        shapes = alpha + beta
-        total = shapes + r + value
-        return (
-            lambda: digamma(r + value) + digamma(beta + value) - digamma(total),
-            lambda: rising_slope(r, value) + digamma(alpha + r) - digamma(total),
-            lambda: rising_slope(alpha, r) - rising_slope(shapes, r + value),
-            lambda: rising_slope(beta, value) - rising_slope(shapes, r + value),
-        )
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw counts of shape ``shape``: a Poisson whose rate has gamma factors."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, UnitInterval
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.binomial_logit import BinomialLogit, log_binomial_coefficient
 from probmodel.distributions.domain import where_valid
 from probmodel.special import ratio, xlog1py, xlogy
@@ -52,15 +51,6 @@ class Binomial(Distribution):
     def log_base(self, value: Array, *params: Any) -> Any:
         """Return the log binomial coefficient, or minus infinity for impossible counts."""
         return log_binomial_coefficient(params[0], value)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives of `log_kernel` with respect to value, ``n`` and ``p``."""
-        n, p = params
-        return (
-            lambda: xp.log(p) - xp.log1p(-p) + 0.0 * n,
-            lambda: xp.log1p(-p) + 0.0 * value,
-            lambda: ratio(value, p) - ratio(n - value, 1.0 - p),
-        )
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on ``p``; without bound towards certainty, which itself has none."""

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import isfinite
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import is_integer
-from probmodel.distributions.sums import reduce_to, row_sum
-from probmodel.special import expit, log1p_exp, log_expit, logistic, product
+from probmodel.special import expit, log_expit, product
 from probmodel.special.rising import log_ways
 from probmodel.types import Array
 
@@ -50,15 +47,6 @@ class BinomialLogit(Distribution):
         """Return the log binomial coefficient, or minus infinity for impossible counts."""
         return log_binomial_coefficient(params[0], value)
 
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives of `log_kernel` with respect to value, ``n`` and log odds."""
-        n, logit = params
-        return (
-            lambda: logit,
-            lambda: -log1p_exp(logit),
-            lambda: value * expit(-logit) - (n - value) * expit(logit),
-        )
-
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the log odds: the variance of the count."""
         n, logit = params
@@ -68,22 +56,6 @@ class BinomialLogit(Distribution):
         """Draw counts of shape ``shape``."""
         n, logit = params
         return np.asarray(rng.binomial(np.asarray(n).astype(np.int64), expit(logit), shape))
-
-    def _summed(
-        self, wanted: Sequence[int], value: Array, *params: Array
-    ) -> tuple[Array, list[Array]]:
-        """Sum of `log_kernel` per chain, with partials, from one exponential."""
-        n, logit = params
-        failures = n - value
-        softplus, softplus_negative, p, q = logistic(logit)
-        terms = value * softplus_negative + failures * softplus
-        batch = terms.shape
-        logp = -row_sum(terms, batch)
-        if not isfinite(np.dot(logp, logp)):  # success or failure may be certain
-            logp = row_sum(self.log_kernel(np, value, n, logit), batch)
-        slopes = (lambda: logit, lambda: -softplus, lambda: value * q - failures * p)
-        args = (value, n, logit)
-        return logp, [reduce_to(args[i], slopes[i](), batch, 0) for i in wanted]
 
 
 def log_binomial_coefficient(n: Array, value: Array) -> Array:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import autograd.numpy as anp
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, Interval, Lower, Real, Upper
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
-from probmodel.distributions.sums import batch_shape
-from probmodel.distributions.wrapper import Wrapper, elementwise_partials
+from probmodel.distributions.wrapper import Wrapper
 from probmodel.errors import ModelError
 from probmodel.special import where
 
@@ -96,16 +94,6 @@ class Bounded(Wrapper):
             right, self.dist.log_ccdf(xp, upper, *inner), self.dist.log_cdf(xp, below, *inner)
         )
         return large + xp.log(-xp.expm1(small - large))
-
-    def _slope(self, function: Any, params: Any, position: int) -> Any:
-        """Return the derivative of ``function(xp, *params)`` in one parameter.
-
-        Batch shape, with the event axes of the parameter behind it.
-        """
-        event_ndims = self.event_ndims[1:]
-        event = np.shape(params[position])[np.ndim(params[position]) - event_ndims[position] :]
-        shape = batch_shape(params, event_ndims) + event
-        return elementwise_partials(lambda *args: function(anp, *args), params, shape, position)
 
 
 def support_bounds(support: Constraint) -> tuple[Any, Any]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Positive, Real, UnitInterval
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import where_valid
-from probmodel.distributions.evaluated import Evaluated
 from probmodel.distributions.graph import Graph, read_graph
 from probmodel.distributions.normal import Normal
 from probmodel.distributions.whitening import Memory
@@ -19,7 +17,7 @@ from probmodel.special import LOG_2PI
 from probmodel.types import Array
 
 
-class BYM2(Evaluated):
+class BYM2(Distribution):
     r"""Sum of independent and spatially structured effects of areas, scaled.
 
     .. math:: y = \sigma \bigl(\sqrt{1 - \rho}\, v + \sqrt{\rho}\, u\bigr), \qquad
@@ -55,7 +53,6 @@ class BYM2(Evaluated):
         "adjacency": Parameter(Real(), event_ndim=2, known=True, along=(0, 0)),
     }
     event_ndim = 1
-    blockwise = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -75,31 +72,16 @@ class BYM2(Evaluated):
         rows, columns = params[2].shape
         return (rows,) if rows == columns else None
 
-    def evaluate(
-        self, xp: Any, value: Any, sigma: Any, rho: Any, adjacency: Array
-    ) -> tuple[Any, Sequence[Thunk]]:
-        """Log density and thunks of its derivatives, from coordinates along the eigenvectors."""
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density, from coordinates along the eigenvectors: batch shape."""
+        sigma, rho, adjacency = params
         n = value.shape[-1]
         eigenvalues, basis = self._spectrum(adjacency, n)
         variances = _variances(xp, rho, eigenvalues)
         turned = xp.matmul(value, basis) / xp.expand_dims(sigma, -1)
-        squares = turned * turned / variances
-        quadratic = xp.sum(squares, axis=-1)
+        quadratic = xp.sum(turned * turned / variances, axis=-1)
         log_scale = n * (xp.log(sigma) + 0.5 * LOG_2PI)
-        spread = 0.5 * (xp.sum(xp.log(variances), axis=-1) + quadratic)
-
-        def slope_in_value() -> Any:
-            return -xp.matmul(turned / variances, basis.T) / xp.expand_dims(sigma, -1)
-
-        def slope_in_rho() -> Any:
-            return 0.5 * xp.sum((eigenvalues - 1.0) * (squares - 1.0) / variances, axis=-1)
-
-        return -log_scale - spread, (
-            slope_in_value,
-            lambda: (quadratic - n) / sigma,
-            slope_in_rho,
-            self._known,
-        )
+        return -log_scale - 0.5 * (xp.sum(xp.log(variances), axis=-1) + quadratic)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw maps: ``shape`` ends with the number of areas."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Interval, Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
-from probmodel.distributions.evaluated import Evaluated
 from probmodel.distributions.graph import (
     Graph,
     graph_product,
@@ -25,7 +23,7 @@ from probmodel.special import LOG_2PI
 from probmodel.types import Array
 
 
-class CAR(Evaluated):
+class CAR(Distribution):
     r"""Proper conditional autoregression over neighbouring areas.
 
     .. math:: y \sim N\bigl(\mu 1, \{\tau (D - \alpha W)\}^{-1}\bigr), \qquad
@@ -60,7 +58,6 @@ class CAR(Evaluated):
         "mean": Parameter(Real(), default=0.0),
     }
     event_ndim = 1
-    blockwise = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -79,36 +76,20 @@ class CAR(Evaluated):
         """One value for each area."""
         return (node_count(params[2]),)
 
-    def evaluate(
-        self, xp: Any, value: Any, tau: Any, alpha: Any, adjacency: Array, mean: Any
-    ) -> tuple[Any, Sequence[Thunk]]:
-        """Log density and thunks of its derivatives, from one product with the neighbours."""
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density, from one product with the neighbours: batch shape."""
+        tau, alpha, adjacency, mean = params
         n = value.shape[-1]
         graph = self._graph(adjacency, n)
         alpha = where_valid(xp, (alpha > -1.0) & (alpha < 1.0), alpha)
-        eigenvalues = graph.normalised_eigenvalues
-        ratios = 1.0 - xp.expand_dims(alpha, -1) * eigenvalues
+        ratios = 1.0 - xp.expand_dims(alpha, -1) * graph.normalised_eigenvalues
         residual = value - xp.expand_dims(mean, -1)
         around = graph_product(residual, graph.adjacency)
         pull = graph.degrees * residual - xp.expand_dims(alpha, -1) * around
         quadratic = xp.sum(residual * pull, axis=-1)
         constant = 0.5 * np.sum(np.log(graph.degrees)) - 0.5 * n * LOG_2PI
         log_det = 0.5 * (n * xp.log(tau) + xp.sum(xp.log(ratios), axis=-1))
-
-        def slope_in_value() -> Any:
-            return -xp.expand_dims(tau, -1) * pull
-
-        def slope_in_alpha() -> Any:
-            shared = xp.sum(residual * around, axis=-1)
-            return 0.5 * (tau * shared - xp.sum(eigenvalues / ratios, axis=-1))
-
-        return constant + log_det - 0.5 * tau * quadratic, (
-            slope_in_value,
-            lambda: 0.5 * (n / tau - quadratic),
-            slope_in_alpha,
-            self._known,
-            lambda: tau * xp.sum(pull, axis=-1),
-        )
+        return constant + log_det - 0.5 * tau * quadratic
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on tau, alpha and mean."""

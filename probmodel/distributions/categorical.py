@@ -9,10 +9,10 @@ import numpy as np
 
 from probmodel.constraints import Simplex
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.categorical_logit import categories, indicators
 from probmodel.distributions.domain import SUM_TOLERANCE, where_valid
-from probmodel.special import ratio, xlogy
+from probmodel.special import xlogy
 from probmodel.types import Array
 
 
@@ -45,12 +45,6 @@ class Categorical(Distribution):
         total = xp.sum(where_valid(xp, p >= 0, p), axis=-1)
         valid = where_valid(xp, abs(total - 1.0) < SUM_TOLERANCE, 0.0)
         return xp.sum(xlogy(1.0 * chosen, p), axis=-1) + possible + valid
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value (none: zero) and probabilities."""
-        (p,) = params
-        chosen, _ = indicators(value, p.shape[-1])
-        return (lambda: np.zeros(np.shape(value)), lambda: ratio(chosen, p))
 
     def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:
         """Quadratic form of the information on the probabilities, as if free: batch shape."""

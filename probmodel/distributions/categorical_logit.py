@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel.constraints import IntegerInterval, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.special import logsumexp, where
 from probmodel.types import Array
 
@@ -42,16 +42,6 @@ class CategoricalLogit(Distribution):
         chosen, possible = indicators(value, logits.shape[-1])
         own = xp.sum(where(chosen, logits, 0.0), axis=-1)
         return own + possible - logsumexp(logits, axis=-1)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value (none: zero) and logits."""
-        (logits,) = params
-        chosen, _ = indicators(value, logits.shape[-1])
-
-        def slope_in_logits() -> Any:
-            return chosen - xp.exp(logits - logsumexp(logits, axis=-1, keepdims=True))
-
-        return (lambda: np.zeros(np.shape(value)), slope_in_logits)
 
     def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:
         """Quadratic form of the information on the logits, a variance: batch shape."""

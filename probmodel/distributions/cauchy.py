@@ -6,9 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probmodel.distributions.base import Summed
 from probmodel.distributions.location_scale import LocationScale
-from probmodel.distributions.student_t import FixedTail
 from probmodel.types import Array
 
 LOG_PI = float(np.log(np.pi))
@@ -38,19 +36,9 @@ class Cauchy(LocationScale):
         return -LOG_PI - xp.log1p(z * z)
 
     @staticmethod
-    def slope_standard(xp: Any, z: Any) -> Any:
-        """Return the derivative of `log_standard`."""
-        return -2.0 * z / (1.0 + z * z)
-
-    @staticmethod
     def draw_standard(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
         """Draw standard Cauchy variates."""
         return rng.standard_cauchy(shape)
-
-    @classmethod
-    def fixed(cls, loc: Any, scale: Any, extra: float = 0.0) -> Summed:
-        """Return the sum with known parameters: that of Student's t with one degree of freedom."""
-        return FixedTail(1.0, loc, scale, extra)
 
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to ``x``."""

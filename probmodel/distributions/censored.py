@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from probmodel.distributions.base import Thunk
 from probmodel.distributions.bounded import Bounded
 from probmodel.distributions.domain import where_inside
-from probmodel.distributions.wrapper import with_event
 from probmodel.special import where
 from probmodel.types import Array
 
@@ -57,38 +54,6 @@ class Censored(Bounded):
             mass = self._log_above(xp, upper, inner) + invalid
             logp = where_inside(xp, value <= upper, where(value == upper, mass, logp))
         return logp
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, the parameters of ``dist`` and the bounds."""
-        inner, lower, upper = self._split(params)
-        value_slope, *slopes = self.dist.partials(xp, value, *inner)
-        masses = {
-            name: (bound, method)
-            for name, bound, method in (
-                ("lower", lower, self._log_below),
-                ("upper", upper, self._log_above),
-            )
-            if bound is not None
-        }
-
-        def piecewise(position: int, slope: Any) -> Any:
-            for name, (bound, method) in masses.items():
-                own = self._given.index(name)
-
-                def mass(xp: Any, *args: Any, method: Any = method, own: int = own) -> Any:
-                    return method(xp, args[len(inner) + own], args[: len(inner)])
-
-                depends = 0 <= position < len(inner) or position == len(inner) + own
-                at_bound = self._slope(mass, params, position) if depends else 0.0
-                events = self.event_ndims[position + 1]
-                slope = where(with_event(value == bound, events), at_bound, slope)
-            return slope
-
-        return (
-            lambda: piecewise(-1, value_slope()),
-            *(lambda i=i: piecewise(i, slopes[i]()) for i in range(len(inner))),
-            *(lambda i=i: piecewise(i, 0.0) for i in range(len(inner), len(params))),
-        )
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of shape ``shape`` and record those beyond the bounds as the bounds."""

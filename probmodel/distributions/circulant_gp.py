@@ -13,9 +13,8 @@ from autograd.extend import Box
 from probmodel.constraints import Positive, Real
 from probmodel.constraints.base import Constraint
 from probmodel.distributions import circulant
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
-from probmodel.distributions.evaluated import Evaluated
 from probmodel.distributions.gaussian_process import check_jitter
 from probmodel.distributions.kernels import Kernel
 from probmodel.distributions.normal import Normal
@@ -39,7 +38,7 @@ class Spectrum(NamedTuple):
     stretch: Any
 
 
-class CirculantGP(Evaluated):
+class CirculantGP(Distribution):
     r"""Stationary Gaussian process on a regular grid, extended to a torus around it.
 
     .. math:: y \sim N\bigl(0, \alpha^2 (C + \epsilon I)\bigr), \qquad
@@ -80,7 +79,6 @@ class CirculantGP(Evaluated):
     """
 
     event_ndim: ClassVar[int] = 1
-    blockwise = False
 
     def __init__(
         self, kernel: Kernel, grid: Sequence[Any], padding: float = 2.0, jitter: float = 1e-8
@@ -169,30 +167,17 @@ class CirculantGP(Evaluated):
             )
         return spectrum
 
-    def evaluate(
-        self, xp: Any, value: Any, amplitude: Any, length_scale: Any, distances: Array
-    ) -> tuple[Any, Sequence[Thunk]]:
-        """Log density and thunks of its derivatives, from one product with the precision."""
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density, from one product with the precision: batch shape."""
+        amplitude, length_scale, distances = params
         size, count = distances.size, circulant.multiplicity(distances.shape)
         axes = tuple(range(-self.event_ndim, 0))
-        values, stretch = self._spectrum(length_scale, distances)
+        values, _ = self._spectrum(length_scale, distances)
         pull = circulant.multiply(1.0 / values, value, self.event_ndim)
-        precision = 1.0 / (amplitude * amplitude)
-        quadratic = precision * xp.sum(value * pull, axis=axes)
+        quadratic = xp.sum(value * pull, axis=axes) / (amplitude * amplitude)
         log_det = xp.sum(count * xp.log(values), axis=axes)
         log_scale = size * (xp.log(amplitude) + 0.5 * LOG_2PI)
-
-        def slope_in_length() -> Any:
-            power = circulant.power(value, value, self.event_ndim)
-            told = self._expand(precision) * power / values - count
-            return 0.5 * xp.sum(stretch / values * told, axis=axes) / length_scale
-
-        return -0.5 * (log_det + quadratic) - log_scale, (
-            lambda: -self._expand(precision) * pull,
-            lambda: (quadratic - size) / amplitude,
-            slope_in_length,
-            self._known,
-        )
+        return -0.5 * (log_det + quadratic) - log_scale
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on amplitude and length scale."""

@@ -15,7 +15,7 @@ from autograd.tracer import getval
 
 from probmodel.constraints import IntegerInterval, between
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.errors import Location, ModelError
 from probmodel.expressions import OPERATIONS, Apply, Expression
 from probmodel.special import where
@@ -146,51 +146,6 @@ class Components:
         method = "log_kernel" if self.shares_base else "log_density"
         return self.evaluate(method, xp, value, params, rank)
 
-    def pull(
-        self, xp: Any, weights: Any, value: Any, params: Sequence[Any], rank: int
-    ) -> list[Thunk]:
-        """Return derivatives of the sum of `log_densities` over components, times weights.
-
-        Parameters
-        ----------
-        weights : (K, *batch)
-
-        Returns
-        -------
-        One thunk for the value, batch shape + its event shape, and one for each parameter, batch
-        shape + its event shape: summed over components and times that share it.
-        """
-        slopes = [
-            member.partials(xp, self._allowed(k, value)[0], *own)
-            for k, (member, own) in enumerate(self._each(xp, params, rank))
-        ]
-
-        def in_value() -> Any:
-            if self.stacked:
-                return xp.sum(self._times(xp, weights, slopes[0][0](), self.event_ndim), axis=0)
-            parts = [
-                self._times(xp, weights[k], thunks[0](), self.event_ndim)
-                for k, thunks in enumerate(slopes)
-            ]
-            return sum(parts[1:], parts[0])
-
-        def in_parameter(k: int, i: int, param: Any) -> Any:
-            ndim = self._own[k][i].event_ndim
-            g = weights if self.stacked else weights[k]
-            full = self._times(xp, g, slopes[k][i + 1](), ndim)
-            if self.stacked:
-                full = _move_axis(xp, full, 0, np.ndim(full) - 1 - ndim)
-            return _fitted(xp, full, np.shape(param)[np.ndim(param) - self._axes - ndim :])
-
-        positions = [(k, i) for k, own in enumerate(self._own) for i in range(len(own))]
-        return [
-            in_value,
-            *(
-                lambda k=k, i=i, param=param: in_parameter(k, i, param)
-                for (k, i), param in zip(positions, params, strict=True)
-            ),
-        ]
-
     def sample(
         self,
         rng: np.random.Generator,
@@ -242,12 +197,6 @@ class Components:
         inside = support.check(getval(value), *support.bounds)
         return where(inside, value, inner), inside
 
-    def _times(self, xp: Any, weights: Any, slope: Any, event_ndim: int) -> Any:
-        """Multiply slopes that have event axes by weights that have none."""
-        if event_ndim:
-            weights = xp.reshape(weights, np.shape(weights) + (1,) * event_ndim)
-        return weights * slope
-
 
 def component_first(xp: Any, param: Any, rank: int, event_ndim: int = 0) -> Any:
     """Move the component axis, behind up to ``rank`` batch axes, to the front."""
@@ -261,13 +210,6 @@ def _move_axis(xp: Any, a: Any, source: int, target: int) -> Any:
     order = list(range(np.ndim(a)))
     order.insert(target, order.pop(source))
     return xp.transpose(a, order)
-
-
-def _fitted(xp: Any, full: Any, event: tuple[int, ...]) -> Any:
-    """Sum over event axes along which a parameter is shared."""
-    shape = np.shape(full)[np.ndim(full) - len(event) :]
-    axes = tuple(i - len(event) for i, n in enumerate(event) if n == 1 != shape[i])
-    return xp.sum(full, axis=axes, keepdims=True) if axes else full
 
 
 def _stack(xp: Any, rows: Sequence[Any]) -> Any:

@@ -13,7 +13,7 @@ from autograd.extend import Box
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.kernels import Kernel
 from probmodel.distributions.whitening import from_constant_lower, from_lower
-from probmodel.linalg import cholesky, diagonal, solve_lower, transpose
+from probmodel.linalg import cholesky, solve_lower, transpose
 from probmodel.types import Array
 
 
@@ -91,21 +91,6 @@ class Correlation:
     def color(self, z: Any) -> Any:
         """Apply the inverse of `whiten`."""
         return self._on_axes(z, [w.color for w in self._whitenings])
-
-    def slope(self, z: Any) -> Any:
-        r"""Return the derivative of the log density in the length scale, given whitened ``z``.
-
-        With :math:`M = L^{-1} (dR/d\ell) L^{-T}` for each axis, half the sum of
-        :math:`z' M z - \mathrm{tr} M` (Rasmussen and Williams 2006, eq. 5.9).
-        """
-        xp = anp if isinstance(z, Box) or isinstance(self.length_scale, Box) else np
-        total = 0.0
-        for axis, inner in enumerate(self._stretches()):
-            rows = self._rows(z, axis)
-            quadratic = xp.sum(xp.matmul(rows, inner) * rows, axis=(-2, -1))
-            trace = xp.sum(diagonal(inner), axis=-1) * (self.size // self.sizes[axis])
-            total = total + 0.5 * (quadratic - trace)
-        return total / self.length_scale
 
     def stretch_moments(self) -> tuple[Array, Array]:
         """Traces of S and of its square, for the change S of the matrix in the log length scale.

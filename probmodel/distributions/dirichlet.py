@@ -9,9 +9,9 @@ import numpy as np
 
 from probmodel.constraints import Positive, Simplex
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import where_inside, where_valid
-from probmodel.special import digamma, gammaln, trigamma
+from probmodel.special import gammaln, trigamma
 from probmodel.types import Array
 
 # How far from one the elements of a value may add up to, as rounding leaves them.
@@ -48,16 +48,6 @@ class Dirichlet(Distribution):
         terms = (alpha - 1.0) * xp.log(value) - gammaln(alpha)
         logp = xp.sum(terms, axis=-1) + gammaln(xp.sum(alpha, axis=-1))
         return where_inside(xp, abs(xp.sum(value, axis=-1) - 1.0) < _SUM_TOLERANCE, logp)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value (each element by itself) and concentration."""
-        (alpha,) = params
-
-        def slope_in_concentration() -> Any:
-            total = xp.sum(alpha, axis=-1, keepdims=True)
-            return xp.log(value) - digamma(alpha) + digamma(total)
-
-        return (lambda: (alpha - 1.0) / value, slope_in_concentration)
 
     def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:
         """Quadratic form of the information on the concentration: batch shape."""

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, NonNegative
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.counts import CountVector, draw_counts, log_multinomial_coefficient
 from probmodel.distributions.dirichlet import Dirichlet
 from probmodel.distributions.domain import where_valid
-from probmodel.special import digamma
-from probmodel.special.rising import log_rising, rising_slope
+from probmodel.special.rising import log_rising
 from probmodel.types import Array
 
 
@@ -57,17 +55,6 @@ class DirichletMultinomial(Distribution):
     def log_base(self, value: Array, *params: Any) -> Any:
         """Return the log multinomial coefficient, or minus infinity for impossible counts."""
         return log_multinomial_coefficient(params[0], value)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives in value and ``n`` (as if they were real) and concentration."""
-        n, alpha = params
-        total = xp.sum(alpha, axis=-1)
-
-        return (
-            lambda: digamma(alpha + value),
-            lambda: -digamma(total + n),
-            lambda: rising_slope(alpha, value) - rising_slope(total, n)[..., None],
-        )
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw vectors of counts: ``shape`` ends with their length."""

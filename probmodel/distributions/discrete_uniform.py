@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import IntegerInterval
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import is_integer, where_valid
 from probmodel.special import where
 from probmodel.types import Array
@@ -52,11 +51,6 @@ class DiscreteUniform(Distribution):
         whole = is_integer(value) & is_integer(low) & is_integer(high)
         possible = whole & (low <= value) & (value <= high)
         return np.where(possible, -np.log(np.where(possible, high - low + 1.0, 1.0)), -np.inf)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives of `log_kernel`, which is constant."""
-        zero = self.log_kernel(xp, value, *params)
-        return (lambda: zero,) * 3
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw whole numbers of shape ``shape``."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,11 +26,6 @@ def where_simplex(xp: Any, p: Any) -> Any:
 def where_inside(xp: Any, condition: Any, log_density: Any) -> Any:
     """Return ``log_density`` where the value lies in the support, minus infinity elsewhere."""
     return where(condition, log_density, -np.inf)
-
-
-def are_positive_numbers(params: Sequence[Any]) -> bool:
-    """Whether all parameters are known, one positive number each."""
-    return all(p is not None and np.ndim(p) == 0 and bool(p > 0) for p in params)
 
 
 def is_integer(value: Any) -> Any:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import where_valid
-from probmodel.special import LOG_2PI, inverse_mills, log_ndtr, where
-from probmodel.special.mills import log_mills, mills_correction, mills_excess
+from probmodel.special import LOG_2PI, log_ndtr, where
+from probmodel.special.mills import log_mills
 from probmodel.types import Array
 
 
@@ -51,27 +50,6 @@ class ExpModNormal(Distribution):
         mu, sigma, rate = params
         sigma = where_valid(xp, sigma > 0, sigma)
         return xp.log(rate) + _log_mean_decay(xp, (value - mu) / sigma, rate * sigma)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, mean, standard deviation and rate."""
-        mu, sigma, rate = params
-        z, r = (value - mu) / sigma, rate * sigma
-        w = z - r
-        excess = mills_excess(w)
-        pull = inverse_mills(_above(w))
-        slope = where(w < 0, excess - z, pull - r) / sigma
-
-        def in_sigma() -> Any:
-            below = z * z - excess * (z + r)
-            return where(w < 0, below, r * r - pull * (z + r)) / sigma
-
-        def in_rate() -> Any:
-            # Far below, the excess is one over r - z and a correction; what is left of one over r.
-            far = w < -1.0
-            below = (z + r * mills_correction(w)) / where(far, w, -1.0)
-            return where(far, below, 1.0 - r * excess) / rate
-
-        return (lambda: slope, lambda: -slope, in_sigma, in_rate)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of shape ``shape``."""

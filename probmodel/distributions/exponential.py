@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import NonNegative, Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_inside
 from probmodel.distributions.free_scale import FreeScale
 from probmodel.types import Array
@@ -39,11 +38,6 @@ class Exponential(FreeScale):
         """Log density: batch shape."""
         (rate,) = params
         return where_inside(xp, value >= 0, xp.log(rate) - rate * value)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value and rate."""
-        (rate,) = params
-        return (lambda: -rate, lambda: 1.0 / rate - value)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the rate."""

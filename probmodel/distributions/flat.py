@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Thunk
+from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError
 from probmodel.types import Array
 
@@ -34,10 +33,6 @@ class Flat(Distribution):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Zero, or NaN where the value is not finite."""
         return 0.0 * value
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return the derivative with respect to the value: zero."""
-        return (lambda: 0.0 * value,)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Raise: there is nothing to draw from.

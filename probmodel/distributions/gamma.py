@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import InformationMatrix, Parameter, Summed, Thunk
-from probmodel.distributions.domain import are_positive_numbers, where_valid
+from probmodel.distributions.base import InformationMatrix, Parameter
+from probmodel.distributions.domain import where_valid
 from probmodel.distributions.free_scale import FreeScale
-from probmodel.special import digamma, gammaln, trigamma
+from probmodel.special import gammaln, trigamma
 from probmodel.types import Array
 
 
@@ -45,22 +44,6 @@ class Gamma(FreeScale):
         powers = alpha * xp.log(beta) + (alpha - 1.0) * xp.log(value)
         return powers - beta * value - gammaln(alpha)
 
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, shape and rate."""
-        alpha, beta = params
-        return (
-            lambda: (alpha - 1.0) / value - beta,
-            lambda: xp.log(beta) + xp.log(value) - digamma(alpha),
-            lambda: alpha / beta - value,
-        )
-
-    def prepared(self, known: Sequence[Any]) -> Summed:
-        """Work out the normaliser of known parameters beforehand."""
-        value, *params = known
-        if value is not None or not are_positive_numbers(params):
-            return self.summed
-        return FixedGamma(*map(float, params))
-
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on shape and rate."""
         return gamma_information(*params)
@@ -83,22 +66,6 @@ def gamma_information(alpha: Array, beta: Array) -> InformationMatrix:
         ("alpha", "beta"): lambda: -1.0 / beta,
         ("beta", "beta"): lambda: alpha / (beta * beta),
     }
-
-
-class FixedGamma:
-    """Sum of gamma log densities with a known shape and rate, as a function of the value."""
-
-    def __init__(self, alpha: float, beta: float) -> None:
-        self.power, self.beta = alpha - 1.0, beta
-        self.constant = log_normalizer(alpha, beta)
-
-    def __call__(
-        self, wanted: Sequence[int], value: Array, *params: Any
-    ) -> tuple[Array, list[Array]]:
-        """Return the sum for each chain and its derivative in the value."""
-        terms = self.power * np.log(value) - self.beta * value + self.constant
-        logp = terms if terms.ndim == 1 else terms.reshape(len(terms), -1).sum(axis=1)
-        return logp, [self.power / value - self.beta] if wanted else []
 
 
 def log_normalizer(alpha: float, beta: float) -> float:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import NonNegative, Positive, Real
-from probmodel.distributions.base import Parameter, Thunk
+from probmodel.distributions.base import Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.series import Series, joined, over_time
 from probmodel.linalg import geometric_filter
-from probmodel.recurrences import reverse
 from probmodel.special import LOG_2PI
 from probmodel.types import Array
 
@@ -54,39 +51,17 @@ class GARCH(Series):
         "initial_variance": Parameter(Positive()),
     }
 
-    def evaluate(self, xp: Any, value: Any, *params: Any) -> tuple[Any, Sequence[Thunk]]:
-        """Return the log density, and thunks of its derivatives, from the variances."""
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density, from the variances: batch shape."""
         mean, omega, alpha, beta, initial = params
         valid = (omega > 0.0) & (alpha >= 0.0) & (beta >= 0.0) & (initial > 0.0)
-        n = value.shape[-1]
         deviation = value - over_time(xp, mean)
         squares = deviation * deviation
         news = over_time(xp, omega) + over_time(xp, alpha) * squares[..., :-1]
         first = over_time(xp, where_valid(xp, valid, initial))
         variance = geometric_filter(beta, joined(xp, first, news))
-        ratio = squares / variance
-        logp = -0.5 * (xp.sum(xp.log(variance) + ratio, axis=-1) + n * LOG_2PI)
-
-        @cache
-        def pull() -> Any:
-            """Run backwards the recurrence: the derivative in what drives the variances."""
-            slope = 0.5 * (ratio - 1.0) / variance
-            return reverse(geometric_filter(beta, reverse(slope)))
-
-        @cache
-        def in_value() -> Any:
-            driven = pull()[..., 1:] * over_time(xp, alpha)
-            later = joined(xp, driven, np.zeros(1))
-            return deviation * (2.0 * later - 1.0 / variance)
-
-        return logp, (
-            in_value,
-            lambda: -xp.sum(in_value(), axis=-1),
-            lambda: xp.sum(pull()[..., 1:], axis=-1),
-            lambda: xp.sum(pull()[..., 1:] * squares[..., :-1], axis=-1),
-            lambda: xp.sum(pull()[..., 1:] * variance[..., :-1], axis=-1),
-            lambda: pull()[..., 0],
-        )
+        terms = xp.sum(xp.log(variance) + squares / variance, axis=-1)
+        return -0.5 * (terms + value.shape[-1] * LOG_2PI)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw series, one time after another: ``shape`` ends with their length."""

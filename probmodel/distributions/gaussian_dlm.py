@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, ClassVar
 
 import autograd.numpy as anp
@@ -12,8 +11,7 @@ from autograd.core import make_vjp
 
 from probmodel.constraints import PositiveDefinite, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
-from probmodel.distributions.sums import batch_shape, row_sum
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.linalg import cholesky, log_det_lower, solve_lower, transpose
 from probmodel.matrices import inv
 from probmodel.recurrences import matrix_recurrence
@@ -65,7 +63,6 @@ class GaussianDLM(Distribution):
     }
     event_ndim = 2
     sequential = True
-    blockwise = False
 
     def event_shape(self, *params: Array) -> None:
         """Leave the length to the declaration."""
@@ -97,19 +94,6 @@ class GaussianDLM(Distribution):
         constant = 0.5 * LOG_2PI * value.shape[-2] * value.shape[-1]
         return -0.5 * squares - xp.sum(log_det_lower(root), axis=-1) - constant
 
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives by one backward pass, which they share."""
-        args = (value, *params)
-        batch = batch_shape(args, self.event_ndims)
-        zipped = zip(args, self.event_ndims, strict=True)
-        full = tuple(a + np.zeros((*batch, *np.shape(a)[np.ndim(a) - e :])) for a, e in zipped)
-
-        @cache
-        def slopes() -> Any:
-            return self._vjp(range(len(args)), full, np.ones(batch))[1]
-
-        return tuple(lambda i=i: slopes()[i] for i in range(len(args)))
-
     def _vjp(
         self, wanted: Sequence[int], args: Sequence[Any], weights: Array
     ) -> tuple[Any, Sequence[Any]]:
@@ -123,17 +107,6 @@ class GaussianDLM(Distribution):
 
         vjp, logp = make_vjp(of_wanted, tuple(args[i] for i in wanted))
         return logp, vjp(weights)
-
-    def _summed(
-        self, wanted: Sequence[int], value: Array, *params: Array
-    ) -> tuple[Array, list[Array]]:
-        """Sum of the log density per chain, with partials, from one pass and one back."""
-        args = (value, *params)
-        batch = batch_shape(args, self.event_ndims)
-        if not wanted:
-            return row_sum(np.broadcast_to(self.log_kernel(np, *args), batch), batch), []
-        logp, slopes = self._vjp(wanted, args, np.ones(batch))
-        return row_sum(logp, batch), list(slopes)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw series, one time after another: ``shape`` ends with (T, n)."""

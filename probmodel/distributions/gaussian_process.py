@@ -11,17 +11,13 @@ from autograd.extend import Box
 
 from probmodel.constraints import Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Summed, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.conditioning import complete_normal
 from probmodel.distributions.correlation import Correlation, find_distances, grid_points
 from probmodel.distributions.kernels import Kernel
 from probmodel.distributions.normal import Normal
-from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
 from probmodel.distributions.whitening import (
-    FixedGaussian,
     Memory,
-    Whitening,
-    well_conditioned,
 )
 from probmodel.errors import ModelError
 from probmodel.expressions import Expression, caller_location, of_data
@@ -65,7 +61,6 @@ class GaussianProcess(Distribution):
         If not exactly one of points and grid is given, or the jitter is negative.
     """
 
-    blockwise = False
     batch_hint: ClassVar = (
         "mean, amplitude and length scale are one number for each process. Add a mean that changes "
         "from point to point to a process f without one, mean + f, or observe a MvNormal with it"
@@ -126,29 +121,6 @@ class GaussianProcess(Distribution):
         z = self._whiten(xp, correlation, value, mean, amplitude)
         return self._log_det(xp, correlation, amplitude) - 0.5 * xp.sum(z * z, axis=self._axes)
 
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, mean, amplitude and length scale."""
-        mean, amplitude, length_scale, *coordinates = params
-        correlation = self._correlation(length_scale, coordinates)
-        z = self._whiten(xp, correlation, value, mean, amplitude)
-        return self._slopes(xp, correlation, z, amplitude, len(coordinates))
-
-    def _slopes(
-        self, xp: Any, correlation: Correlation, z: Any, amplitude: Any, n_coordinates: int
-    ) -> Sequence[Thunk]:
-        """Thunks of all partial derivatives, given the whitened residual."""
-
-        def dual() -> Any:
-            return correlation.adjoint(z) / self._expand(xp, amplitude)
-
-        return (
-            lambda: -dual(),
-            lambda: xp.sum(dual(), axis=self._axes),
-            lambda: (xp.sum(z * z, axis=self._axes) - correlation.size) / amplitude,
-            lambda: correlation.slope(z),
-            *(self._known for _ in range(n_coordinates)),
-        )
-
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on mean, amplitude and length scale (Mardia and Marshall 1984)."""
         _, amplitude, length_scale, *coordinates = params
@@ -193,41 +165,6 @@ class GaussianProcess(Distribution):
         matrix = self._correlation(np.asarray(length_scale), coordinates).matrix()
         square = np.asarray(amplitude)[..., None, None] ** 2
         return np.asarray(mean)[..., None] + np.zeros(matrix.shape[-1]), square * matrix
-
-    def prepared(self, known: Sequence[Any]) -> Summed:
-        """Turn known kernel and mean into a precision matrix, unless axes factorise cheaply."""
-        value, *params = known
-        if value is not None or any(p is None for p in params) or self._kronecker:
-            return self.summed
-        mean, amplitude, length_scale, *coordinates = (np.asarray(p) for p in params)
-        if mean.ndim or amplitude.ndim or length_scale.ndim:
-            return self.summed
-        correlation = self._correlation(length_scale, coordinates)
-        identity = np.eye(correlation.size).reshape(-1, *correlation.shape)
-        if not well_conditioned(correlation.color(identity).reshape(correlation.size, -1)):
-            return self.summed
-
-        def whiten(r: Array) -> Array:
-            shaped = r.reshape(-1, *correlation.shape) / amplitude
-            return np.asarray(correlation.whiten(shaped).reshape(r.shape))
-
-        log_det = correlation.log_det - correlation.size * np.log(amplitude)
-        whitening = Whitening(whiten, whiten, whiten, log_det)
-        return FixedGaussian(whitening, np.full(correlation.size, float(mean)), 0)
-
-    def _summed(
-        self, wanted: Sequence[int], value: Array, *params: Array
-    ) -> tuple[Array, list[Array]]:
-        """Sum of the log density per chain, with partials, from one whitened residual."""
-        args = (value, *params)
-        batch = batch_shape(args, self.event_ndims)
-        mean, amplitude, length_scale, *coordinates = params
-        correlation = self._correlation(length_scale, coordinates)
-        z = self._whiten(np, correlation, value, mean, amplitude)
-        squares = np.sum(z * z, axis=self._axes)
-        logp = row_sum(self._log_det(np, correlation, amplitude) - 0.5 * squares, batch)
-        slopes = self._slopes(np, correlation, z, amplitude, len(coordinates))
-        return logp, [reduce_to(args[i], slopes[i](), batch, self.event_ndims[i]) for i in wanted]
 
     def base(self) -> Distribution:
         """Return the standard normal: independent values at the points."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, UnitInterval
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import is_integer, where_valid
 from probmodel.special import ratio, where, xlog1py
 from probmodel.special.counts import LARGEST_COUNT, log_one_minus_exp
@@ -47,11 +46,6 @@ class Geometric(Distribution):
     def log_base(self, value: Array, *params: Any) -> Any:
         """Minus infinity for what is no count."""
         return np.where(is_integer(value) & (np.asarray(value) >= 0), 0.0, -np.inf)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives of `log_kernel` with respect to value and ``p``."""
-        (p,) = params
-        return (lambda: xp.log1p(-p), lambda: ratio(1.0, p) - ratio(value, 1.0 - p))
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on ``p``; without bound towards zero and one, which have none."""

@@ -37,11 +37,6 @@ class Gumbel(LocationScale):
         return -z - xp.exp(-z)
 
     @staticmethod
-    def slope_standard(xp: Any, z: Any) -> Any:
-        """Return the derivative of `log_standard`."""
-        return xp.expm1(-z)
-
-    @staticmethod
     def draw_standard(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
         """Draw standard Gumbel variates."""
         return np.asarray(rng.gumbel(size=shape))

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import NonNegative, Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Summed, Thunk
-from probmodel.distributions.domain import are_positive_numbers, where_inside
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.distributions.domain import where_inside
 from probmodel.distributions.free_scale import FreeScale
-from probmodel.distributions.location_scale import LOG_2, Inside
+from probmodel.distributions.location_scale import LOG_2
 from probmodel.distributions.student_t import (
-    FixedTail,
     log_normalizer,
-    slope_in_df,
-    slope_in_scale,
     tail_information,
 )
 from probmodel.types import Array
@@ -58,17 +54,6 @@ class HalfStudentT(FreeScale):
         logp = LOG_2 + log_normalizer(xp, df) - xp.log(scale) - tail
         return where_inside(xp, value >= 0, logp)
 
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, degrees of freedom and scale."""
-        df, scale = params
-        z = value / scale
-        weight = (df + 1.0) / (df + z * z)
-        return (
-            lambda: -z * weight / scale,
-            lambda: slope_in_df(df, z * z, xp.log1p(z * z / df)),
-            lambda: slope_in_scale(df, z, scale),
-        )
-
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on degrees of freedom and scale."""
         return tail_information(*params)
@@ -77,13 +62,6 @@ class HalfStudentT(FreeScale):
         """Draw variates of shape ``shape``."""
         df, scale = params
         return np.asarray(scale * np.abs(rng.standard_t(df, shape)))
-
-    def prepared(self, known: Sequence[Any]) -> Summed:
-        """Work out the terms of known parameters beforehand."""
-        value, df, scale = known
-        if value is not None or scale is None or not are_positive_numbers([df]):
-            return self.summed
-        return Inside(FixedTail(float(df), 0.0, scale, LOG_2))
 
     def base(self) -> Distribution:
         """Return the member of unit scale."""

@@ -9,11 +9,10 @@ import numpy as np
 
 from probmodel.constraints import RowStochastic, Simplex
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.components import Components
 from probmodel.distributions.domain import where_simplex
-from probmodel.distributions.forward import forward_backward, hmm_log_likelihood
-from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
+from probmodel.distributions.forward import hmm_log_likelihood
 from probmodel.distributions.wrapper import Compound
 from probmodel.expressions import caller_location, settle
 from probmodel.types import Array
@@ -96,18 +95,6 @@ class HiddenMarkov(Compound):
             return 0.0
         return np.sum(self.emission.log_base(value, params[:-2]), axis=-1)
 
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives in value, parameters of the emission, initial and transition."""
-        return self._slopes(xp, forward_backward(*self._chain(xp, value, params)), value, params)
-
-    def _slopes(self, xp: Any, found: Any, value: Any, params: Sequence[Any]) -> Sequence[Thunk]:
-        """Thunks of all derivatives, given those in log densities and probabilities."""
-        states = found.log_emissions
-        rank = np.ndim(states) - 1
-        weights = xp.transpose(states, (rank, *range(rank)))
-        inner = self.emission.pull(xp, weights, value, params[:-2], rank)
-        return [*inner, lambda: found.initial, lambda: found.transition]
-
     def _chain(self, xp: Any, value: Any, params: Sequence[Any]) -> tuple[Any, Any, Any]:
         """Log densities given each state, (..., T, K), and the probabilities of the chain."""
         *inner, initial, transition = params
@@ -131,16 +118,3 @@ class HiddenMarkov(Compound):
             path[..., t] = np.sum(uniform[..., t, None] >= limits, axis=-1)
             rows = np.take_along_axis(matrix, path[..., t, None, None], axis=-2)[..., 0, :]
         return self.emission.sample(rng, shape, path, count, inner)
-
-    def _summed(
-        self, wanted: Sequence[int], value: Array, *params: Array
-    ) -> tuple[Array, list[Array]]:
-        """Sum of the log likelihood per chain, with partials, from one tree."""
-        args = (value, *params)
-        batch = batch_shape(args, self.event_ndims)
-        found = forward_backward(*self._chain(np, value, params), slopes=bool(wanted))
-        logp = row_sum(np.broadcast_to(found.value, batch), batch)
-        if not wanted:
-            return logp, []
-        slopes = self._slopes(np, found, value, params)
-        return logp, [reduce_to(args[i], slopes[i](), batch, self.event_ndims[i]) for i in wanted]

@@ -10,9 +10,8 @@ import numpy as np
 
 from probmodel.constraints import Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
-from probmodel.distributions.evaluated import Evaluated
 from probmodel.distributions.kernels import Kernel
 from probmodel.distributions.normal import Normal
 from probmodel.errors import DataError, ModelError
@@ -21,7 +20,7 @@ from probmodel.special import LOG_2PI
 from probmodel.types import Array
 
 
-class HilbertSpaceGP(Evaluated):
+class HilbertSpaceGP(Distribution):
     r"""Weights of a Gaussian process in the eigenfunctions of the Laplacian on a box.
 
     .. math:: f(x) = \sum_j w_j \phi_j(x), \qquad w_j \sim N\bigl(0, S(\sqrt{\lambda_j})\bigr),
@@ -62,7 +61,6 @@ class HilbertSpaceGP(Evaluated):
     """
 
     event_ndim: ClassVar[int] = 1
-    blockwise = False
 
     def __init__(
         self, kernel: Kernel, points: Any, n_basis: int | Sequence[int], boundary: Any = 1.5
@@ -183,21 +181,13 @@ class HilbertSpaceGP(Evaluated):
         )
         return log_scale, 0.5 * axes + slope
 
-    def evaluate(
-        self, xp: Any, value: Any, amplitude: Any, length_scale: Any, frequencies: Array
-    ) -> tuple[Any, Sequence[Thunk]]:
-        """Log density and thunks of its derivatives."""
-        log_scales, stretch = self._log_scales(xp, amplitude, length_scale, frequencies)
-        m = len(frequencies)
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density: batch shape."""
+        amplitude, length_scale, frequencies = params
+        log_scales, _ = self._log_scales(xp, amplitude, length_scale, frequencies)
         z = value * xp.exp(-log_scales)
-        squares = z * z
-        terms = log_scales + 0.5 * squares
-        return -xp.sum(terms, axis=-1) - 0.5 * m * LOG_2PI, (
-            lambda: -z * xp.exp(-log_scales),
-            lambda: xp.sum(squares - 1.0, axis=-1) / amplitude,
-            lambda: xp.sum((squares - 1.0) * stretch, axis=-1) / length_scale,
-            self._known,
-        )
+        terms = log_scales + 0.5 * z * z
+        return -xp.sum(terms, axis=-1) - 0.5 * len(frequencies) * LOG_2PI
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on amplitude and length scale."""

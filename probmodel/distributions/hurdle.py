@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from probmodel.distributions.base import Thunk
-from probmodel.distributions.wrapper import with_event
 from probmodel.distributions.zeros import WithZeros
 from probmodel.errors import ModelError
-from probmodel.special import inverse_expm1, log1m_exp, ratio, where
+from probmodel.special import log1m_exp, where
 from probmodel.types import Array
 
 _TRIES = 1000
@@ -60,27 +57,6 @@ class Hurdle(WithZeros):
         # What makes the distribution invalid has no density at zero either.
         invalid = where(xp.isnan(other), other, 0.0)
         return where(value == 0, xp.log(p) + invalid, other)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives in value, the parameters of ``dist`` and ``p``."""
-        inner, p = self._split(xp, params)
-        zero = value == 0
-        in_value, *slopes = self.dist.partials(xp, self._nonzero(value), *inner)
-        odds: Any = 0.0
-        at_zero: Sequence[Thunk] = [lambda: 0.0 for _ in inner]
-        if self.discrete:
-            odds = inverse_expm1(-self._log_mass_at_zero(xp, inner))
-            at_zero = self._slopes_at_zero(xp, inner)
-        return (
-            lambda: where(zero, 0.0, in_value()),
-            *(
-                lambda a=a, b=b, e=e: where(
-                    with_event(zero, e), 0.0, b() + with_event(odds, e) * a()
-                )
-                for a, b, e in zip(at_zero, slopes, self.dist.event_ndims[1:], strict=True)
-            ),
-            lambda: where(zero, ratio(1.0, p), -ratio(1.0, 1.0 - p)),
-        )
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw values of shape ``shape``; those of ``dist`` are drawn again until not zero."""

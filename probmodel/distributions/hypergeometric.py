@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import IntegerInterval
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.binomial_logit import log_binomial_coefficient
 from probmodel.types import Array
 
@@ -56,11 +55,6 @@ class Hypergeometric(Distribution):
         # Counts that are possible at all have a finite number of ways to draw.
         total = log_binomial_coefficient(a + b, n)
         return ways - np.where(np.isneginf(ways), 0.0, total)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives of `log_kernel`, which is constant."""
-        zero = self.log_kernel(xp, value, *params)
-        return (lambda: zero,) * 4
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw counts of shape ``shape``."""

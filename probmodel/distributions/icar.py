@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Positive, Real, SumToZero
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
-from probmodel.distributions.evaluated import Evaluated
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.graph import (
     Graph,
     graph_product,
@@ -24,7 +22,7 @@ from probmodel.special import LOG_2PI
 from probmodel.types import Array
 
 
-class ICAR(Evaluated):
+class ICAR(Distribution):
     r"""Intrinsic conditional autoregression over connected areas, summing to zero.
 
     .. math:: p(y) \propto \sigma^{-(n-1)}
@@ -58,7 +56,6 @@ class ICAR(Evaluated):
         "scale": Parameter(Positive(), default=1.0),
     }
     event_ndim = 1
-    blockwise = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -90,20 +87,14 @@ class ICAR(Evaluated):
         """One value for each area."""
         return (node_count(params[0]),)
 
-    def evaluate(
-        self, xp: Any, value: Any, adjacency: Array, scale: Any
-    ) -> tuple[Any, Sequence[Thunk]]:
-        """Log density and thunks of its derivatives, from one product with the Laplacian."""
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density, from one product with the Laplacian: batch shape."""
+        adjacency, scale = params
         n = value.shape[-1]
         pull = graph_product(value, self._graph(adjacency, n).laplacian)
-        precision = 1.0 / (scale * scale)
-        quadratic = precision * xp.sum(value * pull, axis=-1)
+        quadratic = xp.sum(value * pull, axis=-1) / (scale * scale)
         log_scale = (n - 1) * (xp.log(scale) + 0.5 * LOG_2PI)
-        return 0.5 * (self._log_det(adjacency, n) - quadratic) - log_scale, (
-            lambda: -xp.expand_dims(precision, -1) * pull,
-            self._known,
-            lambda: (quadratic - (n - 1)) / scale,
-        )
+        return 0.5 * (self._log_det(adjacency, n) - quadratic) - log_scale
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the scale."""

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_inside, where_valid
 from probmodel.distributions.location_scale import LOG_2
-from probmodel.special import digamma, gammaln, trigamma
+from probmodel.special import gammaln, trigamma
 from probmodel.types import Array
 
 
@@ -45,14 +44,6 @@ class InvChiSquare(Distribution):
         shape = 0.5 * where_valid(xp, df > 0, df)
         powers = -(shape + 1.0) * xp.log(value) - shape * LOG_2
         return where_inside(xp, value > 0, powers - 0.5 / value - gammaln(shape))
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value and degrees of freedom."""
-        (df,) = params
-        return (
-            lambda: (0.5 / value - 0.5 * df - 1.0) / value,
-            lambda: -0.5 * (xp.log(value) + LOG_2 + digamma(0.5 * df)),
-        )
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the degrees of freedom: that of the reciprocal."""

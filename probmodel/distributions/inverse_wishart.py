@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from probmodel.constraints import PositiveDefinite
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Thunk
 from probmodel.distributions.inverse_wishart_cholesky import InverseWishartCholesky
-from probmodel.distributions.matrix_forms import inverse_of_product, over_matrices
-from probmodel.distributions.wishart_family import log_product_jacobian, lower_root
-from probmodel.linalg import cholesky, solve_lower, transpose
+from probmodel.distributions.wishart_family import log_product_jacobian
+from probmodel.linalg import cholesky
 from probmodel.types import Array
 
 
@@ -57,19 +54,6 @@ class InverseWishart(InverseWishartCholesky):
         """Log density: batch shape; NaN for a matrix that is not positive definite."""
         root = cholesky(value)
         return super().log_kernel(xp, root, *params) - log_product_jacobian(xp, root)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, degrees of freedom and matrix."""
-        df, matrix = params
-        root, n = cholesky(value), value.shape[-1]
-
-        def slope_in_value() -> Any:
-            z = solve_lower(root, lower_root(self.forms["matrix"].rows(matrix), n))
-            dual = solve_lower(root, z, transposed=True)
-            powers = over_matrices(df + (n + 1.0))
-            return 0.5 * (xp.matmul(dual, transpose(dual)) - powers * inverse_of_product(root))
-
-        return (slope_in_value, *super().partials(xp, root, *params)[1:])
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw matrices: ``shape`` ends with their size, twice."""

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from probmodel.constraints import CholeskyFactor
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Thunk
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.wishart_family import (
     WishartFamily,
     bartlett,
     log_normaliser,
     lower_root,
-    slope_of_log_normaliser,
 )
-from probmodel.linalg import diagonal, embed_diagonal, log_det_lower, solve_lower, transpose
+from probmodel.linalg import diagonal, solve_lower, transpose
 from probmodel.types import Array
 
 
@@ -65,27 +62,6 @@ class InverseWishartCholesky(WishartFamily):
         on_diagonal = xp.sum(_powers(xp, df, n) * xp.log(diagonal(value)), axis=-1)
         constant = df * w.log_det + log_normaliser(df, n) - n * np.log(2.0)
         return -on_diagonal - 0.5 * xp.sum(z * z, axis=(-2, -1)) - constant
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives in value (each element by itself), degrees of freedom and matrix."""
-        df, matrix = params
-        n = value.shape[-1]
-        w = self.forms["matrix"].rows(matrix)
-
-        def slope_in_value() -> Any:
-            z = solve_lower(value, lower_root(w, n))
-            pull = solve_lower(value, xp.matmul(z, transpose(z)), transposed=True)
-            on_diagonal = embed_diagonal(_powers(xp, df, n) / diagonal(value))
-            return pull * np.tril(np.ones((n, n))) - on_diagonal
-
-        def slope_in_df() -> Any:
-            return -log_det_lower(value) - w.log_det - slope_of_log_normaliser(df, n)
-
-        def slope_in_matrix() -> Any:
-            inverse = solve_lower(value, np.eye(n), transposed=True)
-            return self.forms["matrix"].slope(xp, matrix, -inverse, inverse, -df)
-
-        return (slope_in_value, slope_in_df, slope_in_matrix)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw factors: ``shape`` ends with their size, twice.

@@ -36,11 +36,6 @@ class Laplace(LocationScale):
         return -LOG_2 - xp.abs(z)
 
     @staticmethod
-    def slope_standard(xp: Any, z: Any) -> Any:
-        """Return the derivative of `log_standard`, zero at the kink."""
-        return -xp.sign(z)
-
-    @staticmethod
     def draw_standard(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
         """Draw standard Laplace variates."""
         return np.asarray(rng.laplace(size=shape))

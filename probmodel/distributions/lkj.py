@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from probmodel.constraints import Correlation
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Thunk
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.lkj_cholesky import (
     LKJCholesky,
     log_normaliser,
-    slope_of_log_normaliser,
 )
-from probmodel.linalg import cholesky, log_det_lower, solve_lower
+from probmodel.linalg import cholesky, log_det_lower
 from probmodel.types import Array
 
 
@@ -55,21 +52,6 @@ class LKJ(LKJCholesky):
         eta = where_valid(xp, eta > 0, eta)
         log_det = 2.0 * log_det_lower(cholesky(value))
         return (eta - 1.0) * log_det - log_normaliser(eta, value.shape[-1])
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value and eta."""
-        (eta,) = params
-        root = cholesky(value)
-
-        def slope_in_value() -> Any:
-            eye = np.eye(value.shape[-1])
-            inverse = solve_lower(root, solve_lower(root, eye), transposed=True)
-            return (eta - 1.0)[..., None, None] * inverse
-
-        def slope_in_eta() -> Any:
-            return 2.0 * log_det_lower(root) - slope_of_log_normaliser(eta, value.shape[-1])
-
-        return (slope_in_value, slope_in_eta)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw matrices: ``shape`` ends with their size, twice."""

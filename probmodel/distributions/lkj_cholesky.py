@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import CorrelationCholesky, Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import where_valid
-from probmodel.linalg import diagonal, embed_diagonal, log_det_lower
+from probmodel.linalg import diagonal
 from probmodel.special import digamma, gammaln
 from probmodel.types import Array
 
@@ -55,19 +54,6 @@ class LKJCholesky(Distribution):
         size = value.shape[-1]
         terms = _powers(eta, size) * xp.log(diagonal(value))
         return xp.sum(terms, axis=-1) - log_normaliser(eta, size)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value (each element by itself) and eta."""
-        (eta,) = params
-        size = value.shape[-1]
-
-        def slope_in_value() -> Any:
-            return embed_diagonal(_powers(eta, size) / diagonal(value))
-
-        def slope_in_eta() -> Any:
-            return 2.0 * log_det_lower(value) - slope_of_log_normaliser(eta, size)
-
-        return (slope_in_value, slope_in_eta)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw factors, each row by itself: ``shape`` ends with their size, twice.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_inside
 from probmodel.distributions.free_scale import FreeScale
 from probmodel.distributions.logistic import Logistic
@@ -48,17 +47,6 @@ class LogLogistic(FreeScale):
         z = _log_odds(xp, value, *params)
         logp = xp.log(beta) + z - xp.log(value) - 2.0 * log1p_exp(z)
         return where_inside(xp, value > 0, logp)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, scale and shape."""
-        alpha, beta = params
-        z = _log_odds(xp, value, *params)
-        slope = -xp.tanh(0.5 * z)
-        return (
-            lambda: (beta * slope - 1.0) / value,
-            lambda: -beta * slope / alpha,
-            lambda: (1.0 + z * slope) / beta,
-        )
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on scale and shape: that of the logarithm, by which they are orthogonal."""

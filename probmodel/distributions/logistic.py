@@ -37,11 +37,6 @@ class Logistic(LocationScale):
         return -size - 2.0 * xp.log1p(xp.exp(-size))
 
     @staticmethod
-    def slope_standard(xp: Any, z: Any) -> Any:
-        """Return the derivative of `log_standard`."""
-        return -xp.tanh(0.5 * z)
-
-    @staticmethod
     def draw_standard(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
         """Draw standard logistic variates."""
         return np.asarray(rng.logistic(size=shape))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.free_scale import FreeScale
 from probmodel.distributions.normal import Normal
 from probmodel.special import LOG_2PI, log_ndtr
@@ -47,16 +46,6 @@ class LogNormal(FreeScale):
         mu, sigma = params
         z = log_less(value, mu) / sigma
         return -0.5 * z * z - xp.log(value) - xp.log(sigma) - 0.5 * LOG_2PI
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, mean and standard deviation."""
-        mu, sigma = params
-        z = log_less(value, mu) / sigma
-        return (
-            lambda: -(z / sigma + 1.0) / value,
-            lambda: z / sigma,
-            lambda: (z * z - 1.0) / sigma,
-        )
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on mean and standard deviation of the logarithm."""

@@ -10,7 +10,7 @@ which matrix. Its formulas are written once, with the `MatrixForm` that was chos
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,7 +24,6 @@ from probmodel.distributions.whitening import (
     Whitening,
     from_constant_lower,
     from_constant_precision_root,
-    from_inverse_lower,
     from_lower,
     from_precision_root,
     one_by_one,
@@ -33,10 +32,6 @@ from probmodel.errors import ModelError
 from probmodel.expressions import caller_location
 from probmodel.linalg import (
     cholesky,
-    diagonal,
-    embed_diagonal,
-    invert_factors,
-    log_det_lower,
     solve_lower,
     transpose,
 )
@@ -80,34 +75,6 @@ class MatrixForm:
         """Return the covariance that the matrix stands for: (..., n, n)."""
         raise NotImplementedError
 
-    def slope(self, xp: Any, matrix: Any, left: Any, right: Any, count: Any = 1.0) -> Any:
-        r"""Return a derivative in the matrix, from how a log density changes with the covariance.
-
-        Parameters
-        ----------
-        left, right : A and B, (..., n, k), with a symmetric product :math:`A B'`
-        count : c, batch shape
-
-        Returns
-        -------
-        (..., n, n), the derivative in this form of a log density that changes by
-        :math:`\frac12 \mathrm{tr}\{(A B' - c S^{-1})\, dS\}` with the covariance S
-        """
-        raise NotImplementedError
-
-    def vectors_and_slope(self, matrix: Array) -> tuple[Whitening, Callable[[Array], Array]]:
-        """Whitening of vectors, and the derivative in the matrix of their normal log densities.
-
-        The derivative is a function of ``W'W r``, (..., n), for residuals r. Both share what they
-        can; in NumPy.
-        """
-
-        def slope(dual: Array) -> Array:
-            column = dual[..., None]
-            return np.asarray(self.slope(np, matrix, column, column))
-
-        return self.vectors(matrix), slope
-
     def whitened_change(self, matrix: Array, change: Any) -> Any:
         """Change of the covariance that a change of the matrix makes, whitened: (..., n, n).
 
@@ -134,26 +101,6 @@ class Covariance(MatrixForm):
         """Return the matrix."""
         return matrix
 
-    def slope(self, xp: Any, matrix: Any, left: Any, right: Any, count: Any = 1.0) -> Any:
-        """Return half of the product less the inverse."""
-        inverse = inverse_of_product(cholesky(matrix))
-        return 0.5 * (_product(xp, left, right) - over_matrices(count) * inverse)
-
-    def vectors_and_slope(self, matrix: Array) -> tuple[Whitening, Callable[[Array], Array]]:
-        """Invert the root, as the derivative needs the inverse in any case."""
-        if _is_one(matrix):
-            return super().vectors_and_slope(matrix)
-        root = cholesky(matrix)
-        inverse = invert_factors(root)
-
-        def slope(dual: Array) -> Array:
-            out = dual[..., :, None] * dual[..., None, :]
-            out -= transpose(inverse) @ inverse
-            out *= 0.5
-            return out
-
-        return from_inverse_lower(inverse, -log_det_lower(root)), slope
-
     def whitened_change(self, matrix: Array, change: Any) -> Any:
         """Solve with the factor from both sides."""
         root = cholesky(matrix)
@@ -179,12 +126,6 @@ class CovarianceRoot(MatrixForm):
         root = np.tril(matrix)
         return np.asarray(root @ transpose(root))
 
-    def slope(self, xp: Any, matrix: Any, left: Any, right: Any, count: Any = 1.0) -> Any:
-        """Return the lower triangle of ``A B' L``, less the count over the diagonal."""
-        product = _product(xp, left, xp.matmul(transpose(matrix), right))
-        scale = count[..., None] if np.ndim(count) else count
-        return product * _lower(matrix) - embed_diagonal(scale / diagonal(matrix))
-
     def whitened_change(self, matrix: Array, change: Any) -> Any:
         """Solve with the factor, and add the transpose."""
         s = solve_lower(matrix, change * _lower(matrix))
@@ -208,12 +149,6 @@ class Precision(MatrixForm):
     def covariance(self, matrix: Array) -> Array:
         """Return the inverse."""
         return np.asarray(inverse_of_product(cholesky(matrix)))
-
-    def slope(self, xp: Any, matrix: Any, left: Any, right: Any, count: Any = 1.0) -> Any:
-        """Return the derivative in the covariance, between two covariances, with minus sign."""
-        covariance = inverse_of_product(cholesky(matrix))
-        left, right = xp.matmul(covariance, left), xp.matmul(covariance, right)
-        return 0.5 * (over_matrices(count) * covariance - _product(xp, left, right))
 
     def whitened_change(self, matrix: Array, change: Any) -> Any:
         """Change of the precision, whitened: the covariance changes as much the other way."""
@@ -293,18 +228,6 @@ def inverse_of_product(root: Any) -> Any:
     """Inverse of ``L L'`` for lower triangular L: (..., n, n)."""
     eye = np.eye(np.shape(root)[-1])
     return solve_lower(root, solve_lower(root, eye), transposed=True)
-
-
-def over_matrices(numbers: Any) -> Any:
-    """Give numbers, one for each matrix of a stack, the axes of the matrices."""
-    return numbers[..., None, None] if np.ndim(numbers) else numbers
-
-
-def _product(xp: Any, left: Any, right: Any) -> Any:
-    """Return ``A B'``; for one column, of which stacks are common, without matrix products."""
-    if left.shape[-1] == 1:
-        return left * transpose(right)
-    return xp.matmul(left, transpose(right))
 
 
 def _is_one(matrix: Any) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel.constraints import Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.matrix_forms import (
     Covariance,
     CovarianceRoot,
@@ -91,26 +91,6 @@ class MatrixNormal(MatrixArguments):
         n, m = z.shape[-2:]
         log_det = m * u.log_det + n * v.log_det
         return log_det - 0.5 * xp.sum(z * z, axis=(-2, -1)) - 0.5 * LOG_2PI * n * m
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, mean and both matrices."""
-        loc, row, column = params
-        u, v = self._whitenings(row, column)
-        z = _both(value - loc, u.whiten, v.whiten)
-        n, m = z.shape[-2:]
-
-        def slope_in_loc() -> Any:
-            return _both(z, u.adjoint, v.adjoint)
-
-        def slope_in_row() -> Any:
-            columns = transpose(u.adjoint(transpose(z)))
-            return self.forms["row"].slope(xp, row, columns, columns, float(m))
-
-        def slope_in_column() -> Any:
-            columns = transpose(v.adjoint(z))
-            return self.forms["column"].slope(xp, column, columns, columns, float(n))
-
-        return (lambda: -slope_in_loc(), slope_in_loc, slope_in_row, slope_in_column)
 
     def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:
         """Quadratic form of the information; the mean is orthogonal to both matrices."""

@@ -9,17 +9,13 @@ import numpy as np
 
 from probmodel.constraints import Simplex
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.components import Components, component_first
 from probmodel.distributions.domain import where_simplex
-from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
 from probmodel.distributions.wrapper import Compound
 from probmodel.expressions import caller_location, settle
 from probmodel.special import logsumexp
 from probmodel.types import Array
-
-# Weights above this leave their components' shares of the density accurate.
-_TINY = 1e-200
 
 
 class Mixture(Compound):
@@ -83,24 +79,6 @@ class Mixture(Compound):
         """Terms that depend on observed data alone, where all components share them."""
         return self.components.log_base(value, params[:-1])
 
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, parameters of the components and weights."""
-        logs, joint = self._joint(xp, value, params)
-        total = logsumexp(joint, axis=0)
-        return self._slopes(xp, xp.exp(joint - total), logs, total, value, params)
-
-    def _slopes(
-        self, xp: Any, shares: Any, logs: Any, total: Any, value: Any, params: Sequence[Any]
-    ) -> Sequence[Thunk]:
-        """Thunks of all derivatives, given posterior probabilities of components."""
-
-        def in_weights() -> Any:
-            ratio = xp.exp(logs - total)
-            return xp.transpose(ratio, (*range(1, np.ndim(ratio)), 0))
-
-        rank = np.ndim(shares) - 1
-        return [*self.components.pull(xp, shares, value, params[:-1], rank), in_weights]
-
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of shape ``shape``: a component for each, then its value."""
         *inner, weights = params
@@ -140,29 +118,3 @@ class Mixture(Compound):
         if len(logs) != count:
             raise ValueError(f"there are {count} weights for {len(logs)} components")
         return logs, logs + component_first(xp, xp.log(where_simplex(xp, weights)), rank)
-
-    def _summed(
-        self, wanted: Sequence[int], value: Array, *params: Array
-    ) -> tuple[Array, list[Array]]:
-        """Sum of the log density per chain, with partials: both need the same exponentials."""
-        args = (value, *params)
-        batch = batch_shape(args, self.event_ndims)
-        logs, joint = self._joint(np, value, params)
-        largest = joint.max(axis=0)
-        largest = np.where(np.isfinite(largest), largest, 0.0)
-        shares = np.exp(np.subtract(joint, largest, out=joint), out=joint)
-        total = np.add.reduce(shares, axis=0)
-        terms = np.log(total) + largest
-        logp = row_sum(np.broadcast_to(terms, batch), batch)
-        if not wanted:
-            return logp, []
-        shares /= total
-        slopes = self._slopes(np, shares, logs, terms, value, params)
-        weights, partials = params[-1], []
-        for i in wanted:
-            if i == len(params) and np.all(weights > _TINY):  # no exponentials of their own
-                full = np.moveaxis(shares, 0, -1)
-                partials.append(reduce_to(weights, full, batch, 1) / weights)
-            else:
-                partials.append(reduce_to(args[i], slopes[i](), batch, self.event_ndims[i]))
-        return logp, partials

@@ -9,11 +9,11 @@ import numpy as np
 
 from probmodel.constraints import Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.matrix_forms import Covariance, CovarianceRoot, MatrixArguments
 from probmodel.distributions.normal import Normal
-from probmodel.linalg import diagonal, transpose
+from probmodel.linalg import diagonal
 from probmodel.special import LOG_2PI
 from probmodel.types import Array
 
@@ -65,24 +65,6 @@ class MultiGP(MatrixArguments):
         z = whitening.whiten(value)
         rows = 0.5 * xp.sum(n * xp.log(w) - w * xp.sum(z * z, axis=-1), axis=-1)
         return rows + m * whitening.log_det - 0.5 * LOG_2PI * m * n
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, matrix and weights."""
-        matrix, w = params
-        m, n = value.shape[-2:]
-        whitening = self.forms["matrix"].rows(matrix)
-        z = whitening.whiten(value)
-        dual = whitening.adjoint(z)
-
-        def slope_in_matrix() -> Any:
-            weighted = transpose(w[..., None] * dual)
-            return self.forms["matrix"].slope(xp, matrix, weighted, transpose(dual), float(m))
-
-        return (
-            lambda: -w[..., None] * dual,
-            slope_in_matrix,
-            lambda: 0.5 * (n / w - xp.sum(z * z, axis=-1)),
-        )
 
     def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:
         """Quadratic form of the information on matrix and weights."""

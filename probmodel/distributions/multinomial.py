@@ -9,10 +9,10 @@ import numpy as np
 
 from probmodel.constraints import IntegerInterval, Simplex
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.counts import CountVector, draw_counts, log_multinomial_coefficient
 from probmodel.distributions.domain import where_valid
-from probmodel.special import ratio, xlogy
+from probmodel.special import xlogy
 from probmodel.types import Array
 
 # How far from one the probabilities may add up to, as rounding leaves them.
@@ -58,15 +58,6 @@ class Multinomial(Distribution):
     def log_base(self, value: Array, *params: Any) -> Any:
         """Return the log multinomial coefficient, or minus infinity for impossible counts."""
         return log_multinomial_coefficient(params[0], value)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives of `log_kernel` with respect to value, ``n`` and probabilities."""
-        n, p = params
-        return (
-            lambda: xp.log(p) + 0.0 * value,
-            lambda: 0.0 * n,
-            lambda: ratio(value, p),
-        )
 
     def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:
         """Quadratic form of the information on the probabilities, as if free: batch shape.

@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel.constraints import IntegerInterval, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.counts import CountVector, draw_counts, log_multinomial_coefficient
 from probmodel.special import logsumexp
 from probmodel.types import Array
@@ -52,16 +52,6 @@ class MultinomialLogit(Distribution):
     def log_base(self, value: Array, *params: Any) -> Any:
         """Return the log multinomial coefficient, or minus infinity for impossible counts."""
         return log_multinomial_coefficient(params[0], value)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives of `log_kernel` with respect to value, ``n`` and logits."""
-        n, logits = params
-        log_total = logsumexp(logits, axis=-1, keepdims=True)
-        return (
-            lambda: logits + 0.0 * value,
-            lambda: -log_total[..., 0] + 0.0 * n,
-            lambda: value - n[..., None] * xp.exp(logits - log_total),
-        )
 
     def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:
         """Quadratic form of the information on the logits, a variance: batch shape."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel.constraints import Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Summed, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.conditioning import complete_normal
 from probmodel.distributions.matrix_forms import (
     Covariance,
@@ -19,8 +19,6 @@ from probmodel.distributions.matrix_forms import (
     Precision,
 )
 from probmodel.distributions.normal import Normal
-from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
-from probmodel.distributions.whitening import FixedGaussian, well_conditioned
 from probmodel.expressions import OPERATIONS, Apply, as_expression
 from probmodel.linalg import cholesky, log_det_lower, solve_lower, transpose
 from probmodel.special import LOG_2PI
@@ -60,7 +58,6 @@ class MvNormal(MatrixArguments):
         "matrix": {"covariance": Covariance, "cholesky": CovarianceRoot, "precision": Precision},
     }
     event_ndim = 1
-    blockwise = False
     takes_pseudo_data = "elements"
 
     def support(self) -> Constraint:
@@ -73,18 +70,6 @@ class MvNormal(MatrixArguments):
         w = self.forms["matrix"].vectors(matrix)
         z = w.whiten(value - loc)
         return w.log_det - 0.5 * xp.sum(z * z, axis=-1) - 0.5 * LOG_2PI * z.shape[-1]
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, mean and matrix."""
-        loc, matrix = params
-        w = self.forms["matrix"].vectors(matrix)
-        dual = w.adjoint(w.whiten(value - loc))
-        return (lambda: -dual, lambda: dual, lambda: self._slope_in_matrix(xp, dual, matrix))
-
-    def _slope_in_matrix(self, xp: Any, dual: Any, matrix: Any) -> Any:
-        """Return the derivative in the matrix, given ``dual = W'W(y - loc)``."""
-        column = dual[..., None]
-        return self.forms["matrix"].slope(xp, matrix, column, column)
 
     def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:
         """Quadratic form of the information on mean and matrix, which are orthogonal."""
@@ -117,38 +102,6 @@ class MvNormal(MatrixArguments):
         """Mean and covariance."""
         loc, matrix = params
         return loc, self.forms["matrix"].covariance(matrix)
-
-    def prepared(self, known: Sequence[Any]) -> Summed:
-        """Turn a known matrix into a precision; value or mean must be known too."""
-        value, loc, matrix = known
-        if matrix is None or (value is None) == (loc is None) or np.ndim(matrix) != 2:
-            return self.summed
-        center = np.asarray(loc if value is None else value, dtype=float)
-        whitening = self.forms["matrix"].constant(np.asarray(matrix, dtype=float))
-        if center.ndim != 1 or not well_conditioned(whitening.color(np.eye(center.size))):
-            return self.summed
-        return FixedGaussian(whitening, center, 0 if value is None else 1)
-
-    def _summed(
-        self, wanted: Sequence[int], value: Array, *params: Array
-    ) -> tuple[Array, list[Array]]:
-        """Sum of the log density per chain, with partials, from one whitened residual."""
-        loc, matrix = params
-        batch = batch_shape((value, *params), (1, 1, 2))
-        w, slope = self.forms["matrix"].vectors_and_slope(matrix)
-        z = w.whiten(value - loc)
-        logp = row_sum(w.log_det - 0.5 * np.vecdot(z, z) - 0.5 * LOG_2PI * z.shape[-1], batch)
-        if not wanted:
-            return logp, []
-        dual = w.adjoint(z)
-        partials = []
-        for i in wanted:
-            if i == 2:
-                partials.append(reduce_to(matrix, slope(dual), batch, 2))
-            else:
-                partial = reduce_to((value, loc)[i], dual, batch, 1)
-                partials.append(partial if i else -partial)
-        return logp, partials
 
     def base(self) -> Distribution:
         """Return the standard normal: independent coordinates."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel.constraints import Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.matrix_forms import Covariance, CovarianceRoot, MatrixArguments
 from probmodel.distributions.student_t import tail_information
@@ -73,23 +73,6 @@ class MvStudentT(MatrixArguments):
         z = w.whiten(value - loc)
         return log_spherical(xp, df, xp.sum(z * z, axis=-1), z.shape[-1]) + w.log_det
 
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives in value, degrees of freedom, location and matrix."""
-        df, loc, matrix = params
-        w = self.forms["matrix"].vectors(matrix)
-        z = w.whiten(value - loc)
-        dual, squares, n = w.adjoint(z), xp.sum(z * z, axis=-1), z.shape[-1]
-        # The density is that of a normal vector of precision `weight`, as far as slopes go.
-        weight = (df + n) / (df + squares)
-        return (
-            lambda: -weight[..., None] * dual,
-            lambda: slope_in_df(xp, df, squares, n),
-            lambda: weight[..., None] * dual,
-            lambda: self.forms["matrix"].slope(
-                xp, matrix, (weight[..., None] * dual)[..., None], dual[..., None]
-            ),
-        )
-
     def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:
         """Quadratic form of the information on all parameters (Lange et al., appendix B)."""
         df, _, matrix = params
@@ -143,13 +126,6 @@ class SphericalStudentT(Distribution):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape."""
         return log_spherical(xp, params[0], xp.sum(value * value, axis=-1), value.shape[-1])
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value and degrees of freedom."""
-        (df,) = params
-        squares, n = xp.sum(value * value, axis=-1), value.shape[-1]
-        weight = (df + n) / (df + squares)
-        return (lambda: -weight[..., None] * value, lambda: slope_in_df(xp, df, squares, n))
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw vectors: ``shape`` ends with their length."""

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, NonNegative, Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
-from probmodel.special import digamma, where
 from probmodel.special.counts import log_ways_base, log_ways_kernel, poisson_counts
-from probmodel.special.rising import log_ratio, rising_excess
 from probmodel.types import Array
 
 
@@ -52,22 +49,6 @@ class NegativeBinomial(Distribution):
     def log_base(self, value: Array, *params: Any) -> Any:
         """Return ``-log(y!)`` of counts that are not large; minus infinity for what is no count."""
         return log_ways_base(value)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives of `log_kernel` with respect to value, shape and inverse scale."""
-        alpha, beta = params
-
-        def in_alpha() -> Any:
-            none = alpha == 0.0
-            a = where(none, 1.0, alpha)
-            logs = log_ratio(value * beta - a, (a + value) * beta, a * (beta + 1.0))
-            return where(none, -xp.log1p(1.0 / beta), rising_excess(a, value) + logs)
-
-        return (
-            lambda: digamma(value + alpha) - xp.log1p(beta),
-            in_alpha,
-            lambda: (alpha / beta - value) / (1.0 + beta),
-        )
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the inverse scale: that on the shape is an infinite sum."""

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, NonNegative, Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.negative_binomial2_log import NegativeBinomial2Log
-from probmodel.special import digamma, ratio, xlogy
-from probmodel.special.counts import log_ways_base, log_ways_kernel, precision_slope
+from probmodel.special import ratio, xlogy
+from probmodel.special.counts import log_ways_base, log_ways_kernel
 from probmodel.types import Array
 
 
@@ -53,19 +52,6 @@ class NegativeBinomial2(Distribution):
     def log_base(self, value: Array, *params: Any) -> Any:
         """Return ``-log(y!)`` of counts that are not large; minus infinity for what is no count."""
         return log_ways_base(value)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value (as if it were real), mean and precision."""
-        mu, phi = params
-        total = mu + phi
-
-        return (
-            lambda: digamma(value + phi) + xp.log(mu) - xp.log(total),
-            lambda: (ratio(value - mu, mu) - 1.0 * (mu == 0.0)) * phi / total,
-            lambda: precision_slope(
-                xp, value, phi, xp.log1p(mu / phi), mu / total, (value - mu) / total
-            ),
-        )
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the mean: that on the precision, orthogonal to it, is an infinite sum."""

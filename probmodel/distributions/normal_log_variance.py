@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Summed, Thunk
-from probmodel.distributions.sums import HALF, reduce_to, row_sum
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.special import LOG_2PI
 from probmodel.types import Array
 
@@ -46,13 +43,6 @@ class NormalLogVariance(Distribution):
         residual = value - loc
         return -0.5 * (residual * residual * xp.exp(-log_variance) + log_variance + LOG_2PI)
 
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, location and log variance."""
-        loc, log_variance = params
-        residual = value - loc
-        slope = residual * xp.exp(-log_variance)
-        return (lambda: -slope, lambda: slope, lambda: 0.5 * (residual * slope - 1.0))
-
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on location and log variance."""
         _, log_variance = params
@@ -74,32 +64,3 @@ class NormalLogVariance(Distribution):
         """Shift and stretch a standard normal value."""
         loc, log_variance = params
         return loc + xp.exp(0.5 * log_variance) * z
-
-    def prepared(self, known: Sequence[Any]) -> Summed:
-        """Square the residuals of known data and location once."""
-        value, loc, log_variance = known
-        if value is None or loc is None or log_variance is not None:
-            return self.summed
-        return _FixedResidual(np.asarray(value - loc, dtype=float))
-
-
-class _FixedResidual:
-    """Sum of normal log densities of known residuals, as a function of the log variance."""
-
-    def __init__(self, residual: Array) -> None:
-        self.half_squares = HALF * residual * residual
-
-    def __call__(
-        self, wanted: Sequence[int], value: Any, loc: Any, log_variance: Array
-    ) -> tuple[Array, list[Array]]:
-        """Return the sum for each chain and its derivative in the log variance."""
-        precision = -log_variance
-        np.exp(precision, out=precision)
-        terms = precision * self.half_squares
-        batch = terms.shape
-        constant = -0.5 * LOG_2PI * prod(batch[1:])
-        logp = constant - row_sum(terms, batch) - HALF * row_sum(log_variance, batch)
-        if not wanted:
-            return logp, []
-        terms -= HALF
-        return logp, [reduce_to(log_variance, terms, batch, 0)]

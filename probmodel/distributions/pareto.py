@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Lower, Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_inside
 from probmodel.distributions.exponential import Exponential
 from probmodel.types import Array
@@ -43,15 +42,6 @@ class Pareto(Distribution):
         y_min, alpha = params
         logp = xp.log(alpha) - xp.log(value) - alpha * xp.log(value / y_min)
         return where_inside(xp, value >= y_min, logp)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, smallest value and shape."""
-        y_min, alpha = params
-        return (
-            lambda: -(alpha + 1.0) / value,
-            lambda: alpha / y_min,
-            lambda: 1.0 / alpha - xp.log(value / y_min),
-        )
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the shape; the end of the support has none."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Lower, Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_inside, where_valid
 from probmodel.distributions.exponential import Exponential
 from probmodel.types import Array
@@ -50,18 +49,6 @@ class ParetoType2(Distribution):
         mu, scale, alpha = params
         logp = xp.log(alpha) - xp.log(scale) - (alpha + 1.0) * xp.log1p((value - mu) / scale)
         return where_inside(xp, value >= mu, logp)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, smallest value, scale and shape."""
-        mu, scale, alpha = params
-        excess = value - mu
-        slope = -(alpha + 1.0) / (scale + excess)
-        return (
-            lambda: slope,
-            lambda: -slope,
-            lambda: (alpha * excess - scale) / (scale + excess) / scale,
-            lambda: 1.0 / alpha - xp.log1p(excess / scale),
-        )
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on scale and shape; the end of the support has none."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, NonNegative
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.poisson_log import (
     PoissonLog,
@@ -53,11 +52,6 @@ class Poisson(Distribution):
     def log_base(self, value: Array, *params: Any) -> Any:
         """Return ``-log(y!)``, or minus infinity for what is no count."""
         return count_base(value)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives of `log_kernel` with respect to value and rate."""
-        (rate,) = params
-        return (lambda: xp.log(rate), lambda: ratio(value - rate, rate) - 1.0 * (rate == 0.0))
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the rate; without bound towards zero, which has none."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import pi
 from typing import Any, ClassVar
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from probmodel.constraints import Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_inside
 from probmodel.distributions.exponential import Exponential
 from probmodel.distributions.free_scale import FreeScale
@@ -49,17 +48,6 @@ class PoweredExponential(FreeScale):
         alpha, _ = params
         u = self.log_exponential(xp, value, *params)
         return where_inside(xp, value > 0, xp.log(alpha) + u - xp.log(value) - xp.exp(u))
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, shape and scale."""
-        alpha, sigma = params
-        u = self.log_exponential(xp, value, *params)
-        excess = xp.expm1(u)
-        return (
-            lambda: -(1.0 + self.sign * alpha * excess) / value,
-            lambda: (1.0 - u * excess) / alpha,
-            lambda: self.sign * alpha * excess / sigma,
-        )
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on shape and scale: that of the logarithm, an extreme value."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Positive, Real
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.conditioning import at_times, nearest_known
 from probmodel.distributions.normal import Normal
 from probmodel.distributions.series import Series, joined, over_time
@@ -43,34 +43,15 @@ class RandomWalk(Series):
     }
     takes_pseudo_data = "series"
 
-    def evaluate(self, xp: Any, value: Any, *params: Any) -> tuple[Any, Sequence[Thunk]]:
-        """Return the log density, and thunks of its derivatives, from the steps."""
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density, from the steps: batch shape."""
         sigma, initial_scale, drift, initial_loc = params
         n = value.shape[-1]
-        first = value[..., 0] - initial_loc
+        first = (value[..., 0] - initial_loc) / initial_scale
         steps = value[..., 1:] - value[..., :-1] - over_time(xp, drift)
-        precision = 1.0 / (sigma * sigma)
-        initial_precision = 1.0 / (initial_scale * initial_scale)
-        squares, square = xp.sum(steps * steps, axis=-1), first * first
-        logp = (
-            -0.5 * (precision * squares + initial_precision * square)
-            - (n - 1) * xp.log(sigma)
-            - xp.log(initial_scale)
-            - 0.5 * n * LOG_2PI
-        )
-
-        def in_value() -> Any:
-            pull = steps * over_time(xp, precision)
-            start = over_time(xp, -initial_precision * first)
-            return joined(xp, start, -pull) + joined(xp, pull, np.zeros(1))
-
-        return logp, (
-            in_value,
-            lambda: (precision * squares - (n - 1)) / sigma,
-            lambda: (initial_precision * square - 1.0) / initial_scale,
-            lambda: precision * xp.sum(steps, axis=-1),
-            lambda: initial_precision * first,
-        )
+        squares = xp.sum(steps * steps, axis=-1) / (sigma * sigma) + first * first
+        scales = (n - 1) * xp.log(sigma) + xp.log(initial_scale) + 0.5 * n * LOG_2PI
+        return -0.5 * squares - scales
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw walks: ``shape`` ends with their length."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.location_scale import LOG_2
 from probmodel.distributions.tails import log_ccdf_above_zero, log_cdf_above_zero
 from probmodel.special.positive import log_inv_cloglog
@@ -41,12 +40,6 @@ class Rayleigh(Distribution):
         (sigma,) = params
         z = value / sigma
         return xp.log(value) - 2.0 * xp.log(sigma) - 0.5 * z * z
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value and mode."""
-        (sigma,) = params
-        z = value / sigma
-        return (lambda: 1.0 / value - z / sigma, lambda: (z * z - 2.0) / sigma)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the mode."""

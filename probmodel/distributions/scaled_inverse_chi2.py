@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.inverse_gamma import InverseGamma
 from probmodel.special import trigamma
@@ -49,16 +48,6 @@ class ScaledInverseChi2(Distribution):
         df, scale = params
         scale = where_valid(xp, scale > 0, scale)
         return _INVERSE_GAMMA.log_kernel(xp, value, 0.5 * df, 0.5 * df * scale * scale)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, degrees of freedom and scale."""
-        df, scale = params
-        slopes = _INVERSE_GAMMA.partials(xp, value, 0.5 * df, 0.5 * df * scale * scale)
-        return (
-            slopes[0],
-            lambda: 0.5 * (slopes[1]() + scale * scale * slopes[2]()),
-            lambda: df * scale * slopes[2](),
-        )
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on degrees of freedom and scale, which are orthogonal."""

@@ -10,14 +10,13 @@ import numpy as np
 from probmodel.constraints import Real
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
-from probmodel.distributions.evaluated import Evaluated
 from probmodel.types import Array
 
 # A coefficient vector: its length is the order of the series.
 COEFFICIENTS = Parameter(Real(), event_ndim=1)
 
 
-class Series(Evaluated):
+class Series(Distribution):
     """A distribution of values in time, time being the last axis (the last but one of vectors).
 
     Its length does not follow from its parameters.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Positive, Real, UnitInterval
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.location_scale import LOG_2
 from probmodel.special import where
@@ -51,18 +50,6 @@ class SkewDoubleExponential(Distribution):
         z = (value - mu) / sigma
         height = LOG_2 + xp.log(tau) + xp.log1p(-tau) - xp.log(sigma)
         return height - 2.0 * z * _weight(z, tau)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, location, scale and probability."""
-        mu, sigma, tau = params
-        z = (value - mu) / sigma
-        slope = 2.0 * _weight(z, tau) / sigma
-        return (
-            lambda: -slope,
-            lambda: slope,
-            lambda: z * slope - 1.0 / sigma,
-            lambda: 1.0 / tau - 1.0 / (1.0 - tau) - 2.0 * z,
-        )
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on location, scale and probability."""

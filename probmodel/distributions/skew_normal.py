@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.location_scale import LOG_2
-from probmodel.special import LOG_2PI, inverse_mills, log_ndtr
+from probmodel.special import LOG_2PI, log_ndtr
 from probmodel.types import Array
 
 
@@ -52,19 +51,6 @@ class SkewNormal(Distribution):
         loc, scale, alpha = params
         z = (value - loc) / scale
         return LOG_2 - 0.5 * LOG_2PI - 0.5 * z * z - xp.log(scale) + log_ndtr(alpha * z)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, location, scale and slant."""
-        loc, scale, alpha = params
-        z = (value - loc) / scale
-        pull = inverse_mills(alpha * z)
-        slope = (alpha * pull - z) / scale
-        return (
-            lambda: slope,
-            lambda: -slope,
-            lambda: -(1.0 / scale + z * slope),
-            lambda: z * pull,
-        )
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of shape ``shape``: a half-normal part and a normal one."""

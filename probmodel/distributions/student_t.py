@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import autograd.numpy as anp
@@ -14,12 +13,8 @@ from probmodel.distributions.base import (
     Distribution,
     InformationMatrix,
     Parameter,
-    Summed,
-    Thunk,
 )
-from probmodel.distributions.domain import are_positive_numbers
-from probmodel.distributions.location_scale import conditional, is_number
-from probmodel.distributions.sums import ONE, reduce_to, row_sum
+from probmodel.distributions.location_scale import conditional
 from probmodel.special import trigamma
 from probmodel.special.rising import log_ratio_gap, log_rising, rising_excess
 from probmodel.types import Array
@@ -69,19 +64,6 @@ class StudentT(Distribution):
         z = (value - loc) / scale
         return log_normalizer(xp, df) - xp.log(scale) - 0.5 * (df + 1.0) * xp.log1p(z * z / df)
 
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, degrees of freedom, location and scale."""
-        df, loc, scale = params
-        z = (value - loc) / scale
-        weight = (df + 1.0) / (df + z * z)
-        slope = -z * weight / scale
-        return (
-            lambda: slope,
-            lambda: slope_in_df(df, z * z, xp.log1p(z * z / df)),
-            lambda: -slope,
-            lambda: slope_in_scale(df, z, scale),
-        )
-
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on degrees of freedom, location and scale."""
         df, _, scale = params
@@ -94,37 +76,6 @@ class StudentT(Distribution):
         """Draw variates of shape ``shape``."""
         df, loc, scale = params
         return np.asarray(loc + scale * rng.standard_t(df, shape))
-
-    def _summed(
-        self, wanted: Sequence[int], value: Array, *params: Array
-    ) -> tuple[Array, list[Array]]:
-        """Sum of the log density per chain, with partials, from one standardised value."""
-        df, loc, scale = params
-        z = (value - loc) / scale
-        squares = z * z
-        tail = np.log1p(squares / df)
-        batch = tail.shape
-        logp = row_sum(log_normalizer(np, df) - np.log(scale), batch)
-        logp = logp - row_sum(tail * (0.5 * (df + 1.0)), batch)
-        if not wanted:
-            return logp, []
-        weight = (df + 1.0) / (df + squares)
-        slope = z * weight / scale
-        formulas = (
-            lambda: -slope,
-            lambda: slope_in_df(df, squares, tail),
-            lambda: slope,
-            lambda: slope_in_scale(df, z, scale),
-        )
-        args = (value, *params)
-        return logp, [reduce_to(args[i], formulas[i](), batch, 0) for i in wanted]
-
-    def prepared(self, known: Sequence[Any]) -> Summed:
-        """Work out the terms of known parameters beforehand."""
-        value, df, loc, scale = known
-        if value is not None or loc is None or scale is None or not are_positive_numbers([df]):
-            return self.summed
-        return FixedTail(float(df), loc, scale)
 
     def base(self) -> Distribution:
         """Return the member with location zero and unit scale."""
@@ -150,38 +101,6 @@ def log_normalizer(xp: Any, df: Any) -> Any:
     return log_rising(0.5 * df, 0.5) - 0.5 * xp.log(np.pi * df)
 
 
-class FixedTail:
-    """Sum of Student t log densities with known parameters, as a function of the value.
-
-    With ``q = {(value - loc) / scale}^2 / df``, the logarithm of the density is a constant less
-    ``(df + 1) / 2 log(1 + q)``.
-    """
-
-    def __init__(self, df: float, loc: Any, scale: Any, extra: float = 0.0) -> None:
-        scale = np.asarray(scale, dtype=float)
-        self.is_centered = is_number(loc, 0.0)
-        self.loc = np.asarray(loc, dtype=float)
-        self.shrink = np.asarray(1.0 / (np.sqrt(df) * scale))
-        self.constant = np.asarray(log_normalizer(np, df) - np.log(scale) + extra)
-        self.half = np.asarray(0.5 * (df + 1.0))
-        self.pull = -2.0 * self.half * self.shrink
-        self.is_cauchy = df == 1.0
-
-    def __call__(
-        self, wanted: Sequence[int], value: Array, *params: Array
-    ) -> tuple[Array, list[Array]]:
-        """Return the sum for each chain and its derivative in the value."""
-        r = value if self.is_centered else value - self.loc
-        z = r * self.shrink
-        q = z * z
-        tail = np.log1p(q)
-        logp = self.constant - (tail if self.is_cauchy else self.half * tail)
-        slope = z * self.pull / (ONE + q)
-        if slope.shape != value.shape:  # the constants have more elements than the value
-            slope = reduce_to(value, slope, np.shape(slope), 0)
-        return row_sum(logp, logp.shape), [slope] * len(wanted)
-
-
 def slope_in_df(df: Any, squares: Any, tail: Any) -> Any:
     """Return the derivative of the log density in the degrees of freedom, of order ``df**-2``.
 
@@ -193,11 +112,6 @@ def slope_in_df(df: Any, squares: Any, tail: Any) -> Any:
     # log(1 + 1 / df) - 1 / df, of the gamma functions' slopes.
     gammas = rising_excess(half, 0.5) + log_ratio_gap(1.0 / df, anp.log1p(1.0 / df))
     return 0.5 * (gammas + log_ratio_gap(-share, -tail) + share / df)
-
-
-def slope_in_scale(df: Any, z: Any, scale: Any) -> Any:
-    """Return the derivative of the log density in the scale."""
-    return (z - 1.0) * (z + 1.0) / (1.0 + z * z / df) / scale
 
 
 def tail_information(df: Array, scale: Array) -> InformationMatrix:

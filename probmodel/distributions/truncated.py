@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from probmodel.distributions.base import Distribution, Thunk
+from probmodel.distributions.base import Distribution
 from probmodel.distributions.bounded import Bounded, is_number, support_bounds
 from probmodel.distributions.domain import where_inside, where_valid
 from probmodel.types import Array
@@ -58,20 +57,6 @@ class Truncated(Bounded):
     def log_base(self, value: Array, *params: Any) -> Any:
         """Terms that depend on observed data alone, as for ``dist``."""
         return self.dist.log_base(value, *self._split(params)[0])
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, the parameters of ``dist`` and the bounds."""
-        inner, _, _ = self._split(params)
-        value_slope, *slopes = self.dist.partials(xp, value, *inner)
-
-        def slope_in(position: int) -> Any:
-            normalizer = self._slope(self._log_normalizer, params, position)
-            return slopes[position]() - normalizer if position < len(inner) else -normalizer
-
-        return (
-            value_slope,
-            *(lambda i=i: slope_in(i) for i in range(len(params))),
-        )
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of shape ``shape``, by bisection of the distribution function."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Interval, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import where_inside
 from probmodel.types import Array
 
@@ -40,15 +39,6 @@ class Uniform(Distribution):
         low, high = params
         inside = (value >= low) & (value <= high) & (low < high)
         return where_inside(xp, inside, -xp.log(high - low))
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value and both ends."""
-        low, high = params
-        return (
-            lambda: 0.0 * value,
-            lambda: 1.0 / (high - low),
-            lambda: -1.0 / (high - low),
-        )
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of shape ``shape``."""

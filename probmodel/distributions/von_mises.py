@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Interval, Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_inside, where_valid
 from probmodel.special import LOG_2PI
-from probmodel.special.bessel import bessel_gap, bessel_ratio, bessel_ratio_slope, log_i0e
+from probmodel.special.bessel import bessel_ratio, bessel_ratio_slope, log_i0e
 from probmodel.types import Array
 
 
@@ -53,16 +52,6 @@ class VonMises(Distribution):
         half = xp.sin(0.5 * (value - mu))
         logp = -2.0 * kappa * half * half - log_i0e(kappa) - LOG_2PI
         return where_inside(xp, xp.abs(value) <= np.pi, logp)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, mean direction and concentration."""
-        mu, kappa = params
-        turn = value - mu
-        return (
-            lambda: -kappa * xp.sin(turn),
-            lambda: kappa * xp.sin(turn),
-            lambda: bessel_gap(kappa) - 2.0 * xp.sin(0.5 * turn) ** 2,
-        )
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on mean direction and concentration, which are orthogonal by symmetry."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import autograd.numpy as anp
@@ -10,7 +10,6 @@ import numpy as np
 from autograd.extend import Box
 
 from probmodel.linalg import invert_lower, log_det_lower, solve_lower, transpose
-from probmodel.special import LOG_2PI
 from probmodel.types import Array
 
 
@@ -65,19 +64,6 @@ def from_constant_lower(root: Array) -> Whitening:
     )
 
 
-def from_inverse_lower(inverse: Array, log_det: Array) -> Whitening:
-    """Whitening of vectors (..., n), each with an inverse root of its own: (..., n, n), NumPy.
-
-    ``log_det`` is that of the inverse roots.
-    """
-    return Whitening(
-        lambda r: np.vecdot(inverse, r[..., None, :]),
-        lambda z: np.vecdot(transpose(inverse), z[..., None, :]),
-        lambda z: solve_lower(inverse, z[..., None])[..., 0],
-        log_det,
-    )
-
-
 def from_precision_root(root: Any) -> Whitening:
     """Whitening of rows (..., m, n) by products with lower roots of precisions: (..., n, n)."""
     return Whitening(
@@ -103,41 +89,6 @@ def from_constant_precision_root(root: Array) -> Whitening:
 def _matmul(a: Any, b: Any) -> Any:
     xp = anp if isinstance(a, Box) or isinstance(b, Box) else np
     return xp.matmul(a, b)
-
-
-class FixedGaussian:
-    """Sum of normal log densities with one known covariance: one matrix product a call.
-
-    Parameters
-    ----------
-    whitening : of the covariance; must be a constant one
-    center : the mean if the value varies, or the value if the mean does: flattened, (n,)
-    position : of the argument that varies
-    """
-
-    def __init__(self, whitening: Whitening, center: Array, position: int) -> None:
-        root = whitening.whiten(np.eye(center.size))
-        # Few rows times a matrix take half the time if it is stored by columns.
-        self.precision = np.asfortranarray(root @ root.T)
-        self.center = center
-        self.position = position
-        self.constant = float(whitening.log_det) - 0.5 * LOG_2PI * center.size
-
-    def __call__(self, wanted: Sequence[int], *args: Array) -> tuple[Array, list[Array]]:
-        """Return the sum for each chain and its derivative in the argument that varies."""
-        x = args[self.position]
-        rows = x.reshape(-1, self.center.size) - self.center
-        dual = rows @ self.precision
-        logp = self.constant - 0.5 * np.vecdot(rows, dual)
-        if len(logp) != len(x):
-            logp = logp.reshape(len(x), -1).sum(axis=1)
-        return logp, [np.multiply(dual, -1.0, out=dual).reshape(x.shape)] * len(wanted)
-
-
-def well_conditioned(root: Array) -> bool:
-    """Whether a precision matrix is accurate enough to stand in for its root, (n, n)."""
-    diagonal = np.abs(np.diagonal(root))
-    return bool(diagonal.max(initial=1.0) < 1e4 * diagonal.min(initial=1.0))
 
 
 class Memory:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import NonNegative, Positive, Real, UnitInterval
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import where_inside, where_valid
-from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
 from probmodel.special.passage import (
     log_passage,
     passage_given_first,
-    passage_ratio,
-    passage_series,
 )
 from probmodel.types import Array
 
@@ -71,30 +67,6 @@ class Wiener(Distribution):
         free = sign * delta * alpha * w - 0.5 * delta * delta * time - 2.0 * xp.log(alpha)
         return where_inside(xp, time > 0.0, free + log_passage(u, w))
 
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, alpha, tau, beta and delta."""
-        shared = _standardise(xp, value, *params[:3])
-        _, _, u, w = shared
-        return _slopes(
-            shared, params[0], params[3], lambda: passage_ratio(1, u, w),
-            lambda: passage_ratio(2, u, w),
-        )  # fmt: skip
-
-    def _summed(
-        self, wanted: Sequence[int], value: Array, *params: Array
-    ) -> tuple[Array, list[Array]]:
-        """Sum of the log density per chain, with partials, from one pass through the series."""
-        args = (value, *params)
-        batch = batch_shape(args, self.event_ndims)
-        alpha, _, _, delta = params
-        shared = _standardise(np, value, *params[:3])
-        sign, time, u, w = shared
-        log_g, ratios = passage_series(u, w, 2 if wanted else 0)
-        free = sign * delta * alpha * w - 0.5 * delta * delta * time - 2.0 * np.log(alpha)
-        logp = row_sum(np.where(time > 0.0, free + log_g, -np.inf), batch)
-        slopes = _slopes(shared, alpha, delta, lambda: ratios[0], lambda: ratios[1])
-        return logp, [reduce_to(args[i], slopes[i](), batch, 0) for i in wanted]
-
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw the boundary, then the time, by exact rejection from inverse Gaussian times.
 
@@ -136,28 +108,6 @@ def _plain(value: Any) -> Array:
     while hasattr(value, "_value"):
         value = value._value
     return np.asarray(value)
-
-
-def _slopes(
-    shared: tuple[Any, Any, Any, Any],
-    alpha: Any,
-    delta: Any,
-    first: Callable[[], Any],
-    second: Callable[[], Any],
-) -> Sequence[Thunk]:
-    """Thunks of all derivatives, given those of g in w, over g."""
-    sign, time, u, w = shared
-
-    def in_time() -> Any:
-        return 0.5 * second() / (alpha * alpha) - 0.5 * delta * delta
-
-    return (
-        lambda: sign * in_time(),
-        lambda: sign * delta * w - (2.0 + u * second()) / alpha,
-        lambda: -in_time(),
-        lambda: -delta * alpha - sign * first(),
-        lambda: sign * alpha * w - delta * time,
-    )
 
 
 def _upper_probability(alpha: Array, beta: Array, delta: Array) -> Array:

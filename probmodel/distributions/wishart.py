@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from probmodel.constraints import PositiveDefinite
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Thunk
-from probmodel.distributions.matrix_forms import inverse_of_product, over_matrices
 from probmodel.distributions.wishart_cholesky import WishartCholesky
 from probmodel.distributions.wishart_family import log_product_jacobian
 from probmodel.linalg import cholesky
@@ -57,18 +54,6 @@ class Wishart(WishartCholesky):
         """Log density: batch shape; NaN for a matrix that is not positive definite."""
         root = cholesky(value)
         return super().log_kernel(xp, root, *params) - log_product_jacobian(xp, root)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value, degrees of freedom and matrix."""
-        df, matrix = params
-        root, eye = cholesky(value), np.eye(value.shape[-1])
-
-        def slope_in_value() -> Any:
-            w = self.forms["matrix"].rows(matrix)
-            powers = over_matrices(df - (eye.shape[0] + 1.0))
-            return 0.5 * (powers * inverse_of_product(root) - w.adjoint(w.whiten(eye)))
-
-        return (slope_in_value, *super().partials(xp, root, *params)[1:])
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw matrices: ``shape`` ends with their size, twice."""

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from probmodel.constraints import CholeskyFactor
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Thunk
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.wishart_family import (
     WishartFamily,
     bartlett,
     log_normaliser,
     lower_root,
-    slope_of_log_normaliser,
 )
-from probmodel.linalg import diagonal, embed_diagonal, log_det_lower, transpose
+from probmodel.linalg import diagonal, transpose
 from probmodel.types import Array
 
 
@@ -68,25 +65,6 @@ class WishartCholesky(WishartFamily):
         on_diagonal = xp.sum(_powers(xp, df, n) * xp.log(diagonal(value)), axis=-1)
         constant = df * w.log_det - log_normaliser(df, n) + n * np.log(2.0)
         return on_diagonal - 0.5 * xp.sum(z * z, axis=(-2, -1)) + constant
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives in value (each element by itself), degrees of freedom and matrix."""
-        df, matrix = params
-        n = value.shape[-1]
-        w = self.forms["matrix"].rows(matrix)
-        dual = transpose(w.adjoint(w.whiten(transpose(value))))
-
-        def slope_in_value() -> Any:
-            lower = np.tril(np.ones((n, n)))
-            return embed_diagonal(_powers(xp, df, n) / diagonal(value)) - dual * lower
-
-        def slope_in_df() -> Any:
-            return log_det_lower(value) + w.log_det - slope_of_log_normaliser(df, n)
-
-        def slope_in_matrix() -> Any:
-            return self.forms["matrix"].slope(xp, matrix, dual, dual, df)
-
-        return (slope_in_value, slope_in_df, slope_in_matrix)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw factors by Bartlett's decomposition: ``shape`` ends with their size, twice."""

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
-
-import numpy as np
-from autograd import elementwise_grad
 
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.errors import ModelError
@@ -72,21 +68,3 @@ class Wrapper(Compound):
         """Return the distribution inside, and its own arguments by name."""
         own = {name: arg for name, arg in self.args.items() if not name.startswith("dist.")}
         return [(None, self.dist), *own.items()]
-
-
-def with_event(a: Any, event_ndim: int) -> Any:
-    """Give what has batch shape so many axes of length 1 behind it, to meet a derivative."""
-    return a[(..., *(None,) * event_ndim)] if event_ndim and np.ndim(a) else a
-
-
-def elementwise_partials(
-    function: Callable[..., Any], args: Sequence[Any], shape: tuple[int, ...], position: int
-) -> Any:
-    """Differentiate ``function(*args)``, one number per batch element, in one argument: ``shape``.
-
-    ``shape`` is batch shape, with the event axes of the argument behind it. For terms without a
-    closed-form derivative; it can be differentiated again.
-    """
-    full = list(args)
-    full[position] = full[position] + np.zeros(shape)
-    return elementwise_grad(function, position)(*full)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import is_integer, where_valid
-from probmodel.special import digamma, gammaln, where
+from probmodel.special import gammaln, where
 from probmodel.special.counts import LARGEST_COUNT, log_one_minus_exp
-from probmodel.special.rising import log_rising, log_ways, rising_slope
+from probmodel.special.rising import log_rising, log_ways
 from probmodel.types import Array
 
 
@@ -50,14 +49,6 @@ class YuleSimon(Distribution):
     def log_base(self, value: Array, *params: Any) -> Any:
         """Minus infinity for what is not a whole number from one."""
         return np.where(is_integer(value) & (np.asarray(value) >= 1), 0.0, -np.inf)
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives of `log_kernel` with respect to value and exponent."""
-        (alpha,) = params
-        return (
-            lambda: digamma(value) - digamma(alpha + 1.0 + value),
-            lambda: value / alpha / (alpha + value) - rising_slope(alpha + 1.0, value - 1.0),
-        )
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw values of shape ``shape``: geometric ones whose probability is a power."""

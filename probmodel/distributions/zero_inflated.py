@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.distributions.base import Distribution, Thunk
+from probmodel.distributions.base import Distribution
 from probmodel.distributions.domain import where_inside
-from probmodel.distributions.wrapper import with_event
 from probmodel.distributions.zeros import WithZeros
 from probmodel.errors import ModelError
-from probmodel.special import ratio, where
+from probmodel.special import where
 from probmodel.types import Array
 
 
@@ -62,23 +61,6 @@ class ZeroInflated(WithZeros):
         """Log probability of zero, and of zero under ``dist``."""
         at_zero = self._log_mass_at_zero(xp, inner)
         return xp.logaddexp(xp.log(p), xp.log1p(-p) + at_zero), at_zero
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives in value (none: zero), the parameters of ``dist`` and ``p``."""
-        inner, p = self._split(xp, params)
-        zero = value == 0
-        log_zero, at_zero = self._log_zero(xp, inner, p)
-        other = self.dist.partials(xp, self._nonzero(value), *inner)[1:]
-        share = xp.exp(xp.log1p(-p) + at_zero - log_zero)  # of zeros that are not structural
-        slopes = self._slopes_at_zero(xp, inner)
-        return (
-            lambda: np.zeros(np.shape(value)),
-            *(
-                lambda a=a, b=b, e=e: where(with_event(zero, e), with_event(share, e) * a(), b())
-                for a, b, e in zip(slopes, other, self.dist.event_ndims[1:], strict=True)
-            ),
-            lambda: where(zero, -xp.expm1(at_zero) * xp.exp(-log_zero), -ratio(1.0, 1.0 - p)),
-        )
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw counts of shape ``shape``."""

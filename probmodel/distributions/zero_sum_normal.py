@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Positive, SumToZero
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.special import LOG_2PI
 from probmodel.types import Array
 
@@ -50,17 +49,6 @@ class ZeroSumNormal(Distribution):
         (scale,) = params
         squares = xp.sum(value * value, axis=-1) / (scale * scale)
         return -(value.shape[-1] - 1) * (xp.log(scale) + 0.5 * LOG_2PI) - 0.5 * squares
-
-    def partials(self, xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
-        """Return derivatives with respect to value and scale."""
-        (scale,) = params
-        precision = 1.0 / (scale * scale)
-
-        def slope_in_scale() -> Any:
-            squares = precision * xp.sum(value * value, axis=-1)
-            return (squares - (value.shape[-1] - 1)) / scale
-
-        return (lambda: -value * xp.expand_dims(precision, -1), slope_in_scale)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw vectors: ``shape`` ends with their length."""

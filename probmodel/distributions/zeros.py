@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel.constraints import IntegerInterval, UnitInterval, between
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.bounded import is_number, support_bounds
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.wrapper import Wrapper
@@ -60,7 +60,3 @@ class WithZeros(Wrapper):
     def _log_mass_at_zero(self, xp: Any, inner: Sequence[Any]) -> Any:
         """Log probability of zero under ``dist``."""
         return self.dist.log_density(xp, np.zeros(()), *inner)
-
-    def _slopes_at_zero(self, xp: Any, inner: Sequence[Any]) -> Sequence[Thunk]:
-        """Return derivatives of `_log_mass_at_zero` in the parameters of ``dist``."""
-        return self.dist.partials(xp, np.zeros(()), *inner)[1:]

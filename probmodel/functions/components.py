@@ -11,7 +11,7 @@ from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
-from autograd.extend import Box, defvjp_argnums, primitive
+from autograd.extend import primitive
 
 from probmodel.distributions import forward
 from probmodel.distributions.components import Components
@@ -151,35 +151,18 @@ def _call(formula: _Formula, args: Sequence[Any], event_ndims: Sequence[int]) ->
 
 
 def _of_components(parts: Components) -> _Formula:
-    """Log densities of components, (..., K), with closed-form derivatives."""
+    """Log densities of components, (..., K)."""
 
     def rank_of(args: Sequence[Any]) -> int:
         specs = parts.parameters.values()
         ndims = (parts.event_ndim, *(spec.event_ndim for spec in specs))
         return max(np.ndim(a) - n for a, n in zip(args, ndims, strict=True))
 
-    @primitive
     def log_densities(value: Any, *params: Any) -> Any:
-        logs = parts.evaluate("log_density", np, value, params, rank_of((value, *params)))
-        return np.moveaxis(logs, 0, -1)
+        logs = parts.evaluate("log_density", anp, value, params, rank_of((value, *params)))
+        return anp.moveaxis(logs, 0, -1)
 
-    def value_and_vjp(argnums: Sequence[int], *args: Any) -> tuple[Any, Any]:
-        value, *params = args
-
-        def vjp(g: Any) -> tuple[Any, ...]:
-            xp = anp if any(isinstance(a, Box) for a in (g, *args)) else np
-            last = np.ndim(g) - 1
-            weights = xp.transpose(g, (last, *range(last)))
-            thunks = parts.pull(xp, weights, value, params, last)
-            return tuple(forward.unbroadcast(args[i], thunks[i]()) for i in argnums)
-
-        return log_densities(*args), vjp
-
-    defvjp_argnums(
-        log_densities, lambda argnums, ans, args, kwargs: value_and_vjp(argnums, *args)[1]
-    )
-    log_densities.with_vjp = value_and_vjp
-    return _Formula("component_log_densities", log_densities, log_densities)
+    return _Formula("component_log_densities", log_densities)
 
 
 def _most_likely_states(log_emissions: Any, initial: Any, transition: Any) -> Array:

@@ -49,7 +49,7 @@ from probmodel.testing.distributions import (
     DISTRIBUTION_CHECKS,
     check_density,
     check_draws,
-    check_partials,
+    check_gradient,
     check_second_derivatives,
 )
 from probmodel.testing.kernels import (
@@ -104,13 +104,13 @@ __all__ = [
     "check_draws",
     "check_free_shape",
     "check_frozen_parameters",
+    "check_gradient",
     "check_half_space",
     "check_in_a_model",
     "check_independence",
     "check_invariance",
     "check_known_posterior",
     "check_log_det",
-    "check_partials",
     "check_purity",
     "check_remarks",
     "check_same_seed",

@@ -15,8 +15,11 @@ import autograd.numpy as anp
 import numpy as np
 from autograd import grad
 
+from probmodel.compiler.numpy_engine import NumpyProgram
+from probmodel.compiler.tracing import Scope, Trace, differentiated
 from probmodel.constraints import Constraint
 from probmodel.distributions.base import Distribution
+from probmodel.model.evaluation import Evaluator
 from probmodel.testing.runs import require
 from probmodel.types import Array
 
@@ -42,34 +45,40 @@ def check_density(dist: Distribution, value: Any) -> None:
     require(np.all(support.check(args[0], *support.bounds)), "the support must contain the value.")
 
 
-def check_partials(dist: Distribution, value: Any) -> None:
-    """Require closed-form partial derivatives to be those of the log kernel."""
+def check_gradient(dist: Distribution, value: Any) -> None:
+    """Require the derivatives that a compiled density has to be those of the log kernel."""
     args, names = _arguments(dist, value), ["value", *dist.parameters]
-    thunks = dist.partials(np, *args)
-    require(len(thunks) == len(args), f"partials must be {len(args)}, are {len(thunks)}.")
-    for i, path in _paths(dist, args):
-        partial = np.asarray(thunks[i]())
-        require(
-            partial.shape == args[i].shape,
-            f"the partial in {names[i]} must have its shape {args[i].shape}; has {partial.shape}.",
-        )
+    paths = dict(_paths(dist, args))
+
+    def log_density(trace: Trace, *moving: Any) -> Any:
+        given = dict(zip(paths, moving, strict=True))
+        return trace.density(dist, [given.get(i, arg) for i, arg in enumerate(args)])
+
+    shapes = [args[i].shape for i in paths]
+    program = NumpyProgram(differentiated(Scope(Evaluator(), {}), log_density, shapes))
+    _, *slopes = program(*(args[i][None] for i in paths))
+    for (i, path), slope in zip(paths.items(), slopes, strict=True):
 
         def along(t: float, i: int = i, path: Path = path) -> Any:
             return dist.log_kernel(np, *args[:i], path(t), *args[i + 1 :])
 
-        what = f"the partial in {names[i]} must be the derivative of log_kernel"
-        _require_close(np.sum(partial * _slope(path)), _slope(along), what)
+        what = f"the derivative in {names[i]} must be that of log_kernel"
+        _require_close(np.sum(slope[0] * _slope(path)), _slope(along), what)
 
 
 def check_second_derivatives(dist: Distribution, value: Any) -> None:
-    """Require autograd to differentiate the partial derivatives once more."""
+    """Require autograd to differentiate the log kernel twice."""
     args, names = _arguments(dist, value), ["value", *dist.parameters]
     paths = dict(_paths(dist, args))
+
+    def log_kernel(*at: Any) -> Any:
+        return dist.log_kernel(anp, *at)
+
     for i in paths:
         direction = _slope(paths[i])
 
         def partial(*at: Any, i: int = i, direction: Array = direction) -> Any:
-            return anp.sum(dist.partials(anp, *at)[i]() * direction)
+            return anp.sum(grad(log_kernel, i)(*at) * direction)
 
         for j, path in paths.items():
 
@@ -80,8 +89,9 @@ def check_second_derivatives(dist: Distribution, value: Any) -> None:
                 # Autograd says so of derivatives that are zero, as some are.
                 warnings.filterwarnings("ignore", "Output seems independent of input")
                 found = np.sum(np.asarray(grad(partial, j)(*args)) * _slope(path))
-            what = f"autograd's derivative in {names[j]} of the partial in {names[i]} must be right"
-            _require_close(found, _slope(along), what)
+                expected = _slope(along)
+            what = f"the second derivative in {names[i]} and {names[j]} must be right"
+            _require_close(found, expected, what)
 
 
 def check_draws(dist: Distribution, value: Any) -> None:
@@ -99,12 +109,12 @@ def check_draws(dist: Distribution, value: Any) -> None:
     require(np.all(support.check(draws, *support.bounds)), "draws must lie in the support.")
     if support.bounds and not dist.discrete:
         return
-    thunks = dist.partials(np, draws, *params)
+    each = [draws, *(np.broadcast_to(p, (_DRAWS, *p.shape)) for p in params)]
     for i, path in _paths(dist, [one, *params]):
         if i == 0:
             continue
-        slopes = np.broadcast_to(thunks[i](), (_DRAWS, *params[i - 1].shape)) * _slope(path)
-        scores = slopes.reshape(_DRAWS, -1).sum(axis=1)
+        slopes = grad(lambda *at: anp.sum(dist.log_kernel(anp, *at)), i)(*each)
+        scores = (slopes * _slope(path)).reshape(_DRAWS, -1).sum(axis=1)
         mean, error = scores.mean(), scores.std() / np.sqrt(_DRAWS)
         require(
             abs(mean) <= _ERRORS * error + 1e-12,
@@ -116,7 +126,7 @@ def check_draws(dist: Distribution, value: Any) -> None:
 
 DISTRIBUTION_CHECKS: tuple[Check, ...] = (
     check_density,
-    check_partials,
+    check_gradient,
     check_second_derivatives,
     check_draws,
 )

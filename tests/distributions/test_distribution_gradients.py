@@ -2,9 +2,8 @@
 
 What a sampler calls is compared with the plain formula of the log density. Lengths are of values
 that are independent, of series, and of vectors, matrices and what else has a size
-(`examples.sizes`). Some arguments vary and the rest is known, so that what is prepared for known
-ones is swept too. So are non-centred forms of series, vectors and matrices; those of numbers are
-made of operations of the language.
+(`examples.sizes`). Some arguments vary and the rest is known. Non-centred forms of series, vectors
+and matrices are swept, too; those of numbers are made of operations of the language.
 """
 
 from __future__ import annotations
@@ -14,13 +13,15 @@ import types
 
 import numpy as np
 import pytest
-from examples.case import known
+from autograd.tracer import getval
+from examples.case import filled, moving
 from examples.sizes import OF_ONE_SIZE, SIZED
 from examples.table import CASES
 
 from probmodel import Model, observed, param, potential
+from probmodel.compiler.numpy_engine import NumpyProgram
 from probmodel.density import as_posterior
-from probmodel.distributions import StudentT, ar1
+from probmodel.distributions import StudentT
 from probmodel.distributions.base import Distribution
 
 LENGTHS = range(1, 18)
@@ -31,23 +32,11 @@ SHORTEST = {"AR": 3}  # it conditions on its first values
 _SPREAD = 0.01  # of parameters about those of the example, relative to their size
 
 
-def movable(case):
-    """Positions of the arguments that a gradient is taken in."""
-    unmoved = [case.dist.discrete, *known(case.dist)]
-    return tuple(i for i, held in enumerate(unmoved) if not held and i not in case.fixed)
-
-
-def in_turn(case, position, n):
-    """n values of an argument: the examples in turn."""
-    examples = case.values if position == 0 else [p[position - 1] for p in case.params]
-    return np.stack([np.asarray(examples[i % len(examples)], dtype=float) for i in range(n)])
-
-
 def arguments_of_length(case, n):
     """n values, with one set of parameters for all and with one for each."""
-    together = [in_turn(case, 0, n), *case.params[0]]
-    free, names = movable(case), ["value", *case.dist.parameters]
-    each = [in_turn(case, i, n) if i in free or names[i] == "n" else a
+    together = [filled(case, 0, (n,)), *case.params[0]]
+    free, names = moving(case), ["value", *case.dist.parameters]
+    each = [filled(case, i, (n,)) if i in free or names[i] == "n" else a
             for i, a in enumerate(together)]  # fmt: skip
     return together, [together[0], *each[1:]]
 
@@ -74,12 +63,11 @@ def lengths(name):
 def models(name, case, n):
     """Models as lists of quantities, of which some arguments vary and the rest is known.
 
-    A value with known parameters, and a known value, at every length; all together at some. What
-    is prepared for known arguments is swept with one that varies, each in its turn.
+    A value with known parameters, and a known value, at every length; at some, all together, and
+    one argument that varies, each in its turn.
     """
-    free = movable(case)
+    free = tuple(moving(case))
     value, params = tuple(i for i in free if i == 0), tuple(i for i in free if i)
-    prepares = type(case.dist).prepared is not Distribution.prepared
     together, each = arguments_of_length(case, n)
     sized = arguments_of_size(name, case, n)
     alone, joint = [(args, value) for args in sized], [(args, params) for args in sized]
@@ -88,8 +76,8 @@ def models(name, case, n):
         for i in params[n % 2 :: 2]:  # n of every second parameter
             mixed[i] = np.stack([together[i]] * n)
         joint += [(together, value), (mixed, params)]
-    if prepares and free:
-        joint.append((each, free[n % len(free) :][:1]))
+    if n in SOME:
+        joint.append((each, free[n % len(free) :][:1] if free else ()))
     if n in SOME or not joint:
         joint.append((each, free))
     models = [[Part(case, *kind) for kind in kinds if kind[1]] for kinds in (*zip(alone), joint)]
@@ -239,19 +227,14 @@ def test_every_size_is_swept():
     assert have_sizes - set(SIZED) - series == OF_ONE_SIZE
 
 
-def reads_elsewhere(start, e, phi, precision):
-    """Slope of AR1 with a negation that takes elements side by side for those 8 apart."""
-    slope = RIGHT(start, e, phi, precision)
-    if slope.ndim == 2 and slope.shape[1] == 8:
-        slope[:, -1] = -(precision[..., None] * e).reshape(-1)[7 : 7 + len(slope)]
-    return slope
+def test_the_gradient_of_another_chain_would_be_found(assert_gradient, monkeypatch):
+    right = NumpyProgram.__call__
 
+    def elsewhere(self, x):
+        logp, *slopes = right(self, x)
+        return logp, *(np.roll(s, x.shape[1] == 8, axis=0) for s in slopes)
 
-RIGHT = ar1._slope
-
-
-def test_a_slope_of_another_chain_would_be_found(assert_gradient, monkeypatch):
-    monkeypatch.setattr(ar1, "_slope", reads_elsewhere)
+    monkeypatch.setattr(NumpyProgram, "__call__", elsewhere)
     found = []
     for n in LENGTHS:
         try:
@@ -261,16 +244,14 @@ def test_a_slope_of_another_chain_would_be_found(assert_gradient, monkeypatch):
     assert found == ["gradient, 2 chains, length 8, of AR1 vary (0,)"]
 
 
-def test_a_wrong_partial_would_be_found_at_every_length(assert_gradient, monkeypatch):
-    right = StudentT.partials
+def test_a_wrong_derivative_would_be_found_at_every_length(assert_gradient, monkeypatch):
+    right = StudentT.log_kernel
 
     def wrong(self, xp, value, *params):
-        of_value, *others = right(self, xp, value, *params)
-        return of_value, *(lambda f=f: 1.001 * f() for f in others)
+        kernel = right(self, xp, value, *params)
+        return 1.001 * kernel - 0.001 * getval(kernel)
 
-    monkeypatch.setattr(StudentT, "partials", wrong)
-    monkeypatch.setattr(StudentT, "_summed", Distribution._summed)
-    monkeypatch.setattr(StudentT, "prepared", Distribution.prepared)
+    monkeypatch.setattr(StudentT, "log_kernel", wrong)
     for n in LENGTHS:
         with pytest.raises(AssertionError, match=f"gradient, 1 chains, length {n},"):
             sweep(assert_gradient, "StudentT", n)

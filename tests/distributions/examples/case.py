@@ -48,6 +48,20 @@ def known(dist: Any) -> list[bool]:
     return [spec.known for spec in dist.parameters.values()]
 
 
+def moving(case: Case) -> list[int]:
+    """Positions of the arguments that derivatives are taken in; the value has position 0."""
+    held = [case.dist.discrete, *known(case.dist)]
+    return [i for i, is_held in enumerate(held) if not is_held and i not in case.fixed]
+
+
+def filled(case: Case, position: int, batch: tuple[int, ...]) -> Any:
+    """An argument of a batch shape, filled with the examples in turn."""
+    examples = case.values if position == 0 else [p[position - 1] for p in case.params]
+    examples = [np.asarray(e, dtype=float) for e in examples]
+    index = np.arange(int(np.prod(batch))) % len(examples)
+    return np.stack([examples[i] for i in index]).reshape(batch + examples[0].shape)
+
+
 def symmetric(a: Any) -> Any:
     return a + np.swapaxes(a, -1, -2)
 
