@@ -13,6 +13,7 @@ from probmodel.compiler.python_calls import SOLVERS, called, is_unknown
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.sums import batch_shape
 from probmodel.recurrences import matrix_recurrence
+from probmodel.types import Array
 
 Shape = tuple[int, ...]
 
@@ -27,7 +28,20 @@ def called_density(distribution: Distribution, operands: Sequence[Any]) -> Any:
             kernel = kernel + np.zeros(batch)
         return anp.sum(anp.reshape(kernel, (batch[0], -1)), axis=1)
 
+    if type(distribution).partials is not Distribution.partials:
+        summed.with_vjp = _in_closed_form(distribution, operands)  # type: ignore[attr-defined]
     return called(distribution.name, summed, operands, ())
+
+
+def _in_closed_form(distribution: Distribution, operands: Sequence[Any]) -> Callable[..., Any]:
+    """Return the function that gives the sum, and what takes a derivative back."""
+    prepared = distribution.prepared([None if is_unknown(o) else o for o in operands])
+
+    def with_vjp(wanted: Sequence[int], *args: Array) -> tuple[Array, Callable[[Array], Any]]:
+        logp, slopes = prepared(wanted, *args)
+        return logp, lambda g: [s * g.reshape(-1, *(1,) * (np.ndim(s) - 1)) for s in slopes]
+
+    return with_vjp
 
 
 # -- operations of the language: functions of the shape of the result, and of the operands ---------

@@ -247,6 +247,11 @@ def test_engines_agree_on_operations(name, assert_engines):
     assert_examples(assert_engines, EXAMPLES[name])
 
 
+@pytest.mark.parametrize("name", OF_FUNCTIONS)
+def test_engines_agree_on_functions(name, assert_engines):
+    assert_examples(assert_engines, OF_FUNCTIONS[name])
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_operations(name, assert_gradient):
     assert_examples(assert_gradient, EXAMPLES[name])
