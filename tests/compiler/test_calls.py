@@ -26,6 +26,7 @@ from probmodel.density import as_posterior
 from probmodel.distributions import kernels
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.errors import ModelError
+from probmodel.types import Trajectories
 
 TIMES = np.array([0.4, 1.0, 2.5])
 SERIES = np.sin(np.arange(12.0)).reshape(6, 2)
@@ -380,8 +381,10 @@ class Flawed:
     """A function that raises where it is told to."""
 
     error: BaseException | None = None
+    seen: ClassVar = []
 
     def __call__(self, z):
+        self.seen.append(len(z))
         if self.error is not None:
             raise self.error
         return rows(z)
@@ -404,10 +407,46 @@ def test_exceptions_come_out(kind, cores, monkeypatch):
             np.testing.assert_array_equal(found, before)
 
 
+def leapfrog(x, logp, grad, steps):
+    """Trajectories of steps of a tenth, for some momenta."""
+    momentum = np.random.default_rng(5).standard_normal(x.shape)
+    return Trajectories(x, grad, momentum, logp, None, 0.1, steps, (0.5, 0.5), (1.0,))
+
+
+def test_trajectories():
+    x, steps = points(3, 9), 7
+    made = Machine(program(rows, 3))
+    logp, grad = made(x)
+    start = leapfrog(x, logp, grad, steps)
+    found, r = made.follow(start), start.momentum
+    for _ in range(steps):
+        r = r + 0.05 * grad
+        x = x + 0.1 * r
+        grad = np.array([value_and_grad(lambda z: rows(z[None])[0])(row)[1] for row in x])
+        r = r + 0.05 * grad
+    np.testing.assert_allclose(found.x, x, rtol=1e-12)
+    np.testing.assert_allclose(found.momentum, r, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [ValueError, KeyboardInterrupt])
+def test_exceptions_come_out_of_trajectories(kind):
+    function, x = Flawed(), points(3, 9)
+    made = Machine(program(function, 3))
+    start = leapfrog(x, *made(x), 50)
+    expected, seen = made.follow(start), []
+    function.error = kind("of the function")
+    function.seen = seen
+    with pytest.raises(kind, match="of the function"):
+        made.follow(start)
+    assert seen == [9]  # nothing is called after that
+    function.error = None
+    np.testing.assert_array_equal(made.follow(start).x, expected.x)
+
+
 def test_a_result_of_another_shape_is_an_error():
     x = Symbol("input", (), np.zeros(3))
     with pytest.raises(ValueError, match="own returned an array of shape"):
-        called("own", lambda z: np.zeros((len(z), 5)), [x], (4, 5, 6)[:0])
+        called("own", lambda z: np.zeros((len(z), 5)), [x], ())
 
 
 def interrupted(made, x, timer):

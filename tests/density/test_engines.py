@@ -11,7 +11,7 @@ import threading
 import numpy as np
 import pytest
 
-from probmodel import Model, data, infer, observed, param, potential
+from probmodel import Model, data, infer, observed, param
 from probmodel.density import LogDensity, as_posterior, engines
 from probmodel.distributions import HalfNormal, Normal, Poisson
 from probmodel.errors import ModelError, SamplerError
@@ -163,21 +163,22 @@ def test_copies_and_pickles_have_the_engine():
         np.testing.assert_array_equal(found.grad, expected.grad)
 
 
-# -- where there is no machine code ----------------------------------------------------------------
+# -- what machine code calls -----------------------------------------------------------------------
 
 
-def test_what_has_no_machine_code_stays_with_numpy(monkeypatch):
+def test_what_no_operation_stands_for_is_called(monkeypatch):
     monkeypatch.setattr(engines, "ENOUGH", 0.0)
-    density = as_posterior(Growth(y=Y))
-    assert np.isfinite(density(points(density)).logp).all()
-    assert density.engine == "numpy"
-    assert "solve_ode" in density._switch.reason
-    density.use_engine("llvm")
-    with pytest.raises(ModelError, match=r"Growth cannot have engine='llvm': .*solve_ode"):
-        density(points(density))
+    density, reference = (as_posterior(Growth(y=Y)) for _ in range(2))
+    reference.use_engine("numpy")
+    x = points(density)
+    found, expected = density(x), reference(x)
+    assert density.engine == "llvm"
+    assert density._switch._machine.calls_back == ("solve_ode",)
+    np.testing.assert_allclose(found.logp, expected.logp, rtol=1e-13)
+    np.testing.assert_allclose(found.grad, expected.grad, rtol=1e-12)
 
 
-def test_a_formula_that_asks_for_numbers_stays_with_numpy(monkeypatch):
+def test_a_formula_that_asks_for_numbers_is_called(monkeypatch):
     monkeypatch.setattr(engines, "ENOUGH", 0.0)
 
     class Own(Normal):
@@ -187,21 +188,18 @@ def test_a_formula_that_asks_for_numbers_stays_with_numpy(monkeypatch):
             return super().log_kernel(xp, value, *params)
 
     class Asks(Model):
-        a = param(Own(0, 1))
-        term = potential(-(a**4))
-
-    density = as_posterior(Asks())
-    density(np.zeros((2, 1)))
-    assert density.engine in ("numpy", "llvm")  # known parameters may be asked
-
-    class AsksAnother(Model):
         m = param(Normal(0, 1))
         a = param(Own(m, 1), noncentered=False)
 
-    density = as_posterior(AsksAnother())
-    density(np.zeros((2, 2)))
-    assert density.engine == "numpy"
-    assert "not known" in density._switch.reason
+    density = as_posterior(Asks())
+    found = density(np.array([[0.5, 2.0], [0.0, 1.0]]))
+    assert density.engine == "llvm"
+    assert density._switch._machine.calls_back == ("Own",)
+    np.testing.assert_allclose(found.logp, [-1.25 - np.log(2 * np.pi), -0.5 - np.log(2 * np.pi)])
+    np.testing.assert_allclose(found.grad, [[1.0, -1.5], [1.0, -1.0]], rtol=1e-13)
+
+
+# -- where there is no machine code ----------------------------------------------------------------
 
 
 def test_programs_that_are_too_long_stay_with_numpy(monkeypatch):
@@ -213,6 +211,9 @@ def test_programs_that_are_too_long_stay_with_numpy(monkeypatch):
     density(points(density))
     assert density.engine == "numpy"
     assert "operations, which would take long to make" in density._switch.reason
+    density.use_engine("llvm")
+    with pytest.raises(ModelError, match=r"Line cannot have engine='llvm': .*operations"):
+        density(points(density))
 
 
 def test_machine_code_that_is_wrong_is_not_used(monkeypatch):

@@ -322,6 +322,11 @@ SOLVERS = {
 
 
 @pytest.mark.parametrize("name", SOLVERS)
+def test_engines_agree_on_solvers(name, assert_engines):
+    test_solvers(name, assert_engines)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
 def test_solvers(name, assert_gradient):
     for function, reference, shapes in SOLVERS[name]:
         for n in LENGTHS:
