@@ -162,6 +162,52 @@ class Followed(NamedTuple):
     taken: Array
 
 
+class Transitions(NamedTuple):
+    """Transitions of Hamiltonian Monte Carlo, one after the other, that are to be made.
+
+    All that is random is given. Each begins with a momentum of its own.
+
+    Attributes
+    ----------
+    x, grad : (chains, dim), where the first begins
+    logp : (chains,)
+    momenta : (n, chains, dim), whitened
+    root, kicks, drifts : as of `Trajectories`
+    step_size, n_steps : (n,)
+    halving : as of `Trajectories`, with u of (n, chains, levels + 1); the last column accepts
+    """
+
+    x: Array
+    grad: Array
+    logp: Array
+    momenta: Array
+    root: Any
+    step_size: Array
+    n_steps: Array
+    kicks: tuple[float, ...]
+    drifts: tuple[float, ...]
+    halving: Halving
+
+
+class Moved(NamedTuple):
+    """What transitions did; fields that `Followed` has are of the trajectories: (n, ...) each.
+
+    Attributes
+    ----------
+    x, grad : (n + 1, chains, dim), the states, that in the beginning first
+    logp : (n + 1, chains)
+    ends : the trajectories
+    accept_prob, accepted : (n, chains)
+    """
+
+    x: Array
+    grad: Array
+    logp: Array
+    ends: Followed
+    accept_prob: Array
+    accepted: Array
+
+
 @runtime_checkable
 class StandardisingDensity(LogDensity, Protocol):
     """A log density of a model, parts of which can be sampled on scales that data call for."""

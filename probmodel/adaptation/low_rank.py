@@ -36,6 +36,7 @@ MOST = 512  # draws that are used
 GAMMA = 1e-5  # added to the variances of all standardised directions
 CUTOFF = 2.0  # directions whose variance is within a factor of this from one are left alone
 ROUNDING = 1e-12  # of the largest eigenvalue: smaller ones are rounding errors
+NARROW = 1e-10  # of the largest square of the rows along a direction: smaller ones are left out
 TINY = 1e-20  # below this a variance counts as none
 
 
@@ -91,12 +92,17 @@ def scales(x: Array, grad: Array) -> Array:
 
 
 def _basis(y: Array, z: Array) -> Array:
-    """Orthonormal basis of the rows of both; the identity where they may span everything."""
+    """Orthonormal basis of the rows of both; the identity where they may span everything.
+
+    Directions in which they hardly vary beside what `GAMMA` adds are left out.
+    """
     dim = y.shape[1]
     if 2 * len(y) >= dim:
         return np.eye(dim)
-    spanning = [np.linalg.qr(part.T)[0] for part in (y, z)]
-    return np.linalg.qr(np.concatenate(spanning, axis=1))[0]
+    rows = np.concatenate([y, z])
+    squares, vectors = np.linalg.eigh(rows @ rows.T)
+    kept = squares > NARROW * squares[-1]
+    return np.asarray(rows.T @ (vectors[:, kept] / np.sqrt(squares[kept])))
 
 
 def _covariance(y: Array) -> Array:

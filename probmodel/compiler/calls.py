@@ -1,4 +1,4 @@
-"""Calls of the functions in `trajectories`: what they are given, and what comes back."""
+"""Calls of the functions in `transitions`: what they are given, and what comes back."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from probmodel.compiler.blocks import FIELDS, REALS
 from probmodel.compiler.native import compiled
 from probmodel.compiler.rows import SIDE_BY_SIDE
 from probmodel.compiler.trajectories import FOUND, GIVEN, RESULTS
-from probmodel.compiler.trajectories import routines as written
+from probmodel.compiler.transitions import DECIDED
+from probmodel.compiler.transitions import routines as written
 from probmodel.roots import LowRank
-from probmodel.types import Array, Followed, Trajectories
+from probmodel.types import Array, Followed, Moved, Trajectories, Transitions
 
 ALIGNED = 512  # bytes; of the widest vectors
 _MOST_RANK = 512  # of a root
@@ -27,6 +28,7 @@ class Routines:
         self._engine = compiled(str(written(lanes)), quickly=True)
         self.evaluate = self._function("evaluate", 5, 2)
         self.follow = self._function("follow", 9, 3)
+        self.move = self._function("move", 8, 4)
 
     def _function(self, name: str, pointers: int, numbers: int) -> Any:
         kinds = [ctypes.c_void_p] * pointers + [ctypes.c_int64] * numbers
@@ -149,11 +151,11 @@ class Setting(NamedTuple):
     recorded: int
     limits: tuple[float, ...]
 
-    def is_of(self, t: Trajectories) -> bool:
+    def is_of(self, t: Trajectories | Transitions) -> bool:
         """Whether some trajectories have it."""
         return (
             self.root.source is t.root
-            and (self.kicks, self.drifts, self.recorded) == (t.kicks, t.drifts, t.recorded)
+            and (self.kicks, self.drifts, self.recorded) == (t.kicks, t.drifts, _recorded(t))
             and (self.finest, self.limits) == _levels(t)
         )
 
@@ -168,19 +170,24 @@ class Setting(NamedTuple):
         })  # fmt: skip
 
 
-def setting(t: Trajectories) -> Setting | None:
+def setting(t: Trajectories | Transitions) -> Setting | None:
     """Return what to tell of some trajectories; None if their root is of an unknown kind."""
     root = packed(t.root, t.x.shape[1])
     if root is None:
         return None
     finest, limits = _levels(t)
-    return Setting(root, t.kicks, t.drifts, finest, t.recorded, limits)
+    return Setting(root, t.kicks, t.drifts, finest, _recorded(t), limits)
 
 
-def _levels(t: Trajectories) -> tuple[int, tuple[float, ...]]:
+def _recorded(t: Trajectories | Transitions) -> int:
+    return t.recorded if isinstance(t, Trajectories) else 0
+
+
+def _levels(t: Trajectories | Transitions) -> tuple[int, tuple[float, ...]]:
     if t.halving is None:
         return 0, (0.0, np.inf, np.inf)
-    return t.halving.u.shape[1], t.halving[1:]
+    columns = t.halving.u.shape[-1]
+    return columns if isinstance(t, Trajectories) else columns - 1, t.halving[1:]
 
 
 class Call:
@@ -208,18 +215,59 @@ class Call:
 
     def followed(self) -> Followed:
         """Return what was filled in."""
-        logp, before, after, first, log_weight, level, failed, taken = self._results
         chains, dim = self._shape
         if self._recorded:
             size = 3 * self._recorded * chains * dim
             x, grad, momentum = self._out[:size].reshape(3, self._recorded, chains, dim)
             logp = self._out[size:].reshape(self._recorded, chains)
-        else:
-            x, grad, momentum = self._out.reshape(3, chains, dim)
-        return Followed(
-            x, grad, momentum, logp, before, after, first, log_weight,
-            level.astype(int), failed > 0.0, taken.astype(int),
-        )  # fmt: skip
+            return _followed((x, grad, momentum), self._results)._replace(logp=logp)
+        return _followed(self._out.reshape(3, chains, dim), self._results)
+
+
+def _followed(points: Any, results: Any) -> Followed:
+    """Put together the ends of trajectories, and `RESULTS`."""
+    x, grad, momentum = points
+    logp, before, after, first, log_weight, level, failed, taken = results
+    return Followed(
+        x, grad, momentum, logp, before, after, first, log_weight,
+        level.astype(int), failed > 0.0, taken.astype(int),
+    )  # fmt: skip
+
+
+class MoveCall:
+    """One call of ``move``, and what it fills in.
+
+    Attributes
+    ----------
+    arrays : addresses of the arrays
+    gradients : that a block will take, about; one at least
+    """
+
+    def __init__(self, t: Transitions) -> None:
+        n, chains, dim = t.momenta.shape
+        self._states = np.empty((n + 1, 2, chains, dim))
+        self._states[0, 0], self._states[0, 1] = t.x, t.grad
+        self._given = np.empty((n + 1, len(GIVEN), chains))
+        self._given[0, 0] = t.logp
+        self._given[:n, 1], self._given[:n, 2] = t.step_size[:, None], t.n_steps[:, None]
+        self._out = np.empty((n, 3, chains, dim))
+        self._results = np.empty((n, len(DECIDED), chains))
+        # The levels of all chains of a transition, then the acceptance of all.
+        self._u = np.concatenate(
+            [t.halving.u[..., :-1].reshape(n, -1), t.halving.u[..., -1]], axis=1
+        )
+        momenta = _plain(t.momenta)
+        held = self._states, momenta, self._given, self._u, self._out, self._results
+        self.arrays = [address(array) for array in held]
+        self._held, self._accepts = held, t.halving.u[..., -1]
+        self.gradients = len(t.drifts) * max(1.0, float(np.sum(t.n_steps)))
+
+    def moved(self) -> Moved:
+        """Return what was filled in."""
+        *results, accept_prob = np.moveaxis(self._results, 1, 0)
+        ends = _followed(np.moveaxis(self._out, 1, 0), results)
+        x, grad = np.moveaxis(self._states, 1, 0)
+        return Moved(x, grad, self._given[:, 0], ends, accept_prob, self._accepts < accept_prob)
 
 
 def _plain(array: Array) -> Array:

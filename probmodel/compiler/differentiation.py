@@ -86,23 +86,23 @@ SymbolBox.register(Symbol)
 VSpace.register(Symbol, SymbolSpace)
 
 
-def gradient_of(function: Callable[[Any], Any], x: Symbol) -> tuple[Any, Any]:
-    """Write down a function that is one number, and its gradient, at a symbol.
+def gradient_of(function: Callable[..., Any], *xs: Symbol) -> tuple[Any, list[Any]]:
+    """Write down a function that is one number, and its derivatives, at some symbols.
 
     Raises
     ------
     NotDifferentiableError
         From what a rule of derivation raises.
     """
+    roots = [VJPNode.new_root() for _ in xs]
     with alone(), trace_stack.new_trace() as number:
-        end = function(new_box(x, number, VJPNode.new_root()))
+        end = function(*(new_box(x, number, root) for x, root in zip(xs, roots, strict=True)))
     if not isbox(end):
-        return end, np.zeros(x.shape)
+        return end, [np.zeros(x.shape) for x in xs]
     value, last = end._value, end._node
     slopes: dict[Any, Any] = {last: np.ones(())}
-    slope: Any = np.zeros(x.shape)
     for node in toposort(last):
-        slope = slopes.pop(node)
+        slope = slopes[node] if node in roots else slopes.pop(node)
         try:
             with alone():
                 parts = tuple(node.vjp(slope))
@@ -110,4 +110,4 @@ def gradient_of(function: Callable[[Any], Any], x: Symbol) -> tuple[Any, Any]:
             raise NotDifferentiableError(node, error) from error
         for parent, part in zip(node.parents, parts, strict=True):
             slopes[parent] = part if parent not in slopes else slopes[parent] + part
-    return value, slope
+    return value, [slopes.get(r, np.zeros(x.shape)) for x, r in zip(xs, roots, strict=True)]

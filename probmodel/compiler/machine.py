@@ -13,6 +13,7 @@ from probmodel.compiler.call_writer import answering
 from probmodel.compiler.calls import (
     ALIGNED,
     Call,
+    MoveCall,
     Setting,
     address,
     aligned,
@@ -27,7 +28,7 @@ from probmodel.compiler.simplify import shared
 from probmodel.compiler.symbols import NotTraceableError, Symbol, place, positions
 from probmodel.compiler.tracing import Program
 from probmodel.threads import available_cores, submitted
-from probmodel.types import Array, Followed, Trajectories
+from probmodel.types import Array, Followed, Moved, Trajectories, Transitions
 
 LANES = 8  # chains in a vector, where there are more than four
 FEW = 4
@@ -67,8 +68,8 @@ class Machine:
             raise NotTraceableError(f"{len(steps)} operations, which would take long to make")
         calls = (step.index.name for step in steps if step.op == "call")
         self.calls_back = tuple(dict.fromkeys(calls))
-        self.dim = program.x.size
-        x = program.x
+        (x,) = program.inputs
+        self.dim = x.size
         if not isinstance(logp, Symbol):
             logp = Symbol("add", (np.zeros(()), logp), logp)
         if not (isinstance(gradient, Symbol) and gradient.op == "place"):
@@ -91,13 +92,24 @@ class Machine:
 
     def follow(self, trajectories: Trajectories) -> Followed | None:
         """Follow trajectories; None if there is no machine code for the root of the mass matrix."""
-        found = self._setting
-        if found is None or not found.is_of(trajectories):
-            found = self._setting = setting(trajectories)
-        if found is None or not len(trajectories.x):
+        found = self._setting_of(trajectories)
+        if found is None:
             return None
         with self._lock:
             return self._code(len(trajectories.x)).follow(trajectories, found, self._cores)
+
+    def move(self, transitions: Transitions) -> Moved | None:
+        """Make transitions; None if there is no machine code for the root of the mass matrix."""
+        found = self._setting_of(transitions)
+        if found is None:
+            return None
+        with self._lock:
+            return self._code(len(transitions.x)).move(transitions, found, self._cores)
+
+    def _setting_of(self, t: Trajectories | Transitions) -> Setting | None:
+        if self._setting is None or not self._setting.is_of(t):
+            self._setting = setting(t)
+        return self._setting if len(t.x) else None
 
     def _code(self, chains: int) -> _Code:
         """Return the code for so many chains: with lanes for all, or what was made for more."""
@@ -125,7 +137,7 @@ class _Code:
         self._calls, self._raised = emission.calls, list[BaseException]()
         self._answering: list[Any] = []  # the code calls it
         self._buffers = [self._buffer()]
-        self._pace = 0.0  # seconds that a gradient of a block takes
+        self._pace = 1e-3  # seconds that a gradient of a block takes, at least
 
     def evaluate(self, x: Array, logp: Array, gradient: Array, cores: int) -> None:
         """Fill in log densities and gradients."""
@@ -138,16 +150,28 @@ class _Code:
 
     def follow(self, trajectories: Trajectories, setting: Setting, cores: int) -> Followed:
         """Follow trajectories."""
-        chains, own = len(trajectories.x), self._fields
+        call = Call(trajectories)
+        self._run(self._routines.follow, call, setting, cores, len(trajectories.x))
+        return call.followed()
+
+    def move(self, transitions: Transitions, setting: Setting, cores: int) -> Moved:
+        """Make transitions."""
+        call, n = MoveCall(transitions), len(transitions.momenta)
+        self._run(self._routines.move, call, setting, cores, len(transitions.x), n)
+        return call.moved()
+
+    def _run(
+        self, routine: Any, call: Call | MoveCall, setting: Setting, cores: int, *sizes: int
+    ) -> None:
+        """Let a routine work on the arrays of a call; the first of the sizes is that of chains."""
+        own = self._fields
         if own.setting is not setting:
             setting.put(own)
-        call = Call(trajectories)
 
         def part(first: int, end: int, memory: int) -> None:
-            self._routines.follow(own.address, memory, *call.arrays, first, end, chains)
+            routine(own.address, memory, *call.arrays, first, end, *sizes)
 
-        self._share(part, chains, call.gradients, cores)
-        return call.followed()
+        self._share(part, sizes[0], call.gradients, cores)
 
     def _share(
         self, part: Callable[[int, int, int], None], chains: int, gradients: float, cores: int
@@ -167,18 +191,16 @@ class _Code:
         workers = min(cores, blocks) if pays else 1
         while len(self._buffers) < workers:
             self._buffers.append(self._buffer())
-        if workers == 1:
-            start = time.perf_counter()
-            part(0, chains, aligned(self._buffers[0]))
-            self._pace = (time.perf_counter() - start) / (blocks * gradients)
-            return
         ends = [self._lanes * (blocks * k // workers) for k in range(workers)] + [chains]
 
         def work(k: int) -> None:
             part(ends[k], ends[k + 1], aligned(self._buffers[k]))
 
         jobs = [submitted(work, k) for k in range(1, workers)]
+        start = time.perf_counter()
         work(0)
+        own = -(-ends[1] // self._lanes)
+        self._pace = min(self._pace, (time.perf_counter() - start) / (own * gradients))
         for job in jobs:
             job.result()
 

@@ -17,7 +17,7 @@ def shared(outputs: Sequence[Any]) -> list[Any]:
     new: dict[Symbol, Symbol] = {}
     for symbol in ordered(o for o in outputs if isinstance(o, Symbol)):
         args = tuple(new[a] if isinstance(a, Symbol) else a for a in symbol.args)
-        key = symbol.op, tuple(map(_key, args)), _key(symbol.index)
+        key = symbol.op, symbol.shape, tuple(map(_key, args)), _key(symbol.index)
         if key not in known:
             same = all(a is b for a, b in zip(args, symbol.args, strict=True))
             known[key] = symbol if same else Symbol(symbol.op, args, symbol.value, symbol.index)

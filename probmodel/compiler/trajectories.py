@@ -1,16 +1,17 @@
-"""Machine code that moves chains: their gradients, and whole trajectories of Hamiltonian dynamics.
+"""Machine code of whole trajectories of Hamiltonian dynamics, for a block of chains.
 
-    evaluate   log densities and gradients at given places
-    follow     trajectories, and those that are tried with ever shorter steps; see
-               `samplers.hamiltonian` and `samplers.suited_steps`, which these follow to the letter
+    trajectory     one of each chain
+    follow_block   those that are tried with ever shorter steps
+
+See `samplers.hamiltonian` and `samplers.suited_steps`, which these follow to the letter.
+
     x          position                                                  (chains, dim)
     r          whitened momentum                                         (chains, dim)
     g          gradient of the log density                               (chains, dim)
     s          slope, C'g, for the root C of the inverse mass matrix     (chains, dim)
 
-The functions call that of a program by its address, so they are made once for all programs. Chains
-of a block are at one step together. One that has ended stays where it is, and what is computed for
-it is what it was.
+Chains of a block are at one step together. One that has ended stays where it is, and what is
+computed for it is what it was.
 """
 
 from __future__ import annotations
@@ -24,35 +25,13 @@ import numpy as np
 from probmodel.compiler.blocks import POINTER, BlockFunction, BlockModule, Variable
 from probmodel.compiler.control import INT
 from probmodel.compiler.lanes import DOUBLE, Lanes, Mask
-from probmodel.compiler.rows import Parts, rows
+from probmodel.compiler.rows import Parts
 
 # What a trajectory leaves in the memory: (), energies of its ends, their range, and so on.
 FOUND = ("logp", "before", "after", "spread", "lost", "taken")
 GIVEN = ("logp", "step_size", "n_steps")
 RESULTS = ("logp", "before", "after", "first", "log_weight", "level", "failed", "taken")
-_POINTS = ("x", "gradient", "momentum")
-
-
-def routines(lanes: int) -> Any:
-    """Write the module of both functions."""
-    m = BlockModule("trajectories", lanes)
-    parts = rows(m)
-    _evaluate(m, parts)
-    _Follow(m, parts, _Trajectory(m, parts).f)
-    return m.module
-
-
-def _evaluate(m: BlockModule, parts: Parts) -> None:
-    """Write evaluate(fields, memory, x, logp, gradient, begin, end), of the chains in between."""
-    f = BlockFunction(m, "evaluate", [*[POINTER] * 3, INT, INT])
-    x, logp, gradient, begin, end = f.args
-    one, ones, zeros = ir.Constant(DOUBLE, 1.0), f.w.number(1.0), f.w.number(0.0)
-    with f.count_to(end, step=m.lanes, start=begin) as first:
-        f.call(parts.take, f.memory("x"), x, one, ones.value, first, end)
-        f.call_block()
-        f.scatter(logp, f.chains(first, end), INT(0), f.get(f.memory("logp"), INT(0)))
-        f.call(parts.give, f.memory("gradient"), gradient, zeros.value, first, end)
-    f.end()
+POINTS = ("x", "gradient", "momentum")
 
 
 # -- one trajectory --------------------------------------------------------------------------------
@@ -85,7 +64,7 @@ class _Start(NamedTuple):
     n: Any
 
 
-class _Trajectory:
+class Trajectory:
     """Writes the function that follows one trajectory of each chain of a block.
 
     It leaves `FOUND` in the memory, and the ends in the rows "x" and "momentum".
@@ -194,7 +173,7 @@ class _Trajectory:
             passed, total = b.mul(step, start.chains), b.mul(steps, start.chains)
             lost = f.ones(self._lost.get()).value
             put_points(f, self._parts, start.out, passed, total, lost, start.first, start.end)
-            logp = b.gep(start.out, [b.mul(b.mul(total, INT(len(_POINTS))), f.field("dim"))])
+            logp = b.gep(start.out, [b.mul(b.mul(total, INT(len(POINTS))), f.field("dim"))])
             rows = f.chains(start.first, start.end)
             f.scatter(logp, rows, passed, self._logp.get())
             b.store(b.add(step, INT(1)), self._count)
@@ -212,7 +191,7 @@ def put_points(
 ) -> None:
     """Write positions, gradients and momenta to arrays of ``total`` rows, after some rows."""
     dim = f.field("dim")
-    for k, name in enumerate(_POINTS):
+    for k, name in enumerate(POINTS):
         start = f.b.mul(f.b.add(f.b.mul(total, INT(k)), passed), dim)
         zeros = lost if name == "gradient" else f.w.number(0.0).value
         f.call(parts.give, f.memory(name), f.b.gep(out, [start]), zeros, first, end)
@@ -221,22 +200,22 @@ def put_points(
 # -- trajectories with ever shorter steps ----------------------------------------------------------
 
 
-class _Follow:
-    """Writes follow(fields, memory, x, grad, momentum, given, u, out, results, begin, end, chains).
+class FollowBlock:
+    """Writes the function of a block.
 
-    ``given`` is (`GIVEN`, chains), ``results`` is (`RESULTS`, chains), u is (chains, finest). The
-    points go to ``out``, (3, chains, dim), or, of all steps that are to be recorded, (3, steps,
-    chains, dim), with their log densities, (steps, chains), after them.
+    Its arguments are x, grad, momentum, given, u, out, results, first, end, chains. ``given`` is
+    (`GIVEN`, chains), ``results`` is (`RESULTS`, chains), u is (chains, finest). The points go to
+    ``out``, (3, chains, dim), or, of all steps that are to be recorded, (3, steps, chains, dim),
+    with their log densities, (steps, chains), after them.
     """
 
     def __init__(self, m: BlockModule, parts: Parts, trajectory: BlockFunction) -> None:
-        self.f = f = BlockFunction(m, "follow", [*[POINTER] * 7, *[INT] * 3])
+        self.f = f = BlockFunction(m, "follow_block", [*[POINTER] * 7, *[INT] * 3], internal=True)
         self._trajectory = trajectory
         *self._points, self._given, self._u, self._out, self._results = f.args[:7]
-        begin, self._end, self._all = f.args[7:]
-        with f.count_to(self._end, step=m.lanes, start=begin) as first:
-            self._first, self._rows = first, f.chains(first, self._end)
-            self._block(parts)
+        self._first, self._end, self._all = f.args[7:]
+        self._rows = f.chains(self._first, self._end)
+        self._block(parts)
         f.end()
 
     def _block(self, parts: Parts) -> None:
@@ -313,7 +292,7 @@ class _Follow:
         f, w, b = self.f, self.f.w, self.f.b
         level, width = f.variable(INT(0)), Variable(f, w.number(1.0))
         size = b.mul(self._all, f.field("dim"))
-        ends = [b.gep(self._out, [b.mul(size, INT(k))]) for k in range(len(_POINTS))]
+        ends = [b.gep(self._out, [b.mul(size, INT(k))]) for k in range(len(POINTS))]
 
         def asked() -> Mask:
             number = f.same(b.sitofp(b.load(level), DOUBLE))

@@ -9,7 +9,10 @@ from typing import Any
 import autograd.numpy as anp
 import numpy as np
 
-from probmodel.density.codegen import compile_values
+from probmodel.compiler.numpy_engine import NumpyProgram
+from probmodel.compiler.schedule import ordered
+from probmodel.compiler.symbols import Symbol
+from probmodel.compiler.tracing import Program, Scope, Trace, differentiated, evaluated
 from probmodel.expressions import Closure
 from probmodel.model.evaluation import Evaluator
 from probmodel.types import Array
@@ -53,48 +56,60 @@ class BatchedFunction:
         self.constant = self._evaluator.is_constant(closure.body)
 
     @cached_property
-    def _program(self) -> Any:
+    def _lowered(self) -> Any:
         from probmodel.density.lowering import Lowering
 
         lowering = Lowering(self._evaluator, self._inputs)
         return lowering.finish([lowering.lower(self._closure.body)])
 
-    @cached_property
-    def _compiled(self) -> Any:
-        return compile_values(self._program)
+    def _body(self, trace: Trace, given: Sequence[Any]) -> Any:
+        for expression, value in zip(self._inputs, given, strict=True):
+            trace.define(expression, value)
+        return trace.value(self._closure.body)
+
+    @property
+    def _input_shapes(self) -> list[tuple[int, ...]]:
+        return [self._evaluator.shape(expression) for expression in self._inputs]
 
     @cached_property
-    def _pulled(self) -> Any:
-        """Value and gradient of the sum of the result times a weight, which comes last."""
-        from probmodel.density.lowering import Lowering
+    def _program(self) -> Program:
+        scope = Scope(self._evaluator, {})
+        return evaluated(scope, lambda t, *given: [self._body(t, given)], self._input_shapes)
 
-        lowering = Lowering(self._evaluator, self._inputs)
-        weight = lowering.input(self.shape)
-        body = lowering.lower(self._closure.body)
-        weighted = lowering.emit(anp.multiply, [body, weight], self.shape)
-        return lowering.finish([lowering.total(weighted)]).sum_and_gradient
+    @cached_property
+    def _compiled(self) -> NumpyProgram:
+        return NumpyProgram(self._program)
+
+    @cached_property
+    def _pulled(self) -> NumpyProgram:
+        """Value and derivatives of the sum of the result times a weight, which comes last."""
+
+        def weighted(trace: Trace, *given: Any) -> Any:
+            *own, weight = given
+            return anp.sum(self._body(trace, own) * weight)
+
+        shapes = [*self._input_shapes, self.shape]
+        return NumpyProgram(differentiated(Scope(self._evaluator, {}), weighted, shapes))
 
     def uses(self, position: int) -> bool:
         """Whether the result depends on an argument."""
-        if self.constant:
-            return False
-        slot = self._program.inputs[position].slot
-        used = {slot for step in self._program.steps for _, slot in step.inputs}
-        return slot in used or any(o.slot == slot for o in self._program.outputs)
+        program = self._program
+        symbols = ordered(o for o in program.outputs if isinstance(o, Symbol))
+        return any(s is program.inputs[position] for s in symbols)
 
     def values(self, *inputs: Array) -> Array:
         """Return the results: (rows, *shape)."""
         if self.constant:
             value = self._evaluator.value(self._closure.body)
             return np.broadcast_to(value, (len(inputs[0]), *self.shape))
-        result: Array = self._compiled(*inputs)
+        (result,) = self._compiled(*inputs)
         return result
 
     def traced(self, *inputs: Any) -> Any:
         """Return the same, traceable by autograd."""
         if self.constant:
             return self.values(*inputs)
-        return self._program.traced(inputs)[0]
+        return self._lowered.traced(inputs)[0]
 
     def pull_back(self, weight: Array, *inputs: Array) -> list[Array]:
         """Return derivatives of the sum of ``weight`` times the results, one for each input.
@@ -106,10 +121,7 @@ class BatchedFunction:
         """
         if self.constant:
             return [np.zeros(np.shape(a)) for a in inputs]
-        slopes = self._pulled(*inputs, weight)[1][:-1]
-        return [
-            np.zeros(np.shape(a)) if s is None else s for a, s in zip(inputs, slopes, strict=True)
-        ]
+        return list(self._pulled(*inputs, weight)[1:-1])
 
 
 class BoundFunction:

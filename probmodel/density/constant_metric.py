@@ -25,6 +25,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 import numpy as np
 
+from probmodel.compiler.numpy_engine import NumpyProgram
+from probmodel.compiler.tracing import gradient_of_terms
 from probmodel.density.lowering import Lowering, Observation
 from probmodel.density.metric import AffineObservation, Structure, _check_information
 from probmodel.density.program import Program
@@ -138,9 +140,8 @@ class _LatentGaussian:
         quadratic = [term for term in binding.terms if structure.is_quadratic(term)]
         others = [term for term in binding.terms if not structure.is_quadratic(term)]
         _check_prior(density.name, [term for term in others if term.kind != "likelihood"])
-        prior = [lowering.term(term) for term in quadratic if term.kind != "likelihood"]
-        known = [lowering.term(term) for term in quadratic if term.kind == "likelihood"]
-        self._prior, self._known = lowering.finish(prior), lowering.finish(known)
+        self._prior = [term for term in quadratic if term.kind != "likelihood"]
+        self._known = [term for term in quadratic if term.kind == "likelihood"]
         self._predictors = [
             _predictor(term, lowering, structure, binding.evaluator, density) for term in others
         ]
@@ -149,7 +150,7 @@ class _LatentGaussian:
         """Return G, with the information averaged over the prior."""
         slope, G = self._quadratic(self._prior)
         weights = self._weights(slope, G, latent_mean) if self._predictors else []
-        if self._known.outputs:
+        if self._known:
             G += self._quadratic(self._known)[1]
         for predictor, weight in zip(self._predictors, weights, strict=True):
             predictor.add(G, weight)
@@ -176,29 +177,22 @@ class _LatentGaussian:
             for predictor in self._predictors
         ]  # fmt: skip
 
-    def _quadratic(self, program: Program) -> tuple[Array, Array]:
+    def _quadratic(self, terms: list[Term]) -> tuple[Array, Array]:
         """Return the slope at zero, (dim,), and minus the Hessian of the sum of some terms.
 
         The slope is affine, so that its differences are exact up to rounding.
         """
         dim = self._density.dim
-        slope = self._slope(program, np.zeros((1, dim)))[0]
+        gradient = NumpyProgram(gradient_of_terms(self._density._binding, terms))
+        slope = gradient(np.zeros((1, dim)))[1][0]
         negative = np.empty((dim, dim))
         rows = max(1, _ENTRIES // dim)
         for start in range(0, dim, rows):
             stop = min(start + rows, dim)
             points = np.zeros((stop - start, dim))
             points[np.arange(stop - start), np.arange(start, stop)] = 1.0
-            negative[start:stop] = slope - self._slope(program, points)
+            negative[start:stop] = slope - gradient(points)[1]
         return slope, 0.5 * (negative + negative.T)
-
-    def _slope(self, program: Program, x: Array) -> Array:
-        """Gradient of the sum of the outputs of a program: (rows, dim)."""
-        if not program.outputs:
-            return np.zeros(x.shape)
-        with np.errstate(all="ignore"):
-            _, grads = program.sum_and_gradient(*self._density._inputs(x))
-        return self._density._joined(grads, x)
 
 
 def average_information(

@@ -13,21 +13,25 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, Literal, cast
 
 import numpy as np
 
 from probmodel.arguments import one_of, positive
-from probmodel.density.program import Program
+from probmodel.compiler.numpy_engine import NumpyProgram
+from probmodel.compiler.symbols import NotTraceableError
+from probmodel.compiler.tracing import Program
 from probmodel.errors import ModelError, reason
 from probmodel.model.binding import Binding
-from probmodel.types import Array, Followed, Trajectories
+from probmodel.types import Array, Followed, Moved, Trajectories, Transitions
 
 Engine = Literal["auto", "numpy", "llvm"]
 ENGINES = ("auto", "numpy", "llvm")
 
 ENOUGH = 12_000.0  # work after which machine code is made, about microseconds
 _ROUNDING = 1e-6  # relative difference between engines that cancellation may explain
+_PATIENCE = 256.0  # times as much work, after which engines that still differ are a fault
 _AROUND = 75.0  # work around a gradient: kicks, drifts, energies
 _STEP = 1.0  # of one operation on an array
 _NUMBER = 1e-3  # of each number in it
@@ -44,7 +48,7 @@ def use_engine(density: Any, engine: Engine | None, cores: int | None = None) ->
         density.use_engine(engine, cores)
 
 
-def _agree(found: tuple[Array, Array], expected: tuple[Array, Array]) -> bool:
+def _agree(found: tuple[Array, ...], expected: tuple[Array, ...]) -> bool:
     """Whether values and gradients are the same but for rounding, in the rows that are finite."""
     (value, gradient), (logp, grad) = found, expected
     logp = np.broadcast_to(logp, value.shape)
@@ -63,17 +67,22 @@ class Switch:
     ----------
     binding : the bound model
     engine : which one, or ``"auto"`` for both in turn
-    program : what NumPy runs
+    program : makes what is to be run
     cores : that machine code may use, at most; None for all
     """
 
     def __init__(
-        self, binding: Binding, engine: Engine, program: Program, cores: int | None = None
+        self,
+        binding: Binding,
+        engine: Engine,
+        program: Callable[[], Program],
+        cores: int | None = None,
     ) -> None:
         self.engine: Engine = one_of("engine", engine, ENGINES)  # type: ignore[assignment]
         self._binding, self._program = binding, program
-        self._spent, self.cores = 0.0, cores
+        self._spent, self._enough, self.cores = 0.0, ENOUGH, cores
         self._machine: Any = None
+        self._candidate: Any = None
         self.reason = "it was asked for" if engine == "numpy" else ""
 
     @property
@@ -81,36 +90,45 @@ class Switch:
         """Name of the engine of the last gradient."""
         return "numpy" if self._machine is None else "llvm"
 
-    def machine(self, x: Array, by_numpy: Callable[[Array], tuple[Array, Array]]) -> Any:
-        """Return the function of machine code for the gradient at ``x``; None for NumPy's.
+    def __call__(self, x: Array) -> tuple[Array, Array]:
+        """Return log density, (chains,), and gradient, (chains, dim), at ``x``.
 
-        When it is made, both are compared where finite: no mistake of one shall go unnoticed.
+        When machine code is made, both are compared where finite: no mistake of one shall go
+        unnoticed. In places where a chain may begin they can differ by rounding alone, so that they
+        are compared again, elsewhere, after twice as much work, and so on.
 
         Raises
         ------
         ModelError
             If the engine is ``"llvm"`` and there is none.
         """
-        if self._machine is not None or self.reason:
-            return self._machine
-        program = self._program
-        self._spent += _AROUND + _STEP * len(program.steps) + _NUMBER * program.numbers * len(x)
-        if self.engine == "llvm" or self._spent > ENOUGH:
-            self._machine = self._made(x, by_numpy)
-        return self._machine
+        if self._machine is None and not self.reason:
+            run = self._by_numpy
+            self._spent += _AROUND + _STEP * run.operations + _NUMBER * run.numbers * len(x)
+            if self._spent > self._enough or (self.engine == "llvm" and self._candidate is None):
+                self._machine = self._made(x)
+        logp, gradient = (self._by_numpy if self._machine is None else self._machine)(x)
+        return logp, gradient
+
+    @cached_property
+    def _by_numpy(self) -> NumpyProgram:
+        return NumpyProgram(self._program())
 
     def follow(self, trajectories: Trajectories) -> Followed | None:
         """Follow trajectories in machine code; None if it is not made yet, or cannot do it."""
         machine = self._machine
         return None if machine is None else cast("Followed | None", machine.follow(trajectories))
 
-    def _made(self, x: Array, by_numpy: Callable[[Array], tuple[Array, Array]]) -> Any:
+    def move(self, transitions: Transitions) -> Moved | None:
+        """Make transitions in machine code; None if it is not made yet, or cannot do it."""
+        machine = self._machine
+        return None if machine is None else cast("Moved | None", machine.move(transitions))
+
+    def _made(self, x: Array) -> Any:
         """Make machine code; None, with the reason kept, if that is not possible."""
         global _missing
         try:
             from probmodel.compiler.machine import Machine
-            from probmodel.compiler.symbols import NotTraceableError
-            from probmodel.compiler.tracing import traced
         except ImportError as error:
             self.reason = f"llvmlite cannot be imported: {reason(error)}"
             if not _missing:
@@ -118,14 +136,17 @@ class Switch:
                 warnings.warn(f"Gradients run in NumPy, as {self.reason}.", stacklevel=2)
             return self._refused()
         try:
-            machine = Machine(traced(self._binding), self.cores)
+            machine = self._candidate or Machine(self._program(), self.cores)
             found = machine(x)
         except Exception as error:  # a formula may do anything to what it is given
             known = isinstance(error, NotTraceableError)
             self.reason = f"there is no machine code for {error if known else reason(error)}"
             return self._refused()
-        if _agree(found, by_numpy(x)):
+        if _agree(found, self._by_numpy(x)):
             return machine
+        if self._enough < _PATIENCE * ENOUGH:
+            self._candidate, self._enough = machine, 2.0 * max(self._spent, ENOUGH)
+            return None
         self.reason = "machine code and NumPy differ"
         warnings.warn(
             f"Machine code for {self._binding.name} does not agree with NumPy, which computes its "

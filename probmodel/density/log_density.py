@@ -12,7 +12,7 @@ from autograd.core import make_vjp
 
 from probmodel.density.allocator import keep_freed_memory
 from probmodel.density.initial import initial_points
-from probmodel.types import Array, Evaluation, Followed, Trajectories, Variable
+from probmodel.types import Array, Evaluation, Followed, Moved, Trajectories, Transitions, Variable
 
 if TYPE_CHECKING:
     from probmodel.density.function import FunctionDensity
@@ -124,6 +124,10 @@ class LogDensity:
 
     def follow(self, trajectories: Trajectories) -> Followed | None:
         """Follow Hamiltonian trajectories in machine code; None where there is none."""
+        return None
+
+    def move(self, transitions: Transitions) -> Moved | None:
+        """Make Hamiltonian transitions in machine code; None where there is none."""
         return None
 
     def hvp(self, x: Array, v: Array) -> Array:

@@ -30,7 +30,9 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.core import make_vjp
 
-from probmodel.density.lowering import Lowering
+from probmodel.compiler.numpy_engine import NumpyProgram
+from probmodel.compiler.tracing import Program, Scope, Trace, differentiated, gradient_of_terms
+from probmodel.density.lowering import Lowering, Observation
 from probmodel.density.metric import AffineObservation
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.sums import reduce_to
@@ -58,12 +60,10 @@ class MetricGradient:
 
     def __init__(self, density: ModelDensity) -> None:
         metric = density._metric
-        self._density = density
         self._affine = [AffineSlope(observation) for observation in metric._affine]
         self._curved = [CurvedSlope(density, term) for term in metric._curved]
-        lowering = Lowering.of(density._binding)
-        others = [lowering.term(term) for term in metric._others]
-        self._others = lowering.finish(others) if others else None
+        others = metric._others
+        self._others = NumpyProgram(gradient_of_terms(density._binding, others)) if others else None
 
     def __call__(self, x: Array, vectors: Array, weights: Array) -> Array:
         """Return the gradient in x of ``sum_k weights_k v_k' G(x) v_k``: (chains, dim).
@@ -81,15 +81,14 @@ class MetricGradient:
             for curved in self._curved:
                 slope += curved(x, vectors, weights)
             if self._others is not None:
-                slope -= self._third_derivatives(x, vectors, weights)
+                slope -= self._third_derivatives(self._others, x, vectors, weights)
         return np.where(np.isfinite(slope).all(axis=1, keepdims=True), slope, np.nan)
 
-    def _third_derivatives(self, x: Array, vectors: Array, weights: Array) -> Array:
+    def _third_derivatives(
+        self, gradient: NumpyProgram, x: Array, vectors: Array, weights: Array
+    ) -> Array:
         """Sum of second derivatives of the gradient of the other terms along the vectors."""
-        density, gradient = self._density, self._others.sum_and_gradient  # type: ignore[union-attr]
-        ends = moved(x, vectors, BENT_STEP)
-        there = density._joined(gradient(*density._inputs(ends))[1], ends)
-        here = density._joined(gradient(*density._inputs(x))[1], x)
+        there, here = (gradient(at)[1] for at in (moved(x, vectors, BENT_STEP), x))
         bends = np.tensordot(SECOND, there.reshape(4, *vectors.shape), axes=1)
         bends += CENTRE * here[:, None]
         return np.asarray(np.einsum("ck,cki->ci", weights / BENT_STEP**2, bends))
@@ -172,7 +171,7 @@ class CurvedSlope:
         self._density, self._observation = density, observation
         varying = [observation.params[i] for i in observation.varying]
         self._values = lowering.finish(varying)
-        self._pull = lowering.finish(_products(lowering, varying))
+        self._pull = NumpyProgram(_products(density, observation))
         self._are_numbers = not any(
             observation.distribution.event_ndims[1 + i] for i in observation.varying
         )
@@ -202,9 +201,7 @@ class CurvedSlope:
 
     def _pulled(self, x: Array, duals: list[Array]) -> Array:
         """Product J(x)' a of what is dual to the parameters: (rows, dim)."""
-        inputs = self._density._inputs(x)
-        grads = self._pull.sum_and_gradient(*inputs, *duals)[1]
-        return self._density._joined(grads[: len(inputs)], x)
+        return self._pull(x, *duals)[1]
 
     def _information(self, xp: Any, params: list[Array], changes: list[Any]) -> Any:
         """Quadratic form of the changes, element by element: (rows, *batch), or broadcasting."""
@@ -272,14 +269,19 @@ def length(distribution: Distribution, i: int, value: Array) -> Array:
     return np.asarray((value - low) * (high - value) / (high - low))
 
 
-def _products(lowering: Lowering, params: list[Any]) -> list[Any]:
-    """Lower the inner product of each of some parameters with a new input of its shape."""
-    recorder = lowering._recorder
-    duals = [recorder.input(param.shape) for param in params]
-    return [
-        lowering.total(recorder.emit(anp.multiply, param, dual, shape=param.shape))
-        for param, dual in zip(params, duals, strict=True)
-    ]
+def _products(density: ModelDensity, observation: Observation) -> Program:
+    """Write down products of parameters and what is dual to them, and their derivatives."""
+    binding, term = density._binding, observation.term
+    expressions = (term.expression, *observation.expressions)
+
+    def products(trace: Trace, x: Any, *duals: Any) -> Any:
+        trace.place(binding, x)
+        operands = trace.operands(observation.distribution, expressions)
+        params = [operands[1 + i] for i in observation.varying]
+        return sum(anp.sum(p * dual) for p, dual in zip(params, duals, strict=True))
+
+    shapes = [observation.params[i].shape for i in observation.varying]
+    return differentiated(Scope.of(binding), products, [(density.dim,), *shapes])
 
 
 def _like(rows: Array, a: Array) -> Array:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import autograd.numpy as anp
 import numpy as np
 
-from probmodel.density.codegen import gradient_source
+from probmodel.compiler.numpy_engine import NumpyProgram
+from probmodel.compiler.tracing import Program as Traced
+from probmodel.compiler.tracing import traced
 from probmodel.density.constant_metric import LatentMean, constant_metric
 from probmodel.density.engines import Engine, Switch
 from probmodel.density.layout import blocks, columns, coordinate_names
@@ -24,7 +26,7 @@ from probmodel.model.binding import Binding, standardised
 from probmodel.model.declarations import Observed
 from probmodel.model.parameters import FreeParameter
 from probmodel.model.pseudo_data import PseudoData
-from probmodel.types import Array, Followed, Posterior, Trajectories
+from probmodel.types import Array, Followed, Moved, Posterior, Trajectories, Transitions
 
 if TYPE_CHECKING:
     from probmodel.density.metric_gradient import MetricGradient
@@ -67,15 +69,11 @@ class ModelDensity(LogDensity):
         self._blocks = blocks(binding.free)
         self.dim = self._blocks[-1][1].stop
         self._columns = [columns(free.free_shape, cut) for free, cut in self._blocks]
-        self.coordinate_names = tuple(
-            name for free, _ in self._blocks for name in coordinate_names(free)
-        )
+        self.coordinate_names = tuple(n for f, _ in self._blocks for n in coordinate_names(f))
         self.variables = tuple(binding.variables)
         self.coords = dict(binding.dimensions.coords)
         self.observed_data, self.constant_data = _data_groups(binding)
-        lowering = Lowering.of(binding)
-        self._program = lowering.finish([lowering.term(term) for term in binding.terms])
-        self.use_engine(engine)
+        self._switch = Switch(binding, engine, lambda: self._gradient)
         self._saved_programs: dict[tuple[str, ...], Program] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -85,7 +83,18 @@ class ModelDensity(LogDensity):
     def use_engine(self, engine: Engine | None = None, cores: int | None = None) -> None:
         """Choose what computes gradients from now on; no engine for a new start with the same."""
         engine = engine or self._switch.engine
-        self._switch: Switch = Switch(self._binding, engine, self._program, cores)
+        self._switch = Switch(self._binding, engine, lambda: self._gradient, cores)
+
+    @cached_property
+    def _gradient(self) -> Traced:
+        """The log density and its gradient, for one chain."""
+        return traced(self._binding)
+
+    @cached_property
+    def _program(self) -> Program:
+        """The terms, for all chains at once."""
+        lowering = Lowering.of(self._binding)
+        return lowering.finish([lowering.term(term) for term in self._binding.terms])
 
     @property
     def engine(self) -> str:
@@ -100,30 +109,15 @@ class ModelDensity(LogDensity):
         ]
 
     def _value_and_gradient(self, x: Array) -> tuple[Array, Array]:
-        machine = self._switch.machine(x, self._by_numpy)
-        return self._by_numpy(x) if machine is None else machine(x)
+        return self._switch(x)
 
     def follow(self, trajectories: Trajectories) -> Followed | None:
         """See `LogDensity.follow`."""
         return self._switch.follow(trajectories)
 
-    def _by_numpy(self, x: Array) -> tuple[Array, Array]:
-        logp, grads = self._program.sum_and_gradient(*self._inputs(x))
-        if np.ndim(logp) == 0 or logp.dtype != np.float64:  # no term depends on a parameter
-            logp = np.full(len(x), logp, dtype=np.float64)
-        return logp, self._joined(grads, x)
-
-    def _joined(self, grads: Sequence[Array | None], x: Array) -> Array:
-        """Put the derivatives for the inputs together: (chains, dim)."""
-        if len(grads) == 1 and grads[0] is not None:
-            return grads[0].reshape(x.shape)
-        gradient = np.empty(x.shape)
-        for (where, shape), grad in zip(self._columns, grads, strict=True):
-            if grad is None:
-                gradient[where] = 0.0
-            else:
-                gradient[where] = grad if shape is None else grad.reshape(len(x), -1)
-        return gradient
+    def move(self, transitions: Transitions) -> Moved | None:
+        """See `LogDensity.move`."""
+        return self._switch.move(transitions)
 
     def _value(self, x: Array) -> Array:
         return np.sum(self._program.values(self._inputs(x)), axis=0)
@@ -207,15 +201,14 @@ class ModelDensity(LogDensity):
     @property
     def gradient_source(self) -> str:
         """The Python function that computes value and gradient, as source."""
-        return gradient_source(self._program)[0]
+        return NumpyProgram(self._gradient).source
 
     def terms(self, x: Array) -> dict[str, Array]:
         """Return each term of the log density by its title: (chains, dim) -> (chains,) each."""
         self._check_shape(x)
         with np.errstate(all="ignore"):
             values = self._program.values(self._inputs(x))
-        titles = [term.title for term in self._binding.terms]
-        return dict(zip(titles, values, strict=True))
+        return dict(zip((term.title for term in self._binding.terms), values, strict=True))
 
     def constrain(self, x: Array, names: tuple[str, ...] | None = None) -> dict[str, Array]:
         """Return parameters and deterministic quantities on the user's scale."""
@@ -309,8 +302,8 @@ class ModelDensity(LogDensity):
         """
         from probmodel.density.standardising import measured
 
-        found, used = ModelDensity(self.model, measured(self, visited, rng, count)), self._switch
-        found.use_engine(used.engine, used.cores)
+        found = ModelDensity(self.model, measured(self, visited, rng, count))
+        found.use_engine(self._switch.engine, self._switch.cores)
         return found
 
     def translated(self, x: Array, origin: ModelDensity) -> Array:
@@ -323,8 +316,7 @@ class ModelDensity(LogDensity):
         """Return points on the scale of the model as it was declared: (..., dim)."""
         if not self._binding.pseudo_data:
             return x
-        points = ModelDensity(self.model).translated(x.reshape(-1, self.dim), self)
-        return points.reshape(x.shape)
+        return ModelDensity(self.model).translated(x.reshape(-1, self.dim), self).reshape(x.shape)
 
     def centring(self, x: Array) -> dict[str, Array]:
         """Return how much the data decide about each element of what is standardised.

@@ -31,9 +31,9 @@ from math import prod
 
 import numpy as np
 
-from probmodel.density.lowering import Lowering
+from probmodel.compiler.numpy_engine import NumpyProgram
+from probmodel.compiler.tracing import gradient_of_terms
 from probmodel.density.posterior import ModelDensity
-from probmodel.density.program import Program
 from probmodel.expressions import as_expression
 from probmodel.model.parameters import FreeParameter, free_link
 from probmodel.model.pseudo_data import PseudoData, location, on_free_scale, takes_pseudo_data
@@ -92,15 +92,13 @@ def _seen(
 ) -> tuple[Array, Array, Array]:
     """Return theta, the slope of l and minus its second derivative: (rows, elements) each."""
     free, cut = part
-    prior = _prior(density, free)
-    index = next(i for i, (other, _) in enumerate(density._blocks) if other is free)
+    prior = NumpyProgram(gradient_of_terms(density._binding, free.terms))
 
     def slope(shift: Array | float) -> Array:
         there = x.copy()
         there[:, cut] += shift
         whole = evaluate(there)
-        own = np.asarray(prior.sum_and_gradient(*density._inputs(there))[1][index])
-        rest = whole.grad[:, cut] - own.reshape(len(x), -1)
+        rest = whole.grad[:, cut] - prior(there)[1][:, cut]
         return np.where(np.isfinite(whole.logp)[:, None], rest, np.nan)
 
     with np.errstate(all="ignore"):
@@ -109,12 +107,6 @@ def _seen(
         signs = rng.choice([-1.0, 1.0], size=(len(x), len(step)))
         curvature = (slope(-step * signs) - slope(step * signs)) * signs / (2.0 * step)
         return x[:, cut], slope(0.0), curvature
-
-
-def _prior(density: ModelDensity, free: FreeParameter) -> Program:
-    """Compile the prior of one parameter."""
-    lowering = Lowering.of(density._binding)
-    return lowering.finish([lowering.term(term) for term in free.terms])
 
 
 def _locations(density: ModelDensity, free: FreeParameter, x: Array) -> Array:

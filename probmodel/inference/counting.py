@@ -11,8 +11,10 @@ from probmodel.types import (
     Followed,
     LogDensity,
     MetricLogDensity,
+    Moved,
     SmoothMetricLogDensity,
     Trajectories,
+    Transitions,
 )
 
 
@@ -86,6 +88,14 @@ class CountingDensity:
         if followed is not None:
             self._grad += int(followed.taken.sum())
         return followed
+
+    def move(self, transitions: Transitions) -> Moved | None:
+        """Make transitions, if the density does."""
+        own = getattr(self._density, "move", None)
+        moved: Moved | None = None if own is None else own(transitions)
+        if moved is not None:
+            self._grad += int(moved.ends.taken.sum())
+        return moved
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._density, name)

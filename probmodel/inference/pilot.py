@@ -31,6 +31,7 @@ ROUGH, CLOSE = 0.1, 0.02  # gain of a small step, in units of the dimension
 ROUNDS = (40, 40, 80, 160, 320)  # Langevin steps
 FEWEST = 2  # rounds; the others are for chains that rise
 RISE = 1.0  # from the first to the last third of a round, in standard deviations of a normal draw
+LARGEST_DENSE = 300  # parameters up to which they are preconditioned by a whole matrix
 TIMES = 5  # at which what the data tell is measured, in the last third of a round
 
 _OVER = object()
@@ -142,7 +143,8 @@ class Pilot:
     def _langevin(self, n: int) -> Generator[None, None, _Visited]:
         """Take Langevin steps; returns where the chains have been."""
         visited = _Visited()
-        group = Group(FisherMALA(), self._count(self.density), self.positions, self._rng, [visited])
+        method = FisherMALA(metric="dense" if self.density.dim <= LARGEST_DENSE else "diag")
+        group = Group(method, self._count(self.density), self.positions, self._rng, [visited])
         group.start()
         for i in range(n):
             group.warm_up(i, n)

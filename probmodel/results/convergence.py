@@ -23,6 +23,8 @@ import numpy as np
 
 from probmodel.types import Array
 
+RHAT_LIMIT = 1.01
+ESS_LIMIT = 400.0
 TAILS = (0.05, 0.95)
 _BLOCK = 1 << 17  # numbers worked on at a time: a few megabytes with all temporaries
 _MIN_DRAWS = 4  # below this the halves of a chain have no variance worth the name
@@ -65,6 +67,22 @@ def convergence(draws: Array) -> Convergence:
             for whole, part in zip(result, _block(block[finite]), strict=True):
                 whole[start : start + step][finite] = part
     return result
+
+
+def screened(draws: Array, stride: int) -> Convergence:
+    """Diagnostics of every ``stride``-th draw; of all draws where these come near a limit.
+
+    What is near is so by far more than chance explains, so that the rows beyond `RHAT_LIMIT` or
+    `ESS_LIMIT` have the figures of `convergence`. The others are told to be within.
+    """
+    found = convergence(draws[:, :, ::stride])
+    fine = found.rhat < 1.0 + 0.5 * (RHAT_LIMIT - 1.0)
+    fine &= np.minimum(found.ess_bulk, found.ess_tail) > 3.0 * ESS_LIMIT
+    near = ~fine | ~np.isfinite(draws).all(axis=(1, 2))
+    if near.any():
+        for column, exact in zip(found, convergence(draws[near]), strict=True):
+            column[near] = exact
+    return found
 
 
 def ensemble_convergence(draws: Array, groups: int) -> Convergence:

@@ -11,6 +11,7 @@ import numpy as np
 from probmodel.errors import SamplerError, nearest, reason
 from probmodel.inference.signals import attempt
 from probmodel.results.findings import Finding
+from probmodel.threads import shared
 from probmodel.types import Array, Posterior, Variable
 
 _CHUNK = 1 << 20  # numbers in flight while draws are transformed: 8 MB
@@ -41,14 +42,16 @@ def named_draws(
     row_size = dim + sum(int(np.prod(v.shape)) for v in wanted)
     step = max(1, _CHUNK // max(1, row_size))
     keys = tuple(v.name for v in wanted)
-    whole: dict[str, Array] = {}
-    for start in range(0, len(flat), step):
-        part = posterior.constrain(flat[start : start + step], keys)
-        for v in wanted:
-            values = np.asarray(part[v.name])
-            if v.name not in whole:
-                whole[v.name] = np.empty((len(flat), *v.shape), dtype=values.dtype)
-            whole[v.name][start : start + step] = values
+    whole = {
+        name: np.empty((len(flat), *np.shape(value)[1:]), dtype=np.asarray(value).dtype)
+        for name, value in (posterior.constrain(flat[:1], keys) if len(flat) else {}).items()
+    }
+
+    def fill(start: int) -> None:
+        for name, values in posterior.constrain(flat[start : start + step], keys).items():
+            whole[name][start : start + step] = values
+
+    shared(fill, range(0, len(flat), step))
     return {
         v.name: whole.get(v.name, np.empty((0, *v.shape))).reshape(chains, draws, *v.shape)
         for v in wanted

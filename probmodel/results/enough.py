@@ -18,15 +18,14 @@ import math
 
 import numpy as np
 
-from probmodel.results.convergence import convergence
-from probmodel.results.quantity_checks import ESS_LIMIT, RHAT_LIMIT
+from probmodel.results.convergence import ESS_LIMIT, RHAT_LIMIT, convergence
 from probmodel.types import Array
 
 MARGIN = 1.2  # more than the estimates ask for, as these are uncertain
 _SUSPECTS = 32  # coordinates that are looked at closely, by each of two simple measures
 _LEAST = 4  # draws that R-hat takes
 _MOST_NUMBERS = 1 << 27  # in all draws of a run that goes on: 1 GB
-_BLOCK = 1 << 22  # numbers worked on at a time: 32 MB
+_ENOUGH_DRAWS = 250  # of a chain, that tell which coordinates are suspect
 
 
 def missing_draws(x: Array, most: int) -> int:
@@ -57,14 +56,15 @@ def missing_draws(x: Array, most: int) -> int:
 
 
 def suspects(x: Array) -> Array:
-    """Return the coordinates in whose means, or spreads, halves of chains differ most: (k,)."""
-    step = max(1, _BLOCK // max(1, x.shape[0] * x.shape[1]))
-    blocks = [x[:, :, first : first + step] for first in range(0, x.shape[2], step)]
-    of_means = np.concatenate([_disagreement(block) for block in blocks])
+    """Return the coordinates in whose means, or spreads, halves of chains differ most: (k,).
+
+    Of many draws every so many are looked at.
+    """
+    x = x[:, :: max(1, x.shape[1] // _ENOUGH_DRAWS)]
     with np.errstate(all="ignore"):
-        spreads = (np.abs(block - block.mean(axis=(0, 1))) for block in blocks)
-        of_spreads = np.concatenate([_disagreement(block) for block in spreads])
-    order = [np.argsort(-part, kind="stable")[:_SUSPECTS] for part in (of_means, of_spreads)]
+        spreads = np.abs(x - x.mean(axis=(0, 1)))
+    parts = (_disagreement(x), _disagreement(spreads))
+    order = [np.argsort(-part, kind="stable")[:_SUSPECTS] for part in parts]
     return np.unique(np.concatenate(order))
 
 

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from probmodel.results.convergence import Convergence, convergence, ensemble_convergence
+from probmodel.results.convergence import (
+    ESS_LIMIT,
+    Convergence,
+    convergence,
+    ensemble_convergence,
+    screened,
+)
 from probmodel.results.draws import element_labels
 from probmodel.threads import shared
 from probmodel.types import Array, Posterior
@@ -16,6 +22,8 @@ if TYPE_CHECKING:
     from probmodel.inference.groups import SampleRun
 
 _MOST_DERIVED = 20_000_000  # numbers in derived quantities that are checked: a few seconds of work
+_MANY = 4_000_000  # numbers, from which on every so many draws tell what is to be looked at closely
+_SCREEN = 250, 10.0 * ESS_LIMIT  # draws that do: of a chain, and of all, at least
 _SLAB = 16  # rows copied at a time: neighbours in memory are read together
 
 
@@ -101,10 +109,23 @@ def _hidden_coordinates(posterior: Posterior, draws: Mapping[str, Array]) -> Arr
 
 
 def _convergence(blocks: list[Array], groups: int | None) -> Convergence:
+    stride = screening_stride(blocks)
+
     def compute(slab: Array) -> Convergence:
         slab = np.ascontiguousarray(slab)
-        return convergence(slab) if groups is None else ensemble_convergence(slab, groups)
+        if groups is not None:
+            return ensemble_convergence(slab, groups)
+        return convergence(slab) if stride == 1 else screened(slab, stride)
 
     parts = shared(compute, slabs(blocks))
     empty = Convergence(*(np.empty(0) for _ in Convergence._fields))
     return Convergence(*(np.concatenate(column) for column in zip(empty, *parts, strict=True)))
+
+
+def screening_stride(blocks: list[Array]) -> int:
+    """Return which draws tell what is to be looked at closely: every so many; 1, unless many."""
+    if sum(block.size for block in blocks) < _MANY:
+        return 1
+    chains, draws = blocks[0].shape[1:]
+    of_chain, of_all = _SCREEN
+    return max(1, min(draws // of_chain, int(chains * draws / of_all)))

@@ -7,12 +7,11 @@ import math
 import numpy as np
 
 from probmodel.errors import beyond
+from probmodel.results.convergence import ESS_LIMIT, RHAT_LIMIT
 from probmodel.results.findings import Finding, listed, share, worst
 from probmodel.results.quantities import Quantities
 from probmodel.types import Array
 
-RHAT_LIMIT = 1.01
-ESS_LIMIT = 400.0
 _LARGEST_FACTOR = 20.0  # beyond this, more draws are no advice
 
 

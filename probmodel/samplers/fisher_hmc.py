@@ -33,7 +33,9 @@ half where steps are halved; chains that are stuck, where most are not, are left
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -57,6 +59,7 @@ from probmodel.samplers.fisher_warmup import FisherWarmup
 from probmodel.samplers.hamiltonian import TWO_STAGE, Phase, with_momentum
 from probmodel.samplers.metropolis import check_start, decide, evaluate
 from probmodel.samplers.settings import check_choice, check_number, check_share, check_whole
+from probmodel.samplers.several import Move, Record, in_calls, several
 from probmodel.samplers.suited_steps import FINEST, MOST, Suited, one_leapfrog, simulate_suited
 from probmodel.types import Array, LogDensity
 
@@ -89,19 +92,6 @@ class Params(NamedTuple):
     root: Root
 
 
-class Trajectory(NamedTuple):
-    """What was planned for a transition.
-
-    Attributes
-    ----------
-    time : length of the trajectory in time
-    worth : (chains,), alpha, or half of it where steps are halved: alpha (1 + a_0) / 2
-    """
-
-    time: float
-    worth: Array
-
-
 class Learning(NamedTuple):
     """What the second part of the warm-up knows.
 
@@ -110,7 +100,7 @@ class Learning(NamedTuple):
     shape : what C is made from
     root, dual : C in use, and the root whose `transposed_times` is C^-1
     means : (chains, dim), of each chain's recent draws
-    worth : (chains,), mean of each chain's recent `Trajectory.worth`
+    worth : (chains,), mean of each chain's recent `Record.worth`
     averaging, length : what steers h and T
     n : trajectories so far
     levels : log densities of the present window, one array of all chains for each iteration
@@ -210,10 +200,25 @@ class FisherHMC(Sampler):
             "energy": np.where(info.accepted, made.after, made.before),
             "cut_off": np.full(len(made.taken), cut_off),
         }
-        record = Trajectory(time, 0.5 * (1.0 + made.first) * info.accept_prob)
+        record = Record(time, 0.5 * (1.0 + made.first) * info.accept_prob)
         return new, info._replace(
             diverging=made.failed, n_grad=made.taken, previous=state, stats=stats, record=record
         )
+
+    def stream(
+        self, rng: np.random.Generator, density: LogDensity, state: Phase, params: Params, n: int
+    ) -> Iterator[Move]:
+        """Yield transitions, several of which are made at once where the density can."""
+        plain = super().stream
+        if self.persistence or not params.length:
+            return plain(rng, density, state, params, n)
+        plan, most = partial(self._plan, params), min(MOST, self.max_steps)
+
+        def made(start: Phase, count: int) -> Iterator[Move]:
+            moves = several(rng, density, start, params.root, plan, FINEST, most, count)
+            return plain(rng, density, start, params, count) if moves is None else moves
+
+        return in_calls(made, state, n)
 
     def _trajectory(
         self, rng: np.random.Generator, density: LogDensity, start: Phase, params: Params

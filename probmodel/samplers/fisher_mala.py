@@ -15,7 +15,7 @@ of `fisher_warmup`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from probmodel.samplers.fisher_warmup import (
 )
 from probmodel.samplers.langevin import langevin_step
 from probmodel.samplers.metropolis import check_start, evaluate
+from probmodel.samplers.settings import check_choice
 from probmodel.samplers.steered import SteeredSampler
 from probmodel.types import Array, LogDensity
 
@@ -59,6 +60,8 @@ class FisherMALA(SteeredSampler):
     robust : bool, optional
         Whether to add to Algorithm 1 what the head of `fisher_warmup` lists. By default for groups
         of several chains; ``False`` is the paper's algorithm for any number of chains.
+    metric : {"dense", "diag"}
+        Whether A is any matrix, as in the paper, or a diagonal, for very many parameters.
 
     Raises
     ------
@@ -71,6 +74,7 @@ class FisherMALA(SteeredSampler):
     initial_steps: int | None = None
     learning_rate: LearningRate = None
     robust: bool | None = None
+    metric: Literal["dense", "diag"] = "dense"
 
     name: ClassVar[str] = "fisher_mala"
     summary: ClassVar[str] = "Langevin with a preconditioner learned from score increments"
@@ -81,6 +85,7 @@ class FisherMALA(SteeredSampler):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_choice(self.name, "metric", self.metric, ("dense", "diag"))
         self._warmup()
 
     def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:
@@ -118,4 +123,5 @@ class FisherMALA(SteeredSampler):
         return FisherWarmup(
             self.name, self.step_size, self.target_accept, self.step_rate, self.signal,
             self.damping, self.initial_steps, self.learning_rate, self.robust,
+            diagonal=self.metric == "diag",
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Machine code of hidden Markov models against NumPy's tree of products."""
+"""Both engines on hidden Markov models, against NumPy's tree of products by autograd."""
 
 from __future__ import annotations
 
@@ -10,14 +10,26 @@ from autograd import value_and_grad
 from probmodel.compiler.differentiation import gradient_of
 from probmodel.compiler.hidden_markov import HiddenMarkovWriter
 from probmodel.compiler.machine import Machine
+from probmodel.compiler.numpy_engine import NumpyProgram
 from probmodel.compiler.symbols import Symbol
 from probmodel.compiler.tracing import Program
 from probmodel.distributions.forward import hmm_log_likelihood
 
 
-def machine_of(function, dim):
+def written(function, dim):
     symbol = Symbol("input", (), np.random.default_rng(0).uniform(0.5, 1.5, dim))
-    return Machine(Program(symbol, gradient_of(function, symbol)))
+    value, slopes = gradient_of(function, symbol)
+    return Program((symbol,), (value, *slopes))
+
+
+def machine_of(function, dim):
+    return Machine(written(function, dim))
+
+
+def engines(function, dim):
+    program = written(function, dim)
+    yield Machine(program)
+    yield NumpyProgram(program)
 
 
 def simplex(x):
@@ -39,7 +51,11 @@ def model(times, states, stack=(), spread=1.0):
 
 
 def assert_same(function, x, tolerance=1e-11):
-    found, slope = machine_of(function, x.shape[1])(x)
+    for engine in engines(function, x.shape[1]):
+        assert_rows(function, x, *engine(x), tolerance)
+
+
+def assert_rows(function, x, found, slope, tolerance):
     for row, value, gradient in zip(x, found, slope, strict=True):
         expected, grad = value_and_grad(function)(row)
         np.testing.assert_allclose(value, expected, rtol=tolerance, atol=tolerance)

@@ -1,4 +1,4 @@
-"""Machine code of operations on matrices: against LAPACK, by autograd's rules."""
+"""Both engines on operations on matrices: against LAPACK, by autograd's rules."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from probmodel.compiler.differentiation import gradient_of
 from probmodel.compiler.formulas import LARGE
 from probmodel.compiler.machine import Machine
 from probmodel.compiler.matrices import MatrixWriter
+from probmodel.compiler.numpy_engine import NumpyProgram
 from probmodel.compiler.symbols import NotTraceableError, Symbol
 from probmodel.compiler.tracing import Program
 from probmodel.linalg import cholesky, solve_lower, transpose
@@ -18,13 +19,28 @@ from probmodel.linalg import cholesky, solve_lower, transpose
 SIZES = [1, 2, 4, 5, 7, 8, 9, 16, 17, LARGE]
 
 
-def machine_of(function, dim):
+def written(function, dim):
     symbol = Symbol("input", (), np.random.default_rng(0).uniform(0.5, 1.5, dim))
-    return Machine(Program(symbol, gradient_of(function, symbol)))
+    value, slopes = gradient_of(function, symbol)
+    return Program((symbol,), (value, *slopes))
+
+
+def machine_of(function, dim):
+    return Machine(written(function, dim))
+
+
+def engines(function, dim):
+    program = written(function, dim)
+    yield Machine(program)
+    yield NumpyProgram(program)
 
 
 def assert_same(function, x, tolerance=1e-10):
-    found, slope = machine_of(function, x.shape[1])(x)
+    for engine in engines(function, x.shape[1]):
+        assert_rows(function, x, *engine(x), tolerance)
+
+
+def assert_rows(function, x, found, slope, tolerance):
     for row, value, gradient in zip(x, found, slope, strict=True):
         expected, grad = value_and_grad(function)(row)
         np.testing.assert_allclose(value, expected, rtol=tolerance)

@@ -1,0 +1,153 @@
+"""Operations of the language as operations of symbols that autograd follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import Any
+
+import autograd.numpy as anp
+import numpy as np
+
+from probmodel import linalg, special
+from probmodel.compiler import formulas as _formulas  # noqa: F401 - fills the table of symbols
+from probmodel.compiler.differentiation import taken
+from probmodel.compiler.symbols import positions
+from probmodel.recurrences import linear_recurrence
+
+
+def _mean(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    total = anp.sum(a, axis=axis, keepdims=keepdims)
+    return total * (prod(np.shape(total)) / prod(np.shape(a)))
+
+
+def _var(a: Any, axis: Any = None, keepdims: bool = False, ddof: int = 0) -> Any:
+    away = a - _mean(a, axis, True)
+    total = anp.sum(anp.square(away), axis=axis, keepdims=keepdims)
+    return total / (prod(np.shape(a)) / prod(np.shape(total)) - ddof)
+
+
+def _std(*args: Any, **kwargs: Any) -> Any:
+    """Square root of `_var`, whose slope is taken to be zero where elements are equal."""
+    var = _var(*args, **kwargs)
+    zero = anp.equal(var, 0.0)
+    return special.where(zero, 0.0, anp.sqrt(special.where(zero, 1.0, var)))
+
+
+def _diff(a: Any, n: int = 1, axis: int = -1) -> Any:
+    for _ in range(n):
+        where = positions(np.shape(a))
+        length = np.shape(a)[axis]
+        later = np.take(where, np.arange(1, length), axis)
+        a = taken(a, later) - taken(a, np.take(where, np.arange(length - 1), axis))
+    return a
+
+
+def _moving(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make the form of a NumPy function that moves elements about."""
+    return lambda x, *args, **kwargs: taken(x, function(positions(np.shape(x)), *args, **kwargs))
+
+
+def _concatenate(arrays: Sequence[Any], axis: int = 0) -> Any:
+    parts = [a if np.ndim(a) else anp.reshape(a, (1,)) for a in arrays]
+    return anp.concatenate(parts, axis)
+
+
+def _stack(arrays: Sequence[Any], axis: int = 0) -> Any:
+    return anp.concatenate([anp.expand_dims(a, axis % (np.ndim(a) + 1)) for a in arrays], axis)
+
+
+def _triangle(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda m, k=0: m * function(np.ones(np.shape(m)), k=k)
+
+
+def _diag(v: Any) -> Any:
+    if np.ndim(v) == 2:
+        return taken(v, np.diagonal(positions(np.shape(v))))
+    return anp.reshape(v, (-1, 1)) * np.eye(len(v))
+
+
+def _dot(a: Any, b: Any) -> Any:
+    return anp.matmul(a, b) if np.ndim(a) and np.ndim(b) else a * b
+
+
+def _call(*args: Any, function: Callable[..., Any], event_ndims: Any, primitive: Any = None) -> Any:
+    return function(anp, *args)
+
+
+def _pad_axes(x: Any, least: int, ndim: int) -> Any:
+    rank = np.ndim(x)
+    return x if rank < least else anp.reshape(x, (1,) * (ndim - rank) + np.shape(x))
+
+
+def _clip(a: Any, a_min: Any, a_max: Any) -> Any:
+    a = a if a_min is None else anp.maximum(a, a_min)
+    return a if a_max is None else anp.minimum(a, a_max)
+
+
+def _prod(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Multiply pairs of elements, then pairs of products."""
+    shape = np.shape(a)
+    axes = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    inner = tuple(i % len(shape) for i in axes)
+    outer = [i for i in range(len(shape)) if i not in inner]
+    where = np.transpose(positions(shape), [*outer, *inner])
+    a = taken(a, where.reshape(*(shape[i] for i in outer), -1))
+    rest: Any = 1.0
+    while (n := np.shape(a)[-1]) > 1:
+        where = positions(np.shape(a))
+        if n % 2:
+            rest = rest * taken(a, where[..., -1])
+        a = taken(a, where[..., : n // 2]) * taken(a, where[..., n // 2 : n - n % 2])
+    kept = tuple(1 if i in inner else n for i, n in enumerate(shape))
+    product = anp.reshape(a, kept) * anp.reshape(rest, kept if np.ndim(rest) else ())
+    return product if keepdims else anp.reshape(product, tuple(shape[i] for i in outer))
+
+
+def _linear_recurrence(coefficient: Any, input: Any, initial: Any = 0.0) -> Any:
+    """Solve along the first axis of what coefficient and input broadcast to."""
+    rank = max(np.ndim(coefficient), np.ndim(input))
+    if np.ndim(initial) == rank - 1:
+        initial = anp.expand_dims(initial, 0)
+    return linear_recurrence(coefficient, input, initial, -rank)
+
+
+_SAME = (
+    "add subtract multiply divide power negative absolute square sqrt reciprocal sign exp exp2 "
+    "expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh "
+    "arccosh arctanh maximum minimum logaddexp floor ceil remainder less less_equal greater "
+    "greater_equal equal not_equal logical_and logical_or logical_not isnan isfinite sum max min "
+    "cumsum matmul"
+)
+_OWN = "gammaln expit logit log_expit erf erfc ndtr log_ndtr where"
+OPERATIONS: Mapping[str, Callable[..., Any]] = {
+    **{name: getattr(anp, name) for name in _SAME.split()},
+    **{name: getattr(special, name) for name in _OWN.split()},
+    **{
+        name: _moving(getattr(np, name))
+        for name in (
+            "transpose", "swapaxes", "reshape", "ravel", "expand_dims", "squeeze", "broadcast_to",
+            "repeat", "flip", "roll",
+        )
+    },
+    "psi": special.digamma,
+    "positive": lambda x: x,
+    "clip": _clip,
+    "prod": _prod,
+    "mean": _mean,
+    "var": _var,
+    "std": _std,
+    "diff": _diff,
+    "dot": _dot,
+    "outer": lambda a, b: anp.reshape(a, (-1, 1)) * anp.reshape(b, (1, -1)),
+    "tril": _triangle(np.tril),
+    "triu": _triangle(np.triu),
+    "diag": _diag,
+    "cholesky": linalg.cholesky,
+    "trace": lambda a: anp.sum(taken(a, np.diagonal(positions(np.shape(a))))),
+    "concatenate": _concatenate,
+    "stack": _stack,
+    "call": _call,
+    "pad_axes": _pad_axes,
+    "linear_recurrence": _linear_recurrence,
+}  # fmt: skip

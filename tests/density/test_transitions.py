@@ -1,0 +1,150 @@
+"""Transitions that are made several at a time against those that are made one by one."""
+
+import numpy as np
+import pytest
+
+from probmodel import Model, data, infer, observed, param
+from probmodel.density import as_posterior
+from probmodel.distributions import Normal, Poisson
+from probmodel.inference.counting import counting
+from probmodel.roots import InverseBidiagonal, LowRank
+from probmodel.samplers import several as module
+from probmodel.samplers.fisher_hmc import FisherHMC, Params
+
+CHAINS = (1, 2, 4, 5, 8, 9, 16, 17)
+ROOTS = ("none", "diagonal", "dense", "low rank")
+
+
+class Counts(Model):
+    """Rates that overflow where a is large: there is no density."""
+
+    steep = data()
+    a = param(Normal(0, 1), dims="obs")
+    y = observed(Poisson(np.exp(steep * a)), dims="obs")
+
+
+def counts(dim, steep=1.0):
+    density = as_posterior(Counts(steep=steep, y=np.arange(dim) % 4))
+    density.use_engine("llvm")
+    return density
+
+
+def root(kind, dim, rng):
+    scale = rng.uniform(0.5, 1.5, dim)
+    if kind == "low rank":
+        rank = min(dim, 5)
+        basis = np.linalg.qr(rng.standard_normal((dim, rank)))[0]
+        return LowRank(scale, basis, rng.uniform(0.3, 3.0, rank))
+    if kind == "dense":
+        return np.eye(dim) + 0.3 * rng.standard_normal((dim, dim)) / np.sqrt(dim)
+    return scale if kind == "diagonal" else np.ones(dim)
+
+
+def streamed(density, chains, params, n, method, monkeypatch=None):
+    """States, infos and gradients of a stream; without ``move`` they are made one by one."""
+    rng, counted = np.random.default_rng(chains), counting(density)
+    state = method.init(rng, counted, 0.3 * rng.standard_normal((chains, density.dim)))
+    if monkeypatch is not None:
+        monkeypatch.setattr(type(density), "move", lambda self, transitions: None)
+    made = list(method.stream(rng, counted, state, params, n))
+    return made, counted.work.grad, rng.random()
+
+
+def assert_same(found, expected):
+    for (state, info), (other, known) in zip(found, expected, strict=True):
+        for name in state._fields:
+            np.testing.assert_allclose(
+                getattr(state, name), getattr(other, name), rtol=1e-9, atol=1e-9
+            )
+        for name in ("accepted", "diverging", "n_grad"):
+            np.testing.assert_array_equal(getattr(info, name), getattr(known, name))
+        np.testing.assert_allclose(info.accept_prob, known.accept_prob, rtol=1e-9, atol=1e-12)
+        for a, b in ((info.previous, known.previous), (info.proposal, known.proposal)):
+            np.testing.assert_allclose(a.logp, b.logp, rtol=1e-9)
+            np.testing.assert_allclose(a.x, b.x, rtol=1e-9, atol=1e-9)
+        assert info.stats.keys() == known.stats.keys()
+        for name, values in info.stats.items():
+            np.testing.assert_allclose(values, known.stats[name], rtol=1e-9)
+        np.testing.assert_allclose(info.record.worth, known.record.worth, rtol=1e-9, atol=1e-12)
+        assert info.record.time == known.record.time
+
+
+@pytest.mark.parametrize("kind", ROOTS)
+@pytest.mark.parametrize("steep", [1.0, 5.0, 100.0])
+def test_same_states_infos_and_randomness(kind, steep):
+    rejected = failed = levels = 0
+    for dim in (1, 3, 8):
+        density = counts(dim, steep)
+        for chains in CHAINS:
+            params = Params(0.8, 2.0, root(kind, dim, np.random.default_rng(dim)))
+            found = streamed(density, chains, params, 40, FisherHMC())
+            with pytest.MonkeyPatch.context() as patch:
+                expected = streamed(density, chains, params, 40, FisherHMC(), patch)
+            assert_same(found[0], expected[0])
+            assert found[1:] == expected[1:]
+            rejected += sum(int((~info.accepted).sum()) for _, info in found[0])
+            failed += sum(int(info.diverging.sum()) for _, info in found[0])
+            levels += sum(int((info.record.worth < info.accept_prob).sum()) for _, info in found[0])
+    assert rejected > 50
+    assert steep < 5.0 or levels > 50
+    assert steep < 100.0 or failed > 10
+
+
+def test_made_in_few_calls(monkeypatch):
+    density, calls, own = counts(3), [], type(counts(3)).move
+
+    def counted(self, transitions):
+        calls.append(len(transitions.momenta))
+        return own(self, transitions)
+
+    monkeypatch.setattr(type(density), "move", counted)
+    monkeypatch.setattr(module, "LONGEST", 60.0)
+    streamed(density, 4, Params(0.8, 2.0, np.ones(3)), 500, FisherHMC())
+    assert sum(calls) >= 490
+    assert len(calls) < 12
+
+
+@pytest.mark.parametrize("case", ["kind", "rank", "persistent", "Langevin"])
+def test_what_cannot_be_made_at_once_is_made_one_by_one(case, monkeypatch):
+    """Roots of an unknown kind or a large rank, momenta that are kept, steps of one leapfrog."""
+    density, rng = counts(4), np.random.default_rng(1)
+    bidiagonal = InverseBidiagonal(rng.uniform(0.5, 2.0, 4), rng.uniform(-1.0, 1.0, 3))
+    C = {"kind": bidiagonal}.get(case, np.ones(4))
+    if case == "rank":
+        monkeypatch.setattr("probmodel.compiler.calls._MOST_RANK", 1)
+        C = root("low rank", 4, rng)
+    method = FisherHMC(persistence=0.5 if case == "persistent" else 0.0)
+    params = Params(0.8, 0.0 if case == "Langevin" else 2.0, C)
+    found = streamed(density, 5, params, 30, method)
+    expected = streamed(density, 5, params, 30, method, monkeypatch)
+    assert_same(found[0], expected[0])
+    assert found[1:] == expected[1:]
+
+
+def test_the_comparison_finds_another_acceptance(monkeypatch):
+    density, params = counts(3), Params(0.8, 2.0, np.ones(3))
+    own = type(density).move
+
+    def lenient(self, transitions):
+        u = transitions.halving.u.copy()
+        u[..., -1] *= 0.5
+        return own(self, transitions._replace(halving=transitions.halving._replace(u=u)))
+
+    expected = streamed(density, 8, params, 60, FisherHMC())
+    monkeypatch.setattr(type(density), "move", lenient)
+    found = streamed(density, 8, params, 60, FisherHMC())
+    with pytest.raises(AssertionError):
+        assert_same(found[0], expected[0])
+
+
+@pytest.mark.filterwarnings("ignore::probmodel.errors.SamplingWarning")
+def test_a_run_is_the_same_either_way(monkeypatch):
+    model = Counts(steep=1.0, y=np.arange(5))
+    found = infer(model, draws=200, chains=6, seed=1, engine="llvm", progressbar=False)
+    monkeypatch.setattr("probmodel.samplers.fisher_hmc.several", lambda *args: None)
+    expected = infer(model, draws=200, chains=6, seed=1, engine="llvm", progressbar=False)
+    a, b = found.posterior["a"].values, expected.posterior["a"].values
+    np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
+    for name in ("n_grad", "n_steps", "energy", "lp", "diverging"):
+        a, b = found.sample_stats[name].values, expected.sample_stats[name].values
+        np.testing.assert_allclose(a, b, rtol=1e-9)
