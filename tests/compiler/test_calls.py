@@ -15,12 +15,12 @@ from autograd.extend import defvjp, primitive
 
 from probmodel import Model, functions, observed, param, potential
 from probmodel import distributions as d
-from probmodel.compiler import call_writer, machine, tracing
+from probmodel.compiler import call_writer, machine
 from probmodel.compiler.differentiation import NotDifferentiableError, gradient_of
 from probmodel.compiler.machine import Machine
 from probmodel.compiler.python_calls import called
 from probmodel.compiler.symbols import Symbol
-from probmodel.compiler.tracing import Program, traced
+from probmodel.compiler.tracing import Program, Scope, Trace, traced
 from probmodel.constraints import Positive, Real
 from probmodel.density import as_posterior
 from probmodel.distributions import kernels
@@ -195,12 +195,20 @@ def products(density, v):
     x = Symbol("input", (), np.zeros(density.dim))
 
     def log_density(x):
-        return tracing._Trace(density._binding, ()).log_density(x)
+        trace = Trace(Scope.of(density._binding), ())
+        trace.place(density._binding, x)
+        return sum(trace.term(term) for term in density._binding.terms)
 
     def moved(x):
-        return anp.sum(gradient_of(log_density, x)[1] * v)
+        return anp.sum(gradient_of(log_density, x)[1][0] * v)
 
-    return Machine(Program(x, gradient_of(moved, x)))
+    return Machine(written(moved, x))
+
+
+def written(function, x):
+    """A function that is one number and its gradient, as a program."""
+    value, slopes = gradient_of(function, x)
+    return Program((x,), (value, *slopes))
 
 
 def assert_second_derivatives(density):
@@ -290,14 +298,10 @@ def test_a_rule_of_derivation_that_cannot_be_written_down_leads_to_a_call():
 # -- chains and threads ----------------------------------------------------------------------------
 
 
-def by_call(function, x, shape=()):
-    """Value and gradient of one chain's function, which is called."""
-    return gradient_of(lambda x: called("own", function, [x], shape), x)
-
-
 def program(function, dim):
+    """Value and gradient of one chain's function, which is called."""
     x = Symbol("input", (), np.full(dim, 0.5))
-    return Program(x, by_call(function, x))
+    return written(lambda x: called("own", function, [x], ()), x)
 
 
 def rows(z):
