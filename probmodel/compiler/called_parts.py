@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import autograd.numpy as anp
@@ -11,7 +12,7 @@ import numpy as np
 from probmodel import linalg, matrices
 from probmodel.compiler.python_calls import SOLVERS, called, is_unknown
 from probmodel.distributions.base import Distribution
-from probmodel.distributions.sums import batch_shape
+from probmodel.distributions.sums import summed
 from probmodel.recurrences import matrix_recurrence
 from probmodel.types import Array
 
@@ -20,17 +21,10 @@ Shape = tuple[int, ...]
 
 def called_density(distribution: Distribution, operands: Sequence[Any]) -> Any:
     """Sum the log density of a distribution, whose operands have axes that broadcast."""
-
-    def summed(*args: Any) -> Any:
-        batch = batch_shape(args, distribution.event_ndims)
-        kernel = distribution.log_kernel(anp, *args)
-        if np.shape(kernel) != batch:
-            kernel = kernel + np.zeros(batch)
-        return anp.sum(anp.reshape(kernel, (batch[0], -1)), axis=1)
-
+    function = partial(summed, distribution)
     if type(distribution).partials is not Distribution.partials:
-        summed.with_vjp = _in_closed_form(distribution, operands)  # type: ignore[attr-defined]
-    return called(distribution.name, summed, operands, ())
+        function.with_vjp = _in_closed_form(distribution, operands)  # type: ignore[attr-defined]
+    return called(distribution.name, function, operands, ())
 
 
 def _in_closed_form(distribution: Distribution, operands: Sequence[Any]) -> Callable[..., Any]:

@@ -209,6 +209,8 @@ class Trace:
             x = self.value(node.args[0])
             return taken(x, positions(np.shape(x))[self._evaluator.index(node)])
         operands = [map_leaves(arg, self.value) for arg in node.args]
+        if name == "add" and self._evaluator.value(node).dtype == bool:
+            name = "logical_or"  # as NumPy adds truth values
         if name not in CALLED:
             return OPERATIONS[name](*operands, **options)
 

@@ -91,6 +91,11 @@ class ModelDensity(LogDensity):
         return traced(self._binding)
 
     @cached_property
+    def _values_program(self) -> NumpyProgram:
+        logp, _ = self._gradient.outputs
+        return NumpyProgram(Traced(self._gradient.inputs, (logp,)))
+
+    @cached_property
     def _program(self) -> Program:
         """The terms, for all chains at once."""
         lowering = Lowering.of(self._binding)
@@ -120,7 +125,7 @@ class ModelDensity(LogDensity):
         return self._switch.move(transitions)
 
     def _value(self, x: Array) -> Array:
-        return np.sum(self._program.values(self._inputs(x)), axis=0)
+        return self._values_program(x)[0]
 
     def _traced(self, x: Any) -> Any:
         return self._traced_sum(self._program, x)

@@ -7,6 +7,7 @@ from functools import lru_cache
 from math import prod
 from typing import Any
 
+import autograd.numpy as anp
 import numpy as np
 
 from probmodel.types import Array
@@ -111,3 +112,18 @@ def reduce_to(arg: Array, partial: Array, batch: tuple[int, ...], event_ndim: in
     shape = (1,) * (full.ndim - len(shape)) + shape
     axes = tuple(i for i, (n, m) in enumerate(zip(shape, full.shape, strict=True)) if n != m)
     return (full.sum(axis=axes, keepdims=True) if axes else full).reshape(np.shape(arg))
+
+
+def summed(distribution: Any, *args: Any) -> Any:
+    """Sum a log kernel over all but the leading axis; autograd can follow.
+
+    Parameters
+    ----------
+    distribution : of the log kernel
+    *args : a value and the parameters, aligned for broadcasting
+    """
+    batch = batch_shape(args, distribution.event_ndims)
+    kernel = distribution.log_kernel(anp, *args)
+    if np.shape(kernel) != batch:
+        kernel = kernel + np.zeros(batch)
+    return anp.sum(anp.reshape(kernel, (batch[0], -1)), axis=1)

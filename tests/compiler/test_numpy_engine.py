@@ -223,7 +223,7 @@ def test_recurrences(n, order):
         symbols = [Symbol("input", (), v[0]) for v in (x, ratios if ratios is a else a[:, 0])]
         own = symbols[1]
         own = [own[:, k] if ratios is a else own[k] for k in range(order)]
-        compiled = NumpyProgram([recurrence(symbols[0], *own)], symbols)
+        compiled = NumpyProgram(Program(tuple(symbols), (recurrence(symbols[0], *own),)))
         (found,) = compiled(x, ratios if ratios is a else a[:, 0])
         expected = [cumulated(y, *r.T) for y, r in zip(x, ratios, strict=True)]
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13)
@@ -236,7 +236,7 @@ def test_calls():
     a, b = (Symbol("input", (), np.zeros(shape)) for shape in ((3, 4), (4,)))
     args = (np.exp(a), np.sum(a, axis=1))
     called = Symbol("call", args, np.zeros(4), function)
-    compiled = NumpyProgram([called + b, called], [a, b])
+    compiled = NumpyProgram(Program((a, b), (called + b, called)))
     x, y = np.random.default_rng(3).standard_normal((2, 9, 3, 4))[:, :, :, :]
     y = y[:, 0]
     found = compiled(x, y)
@@ -248,7 +248,7 @@ def test_calls():
 def test_machine_code_tells_shapes_of_places_apart():
     x = Symbol("input", (), np.zeros(4))
     both = OPERATIONS["placed in two shapes"](x, x, x)
-    machine = Machine(Program(x, (np.sum(both), np.zeros(4))))
+    machine = Machine(Program((x,), (np.sum(both), np.zeros(4))))
     rows = np.random.default_rng(4).standard_normal((3, 4))
     expected = [np.sum(OPERATIONS["placed in two shapes"](r, r, r)) for r in rows]
     np.testing.assert_allclose(machine(rows)[0], expected, rtol=1e-13)
