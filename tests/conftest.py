@@ -111,8 +111,7 @@ def assert_gradient():
 def assert_engines():
     """Check that machine code has NumPy's log density and gradient, for several numbers of chains.
 
-    The check takes what that of `assert_gradient` takes. It passes over lengths other than some,
-    and densities that there is no machine code for; these it lists in its attribute ``without``.
+    The check takes what that of `assert_gradient` takes. It passes over lengths other than some.
     """
     from probmodel.compiler.machine import Machine
     from probmodel.compiler.tracing import traced
@@ -122,12 +121,7 @@ def assert_engines():
         if length and int(length[1]) not in ENGINE_LENGTHS:
             return
         density.use_engine("numpy")
-        try:
-            machine = Machine(traced(density._binding))
-        except Exception as error:  # whatever a formula does to what it is given
-            check.without.append(f"{what}: {error}")
-            return
-        check.compared += 1
+        machine = Machine(traced(density._binding))
         for chains in CHAINS:
             at = x[_AT[:chains]]
             (found, slope), (logp, grad) = machine(at), density(at)
@@ -142,5 +136,4 @@ def assert_engines():
         bad = ~(np.abs(found - expected) <= tolerance)
         assert not bad.any(), f"{what}: {found[bad]} instead of {expected[bad]}"
 
-    check.without, check.compared = [], 0
     return check

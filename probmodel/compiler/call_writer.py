@@ -31,6 +31,11 @@ class Place(NamedTuple):
     start: int
     where: Array
 
+    def vectors(self, memory: Array, lanes: int) -> Array:
+        """Return the part of a memory where it lies: (vectors, lanes)."""
+        size = 1 + int(self.where.max())
+        return memory[self.start : self.start + size * lanes].reshape(size, lanes)
+
 
 class Call(NamedTuple):
     """A call of a program.
@@ -98,13 +103,8 @@ def _answers(call: Call, memory: Array, lanes: int, raised: list[BaseException])
     As a generator it is within ``try`` when it goes on: a signal's exception, which may come before
     the first statement of a function, does not get lost either.
     """
-
-    def vectors(place: Place) -> Array:
-        size = 1 + int(place.where.max())
-        return memory[place.start : place.start + size * lanes].reshape(size, lanes)
-
-    operands = [(vectors(o), o.where) for o in call.operands]
-    result = vectors(call.result)
+    operands = [_Reader(place, memory, lanes) for place in call.operands]
+    result = call.result.vectors(memory, lanes)
     while True:
         try:
             while True:
@@ -113,7 +113,7 @@ def _answers(call: Call, memory: Array, lanes: int, raised: list[BaseException])
                 if raised:
                     continue
                 with alone(), np.errstate(all="ignore"):
-                    args = [np.moveaxis(v[where], -1, 0).copy() for v, where in operands]
+                    args = [operand.read() for operand in operands]
                     rows = _rows(args)
                     values = call.function(*(a[:rows] for a in args)).reshape(rows, -1)
                     result[:, :rows], result[:, rows:] = values.T, values[-1:].T
@@ -124,11 +124,24 @@ def _answers(call: Call, memory: Array, lanes: int, raised: list[BaseException])
             raised.append(error)
 
 
+class _Reader:
+    """Reads an operand from a memory."""
+
+    def __init__(self, place: Place, memory: Array, lanes: int) -> None:
+        where = place.where.reshape(-1)
+        self._vectors = place.vectors(memory, lanes)
+        self._where = None if np.array_equal(where, np.arange(len(where))) else where
+        self._shape = (lanes, *place.where.shape)
+
+    def read(self) -> Array:
+        """Return a copy, (lanes, *shape)."""
+        vectors = self._vectors if self._where is None else self._vectors[self._where]
+        return np.array(vectors.T, order="C").reshape(self._shape)
+
+
 def _rows(args: Sequence[Array]) -> int:
     """Count the rows without those at the end that repeat the last: lanes beyond the last chain."""
-    same = np.ones(len(args[0]), dtype=bool)
-    for a in args:
-        bits = a.reshape(len(a), -1).view(np.int64)
-        same &= (bits == bits[-1]).all(axis=1)
-    different = np.flatnonzero(~same)
-    return int(different[-1]) + 2 if different.size else 1
+    rows = len(args[0])
+    while rows > 1 and all(a[rows - 1].tobytes() == a[rows - 2].tobytes() for a in args):
+        rows -= 1
+    return rows

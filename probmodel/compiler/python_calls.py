@@ -13,9 +13,9 @@ from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
-from autograd.core import make_vjp
-from autograd.extend import defvjp_argnums, primitive
-from autograd.tracer import isbox
+from autograd.core import VJPNode, backward_pass, primitive_vjps
+from autograd.extend import defvjp_argnums, primitive, vspace
+from autograd.tracer import isbox, new_box, trace_stack
 
 from probmodel.compiler.differentiation import alone, taken
 from probmodel.compiler.symbols import Symbol, positions
@@ -106,11 +106,16 @@ class Function:
         return full
 
     def _with_vjp(self, wanted: Sequence[int], args: Sequence[Array]) -> tuple[Any, Any]:
+        where, full = [self._positions[i] for i in wanted], self._all(args)
         own = getattr(self._function, "with_vjp", None)
-        if own is None:
-            return self._by_autograd(wanted, args)
-        found: tuple[Any, Any] = own([self._positions[i] for i in wanted], *self._all(args))
-        return found
+        if own is not None:
+            value, pull = own(where, *full)
+        elif self._function in primitive_vjps:
+            value = self._function(*full)
+            pull = primitive_vjps[self._function](where, value, full, {})
+        else:
+            value, pull = self._by_autograd(wanted, args)
+        return value, pull
 
     def _by_autograd(self, wanted: Sequence[int], args: Sequence[Any]) -> tuple[Any, Any]:
         def of_wanted(moving: Any) -> Any:
@@ -119,8 +124,7 @@ class Function:
                 full[i] = x
             return self.traced(*full)
 
-        pull, value = make_vjp(of_wanted, tuple(args[i] for i in wanted))
-        return value, pull
+        return _followed(of_wanted, tuple(args[i] for i in wanted))
 
 
 class _Derivatives:
@@ -131,10 +135,11 @@ class _Derivatives:
 
     def __call__(self, *args: Any) -> Any:
         *own, g = args
-        function = self._function
-        pulled = function.pulled_by_autograd if any(map(isbox, args)) else function.pulled
-        parts = pulled(self._wanted, g, own)
-        return anp.concatenate([anp.reshape(part, (len(g), -1)) for part in parts], axis=1)
+        if any(map(isbox, args)):
+            parts, xp = self._function.pulled_by_autograd(self._wanted, g, own), anp
+        else:
+            parts, xp = self._function.pulled(self._wanted, g, own), np
+        return xp.concatenate([xp.reshape(part, (len(g), -1)) for part in parts], axis=1)
 
 
 def called(
@@ -180,6 +185,15 @@ def _pull(argnums: Sequence[int], ans: Any, args: Sequence[Any], kwargs: Any) ->
 
 
 defvjp_argnums(_recorded, _pull)
+
+
+def _followed(function: Callable[[Any], Any], x: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """Return a value, and what takes a derivative back; zeros if it does not depend on ``x``."""
+    with trace_stack.new_trace() as number:
+        end = function(new_box(x, number, VJPNode.new_root()))
+    if isbox(end) and end._trace == number:
+        return end._value, lambda g: backward_pass(g, end._node)
+    return end, lambda g: vspace(x).zeros()
 
 
 def is_unknown(operand: Any) -> bool:

@@ -174,6 +174,7 @@ def test_solvers_are_called_from_machine_code():
     np.testing.assert_allclose(machine(x).logp, reference(x).logp, rtol=1e-12)
     np.testing.assert_allclose(machine(x).grad, reference(x).grad, rtol=1e-9)
     assert machine.engine == "llvm"
+    assert machine._switch._machine.calls_back == ("solve_ode",)
 
 
 def test_a_formula_that_asks_for_numbers_is_called():

@@ -246,6 +246,11 @@ def test_engines_agree_on_operations(name, assert_engines):
     assert_examples(assert_engines, EXAMPLES[name])
 
 
+@pytest.mark.parametrize("name", OF_FUNCTIONS)
+def test_engines_agree_on_functions(name, assert_engines):
+    assert_examples(assert_engines, OF_FUNCTIONS[name])
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_operations(name, assert_gradient):
     assert_examples(assert_gradient, EXAMPLES[name])
@@ -313,6 +318,11 @@ SOLVERS = {
          lambda *args, n: decayed(0.02 * np.arange(1.0, n + 1), *args),
          lambda n: [(2,), (), (2,)])],
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_engines_agree_on_solvers(name, assert_engines):
+    test_solvers(name, assert_engines)
 
 
 @pytest.mark.parametrize("name", SOLVERS)

@@ -48,7 +48,8 @@ def looped(case, moved, args, programs):
     logp, slopes = np.zeros(CHAINS), [np.zeros(args[i].shape) for i in moved]
     for chain, *index in np.ndindex(CHAINS, *np.broadcast_shapes(*batches)):
         where = [
-            (chain,) * (i in moved) + tuple(np.minimum(index[len(index) - len(b) :], np.array(b) - 1))
+            (chain,) * (i in moved)
+            + tuple(np.minimum(index[len(index) - len(b) :], np.array(b) - 1))
             for i, b in enumerate(batches)
         ]
         one = [a[w] for a, w in zip(args, where, strict=True)]

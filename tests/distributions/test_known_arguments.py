@@ -8,7 +8,7 @@ import autograd.numpy as anp
 import numpy as np
 import pytest
 from autograd import grad
-from derivatives import arrays, evaluated, program
+from derivatives import evaluated, program
 from examples.case import filled, moving
 from scipy import special, stats
 

@@ -1,6 +1,7 @@
 """The pages of `models/`: each does what its docstring says, and the index lists them all."""
 
 import ast
+import copy
 import re
 import shlex
 from functools import cache
@@ -86,6 +87,19 @@ def test_a_page_has_a_density_and_its_gradient(page):
     assert np.all(slope_error(density, x, v) < 1)
     assert np.all(slope_error(density, x, w) < 1)
     assert np.all(slope_error(density, x, v, factor=1.001) > 1)  # it would be seen
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_has_machine_code(page):
+    machine, reference = copy.copy(posterior(page)), copy.copy(posterior(page))
+    machine.use_engine("llvm")
+    reference.use_engine("numpy")
+    x = machine.initial_points(np.random.default_rng(7), 4)
+    found, expected = machine(x), reference(x)
+    assert machine.engine == "llvm"
+    np.testing.assert_allclose(found.logp, expected.logp, rtol=1e-10)
+    scale = np.abs(expected.grad).max(axis=1, keepdims=True)
+    assert np.all(np.abs(found.grad - expected.grad) < 1e-10 * (1.0 + scale))
 
 
 @pytest.mark.parametrize("page", PAGES)
