@@ -14,6 +14,7 @@ import numpy as np
 
 from probmodel import linalg
 from probmodel.compiler.array_functions import concatenate, on_stacks, recurrence, stack, where
+from probmodel.compiler.python_calls import called
 from probmodel.compiler.symbols import (
     FORMULAS,
     NotTraceableError,
@@ -22,10 +23,13 @@ from probmodel.compiler.symbols import (
     positions,
     record,
     spread,
+    value_of,
     view,
 )
+from probmodel.distributions import circulant
 from probmodel.distributions.forward import hmm_slopes
 from probmodel.special.logs import log_less
+from probmodel.special.passage import log_passage, passage_ratio
 from probmodel.types import Array
 
 SMALL = 4  # rows of matrices that are factorised element by element
@@ -188,6 +192,27 @@ def _ratio(x: Any, y: Any) -> Any:
     return where(zero, 0.0, x / where(zero, 1.0, y))
 
 
+def _alike(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Call a function of arrays whose axes broadcast against each other, the last ones first."""
+
+    def recorded(*args: Any) -> Any:
+        with np.errstate(all="ignore"):
+            shape = np.shape(function(*map(value_of, args)))
+        rank = max(np.ndim(a) for a in args if isinstance(a, Symbol))
+        aligned = [
+            np.reshape(a, (1,) * (rank - a.ndim) + a.shape) if isinstance(a, Symbol) else a
+            for a in args
+        ]
+        return called(function.__name__, function, aligned, shape)
+
+    return recorded
+
+
+CALLED_ALIKE = (
+    circulant.eigenvalues, circulant.from_eigenvalues, circulant.multiply, circulant.power,
+    log_passage, passage_ratio,
+)  # fmt: skip
+FORMULAS.update({function.__name__: _alike(function) for function in CALLED_ALIKE})
 FORMULAS.update({
     **{
         name: _scipy(name)

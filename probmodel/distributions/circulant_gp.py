@@ -21,7 +21,7 @@ from probmodel.distributions.normal import Normal
 from probmodel.distributions.whitening import Memory
 from probmodel.errors import DataError, ModelError
 from probmodel.expressions import Expression, caller_location, of_data
-from probmodel.special import LOG_2PI
+from probmodel.special import LOG_2PI, Recorded
 from probmodel.types import Array
 
 
@@ -154,7 +154,7 @@ class CirculantGP(Distribution):
 
     def _spectrum(self, length_scale: Any, distances: Array) -> Spectrum:
         """Return the eigenvalues, from memory if the length scale is a constant."""
-        if isinstance(length_scale, Box) or np.ndim(length_scale):
+        if isinstance(length_scale, Box | Recorded) or np.ndim(length_scale):
             return self._find_spectrum(length_scale, distances)
         spectrum: Spectrum = self._constant(np.asarray(length_scale), distances)
         if not isinstance(self.args["length_scale"], Expression) and spectrum.values.min() <= 0:

@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from derivatives import program
 from scipy import stats
 
 from probmodel import Model, data, param
@@ -54,17 +55,16 @@ def test_constant_hyperparameters_are_factorised_once(monkeypatch, grid):
     shape = tuple(map(len, coordinates))
     where = {"grid": coordinates} if grid else {"points": X}
     dist = GaussianProcess(kernels.ExpQuad(), **where, jitter=1e-6)
-    y = np.random.default_rng(0).standard_normal((3, *shape))
-    dist.summed([0], y, *NUMBERS, *coordinates)
-    assert calls == [(n, n) for n in shape]
-    # Other values of the mean and the amplitude, even one per chain, need no other factor.
-    dist.summed(
-        [0, 1, 2], y, NUMBERS[0], np.array([1.0, 2.0, 3.0]), NUMBERS[2].copy(), *coordinates
-    )
-    dist.noncentered(np, y, *NUMBERS, *coordinates)
-    dist.partials(np, y, *NUMBERS, *coordinates)[0]()
+    y, run = np.random.default_rng(0).standard_normal((3, *shape)), []
+    for scale in (NUMBERS[2], NUMBERS[2].copy()):
+        dist.log_kernel(np, y, *NUMBERS[:2], scale, *coordinates)
+        dist.noncentered(np, y, *NUMBERS[:2], scale, *coordinates)
+        run.append(program(dist, [0, 1, 2], y[0], *NUMBERS[:2], scale, *coordinates))
+        assert calls == [(n, n) for n in shape]
+    # Other values of the mean and the amplitude need no other factor.
+    run[0](y, np.zeros(3), np.array([1.0, 2.0, 3.0]))
     assert len(calls) == len(shape)
-    dist.summed([0], y, *NUMBERS[:2], np.array(0.9), *coordinates)
+    dist.log_kernel(np, y, *NUMBERS[:2], np.array(0.9), *coordinates)
     assert len(calls) == 2 * len(shape)
 
 
@@ -80,7 +80,7 @@ def test_three_axes_per_chain_equal_the_explicit_covariance():
     dist = GaussianProcess(kernels.ExpQuad(), grid=axes, jitter=1e-4)
     y = np.random.default_rng(0).standard_normal((2, 3, 2, 4))
     scales = np.array([0.7, 1.4])
-    logp, _ = dist.summed([0, 3], y, NUMBERS[0], NUMBERS[1], scales, *axes)
+    logp, *_ = program(dist, [0, 3], y[0], *NUMBERS, *axes)(y, scales)
     for value, scale, actual in zip(y, scales, logp, strict=True):
         covariance = np.array([[1.3**2]])
         for x in axes:
@@ -91,10 +91,6 @@ def test_three_axes_per_chain_equal_the_explicit_covariance():
 
 
 def test_coordinates_cannot_depend_on_parameters():
-    dist = GaussianProcess(kernels.ExpQuad(), X)
-    with pytest.raises(ModelError, match="what must come from data"):
-        dist.partials(np, np.zeros(7), *NUMBERS, X)[4]()
-
     class Warped(Model):
         x = param(Normal(0, 1), shape=7)
         f = param(GaussianProcess(kernels.ExpQuad(), np.stack([x, x], axis=1)))

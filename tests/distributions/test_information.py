@@ -1,7 +1,7 @@
 """Expected Fisher information against the expected square of the score, by other means.
 
 For changes a and b of the parameters ``a' I b = E (score . a)(score . b)``, with the score from
-`partials`. The expectation is a sum over counts, SciPy's quadrature over numbers, a cubature rule
+compiled programs. The expectation is a sum over counts, SciPy's quadrature over numbers, a cubature rule
 that is exact for Gaussian vectors, or for other vectors an average of draws.
 """
 
@@ -13,6 +13,7 @@ import autograd.numpy as anp
 import numpy as np
 import pytest
 from autograd import hessian
+from derivatives import evaluated, program
 from examples.case import known as known_parameters
 from examples.table import NOT_INFORMED, NOT_NONCENTERED
 from scipy import integrate
@@ -58,14 +59,24 @@ def informative(case, request):
 
 def score(dist, params, changes):
     """Slope of the log density along changes, as a function of values (batched)."""
+    moved = [i + 1 for i, change in enumerate(changes) if change is not None]
+    programs = {}
+
+    def slopes(many):
+        """Derivatives in the parameters for each of many values."""
+        rows = {i: np.stack([params[i - 1]] * len(many)) for i in moved}
+        if dist.discrete:
+            own = [rows.get(i + 1, p) for i, p in enumerate(params)]
+            return evaluated(dist, moved, many, *own)[1]
+        if not programs:
+            programs[0] = program(dist, [0, *moved], many[0], *params)
+        return programs[0](many, *rows.values())[2:]
 
     def function(values):
-        thunks = dist.partials(np, values, *params)[1:]
-        total = 0.0
-        for thunk, change, spec in zip(thunks, changes, dist.parameters.values(), strict=True):
-            if change is not None:
-                total = total + np.sum(thunk() * change, axis=tuple(range(-spec.event_ndim, 0)))
-        return total
+        batch = values.shape[: values.ndim - dist.event_ndim]
+        many = values.reshape(-1, *values.shape[len(batch) :])
+        weighed = [s * changes[i - 1] for i, s in zip(moved, slopes(many), strict=True)]
+        return sum(w.reshape(len(many), -1).sum(axis=1) for w in weighed).reshape(batch)
 
     return function
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from derivatives import evaluated
 from scipy import stats
 from scipy.special import logsumexp
 
@@ -100,43 +101,25 @@ def test_parameters_without_a_component_axis_are_those_of_all():
         assert density.log_density(x)[i] == pytest.approx(expected)
 
 
-def test_many_values_and_chains_in_blocks_equal_one_by_one():
-    rng = np.random.default_rng(4)
-    y, weights = rng.standard_normal(20_000), rng.dirichlet(np.ones(3), 5)[:, None]
-    dist = d.Mixture(np.ones(3) / 3, d.Normal(np.zeros(3), np.ones(3)))
-    loc, scale = rng.standard_normal((5, 1, 3)), rng.gamma(3.0, size=(5, 1, 3))
-    logp, slopes = dist.summed([1, 2, 3], y, loc, scale, weights)
-    for i in range(5):
-        one = [a[i : i + 1] for a in (loc, scale, weights)]
-        alone, partials = dist.summed([1, 2, 3], y, *one)
-        assert logp[i] == pytest.approx(alone[0], rel=1e-12)
-        for slope, partial in zip(slopes, partials, strict=True):
-            np.testing.assert_allclose(slope[i], partial[0], rtol=1e-10, atol=1e-9)
-
-
 def test_far_values_and_tiny_weights_do_not_underflow():
     dist = d.Mixture([0.5, 0.5], d.Normal([0.0, 1.0], [1.0, 1.0]))
-    args = [np.array([a]) for a in ([[0.0, 1.0]], [[1.0, 1.0]], [[1.0 - 1e-300, 1e-300]])]
+    loc, scale, weights = np.array([[0.0, 1.0], [1.0, 1.0], [1.0 - 1e-300, 1e-300]])
     y = np.array([-1e4, 0.3, 1e4])
-    logp, slopes = dist.summed([1, 3], y, *args)
-    terms = np.log(args[2][0]) + stats.norm(args[0][0], 1.0).logpdf(y[:, None])
-    assert logp[0] == pytest.approx(logsumexp(terms, axis=1).sum(), rel=1e-13)
+    logp, slopes = evaluated(dist, [1, 3], y, loc, scale, weights)
+    terms = np.log(weights) + stats.norm(loc, 1.0).logpdf(y[:, None])
+    assert logp == pytest.approx(logsumexp(terms, axis=1).sum(), rel=1e-13)
     assert np.isfinite(slopes[0]).all()
     # A weight of zero still has a slope: the ratio of the densities.
-    args[2][0, 0] = [1.0, 0.0]
-    with np.errstate(divide="ignore"):
-        slope = dist.summed([3], y[1:2], *args)[1][0]
+    _, (slope,) = evaluated(dist, [3], 0.3, loc, scale, [1.0, 0.0])
     ratio = stats.norm.pdf(0.3, 1.0) / stats.norm.pdf(0.3)
-    np.testing.assert_allclose(slope[0, 0], [1.0, ratio], rtol=1e-12)
+    np.testing.assert_allclose(slope, [1.0, ratio], rtol=1e-12)
 
 
 def test_a_value_that_one_component_does_not_allow_comes_from_the_others():
     dist = d.Mixture([0.5, 0.5], [d.Normal(0, 1), d.LogNormal(0, 1)])
-    args = [np.full((1, 1), a) for a in (0.2, 1.1, 0.4, 0.9)] + [np.array([[[0.3, 0.7]]])]
-    logp, slopes = dist.summed([0, 1, 2, 3, 4], np.array([[-0.7]]), *args)
-    family = stats.norm(0.2, 1.1)
-    assert logp[0] == pytest.approx(np.log(0.3) + family.logpdf(-0.7))
-    assert slopes[1][0, 0] == pytest.approx((-0.7 - 0.2) / 1.1**2)
+    logp, slopes = evaluated(dist, range(5), -0.7, 0.2, 1.1, 0.4, 0.9, [0.3, 0.7])
+    assert logp == pytest.approx(np.log(0.3) + stats.norm(0.2, 1.1).logpdf(-0.7))
+    assert slopes[1] == pytest.approx((-0.7 - 0.2) / 1.1**2)
     np.testing.assert_array_equal(slopes[3:5], 0.0)
 
     class Both(Model):

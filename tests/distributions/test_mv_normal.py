@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from derivatives import evaluated, program
 
 from probmodel import Model, infer, observed, param, prior_predictive
 from probmodel import distributions as d
@@ -39,9 +40,9 @@ def test_the_three_forms_agree():
     c = covariance(4)
     y, loc = np.random.default_rng(1).standard_normal((2, 3, 4))
     forms = {"covariance": c, "cholesky": np.linalg.cholesky(c), "precision": np.linalg.inv(c)}
-    logps = [d.MvNormal(0.0, **{k: m}).summed([0], y, loc, m) for k, m in forms.items()]
+    logps = [evaluated(d.MvNormal(0.0, **{k: m}), [0], y, loc, m) for k, m in forms.items()]
     for logp, (slope,) in logps[1:]:
-        np.testing.assert_allclose(logp, logps[0][0], rtol=1e-10)
+        assert logp == pytest.approx(logps[0][0], rel=1e-10)
         np.testing.assert_allclose(slope, logps[0][1][0], rtol=1e-10)
 
 
@@ -58,23 +59,25 @@ def test_a_constant_matrix_is_factorised_once(form, monkeypatch):
     dist = d.MvNormal(0.0, **{form: c if form != "cholesky" else np.linalg.cholesky(c)})
     matrix = dist.args[form]
     y = np.random.default_rng(1).standard_normal((3, 4))
-    first = dist.summed([0, 1], y, np.zeros(4), matrix)
+    first = dist.log_kernel(np, y, np.zeros(4), matrix)
     done = len(calls)
     assert done > 0
-    again = dist.summed([0, 1], y, np.zeros(4), matrix.copy())
-    dist.partials(np, y, np.zeros(4), matrix)[0]()
+    again = dist.log_kernel(np, y, np.zeros(4), matrix.copy())
+    found, _, _ = program(dist, [0, 1], y[0], np.zeros(4), matrix.copy())(y, np.zeros((3, 4)))
     assert len(calls) == done
-    np.testing.assert_array_equal(first[0], again[0])
-    other = dist.summed([0], y, np.zeros(4), 2.0 * matrix)
+    np.testing.assert_array_equal(first, again)
+    np.testing.assert_allclose(found, first, rtol=1e-12)
+    other = dist.log_kernel(np, y, np.zeros(4), 2.0 * matrix)
     assert len(calls) > done
-    assert not np.any(other[0] == first[0])
+    assert not np.any(other == first)
 
 
 def test_one_bad_matrix_of_a_stack_is_nan():
     stack = np.stack([covariance(3), -np.eye(3), covariance(3, 2)])
     y = np.zeros((3, 3))
     for form in ("covariance", "precision"):
-        logp, _ = d.MvNormal(0.0, **{form: stack}).summed([0, 2], y, np.zeros(3), stack)
+        dist = d.MvNormal(0.0, **{form: stack})
+        logp, *_ = program(dist, [0, 2], y[0], np.zeros(3), stack[0])(y, stack)
         assert list(np.isfinite(logp)) == [True, False, True]
 
 

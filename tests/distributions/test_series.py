@@ -6,6 +6,7 @@ import autograd.numpy as anp
 import numpy as np
 import pytest
 from autograd import jacobian
+from derivatives import arrays, evaluated, program, slopes
 from scipy import stats
 
 from probmodel import Model, check_model, data, observed, param
@@ -16,10 +17,6 @@ from probmodel.errors import ModelError, ShapeError
 from probmodel.model.binding import redrawn
 
 PHI = np.array([0.5, -0.3, 0.2])
-
-
-def arrays(*values):
-    return [np.asarray(v, dtype=float) for v in values]
 
 
 def autoregression(n, *batch, seed=0, level=0.0):
@@ -50,26 +47,19 @@ def test_the_first_values_are_conditioned_on():
 
 
 @pytest.mark.parametrize("level", [0.0, 1e6])
-@pytest.mark.parametrize("batch", [(), (4,)])
-def test_known_series_are_factorised(level, batch):
-    y, rng = autoregression(300, *batch, level=level), np.random.default_rng(1)
-    dist, shape = d.AR(PHI, 1.0), (2, *(1,) * len(batch))
-    coefficients = PHI + 0.05 * rng.standard_normal((*shape, 3))
-    intercept = level * (1 - coefficients.sum(-1)) + rng.standard_normal(shape)
-    params = (coefficients, rng.uniform(0.5, 1.5, shape), intercept)
-    expected, slopes = dist.summed((1, 2, 3), y, *params)
-    logp, found = dist.prepared([y, None, None, None])((1, 2, 3), y, *params)
+@pytest.mark.parametrize("n", [4, 300])
+def test_slopes_of_known_series_are_those_of_a_regression(level, n):
+    y, phi, sigma = autoregression(n, level=level), PHI + 0.05, 0.7
+    intercept = 0.4 + level * (1 - phi.sum())
+    logp, found = evaluated(d.AR(PHI, 1.0), [1, 2, 3], y, phi, sigma, intercept)
+    lagged = np.stack([y[2 - k : n - 1 - k] for k in range(3)])
+    e = y[3:] - phi @ lagged - intercept
+    expected = lagged @ e / sigma**2, (e @ e / sigma**2 - len(e)) / sigma, e.sum() / sigma**2
     # Both subtract numbers of the size of the level.
     error = 1e-11 * max(1.0, level)
-    np.testing.assert_allclose(logp, expected, rtol=error)
-    for one, other in zip(found, slopes, strict=True):
+    assert logp == pytest.approx(conditional(y, phi, sigma, intercept), rel=error)
+    for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=error, atol=error * np.max(np.abs(other)))
-
-
-def test_a_known_series_shorter_than_its_columns():
-    y, params = autoregression(4), (PHI + np.zeros((2, 3)), np.full(2, 0.7), np.zeros(2))
-    logp, _ = d.AR(PHI, 1.0).prepared([y, None, None, None])((), y, *params)
-    np.testing.assert_allclose(logp, conditional(y, PHI, 0.7, 0.0), rtol=1e-12)
 
 
 def test_orders_of_one_are_known_processes():
@@ -82,19 +72,20 @@ def test_orders_of_one_are_known_processes():
     assert ar.log_density(np, y, *arrays([1.0], 0.7, 0.2, 0.0, 2.0)) == pytest.approx(walk)
 
 
-@pytest.mark.parametrize("shape", [(), (1,), (1, 3), (2, 3)])
-def test_ar1_with_a_mean_that_is_known_to_be_zero(shape):
+@pytest.mark.parametrize(
+    ("batch", "shape"),
+    [((), ()), ((2,), ()), ((2,), (1,)), ((1,), (3,)), ((2, 1), (1, 3)), ((2, 1), (2, 3))],
+)
+def test_ar1_with_a_mean_that_is_known_to_be_zero(batch, shape):
     """A mean of zeros shifts nothing, but may make more processes of a value than it has rows."""
-    rng, mean = np.random.default_rng(5), np.zeros(shape)
-    y = rng.standard_normal((2, 1, 5) if mean.ndim == 2 else (2, 5))
-    phi, sigma = (np.full(y.shape[:-1], p) for p in (0.6, 0.7))
-    known = d.AR1(0.6, 0.7).prepared([None, None, None, mean])
-    logp, slopes = known([0, 1, 2], y, phi, sigma, mean)
-    every = np.asarray(d.AR1(0.6, 0.7).log_kernel(np, y, phi, sigma, mean))
-    assert logp == pytest.approx(every.reshape(2, -1).sum(axis=1), rel=1e-12)
-    expected, general = d.AR1(0.6, 0.7).summed([0, 1, 2], y, phi, sigma, mean)
+    y = np.random.default_rng(5).standard_normal((*batch, 5))
+    args = y, np.full(batch, 0.6), np.full(batch, 0.7), np.zeros(shape)
+    dist = d.AR1(0.6, 0.7)
+    logp, found = evaluated(dist, [0, 1, 2], *args)
+    expected, (*others, _) = evaluated(dist, [0, 1, 2, 3], *args)
+    assert logp == pytest.approx(np.sum(dist.log_kernel(np, *args)), rel=1e-12)
     assert logp == pytest.approx(expected, rel=1e-12)
-    for slope, other in zip(slopes, general, strict=True):
+    for slope, other in zip(found, others, strict=True):
         np.testing.assert_allclose(slope, other, rtol=1e-12)
 
 
@@ -102,13 +93,12 @@ def test_ar1_with_means_that_make_more_processes_of_a_value():
     rng, value = np.random.default_rng(6), np.random.default_rng(7).standard_normal((2, 1, 4))
     phi, sigma, mean = np.full((2, 3), 0.5), np.full((2, 3), 0.7), rng.standard_normal((1, 3))
     dist = d.AR1(0.5, 0.7, 0.1)
-    logp, slopes = dist.summed([0, 1, 2], value, phi, sigma, mean)
-    every = np.asarray(dist.log_kernel(np, value, phi, sigma, mean))
-    assert logp == pytest.approx(every.sum(axis=1), rel=1e-12)
+    logp, found = evaluated(dist, [0, 1, 2], value, phi, sigma, mean)
+    assert logp == pytest.approx(np.sum(dist.log_kernel(np, value, phi, sigma, mean)), rel=1e-12)
     wide = np.broadcast_to(value, (2, 3, 4))
-    _, expected = dist.summed([0, 1, 2], wide, phi, sigma, np.broadcast_to(mean, (2, 3)))
-    np.testing.assert_allclose(slopes[0], expected[0].sum(axis=1, keepdims=True), rtol=1e-12)
-    for slope, other in zip(slopes[1:], expected[1:], strict=True):
+    _, expected = evaluated(dist, [0, 1, 2], wide, phi, sigma, np.broadcast_to(mean, (2, 3)))
+    np.testing.assert_allclose(found[0], expected[0].sum(axis=1, keepdims=True), rtol=1e-12)
+    for slope, other in zip(found[1:], expected[1:], strict=True):
         np.testing.assert_allclose(slope, other, rtol=1e-12)
 
 
@@ -133,8 +123,7 @@ ONE_VALUE = [
 def test_a_series_of_one_value(dist, params, law):
     y, params = np.array([0.7]), arrays(*params)
     assert dist.log_density(np, y, *params) == pytest.approx(law.logpdf(0.7), rel=1e-12)
-    slopes = [np.shape(slope()) for slope in dist.partials(np, y, *params)]
-    assert slopes == [(1,), *(p.shape for p in params)]
+    assert [s.shape for s in slopes(dist, y, *params)] == [(1,), *(p.shape for p in params)]
     draws = dist.sample(np.random.default_rng(0), (2000, 1), *params)
     assert stats.kstest(law.cdf(draws[:, 0]), "uniform").pvalue > 1e-5
     assert stats.kstest(law.cdf(draws[:, 0] + 0.5), "uniform").pvalue < 1e-5
@@ -296,6 +285,6 @@ def test_slopes_of_ar1_at_the_last_time(n):
     """By hand; eight times of several chains once took the last of another chain."""
     rng = np.random.default_rng(n)
     y, phi = rng.standard_normal((3, n)), np.array([0.5, -0.3, 0.9])
-    _, (slope,) = d.AR1(0.5, 1.0).summed([0], y, phi, np.full(3, 2.0), np.zeros(3))
+    _, slope, _ = program(d.AR1(0.5, 1.0), [0, 1], y[0], 0.5, 2.0, 0.0)(y, phi)
     last = y[:, -1] - phi * y[:, -2] if n > 1 else (1.0 - phi**2) * y[:, 0]
     np.testing.assert_allclose(slope[:, -1], -last / 4.0, rtol=1e-14)

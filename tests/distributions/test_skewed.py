@@ -6,6 +6,7 @@ import autograd.numpy as anp
 import numpy as np
 import pytest
 from autograd import grad
+from derivatives import evaluated
 from examples.skewed import asymmetric_laplace
 from scipy import stats
 
@@ -23,8 +24,10 @@ def log_density(dist, value):
 
 
 def slopes(dist, value):
-    params = [np.asarray(p, dtype=float) for p in dist.args.values()]
-    return [thunk() for thunk in dist.partials(np, np.asarray(value, dtype=float), *params)]
+    """Derivatives of each value, and in the parameters for it."""
+    value = np.asarray(value, dtype=float)
+    params = [np.broadcast_to(p, value.shape) for p in dist.args.values()]
+    return evaluated(dist, range(len(params) + 1), value, *params)[1]
 
 
 CUT = {

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from autograd import grad
+from derivatives import evaluated, program
 from scipy import integrate, special, stats
 
 from probmodel import Model, data, observed, param
 from probmodel import distributions as d
 from probmodel.density import ModelDensity
-from probmodel.distributions.base import Distribution
 from probmodel.distributions.counts import CountVector
 from probmodel.distributions.mv_student_t import information_in_df
 from probmodel.errors import DataError, ModelError
@@ -139,27 +139,31 @@ def test_two_categories_are_a_binary_regression(kind, family):
 
 
 @pytest.mark.parametrize(("kind", "family"), ORDERED)
-def test_shared_cutpoints_equal_the_general_computation(kind, family):
+@pytest.mark.parametrize("batch", [(), (60,)])
+def test_slopes_of_ordered_categories(kind, family, batch):
     rng = np.random.default_rng(1)
-    value, eta = array(rng.integers(0, 5, 60)), rng.normal(0, 3, (4, 60))
-    cutpoints = np.sort(rng.normal(0, 2, (4, 1, 4)))
-    dist = kind(0.0, cutpoints[0, 0])
-    for one in (cutpoints, cutpoints[0, 0]):
-        prepared = dist.prepared([value, None, None])
-        for _ in range(2):
-            logp, slopes = prepared([2, 1], value, eta, one)
-            expected, others = Distribution._summed(dist, [2, 1], value, eta, one)
-            np.testing.assert_allclose(logp, expected, rtol=1e-12)
-            for slope, other in zip(slopes, others, strict=True):
-                np.testing.assert_allclose(slope, other, rtol=1e-10, atol=1e-12)
+    value, eta = rng.integers(0, 5, 60), rng.normal(0, 3, 60)
+    cutpoints = np.sort(rng.normal(0, 2, (*batch, 4)))
+    _, (in_eta, in_cutpoints) = evaluated(kind(0.0, cutpoints), [1, 2], value, eta, cutpoints)
+    edges = np.pad(np.broadcast_to(cutpoints, (60, 4)), ((0, 0), (1, 1)), constant_values=np.inf)
+    edges[:, 0] *= -1.0
+    rows = np.arange(60)
+    low, high = edges[rows, value] - eta, edges[rows, value + 1] - eta
+    # Of two tails, the differences of the shorter ones.
+    mass = np.where(low > 0, family.sf(low) - family.sf(high), family.cdf(high) - family.cdf(low))
+    parts = np.zeros((60, 6))
+    parts[rows, value], parts[rows, value + 1] = -family.pdf(low) / mass, family.pdf(high) / mass
+    np.testing.assert_allclose(in_eta, -parts.sum(axis=1), rtol=1e-8, atol=1e-10)
+    expected = parts[:, 1:5] if batch else parts[:, 1:5].sum(axis=0)
+    np.testing.assert_allclose(in_cutpoints, expected, rtol=1e-8, atol=1e-10)
 
 
 def test_cutpoints_out_of_order_spoil_one_chain_only():
-    value, eta = array([0, 3, 1]), np.zeros((2, 1))
-    cutpoints = array([[[-1.0, 0.0, 1.0]], [[-1.0, 1.0, 0.0]]])
+    value, eta = [0, 3, 1], np.zeros((2, 1))
+    cutpoints = array([[-1.0, 0.0, 1.0], [-1.0, 1.0, 0.0]])
     for kind, _ in ORDERED:
-        prepared = kind(0.0, cutpoints[0, 0]).prepared([value, None, None])
-        assert list(np.isfinite(prepared([], value, eta, cutpoints)[0])) == [True, False]
+        run = program(kind(0.0, cutpoints[0]), [1, 2], value, eta[0], cutpoints[0])
+        assert list(np.isfinite(run(eta, cutpoints)[0])) == [True, False]
 
 
 def test_supports_of_ordered_categories():
@@ -198,7 +202,7 @@ def test_probabilities_of_zero_only_forbid_what_occurred():
     dist = d.Multinomial(4, p)
     assert dist.log_density(np, array([2, 2, 0]), n, p) == pytest.approx(np.log(6 / 16))
     assert dist.log_density(np, array([2, 1, 1]), n, p) == -np.inf
-    slope = dist.partials(np, array([2, 2, 0]), n, p)[2]()
+    _, (slope,) = evaluated(dist, [2], [2, 2, 0], n, p)
     np.testing.assert_array_equal(slope, [4.0, 4.0, 0.0])
 
 
