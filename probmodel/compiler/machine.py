@@ -66,8 +66,7 @@ class Machine:
         steps = list(ordered(o for o in (logp, gradient) if isinstance(o, Symbol)))
         if len(steps) > MOST:
             raise NotTraceableError(f"{len(steps)} operations, which would take long to make")
-        calls = (step.index.name for step in steps if step.op == "call")
-        self.calls_back = tuple(dict.fromkeys(calls))
+        self.calls_back = program.calls_back
         (x,) = program.inputs
         self.dim = x.size
         if not isinstance(logp, Symbol):

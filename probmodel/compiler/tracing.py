@@ -19,6 +19,7 @@ from probmodel.compiler.differentiation import (
     taken,
 )
 from probmodel.compiler.language import OPERATIONS
+from probmodel.compiler.schedule import ordered
 from probmodel.compiler.symbols import ASKED, Symbol, positions
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.sums import batch_shape
@@ -41,6 +42,12 @@ class Program(NamedTuple):
 
     inputs: tuple[Symbol, ...]
     outputs: tuple[Any, ...]
+
+    @property
+    def calls_back(self) -> tuple[str, ...]:
+        """Names of the functions in NumPy that are called, as no operations stand for them."""
+        steps = ordered(o for o in self.outputs if isinstance(o, Symbol))
+        return tuple(dict.fromkeys(step.index.name for step in steps if step.op == "call"))
 
 
 def traced(binding: Binding) -> Program:

@@ -30,6 +30,8 @@ def explain_point(binding: Binding, density: ModelDensity, x: Array) -> str:
     logp, _grad = density(x[None])
     if np.isfinite([v[0] for v in values.values()]).all() and not np.isfinite(logp[0]):
         lines.append(f"  every term is finite but the gradient is not{_bad_gradient(density, x)}")
+    if density.calls_back:
+        lines.append(f"  machine code calls NumPy for {', '.join(density.calls_back)}")
     return "\n".join(lines)
 
 

@@ -10,8 +10,6 @@ import autograd.numpy as anp
 import numpy as np
 
 from probmodel.compiler.numpy_engine import NumpyProgram
-from probmodel.compiler.tracing import Program as Traced
-from probmodel.compiler.tracing import traced
 from probmodel.density.constant_metric import LatentMean, constant_metric
 from probmodel.density.engines import Engine, Switch
 from probmodel.density.layout import blocks, columns, coordinate_names
@@ -19,6 +17,7 @@ from probmodel.density.log_density import LogDensity
 from probmodel.density.lowering import Lowering
 from probmodel.density.metric import ModelMetric
 from probmodel.density.program import Program
+from probmodel.density.programs import Programs
 from probmodel.errors import DataError, InitializationError, ModelError, nearest
 from probmodel.expressions import Expression, as_expression
 from probmodel.model import Model, ModelMeta
@@ -73,8 +72,9 @@ class ModelDensity(LogDensity):
         self.variables = tuple(binding.variables)
         self.coords = dict(binding.dimensions.coords)
         self.observed_data, self.constant_data = _data_groups(binding)
-        self._switch = Switch(binding, engine, lambda: self._gradient)
-        self._saved_programs: dict[tuple[str, ...], Program] = {}
+        self._programs = Programs(binding)
+        self._switch = Switch(binding, engine, lambda: self._programs.gradient)
+        self._saved_programs: dict[tuple[str, ...], Callable[[Array], list[Array]]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy is lowered anew: programs belong to one binding.
@@ -83,17 +83,7 @@ class ModelDensity(LogDensity):
     def use_engine(self, engine: Engine | None = None, cores: int | None = None) -> None:
         """Choose what computes gradients from now on; no engine for a new start with the same."""
         engine = engine or self._switch.engine
-        self._switch = Switch(self._binding, engine, lambda: self._gradient, cores)
-
-    @cached_property
-    def _gradient(self) -> Traced:
-        """The log density and its gradient, for one chain."""
-        return traced(self._binding)
-
-    @cached_property
-    def _values_program(self) -> NumpyProgram:
-        logp, _ = self._gradient.outputs
-        return NumpyProgram(Traced(self._gradient.inputs, (logp,)))
+        self._switch = Switch(self._binding, engine, lambda: self._programs.gradient, cores)
 
     @cached_property
     def _program(self) -> Program:
@@ -124,8 +114,13 @@ class ModelDensity(LogDensity):
         """See `LogDensity.move`."""
         return self._switch.move(transitions)
 
+    def hvp(self, x: Array, v: Array) -> Array:
+        """Hessian of the log density times a vector: (chains, dim)."""
+        self._check_shape(x)
+        return self._programs.curvature(x, v)[1]
+
     def _value(self, x: Array) -> Array:
-        return self._values_program(x)[0]
+        return self._programs.log_density(x)[0]
 
     def _traced(self, x: Any) -> Any:
         return self._traced_sum(self._program, x)
@@ -205,27 +200,29 @@ class ModelDensity(LogDensity):
 
     @property
     def gradient_source(self) -> str:
-        """The Python function that computes value and gradient, as source."""
-        return NumpyProgram(self._gradient).source
+        """The Python function by which NumPy computes value and gradient, as source."""
+        return NumpyProgram(self._programs.gradient).source
+
+    @property
+    def calls_back(self) -> tuple[str, ...]:
+        """Names of the functions in NumPy that machine code of the gradient calls."""
+        return self._programs.gradient.calls_back
 
     def terms(self, x: Array) -> dict[str, Array]:
         """Return each term of the log density by its title: (chains, dim) -> (chains,) each."""
         self._check_shape(x)
-        with np.errstate(all="ignore"):
-            values = self._program.values(self._inputs(x))
-        return dict(zip((term.title for term in self._binding.terms), values, strict=True))
+        return dict(
+            zip((term.title for term in self._binding.terms), self._programs.terms(x), strict=True)
+        )
 
     def constrain(self, x: Array, names: tuple[str, ...] | None = None) -> dict[str, Array]:
         """Return parameters and deterministic quantities on the user's scale."""
         self._check_shape(x)
         chosen = tuple(v.name for v in self.variables) if names is None else tuple(names)
-        if chosen not in self._saved_programs:
-            lowering = Lowering.of(self._binding)
-            outputs = [lowering.lower(self._binding.saved[name]) for name in chosen]
-            self._saved_programs[chosen] = lowering.finish(outputs)
-        with np.errstate(all="ignore"):
-            values = self._saved_programs[chosen].values(self._inputs(x))
-        return dict(zip(chosen, values, strict=True))
+        saved = self._saved_programs
+        if chosen not in saved:
+            saved[chosen] = self._programs.values([self._binding.saved[name] for name in chosen])
+        return dict(zip(chosen, saved[chosen](x), strict=True))
 
     def unconstrain(self, values: dict[str, Any], default: Array) -> Array:
         """Return the unconstrained point of parameter values, in declared order.
@@ -251,10 +248,7 @@ class ModelDensity(LogDensity):
 
     def values_at(self, x: Array, expressions: Sequence[Expression]) -> list[Array]:
         """Return the values of some expressions of the model: (n, dim) -> (n, *shape) each."""
-        lowering = Lowering.of(self._binding)
-        program = lowering.finish([lowering.lower(e) for e in expressions])
-        with np.errstate(all="ignore"):
-            return program.values(self._inputs(x))
+        return self._programs.values(expressions)(x)
 
     def _unconstrain_one(self, x: Array, free: FreeParameter, given: Any) -> Array:
         """Return the unconstrained value of one parameter, given those declared before it."""

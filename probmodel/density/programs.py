@@ -1,0 +1,81 @@
+"""The programs of a bound model: its log density, terms, derivatives and values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import autograd.numpy as anp
+
+from probmodel.compiler.differentiation import gradient_of
+from probmodel.compiler.numpy_engine import NumpyProgram
+from probmodel.compiler.tracing import (
+    Program,
+    Scope,
+    Trace,
+    differentiated,
+    evaluated,
+    traced,
+)
+from probmodel.expressions import Expression
+from probmodel.model.binding import Binding
+from probmodel.types import Array
+
+
+class Programs:
+    """What a bound model computes, each written down when it is first asked for.
+
+    Parameters
+    ----------
+    binding : the bound model
+    """
+
+    def __init__(self, binding: Binding) -> None:
+        self._binding = binding
+        self._dim = sum(prod(free.free_shape) for free in binding.free)
+
+    @cached_property
+    def gradient(self) -> Program:
+        """The log density and its gradient, for one chain."""
+        return traced(self._binding)
+
+    @cached_property
+    def log_density(self) -> NumpyProgram:
+        """The log density alone, of unconstrained points: (n, dim) -> ((n,),)."""
+        return NumpyProgram(Program(self.gradient.inputs, self.gradient.outputs[:1]))
+
+    @cached_property
+    def terms(self) -> NumpyProgram:
+        """The terms of the log density, (n,) each."""
+        return self.evaluating(lambda t: [t.term(term) for term in self._binding.terms])
+
+    @cached_property
+    def curvature(self) -> NumpyProgram:
+        """Of points and directions, (n, dim) each: slopes along these, and Hessian products."""
+
+        def slope(trace: Trace, x: Any, v: Any) -> Any:
+            def log_density(x: Any) -> Any:
+                trace.place(self._binding, x)
+                return sum((trace.term(term) for term in self._binding.terms), 0.0)
+
+            return anp.sum(gradient_of(log_density, x)[1][0] * v)
+
+        shapes = [(self._dim,)] * 2
+        return NumpyProgram(differentiated(Scope.of(self._binding), slope, shapes))
+
+    def values(self, expressions: Sequence[Expression]) -> Callable[[Array], list[Array]]:
+        """Return a function that evaluates expressions, with the types that they have."""
+        types = [self._binding.evaluator.value(e).dtype for e in expressions]
+        program = self.evaluating(lambda trace: [trace.value(e) for e in expressions])
+        return lambda x: [v.astype(t, copy=False) for v, t in zip(program(x), types, strict=True)]
+
+    def evaluating(self, function: Callable[[Trace], Sequence[Any]]) -> NumpyProgram:
+        """Return a function of unconstrained points that evaluates what a trace is asked for."""
+
+        def values(trace: Trace, x: Any) -> Sequence[Any]:
+            trace.place(self._binding, x)
+            return function(trace)
+
+        return NumpyProgram(evaluated(Scope.of(self._binding), values, [(self._dim,)]))
