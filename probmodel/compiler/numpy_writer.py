@@ -53,7 +53,8 @@ class Writer(Source):
             seen.add(id(output))
         arguments = ", ".join(self._variables[x] for x in self._inputs)
         body = [f"n = len({self._variables[self._inputs[0]]})", *self._statements()]
-        lines = "\n".join(f"    {line}" for line in [*body, f"return {', '.join(results)},"])
+        returned = f"return ({', '.join(results)}{',' * bool(results)})"
+        lines = "\n".join(f"    {line}" for line in [*body, returned])
         return f"def run({arguments}):\n{lines}\n"
 
     def _write(self, symbol: Symbol) -> None:

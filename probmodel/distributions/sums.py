@@ -16,8 +16,6 @@ BLOCK = 65536
 
 def batch_shape(args: Sequence[Any], event_ndims: Sequence[int]) -> tuple[int, ...]:
     """Broadcast the batch shapes (shapes without event axes) of aligned arguments."""
-    if not any(event_ndims):
-        return np.broadcast(*args).shape
     shapes = [np.shape(a) for a in args]
     return np.broadcast_shapes(*(s[: len(s) - e] for s, e in zip(shapes, event_ndims, strict=True)))
 
