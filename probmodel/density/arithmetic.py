@@ -86,16 +86,10 @@ def _is_real(operand: Operand) -> bool:
 
 
 def add(recorder: Recorder, shape: Shape, a: Operand, b: Operand) -> Ref:
-    """Sum; an intercept joins the product of a constant matrix and a vector in one step."""
+    """Sum."""
     for operand, other in ((a, b), (b, a)):
         if _unchanged(shape, operand, other, 0.0):
             return operand
-    for shift, product in ((a, b), (b, a)):
-        made = recorder.made.get(product.slot) if isinstance(product, Ref) else None
-        if made and made[0] is own.linear_map and isinstance(shift, Ref) and not shift.shape:
-            x, matrix = made[1]
-            rows = np.column_stack([matrix.T, np.ones(matrix.shape[1])])
-            return recorder.emit(own.affine_map, x, rows.T, shift, shape=shape)
     return elementwise("add")(recorder, shape, a, b)
 
 
@@ -156,14 +150,6 @@ def power(recorder: Recorder, shape: Shape, base: Operand, exponent: Operand) ->
 def positive(recorder: Recorder, shape: Shape, x: Ref) -> Ref:
     """Return ``x`` itself."""
     return x
-
-
-def logaddexp(recorder: Recorder, shape: Shape, a: Operand, b: Operand) -> Ref:
-    """Logarithm of a sum of exponentials, in one step with its derivatives where it is large."""
-    if prod(shape) < _MANY:
-        return elementwise("logaddexp")(recorder, shape, a, b)
-    operands = [align(recorder, o, len(shape)) for o in (a, b)]
-    return recorder.emit(own.logaddexp, *operands, shape=shape)
 
 
 def reduced_axes(axis: Any, rank: int) -> tuple[int, ...]:

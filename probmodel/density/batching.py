@@ -103,7 +103,6 @@ RULES: dict[str, Rule] = {
     "positive": arithmetic.positive,
     "power": arithmetic.power,
     "clip": arithmetic.clip,
-    "logaddexp": arithmetic.logaddexp,
     "sum": arithmetic.total,
     "mean": arithmetic.mean,
     "prod": arithmetic.product,

@@ -12,7 +12,6 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.core import make_vjp
 from autograd.extend import defvjp, defvjp_argnums, primitive
-from autograd.numpy.numpy_vjps import unbroadcast_f
 
 from probmodel import special
 from probmodel.types import Array
@@ -54,40 +53,6 @@ def linear_map(x: Array, matrix: Array) -> Array:
 
 
 defvjp(linear_map, lambda ans, x, matrix: lambda g: linear_map(g, matrix.T), argnums=(0,))
-
-
-@primitive
-def affine_map(x: Array, matrix: Array, shift: Array) -> Array:
-    """Multiply rows by a constant matrix and shift each: (c, k), (k + 1, n), (c,) -> (c, n).
-
-    The last row of the matrix holds ones, which multiply the shifts: one product a little larger
-    costs less than a pass over its result, forwards and backwards.
-    """
-    return _joined(x, shift) @ matrix
-
-
-def _joined(x: Array, shift: Array) -> Array:
-    rows = np.empty((len(x), x.shape[1] + 1))
-    rows[:, :-1] = x
-    rows[:, -1] = shift
-    return rows
-
-
-def _affine_map_with_vjp(argnums: Sequence[int], x: Array, matrix: Array, shift: Array) -> Any:
-    def vjp(g: Array) -> list[Array]:
-        slopes = g @ matrix.T
-        return [slopes[:, -1] if i else slopes[:, :-1] for i in argnums]
-
-    return _joined(x, shift) @ matrix, vjp
-
-
-affine_map.with_vjp = _affine_map_with_vjp
-defvjp(
-    affine_map,
-    lambda ans, x, matrix, shift: lambda g: linear_map(g, matrix.T)[:, :-1],
-    lambda ans, x, matrix, shift: lambda g: anp.sum(g, axis=1),
-    argnums=(0, 2),
-)
 
 
 @primitive
@@ -164,74 +129,23 @@ defvjp(spread_rows, _spread_vjp, argnums=(0,))
 
 
 def formula(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Make one primitive of a formula whose first argument is a NumPy-like namespace.
-
-    Its attribute ``with_vjp`` is a function of the positions of the arguments that derivatives
-    flow to, and of all arguments: it returns the value, and how to take a derivative back to
-    those. Both come from one pass through the formula.
-    """
+    """Make one primitive of a formula whose first argument is a NumPy-like namespace."""
 
     @primitive
     def run(*args: Any) -> Any:
         return function(np, *args)
 
-    def with_vjp(argnums: Sequence[int], *args: Any) -> tuple[Any, Callable[[Any], Any]]:
+    def rule(argnums: Sequence[int], ans: Any, args: Any, kwargs: Any) -> Callable[[Any], Any]:
         def of_active(active: Any) -> Any:
             full = list(args)
             for position, value in zip(argnums, active, strict=True):
                 full[position] = value
             return function(anp, *full)
 
-        vjp, value = make_vjp(of_active, tuple(args[i] for i in argnums))
-        return value, vjp
+        return make_vjp(of_active, tuple(args[i] for i in argnums))[0]
 
-    defvjp_argnums(run, lambda argnums, ans, args, kwargs: with_vjp(argnums, *args)[1])
-    run.with_vjp = with_vjp
+    defvjp_argnums(run, rule)
     return run
-
-
-@primitive
-def logaddexp(a: Any, b: Any) -> Array:
-    """Logarithm of a sum of exponentials; value and derivatives come from one exponential."""
-    return np.logaddexp(a, b)
-
-
-defvjp(
-    logaddexp,
-    lambda ans, a, b: unbroadcast_f(a, lambda g: g * anp.exp(a - ans)),
-    lambda ans, a, b: unbroadcast_f(b, lambda g: g * anp.exp(b - ans)),
-)
-
-
-def _logaddexp_with_vjp(argnums: Sequence[int], a: Array, b: Array) -> Any:
-    gap = np.subtract(a, b)
-    first = gap >= 0.0
-    np.copysign(gap, -1.0, out=gap)
-    ratio = np.fmin(np.exp(gap, out=gap), 1.0, out=gap)  # 1 for two equal infinities
-    value = np.log1p(ratio)
-    value += np.maximum(a, b)
-    smaller = ratio / (1.0 + ratio)
-
-    def vjp(g: Array) -> tuple[Array, ...]:
-        larger = 1.0 - smaller
-        shares = [
-            np.where(first, *((smaller, larger) if i else (larger, smaller))) for i in argnums
-        ]
-        return tuple(
-            _sum_to(np.multiply(g, share, out=share), np.shape((a, b)[i]))
-            for i, share in zip(argnums, shares, strict=True)
-        )
-
-    return value, vjp
-
-
-def _sum_to(x: Array, shape: tuple[int, ...]) -> Array:
-    """Sum over the axes along which an operand of a shape was broadcast."""
-    axes = tuple(i for i, (m, n) in enumerate(zip(shape, x.shape, strict=True)) if m != n)
-    return np.add.reduce(x, axis=axes, keepdims=True) if axes else x
-
-
-logaddexp.with_vjp = _logaddexp_with_vjp
 
 
 class Gather:

@@ -112,14 +112,6 @@ class Waves(Distribution):
         turned = xp.real(xp.fft.ifft(xp.fft.fft(value - mu) * np.exp(1j)))
         return -0.5 * turned**2 / sigma**2 - xp.log(sigma)
 
-    def partials(self, xp, value, mu, sigma):
-        z, weight = value - mu, np.cos(1.0) ** 2
-        return (
-            lambda: -weight * z / sigma**2,
-            lambda: weight * z / sigma**2,
-            lambda: weight * z**2 / sigma**3 - 1.0 / sigma,
-        )
-
 
 class InWaves(Model):
     mu = param()

@@ -44,7 +44,7 @@ def combinations(case):
 def looped(case, moved, args, programs):
     """Sum and derivatives by a loop over chains and batch elements."""
     ndims = case.dist.event_ndims
-    batches = [a.shape[i in moved : a.ndim - e] for i, (a, e) in enumerate(zip(args, ndims))]
+    batches = [a.shape[i in moved : a.ndim - ndims[i]] for i, a in enumerate(args)]
     logp, slopes = np.zeros(CHAINS), [np.zeros(args[i].shape) for i in moved]
     for chain, *index in np.ndindex(CHAINS, *np.broadcast_shapes(*batches)):
         where = [

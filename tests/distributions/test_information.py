@@ -1,8 +1,8 @@
 """Expected Fisher information against the expected square of the score, by other means.
 
 For changes a and b of the parameters ``a' I b = E (score . a)(score . b)``, with the score from
-compiled programs. The expectation is a sum over counts, SciPy's quadrature over numbers, a cubature rule
-that is exact for Gaussian vectors, or for other vectors an average of draws.
+compiled programs. The expectation is a sum over counts, SciPy's quadrature over numbers, a cubature
+rule that is exact for Gaussian vectors, or for other vectors an average of draws.
 """
 
 from __future__ import annotations
