@@ -171,20 +171,21 @@ def summary(rows: list[list[Any]]) -> str:
         chosen = [row for row in rows if row[1] == chains]
         engine = np.array([row[3] / row[4] for row in chosen])
         by_hand = np.array([row[3] / row[5] for row in chosen if row[5] is not None])
-        lines.append(
-            f"{chains:>3} chains: machine code over the NumPy engine {np.median(engine):.2f} in "
-            f"the median of {len(engine)}, {engine.max():.2f} at most; over NumPy by hand "
-            f"{np.median(by_hand):.2f} in the median of {len(by_hand)}, {by_hand.max():.2f} at most"
-        )
+        text = f"{chains:>3} chains: machine code over {middle('the NumPy engine', engine)}"
+        text += f"; over {middle('NumPy by hand', by_hand)}" if by_hand.size else ""
         limit = np.array([row[7] for row in chosen if row[7] is not None])
-        if limit.size:
-            lines[-1] += (
-                f"; over loops by numba {np.median(limit):.2f} in the median of {len(limit)}, "
-                f"{limit.max():.2f} at most"
-            )
+        text += f"; over {middle('loops by numba', limit)}" if limit.size else ""
+        lines.append(text)
     made = np.array([row[2] for row in rows])
     lines.append(f"made in {np.median(made):.2f} s in the median, {made.max():.2f} s at most")
     return "\n".join(lines)
+
+
+def middle(what: str, ratios: Any) -> str:
+    """Return the median of ratios, and the largest."""
+    return (
+        f"{what} {np.median(ratios):.2f} in the median of {len(ratios)}, {ratios.max():.2f} at most"
+    )
 
 
 def main() -> None:

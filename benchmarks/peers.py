@@ -60,11 +60,10 @@ WORDS = ("case", "tool", "mode", "void", "error", "versions", "machine", "thread
 
 def measure(case: str, tool: str, mode: str, repeat: int, limit: float) -> Row:
     """Run a tool once in a process of its own; what goes wrong is the row's ``error``."""
-    environ = {"OPENBLAS_NUM_THREADS": "1"} | os.environ
     row: Row = {"case": case, "tool": tool, "mode": mode, "repeat": repeat, "error": ""}
     row |= {
         "machine": f"{processor_name()}, {len(os.sched_getaffinity(0))} cores",
-        "threads": f"OPENBLAS_NUM_THREADS={environ['OPENBLAS_NUM_THREADS']}",
+        "threads": f"OPENBLAS_NUM_THREADS={os.environ.get('OPENBLAS_NUM_THREADS')}",
         "date": time.strftime("%Y-%m-%d"),
     }
     with tempfile.TemporaryDirectory() as folder:
@@ -75,7 +74,7 @@ def measure(case: str, tool: str, mode: str, repeat: int, limit: float) -> Row:
         try:
             done = subprocess.run(
                 [*command, "--started", repr(time.time())],
-                env=environ, capture_output=True, text=True, timeout=limit,
+                capture_output=True, text=True, timeout=limit,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             return row | {"error": f"more than {limit:g} s"}
@@ -175,6 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.rows:
         print(table(list(stored(options.rows, WORDS))))
         return 0
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # tools run their chains on all cores
     print("\n".join(f"- {line}" for line in environment()), flush=True)
     every = chain.from_iterable(rows_of(case, options.tools, options) for case in options.only)
     rows = list(recorded(options.csv, COLUMNS, every))
