@@ -21,6 +21,7 @@ import numpyro.distributions as dist
 from datasets import standardised
 from numpyro.infer import MCMC, NUTS
 from numpyro.infer.util import initialize_model
+from peer_tools.numpyro_models import eight_schools, logistic_regression
 
 from probmodel import read_data
 from probmodel.results.convergence import convergence
@@ -28,21 +29,6 @@ from probmodel.types import Array
 
 GALLERY = Path(__file__).resolve().parents[1] / "models"
 CHAINS, WARMUP, DRAWS = 4, 1000, 1000
-
-
-def eight_schools(y: Array, sigma: Array) -> None:
-    """Write the effects non-centred, as ours."""
-    mu = numpyro.sample("mu", dist.Normal(0, 5))
-    tau = numpyro.sample("tau", dist.HalfCauchy(5))
-    z = numpyro.sample("z", dist.Normal(0, 1).expand([len(y)]).to_event(1))
-    numpyro.sample("y", dist.Normal(mu + tau * z, sigma), obs=y)
-
-
-def logistic_regression(X: Array, y: Array) -> None:
-    """Put standard normal priors on all coefficients."""
-    alpha = numpyro.sample("alpha", dist.Normal(0, 1))
-    beta = numpyro.sample("beta", dist.Normal(0, 1).expand([X.shape[1]]).to_event(1))
-    numpyro.sample("y", dist.BernoulliLogits(alpha + X @ beta), obs=y)
 
 
 def stochastic_volatility(y: Array) -> None:

@@ -80,7 +80,14 @@ def our_call(model: Any, seed: int) -> Call:
     """Call `infer` with a model that has its data."""
     start = time.perf_counter()
     result = infer(
-        model, method="nuts", chains=CHAINS, warmup=WARMUP, draws=DRAWS, seed=seed, quiet=True
+        model,
+        method="nuts",
+        chains=CHAINS,
+        warmup=WARMUP,
+        draws=DRAWS,
+        seed=seed,
+        cores=1,
+        quiet=True,
     )
     seconds = time.perf_counter() - start
     return Call(seconds, int(result.attrs["n_grad_sampling"]))
