@@ -11,6 +11,7 @@ from probmodel.compiler.numpy_engine import NumpyProgram
 from probmodel.compiler.tracing import Scope, differentiated
 from probmodel.distributions.base import Distribution
 from probmodel.expressions import Constant
+from probmodel.model.evaluation import Evaluator
 from probmodel.model.terms import Term
 
 
@@ -33,7 +34,8 @@ def program(dist: Distribution, wanted: Sequence[int], *args: Any) -> NumpyProgr
             trace.define(leaf, now[i])
         return trace.term(term)
 
-    return NumpyProgram(differentiated(Scope(None, {}), total, [np.shape(args[i]) for i in wanted]))  # type: ignore[arg-type]
+    shapes = [np.shape(args[i]) for i in wanted]
+    return NumpyProgram(differentiated(Scope(Evaluator(), {}), total, shapes))
 
 
 def evaluated(dist: Distribution, wanted: Sequence[int], *args: Any) -> tuple[Any, list[Any]]:

@@ -12,7 +12,6 @@ from probmodel import Model, infer, observed, param, prior_predictive
 from probmodel import distributions as d
 from probmodel.density import as_posterior
 from probmodel.distributions import matrix_forms, whitening
-from probmodel.distributions.matrix_forms import Covariance, CovarianceRoot, Precision
 from probmodel.errors import ModelError
 
 
@@ -88,24 +87,6 @@ def test_it_can_be_pickled():
     assert list(copy.parameters) == ["loc", "cholesky"]
     logp = copy.log_kernel(np, np.zeros(3), np.zeros(3), np.eye(3))
     assert logp == pytest.approx(-1.5 * np.log(2 * np.pi))
-
-
-@pytest.mark.parametrize("form", [Covariance, CovarianceRoot, Precision])
-@pytest.mark.parametrize("stack", [(), (3,), (2, 3)], ids=str)
-def test_whitening_that_shares_work_with_the_slope(form, stack):
-    rng = np.random.default_rng(8)
-    root = np.tril(rng.normal(size=(*stack, 4, 4))) + 3.0 * np.eye(4)
-    matrix = root if form is CovarianceRoot else root @ np.swapaxes(root, -1, -2)
-    r = rng.normal(size=(2, 3, 4))
-    alone = form().vectors(matrix)
-    shared, slope = form().vectors_and_slope(matrix)
-    for name in ("whiten", "adjoint", "color"):
-        np.testing.assert_allclose(getattr(shared, name)(r), getattr(alone, name)(r), rtol=1e-10)
-    np.testing.assert_allclose(shared.log_det, alone.log_det, rtol=1e-12)
-    column = r[..., None]
-    np.testing.assert_allclose(
-        slope(r), form().slope(np, matrix, column, column), rtol=1e-10, atol=1e-12
-    )
 
 
 SPREAD = {
