@@ -47,12 +47,19 @@ class Censored(Bounded):
         # A probability may be finite for parameters that make no sense: the density is not.
         invalid = where(xp.isnan(density), density, 0.0)
         logp = density + self.dist.log_base(value, *inner)
+        if lower is not None and _may_be(value, lower):
+            # Elsewhere that beyond the value is taken: it exists, if the density does.
+            at = value == lower
+            mass = self._log_below(xp, where(at, lower, value), inner) + invalid
+            logp = where(at, mass, logp)
         if lower is not None:
-            mass = self._log_below(xp, lower, inner) + invalid
-            logp = where_inside(xp, value >= lower, where(value == lower, mass, logp))
+            logp = where_inside(xp, value >= lower, logp)
+        if upper is not None and _may_be(value, upper):
+            at = value == upper
+            mass = self._log_above(xp, where(at, upper, value), inner) + invalid
+            logp = where(at, mass, logp)
         if upper is not None:
-            mass = self._log_above(xp, upper, inner) + invalid
-            logp = where_inside(xp, value <= upper, where(value == upper, mass, logp))
+            logp = where_inside(xp, value <= upper, logp)
         return logp
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
@@ -60,3 +67,9 @@ class Censored(Bounded):
         inner, lower, upper = self._split(params)
         draws = self.dist.sample(rng, shape, *inner)
         return np.clip(draws, lower, upper).astype(draws.dtype)
+
+
+def _may_be(value: Any, bound: Any) -> bool:
+    """Whether some value may be at a bound: the probability beyond need not exist otherwise."""
+    known = isinstance(value, np.ndarray) and isinstance(bound, np.ndarray)
+    return not known or bool(np.any(value == bound))

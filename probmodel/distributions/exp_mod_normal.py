@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter
+from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_valid
-from probmodel.special import LOG_2PI, log_ndtr, where
-from probmodel.special.mills import log_mills
+from probmodel.special import LOG_2PI, inverse_mills, log_ndtr, where
+from probmodel.special.mills import log_mills, mills_correction, mills_excess
 from probmodel.types import Array
 
 
@@ -47,9 +49,7 @@ class ExpModNormal(Distribution):
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape."""
-        mu, sigma, rate = params
-        sigma = where_valid(xp, sigma > 0, sigma)
-        return xp.log(rate) + _log_mean_decay(xp, (value - mu) / sigma, rate * sigma)
+        return _log_kernel(value, *params)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of shape ``shape``."""
@@ -95,3 +95,36 @@ def _log_mean_decay(xp: Any, z: Any, r: Any) -> Any:
 def _log_tail(xp: Any, z: Any, r: Any) -> Any:
     """Log probability of more than ``z``, standardised: a normal tail and an exponential one."""
     return xp.logaddexp(log_ndtr(-z), _log_mean_decay(xp, z, r))
+
+
+def _formula(xp: Any, value: Any, *params: Any) -> Any:
+    """Log density: batch shape."""
+    mu, sigma, rate = params
+    sigma = where_valid(xp, sigma > 0, sigma)
+    return xp.log(rate) + _log_mean_decay(xp, (value - mu) / sigma, rate * sigma)
+
+
+def _slopes(xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+    """Return derivatives with respect to value, mean, standard deviation and rate."""
+    mu, sigma, rate = params
+    z, r = (value - mu) / sigma, rate * sigma
+    w = z - r
+    excess = mills_excess(w)
+    pull = inverse_mills(_above(w))
+    slope = where(w < 0, excess - z, pull - r) / sigma
+
+    def in_sigma() -> Any:
+        below = z * z - excess * (z + r)
+        return where(w < 0, below, r * r - pull * (z + r)) / sigma
+
+    def in_rate() -> Any:
+        # Far below, the excess is one over r - z and a correction; what is left of one over r.
+        far = w < -1.0
+        below = (z + r * mills_correction(w)) / where(far, w, -1.0)
+        return where(far, below, 1.0 - r * excess) / rate
+
+    return (lambda: slope, lambda: -slope, in_sigma, in_rate)
+
+
+# Far out, the derivatives of the formula are differences of large numbers.
+_log_kernel = closed_form(_formula, _slopes)

@@ -49,14 +49,17 @@ class Hurdle(WithZeros):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density without the terms of `log_base`; at zero log probability: batch shape."""
         inner, p = self._split(xp, params)
-        other = xp.log1p(-p) + self.dist.log_kernel(xp, self._nonzero(value), *inner)
+        zero = value == 0
+        other = xp.log1p(-where(zero, 0.0, p)) + self.dist.log_kernel(
+            xp, self._nonzero(value), *inner
+        )
         if self.discrete:
             at_zero = self._log_mass_at_zero(xp, inner)
             # A distribution of nothing but zeros has no other values to divide the rest among.
             other = other - log1m_exp(-where(at_zero == 0.0, -np.inf, at_zero))
         # What makes the distribution invalid has no density at zero either.
         invalid = where(xp.isnan(other), other, 0.0)
-        return where(value == 0, xp.log(p) + invalid, other)
+        return where(zero, xp.log(where(zero, p, 1.0)) + invalid, other)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw values of shape ``shape``; those of ``dist`` are drawn again until not zero."""

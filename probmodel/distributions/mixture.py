@@ -9,7 +9,8 @@ import numpy as np
 
 from probmodel.constraints import Simplex
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter
+from probmodel.distributions.base import Distribution, Parameter, Thunk
+from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.components import Components, component_first
 from probmodel.distributions.domain import where_simplex
 from probmodel.distributions.wrapper import Compound
@@ -73,7 +74,10 @@ class Mixture(Compound):
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; NaN where the weights are no probabilities."""
-        return logsumexp(self._joint(xp, value, params)[1], axis=0)
+        weights = params[-1]
+        logs, _ = self._joint(xp, value, params)
+        rank = np.ndim(logs) - 1
+        return _mixed(logs, component_first(xp, where_simplex(xp, weights), rank))
 
     def log_base(self, value: Array, *params: Any) -> Any:
         """Terms that depend on observed data alone, where all components share them."""
@@ -118,3 +122,20 @@ class Mixture(Compound):
         if len(logs) != count:
             raise ValueError(f"there are {count} weights for {len(logs)} components")
         return logs, logs + component_first(xp, xp.log(where_simplex(xp, weights)), rank)
+
+
+def _formula(xp: Any, logs: Any, weights: Any) -> Any:
+    """Logarithm of the sum of densities times weights over the first axis."""
+    return logsumexp(logs + xp.log(weights), axis=0)
+
+
+def _slopes(xp: Any, logs: Any, weights: Any) -> Sequence[Thunk]:
+    total = _mixed(logs, weights)
+    return (
+        lambda: xp.exp(logs + xp.log(weights) - total),
+        lambda: xp.exp(logs - total),
+    )
+
+
+# A weight of zero has a slope, which is not zero over zero.
+_mixed = closed_form(_formula, _slopes)

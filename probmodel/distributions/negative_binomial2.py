@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, NonNegative, Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.negative_binomial2_log import NegativeBinomial2Log
-from probmodel.special import ratio, xlogy
-from probmodel.special.counts import log_ways_base, log_ways_kernel
+from probmodel.special import digamma, ratio, xlogy
+from probmodel.special.counts import log_ways_base, log_ways_kernel, precision_slope
 from probmodel.types import Array
 
 
@@ -43,11 +45,7 @@ class NegativeBinomial2(Distribution):
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without the terms of `log_base`: batch shape."""
-        mu, phi = params
-        mu = where_valid(xp, mu >= 0, mu)
-        phi = where_valid(xp, phi > 0, phi)
-        ways = log_ways_kernel(phi, value)
-        return ways + xlogy(value, mu / (mu + phi)) - phi * xp.log1p(mu / phi)
+        return _log_kernel(value, *params)
 
     def log_base(self, value: Array, *params: Any) -> Any:
         """Return ``-log(y!)`` of counts that are not large; minus infinity for what is no count."""
@@ -62,3 +60,30 @@ class NegativeBinomial2(Distribution):
         """Draw counts of shape ``shape``."""
         mu, phi = params
         return np.asarray(rng.poisson(mu / phi * rng.standard_gamma(phi, shape)))
+
+
+def _formula(xp: Any, value: Any, *params: Any) -> Any:
+    """Log probability without the terms of `log_base`: batch shape."""
+    mu, phi = params
+    mu = where_valid(xp, mu >= 0, mu)
+    phi = where_valid(xp, phi > 0, phi)
+    ways = log_ways_kernel(phi, value)
+    return ways + xlogy(value, mu / (mu + phi)) - phi * xp.log1p(mu / phi)
+
+
+def _slopes(xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+    """Return derivatives with respect to value (as if it were real), mean and precision."""
+    mu, phi = params
+    total = mu + phi
+
+    return (
+        lambda: digamma(value + phi) + xp.log(mu) - xp.log(total),
+        lambda: (ratio(value - mu, mu) - 1.0 * (mu == 0.0)) * phi / total,
+        lambda: precision_slope(
+            xp, value, phi, xp.log1p(mu / phi), mu / total, (value - mu) / total
+        ),
+    )
+
+
+# The derivative in a large precision is of order phi**-2, a difference of terms of order 1 / phi.
+_log_kernel = closed_form(_formula, _slopes)

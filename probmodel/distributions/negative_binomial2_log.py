@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_valid
-from probmodel.special import expit, log1p_exp, product
+from probmodel.special import digamma, expit, log1p_exp, product
 from probmodel.special.counts import (
     log_ways_base,
     log_ways_kernel,
     poisson_counts,
+    precision_slope,
 )
 from probmodel.types import Array
 
@@ -48,11 +51,7 @@ class NegativeBinomial2Log(Distribution):
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without the terms of `log_base`: batch shape."""
-        eta, phi = params
-        phi = where_valid(xp, phi > 0, phi)
-        t = eta - xp.log(phi)
-        ways = log_ways_kernel(phi, value)
-        return ways - product(value, log1p_exp(-t)) - phi * log1p_exp(t)
+        return _log_kernel(value, *params)
 
     def log_base(self, value: Array, *params: Any) -> Any:
         """Return ``-log(y!)`` of counts that are not large; minus infinity for what is no count."""
@@ -67,3 +66,30 @@ class NegativeBinomial2Log(Distribution):
         """Draw counts of shape ``shape``."""
         eta, phi = params
         return poisson_counts(rng, np.exp(eta) / phi * rng.standard_gamma(phi, shape))
+
+
+def _formula(xp: Any, value: Any, *params: Any) -> Any:
+    """Log probability without the terms of `log_base`: batch shape."""
+    eta, phi = params
+    phi = where_valid(xp, phi > 0, phi)
+    t = eta - xp.log(phi)
+    ways = log_ways_kernel(phi, value)
+    return ways - product(value, log1p_exp(-t)) - phi * log1p_exp(t)
+
+
+def _slopes(xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+    """Return derivatives of `log_kernel` with respect to value, log mean and precision."""
+    eta, phi = params
+    t = eta - xp.log(phi)
+
+    return (
+        lambda: digamma(value + phi) - log1p_exp(-t),
+        lambda: value * expit(-t) - phi * expit(t),
+        lambda: precision_slope(
+            xp, value, phi, log1p_exp(t), expit(t), (value / phi) * expit(-t) - expit(t)
+        ),
+    )
+
+
+# The derivative in a large precision is of order phi**-2, a difference of terms of order 1 / phi.
+_log_kernel = closed_form(_formula, _slopes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import autograd.numpy as anp
@@ -13,7 +14,9 @@ from probmodel.distributions.base import (
     Distribution,
     InformationMatrix,
     Parameter,
+    Thunk,
 )
+from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.location_scale import conditional
 from probmodel.special import trigamma
 from probmodel.special.rising import log_ratio_gap, log_rising, rising_excess
@@ -60,9 +63,7 @@ class StudentT(Distribution):
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape."""
-        df, loc, scale = params
-        z = (value - loc) / scale
-        return log_normalizer(xp, df) - xp.log(scale) - 0.5 * (df + 1.0) * xp.log1p(z * z / df)
+        return _log_kernel(value, *params)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on degrees of freedom, location and scale."""
@@ -114,6 +115,11 @@ def slope_in_df(df: Any, squares: Any, tail: Any) -> Any:
     return 0.5 * (gammas + log_ratio_gap(-share, -tail) + share / df)
 
 
+def slope_in_scale(df: Any, z: Any, scale: Any) -> Any:
+    """Return the derivative of the log density in the scale."""
+    return (z - 1.0) * (z + 1.0) / (1.0 + z * z / df) / scale
+
+
 def tail_information(df: Array, scale: Array) -> InformationMatrix:
     """Information on degrees of freedom and scale, the same in the absolute value of ``z``."""
     return {
@@ -138,3 +144,28 @@ def _information_in_df(df: Array) -> Array:
     remainder = r * s * s * (-0.5 + s * (1.5 + s * (-8.5 + s * 77.5)))
     series = remainder + 0.5 * s * s * (7.0 + 3.0 * r) / ((1.0 + r) * (1.0 + 3.0 * r))
     return np.where(many, series, closed)
+
+
+def _formula(xp: Any, value: Any, *params: Any) -> Any:
+    """Log density: batch shape."""
+    df, loc, scale = params
+    z = (value - loc) / scale
+    return log_normalizer(xp, df) - xp.log(scale) - 0.5 * (df + 1.0) * xp.log1p(z * z / df)
+
+
+def _slopes(xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+    """Return derivatives with respect to value, degrees of freedom, location and scale."""
+    df, loc, scale = params
+    z = (value - loc) / scale
+    weight = (df + 1.0) / (df + z * z)
+    slope = -z * weight / scale
+    return (
+        lambda: slope,
+        lambda: slope_in_df(df, z * z, xp.log1p(z * z / df)),
+        lambda: -slope,
+        lambda: slope_in_scale(df, z, scale),
+    )
+
+
+# The derivative in many degrees of freedom is of order df**-2, a difference of terms of order 1.
+_log_kernel = closed_form(_formula, _slopes)

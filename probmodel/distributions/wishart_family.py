@@ -72,7 +72,7 @@ def log_product_jacobian(xp: Any, root: Any) -> Any:
 
 def lower_root(whitening: Whitening, size: int) -> Any:
     """Return the lower Cholesky factor of the matrix to which a whitening belongs."""
-    return transpose(whitening.color(np.eye(size)))
+    return transpose(whitening.color(np.eye(size))) * np.tril(np.ones((size, size)))
 
 
 def bartlett(

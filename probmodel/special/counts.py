@@ -8,7 +8,7 @@ import numpy as np
 from autograd.tracer import getval
 
 from probmodel.special import gammaln, where
-from probmodel.special.rising import log_rising, log_ways
+from probmodel.special.rising import log_ratio_gap, log_rising, log_ways, rising_excess
 from probmodel.types import Array
 
 _LOG_2 = float(np.log(2.0))
@@ -36,6 +36,26 @@ def log_ways_base(k: Array) -> Array:
     counts = np.isfinite(k) & (k == np.floor(k)) & (k >= 0)
     few = counts & (k < _MANY)
     return np.where(counts, -gammaln(np.where(few, k, 0.0) + 1.0), -np.inf)
+
+
+def precision_slope(xp: Any, value: Any, phi: Any, log_spread: Any, share: Any, excess: Any) -> Any:
+    """Return the derivative of a negative binomial log probability in its precision.
+
+    Parameters
+    ----------
+    log_spread : ``log(1 + mu / phi)``
+    share : ``mu / (mu + phi)``
+    excess : ``(value - mu) / (mu + phi)``
+
+    It is of order ``phi**-2`` for large ``phi``, where its terms are of order ``1 / phi``; and at a
+    count of one of order ``mu`` for small ``mu``, where those of other counts are not small.
+    """
+    rest = log_ratio_gap(excess, xp.log1p(value / phi) - log_spread)
+    slope = rising_excess(phi, value) + rest
+    one = getval(value) == 1.0
+    if not np.any(one):
+        return slope
+    return where(one, share / phi + log_ratio_gap(-share, -log_spread), slope)
 
 
 def log_one_minus_exp(xp: Any, x: Any) -> Any:

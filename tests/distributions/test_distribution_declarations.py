@@ -7,7 +7,7 @@ import pytest
 
 from probmodel import distributions as d
 from probmodel import param
-from probmodel.distributions.sums import batch_shape, reduce_to, row_sum
+from probmodel.distributions.sums import batch_shape, reduce_to
 from probmodel.errors import ModelError
 
 
@@ -48,13 +48,6 @@ def test_reduction_sums_over_what_was_broadcast():
     np.testing.assert_array_equal(
         reduce_to(np.zeros((2, 1)), np.ones((2, 1)), (2, 3), 0), [[3], [3]]
     )
-
-
-@pytest.mark.parametrize("shape", [(), (4,), (3, 1), (1, 4), (2, 3, 4), (2, 1, 1), (2, 3, 1)])
-def test_row_sums_equal_those_of_the_broadcast(shape):
-    terms = np.random.default_rng(0).standard_normal(shape)
-    expected = np.broadcast_to(terms, (2, 3, 4)).sum(axis=(1, 2))
-    np.testing.assert_allclose(np.broadcast_to(row_sum(terms, (2, 3, 4)), (2,)), expected)
 
 
 def test_batch_shape_leaves_out_event_axes():

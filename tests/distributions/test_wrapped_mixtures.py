@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from probmodel import Model, observed, param
+from probmodel.compiler.numpy_engine import NumpyProgram
 from probmodel.density import as_posterior
 from probmodel.distributions import (
     Censored,
@@ -15,7 +16,6 @@ from probmodel.distributions import (
     PoissonLog,
     Truncated,
     ZeroInflated,
-    zero_inflated,
 )
 
 COUNTS = [0, 3, 1, 0, 2]
@@ -75,7 +75,13 @@ def test_gradients(name, size, chains):
 
 
 def test_wrong_axes_would_be_found(monkeypatch):
-    monkeypatch.setattr(zero_inflated, "with_event", lambda a, event_ndim: a)
+    own = NumpyProgram.__call__
+
+    def turned(self, *inputs):
+        logp, *slopes = own(self, *inputs)
+        return logp, *(np.roll(s, 1, axis=1) for s in slopes)
+
+    monkeypatch.setattr(NumpyProgram, "__call__", turned)
     assert disagreement("ZeroInflated", 2, 1) > 1e-3
 
 
