@@ -8,6 +8,7 @@ from math import prod
 from typing import Any
 
 import autograd.numpy as anp
+import numpy as np
 
 from probmodel.compiler.differentiation import gradient_of
 from probmodel.compiler.numpy_engine import NumpyProgram
@@ -22,6 +23,8 @@ from probmodel.compiler.tracing import (
 from probmodel.expressions import Expression
 from probmodel.model.binding import Binding
 from probmodel.types import Array
+
+_LARGEST = 2.0**62  # integer
 
 
 class Programs:
@@ -69,7 +72,7 @@ class Programs:
         """Return a function that evaluates expressions, with the types that they have."""
         types = [self._binding.evaluator.value(e).dtype for e in expressions]
         program = self.evaluating(lambda trace: [trace.value(e) for e in expressions])
-        return lambda x: [v.astype(t, copy=False) for v, t in zip(program(x), types, strict=True)]
+        return lambda x: [_typed(v, t) for v, t in zip(program(x), types, strict=True)]
 
     def evaluating(self, function: Callable[[Trace], Sequence[Any]]) -> NumpyProgram:
         """Return a function of unconstrained points that evaluates what a trace is asked for."""
@@ -79,3 +82,10 @@ class Programs:
             return function(trace)
 
         return NumpyProgram(evaluated(Scope.of(self._binding), values, [(self._dim,)]))
+
+
+def _typed(values: Array, kind: Any) -> Array:
+    """Return values of a type; as they are, where they are no such integers."""
+    if np.dtype(kind).kind in "iu" and not np.all(np.abs(values) < _LARGEST):
+        return values
+    return values.astype(kind, copy=False)

@@ -241,7 +241,8 @@ def test_the_gradient_of_another_chain_would_be_found(assert_gradient, monkeypat
             sweep(assert_gradient, "AR1", n)
         except AssertionError as error:
             found.append(str(error).partition(":")[0])
-    assert found == ["gradient, 2 chains, length 8, of AR1 vary (0,)"]
+    of_eight = (5, "(0, 1, 2, 3)"), (8, "(0,)")
+    assert found == [f"gradient, 2 chains, length {n}, of AR1 vary {v}" for n, v in of_eight]
 
 
 def test_a_wrong_derivative_would_be_found_at_every_length(assert_gradient, monkeypatch):
