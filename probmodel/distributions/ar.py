@@ -43,9 +43,7 @@ class AR(Series):
     The value is a vector longer than p: the process at equally spaced times. The coefficients may
     be anything: no stationarity is asked for. As the prior of a latent series it is flat on the
     first p values unless ``initial`` is given. `AR1` is the stationary
-    process of order one. Stan: written out, as in the User's Guide; SciPy: none. For observed data
-    the lagged values are factorised once (a QR decomposition), so that the likelihood costs a
-    product of p + 2 by p + 2, whatever the length.
+    process of order one. Stan: written out, as in the User's Guide; SciPy: none.
 
     Raises
     ------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, ClassVar
 
@@ -10,11 +11,12 @@ from autograd.tracer import getval
 
 from probmodel.constraints import IntegerInterval, NonNegative
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.binomial_logit import log_binomial_coefficient
+from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.sums import BLOCK
-from probmodel.special import where
+from probmodel.special import digamma, where
 from probmodel.special.rising import (
     log_ratio,
     log_rising,
@@ -63,21 +65,7 @@ class BetaBinomial(Distribution):
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without the terms of `log_base`: batch shape."""
-        n, alpha, beta = params
-        alpha = where_valid(xp, alpha >= 0, alpha)
-        beta = where_valid(xp, (beta >= 0) & (alpha + beta > 0), beta)
-        failures, total = n - value, alpha + beta
-        logs = log_rising(alpha, value) + log_rising(beta, failures) - log_rising(total, n)
-        many = np.asarray(n) >= _MANY
-        if np.any(many):  # with the coefficient, which is about as large, by `log_ways`
-            whole = log_ways(alpha, value) + log_ways(beta, failures) - log_ways(total, n)
-            logs = where(many, whole, logs)
-        for shape, other, rest in ((alpha, beta, failures), (beta, alpha, value)):
-            certain = (rest == 0) & (getval(other) < 0.01 * getval(shape))
-            if np.any(certain):
-                small = where(certain, other, 0.0)
-                logs = where(certain, rising_gap(where(certain, shape, 1.0), small, n), logs)
-        return logs
+        return _log_kernel(value, *params)
 
     def log_base(self, value: Array, *params: Any) -> Any:
         """Return the log binomial coefficient of few trials; -inf for impossible counts."""
@@ -123,6 +111,37 @@ class BetaBinomial(Distribution):
         return np.asarray(rng.binomial(n.astype(np.int64), p))
 
 
+def _formula(xp: Any, value: Any, *params: Any) -> Any:
+    """Log probability without the terms of `log_base`: batch shape."""
+    n, alpha, beta = params
+    alpha = where_valid(xp, alpha >= 0, alpha)
+    beta = where_valid(xp, (beta >= 0) & (alpha + beta > 0), beta)
+    failures, total = n - value, alpha + beta
+    logs = log_rising(alpha, value) + log_rising(beta, failures) - log_rising(total, n)
+    many = np.asarray(n) >= _MANY
+    if np.any(many):  # with the coefficient, which is about as large, by `log_ways`
+        whole = log_ways(alpha, value) + log_ways(beta, failures) - log_ways(total, n)
+        logs = where(many, whole, logs)
+    for shape, other, rest in ((alpha, beta, failures), (beta, alpha, value)):
+        certain = (rest == 0) & (getval(other) < 0.01 * getval(shape))
+        if np.any(certain):
+            small = where(certain, other, 0.0)
+            logs = where(certain, rising_gap(where(certain, shape, 1.0), small, n), logs)
+    return logs
+
+
+def _slopes(xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+    """Return derivatives of `log_kernel` with respect to value, ``n`` and the shapes."""
+    n, alpha, beta = params
+    failures = n - value
+    return (
+        lambda: digamma(alpha + value) - digamma(beta + failures),
+        lambda: digamma(beta + failures) - digamma(alpha + beta + n),
+        lambda: _slope(alpha, value, beta, failures),
+        lambda: _slope(beta, failures, alpha, value),
+    )
+
+
 def _slope(shape: Any, count: Any, other: Any, rest: Any) -> Any:
     """Return the derivative of `log_kernel` in one shape, of ``count`` outcomes.
 
@@ -137,7 +156,10 @@ def _slope(shape: Any, count: Any, other: Any, rest: Any) -> Any:
     logs = log_ratio(gap, (base + count) * (base + other), base * (base + other + n))
     excess = rising_excess(base, count) - rising_excess(base + other, n)
     small = (rest == 0) & (getval(other) < _SMALL)
-    if np.any(small):
-        steps = rising_excess(base, other) - rising_excess(base + count, other + rest)
-        excess = where(small, steps, excess)
+    steps = rising_excess(base, other) - rising_excess(base + count, other + rest)
+    excess = where(small, steps, excess)
     return where(none, -rising_slope(total, n), excess + logs)
+
+
+# Of large shapes the derivative is a difference of logarithms that are nearly equal.
+_log_kernel = closed_form(_formula, _slopes)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import NonNegative, Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_inside
 from probmodel.distributions.free_scale import FreeScale
 from probmodel.distributions.location_scale import LOG_2
 from probmodel.distributions.student_t import (
     log_normalizer,
+    slope_in_df,
+    slope_in_scale,
     tail_information,
 )
 from probmodel.types import Array
@@ -48,11 +52,7 @@ class HalfStudentT(FreeScale):
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape."""
-        df, scale = params
-        z = value / scale
-        tail = 0.5 * (df + 1.0) * xp.log1p(z * z / df)
-        logp = LOG_2 + log_normalizer(xp, df) - xp.log(scale) - tail
-        return where_inside(xp, value >= 0, logp)
+        return _log_kernel(value, *params)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on degrees of freedom and scale."""
@@ -75,3 +75,28 @@ class HalfStudentT(FreeScale):
         """Of the logarithm: between those of the half-Cauchy and of the half-normal."""
         df = self.args["df"]
         return np.log(self.args["scale"]), np.sqrt(0.5 + 0.5 / df)
+
+
+def _formula(xp: Any, value: Any, *params: Any) -> Any:
+    """Log density: batch shape."""
+    df, scale = params
+    z = value / scale
+    tail = 0.5 * (df + 1.0) * xp.log1p(z * z / df)
+    logp = LOG_2 + log_normalizer(xp, df) - xp.log(scale) - tail
+    return where_inside(xp, value >= 0, logp)
+
+
+def _slopes(xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+    """Return derivatives with respect to value, degrees of freedom and scale."""
+    df, scale = params
+    z = value / scale
+    weight = (df + 1.0) / (df + z * z)
+    return (
+        lambda: -z * weight / scale,
+        lambda: slope_in_df(df, z * z, xp.log1p(z * z / df)),
+        lambda: slope_in_scale(df, z, scale),
+    )
+
+
+# The derivative in many degrees of freedom is of order df**-2, a difference of terms of order 1.
+_log_kernel = closed_form(_formula, _slopes)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Positive, UnitInterval
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_inside
 from probmodel.distributions.exponential import Exponential
 from probmodel.distributions.tails import log_ccdf_above_zero, log_cdf_above_zero
-from probmodel.special import log1m_exp
-from probmodel.special.positive import divided_digamma, divided_trigamma
+from probmodel.special import inverse_expm1, log1m_exp, where
+from probmodel.special.positive import bernoulli_gap, divided_digamma, divided_trigamma
 from probmodel.types import Array
 
 
@@ -47,11 +49,7 @@ class Kumaraswamy(Distribution):
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape."""
-        a, b = params
-        log_value = xp.log(value)
-        powers = (a - 1.0) * log_value + (b - 1.0) * log1m_exp(-a * log_value)
-        inside = (value > 0) & (value < 1)
-        return where_inside(xp, inside, xp.log(a) + xp.log(b) + powers)
+        return _log_kernel(value, *params)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on both shapes."""
@@ -96,3 +94,37 @@ class Kumaraswamy(Distribution):
 def _exponential(xp: Any, value: Any, a: Any, b: Any) -> Any:
     """Minus the log probability above ``value``."""
     return -b * log1m_exp(-a * xp.log(value))
+
+
+def _formula(xp: Any, value: Any, *params: Any) -> Any:
+    """Log density: batch shape."""
+    a, b = params
+    log_value = xp.log(value)
+    powers = (a - 1.0) * log_value + (b - 1.0) * log1m_exp(-a * log_value)
+    inside = (value > 0) & (value < 1)
+    return where_inside(xp, inside, xp.log(a) + xp.log(b) + powers)
+
+
+def _slopes(xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+    """Return derivatives with respect to value and both shapes."""
+    a, b = params
+    log_value = xp.log(value)
+    x = -a * log_value
+    return (
+        lambda: (a - 1.0 - a * (b - 1.0) * inverse_expm1(x)) / value,
+        lambda: _slope_in_a(x, a, b),
+        lambda: 1.0 / b + log1m_exp(x),
+    )
+
+
+def _slope_in_a(x: Any, a: Any, b: Any) -> Any:
+    """Return ``{1 - x + (b - 1) x / (exp(x) - 1)} / a`` for ``x = -a log(value)``.
+
+    The fraction is one less a gap, which is small for values near one.
+    """
+    gap = bernoulli_gap(x)
+    return where(x < 1.0, b - x - (b - 1.0) * gap, 1.0 - x + (b - 1.0) * (x * inverse_expm1(x))) / a
+
+
+# Near one, the derivative in a is a difference of numbers near one.
+_log_kernel = closed_form(_formula, _slopes)
