@@ -216,7 +216,10 @@ def test_gradients_at_every_length(name, assert_gradient):
 @pytest.mark.parametrize("name", CASES)
 def test_engines_agree(name, assert_engines):
     for n in {1, 2, 8, 17} & set(lengths(name)):
-        sweep(assert_engines, name, n)
+        for parts in models(name, CASES[name], n):
+            # Of the longest formula several together are more than machine code is made of.
+            for some in [[p] for p in parts] if name == "BetaBinomial" else [parts]:
+                assert_swept(assert_engines, some, n)
 
 
 def test_every_size_is_swept():
