@@ -47,11 +47,22 @@ def named_draws(
         for name, value in (posterior.constrain(flat[:1], keys) if len(flat) else {}).items()
     }
 
+    wider: set[str] = set()  # integers in one chunk, and too large for that in another
+
     def fill(start: int) -> None:
         for name, values in posterior.constrain(flat[start : start + step], keys).items():
-            whole[name][start : start + step] = values
+            if np.can_cast(np.asarray(values).dtype, whole[name].dtype):
+                whole[name][start : start + step] = values
+            else:
+                wider.add(name)
 
     shared(fill, range(0, len(flat), step))
+    for name in sorted(wider):
+        parts = (
+            posterior.constrain(flat[i : i + step], (name,))[name]
+            for i in range(0, len(flat), step)
+        )
+        whole[name] = np.concatenate([np.asarray(part, dtype=float) for part in parts])
     return {
         v.name: whole.get(v.name, np.empty((0, *v.shape))).reshape(chains, draws, *v.shape)
         for v in wanted
