@@ -4,7 +4,14 @@ import arviz as az
 import numpy as np
 import pytest
 
-from probmodel.results.convergence import convergence, ensemble_convergence
+from probmodel.results.convergence import (
+    ESS_LIMIT,
+    RHAT_LIMIT,
+    convergence,
+    ensemble_convergence,
+    screened,
+)
+from probmodel.results.quantities import screening_stride
 
 
 def reference(draws):
@@ -123,3 +130,52 @@ def test_ensembles_with_nothing_to_work_on():
     assert np.isnan(ess_bulk[1])
     assert ess_bulk[2] == 400
     assert ensemble_convergence(x[:0], 2).rhat.shape == (0,)
+
+
+def troubled(rng, chains, draws):
+    """Rows that mix well, and rows that are beyond a limit in many ways, some of them barely."""
+    x = rng.standard_normal((60, chains, draws))
+    x[:8, 0] += np.linspace(0.1, 0.8, 8)[:, None]  # one chain elsewhere
+    x[8:16, 0] *= np.linspace(1.1, 2.5, 8)[:, None]  # or wider
+    x[16:20] += np.linspace(0.1, 1.0, 4)[:, None, None] * np.linspace(-1.0, 1.0, draws)  # drifts
+    for row, phi in zip(range(20, 28), np.linspace(0.9, 0.999, 8), strict=True):
+        x[row] = autoregression(rng, 1, chains, draws, phi)[0]
+    x[28, 1, 3], x[29, 0, draws - 1] = np.nan, np.inf
+    x[30] = 1.0
+    held = autoregression(rng, 1, chains, draws, 0.99)[0]
+    x[31] = np.where(np.abs(held) > np.quantile(np.abs(held), 0.9), held, x[31])  # tails alone
+    return x
+
+
+def beyond(found):
+    """Rows beyond a limit, or without figures: by R-hat, bulk and tail."""
+    return [~(found.rhat <= RHAT_LIMIT), ~(found.ess_bulk >= ESS_LIMIT),
+            ~(found.ess_tail >= ESS_LIMIT)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("chains", "draws"), [(16, 2000), (16, 1003), (8, 4000), (4, 8000)])
+def test_screening_misses_nothing(chains, draws):
+    exact_ones = 0
+    for seed in range(3):
+        x = troubled(np.random.default_rng(seed), chains, draws)
+        stride = screening_stride(
+            [np.broadcast_to(x[:1], (4_000_000 // x[0].size + 1, *x[0].shape))]
+        )
+        assert stride > 1
+        found, exact = screened(x, stride), convergence(x)
+        for ours, theirs, mine, known in zip(
+            beyond(found), beyond(exact), found, exact, strict=True
+        ):
+            np.testing.assert_array_equal(ours, theirs)
+            np.testing.assert_array_equal(mine[theirs], known[theirs])
+        exact_ones += sum(int(flags.sum()) for flags in beyond(exact))
+        # The control: every so many draws alone have other figures.
+        alone = convergence(x[:, :, ::stride])
+        assert not np.allclose(alone.ess_bulk[20:28], exact.ess_bulk[20:28], rtol=1e-3)
+        assert np.isfinite(alone.ess_bulk[29])
+    assert exact_ones > 60
+
+
+def test_few_numbers_are_not_screened():
+    assert screening_stride([np.zeros((10, 4, 1000))]) == 1
+    assert screening_stride([np.broadcast_to(0.0, (100_000, 4, 100))]) == 1

@@ -105,6 +105,19 @@ def test_the_side_that_fares_worse_is_named(make_run, sampler):
     assert "for a below -2." in finding.message
 
 
+@pytest.mark.parametrize("share", [0.01, 0.1, 0.3, 0.9])
+def test_screening_changes_no_finding(make_run, sampler, monkeypatch, share):
+    run = make_run(chains=16, draws=2000)
+    rng = np.random.default_rng(3)
+    far = run.x[:, :-1, 0] > 2.3
+    run.stats["acceptance_rate"][:, 1:][far] *= share * rng.uniform(0.8, 1.2, far.sum())
+    found = Quantities(["a"], [run.x[None, ..., 0]], NOTHING)
+    expected = check_tails(run, found, sampler)
+    assert bool(expected) == (share < 0.4)
+    monkeypatch.setattr("probmodel.results.quantities._MANY", 1)
+    assert check_tails(run, found, sampler) == expected
+
+
 @pytest.mark.parametrize("method", ["fisher_hmc", "nuts", "hmc", "mala", "fisher_mala", "rwm"])
 def test_silent_on_normal_posteriors(method):
     model = Plane(seen=np.zeros(3))
