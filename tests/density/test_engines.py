@@ -226,6 +226,27 @@ def test_machine_code_that_is_wrong_is_not_used(monkeypatch):
     assert density.engine == "numpy"
 
 
+def test_engines_that_differ_by_rounding_are_compared_again_elsewhere(monkeypatch):
+    """Where a chain begins a gradient may be ill-conditioned: machine code is not given up there."""
+    monkeypatch.setattr(engines, "ENOUGH", 200.0)
+    seen, agree = [], engines._agree
+
+    def ill_conditioned_twice(found, expected):
+        seen.append(len(seen))
+        return len(seen) > 2 and agree(found, expected)
+
+    monkeypatch.setattr(engines, "_agree", ill_conditioned_twice)
+    density, reference = line(), line("numpy")
+    x, calls = points(density), []
+    while density.engine == "numpy":
+        np.testing.assert_allclose(density(x).grad, reference(x).grad, rtol=1e-12)
+        calls.append(len(seen))
+        assert len(calls) < 1000
+    assert len(seen) == 3
+    assert calls.count(1) > calls.count(0)  # after twice as much work, and so on
+    np.testing.assert_allclose(density(x).grad, reference(x).grad, rtol=1e-12)
+
+
 def test_without_llvmlite_numpy_runs_and_says_so_once():
     code = (
         "import sys, warnings; sys.modules['llvmlite'] = None\n"
