@@ -1,4 +1,4 @@
-"""Calls of the functions in `transitions`: what they are given, and what comes back."""
+"""Calls of the functions in `routines`: what they are given, and what comes back."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 
 from probmodel.compiler.blocks import FIELDS, REALS
 from probmodel.compiler.native import compiled
+from probmodel.compiler.routines import DECIDED
+from probmodel.compiler.routines import routines as written
 from probmodel.compiler.rows import SIDE_BY_SIDE
 from probmodel.compiler.trajectories import FOUND, GIVEN, RESULTS
-from probmodel.compiler.transitions import DECIDED
-from probmodel.compiler.transitions import routines as written
 from probmodel.roots import LowRank
 from probmodel.types import Array, Followed, Moved, Trajectories, Transitions
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from math import prod
 from typing import Any
 
 import autograd.numpy as anp
@@ -17,6 +16,7 @@ from probmodel.compiler.tracing import (
     Scope,
     Trace,
     differentiated,
+    dimension,
     evaluated,
     traced,
 )
@@ -24,7 +24,7 @@ from probmodel.expressions import Expression
 from probmodel.model.binding import Binding
 from probmodel.types import Array
 
-_LARGEST = 2.0**62  # integer
+_LARGEST = 2.0**62  # from which on results are no integers of 64 bits, as `model.arithmetic` has it
 
 
 class Programs:
@@ -37,7 +37,7 @@ class Programs:
 
     def __init__(self, binding: Binding) -> None:
         self._binding = binding
-        self._dim = sum(prod(free.free_shape) for free in binding.free)
+        self._dim = dimension(binding)
 
     @cached_property
     def gradient(self) -> Program:

@@ -74,10 +74,7 @@ class Mixture(Compound):
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; NaN where the weights are no probabilities."""
-        weights = params[-1]
-        logs, _ = self._joint(xp, value, params)
-        rank = np.ndim(logs) - 1
-        return _mixed(logs, component_first(xp, where_simplex(xp, weights), rank))
+        return self._mixed(xp, value, params)
 
     def log_base(self, value: Array, *params: Any) -> Any:
         """Terms that depend on observed data alone, where all components share them."""
@@ -98,16 +95,14 @@ class Mixture(Compound):
 
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to ``x``."""
-        return logsumexp(self._joint(xp, x, params, "log_cdf")[1], axis=0)
+        return self._mixed(xp, x, params, "log_cdf")
 
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values above ``x``."""
-        return logsumexp(self._joint(xp, x, params, "log_ccdf")[1], axis=0)
+        return self._mixed(xp, x, params, "log_ccdf")
 
-    def _joint(
-        self, xp: Any, value: Any, params: Sequence[Any], method: str = ""
-    ) -> tuple[Any, Any]:
-        """Log densities of the components, and these plus log weights: (K, *batch) each.
+    def _mixed(self, xp: Any, value: Any, params: Sequence[Any], method: str = "") -> Any:
+        """Log of the weighted sum of the components' densities: batch shape.
 
         ``method`` evaluates something else of the components in the place of log densities.
         """
@@ -121,7 +116,7 @@ class Mixture(Compound):
         count = np.shape(weights)[-1]
         if len(logs) != count:
             raise ValueError(f"there are {count} weights for {len(logs)} components")
-        return logs, logs + component_first(xp, xp.log(where_simplex(xp, weights)), rank)
+        return _log_sum(logs, component_first(xp, where_simplex(xp, weights), rank))
 
 
 def _formula(xp: Any, logs: Any, weights: Any) -> Any:
@@ -130,7 +125,7 @@ def _formula(xp: Any, logs: Any, weights: Any) -> Any:
 
 
 def _slopes(xp: Any, logs: Any, weights: Any) -> Sequence[Thunk]:
-    total = _mixed(logs, weights)
+    total = _log_sum(logs, weights)
     return (
         lambda: xp.exp(logs + xp.log(weights) - total),
         lambda: xp.exp(logs - total),
@@ -138,4 +133,4 @@ def _slopes(xp: Any, logs: Any, weights: Any) -> Sequence[Thunk]:
 
 
 # A weight of zero has a slope, which is not zero over zero.
-_mixed = closed_form(_formula, _slopes)
+_log_sum = closed_form(_formula, _slopes)

@@ -59,7 +59,7 @@ from probmodel.samplers.fisher_warmup import FisherWarmup
 from probmodel.samplers.hamiltonian import TWO_STAGE, Phase, with_momentum
 from probmodel.samplers.metropolis import check_start, decide, evaluate
 from probmodel.samplers.settings import check_choice, check_number, check_share, check_whole
-from probmodel.samplers.several import Move, Record, in_calls, several
+from probmodel.samplers.several_transitions import Move, Record, in_calls, several
 from probmodel.samplers.suited_steps import FINEST, MOST, Suited, one_leapfrog, simulate_suited
 from probmodel.types import Array, LogDensity
 

@@ -227,7 +227,7 @@ def test_machine_code_that_is_wrong_is_not_used(monkeypatch):
 
 
 def test_engines_that_differ_by_rounding_are_compared_again_elsewhere(monkeypatch):
-    """Where a chain begins a gradient may be ill-conditioned: machine code is not given up there."""
+    """Where a chain begins gradients may be ill-conditioned: that is no reason to give up."""
     monkeypatch.setattr(engines, "ENOUGH", 200.0)
     seen, agree = [], engines._agree
 

@@ -8,7 +8,7 @@ from probmodel.density import as_posterior
 from probmodel.distributions import Normal, Poisson
 from probmodel.inference.counting import counting
 from probmodel.roots import InverseBidiagonal, LowRank
-from probmodel.samplers import several as module
+from probmodel.samplers import several_transitions as module
 from probmodel.samplers.fisher_hmc import FisherHMC, Params
 
 CHAINS = (1, 2, 4, 5, 8, 9, 16, 17)
