@@ -6,30 +6,10 @@ import autograd.numpy as anp
 import numpy as np
 import pytest
 from autograd import value_and_grad
+from both_engines import engines, machine_of
 
-from probmodel.compiler.differentiation import gradient_of
 from probmodel.compiler.hidden_markov import HiddenMarkovWriter
-from probmodel.compiler.machine import Machine
-from probmodel.compiler.numpy_engine import NumpyProgram
-from probmodel.compiler.symbols import Symbol
-from probmodel.compiler.tracing import Program
 from probmodel.distributions.forward import hmm_log_likelihood
-
-
-def written(function, dim):
-    symbol = Symbol("input", (), np.random.default_rng(0).uniform(0.5, 1.5, dim))
-    value, slopes = gradient_of(function, symbol)
-    return Program((symbol,), (value, *slopes))
-
-
-def machine_of(function, dim):
-    return Machine(written(function, dim))
-
-
-def engines(function, dim):
-    program = written(function, dim)
-    yield Machine(program)
-    yield NumpyProgram(program)
 
 
 def simplex(x):

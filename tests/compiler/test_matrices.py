@@ -6,33 +6,14 @@ import autograd.numpy as anp
 import numpy as np
 import pytest
 from autograd import value_and_grad
+from both_engines import engines, machine_of
 
-from probmodel.compiler.differentiation import gradient_of
 from probmodel.compiler.formulas import LARGE
-from probmodel.compiler.machine import Machine
 from probmodel.compiler.matrices import MatrixWriter
-from probmodel.compiler.numpy_engine import NumpyProgram
-from probmodel.compiler.symbols import NotTraceableError, Symbol
-from probmodel.compiler.tracing import Program
+from probmodel.compiler.symbols import NotTraceableError
 from probmodel.linalg import cholesky, solve_lower, transpose
 
 SIZES = [1, 2, 4, 5, 7, 8, 9, 16, 17, LARGE]
-
-
-def written(function, dim):
-    symbol = Symbol("input", (), np.random.default_rng(0).uniform(0.5, 1.5, dim))
-    value, slopes = gradient_of(function, symbol)
-    return Program((symbol,), (value, *slopes))
-
-
-def machine_of(function, dim):
-    return Machine(written(function, dim))
-
-
-def engines(function, dim):
-    program = written(function, dim)
-    yield Machine(program)
-    yield NumpyProgram(program)
 
 
 def assert_same(function, x, tolerance=1e-10):
