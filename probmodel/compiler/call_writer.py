@@ -1,4 +1,4 @@
-"""Machine code of calls of functions in NumPy, and what answers them.
+"""Calls from machine code to functions in NumPy: how they are written, and what answers them.
 
 Each memory that the code works in has functions of its own to call, by addresses that lie in it, so
 that several threads may be at it at once. A function takes the operands of a block from the memory,

@@ -1,4 +1,4 @@
-"""Parts of a model that machine code calls functions in NumPy for, where it has nothing else."""
+"""Parts of a model that have no operations of their own: functions in NumPy are called."""
 
 from __future__ import annotations
 

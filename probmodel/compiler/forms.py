@@ -1,4 +1,4 @@
-"""Arrays as numbers times cores: what is the same along an axis is computed once.
+"""Arrays as known factors times cores: what is the same along an axis is computed once.
 
 Machine code runs many operations at each element; NumPy runs one at all elements. So factors that
 are numbers are put together, and multiplied once with what is small; operations see cores alone.

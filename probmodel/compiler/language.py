@@ -1,4 +1,4 @@
-"""Operations of the language as operations of symbols that autograd follows."""
+"""Operations of the modelling language, in terms of operations on symbols."""
 
 from __future__ import annotations
 

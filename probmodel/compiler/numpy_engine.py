@@ -1,4 +1,4 @@
-"""NumPy programs: what symbols of one chain write down, for all chains at once.
+"""The NumPy engine: a program of one chain, run for all chains at once.
 
 The program is written out as one Python function, which is cheaper than a list of steps, and can be
 read: see `NumpyProgram.source`. Arrays lead with the axis of chains; arrays that are known lack it.

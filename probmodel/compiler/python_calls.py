@@ -1,4 +1,4 @@
-"""Calls of functions in NumPy, which stand for what no other operation does.
+"""Calls of functions in NumPy, for what has no operation of its own.
 
 The function of a call takes arrays that lead with rows, (rows, *shape), a row being a chain, and
 returns (rows, *shape). Where autograd asks for its derivatives, another call is written down: its

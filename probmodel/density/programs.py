@@ -56,7 +56,7 @@ class Programs:
 
     @cached_property
     def curvature(self) -> NumpyProgram:
-        """Of points and directions, (n, dim) each: slopes along these, and Hessian products."""
+        """Slopes and Hessian products, from points and directions: (n, dim) each."""
 
         def slope(trace: Trace, x: Any, v: Any) -> Any:
             def log_density(x: Any) -> Any:

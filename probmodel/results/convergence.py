@@ -72,8 +72,8 @@ def convergence(draws: Array) -> Convergence:
 def screened(draws: Array, stride: int) -> Convergence:
     """Diagnostics of every ``stride``-th draw; of all draws where these come near a limit.
 
-    What is near is so by far more than chance explains, so that the rows beyond `RHAT_LIMIT` or
-    `ESS_LIMIT` have the figures of `convergence`. The others are told to be within.
+    The margins are wider than chance explains, so that all rows beyond `RHAT_LIMIT` or `ESS_LIMIT`
+    have the figures of `convergence`. Of the others it is only known that they are within.
     """
     found = convergence(draws[:, :, ::stride])
     fine = found.rhat < 1.0 + 0.5 * (RHAT_LIMIT - 1.0)
