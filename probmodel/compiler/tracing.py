@@ -95,6 +95,12 @@ class Scope(NamedTuple):
             },
         )
 
+    def resolve(self, expression: Expression) -> Expression:
+        """Return what stands behind the name of a parameter or a deterministic quantity."""
+        while id(expression) in self.aliases:
+            expression = self.aliases[id(expression)]
+        return expression
+
 
 def differentiated(
     scope: Scope, function: Callable[..., Any], shapes: Sequence[tuple[int, ...]]
@@ -107,19 +113,12 @@ def differentiated(
     function : of a `Trace`, and of what is given
     shapes : of what is given
     """
-    inputs = tuple(Symbol("input", (), np.zeros(shape)) for shape in shapes)
-    called: set[int] = set()
-    while True:
-        trace = Trace(scope, called)
-        try:
-            with np.errstate(all="ignore"):
-                value, slopes = gradient_of(lambda *given: function(trace, *given), *inputs)  # noqa: B023
-                return Program(inputs, (value, *slopes))
-        except NotDifferentiableError as error:
-            part = trace.parts.get(error.node)
-            if part is None or part in called:
-                raise error.cause from None
-            called.add(part)
+
+    def value_and_slopes(trace: Trace, *given: Any) -> tuple[Any, ...]:
+        value, slopes = gradient_of(lambda *xs: function(trace, *xs), *given)
+        return value, *slopes
+
+    return evaluated(scope, value_and_slopes, shapes)
 
 
 def evaluated(
@@ -127,8 +126,17 @@ def evaluated(
 ) -> Program:
     """Write down several arrays; parameters are those of `differentiated`."""
     inputs = tuple(Symbol("input", (), np.zeros(shape)) for shape in shapes)
-    with np.errstate(all="ignore"):
-        return Program(inputs, tuple(function(Trace(scope, ()), *inputs)))
+    called: set[int] = set()
+    while True:
+        trace = Trace(scope, called)
+        try:
+            with np.errstate(all="ignore"):
+                return Program(inputs, tuple(function(trace, *inputs)))
+        except NotDifferentiableError as error:
+            part = trace.parts.get(error.node)
+            if part is None or part in called:
+                raise error.cause from None
+            called.add(part)
 
 
 class Trace:
@@ -178,7 +186,7 @@ class Trace:
         distribution : of the value
         operands : the value and the parameters, with axes that broadcast
         """
-        kernel = self._written(
+        kernel = self.written(
             distribution,
             lambda: _kernel(distribution, operands),
             lambda: called_density(distribution, operands),
@@ -189,7 +197,7 @@ class Trace:
         """Return a value and the parameters of a distribution, with axes that broadcast."""
         return _aligned([self.value(e) for e in expressions], distribution.event_ndims)
 
-    def _written(self, part: Any, plainly: Callable[[], Any], by_call: Callable[[], Any]) -> Any:
+    def written(self, part: Any, plainly: Callable[[], Any], by_call: Callable[[], Any]) -> Any:
         """Write a part of the model down; as a call, where nothing else stands for it."""
         if id(part) in self._called:
             return by_call()
@@ -235,7 +243,7 @@ class Trace:
 
         if name not in OPERATIONS:
             return by_call()
-        return self._written(node, lambda: OPERATIONS[name](*operands, **options), by_call)
+        return self.written(node, lambda: OPERATIONS[name](*operands, **options), by_call)
 
     def _is_truth(self, x: Any) -> bool:
         if isinstance(x, Apply) and x.operation.name == "add":

@@ -26,14 +26,18 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 import numpy as np
 
 from probmodel.compiler.numpy_engine import NumpyProgram
-from probmodel.compiler.tracing import gradient_of_terms
-from probmodel.density.lowering import Lowering, Observation
-from probmodel.density.metric import AffineObservation, Structure, _check_information
-from probmodel.density.program import Program
+from probmodel.compiler.tracing import Scope, dimension, gradient_of_terms
+from probmodel.density.metric import Structure
+from probmodel.density.observations import (
+    AffineObservation,
+    Observation,
+    check_information,
+    observation,
+)
 from probmodel.distributions import PoissonLog
 from probmodel.errors import ModelError
 from probmodel.linalg import cholesky, invert_lower, solve_lower
-from probmodel.model.evaluation import Evaluator
+from probmodel.model.binding import Binding
 from probmodel.model.terms import Term
 from probmodel.types import Array
 
@@ -76,13 +80,11 @@ class _Predictor(NamedTuple):
     Attributes
     ----------
     observation : the likelihood
-    program : computes p
     coordinates : (k,), those of x that move p
     slopes : (k, elements), the rows of J that belong to them
     """
 
     observation: Observation
-    program: Program
     coordinates: Array
     slopes: Array
 
@@ -135,16 +137,13 @@ class _LatentGaussian:
     def __init__(self, density: ModelDensity) -> None:
         binding = density._binding
         self._density = density
-        lowering = Lowering.of(binding)
-        structure = Structure(lowering, binding.evaluator)
+        structure = Structure(Scope.of(binding))
         quadratic = [term for term in binding.terms if structure.is_quadratic(term)]
         others = [term for term in binding.terms if not structure.is_quadratic(term)]
         _check_prior(density.name, [term for term in others if term.kind != "likelihood"])
         self._prior = [term for term in quadratic if term.kind != "likelihood"]
         self._known = [term for term in quadratic if term.kind == "likelihood"]
-        self._predictors = [
-            _predictor(term, lowering, structure, binding.evaluator, density) for term in others
-        ]
+        self._predictors = [_predictor(term, structure, binding) for term in others]
 
     def metric(self, latent_mean: LatentMean) -> Array:
         """Return G, with the information averaged over the prior."""
@@ -168,10 +167,9 @@ class _LatentGaussian:
             )
         mean = solve_lower(root, solve_lower(root, slope[:, None]), transposed=True)[:, 0]
         whitening = invert_lower(root)
-        inputs = self._density._inputs(mean[None])
         return [
             average_information(
-                predictor.observation, predictor.program.values(inputs)[0],
+                predictor.observation, predictor.observation.values(mean[None])[0],
                 predictor.variances(whitening), latent_mean,
             )
             for predictor in self._predictors
@@ -223,7 +221,7 @@ def average_information(
     term = observation.term
     raise ModelError(
         f"observed {term.name!r}: under the prior the standard deviation of "
-        f"{_names(observation)[0]} of {_title(observation)} reaches "
+        f"{observation.names[0]} of {_title(observation)} reaches "
         f"{np.sqrt(variances.max()):.3g}, too much for its information to be averaged over. Give "
         f"the parameters a narrower prior, or {_ADVICE}",
         location=term.location,
@@ -245,7 +243,7 @@ def _quadrature(observation: Observation, centre: Array, spread: Array) -> Array
     z = np.linspace(-REACH, REACH, 2 * half + 1)
     share = np.exp(-0.5 * z * z)
     share /= share.sum()
-    (moving,), (name,) = observation.varying, _names(observation)
+    (moving,), (name,) = observation.varying, observation.names
     params = list(observation.params)
     total = np.zeros(len(centre))
     width = max(1, _ENTRIES // max(len(centre), 1))
@@ -259,24 +257,12 @@ def _quadrature(observation: Observation, centre: Array, spread: Array) -> Array
     return total
 
 
-def _names(observation: Observation) -> list[str]:
-    """Names of the parameters of a likelihood that vary."""
-    names = list(observation.distribution.parameters)
-    return [names[i] for i in observation.varying]
-
-
 def _title(observation: Observation) -> str:
     """Name of the distribution as it was declared."""
     return (observation.term.distribution or observation.distribution).name
 
 
-def _predictor(
-    term: Term,
-    lowering: Lowering,
-    structure: Structure,
-    evaluator: Evaluator,
-    density: ModelDensity,
-) -> _Predictor:
+def _predictor(term: Term, structure: Structure, binding: Binding) -> _Predictor:
     """Take apart a likelihood term.
 
     Raises
@@ -284,26 +270,25 @@ def _predictor(
     ModelError
         If its information is not that of one affine parameter in closed form.
     """
-    observation = lowering.observation(term)
-    if len(observation.varying) != 1 or not structure.is_affine_observation(observation):
+    found = observation(binding, term)
+    if len(found.varying) != 1 or not structure.is_affine_observation(found):
         raise ModelError(
-            f"observed {term.name!r}: {_obstacle(observation, evaluator)}, so that it cannot be "
+            f"observed {term.name!r}: {_obstacle(found, binding)}, so that it cannot be "
             f"averaged over the prior. Instead {_ADVICE}",
             location=term.location,
             name=term.name,
-            distribution=_title(observation),
+            distribution=_title(found),
         )
-    affine = AffineObservation(observation, lowering, density)
-    ((coordinates, slopes),) = affine._jacobians.values()
-    return _Predictor(observation, affine._program, coordinates, slopes)
+    ((coordinates, slopes),) = AffineObservation(found, dimension(binding)).jacobians.values()
+    return _Predictor(found, coordinates, slopes)
 
 
-def _obstacle(observation: Observation, evaluator: Evaluator) -> str:
+def _obstacle(observation: Observation, binding: Binding) -> str:
     """Say why the information of a likelihood cannot be averaged."""
-    names = ", ".join(_names(observation))
+    names = ", ".join(observation.names)
     whose = f"the expected Fisher information of {_title(observation)}"
     try:
-        _check_information(observation, evaluator)
+        check_information(observation, binding)
     except ModelError:
         return f"{whose} is not known in closed form for {names}"
     if len(observation.varying) > 1:

@@ -9,7 +9,6 @@ import autograd.numpy as anp
 import numpy as np
 
 from probmodel.compiler.python_calls import SOLVERS
-from probmodel.density.alignment import Shape
 from probmodel.density.batched_function import BatchedFunction, BoundFunction
 from probmodel.density.solver_primitive import Pulled, as_primitive, plain
 from probmodel.errors import ModelError
@@ -93,10 +92,10 @@ class Ode:
         y, slope, starts, slopes = initial, None, [], []
         for t, size in zip(solution.steps.t, solution.steps.h, strict=True):
             h = size[:, None]
-            k = [self.function.traced(t, y, *captured) if slope is None else slope]
+            k = [self.function.values(t, y, *captured) if slope is None else slope]
             for i in range(1, len(self.tableau.b)):
                 at = y + h * sum(a * kj for a, kj in zip(self.tableau.A[i], k, strict=False) if a)
-                k.append(self.function.traced(t + self.tableau.c[i] * size, at, *captured))
+                k.append(self.function.values(t + self.tableau.c[i] * size, at, *captured))
             starts.append(y)
             slopes.append(anp.stack(k))
             y = y + h * sum(b * kj for b, kj in zip(self.tableau.b, k, strict=True))
@@ -117,9 +116,9 @@ class Ode:
 
 
 def ode_solver(
-    shape: Shape,
-    leading: Sequence[Shape],
-    captured: Sequence[Shape | Array],
+    shape: tuple[int, ...],
+    leading: Sequence[tuple[int, ...]],
+    captured: Sequence[tuple[int, ...] | Array],
     *,
     function: Closure,
     times: Array,

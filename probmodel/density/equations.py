@@ -9,7 +9,6 @@ import autograd.numpy as anp
 import numpy as np
 
 from probmodel.compiler.python_calls import SOLVERS
-from probmodel.density.alignment import Shape
 from probmodel.density.batched_function import BatchedFunction, BoundFunction
 from probmodel.density.solver_primitive import Pulled, as_primitive, plain
 from probmodel.expressions import Closure
@@ -66,7 +65,7 @@ class Equations:
         x: Any = self.run(plain(guess), *plainly)
         inverse = _inverses(BoundFunction(self.function, plainly).jacobian(0, (x,)))
         for _ in range(2):
-            gap = self.function.traced(x, *captured)
+            gap = self.function.values(x, *captured)
             x = x - anp.einsum("cij,cj->ci", inverse, gap)
         return x
 
@@ -81,9 +80,9 @@ def _inverses(jacobian: Array) -> Array:
 
 
 def newton_solver(
-    shape: Shape,
-    leading: Sequence[Shape],
-    captured: Sequence[Shape | Array],
+    shape: tuple[int, ...],
+    leading: Sequence[tuple[int, ...]],
+    captured: Sequence[tuple[int, ...] | Array],
     *,
     function: Closure,
     tolerance: float,

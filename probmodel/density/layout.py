@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from probmodel.model.parameters import FreeParameter
@@ -17,13 +15,6 @@ def blocks(parameters: list[FreeParameter]) -> list[tuple[FreeParameter, slice]]
         blocks.append((free, slice(start, start + size)))
         start += size
     return blocks
-
-
-def columns(shape: tuple[int, ...], cut: slice) -> tuple[Any, tuple[int, ...] | None]:
-    """Return what selects a parameter's columns, and the shape to give them; None for none."""
-    if not shape:
-        return (slice(None), cut.start), None
-    return (slice(None), cut), None if len(shape) == 1 else shape
 
 
 def coordinate_names(free: FreeParameter) -> list[str]:

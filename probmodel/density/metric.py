@@ -24,23 +24,24 @@ Girolami and Calderhead (2011), "Riemann manifold Langevin and Hamiltonian Monte
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from math import prod
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-import autograd.numpy as anp
 import numpy as np
-from autograd.tracer import getval
 
-from probmodel.density.log_density import hessian_product, second_derivatives
-from probmodel.density.lowering import Lowering, Observation
-from probmodel.density.program import Program
+from probmodel.compiler.numpy_engine import NumpyProgram
+from probmodel.compiler.tracing import Scope
+from probmodel.density.log_density import second_derivatives
+from probmodel.density.observations import (
+    AffineObservation,
+    Observation,
+    check_information,
+    observation,
+)
+from probmodel.density.programs import curvature
 from probmodel.distributions import Flat, GaussianProcess, MatrixNormal, MvNormal, Normal
 from probmodel.distributions.base import Distribution
-from probmodel.errors import ModelError
 from probmodel.expressions import Apply, Expression, FreeSymbol, leaves, topological
-from probmodel.model.evaluation import Evaluator
 from probmodel.model.terms import Term
 from probmodel.types import Array
 
@@ -60,8 +61,6 @@ _LINEAR_IN = {"divide": {0}, "solve": {1}, "where": {1, 2}}
 # Log densities that are quadratic in the value and in the first parameter, the others held.
 _GAUSSIAN = (Normal, MvNormal, MatrixNormal, GaussianProcess)
 
-_ENTRIES = 2**22  # of the weighted Jacobians that are held at a time
-
 
 class ModelMetric:
     """The metric of one model, as a function of its unconstrained parameters.
@@ -78,46 +77,54 @@ class ModelMetric:
 
     def __init__(self, density: ModelDensity) -> None:
         binding = density._binding
-        self._density = density
-        lowering = Lowering.of(binding)
-        structure = Structure(lowering, binding.evaluator)
-        quadratic, general = [], []
-        self._affine: list[AffineObservation] = []
-        self._curved: list[Term] = []  # likelihoods of the general part
-        self._others: list[Term] = []  # other terms of it
+        structure = Structure(Scope.of(binding))
+        quadratic: list[Term] = []
+        self.affine: list[AffineObservation] = []
+        self.curved: list[Observation] = []  # likelihoods of the general part
+        self.others: list[Term] = []  # other terms of it
         for term in binding.terms:
             if structure.is_quadratic(term):
-                quadratic.append(lowering.term(term))
+                quadratic.append(term)
             elif term.kind != "likelihood" or not binding.evaluator.is_constant(term.expression):
-                general.append(lowering.term(term))
-                self._others.append(term)
+                self.others.append(term)
             else:
-                observation = lowering.observation(term)
-                _check_information(observation, binding.evaluator)
-                if structure.is_affine_observation(observation):
-                    self._affine.append(AffineObservation(observation, lowering, density))
+                found = observation(binding, term)
+                check_information(found, binding)
+                if structure.is_affine_observation(found):
+                    self.affine.append(AffineObservation(found, density.dim))
                 else:
-                    general.append(lowering.emit(gauss_newton(observation), observation.params))
-                    self._curved.append(term)
-        centre = np.zeros((1, density.dim))
-        self._constant = self._curvature(lowering.finish(quadratic), centre)
-        self._general = lowering.finish(general) if general else None
+                    self.curved.append(found)
+        constant = curvature(binding, lambda trace: _sum(map(trace.term, quadratic)))
+        self._constant = _negative(constant, np.zeros((1, density.dim)))
+        self._general: NumpyProgram | None = None
+        if self.others or self.curved:
+            self._general = curvature(
+                binding,
+                lambda trace: (
+                    _sum(map(trace.term, self.others))
+                    + _sum(found.information(trace) for found in self.curved)
+                ),
+            )
 
     def __call__(self, x: Array) -> Array:
         """Return the metric at ``x``: (chains, dim) -> (chains, dim, dim)."""
         with np.errstate(all="ignore"):
             G = np.repeat(self._constant, len(x), axis=0)
-            for observation in self._affine:
-                observation.add_information(G, x)
+            for likelihood in self.affine:
+                likelihood.add_information(G, x)
             if self._general is not None:
-                G += self._curvature(self._general, x)
+                G += _negative(self._general, x)
         G[~np.isfinite(x).all(axis=1)] = np.nan
         return symmetric(G)
 
-    def _curvature(self, program: Program, x: Array) -> Array:
-        """Return minus the Hessian of the sum of a program's outputs: (chains, dim, dim)."""
-        traced = partial(self._density._traced_sum, program)
-        return -second_derivatives(partial(hessian_product, traced), x)
+
+def _sum(terms: Iterable[Any]) -> Any:
+    return sum(terms, 0.0)
+
+
+def _negative(products: NumpyProgram, x: Array) -> Array:
+    """Return minus the Hessian that a program has the products of: (chains, dim, dim)."""
+    return -second_derivatives(lambda at, v: products(at, v)[1], x)
 
 
 def symmetric(G: Array) -> Array:
@@ -127,114 +134,17 @@ def symmetric(G: Array) -> Array:
     return np.where(np.isfinite(mean).all(axis=(1, 2), keepdims=True), mean, np.nan)
 
 
-def gauss_newton(observation: Observation) -> Callable[..., Any]:
-    """Return minus half the information of how far parameters are from where they are.
-
-    Its value and gradient are zero; its Hessian in whatever the parameters depend on is minus the
-    expected Fisher information, as autograd's tracer sees only the first of ``p - p0``.
-    """
-    distribution, batch, varying = observation.distribution, observation.batch, observation.varying
-
-    def half_information(*params: Any) -> Any:
-        origin = [getval(p) for p in params]
-        changes = [p - origin[i] if i in varying else None for i, p in enumerate(params)]
-        form = distribution.information(anp, changes, *origin)
-        shape = anp.shape(form)[1:]
-        repeats = prod(batch) / prod(shape)  # elements that share parameters
-        return -0.5 * repeats * anp.sum(form, axis=tuple(range(1, len(shape) + 1)))
-
-    return half_information
-
-
-class AffineObservation:
-    """Expected Fisher information of a likelihood whose parameters are affine.
-
-    Parameters
-    ----------
-    observation : parameters that are numbers
-    lowering : where they were lowered
-    density : of the model
-    """
-
-    def __init__(self, observation: Observation, lowering: Lowering, density: ModelDensity) -> None:
-        self._observation = observation
-        self.distribution, self.batch = observation.distribution, observation.batch
-        self._inputs = density._inputs
-        self._program = lowering.finish([observation.params[i] for i in observation.varying])
-        names = list(observation.distribution.parameters)
-        self._jacobians = {
-            names[i]: jacobian
-            for i, jacobian in zip(observation.varying, self._find_jacobians(density), strict=True)
-        }
-
-    def _find_jacobians(self, density: ModelDensity) -> list[tuple[Array, Array]]:
-        """Return, for each parameter, the coordinates that move it, and its slopes in them.
-
-        Differences of an affine function are its slopes: (coordinates, elements).
-        """
-        points = np.concatenate([np.zeros((1, density.dim)), np.eye(density.dim)])
-        jacobians = []
-        for values in self._program.values(self._inputs(points)):
-            slopes = np.broadcast_to(
-                values[1:] - values[0], (density.dim, *self._observation.batch)
-            ).reshape(density.dim, -1)
-            moving = np.flatnonzero(slopes.any(axis=1))
-            jacobians.append((moving, slopes[moving]))
-        return jacobians
-
-    def parameters(self, x: Array) -> list[Any]:
-        """Return all parameters at ``x``: (chains, *shape), or what does not depend on it."""
-        params: list[Any] = list(self._observation.params)
-        moved = self._program.values(self._inputs(x))
-        for i, value in zip(self._observation.varying, moved, strict=True):
-            params[i] = value
-        return params
-
-    def add_information(self, G: Array, x: Array) -> None:
-        """Add J' I J to ``G``: (chains, dim, dim). Only the symmetric part of ``G`` counts."""
-        batch = (len(x), *self.batch)
-        for (p, q), entry in self.distribution.information_matrix(*self.parameters(x)).items():
-            if p in self._jacobians and q in self._jacobians:
-                (rows, left), (columns, right) = self._jacobians[p], self._jacobians[q]
-                weights = np.broadcast_to(entry(), batch).reshape(len(x), -1)
-                twice = 1.0 if p == q else 2.0  # once above the diagonal, once below it
-                G[:, rows[:, None], columns] += twice * weighted_product(left, weights, right)
-
-
-def weighted_product(left: Array, weights: Array, right: Array) -> Array:
-    """Return ``left diag(w) right'`` for each row w of the weights, as few large products.
-
-    Parameters
-    ----------
-    left, right : (k, n), (m, n)
-    weights : (chains, n)
-
-    Returns
-    -------
-    Array
-        (chains, k, m)
-    """
-    chains, step = len(weights), max(1, _ENTRIES // max(left.size, 1))
-    out = np.empty((chains, len(left), len(right)))
-    for start in range(0, chains, step):
-        block = left * weights[start : start + step, None]
-        product = block.reshape(-1, left.shape[1]) @ right.T
-        out[start : start + step] = product.reshape(len(block), len(left), len(right))
-    return out
-
-
 class Structure:
     """What the expressions of a model are in its unconstrained parameters, by their structure.
 
     Parameters
     ----------
-    lowering : knows what names stand for
-    evaluator : knows what data alone decides
+    scope : of the model
     """
 
-    def __init__(self, lowering: Lowering, evaluator: Evaluator) -> None:
-        self._lowering = lowering
-        self._evaluator = evaluator
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self._evaluator = scope.evaluator
         self._known: dict[int, bool] = {}
 
     def is_affine(self, expression: Expression) -> bool:
@@ -272,7 +182,7 @@ class Structure:
     def _is_affine_node(self, node: Expression) -> bool:
         if self._evaluator.is_constant(node) or isinstance(node, FreeSymbol):
             return True
-        source = self._lowering.resolve(node)
+        source = self._scope.resolve(node)
         if source is not node:
             return self.is_affine(source)
         assert isinstance(node, Apply)
@@ -300,26 +210,3 @@ def _is_affine_map(function: Callable[..., Any]) -> bool:
     """Whether a formula is `Distribution.noncentered` of a distribution whose map is affine."""
     distribution = getattr(function, "__self__", None)
     return isinstance(distribution, Distribution) and distribution.noncentered_is_affine
-
-
-def _check_information(observation: Observation, evaluator: Evaluator) -> None:
-    """Ask for the information once, so that a distribution without it is refused here."""
-    distribution, term = observation.distribution, observation.term
-    values = [np.asarray(evaluator.value(e), dtype=float) for e in observation.expressions]
-    changes = [
-        np.zeros(v.shape) if i in observation.varying else None for i, v in enumerate(values)
-    ]
-    try:
-        with np.errstate(all="ignore"):
-            distribution.information(np, changes, *values)
-    except ModelError as error:
-        names = list(distribution.parameters)
-        raise ModelError(
-            f"observed {term.name!r}: the expected Fisher information of {distribution.name} is "
-            f"not known in closed form for {', '.join(names[i] for i in observation.varying)}, so "
-            'that the model has no metric of its own. Use metric="neg_hessian" or '
-            'metric="softabs", which take second derivatives instead.',
-            location=term.location,
-            name=term.name,
-            distribution=distribution.name,
-        ) from error

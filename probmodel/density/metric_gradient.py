@@ -31,12 +31,18 @@ import numpy as np
 from autograd.core import make_vjp
 
 from probmodel.compiler.numpy_engine import NumpyProgram
-from probmodel.compiler.tracing import Program, Scope, Trace, differentiated, gradient_of_terms
-from probmodel.density.lowering import Lowering, Observation
-from probmodel.density.metric import AffineObservation
+from probmodel.compiler.tracing import (
+    Program,
+    Scope,
+    Trace,
+    differentiated,
+    dimension,
+    gradient_of_terms,
+)
+from probmodel.density.observations import AffineObservation, Observation
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.sums import reduce_to
-from probmodel.model.terms import Term
+from probmodel.model.binding import Binding
 from probmodel.types import Array
 
 if TYPE_CHECKING:
@@ -60,10 +66,10 @@ class MetricGradient:
 
     def __init__(self, density: ModelDensity) -> None:
         metric = density._metric
-        self._affine = [AffineSlope(observation) for observation in metric._affine]
-        self._curved = [CurvedSlope(density, term) for term in metric._curved]
-        others = metric._others
-        self._others = NumpyProgram(gradient_of_terms(density._binding, others)) if others else None
+        binding, others = density._binding, metric.others
+        self._affine = [AffineSlope(observation) for observation in metric.affine]
+        self._curved = [CurvedSlope(binding, observation) for observation in metric.curved]
+        self._others = NumpyProgram(gradient_of_terms(binding, others)) if others else None
 
     def __call__(self, x: Array, vectors: Array, weights: Array) -> Array:
         """Return the gradient in x of ``sum_k weights_k v_k' G(x) v_k``: (chains, dim).
@@ -105,27 +111,26 @@ class AffineSlope:
 
     Parameters
     ----------
-    observation : as it is in the metric
+    affine : the likelihood, as it is in the metric
     """
 
-    def __init__(self, observation: AffineObservation) -> None:
-        self._observation = observation
+    def __init__(self, affine: AffineObservation) -> None:
+        self._affine, self._observation = affine, affine.observation
 
     def add(self, slope: Array, x: Array, vectors: Array, weights: Array) -> None:
         """Add the gradient to ``slope``: (chains, dim). For the rest see `MetricGradient`."""
-        elements = max((right.shape[1] for _, right in self._observation._jacobians.values()))
+        elements = max((right.shape[1] for _, right in self._affine.jacobians.values()))
         width = max(1, _ENTRIES // (vectors.shape[1] * elements))
         for start in range(0, len(x), width):
             rows = slice(start, start + width)
             self._add(slope[rows], x[rows], vectors[rows], weights[rows])
 
     def _add(self, slope: Array, x: Array, vectors: Array, weights: Array) -> None:
-        observation = self._observation
-        distribution = observation.distribution
-        params = observation.parameters(x)
+        affine, distribution = self._affine, self._observation.distribution
+        params = affine.parameters(x)
         changes = {
             name: vectors[:, :, columns] @ slopes
-            for name, (columns, slopes) in observation._jacobians.items()
+            for name, (columns, slopes) in affine.jacobians.items()
         }
         pairs: dict[tuple[str, str], Array] = {}
         for p, q in distribution.information_matrix(*params):
@@ -135,7 +140,7 @@ class AffineSlope:
                     "ck,ckn,ckn->cn", weights, changes[p], changes[q], optimize=True
                 )
         names = list(distribution.parameters)
-        for name, (columns, slopes) in observation._jacobians.items():
+        for name, (columns, slopes) in affine.jacobians.items():
             force = self._force(params, names.index(name), pairs, (len(x), slopes.shape[1]))
             slope[:, columns] += force @ slopes.T
 
@@ -161,17 +166,13 @@ class CurvedSlope:
 
     Parameters
     ----------
-    density : of the model
-    term : the likelihood
+    binding : of the model
+    observation : the likelihood
     """
 
-    def __init__(self, density: ModelDensity, term: Term) -> None:
-        lowering = Lowering.of(density._binding)
-        observation = lowering.observation(term)
-        self._density, self._observation = density, observation
-        varying = [observation.params[i] for i in observation.varying]
-        self._values = lowering.finish(varying)
-        self._pull = NumpyProgram(_products(density, observation))
+    def __init__(self, binding: Binding, observation: Observation) -> None:
+        self._observation = observation
+        self._pull = NumpyProgram(_products(binding, observation))
         self._are_numbers = not any(
             observation.distribution.event_ndims[1 + i] for i in observation.varying
         )
@@ -197,7 +198,7 @@ class CurvedSlope:
 
     def _parameters(self, x: Array) -> list[Array]:
         """Parameters that vary, at ``x``: (rows, *shape) each."""
-        return self._values.values(self._density._inputs(x))
+        return list(self._observation.values(x))
 
     def _pulled(self, x: Array, duals: list[Array]) -> Array:
         """Product J(x)' a of what is dual to the parameters: (rows, dim)."""
@@ -269,19 +270,17 @@ def length(distribution: Distribution, i: int, value: Array) -> Array:
     return np.asarray((value - low) * (high - value) / (high - low))
 
 
-def _products(density: ModelDensity, observation: Observation) -> Program:
+def _products(binding: Binding, observation: Observation) -> Program:
     """Write down products of parameters and what is dual to them, and their derivatives."""
-    binding, term = density._binding, observation.term
-    expressions = (term.expression, *observation.expressions)
 
     def products(trace: Trace, x: Any, *duals: Any) -> Any:
         trace.place(binding, x)
-        operands = trace.operands(observation.distribution, expressions)
+        operands = trace.operands(observation.distribution, observation.operands)
         params = [operands[1 + i] for i in observation.varying]
         return sum(anp.sum(p * dual) for p, dual in zip(params, duals, strict=True))
 
-    shapes = [observation.params[i].shape for i in observation.varying]
-    return differentiated(Scope.of(binding), products, [(density.dim,), *shapes])
+    shapes = [observation.shapes[i] for i in observation.varying]
+    return differentiated(Scope.of(binding), products, [(dimension(binding),), *shapes])
 
 
 def _like(rows: Array, a: Array) -> Array:

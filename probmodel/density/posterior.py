@@ -6,17 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import autograd.numpy as anp
 import numpy as np
 
 from probmodel.compiler.numpy_engine import NumpyProgram
 from probmodel.density.constant_metric import LatentMean, constant_metric
 from probmodel.density.engines import Engine, Switch
-from probmodel.density.layout import blocks, columns, coordinate_names
+from probmodel.density.layout import blocks, coordinate_names
 from probmodel.density.log_density import LogDensity
-from probmodel.density.lowering import Lowering
 from probmodel.density.metric import ModelMetric
-from probmodel.density.program import Program
 from probmodel.density.programs import Programs
 from probmodel.errors import DataError, InitializationError, ModelError, nearest
 from probmodel.expressions import Expression, as_expression
@@ -67,7 +64,6 @@ class ModelDensity(LogDensity):
         self._binding = binding
         self._blocks = blocks(binding.free)
         self.dim = self._blocks[-1][1].stop
-        self._columns = [columns(free.free_shape, cut) for free, cut in self._blocks]
         self.coordinate_names = tuple(n for f, _ in self._blocks for n in coordinate_names(f))
         self.variables = tuple(binding.variables)
         self.coords = dict(binding.dimensions.coords)
@@ -85,23 +81,10 @@ class ModelDensity(LogDensity):
         engine = engine or self._switch.engine
         self._switch = Switch(self._binding, engine, lambda: self._programs.gradient, cores)
 
-    @cached_property
-    def _program(self) -> Program:
-        """The terms, for all chains at once."""
-        lowering = Lowering.of(self._binding)
-        return lowering.finish([lowering.term(term) for term in self._binding.terms])
-
     @property
     def engine(self) -> str:
         """What computes gradients now: ``"numpy"`` or ``"llvm"``."""
         return self._switch.in_use
-
-    def _inputs(self, x: Any) -> list[Any]:
-        """Cut ``x`` into the unconstrained values of the parameters: views, in their shapes."""
-        return [
-            x[where] if shape is None else x[where].reshape((len(x), *shape))
-            for where, shape in self._columns
-        ]
 
     def _value_and_gradient(self, x: Array) -> tuple[Array, Array]:
         return self._switch(x)
@@ -121,15 +104,6 @@ class ModelDensity(LogDensity):
 
     def _value(self, x: Array) -> Array:
         return self._programs.log_density(x)[0]
-
-    def _traced(self, x: Any) -> Any:
-        return self._traced_sum(self._program, x)
-
-    def _traced_sum(self, program: Program, x: Any) -> Any:
-        """Return the sum of a program's outputs at ``x``, traceable by autograd."""
-        chains = anp.shape(x)[0]
-        inputs = [anp.reshape(x[:, cut], (chains, *free.free_shape)) for free, cut in self._blocks]
-        return program.traced_sum(inputs) + anp.zeros(chains)
 
     def metric(self, x: Array) -> Array:
         """Return the expected Fisher information of the data, minus the Hessian of other terms.

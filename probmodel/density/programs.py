@@ -57,16 +57,7 @@ class Programs:
     @cached_property
     def curvature(self) -> NumpyProgram:
         """Slopes and Hessian products, from points and directions: (n, dim) each."""
-
-        def slope(trace: Trace, x: Any, v: Any) -> Any:
-            def log_density(x: Any) -> Any:
-                trace.place(self._binding, x)
-                return sum((trace.term(term) for term in self._binding.terms), 0.0)
-
-            return anp.sum(gradient_of(log_density, x)[1][0] * v)
-
-        shapes = [(self._dim,)] * 2
-        return NumpyProgram(differentiated(Scope.of(self._binding), slope, shapes))
+        return curvature(self._binding, lambda t: sum(map(t.term, self._binding.terms), 0.0))
 
     def values(self, expressions: Sequence[Expression]) -> Callable[[Array], list[Array]]:
         """Return a function that evaluates expressions, with the types that they have."""
@@ -82,6 +73,23 @@ class Programs:
             return function(trace)
 
         return NumpyProgram(evaluated(Scope.of(self._binding), values, [(self._dim,)]))
+
+
+def curvature(binding: Binding, function: Callable[[Trace], Any]) -> NumpyProgram:
+    """Return slopes and Hessian products of what a trace of a bound model is asked for, a number.
+
+    They come from points and directions: (n, dim) each.
+    """
+
+    def slope(trace: Trace, x: Any, v: Any) -> Any:
+        def placed(x: Any) -> Any:
+            trace.place(binding, x)
+            return function(trace)
+
+        return anp.sum(gradient_of(placed, x)[1][0] * v)
+
+    shapes = [(dimension(binding),)] * 2
+    return NumpyProgram(differentiated(Scope.of(binding), slope, shapes))
 
 
 def _typed(values: Array, kind: Any) -> Array:

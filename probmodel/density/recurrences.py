@@ -9,7 +9,6 @@ import autograd.numpy as anp
 import numpy as np
 
 from probmodel.compiler.python_calls import SOLVERS
-from probmodel.density.alignment import Shape
 from probmodel.density.batched_function import BatchedFunction, BoundFunction
 from probmodel.density.solver_primitive import Pulled, as_primitive
 from probmodel.expressions import Closure
@@ -71,15 +70,15 @@ class Scan:
         sequences, captured = rest[: self.n_sequences], rest[self.n_sequences :]
         states, state = [], initial
         for i in range(self.length):
-            state = self.function.traced(state, *(s[:, i] for s in sequences), *captured)
+            state = self.function.values(state, *(s[:, i] for s in sequences), *captured)
             states.append(state)
         return anp.stack(states, axis=1)
 
 
 def scan_solver(
-    shape: Shape,
-    leading: Sequence[Shape],
-    captured: Sequence[Shape | Array],
+    shape: tuple[int, ...],
+    leading: Sequence[tuple[int, ...]],
+    captured: Sequence[tuple[int, ...] | Array],
     *,
     function: Closure,
     length: Any,

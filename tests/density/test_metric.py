@@ -16,9 +16,8 @@ from probmodel import (
     potential,
     read_data,
 )
-from probmodel.density import as_posterior
-from probmodel.density import metric as metric_module
-from probmodel.density.lowering import Lowering
+from probmodel.compiler.tracing import Scope
+from probmodel.density import as_posterior, observations
 from probmodel.density.metric import Structure
 from probmodel.distributions import (
     BernoulliLogit,
@@ -331,7 +330,7 @@ def test_what_is_known_from_structure_changes_nothing(name, monkeypatch):
     monkeypatch.setattr(Structure, "is_affine", lambda self, expression: False)
     general = density_of(name)
     slow = general.metric(x)
-    assert not general._metric._affine
+    assert not general._metric.affine
     scale = np.abs(slow).max()
     np.testing.assert_allclose(fast, slow, rtol=1e-10, atol=1e-10 * scale)
 
@@ -346,7 +345,7 @@ def test_what_is_known_from_structure_changes_nothing(name, monkeypatch):
 ])  # fmt: skip
 def test_which_parts_a_model_has(name, parts):
     metric = density_of(name)._metric
-    assert (len(metric._affine), metric._general is not None) == parts
+    assert (len(metric.affine), metric._general is not None) == parts
 
 
 @pytest.mark.parametrize("name", list(OWN))
@@ -375,7 +374,7 @@ def test_blocks_of_chains_change_nothing(entries, monkeypatch):
     density = logistic()
     x = points(density, 5)
     whole = density.metric(x)
-    monkeypatch.setattr(metric_module, "_ENTRIES", entries)
+    monkeypatch.setattr(observations, "_ENTRIES", entries)
     np.testing.assert_allclose(density.metric(x), whole, rtol=1e-12)
 
 
@@ -465,7 +464,7 @@ def verdict(text):
             density.values_at((x + t * direction)[None], [made])[0] for t in (-1, 0, 1)
         )
         bends.append(np.abs(high - 2 * mid + low).max())
-    return Structure(Lowering.of(binding), binding.evaluator).is_affine(made), max(bends)
+    return Structure(Scope.of(binding)).is_affine(made), max(bends)
 
 
 @pytest.mark.parametrize("text", AFFINE)
