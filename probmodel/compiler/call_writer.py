@@ -52,6 +52,12 @@ class Call(NamedTuple):
     operands: tuple[Place, ...]
     result: Place
 
+    def moved(self, start: int) -> Call:
+        """Return the call of a part whose memory begins there."""
+        operands = tuple(o._replace(start=o.start + start) for o in self.operands)
+        result = self.result._replace(start=self.result.start + start)
+        return Call(self.function, self.slot + start, operands, result)
+
 
 class CallWriter:
     """Writes one call."""

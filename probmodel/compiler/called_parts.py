@@ -77,13 +77,10 @@ def _matrix_recurrence(shape: Shape, matrix: Any, x: Any, initial: Any = 0.0) ->
 def _solver(name: str) -> Callable[..., Any]:
     """Make the form of an operation that takes a function."""
 
-    def solved(shape: Shape, first: Any, *rest: Any, **options: Any) -> Any:
-        leading, captured = [first], list(rest)
-        if name == "scan":
-            leading += captured.pop(0)
+    def solved(shape: Shape, first: Any, *captured: Any, **options: Any) -> Any:
         kinds = [np.shape(c) if is_unknown(c) else c for c in captured]
-        solver = SOLVERS[name](shape, list(map(np.shape, leading)), kinds, **options)
-        operands = [*leading, *(c for c in captured if is_unknown(c))]
+        solver = SOLVERS[name](shape, np.shape(first), kinds, **options)
+        operands = [first, *(c for c in captured if is_unknown(c))]
         return called(name, solver, operands, shape, rows=True)
 
     return solved
@@ -97,5 +94,5 @@ CALLED: dict[str, Callable[..., Any]] = {
     "matmul": _matmul,
     "dot": _matmul,
     "matrix_recurrence": _matrix_recurrence,
-    **{name: _solver(name) for name in ("solve_ode", "solve_newton", "scan")},
+    **{name: _solver(name) for name in ("solve_ode", "solve_newton")},
 }

@@ -10,7 +10,7 @@ data for instance, is read where it lies. `trajectories` has what calls the func
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import llvmlite.ir as ir
@@ -22,6 +22,7 @@ from probmodel.compiler.hidden_markov import HiddenMarkovWriter
 from probmodel.compiler.lanes import DOUBLE
 from probmodel.compiler.loops import FUSED, LoopWriter
 from probmodel.compiler.matrices import MatrixWriter
+from probmodel.compiler.scan_writer import ScanWriter
 from probmodel.compiler.schedule import REDUCED, Schedule, covered_once, in_columns, operand
 from probmodel.compiler.symbols import Symbol
 from probmodel.compiler.vector_math import VectorMath
@@ -39,6 +40,7 @@ WRITERS: dict[str, Any] = {
     "product": MatrixWriter,
     "hidden Markov": HiddenMarkovWriter,
     "call": CallWriter,
+    "scan": ScanWriter,
 }
 
 
@@ -48,38 +50,63 @@ class Emission:
     Parameters
     ----------
     x : the input of the program
-    logp, gradient : its outputs, (), and the shape of ``x``
+    logp : an output, (), or None
+    gradient : an output, a place
     lanes : chains in a vector
+    within : the function that calls this one, if it is that of a part
 
     Attributes
     ----------
     module : has the function ``block``
+    function : what is written
     memory : numbers that the function needs
     places : where the input, the log density and the gradient begin in the memory
     arrays : what is known, which the code refers to by address
     calls : of functions in NumPy
     """
 
-    def __init__(self, x: Symbol, logp: Symbol, gradient: Symbol, lanes: int) -> None:
-        self.module = ir.Module("probmodel")
-        self.lanes, self.arrays = lanes, [np.zeros(1)]
-        self.calls: list[Call] = []
+    module: Any
+    arrays: list[Array]
+    memory: int
+    calls: list[Call]
+    b: Any
+    _math: VectorMath
+
+    def __init__(
+        self,
+        x: Symbol,
+        logp: Symbol | None,
+        gradient: Symbol,
+        lanes: int,
+        within: Emission | None = None,
+    ) -> None:
+        self.module = within.module if within else ir.Module("probmodel")
+        self.arrays = within.arrays if within else []
+        self.lanes, self.calls = lanes, []
         self._vector = ir.VectorType(DOUBLE, lanes)
-        self._math = VectorMath(self.module, lanes)
-        self._schedule = Schedule([logp, gradient])
+        self._math = within._math if within else VectorMath(self.module, lanes)
+        self._schedule = Schedule([gradient] if logp is None else [logp, gradient])
         self.offsets: dict[Symbol, int] = {}
         self.numbers: dict[Symbol, Any] = {}
         self.memory = lanes  # the log density comes first
         for symbol in {x: None, **dict.fromkeys(self._schedule.kept)}:
             self.offsets[symbol] = self.scratch(symbol.size)
         self.places = self.offsets[x], 0, self.offsets[gradient]
-        self._function = FunctionWriter(self.module, "block", [DOUBLE.as_pointer()])
-        self.b, self.count_to = self._function.b, self._function.count_to
-        (self._memory,) = self._function.function.args
+        name = self.module.get_unique_name("step") if within else "block"
+        self._writer = FunctionWriter(
+            self.module, name, [DOUBLE.as_pointer()], internal=bool(within)
+        )
+        self.b, self.count_to = self._writer.b, self._writer.count_to
+        self.function = self._writer.function
+        (self._memory,) = self.function.args
         self._compute()
-        first = self.b.bitcast(self._memory, self._vector.as_pointer())
-        self.b.store(self._number(logp), first, align=8 * lanes)
-        self._function.end()
+        if logp is not None:
+            self.store_at(0, INT(0), self._number(logp))
+        self._writer.end()
+
+    def inner(self, x: Symbol, out: Symbol) -> Emission:
+        """Write the function of a part that this one will call, with a memory of its own."""
+        return Emission(x, None, out, self.lanes, within=self)
 
     # -- the function ------------------------------------------------------------------------------
 
@@ -172,13 +199,26 @@ class Emission:
         self.arrays.append(array)
         return self.b.inttoptr(INT(array.ctypes.data), kind.as_pointer())
 
+    def reader(self, x: Any) -> Callable[[Any], Any]:
+        """Return the function that reads an element of an operand, by its flat position."""
+        o = operand(x, np.shape(x))
+        if not isinstance(o.source, Symbol):
+            pointer = self.pointer(np.ascontiguousarray(x, dtype=float), DOUBLE)
+            return lambda i: self.splat(self.b.load(self.b.gep(pointer, [i])))
+        if o.source in self.numbers:
+            return lambda i: self.numbers[o.source]
+        if o.in_order:
+            return lambda i: self.get(o.source, i)
+        table = self.table(o.where.reshape(-1))
+        return lambda i: self.get(o.source, self.b.load(self.b.gep(table, [i])))
+
     def table(self, index: Array) -> Any:
         """Return the address of known whole numbers."""
         return self.pointer(np.ascontiguousarray(index, dtype=np.int64), INT)
 
     def variable(self, start: float) -> Any:
         """Make a vector that changes as the code runs; registers hold it in the end."""
-        return self._function.variable(self.splat(start))
+        return self._writer.variable(self.splat(start))
 
     # -- functions of numbers ----------------------------------------------------------------------
 

@@ -23,9 +23,8 @@ from probmodel.compiler.calls import (
 )
 from probmodel.compiler.emission import Emission
 from probmodel.compiler.native import compiled
-from probmodel.compiler.schedule import ordered
-from probmodel.compiler.simplify import shared
-from probmodel.compiler.symbols import NotTraceableError, Symbol, place, positions
+from probmodel.compiler.simplify import in_memory, shared
+from probmodel.compiler.symbols import NotTraceableError, Symbol
 from probmodel.compiler.tracing import Program
 from probmodel.threads import available_cores, submitted
 from probmodel.types import Array, Followed, Moved, Trajectories, Transitions
@@ -63,17 +62,15 @@ class Machine:
 
     def __init__(self, program: Program, cores: int | None = None) -> None:
         logp, gradient = shared(program.outputs)
-        steps = list(ordered(o for o in (logp, gradient) if isinstance(o, Symbol)))
-        if len(steps) > MOST:
-            raise NotTraceableError(f"{len(steps)} operations, which would take long to make")
+        operations = program.operations
+        if operations > MOST:
+            raise NotTraceableError(f"{operations} operations, which would take long to make")
         self.calls_back = program.calls_back
         (x,) = program.inputs
         self.dim = x.size
         if not isinstance(logp, Symbol):
             logp = Symbol("add", (np.zeros(()), logp), logp)
-        if not (isinstance(gradient, Symbol) and gradient.op == "place"):
-            everywhere = Symbol("add", (np.zeros(self.dim), gradient), np.zeros(self.dim))
-            gradient = place(everywhere, positions((self.dim,)), (self.dim,))
+        gradient = in_memory(gradient, self.dim)
         self._outputs: tuple[Any, Any, Any] = x, np.reshape(logp, ()), gradient
         self._made: dict[int, _Code] = {}
         self._setting: Setting | None = None  # of the last trajectories

@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probmodel.compiler.control import INT
-from probmodel.compiler.lanes import DOUBLE
 from probmodel.compiler.loops import FUSED
-from probmodel.compiler.schedule import operand
 from probmodel.compiler.symbols import Symbol
 
 if TYPE_CHECKING:
@@ -123,13 +121,5 @@ def flat(b: Any, shape: tuple[int, ...], s: Any, i: Any, j: Any) -> Any:
 
 def reader_of(e: Emission, x: Any) -> Reader:
     """Return the function that reads an element of an operand, (stack, rows, columns)."""
-    o = operand(x, x.shape)
-    if not isinstance(o.source, Symbol):
-        pointer = e.pointer(np.ascontiguousarray(x, dtype=float), DOUBLE)
-        return lambda s, i, j: e.splat(e.b.load(e.b.gep(pointer, [flat(e.b, x.shape, s, i, j)])))
-    if o.source in e.numbers:
-        return lambda s, i, j: e.numbers[o.source]
-    if o.in_order:
-        return lambda s, i, j: e.get(o.source, flat(e.b, x.shape, s, i, j))
-    table = e.table(o.where.reshape(-1))
-    return lambda s, i, j: e.get(o.source, e.b.load(e.b.gep(table, [flat(e.b, x.shape, s, i, j)])))
+    read = e.reader(x)
+    return lambda s, i, j: read(flat(e.b, x.shape, s, i, j))

@@ -40,7 +40,8 @@ class NumpyProgram:
         self._out = [np.shape(o) for o in outputs]
         writer, written = Writer(inputs), for_arrays(outputs)
         symbols = list(ordered(o for o in written if isinstance(o, Symbol)))
-        self.operations, self.numbers = len(symbols), sum(s.size for s in symbols)
+        self.numbers = sum(s.size for s in symbols)
+        self.operations = sum(s.index.operations if s.op == "scan" else 1 for s in symbols)
         self.source = writer.function(written)
         exec(compile(self.source, "<NumPy program>", "exec"), writer.names)
         self._run: Callable[..., tuple[Array, ...]] = writer.names["run"]

@@ -203,9 +203,11 @@ class Writer(Source):
         return f"{self._function('hidden_markov', own.hidden_markov)}({texts})"
 
     def _call(self, symbol: Symbol) -> str:
-        name = f"call_{len(self._lines)}"
+        name = f"{symbol.op}_{len(self._lines)}"
         texts = ", ".join(map(self._batched, symbol.args))
         return f"{self._function(name, symbol.index)}({texts})"
+
+    _scan = _call
 
     def _place(self, symbol: Symbol) -> str:
         out, size = f"v{len(self._variables)}", symbol.size
@@ -258,7 +260,7 @@ class Writer(Source):
         name = self._used(self._variables[output])
         if output in self._truths:
             return f"{name}.astype(float)"
-        if again or output.op in ("input", "view", "call"):
+        if again or output.op in ("input", "view", "call", "scan"):
             return f"array({name})"
         return f"ascontiguousarray({name})"
 

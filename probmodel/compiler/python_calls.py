@@ -21,10 +21,10 @@ from probmodel.compiler.differentiation import alone, taken
 from probmodel.compiler.symbols import Symbol, positions
 from probmodel.types import Array
 
-# Solvers, by the names of the operations: a function of the shape of the result, the shapes of the
-# leading operands, and what the traced function captured, an array, or a shape for what varies;
-# and of the operation's options. It returns a function of rows of the leading operands and of what
-# varies. `probmodel.density` has them.
+# Solvers, by the names of the operations: a function of the shape of the result, that of the first
+# operand, and what the traced function captured, an array, or a shape for what varies; and of the
+# operation's options. It returns a function of rows of the first operand and of what varies.
+# `probmodel.density` has them.
 SOLVERS: dict[str, Callable[..., Callable[..., Any]]] = {}
 
 

@@ -19,7 +19,9 @@ from probmodel.compiler.symbols import ELEMENTWISE, Symbol, positions
 from probmodel.types import Array
 
 REDUCED = frozenset({"sum", "max", "min"})
-WHOLE = frozenset({"factor", "solve", "product", "hidden Markov", "call"})  # of their operands
+WHOLE = frozenset(
+    {"factor", "solve", "product", "hidden Markov", "call", "scan"}
+)  # of their operands
 
 
 IN_REGISTERS = 24  # elements of a vector that a product keeps in registers

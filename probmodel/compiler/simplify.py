@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.compiler.schedule import ordered
-from probmodel.compiler.symbols import Symbol
+from probmodel.compiler.symbols import Symbol, place, positions
 
 
 def shared(outputs: Sequence[Any]) -> list[Any]:
@@ -31,3 +31,12 @@ def _key(x: Any) -> Any:
     if isinstance(x, tuple):
         return tuple(map(_key, x))
     return x
+
+
+def in_memory(x: Any, size: int) -> Symbol:
+    """Return a vector as a place, which lies in memory as a whole."""
+    if isinstance(x, Symbol) and x.op == "place":
+        return x
+    everywhere = Symbol("add", (np.zeros(size), x), np.zeros(size))
+    placed: Symbol = place(everywhere, positions((size,)), (size,))
+    return placed

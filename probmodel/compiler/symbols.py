@@ -18,6 +18,7 @@ Few operations are left, however a formula is written:
     factor, solve, product    of stacks of matrices: Cholesky factors, triangular systems, products
     hidden Markov    log likelihoods of series, with all their derivatives
     call    a function in NumPy, of arrays that lead with chains; see `python_calls`
+    scan    a recurrence of any kind; see `scans`
 """
 
 from __future__ import annotations

@@ -46,8 +46,23 @@ class Program(NamedTuple):
     @property
     def calls_back(self) -> tuple[str, ...]:
         """Names of the functions in NumPy that are called, as no operations stand for them."""
-        steps = ordered(o for o in self.outputs if isinstance(o, Symbol))
-        return tuple(dict.fromkeys(step.index.name for step in steps if step.op == "call"))
+        own = [step.index.name for step in self.steps if step.op == "call"]
+        return tuple(dict.fromkeys([*own, *(n for p in self._repeated for n in p.calls_back)]))
+
+    @property
+    def operations(self) -> int:
+        """How many operations it consists of; those of a step that is repeated count once."""
+        return len(self.steps) + sum(program.operations for program in self._repeated)
+
+    @property
+    def steps(self) -> list[Symbol]:
+        """All operations, operands before what is made of them."""
+        return list(ordered(o for o in self.outputs if isinstance(o, Symbol)))
+
+    @property
+    def _repeated(self) -> list[Program]:
+        """Programs of steps that recurrences repeat."""
+        return [step.index.step.program for step in self.steps if step.op == "scan"]
 
 
 def traced(binding: Binding) -> Program:

@@ -13,13 +13,13 @@ import autograd.numpy as anp
 import numpy as np
 
 from probmodel import linalg, matrices
+from probmodel.compiler.scans import Scan
 from probmodel.density import (
     arithmetic,
     differential,
     equations,
     linear_recurrences,
     products,
-    recurrences,
     shapes,
 )
 from probmodel.density import primitives as own
@@ -32,6 +32,7 @@ from probmodel.density.alignment import (
     first_ref,
     shape_of,
 )
+from probmodel.density.batched_function import BatchedFunction
 from probmodel.density.program import Recorder
 from probmodel.density.reference import Ref
 
@@ -73,8 +74,19 @@ def _scan(
     *captured: Operand,
     **options: Any,
 ) -> Ref:
+    def make(shape: Shape, state: Shape, kinds: Any, *, function: Any, length: Any) -> Any:
+        elements = [shape_of(s)[1:] for s in sequences]
+        step = BatchedFunction(function, [shape[1:], *elements], kinds).step
+        made = Scan(step, shape[0], len(sequences))
+
+        def run(initial: Any, *rest: Any) -> Any:
+            flat = np.broadcast_to(initial, (len(initial), *shape[1:])).reshape(len(initial), -1)
+            return made(flat, *rest).reshape(len(initial), *shape)
+
+        return run
+
     leading = [initial, *sequences]
-    return _solved(recorder, shape, recurrences.scan_solver, leading, captured, options)
+    return _solved(recorder, shape, make, leading, captured, options)
 
 
 def _solved(
@@ -86,7 +98,7 @@ def _solved(
     options: dict[str, Any],
 ) -> Ref:
     kinds = [c.shape if isinstance(c, Ref) else c for c in captured]
-    solver = make(shape, list(map(shape_of, leading)), kinds, **options)
+    solver = make(shape, shape_of(leading[0]), kinds, **options)
     like = first_ref([*leading, *captured])
     operands = [batched(recorder, o, like) for o in leading]
     varying = [c for c in captured if isinstance(c, Ref)]

@@ -117,7 +117,7 @@ class Ode:
 
 def ode_solver(
     shape: tuple[int, ...],
-    leading: Sequence[tuple[int, ...]],
+    state: tuple[int, ...],
     captured: Sequence[tuple[int, ...] | Array],
     *,
     function: Closure,
@@ -128,7 +128,7 @@ def ode_solver(
     max_steps: int,
 ) -> Callable[..., Any]:
     """Return what solves initial value problems, as a primitive."""
-    batched_function = BatchedFunction(function, [(), *leading], captured)
+    batched_function = BatchedFunction(function, [(), state], captured)
     problem = Ode(batched_function, times, method, Tolerances(rtol, atol, max_steps))
     return as_primitive(problem.run, problem.run_with_vjp, problem.traced)
 

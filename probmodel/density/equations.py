@@ -81,7 +81,7 @@ def _inverses(jacobian: Array) -> Array:
 
 def newton_solver(
     shape: tuple[int, ...],
-    leading: Sequence[tuple[int, ...]],
+    state: tuple[int, ...],
     captured: Sequence[tuple[int, ...] | Array],
     *,
     function: Closure,
@@ -89,7 +89,7 @@ def newton_solver(
     max_steps: int,
 ) -> Callable[..., Any]:
     """Return what solves systems of equations, as a primitive."""
-    batched_function = BatchedFunction(function, leading, captured)
+    batched_function = BatchedFunction(function, [state], captured)
     equations = Equations(batched_function, tolerance, max_steps)
     return as_primitive(equations.run, equations.run_with_vjp, equations.traced)
 

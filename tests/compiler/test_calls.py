@@ -51,18 +51,6 @@ def growing(method):
     )
 
 
-def looped(a):
-    states, state = [], a[0]
-    for water in a[1:4]:
-        state = state * np.exp(a[4] * (1.0 - state) + water)
-        states.append(state)
-    return np.stack(states)
-
-
-def step(state, water, rate):
-    return state * np.exp(rate * (1.0 - state) + water)
-
-
 def cubic_root(a):
     half, rest = a / 2.0, np.sqrt(a**2 / 4.0 + 1.0 / 27.0)
     return np.cbrt(half + rest) + np.cbrt(half - rest)
@@ -88,7 +76,6 @@ OPERATIONS = {
         lambda a: np.linalg.solve(np.eye(3) + np.ones((3, 3)), a), None, 3),
     "large factor": (lambda a: np.linalg.cholesky(np.eye(42) + np.outer(a, a)), None, 42),
     "large product": (wide, None, 2),
-    "scan": (lambda a: functions.scan(step, a[0], a[1:4], args=(a[4],)), looped, 5),
     "solve_ode": (growing("rk45"), grown, 2),
     "implicit solve_ode": (growing("esdirk43"), grown, 2),
     "solve_newton": (
