@@ -50,8 +50,16 @@ class FunctionWriter:
 
     @contextmanager
     def count_to(self, n: Any, step: int = 1, down: bool = False, start: Any = 0) -> Iterator[Any]:
-        """Write a loop over start, start + step, ... below n, at least one; from 0, if ``down``."""
-        if isinstance(n, ir.Constant) and n.constant == 1 and start == 0:
+        """Write a loop over start, start + step, ... below n; from 0, if ``down``.
+
+        There is at least one, unless n is known to be 0.
+        """
+        known = n.constant if isinstance(n, ir.Constant) and start == 0 else None
+        if known == 0:
+            with self.b.if_then(ir.IntType(1)(0)):
+                yield INT(0)
+            return
+        if known == 1:
             yield INT(0)
             return
         before = self.b.block

@@ -19,9 +19,10 @@ import numpy as np
 from probmodel.compiler.call_writer import Call, CallWriter
 from probmodel.compiler.control import INT, FunctionWriter
 from probmodel.compiler.hidden_markov import HiddenMarkovWriter
-from probmodel.compiler.lanes import DOUBLE
+from probmodel.compiler.lanes import DOUBLE, Writer
 from probmodel.compiler.loops import FUSED, LoopWriter
 from probmodel.compiler.matrices import MatrixWriter
+from probmodel.compiler.ode_writer import OdeWriter
 from probmodel.compiler.scan_writer import ScanWriter
 from probmodel.compiler.schedule import REDUCED, Schedule, covered_once, in_columns, operand
 from probmodel.compiler.symbols import Symbol
@@ -39,7 +40,7 @@ WRITERS: dict[str, Any] = {
     "solve": MatrixWriter,
     "product": MatrixWriter,
     "hidden Markov": HiddenMarkovWriter,
-    "call": CallWriter,
+    "call": lambda e, symbol: (OdeWriter if symbol.index.problem else CallWriter)(e, symbol),
     "scan": ScanWriter,
 }
 
@@ -96,7 +97,14 @@ class Emission:
         self._writer = FunctionWriter(
             self.module, name, [DOUBLE.as_pointer()], internal=bool(within)
         )
-        self.b, self.count_to = self._writer.b, self._writer.count_to
+        self.b, self.count_to, self.repeat = (
+            self._writer.b,
+            self._writer.count_to,
+            self._writer.repeat,
+        )
+        self.place_for = self._writer.variable
+        self.arithmetic = Writer(self.module, self.b, lanes, self._math.call)
+        self.solutions: dict[Any, Any] = {}  # of differential equations, by their functions
         self.function = self._writer.function
         (self._memory,) = self.function.args
         self._compute()

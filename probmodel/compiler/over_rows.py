@@ -12,8 +12,10 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.extend import defvjp_argnums, primitive
 
-from probmodel.compiler.differentiation import gradient_of
+from probmodel.compiler.differentiation import gradient_of, taken
 from probmodel.compiler.numpy_engine import NumpyProgram
+from probmodel.compiler.simplify import in_memory, shared
+from probmodel.compiler.symbols import Symbol, positions
 from probmodel.compiler.tracing import Program, Scope, Trace, evaluated
 from probmodel.types import Array
 
@@ -49,20 +51,35 @@ class OverRows:
         """The function, over rows."""
         return NumpyProgram(self.program)
 
+    @cached_property
+    def flat(self) -> tuple[Symbol, Symbol]:
+        """The function as a program of one vector, all that is given, to a vector."""
+        shapes = self.shapes
+        ends = [int(end) for end in np.cumsum([0, *map(prod, shapes)])]
+
+        def function(trace: Trace, x: Any) -> list[Any]:
+            places = (positions(x.shape)[a:b] for a, b in pairwise(ends))
+            parts = [taken(x, p.reshape(s)) for p, s in zip(places, shapes, strict=True)]
+            return [anp.reshape(self.function(trace, *parts), (-1,))]
+
+        (x,), outputs = evaluated(self.scope, function, [(ends[-1],)])
+        (result,) = shared(outputs)
+        return x, in_memory(result, np.size(result))
+
     def __call__(self, *rows: Any) -> Any:
         """Return values, (rows, *shape), of what leads with rows; autograd may follow."""
         return _values(self, *rows)
 
     def pulled(self, weight: Any, *rows: Any) -> list[Any]:
         """Return derivatives of the sum of ``weight`` times the results, one for each input."""
-        flat = self._derivatives(*rows, weight)
+        flat = self.derivatives(*rows, weight)
         return [
             anp.reshape(flat[:, cut], (-1, *shape))
             for cut, shape in zip(self._cuts, self.shapes, strict=True)
         ]
 
     @cached_property
-    def _derivatives(self) -> OverRows:
+    def derivatives(self) -> OverRows:
         """Derivatives in all that is given, side by side; what is given last is the weight."""
 
         def slopes(trace: Trace, *given: Any) -> Any:

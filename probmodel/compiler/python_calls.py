@@ -40,6 +40,11 @@ class Function:
     operands : its arguments, of which symbols come with each call, and others are known
     shape : of the result, for one row
     rows : whether the function wants rows of what is known, too
+
+    Attributes
+    ----------
+    name, shape : as given
+    positions : of the operands that come with each call
     """
 
     def __init__(
@@ -54,7 +59,7 @@ class Function:
         self.name, self.shape = name, shape
         self._function, self._rows = function, rows
         self._operands = [None if is_unknown(o) else _plain(o) for o in operands]
-        self._positions = [i for i, o in enumerate(self._operands) if o is None]
+        self.positions = [i for i, o in enumerate(self._operands) if o is None]
         self._wanted: tuple[int, ...] = ()  # arguments in which derivatives will be asked for
         self._last = threading.local()
 
@@ -95,10 +100,36 @@ class Function:
         """Return the same, traceable by autograd."""
         return self._by_autograd(wanted, args)[1](g)
 
-    def _all(self, args: Sequence[Any]) -> list[Any]:
+    @property
+    def origin(self) -> Function:
+        """The function whose derivatives it returns, or itself."""
+        derivatives = isinstance(self._function, _Derivatives)
+        return self._function.function if derivatives else self  # type: ignore[attr-defined]
+
+    @property
+    def wanted(self) -> tuple[int, ...] | None:
+        """In which arguments of that function it returns derivatives; None for values."""
+        return getattr(self._function, "wanted", None)
+
+    @property
+    def problem(self) -> Any:
+        """What it solves, if there is machine code for that."""
+        return getattr(self.origin._function, "problem", None)
+
+    @property
+    def operations(self) -> int:
+        """How many operations on arrays it takes, about."""
+        return 1 if self.problem is None else int(self.problem.operations)
+
+    def filled(self, args: Sequence[Any]) -> list[Any]:
+        """Return all operands, of which some come with a call."""
         full = list(self._operands)
-        for i, arg in zip(self._positions, args, strict=True):
+        for i, arg in zip(self.positions, args, strict=True):
             full[i] = arg
+        return full
+
+    def _all(self, args: Sequence[Any]) -> list[Any]:
+        full = self.filled(args)
         if self._rows:
             for i, known in enumerate(self._operands):
                 if known is not None:
@@ -106,7 +137,7 @@ class Function:
         return full
 
     def _with_vjp(self, wanted: Sequence[int], args: Sequence[Array]) -> tuple[Any, Any]:
-        where, full = [self._positions[i] for i in wanted], self._all(args)
+        where, full = [self.positions[i] for i in wanted], self._all(args)
         own = getattr(self._function, "with_vjp", None)
         if own is not None:
             value, pull = own(where, *full)
@@ -131,14 +162,14 @@ class _Derivatives:
     """The function of a function's arguments, and of weights of its values, to derivatives."""
 
     def __init__(self, function: Function, wanted: tuple[int, ...]) -> None:
-        self._function, self._wanted = function, wanted
+        self.function, self.wanted = function, wanted
 
     def __call__(self, *args: Any) -> Any:
         *own, g = args
         if any(map(isbox, args)):
-            parts, xp = self._function.pulled_by_autograd(self._wanted, g, own), anp
+            parts, xp = self.function.pulled_by_autograd(self.wanted, g, own), anp
         else:
-            parts, xp = self._function.pulled(self._wanted, g, own), np
+            parts, xp = self.function.pulled(self.wanted, g, own), np
         return xp.concatenate([xp.reshape(part, (len(g), -1)) for part in parts], axis=1)
 
 

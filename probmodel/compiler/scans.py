@@ -17,8 +17,6 @@ derivatives of w in e_t are the rest of its state, and those in c are what it ad
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
-from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -26,12 +24,11 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.extend import defvjp_argnums, primitive
 
-from probmodel.compiler.differentiation import gradient_of, taken
+from probmodel.compiler.differentiation import gradient_of
 from probmodel.compiler.over_rows import OverRows
 from probmodel.compiler.python_calls import is_unknown
-from probmodel.compiler.simplify import in_memory, shared
-from probmodel.compiler.symbols import Symbol, positions, value_of
-from probmodel.compiler.tracing import Trace, evaluated
+from probmodel.compiler.symbols import Symbol, value_of
+from probmodel.compiler.tracing import Trace
 from probmodel.types import Array
 
 
@@ -68,21 +65,6 @@ class Scan:
     def operations(self) -> int:
         """How many operations on arrays it takes."""
         return self.length * self.step.compiled.operations
-
-    @cached_property
-    def flat(self) -> tuple[Symbol, Symbol]:
-        """The step as a program of one vector, all that is given, to its result."""
-        shapes = self.step.shapes
-        ends = [int(end) for end in np.cumsum([0, *map(prod, shapes)])]
-
-        def step(trace: Trace, x: Any) -> list[Any]:
-            places = (positions(x.shape)[a:b] for a, b in pairwise(ends))
-            parts = [taken(x, p.reshape(s)) for p, s in zip(places, shapes, strict=True)]
-            return [self.step.function(trace, *parts)]
-
-        (x,), outputs = evaluated(self.step.scope, step, [(ends[-1],)])
-        (result,) = shared(outputs)
-        return x, in_memory(result, self.size + self.added)
 
     def __call__(self, initial: Array, *rest: Array) -> Array:
         """Return the result, from what leads with rows: (rows, length * size + added)."""

@@ -46,7 +46,8 @@ class Program(NamedTuple):
     @property
     def calls_back(self) -> tuple[str, ...]:
         """Names of the functions in NumPy that are called, as no operations stand for them."""
-        own = [step.index.name for step in self.steps if step.op == "call"]
+        calls = [step.index for step in self.steps if step.op == "call"]
+        own = [function.name for function in calls if function.problem is None]
         return tuple(dict.fromkeys([*own, *(n for p in self._repeated for n in p.calls_back)]))
 
     @property
@@ -61,8 +62,11 @@ class Program(NamedTuple):
 
     @property
     def _repeated(self) -> list[Program]:
-        """Programs of steps that recurrences repeat."""
-        return [step.index.step.program for step in self.steps if step.op == "scan"]
+        """Programs of functions that recurrences and solvers call many times."""
+        scans = [step.index for step in self.steps if step.op == "scan"]
+        calls = [step.index for step in self.steps if step.op == "call"]
+        solved = {f.problem for f in calls if f.problem is not None}
+        return [*(s.step.program for s in scans), *(p.function.over_rows.program for p in solved)]
 
 
 def traced(binding: Binding) -> Program:

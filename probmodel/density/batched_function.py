@@ -62,23 +62,24 @@ class BatchedFunction:
         return trace.value(self._closure.body)
 
     @cached_property
-    def _over_rows(self) -> OverRows:
+    def over_rows(self) -> OverRows:
+        """The function as it is written down."""
         shapes = [self._evaluator.shape(expression) for expression in self._inputs]
         return OverRows(Scope(self._evaluator, {}), self._body, shapes)
 
     @property
     def step(self) -> OverRows:
         """The function of a recurrence, whose state is its first argument: flat, as its result."""
-        state, *others = self._over_rows.shapes
+        state, *others = self.over_rows.shapes
 
         def step(trace: Trace, flat: Any, *rest: Any) -> Any:
             return anp.reshape(self._body(trace, anp.reshape(flat, state), *rest), (-1,))
 
-        return OverRows(self._over_rows.scope, step, [(prod(state),), *others])
+        return OverRows(self.over_rows.scope, step, [(prod(state),), *others])
 
     def uses(self, position: int) -> bool:
         """Whether the result depends on an argument."""
-        program = self._over_rows.program
+        program = self.over_rows.program
         symbols = ordered(o for o in program.outputs if isinstance(o, Symbol))
         return any(s is program.inputs[position] for s in symbols)
 
@@ -87,7 +88,7 @@ class BatchedFunction:
         if self.constant:
             value = self._evaluator.value(self._closure.body)
             return np.broadcast_to(value, (len(inputs[0]), *self.shape))
-        return self._over_rows(*inputs)
+        return self.over_rows(*inputs)
 
     def pull_back(self, weight: Array, *inputs: Array) -> list[Array]:
         """Return derivatives of the sum of ``weight`` times the results, one for each input.
@@ -99,7 +100,7 @@ class BatchedFunction:
         """
         if self.constant:
             return [np.zeros(np.shape(a)) for a in inputs]
-        return self._over_rows.pulled(weight, *inputs)
+        return self.over_rows.pulled(weight, *inputs)
 
 
 class BoundFunction:

@@ -18,6 +18,8 @@ from probmodel.solvers.runge_kutta import Solution, Tolerances, at_fraction, sol
 from probmodel.solvers.tableau import METHODS
 from probmodel.types import Array
 
+_KEPT = 2**19  # numbers of a chain that machine code keeps of its steps
+
 
 class _OdeSystem:
     """The right-hand side of a differential equation, as the solvers take it."""
@@ -52,6 +54,12 @@ class Ode:
         self.method = method
         self.tableau = METHODS[method]()
         self.tolerances = tolerances
+
+    @property
+    def operations(self) -> int:
+        """How many operations on arrays a solution takes, about: that of some dozen steps."""
+        stage = self.function.over_rows.compiled.operations + 10
+        return 30 * len(self.tableau.b) * stage
 
     def _solve(self, initial: Array, captured: Sequence[Array]) -> tuple[_OdeSystem, Solution]:
         system = _OdeSystem(BoundFunction(self.function, captured))
@@ -130,7 +138,10 @@ def ode_solver(
     """Return what solves initial value problems, as a primitive."""
     batched_function = BatchedFunction(function, [(), state], captured)
     problem = Ode(batched_function, times, method, Tolerances(rtol, atol, max_steps))
-    return as_primitive(problem.run, problem.run_with_vjp, problem.traced)
+    solver: Any = as_primitive(problem.run, problem.run_with_vjp, problem.traced)
+    if not problem.tableau.implicit and max_steps * (state[0] + 3) < _KEPT:
+        solver.problem = problem  # there is machine code for it
+    return solver
 
 
 SOLVERS["solve_ode"] = ode_solver

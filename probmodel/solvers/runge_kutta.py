@@ -13,7 +13,7 @@ import numpy as np
 from probmodel.solvers.tableau import Tableau
 from probmodel.types import Array
 
-_SAFETY, _SHRINK, _GROW = 0.9, 0.2, 10.0
+SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
 _NEWTON_STEPS = 8
 _NEWTON_TOLERANCE = 1e-3  # of the tolerance of the step
 
@@ -207,9 +207,9 @@ def _norm(error: Array, y: Array, y1: Array, tol: Tolerances) -> Array:
 def _factor(error: Array, solved: Array, rejected: Array, order: int) -> Array:
     """How much to change the step size by; after a refused step it does not grow at once."""
     with np.errstate(divide="ignore"):
-        factor = _SAFETY * error ** (-1.0 / (order + 1))
-    factor = np.clip(factor, _SHRINK, np.where(rejected, 1.0, _GROW))
-    return np.where(solved, factor, _SHRINK)
+        factor = SAFETY * error ** (-1.0 / (order + 1))
+    factor = np.clip(factor, SHRINK, np.where(rejected, 1.0, GROW))
+    return np.where(solved, factor, SHRINK)
 
 
 def _first_step(

@@ -76,7 +76,6 @@ OPERATIONS = {
         lambda a: np.linalg.solve(np.eye(3) + np.ones((3, 3)), a), None, 3),
     "large factor": (lambda a: np.linalg.cholesky(np.eye(42) + np.outer(a, a)), None, 42),
     "large product": (wide, None, 2),
-    "solve_ode": (growing("rk45"), grown, 2),
     "implicit solve_ode": (growing("esdirk43"), grown, 2),
     "solve_newton": (
         lambda a: functions.solve_newton(lambda x, a: x**3 + x - a, np.full(3, 0.5), a),

@@ -15,7 +15,6 @@ from probmodel import Model, data, infer, observed, param
 from probmodel.density import LogDensity, as_posterior, engines
 from probmodel.distributions import HalfNormal, Normal, Poisson
 from probmodel.errors import SamplerError
-from probmodel.functions import solve_ode
 
 Y = np.array([1.0, 2.0, 0.5, 3.0])
 
@@ -26,12 +25,6 @@ class Line(Model):
     b = param(Normal(0, 1))
     s = param(HalfNormal(1))
     y = observed(Normal(a + b * x, s), dims="obs")
-
-
-class Growth(Model):
-    rate = param(HalfNormal(1))
-    size = solve_ode(lambda t, y, rate: rate * y, np.ones(1), 0.0, np.arange(1.0, 5.0), rate)
-    y = observed(Normal(size[:, 0], 1.0), dims="time")
 
 
 class Flat(Model):
@@ -164,17 +157,6 @@ def test_copies_and_pickles_have_the_engine():
 
 
 # -- where there is no machine code ----------------------------------------------------------------
-
-
-def test_solvers_are_called_from_machine_code():
-    machine, reference = (as_posterior(Growth(y=Y)) for _ in range(2))
-    machine.use_engine("llvm")
-    reference.use_engine("numpy")
-    x = points(machine)
-    np.testing.assert_allclose(machine(x).logp, reference(x).logp, rtol=1e-12)
-    np.testing.assert_allclose(machine(x).grad, reference(x).grad, rtol=1e-9)
-    assert machine.engine == "llvm"
-    assert machine._switch._machine.calls_back == ("solve_ode",)
 
 
 def test_a_formula_that_asks_for_numbers_is_called():
