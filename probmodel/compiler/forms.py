@@ -235,9 +235,9 @@ _ARITHMETIC: dict[str, Callable[..., Form | None]] = {
 
 def _compressed(x: Array) -> Array:
     """Leave one of the elements that are the same along an axis."""
-    for axis in range(x.ndim):
+    for axis in range(x.ndim if x.size else 0):
         first = x.take([0], axis)
-        if x.shape[axis] > 1 and x.size and np.array_equal(x, np.broadcast_to(first, x.shape)):
+        if x.shape[axis] > 1 and np.array_equal(x, np.broadcast_to(first, x.shape)):
             x = first
     return x.reshape(without_ones(x.shape))
 

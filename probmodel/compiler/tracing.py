@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from math import prod
 from typing import Any, NamedTuple
 
@@ -214,7 +214,7 @@ class Trace:
 
     def operands(self, distribution: Distribution, expressions: Sequence[Expression]) -> list[Any]:
         """Return a value and the parameters of a distribution, with axes that broadcast."""
-        return _aligned([self.value(e) for e in expressions], distribution.event_ndims)
+        return aligned([self.value(e) for e in expressions], distribution.event_ndims)
 
     def written(self, part: Any, plainly: Callable[[], Any], by_call: Callable[[], Any]) -> Any:
         """Write a part of the model down; as a call, where nothing else stands for it."""
@@ -274,7 +274,7 @@ class Trace:
         return int(value) if value.ndim == 0 else value
 
 
-def _aligned(operands: Sequence[Any], event_ndims: Sequence[int]) -> list[Any]:
+def aligned(operands: Sequence[Any], event_ndims: Sequence[int]) -> list[Any]:
     """Give the value and the parameters of a distribution axes that broadcast."""
     ranks = [np.ndim(o) - e for o, e in zip(operands, event_ndims, strict=True)]
     return [
@@ -287,11 +287,16 @@ def _aligned(operands: Sequence[Any], event_ndims: Sequence[int]) -> list[Any]:
 
 def _kernel(distribution: Distribution, operands: Sequence[Any]) -> Any:
     """Sum of a log density over the elements of a batch, but for what data alone decide."""
-    own = type(distribution).__module__.startswith("probmodel.distributions")
-    with ASKED.for_the_worst() if own else nullcontext():
+    with asked_of(distribution):
         kernel = distribution.log_kernel(anp, *operands)
     batch = batch_shape(operands, distribution.event_ndims)
     return anp.sum(kernel) * (prod(batch) // max(1, prod(np.shape(kernel))))
+
+
+def asked_of(distribution: Distribution) -> AbstractContextManager[None]:
+    """Let formulas of this package ask about all elements; others may not."""
+    own = type(distribution).__module__.startswith("probmodel.distributions")
+    return ASKED.for_the_worst() if own else nullcontext()
 
 
 def _base(distribution: Distribution, operands: Sequence[Any]) -> float:

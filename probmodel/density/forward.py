@@ -2,21 +2,25 @@
 
 What infers a model starts from unconstrained coordinates. Here the parameters on their own scale
 are the inputs of the program, or are drawn by it, and so are observed quantities: a draw from a
-distribution is a step like any other, whose first argument is where randomness comes from. The
-leading axis, that of the chains elsewhere, is that of the draws.
+distribution is a call of a function like any other. The program is of one row, and what is run has
+a row for each draw.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import autograd.numpy as anp
 import numpy as np
 
 from probmodel.blas import one_blas_thread
-from probmodel.density.lowering import Lowering, definitions
-from probmodel.density.program import Program
-from probmodel.density.reference import Ref
+from probmodel.compiler.numpy_engine import NumpyProgram
+from probmodel.compiler.python_calls import Function, called
+from probmodel.compiler.symbols import Symbol, spread
+from probmodel.compiler.tracing import Program, Scope, Trace, aligned, asked_of
+from probmodel.density.programs import typed
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError
 from probmodel.expressions import Expression, as_expression
@@ -29,25 +33,14 @@ from probmodel.types import Array
 CHUNK = 1 << 20  # numbers in flight in one pass over some of the draws: 8 MB
 
 
-class Source:
-    """Where a forward run gets its random numbers from, and how many draws it makes of them.
+class _Randomness(threading.local):
+    """Where the draws of a run get random numbers from; each thread has a run of its own."""
 
-    Parameters
-    ----------
-    rng : all randomness
-    rows : number of draws
-    """
-
-    def __init__(self, rng: np.random.Generator, rows: int) -> None:
-        self.rng = rng
-        self._rows = rows
-
-    def __len__(self) -> int:
-        return self._rows
+    rng: np.random.Generator
 
 
-class Forward(Lowering):
-    """Lowers a bound model for a run forwards.
+class Forward(Trace):
+    """Writes down a run of a bound model forwards.
 
     Parameters
     ----------
@@ -61,154 +54,194 @@ class Forward(Lowering):
     def __init__(
         self,
         binding: Binding,
-        resolve: Callable[[Forward, FreeParameter], Ref | Array],
-        observe: Callable[[Forward, Observed], Ref | None] = lambda forward, node: None,
+        resolve: Callable[[Forward, FreeParameter], Any],
+        observe: Callable[[Forward, Observed], Symbol | None] = lambda forward, node: None,
     ) -> None:
-        super().__init__(binding.evaluator, (), definitions(binding))
+        super().__init__(Scope.of(binding), ())
         self.evaluator = binding.evaluator
         self._free = {free.name: free for free in binding.free}
         self._resolve = resolve
         self._observe = observe
-        self._source = self._recorder.input(())
+        self._randomness = _Randomness()
+        # Each draw takes the one before it, or else this, which makes their order and has rows.
+        self._last = Symbol("input", (), np.zeros(()))
+        self._inputs = [self._last]
         self._given: list[Array] = []
 
-    def _lower_node(self, node: Expression) -> Any:
+    @np.errstate(all="ignore")
+    def value(self, expression: Expression) -> Any:
+        """Return the value of an expression: a symbol, or an array that is known."""
+        return super().value(expression)
+
+    def _node(self, node: Expression) -> Any:
         if isinstance(node, Parameter):
             return self._resolve(self, self._free[str(node.name)])
         drawn = isinstance(node, Observed) and id(node) not in self._aliases
         if drawn and not self._evaluator.is_constant(node):
             assert isinstance(node, Observed)
             given = self._observe(self, node)
-            if given is not None:
-                return given
-            return self.sample(node, node.distribution, self._evaluator.shape(node))
-        return super()._lower_node(node)
+            return self.sample(node, node.distribution) if given is None else given
+        return super()._node(node)
 
-    def given(self, values: Array) -> Ref:
+    def given(self, values: Array) -> Symbol:
         """Add values that are known: (draws, *shape)."""
         self._given.append(values)
-        return self._recorder.input(values.shape[1:])
+        self._inputs.append(Symbol("input", (), np.asarray(values[0], dtype=float)))
+        return self._inputs[-1]
 
-    def set_free(self, free: FreeParameter, ref: Ref) -> Ref | Array:
-        """Let the unconstrained value of a parameter be ``ref``; returns the parameter's."""
-        self._lowered[id(free.free)] = ref
-        return self.lower(free.value)
+    def set_free(self, free: FreeParameter, value: Any) -> Any:
+        """Set the unconstrained value of a parameter; returns the parameter's."""
+        self.define(free.free, value)
+        return self.value(free.value)
 
-    def sample(
-        self, declaration: Declaration, distribution: Distribution, shape: tuple[int, ...]
-    ) -> Ref:
-        """Add a draw from a distribution for a declaration: (draws, *shape)."""
+    def sample(self, declaration: Declaration, distribution: Distribution) -> Symbol:
+        """Add a draw from a distribution for a declaration, of its shape."""
+        shape = self.evaluator.shape(declaration)
 
         def draw(rng: np.random.Generator, rows: int, *params: Array) -> Array:
             return distribution.sample(rng, (rows, *shape), *params)
 
-        return self.draw(declaration, draw, distribution, shape)
+        return self.draw(declaration, distribution, draw, self.parameters(distribution, shape))
 
     def draw(
         self,
         declaration: Declaration,
-        function: Callable[..., Array],
         distribution: Distribution,
-        shape: tuple[int, ...],
-        *more: Ref,
-    ) -> Ref:
-        """Add a step that draws: ``function(rng, rows, *more, *params)`` returns (rows, *shape).
+        function: Callable[..., Array],
+        operands: Sequence[Any],
+        like: Array | None = None,
+    ) -> Symbol:
+        """Add a draw, which is made after those that were added before.
 
         Parameters
         ----------
-        declaration : what it is for; messages name it
-        distribution : its parameters are lowered, aligned with a value, and passed on
-        more : other operands, of full rank
+        declaration, distribution : what it is for, and from; messages name them
+        function : of a random generator, the number of rows, and the operands; it returns
+            (rows, *shape)
+        operands : values, of which those that are known have no rows
+        like : an example of a row, which tells its shape; that of the declaration by default
         """
-        params = self.parameters(distribution, len(shape))
-        title = declaration.title
+        randomness = self._randomness
 
-        def step(source: Source, *operands: Array) -> Array:
+        def step(before: Array, *operands: Array) -> Array:
             try:
                 with np.errstate(all="ignore"):
-                    return np.asarray(function(source.rng, len(source), *operands))
+                    return np.asarray(function(randomness.rng, len(before), *operands))
             except (ValueError, np.linalg.LinAlgError) as error:
                 raise ModelError(
-                    f"{title} cannot be drawn from {distribution.name} with the parameters of some "
-                    f"draw: {error}. Priors that allow extreme values are the usual reason.",
+                    f"{declaration.title} cannot be drawn from {distribution.name} with the "
+                    f"parameters of some draw: {error}. Priors that allow extreme values are the "
+                    "usual reason.",
                     location=declaration.location,
                 ) from error
 
-        return self._recorder.emit(step, self._source, *more, *params, shape=shape)
-
-    def parameters(self, distribution: Distribution, rank: int) -> list[Ref | Array]:
-        """Lower the parameters of a distribution, aligned with values of so many axes."""
-        lowered = [self.lower(as_expression(arg)) for arg in distribution.args.values()]
-        batch = rank - distribution.event_ndim
-        return self._with_axes(lowered, [batch + e for e in distribution.event_ndims[1:]])
+        self._last = self.apply(declaration, step, (self._last, *operands), like)
+        return self._last
 
     def apply(
         self,
+        declaration: Declaration,
         function: Callable[..., Array],
-        operands: Sequence[Ref | Array],
+        operands: Sequence[Any],
+        like: Array | None = None,
+    ) -> Symbol:
+        """Add a call of a function, of operands of which some have rows; see `draw`.
+
+        It is not called before the run: ``like`` stands for what it returns.
+        """
+        like = self.evaluator.value(declaration) if like is None else like
+        call = Function(declaration.title, function, operands, like.shape)
+        unknown = tuple(o for o in operands if isinstance(o, Symbol))
+        return Symbol("call", unknown, np.asarray(like, dtype=float), call)
+
+    def parameters(self, distribution: Distribution, shape: tuple[int, ...]) -> list[Any]:
+        """Return the parameters of a distribution, with axes that broadcast with its values."""
+        given = [as_expression(arg) for arg in distribution.args.values()]
+        return self.aligned(given, shape, distribution.event_ndims)
+
+    def aligned(
+        self,
+        expressions: Sequence[Expression],
         shape: tuple[int, ...],
-    ) -> Ref:
-        """Add a step without randomness, of operands of which one varies at least."""
-        return self._recorder.emit(function, *operands, shape=shape)
+        event_ndims: Sequence[int] | None = None,
+    ) -> list[Any]:
+        """Return values of expressions, with axes that broadcast with another value of a shape.
 
-    def aligned(self, expressions: Sequence[Expression], rank: int) -> list[Ref | Array]:
-        """Lower expressions and give those that vary so many axes."""
-        return self._with_axes([self.lower(e) for e in expressions], [rank] * len(expressions))
+        ``event_ndims`` are those of the other and of the expressions, 0 by default.
+        """
+        operands = [np.broadcast_to(0.0, shape), *map(self.value, expressions)]
+        return aligned(operands, event_ndims or [0] * len(operands))[1:]
 
+    @np.errstate(all="ignore")
     def pointwise(
         self, distribution: Distribution, params: Sequence[Expression], value: Expression
-    ) -> Ref | Array:
-        """Add the log density of each batch element of a value: (draws, *batch)."""
+    ) -> Any:
+        """Return the log density of each batch element of a value."""
         form, expressions = linked(distribution, tuple(params))
-        operands = [self.lower(e) for e in (value, *expressions)]
-        shape = self._evaluator.shape(value)
+        operands = self.operands(form, (value, *expressions))
+        shape = self.evaluator.shape(value)
         batch = shape[: len(shape) - form.event_ndim]
-        aligned = self._aligned(form, operands)
-        if not any(isinstance(o, Ref) for o in aligned):
-            return np.broadcast_to(form.log_density(np, *aligned), batch)
 
-        def step(*args: Array) -> Array:
-            elements = form.log_density(np, *args)
-            rows = max(len(a) for a, o in zip(args, aligned, strict=True) if isinstance(o, Ref))
-            return np.broadcast_to(elements, (rows, *batch))
+        def written() -> Any:
+            with asked_of(form):
+                return spread(form.log_density(anp, *operands), batch)
 
-        return self._recorder.emit(step, *aligned, shape=batch)
+        def log_density(*args: Array) -> Array:
+            return form.log_density(np, *args)
 
-    def plan(self, outputs: dict[str, Ref | Array]) -> Plan:
-        """Return what computes some named outputs."""
-        program = self.finish(list(outputs.values()))
-        return Plan(program, tuple(outputs), self._given, self._recorder.row_size)
+        return self._written(form, written, lambda: called(form.name, log_density, operands, batch))
+
+    def plan(self, outputs: Mapping[str, Any]) -> Plan:
+        """Return what computes named outputs.
+
+        Parameters
+        ----------
+        outputs : expressions, whose results have the types of these; or values, whose results are
+            floating-point numbers
+        """
+        values, kinds = [], {}
+        for name, output in outputs.items():
+            declared = isinstance(output, Expression)
+            values.append(self.value(output) if declared else output)
+            dtype = self.evaluator.value(output).dtype if declared else np.dtype(float)
+            kinds[name] = np.shape(values[-1]), dtype
+        program = NumpyProgram(Program(tuple(self._inputs), tuple(values)))
+        return Plan(program, kinds, self._given, self._randomness)
 
 
 class Plan:
-    """A forward run that is ready to be made.
+    """A forward run that is ready to be made, in several threads at the same time if need be.
 
     Parameters
     ----------
-    program : computes the outputs
-    names : of the outputs
+    program : computes the outputs, from a number for each row, and what is given
+    kinds : shape and type of each output, by name
     given : known values, (draws, *shape) each
-    row_size : numbers that one draw takes while the program runs
+    randomness : where the draws of the program get random numbers from
     """
 
     def __init__(
-        self, program: Program, names: tuple[str, ...], given: list[Array], row_size: int
+        self,
+        program: NumpyProgram,
+        kinds: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]],
+        given: Sequence[Array],
+        randomness: _Randomness,
     ) -> None:
         self._program = program
-        self._names = names
+        self._kinds = kinds
         self._given = given
-        self._step = max(1, CHUNK // max(1, row_size))
+        self._randomness = randomness
+        self._step = max(1, CHUNK // max(1, program.numbers))
 
     def run(self, rng: np.random.Generator, rows: int) -> dict[str, Array]:
         """Make so many draws: name -> (rows, *shape). Works through them in chunks."""
-        whole: dict[str, Array] = {}
+        self._randomness.rng = rng
+        whole = {name: np.empty((rows, *shape)) for name, (shape, _) in self._kinds.items()}
         for start in range(0, rows, self._step):
             stop = min(start + self._step, rows)
-            source: Any = Source(rng, stop - start)
-            with np.errstate(all="ignore"), one_blas_thread():
-                values = self._program.values([source, *(g[start:stop] for g in self._given)])
-            for name, part in zip(self._names, values, strict=True):
-                if name not in whole:
-                    whole[name] = np.empty((rows, *np.shape(part)[1:]), np.asarray(part).dtype)
-                whole[name][start:stop] = part
-        return whole
+            with one_blas_thread():
+                given = (g[start:stop] for g in self._given)
+                parts = self._program(np.zeros(stop - start), *given)
+            for values, part in zip(whole.values(), parts, strict=True):
+                values[start:stop] = part
+        return {name: typed(whole[name], dtype) for name, (_, dtype) in self._kinds.items()}

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from probmodel.compiler.symbols import Symbol
 from probmodel.constraints import Interval, Ordered
 from probmodel.density.forward import Forward, Plan
-from probmodel.density.reference import Ref
 from probmodel.distributions import Flat, Truncated, Uniform
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError
 from probmodel.expressions import as_expression
 from probmodel.model.binding import Binding
-from probmodel.model.declarations import Observed
+from probmodel.model.declarations import Declaration, Observed
 from probmodel.model.parameters import FreeParameter, limits, same_limits
 from probmodel.types import Array
 
@@ -43,7 +43,7 @@ def prior_draws(binding: Binding, rng: np.random.Generator, n: int) -> Array:
     start = Start()
     forward = Forward(binding, start)
     for free in binding.free:
-        forward.lower(free.declaration)
+        forward.value(free.declaration)
     drawn = forward.plan({free.name: start.points[free.name] for free in binding.free}).run(rng, n)
     return np.concatenate([drawn[free.name].reshape(n, -1) for free in binding.free], axis=1)
 
@@ -53,8 +53,7 @@ def simulate_once(binding: Binding, rng: np.random.Generator) -> dict[str, Array
 
     Parameters are drawn as `prior_draws` does. ``binding`` has no data for what is to be drawn.
     """
-    forward = Forward(binding, Start())
-    plan = forward.plan(_all_outputs(forward, binding))
+    plan = Forward(binding, Start()).plan(_all_outputs(binding))
     return {name: value[0] for name, value in plan.run(rng, 1).items()}
 
 
@@ -68,13 +67,12 @@ def prior_plan(binding: Binding) -> Plan:
     ModelError
         As `draw_from_prior` does.
     """
-    forward = Forward(binding, draw_from_prior)
-    return forward.plan(_all_outputs(forward, binding))
+    return Forward(binding, draw_from_prior).plan(_all_outputs(binding))
 
 
-def _all_outputs(forward: Forward, binding: Binding) -> dict[str, Ref | Array]:
+def _all_outputs(binding: Binding) -> dict[str, Declaration]:
     return {
-        name: forward.lower(declaration)
+        name: declaration
         for name, declaration in binding.declarations.items()
         if name in binding.saved or isinstance(declaration, Observed)
     }
@@ -89,20 +87,19 @@ class Start:
     """
 
     def __init__(self) -> None:
-        self.points: dict[str, Ref] = {}
+        self.points: dict[str, Symbol] = {}
 
-    def __call__(self, forward: Forward, free: FreeParameter) -> Ref | Array:
+    def __call__(self, forward: Forward, free: FreeParameter) -> Any:
         """Draw one parameter."""
         declaration, prior = free.declaration, free.declaration.prior
         if prior is None or isinstance(prior, Flat) or not _is_drawable(forward, free):
-            u = forward.draw(declaration, _uniform(free.free_shape), Flat(), free.free_shape)
+            shape = free.free_shape
+            u = forward.draw(declaration, Flat(), _uniform(shape), [], np.zeros(shape))
         elif free.frame is prior:
-            base = prior.base()
-            z = forward.sample(declaration, base, free.shape)
+            z = forward.sample(declaration, prior.base())
             u = self._inverse(forward, free, z)
         else:
             value = draw_from_prior(forward, free)
-            assert isinstance(value, Ref)
             self.points[free.name] = self._inverse(
                 forward, free, _standardised(forward, free, value)
             )
@@ -110,20 +107,21 @@ class Start:
         self.points[free.name] = u
         return forward.set_free(free, u)
 
-    def _inverse(self, forward: Forward, free: FreeParameter, value: Ref) -> Ref:
+    def _inverse(self, forward: Forward, free: FreeParameter, value: Symbol) -> Symbol:
         """Map a value to unconstrained space."""
-        bounds = forward.aligned(free.bounds, len(free.shape))
-        return forward.apply(free.constraint.inverse, [value, *bounds], free.free_shape)
+        bounds = forward.aligned(free.bounds, free.shape)
+        operands, like = [value, *bounds], np.zeros(free.free_shape)
+        return forward.apply(free.declaration, free.constraint.inverse, operands, like)
 
 
-def _standardised(forward: Forward, free: FreeParameter, value: Ref) -> Ref:
+def _standardised(forward: Forward, free: FreeParameter, value: Symbol) -> Symbol:
     """Undo the location and scale of the frame of a parameter, if it has one."""
     frame = free.frame
     if frame is None:
         return value
-    params = forward.parameters(frame, len(free.shape))
-    value = forward.apply(free.link.inverse, [value, *free.link.bounds], free.shape)
-    return forward.apply(frame.standardise, [value, *params], free.shape)
+    params = forward.parameters(frame, free.shape)
+    value = forward.apply(free.declaration, free.link.inverse, [value, *free.link.bounds])
+    return forward.apply(free.declaration, frame.standardise, [value, *params])
 
 
 def _uniform(shape: tuple[int, ...]) -> Callable[..., Array]:
@@ -142,7 +140,7 @@ def _is_drawable(forward: Forward, free: FreeParameter) -> bool:
     return True
 
 
-def draw_from_prior(forward: Forward, free: FreeParameter) -> Ref | Array:
+def draw_from_prior(forward: Forward, free: FreeParameter) -> Symbol:
     """Draw a parameter from its prior, restricted by its bounds or constraint.
 
     Raises
@@ -153,15 +151,15 @@ def draw_from_prior(forward: Forward, free: FreeParameter) -> Ref | Array:
     declaration = free.declaration
     distribution = drawable(forward, free)
     if isinstance(declaration.constraint, Ordered):
-        return forward.draw(
-            declaration, _sorted(distribution, free.shape), distribution, free.shape
-        )
-    if not needs_redraws(free, distribution):
-        return forward.sample(declaration, distribution, free.shape)
-    bounds = limits(free.constraint) or (None, None)
-    low, high = (None if b is None else forward.evaluator.value(b) for b in bounds)
-    function = _within(distribution, free, low, high)
-    return forward.draw(declaration, function, distribution, free.shape)
+        function = _sorted(distribution, free.shape)
+    elif needs_redraws(free, distribution):
+        bounds = limits(free.constraint) or (None, None)
+        low, high = (None if b is None else forward.evaluator.value(b) for b in bounds)
+        function = _within(distribution, free, low, high)
+    else:
+        return forward.sample(declaration, distribution)
+    params = forward.parameters(distribution, free.shape)
+    return forward.draw(declaration, distribution, function, params)
 
 
 def needs_redraws(free: FreeParameter, distribution: Distribution) -> bool:

@@ -63,7 +63,7 @@ class Programs:
         """Return a function that evaluates expressions, with the types that they have."""
         types = [self._binding.evaluator.value(e).dtype for e in expressions]
         program = self.evaluating(lambda trace: [trace.value(e) for e in expressions])
-        return lambda x: [_typed(v, t) for v, t in zip(program(x), types, strict=True)]
+        return lambda x: [typed(v, t) for v, t in zip(program(x), types, strict=True)]
 
     def evaluating(self, function: Callable[[Trace], Sequence[Any]]) -> NumpyProgram:
         """Return a function of unconstrained points that evaluates what a trace is asked for."""
@@ -92,7 +92,7 @@ def curvature(binding: Binding, function: Callable[[Trace], Any]) -> NumpyProgra
     return NumpyProgram(differentiated(Scope.of(binding), slope, shapes))
 
 
-def _typed(values: Array, kind: Any) -> Array:
+def typed(values: Array, kind: Any) -> Array:
     """Return values of a type; as they are, where they are no such integers."""
     if np.dtype(kind).kind in "iu" and not np.all(np.abs(values) < _LARGEST):
         return values

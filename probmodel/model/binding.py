@@ -241,8 +241,9 @@ def _bind_observed(binding: Binding, declaration: Observed) -> None:
         shape = binding.dimensions.shape(declaration) if given is None else given
         shape = check_distribution(declaration, distribution, shape, binding.evaluator)
         binding.unbound.append(declaration)
-        # Its value is unknown, so whatever uses it has a shape but no density yet.
-        binding.evaluator.define(declaration, np.zeros(shape), random=True)
+        # Its value is unknown, so whatever uses it has a shape and a type, but no density yet.
+        kind = int if distribution.discrete else float
+        binding.evaluator.define(declaration, np.zeros(shape, kind), random=True)
         return
     check_distribution(declaration, distribution, data.shape, binding.evaluator)
     if np.isnan(data).any():

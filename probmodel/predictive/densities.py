@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from probmodel.density.forward import Forward
-from probmodel.density.reference import Ref
 from probmodel.distributions.base import Distribution
 from probmodel.errors import DataError
 from probmodel.expressions import as_expression
@@ -142,7 +141,7 @@ def loo(model: Model, fit: Any, **options: Any) -> Any:
 def _densities(binding: Binding, fit: Fit, distributions: Mapping[str, Distribution | None]) -> Any:
     """Make the data set of the log densities of some declarations, by name."""
     forward = Forward(binding, FromFit(binding, fit))
-    outputs: dict[str, Ref | Array] = {}
+    outputs: dict[str, Any] = {}
     for name, distribution in distributions.items():
         declaration = binding.declarations[name]
         outputs[name] = _elements(forward, declaration, distribution)
@@ -175,9 +174,7 @@ def _complete(binding: Binding, name: str, batch: int) -> Array:
     return np.asarray(kept)
 
 
-def _elements(
-    forward: Forward, declaration: Declaration, distribution: Distribution | None
-) -> Ref | Array:
+def _elements(forward: Forward, declaration: Declaration, distribution: Distribution | None) -> Any:
     if distribution is None:
         return np.zeros(forward.evaluator.shape(declaration))
     params = [as_expression(arg) for arg in distribution.args.values()]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probmodel.compiler.symbols import Symbol
 from probmodel.constraints import Real, SumToZero, SumToZeroMatrix
 from probmodel.density.forward import Forward
 from probmodel.density.prior import draw_from_prior, drawable, needs_redraws
-from probmodel.density.reference import Ref
 from probmodel.distributions import Flat
 from probmodel.distributions.base import Distribution
 from probmodel.errors import DataError, ModelError, nearest
@@ -129,7 +129,7 @@ class FromFit:
             binding, self._fit, self._new_groups if draw or self._new_groups != "draw" else None
         )
 
-    def __call__(self, forward: Forward, free: FreeParameter) -> Ref | Array:
+    def __call__(self, forward: Forward, free: FreeParameter) -> Symbol:
         """Return the values of one parameter, its new elements filled in.
 
         Raises
@@ -186,7 +186,9 @@ class FromFit:
                 labels = variable.coords.get(dim)
                 check_times(free, dim, places[axis], labels, old_labels(values, axis))
 
-    def _completed(self, forward: Forward, free: FreeParameter, value: Ref, known: Array) -> Ref:
+    def _completed(
+        self, forward: Forward, free: FreeParameter, value: Symbol, known: Array
+    ) -> Symbol:
         """Draw the elements that are not known, given those that are."""
         prior = drawable(forward, free)
         tied = 0 if free.frame is not None else free.constraint.event_ndim
@@ -201,17 +203,20 @@ class FromFit:
         if cut or tied:
             drawn = draw_from_prior(forward, free)
             return forward.apply(
+                free.declaration,
                 lambda given, new: np.asarray(np.where(known, given, new)),
                 [value, drawn],
-                free.shape,
             )
 
         def complete(rng: np.random.Generator, rows: int, given: Array, *params: Array) -> Array:
             return prior.complete(rng, given, known, *params)
 
-        return forward.draw(free.declaration, complete, prior, free.shape, value)
+        operands = [value, *forward.parameters(prior, free.shape)]
+        return forward.draw(free.declaration, prior, complete, operands)
 
-    def _centred(self, forward: Forward, free: FreeParameter, value: Ref, known: Array) -> Ref:
+    def _centred(
+        self, forward: Forward, free: FreeParameter, value: Symbol, known: Array
+    ) -> Symbol:
         """Let the elements that are not known be the centre of what they would be drawn from."""
         prior = _with_center(free)
         support = support_of(free)
@@ -224,8 +229,8 @@ class FromFit:
                 )
             return filled
 
-        params = forward.parameters(prior, len(free.shape))
-        return forward.apply(central, [value, *params], free.shape)
+        params = forward.parameters(prior, free.shape)
+        return forward.apply(free.declaration, central, [value, *params])
 
     def _values(self, free: FreeParameter) -> xr.DataArray:
         """Look a parameter up: (chain, draw, ...)."""

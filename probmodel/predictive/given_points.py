@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from probmodel.compiler.symbols import Symbol
 from probmodel.density.forward import Forward
-from probmodel.density.reference import Ref
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError
 from probmodel.model.binding import Binding
@@ -21,7 +22,7 @@ _DRAWS = 2  # in which two models are compared: if they differ, they do almost e
 _TOLERANCE = 1e-6  # relative; what differs by more was not computed from the same points
 
 
-def given_old(forward: Forward, node: Observed, old: Binding, places: Places, rows: int) -> Ref:
+def given_old(forward: Forward, node: Observed, old: Binding, places: Places, rows: int) -> Symbol:
     """Add a draw of a process given its values in the fit, which its known elements keep.
 
     Parameters
@@ -45,7 +46,8 @@ def given_old(forward: Forward, node: Observed, old: Binding, places: Places, ro
         return done
 
     given = forward.given(np.broadcast_to(value, (rows, *value.shape)))
-    return forward.draw(node, draw, distribution, value.shape, given)
+    operands = [given, *forward.parameters(distribution, value.shape)]
+    return forward.draw(node, distribution, draw, operands)
 
 
 def _sample(
@@ -126,8 +128,9 @@ def _moments(node: Observed, binding: Binding, row: tuple[int, ...], parameters:
         mean = np.broadcast_to(mean, (n, *batch, size))[chosen]
         return np.concatenate([covariance, mean[..., None]], axis=-1)
 
-    forward = Forward(binding, parameters)
-    output = forward.draw(node, both, distribution, shape)
+    forward, size = Forward(binding, parameters), prod(event)
+    params = forward.parameters(distribution, shape)
+    output = forward.draw(node, distribution, both, params, np.zeros((size, size + 1)))
     plan = forward.plan({"moments": output})
     return plan.run(np.random.default_rng(0), min(_DRAWS, parameters.rows))["moments"]
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from probmodel.arguments import seed_sequence
+from probmodel.compiler.symbols import Symbol
 from probmodel.density.forward import Forward
-from probmodel.density.reference import Ref
 from probmodel.errors import DataError, SamplingWarning
 from probmodel.model import Model
 from probmodel.model.binding import Binding, redrawn
@@ -193,10 +193,10 @@ def _run(
     parameters: FromFit,
     names: Sequence[str],
     seed: np.random.SeedSequence,
-    observe: Callable[[Forward, Observed], Ref | None] = lambda forward, node: None,
+    observe: Callable[[Forward, Observed], Symbol | None] = lambda forward, node: None,
 ) -> dict[str, tuple[tuple[str, ...], Array]]:
     """Compute named quantities of a model for every draw of a fit: dims and (rows, *shape)."""
     forward = Forward(binding, parameters, observe)
-    outputs = {name: forward.lower(binding.declarations[name]) for name in names}
+    outputs = {name: binding.declarations[name] for name in names}
     drawn = forward.plan(outputs).run(np.random.default_rng(seed), fit.rows)
     return {name: (dims_of(binding, name), values) for name, values in drawn.items()}

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from probmodel.compiler.symbols import Symbol
 from probmodel.density.forward import Forward
-from probmodel.density.reference import Ref
 from probmodel.distributions.base import Distribution
 from probmodel.errors import DataError, ProbmodelError
 from probmodel.expressions import Expression, as_expression, topological
@@ -44,7 +44,7 @@ class Observations:
         self._seed = seed
         self.warnings: list[str] = []
 
-    def __call__(self, forward: Forward, node: Observed) -> Ref | None:
+    def __call__(self, forward: Forward, node: Observed) -> Symbol | None:
         """Return the values of one quantity; None if they do not depend on what was observed.
 
         Raises
@@ -141,11 +141,10 @@ class Observations:
             parameters = self._parameters.at(whole, draw=False)
             check_old_points(node, old, whole, everywhere, parameters)
 
-            def observe(forward: Forward, other: Observed) -> Ref | None:
+            def observe(forward: Forward, other: Observed) -> Symbol | None:
                 return given_old(forward, node, old, everywhere, parameters.rows)
 
-            forward = Forward(whole, parameters, observe)
-            plan = forward.plan({"value": forward.lower(node)})
+            plan = Forward(whole, parameters, observe).plan({"value": node})
         except ProbmodelError as error:
             raise refusal(node, f"with the old points before the new: {error.message}") from error
         values = plan.run(self._rng(node), parameters.rows)["value"]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from probmodel.arguments import positive, seed_sequence
+from probmodel.compiler.symbols import Symbol
 from probmodel.density.forward import Forward
-from probmodel.density.prior import draw_from_prior
-from probmodel.density.reference import Ref
+from probmodel.density.prior import draw_from_prior, prior_plan
 from probmodel.errors import DataError, nearest
 from probmodel.expressions import as_expression
 from probmodel.model import Model
@@ -57,17 +57,13 @@ def prior_predictive(model: Model, draws: int = 500, seed: Seed = None) -> Any:
     rows = positive("draws", draws)
     sequence = seed_sequence(seed)
     binding = redrawn(bound)
-    forward = Forward(binding, draw_from_prior)
-    saved = [v.name for v in binding.variables]
-    names = [n for n, d in binding.declarations.items() if n in saved or isinstance(d, Observed)]
-    outputs = {name: forward.lower(binding.declarations[name]) for name in names}
-    drawn = forward.plan(outputs).run(np.random.default_rng(sequence), rows)
+    drawn = prior_plan(binding).run(np.random.default_rng(sequence), rows)
     arrays = {name: (dims_of(binding, name), values[None]) for name, values in drawn.items()}
     labels, own = binding.dimensions.coords, library_attributes()
     attributes = {**own, **seed_attributes(sequence)}
-    prior = {name: array for name, array in arrays.items() if name in saved}
+    prior = {name: array for name, array in arrays.items() if name in binding.saved}
     groups = {"prior": draws_group(prior, labels, attributes)}
-    data = {name: array for name, array in arrays.items() if name not in saved}
+    data = {name: array for name, array in arrays.items() if name not in binding.saved}
     if data:
         groups["prior_predictive"] = draws_group(data, labels, attributes)
     for name, known in {
@@ -116,7 +112,7 @@ def simulate(
     forward = Forward(binding, _Given(binding, params, rows))
     # Parameters that nothing depends on are outputs, too: what is given is checked in any case.
     wanted = [*names, *(name for name in params if name not in names)]
-    outputs = {name: forward.lower(binding.declarations[name]) for name in wanted}
+    outputs = {name: binding.declarations[name] for name in wanted}
     drawn = forward.plan(outputs).run(np.random.default_rng(seed_sequence(seed)), rows)
     return {name: drawn[name][0] if draws is None else drawn[name] for name in names}
 
@@ -136,12 +132,12 @@ class _Given:
         self._rows = rows
         self._values = {name: _read(known[name], given) for name, given in params.items()}
 
-    def __call__(self, forward: Forward, free: FreeParameter) -> Ref | Array:
+    def __call__(self, forward: Forward, free: FreeParameter) -> Symbol:
         """Return one parameter."""
         if free.name not in self._values:
             return draw_from_prior(forward, free)
         value = self._values[free.name]
-        ref = forward.given(np.broadcast_to(value, (self._rows, *free.shape)))
+        given = forward.given(np.broadcast_to(value, (self._rows, *free.shape)))
         support = support_of(free)
         bounds = [as_expression(b) for b in support.bounds]
 
@@ -155,8 +151,8 @@ class _Given:
                 )
             return values
 
-        operands = [ref, *forward.aligned(bounds, len(free.shape))]
-        return forward.apply(check, operands, free.shape)
+        operands = [given, *forward.aligned(bounds, free.shape)]
+        return forward.apply(free.declaration, check, operands)
 
 
 def _read(free: FreeParameter, given: Any) -> Array:
