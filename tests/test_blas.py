@@ -96,7 +96,6 @@ def test_infer_uses_one_thread_throughout():
 def test_predictions_and_checks_use_one_thread(monkeypatch):
     from probmodel.compiler.numpy_engine import NumpyProgram
     from probmodel.density.posterior import ModelDensity
-    from probmodel.density.program import Program
 
     seen = []
 
@@ -108,7 +107,6 @@ def test_predictions_and_checks_use_one_thread(monkeypatch):
         return noted
 
     fit = infer(MODEL, draws=50, warmup=50, chains=2, seed=1, quiet=True)
-    monkeypatch.setattr(Program, "values", noting(Program.values))
     monkeypatch.setattr(NumpyProgram, "__call__", noting(NumpyProgram.__call__))
     posterior_predictive(MODEL, fit, seed=1)
     assert set(seen) == {1}

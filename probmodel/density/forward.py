@@ -189,7 +189,7 @@ class Forward(Trace):
         def log_density(*args: Array) -> Array:
             return form.log_density(np, *args)
 
-        return self._written(form, written, lambda: called(form.name, log_density, operands, batch))
+        return self.written(form, written, lambda: called(form.name, log_density, operands, batch))
 
     def plan(self, outputs: Mapping[str, Any]) -> Plan:
         """Return what computes named outputs.

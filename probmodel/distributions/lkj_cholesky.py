@@ -11,7 +11,7 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.linalg import diagonal
-from probmodel.special import digamma, gammaln
+from probmodel.special import gammaln
 from probmodel.types import Array
 
 
@@ -87,12 +87,6 @@ def log_normaliser(eta: Any, size: int) -> Any:
     constant = 0.25 * size * (size - 1.0) * np.log(np.pi)
     rows = gammaln(_tails(eta, size)).sum(axis=-1)
     return constant + rows - (size - 1.0) * gammaln(eta + 0.5 * (size - 1.0))
-
-
-def slope_of_log_normaliser(eta: Any, size: int) -> Any:
-    """Return the derivative of `log_normaliser` in eta: batch shape."""
-    rows = digamma(_tails(eta, size)).sum(axis=-1)
-    return rows - (size - 1.0) * digamma(eta + 0.5 * (size - 1.0))
 
 
 def _tails(eta: Any, size: int) -> Any:

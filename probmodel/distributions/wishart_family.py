@@ -12,7 +12,7 @@ from probmodel.distributions.base import Parameter
 from probmodel.distributions.matrix_forms import Covariance, CovarianceRoot, MatrixArguments
 from probmodel.distributions.whitening import Whitening
 from probmodel.linalg import diagonal, transpose
-from probmodel.special.multigamma import log_multigamma, multidigamma, multitrigamma
+from probmodel.special.multigamma import log_multigamma, multitrigamma
 from probmodel.types import Array
 
 
@@ -56,11 +56,6 @@ class WishartFamily(MatrixArguments):
 def log_normaliser(df: Any, size: int) -> Any:
     """Logarithm of the constant of a standard matrix: batch shape."""
     return 0.5 * df * size * np.log(2.0) + log_multigamma(0.5 * df, size)
-
-
-def slope_of_log_normaliser(df: Any, size: int) -> Any:
-    """Return the derivative of `log_normaliser` in the degrees of freedom."""
-    return 0.5 * (size * np.log(2.0) + multidigamma(0.5 * df, size))
 
 
 def log_product_jacobian(xp: Any, root: Any) -> Any:

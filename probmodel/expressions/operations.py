@@ -1,7 +1,7 @@
 """The table of operations that a model may use, and how each is evaluated with NumPy.
 
-One line an operation. How it runs on a batch of chains, with derivatives, is said once, in
-`probmodel.density.batching`, under the same name.
+One line an operation. How it is written down for one chain, so that it has derivatives, is said in
+`probmodel.compiler.language`, under the same name.
 """
 
 from __future__ import annotations

@@ -2,10 +2,9 @@
 
 Every function takes NumPy arrays, autograd boxes, and objects that implement NumPy's protocols
 (symbols): for those the SciPy ufunc itself is called, so that ``__array_ufunc__`` sees it.
-`UFUNCS` maps the name of such a ufunc to the differentiable function here. Derivative rules are
-written with these functions, so they can be differentiated again. `scipy.special` is imported
-when the first of them is called. The modules beside have the special functions of one family of
-distributions each.
+Derivative rules are written with these functions, so they can be differentiated again.
+`scipy.special` is imported when the first of them is called. The modules beside have the special
+functions of one family of distributions each.
 """
 
 from __future__ import annotations
@@ -233,25 +232,6 @@ def logsumexp(x: Any, axis: int | tuple[int, ...] | None = None, keepdims: bool 
     return result if keepdims else xp.squeeze(result, axis=axis)
 
 
-class Logistic(NamedTuple):
-    """`log1p_exp` and `expit` of an array and of its negative, each to its last digit."""
-
-    softplus: Array
-    softplus_negative: Array
-    expit: Array
-    expit_negative: Array
-
-
-def logistic(x: Array) -> Logistic:
-    """All functions of `Logistic` from one exponential and one logarithm."""
-    if x.size and not x.max() <= 700.0:  # near overflow, or NaN
-        return Logistic(log1p_exp(x), log1p_exp(-x), expit(x), expit(-x))
-    e = np.exp(x)
-    q = 1.0 / (e + 1.0)
-    rest = np.log1p(np.minimum(e, 1.0 / e))
-    return Logistic(np.maximum(x, 0.0) + rest, rest - np.minimum(x, 0.0), e * q, q)
-
-
 def _rule(derivative: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     """Return autograd's form of ``derivative(ans, x)`` for an elementwise function."""
     return lambda ans, x: lambda g: g * derivative(ans, x)
@@ -312,20 +292,3 @@ defvjp(
     lambda ans, a, x: unbroadcast_f(x, lambda g: g * _gamma_density(a, x)),
     argnums=(1,),
 )
-
-UFUNCS: dict[str, Callable[..., Any]] = {
-    "gammaln": gammaln,
-    "psi": digamma,
-    "betaln": betaln,
-    "expit": expit,
-    "logit": logit,
-    "log_expit": log_expit,
-    "erf": erf,
-    "erfc": erfc,
-    "ndtr": ndtr,
-    "log_ndtr": log_ndtr,
-    "xlogy": xlogy,
-    "xlog1py": xlog1py,
-    "gammainc": gammainc,
-    "gammaincc": gammaincc,
-}

@@ -1,12 +1,10 @@
-"""Programs: the source of a gradient, steps that nothing needs, and densities without terms."""
+"""Programs: the source of a gradient, and densities without terms."""
 
-import autograd.numpy as anp
 import numpy as np
 
 from probmodel import Model, observed, param, potential
 from probmodel.density import as_posterior
 from probmodel.density.allocator import keep_freed_memory
-from probmodel.density.program import Recorder
 from probmodel.distributions import Normal
 
 
@@ -18,14 +16,6 @@ def test_source_can_be_read():
     source = as_posterior(Line(y=[1.0, 2.0])).gradient_source
     assert source.startswith("def run(")
     compile(source, "gradient", "exec")
-
-
-def test_steps_that_nothing_needs_are_dropped():
-    recorder = Recorder()
-    x = recorder.input(())
-    recorder.emit(anp.sin, x, shape=())
-    y = recorder.emit(anp.exp, x, shape=())
-    assert len(recorder.finish([y]).steps) == 1
 
 
 def test_a_model_of_constants_and_potentials():

@@ -158,9 +158,27 @@ class Symbol:
         return ufunc.__name__
 
 
-@pytest.mark.parametrize("name", special.UFUNCS)
-def test_symbols_see_the_ufunc_that_the_table_names(name):
-    function = special.UFUNCS[name]
+UFUNCS = {
+    "gammaln": special.gammaln,
+    "psi": special.digamma,
+    "betaln": special.betaln,
+    "expit": special.expit,
+    "logit": special.logit,
+    "log_expit": special.log_expit,
+    "erf": special.erf,
+    "erfc": special.erfc,
+    "ndtr": special.ndtr,
+    "log_ndtr": special.log_ndtr,
+    "xlogy": special.xlogy,
+    "xlog1py": special.xlog1py,
+    "gammainc": special.gammainc,
+    "gammaincc": special.gammaincc,
+}
+
+
+@pytest.mark.parametrize("name", UFUNCS)
+def test_symbols_see_the_ufunc_of_scipy(name):
+    function = UFUNCS[name]
     ufunc = getattr(scipy.special, name)
     assert ufunc(*[Symbol()] * ufunc.nin) == name
     assert function(*[Symbol()] * ufunc.nin) == name
