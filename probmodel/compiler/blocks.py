@@ -46,9 +46,15 @@ class BlockModule:
 
 
 class Variable:
-    """Lanes, or a mask, that change as the code runs."""
+    """Lanes, or a mask, that change as the code runs.
 
-    def __init__(self, function: BlockFunction, value: Lanes | Mask) -> None:
+    Parameters
+    ----------
+    function : where: it has a builder ``b``, arithmetic ``w``, and a method ``variable``
+    value : at first
+    """
+
+    def __init__(self, function: Any, value: Lanes | Mask) -> None:
         self._f, self._kind = function, type(value)
         self._place = function.variable(value.value)
 

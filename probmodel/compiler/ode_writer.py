@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import llvmlite.ir as ir
 import numpy as np
 
+from probmodel.compiler.blocks import Variable
 from probmodel.compiler.control import INT
 from probmodel.compiler.lanes import DOUBLE, Lanes, Mask
 from probmodel.compiler.part_writer import Part
@@ -58,6 +59,7 @@ class OdeWriter:
 
     def __init__(self, emission: Emission, symbol: Symbol) -> None:
         self.e, self.b, self.w, self.symbol = emission, emission.b, emission.arithmetic, symbol
+        self.variable = emission.place_for
         function = symbol.index
         self.problem, self.wanted, self.forward = function.problem, function.wanted, function.origin
         own = function.filled(symbol.args)
@@ -94,11 +96,11 @@ class OdeWriter:
         y = e.scratch(self.n)
         with self._each() as c:
             self._set(y, c, Lanes(w, self.given[0](c)))
-        t = _Variable(self, w.number(self.start))
+        t = Variable(self, w.number(self.start))
         self._evaluate(flow, t.get(), lambda c: self._get(y, c), self.k)
-        h = _Variable(self, self._first_step(flow, t.get(), y))
-        active = _Variable(self, self._ones(abs(h.get()) < np.inf))
-        reached, rejected = (_Variable(self, w.number(0.0)) for _ in range(2))
+        h = Variable(self, self._first_step(flow, t.get(), y))
+        active = Variable(self, self._ones(abs(h.get()) < np.inf))
+        reached, rejected = (Variable(self, w.number(0.0)) for _ in range(2))
         number = e.place_for(INT(0))
         with b.if_then(w.any(active.get() > 0.0)), e.repeat() as condition:
             i = b.load(number)
@@ -116,8 +118,8 @@ class OdeWriter:
         return kept
 
     def _step(
-        self, kept: Steps, i: Any, y: int, values: int, t: _Variable, h: _Variable,
-        active: _Variable, rejected: _Variable, reached: _Variable,
+        self, kept: Steps, i: Any, y: int, values: int, t: Variable, h: Variable,
+        active: Variable, rejected: Variable, reached: Variable,
     ) -> None:  # fmt: skip
         """Try a step of each chain, and write down values at requested times that lie inside it."""
         w, tableau, k = self.w, self.tableau, self.k
@@ -130,7 +132,7 @@ class OdeWriter:
         after = self._moved(y, size, tableau.b)
         error = self._norm(
             lambda c: size * self._combined(tableau.error, c),
-            lambda c: self._maximum(abs(self._get(y, c)), abs(after(c))),
+            lambda c: self._f("maximum", abs(self._get(y, c)), abs(after(c))),
         )
         error = w.select(error < np.inf, error, np.inf)
         accepted = going & (error <= 1.0)
@@ -178,16 +180,16 @@ class OdeWriter:
         there = k + self._row(1)
         self._evaluate(flow, t + h, lambda c: self._get(y, c) + h * self._get(k, c), there)
         bend = length(lambda c: self._get(there, c) - self._get(k, c)) / h
-        most = self._maximum(speed, bend)
+        most = self._f("maximum", speed, bend)
         bent = most > 1e-15
         power = w.number(1.0 / (self.tableau.order + 1))
         root = self._f("power", 0.01 / w.select(bent, most, 1.0), power)
-        straight = self._maximum(w.number(1e-6), 1e-3 * h)
+        straight = self._f("maximum", w.number(1e-6), 1e-3 * h)
         return self._f("minimum", 100.0 * h, w.select(bent, root, straight))
 
     def _norm(self, error: Callable[[Any], Lanes], size: Callable[[Any], Lanes]) -> Lanes:
         """Root mean square of an error over its tolerance at elements of such sizes."""
-        total = _Variable(self, self.w.number(0.0))
+        total = Variable(self, self.w.number(0.0))
         with self._each() as c:
             ratio = error(c) / (self.tolerances.absolute + self.tolerances.relative * size(c))
             total.set(total.get() + ratio * ratio)
@@ -272,7 +274,7 @@ class OdeWriter:
 
     # -- requested times ---------------------------------------------------------------------------
 
-    def _pass(self, reached: _Variable, end: Lanes) -> None:
+    def _pass(self, reached: Variable, end: Lanes) -> None:
         """Count the requested times up to the end of a step."""
         w, times = self.w, self.e.pointer(self.times, DOUBLE)
         end = end + 1e-12 * max(abs(self.start), float(np.abs(self.times).max()))
@@ -298,7 +300,7 @@ class OdeWriter:
         """
         w, times = self.w, self.e.pointer(self.times, DOUBLE)
         with self.b.if_then(w.any(before < after)):
-            number = _Variable(self, before)
+            number = Variable(self, before)
             with self.e.repeat() as condition:
                 new = number.get() < after
                 at = self._whole(number.get())
@@ -393,21 +395,5 @@ class OdeWriter:
     def _f(self, name: str, *args: Lanes) -> Lanes:
         return Lanes(self.w, self.e.function_of_numbers(name, [a.value for a in args]))
 
-    def _maximum(self, a: Lanes, b: Lanes) -> Lanes:
-        return self._f("maximum", a, b)
-
     def _ones(self, where: Mask) -> Lanes:
         return self.w.select(where, 1.0, 0.0)
-
-
-class _Variable:
-    """Lanes that change as the code runs."""
-
-    def __init__(self, writer: OdeWriter, value: Lanes) -> None:
-        self._writer, self._place = writer, writer.e.place_for(value.value)
-
-    def get(self) -> Lanes:
-        return Lanes(self._writer.w, self._writer.b.load(self._place))
-
-    def set(self, value: Lanes) -> None:
-        self._writer.b.store(value.value, self._place)

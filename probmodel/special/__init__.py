@@ -12,14 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, wraps
 from math import factorial, pi, sqrt
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import autograd.numpy as anp
 import numpy as np
 from autograd.extend import Box, defvjp, primitive
 from autograd.numpy.numpy_vjps import unbroadcast_f
-
-from probmodel.types import Array
 
 LOG_2PI = float(np.log(2 * np.pi))
 _TWO_OVER_ROOT_PI = 2.0 / sqrt(pi)
