@@ -41,9 +41,7 @@ class NumpyProgram:
         writer, written = Writer(inputs), for_arrays(outputs)
         symbols = list(ordered(o for o in written if isinstance(o, Symbol)))
         self.numbers = sum(s.size for s in symbols)
-        self.operations = sum(
-            s.index.operations if s.op in ("call", "scan") else 1 for s in symbols
-        )
+        self.operations = sum(getattr(s.index, "operations", 1) for s in symbols)
         self.source = writer.function(written)
         exec(compile(self.source, "<NumPy program>", "exec"), writer.names)
         self._run: Callable[..., tuple[Array, ...]] = writer.names["run"]

@@ -15,7 +15,7 @@ from probmodel.distributions.components import Components, component_first
 from probmodel.distributions.domain import where_simplex
 from probmodel.distributions.wrapper import Compound
 from probmodel.expressions import caller_location, settle
-from probmodel.special import logsumexp
+from probmodel.special import logsumexp, softmax
 from probmodel.types import Array
 
 
@@ -127,7 +127,7 @@ def _formula(xp: Any, logs: Any, weights: Any) -> Any:
 def _slopes(xp: Any, logs: Any, weights: Any) -> Sequence[Thunk]:
     total = _log_sum(logs, weights)
     return (
-        lambda: xp.exp(logs + xp.log(weights) - total),
+        lambda: softmax(logs + xp.log(weights), axis=0),
         lambda: xp.exp(logs - total),
     )
 

@@ -18,6 +18,7 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.extend import Box, defvjp, primitive
 from autograd.numpy.numpy_vjps import unbroadcast_f
+from autograd.tracer import getval
 
 LOG_2PI = float(np.log(2 * np.pi))
 _TWO_OVER_ROOT_PI = 2.0 / sqrt(pi)
@@ -223,11 +224,23 @@ def logsumexp(x: Any, axis: int | tuple[int, ...] | None = None, keepdims: bool 
     Composed of NumPy functions, so it works on whatever implements their protocols.
     """
     xp = anp if isinstance(x, Box) else np
-    largest = xp.max(x, axis=axis, keepdims=True)
-    shift = xp.where(xp.isfinite(largest), largest, 0.0)
-    total = xp.sum(xp.exp(x - shift), axis=axis, keepdims=True)
-    result = xp.log(total) + shift
+    exponentials, shift = _exponentials(x, axis)
+    result = xp.log(xp.sum(exponentials, axis=axis, keepdims=True)) + shift
     return result if keepdims else xp.squeeze(result, axis=axis)
+
+
+def softmax(x: Any, axis: int) -> Any:
+    """``exp(x) / sum(exp(x))`` over ``axis``, the derivative of `logsumexp`."""
+    xp = anp if isinstance(x, Box) else np
+    exponentials, _ = _exponentials(x, axis)
+    return exponentials / xp.sum(exponentials, axis=axis, keepdims=True)
+
+
+def _exponentials(x: Any, axis: int | tuple[int, ...] | None) -> tuple[Any, Any]:
+    """Return ``exp(x - shift)``, and the shift, on which nothing depends: it has no derivative."""
+    largest = np.max(getval(x), axis=axis, keepdims=True)
+    shift = np.where(np.isfinite(largest), largest, 0.0)
+    return (anp if isinstance(x, Box) else np).exp(x - shift), shift
 
 
 def _rule(derivative: Callable[[Any, Any], Any]) -> Callable[..., Any]:

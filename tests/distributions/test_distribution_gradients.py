@@ -26,6 +26,7 @@ from probmodel.distributions.base import Distribution
 
 LENGTHS = range(1, 18)
 POINTS = 3
+FEW = (1, 2, 8, 17)
 SOME = (1, 2, 3, 4, 8, 16, 17)  # the ends, and where a register or a row of 64 bytes is full
 ANOTHER_LENGTH = {"HiddenMarkov in time"}  # its parameters are as long as the series
 SHORTEST = {"AR": 3}  # it conditions on its first values
@@ -208,18 +209,36 @@ def sweep(check, name, n):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_gradients_at_every_length(name, assert_gradient):
-    for n in lengths(name):
+def test_gradients(name, assert_gradient):
+    for n in FEW:
         sweep(assert_gradient, name, n)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("name", CASES)
+def test_gradients_at_every_length(name, assert_gradient):
+    for n in sorted(set(lengths(name)) - set(FEW)):
+        sweep(assert_gradient, name, n)
+
+
+def assert_engines_agree(check, name, n):
+    for parts in models(name, CASES[name], n):
+        # Of the longest formula several together are more than machine code is made of.
+        for some in [[p] for p in parts] if name == "BetaBinomial" else [parts]:
+            assert_swept(check, some, n)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_engines_agree(name, assert_engines):
-    for n in {1, 2, 8, 17} & set(lengths(name)):
-        for parts in models(name, CASES[name], n):
-            # Of the longest formula several together are more than machine code is made of.
-            for some in [[p] for p in parts] if name == "BetaBinomial" else [parts]:
-                assert_swept(assert_engines, some, n)
+    """At one length for each distribution, in turn."""
+    assert_engines_agree(assert_engines, name, FEW[list(CASES).index(name) % len(FEW)])
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("name", CASES)
+def test_engines_agree_at_lengths(name, assert_engines):
+    for n in FEW:
+        assert_engines_agree(assert_engines, name, n)
 
 
 def test_every_size_is_swept():
