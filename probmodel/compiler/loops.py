@@ -18,7 +18,6 @@ from probmodel.compiler.schedule import (
     Scatter,
     covered_once,
     in_columns,
-    is_long,
     is_number,
     operand,
 )
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from probmodel.compiler.emission import Emission
 
 FUSED = ("contract",)  # products and sums may be fused; nothing else about them may change
-TILE = 4  # rows of a matrix that a long product works off side by side
+TILE = 8  # rows of a matrix that a product works off side by side
 
 
 class LoopWriter:
@@ -43,7 +42,6 @@ class LoopWriter:
         self.b = emission.b
         self._values: dict[Symbol, Any] = {}
         self._sums: dict[Symbol, Any] = {}
-        self._whole: dict[Symbol, list[Any]] = {}
         self._copies: dict[Any, Array] = {}
         self._strides: dict[int, tuple[Any, Any]] = {}  # of indices, by their id
         self._alive: list[Array] = []
@@ -65,9 +63,6 @@ class LoopWriter:
         for symbol, place in self._sums.items():
             if is_number(symbol):
                 self.e.numbers[symbol] = self.b.load(place)
-            elif symbol.op == "matmul":
-                for i, one in enumerate(place):
-                    self.e.put(symbol, INT(i), self.b.load(one))
 
     def _tiles(self) -> None:
         """Write a loop over tiles of elements, and one over those that are left."""
@@ -76,14 +71,15 @@ class LoopWriter:
         if whole:
             with self.e.count_to(INT(whole), step=TILE) as first:
                 self._tile([self.b.add(first, INT(k)) for k in range(TILE)])
-        for i in range(whole, n):
-            self._tile([INT(i)])
+        with self.e.count_to(INT(n - whole)) as i:
+            self._tile([self.b.add(i, INT(whole))])
 
     def _tile(self, tile: Sequence[Any]) -> None:
-        """Write the steps at some elements, long products for all of them at once."""
-        long = [s for s in self.loop.steps if isinstance(s, Symbol) and is_long(s)]
-        rows = {s: self._rows(s, tile) for s in long if not in_columns(s)}
-        seen: dict[Symbol, list[Any]] = {s: [] for s in long if in_columns(s)}
+        """Write the steps at some elements, products for all of them at once."""
+        steps = (s for s in self.loop.steps if isinstance(s, Symbol))
+        products = [s for s in steps if s.op == "matmul"]
+        rows = {s: self._rows(s, tile) for s in products if not in_columns(s)}
+        seen: dict[Symbol, list[Any]] = {s: [] for s in products if in_columns(s)}
         for k, i in enumerate(tile):
             self._values = {s: values[k] for s, values in rows.items()}
             for step in self.loop.steps:
@@ -102,14 +98,6 @@ class LoopWriter:
             self._sums[step] = self.e.variable(start)
         elif step.op == "recurrence":
             self._sums[step] = [self.e.variable(0.0) for _ in step.args[1:]]
-        elif step.op == "matmul":
-            if is_long(step):
-                return
-            if in_columns(step):
-                self._sums[step] = [self.e.variable(0.0) for _ in range(step.size)]
-            else:
-                o = operand(step.args[1], step.args[1].shape)
-                self._whole[step] = [self._element(o, INT(int(i))) for i in o.where.reshape(-1)]
 
     def _step(self, step: Symbol | Scatter, where: Sequence[Any]) -> None:
         if isinstance(step, Scatter):
@@ -120,8 +108,6 @@ class LoopWriter:
             self._values[step] = self.e.function_of_numbers(step.op, args)
         elif step.op in REDUCED:
             self._reduce(step, where)
-        elif step.op == "matmul":
-            (self._columns if in_columns(step) else self._row)(step, where)
         else:
             self._scan(step, where)
         self._keep(step, where)
@@ -170,18 +156,8 @@ class LoopWriter:
 
     # -- products with a known matrix --------------------------------------------------------------
 
-    def _row(self, step: Symbol, where: Sequence[Any]) -> None:
-        """Multiply a row of the matrix by a vector in registers, in two sums side by side."""
-        entry = self._entries(step.args[0], self._flat(positions(step.shape), where))
-        sums: list[Any] = [None, None]
-        for j, value in enumerate(self._whole[step]):
-            product = self.b.fmul(entry(INT(j)), value, flags=FUSED)
-            held = sums[j % 2]
-            sums[j % 2] = product if held is None else self.b.fadd(held, product, flags=FUSED)
-        self._values[step] = sums[0] if sums[1] is None else self.b.fadd(*sums)
-
     def _rows(self, step: Symbol, tile: Sequence[Any]) -> list[Any]:
-        """Multiply some rows of the matrix by a long vector."""
+        """Multiply some rows of the matrix by a vector."""
         matrix, vector = step.args
         entries = [self._entries(matrix, i) for i in tile]
         o, sums = operand(vector, vector.shape), [self.e.variable(0.0) for _ in tile]
@@ -192,17 +168,8 @@ class LoopWriter:
                 self.b.store(self.b.fadd(self.b.load(place), product, flags=FUSED), place)
         return [self.b.load(place) for place in sums]
 
-    def _columns(self, step: Symbol, where: Sequence[Any]) -> None:
-        """Add an element of the vector times a column of the matrix to a result in registers."""
-        matrix, vector = step.args
-        value = self._read(operand(vector, vector.shape), where)
-        entry = self._entries(matrix.T, self._flat(positions(vector.shape), where))
-        for i, place in enumerate(self._sums[step]):
-            product = self.b.fmul(entry(INT(i)), value, flags=FUSED)
-            self.b.store(self.b.fadd(self.b.load(place), product, flags=FUSED), place)
-
     def _add_columns(self, step: Symbol, tile: Sequence[Any], values: Sequence[Any]) -> None:
-        """Add some elements of the vector times their columns to a long result."""
+        """Add some elements of the vector times their columns to a result."""
         entries = [self._entries(step.args[0].T, i) for i in tile]
         with self.e.count_to(INT(step.size)) as i:
             total = self.e.get(step, i)

@@ -24,9 +24,6 @@ WHOLE = frozenset(
 )  # of their operands
 
 
-IN_REGISTERS = 24  # elements of a vector that a product keeps in registers
-
-
 class Operand(NamedTuple):
     """Where elements come from.
 
@@ -63,7 +60,7 @@ class Loop:
     number : position among the loops
     steps : symbols, and parts of places, in order
     direction : 1 or -1 if a scan needs the elements in order, or from the end; 0 if none does
-    tiled : whether a long product takes several elements at once, in any order
+    tiled : whether a product with a matrix takes several elements at once, in any order
     alone : whether it is one operation that takes its operands whole, in loops of its own
     """
 
@@ -98,11 +95,6 @@ def in_columns(product: Symbol) -> bool:
 def adds_up(x: Symbol) -> bool:
     """Whether a symbol is complete only once its loop has ended."""
     return x.op in REDUCED or (x.op == "matmul" and in_columns(x))
-
-
-def is_long(x: Symbol) -> bool:
-    """Whether a product has a vector, or a result, that registers do not hold."""
-    return x.op == "matmul" and min(x.args[0].shape) > IN_REGISTERS
 
 
 def squeezed(shape: Iterable[int]) -> tuple[int, ...]:
@@ -207,7 +199,7 @@ class Schedule:
     ) -> int:
         shape = squeezed(shape)
         after = [self._ready(o, shape) for o in operands] + [self._ready(o) for o in whole]
-        tiled = isinstance(step, Symbol) and is_long(step)
+        tiled = isinstance(step, Symbol) and step.op == "matmul"
         loop = self._loop(shape, 1 + max(after, default=-1), direction, tiled)
         loop.steps.append(step)
         self._uses += [(o, loop.number) for o in operands] + [(o, -1) for o in whole]
