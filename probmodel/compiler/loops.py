@@ -66,7 +66,7 @@ class LoopWriter:
 
     def _tiles(self) -> None:
         """Write a loop over tiles of elements, and one over those that are left."""
-        (n,) = self.loop.shape
+        n = prod(self.loop.shape)
         whole = n // TILE * TILE
         if whole:
             with self.e.count_to(INT(whole), step=TILE) as first:
@@ -81,14 +81,15 @@ class LoopWriter:
         rows = {s: self._rows(s, tile) for s in products if not in_columns(s)}
         seen: dict[Symbol, list[Any]] = {s: [] for s in products if in_columns(s)}
         for k, i in enumerate(tile):
+            where = [i] if self.loop.shape else []
             self._values = {s: values[k] for s, values in rows.items()}
             for step in self.loop.steps:
                 if isinstance(step, Symbol) and step in seen:
                     (_, vector) = step.args
-                    seen[step].append(self._read(operand(vector, vector.shape), [i]))
+                    seen[step].append(self._read(operand(vector, vector.shape), where))
                 elif step not in rows:
-                    self._step(step, [i])
-                self._keep(step, [i])
+                    self._step(step, where)
+                self._keep(step, where)
         for step, values in seen.items():
             self._add_columns(step, tile, values)
 
