@@ -4,22 +4,27 @@ Time is an axis of its own, series are stacked in the axes before it, and operan
 derivative of a linear recurrence is the same recurrence run backwards, so each rule is written
 with the functions here and can be differentiated again.
 
-Two methods. `linear_recurrence` and `matrix_recurrence` join the equations of two successive
-times into one that leaves out the first, solve for half as many times, and fill in the rest:
-work that grows like n, in log2(n) levels (Stone 1973; Blelloch 1990). `recursive_filter` doubles
-the lag of the recurrence until it reaches beyond the series (Graeffe's root squaring).
+Two methods. `linear_recurrence` joins the equations of two successive times into one that leaves
+out the first, solves for half as many times, and fills in the rest: work that grows like n, in
+log2(n) levels (Stone 1973; Blelloch 1990). `recursive_filter` doubles the lag of the recurrence
+until it reaches beyond the series (Graeffe's root squaring).
+
+`repeat` is for any other recurrence: a loop over arrays, which symbols write down as one of machine
+code.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
 from autograd.extend import defvjp
 from autograd.numpy.numpy_vjps import unbroadcast_f
+from autograd.tracer import getval
 
-from probmodel.special import differentiable
+from probmodel.special import Recorded, differentiable
 from probmodel.types import Array
 
 # What lies below is lost in rounding beside the numbers that it would be added to.
@@ -125,80 +130,58 @@ defvjp(
 )
 
 
-@differentiable
-def matrix_recurrence(matrix: Any, x: Any, initial: Any) -> Array:
+def repeat(
+    step: Callable[..., tuple[Sequence[Any], Any]],
+    state: Sequence[Any],
+    sequences: Sequence[Any],
+    same: Sequence[Any] = (),
+) -> tuple[list[Any], Any]:
+    """Repeat a step over time: any recurrence.
+
+    Parameters
+    ----------
+    step : of the state, the elements of the sequences at a time, and what is the same at all times,
+        each a list of arrays; it returns the new state, and an array to be added up, or None
+    state : before the first time
+    sequences : (n, ...) each; one at least
+    same : what is the same at all times
+
+    Returns
+    -------
+    states : after each time, (n, ...) each
+    total : sum of what was to be added up
+    """
+    for given in (*state, *sequences, *same):
+        if isinstance(getval(given), Recorded):
+            found: tuple[list[Any], Any] = getval(given).record(
+                repeat, (step, state, sequences, same)
+            )
+            return found
+    states, total = [], None
+    for t in range(len(sequences[0])):
+        state, added = step(state, [sequence[t] for sequence in sequences], same)
+        states.append(state)
+        total = added if total is None else total + added
+    return [anp.stack(history) for history in zip(*states, strict=True)], total
+
+
+def matrix_recurrence(matrix: Any, x: Any, initial: Any) -> Any:
     """Solve ``y[t] = matrix[t] y[t-1] + x[t]`` from ``y[-1] = initial``.
 
     Parameters
     ----------
-    matrix : (..., n, d, d), or (..., 1, d, d) for one matrix at all times
-    x : (..., n, d)
-    initial : (..., d)
+    matrix : (n, d, d), or (d, d) for one matrix at all times
+    x : (n, d)
+    initial : (d,)
     """
-    leading = (np.shape(matrix)[:-3], np.shape(x)[:-2], np.shape(initial)[:-1])
-    shape = (*np.broadcast_shapes(*leading), *np.shape(x)[-2:])
-    driven = np.array(np.broadcast_to(x, shape), dtype=float)
-    matrix = np.asarray(matrix, dtype=float)
-    driven[..., :1, :] += _applied(matrix[..., :1, :, :], np.expand_dims(initial, -2))
-    return _solve_vectors(matrix, driven)
 
+    def step(state: Sequence[Any], elements: Sequence[Any], same: Sequence[Any]) -> Any:
+        driven, matrix = (*elements, *same)
+        return [anp.sum(matrix * state[0], axis=-1) + driven], None
 
-def _applied(matrix: Array, rows: Array) -> Array:
-    """Multiply the vector of each time by its matrix, or all by the only one."""
-    if matrix.shape[-3] == 1:
-        return rows @ np.swapaxes(matrix[..., 0, :, :], -1, -2)
-    return (matrix @ rows[..., None])[..., 0]
-
-
-def _solve_vectors(a: Array, x: Array) -> Array:
-    """Solve the recurrence of vectors along the last axis but one, from zero."""
-    n = x.shape[-2]
-    if n < 2:
-        return x
-    even, odd, later = a, a, a
-    if a.shape[-3] > 1:
-        even, odd, later = (a[..., part, :, :] for part in np.s_[: n - 1 : 2, 1::2, 2::2])
-    y = np.empty(x.shape)
-    driven = _applied(odd, x[..., : n - 1 : 2, :]) + x[..., 1::2, :]
-    y[..., 1::2, :] = _solve_vectors(odd @ even, driven)
-    y[..., 0, :] = x[..., 0, :]
-    y[..., 2::2, :] = _applied(later, y[..., 1 : n - 1 : 2, :]) + x[..., 2::2, :]
-    return y
-
-
-def _vectors_backwards(matrix: Any, g: Any) -> Any:
-    """Transpose of `matrix_recurrence`: from the last time to the first."""
-    turned = anp.swapaxes(_flip(_shifted(matrix, -3), -3), -1, -2)
-    zero = np.zeros(np.shape(matrix)[-1])
-    return _flip(matrix_recurrence(turned, _flip(g, -2), zero), -2)
-
-
-def _matrix_vjp(ans: Any, matrix: Any, x: Any, initial: Any) -> Any:
-    def vjp(g: Any) -> Any:
-        first = anp.expand_dims(initial, -2) + anp.zeros(anp.shape(ans[..., :1, :]))
-        before = anp.concatenate([first, ans[..., :-1, :]], axis=-2)
-        pulled = _vectors_backwards(matrix, g)
-        if np.shape(matrix)[-3] == 1:
-            return anp.matmul(anp.swapaxes(pulled, -1, -2), before)[..., None, :, :]
-        return pulled[..., :, None] * before[..., None, :]
-
-    return unbroadcast_f(matrix, vjp)
-
-
-def _initial_vjp(ans: Any, matrix: Any, x: Any, initial: Any) -> Any:
-    def vjp(g: Any) -> Any:
-        pulled = _vectors_backwards(matrix, g)[..., :1, :]
-        return anp.matmul(pulled, matrix[..., 0, :, :])[..., 0, :]
-
-    return unbroadcast_f(initial, vjp)
-
-
-defvjp(
-    matrix_recurrence,
-    _matrix_vjp,
-    lambda ans, matrix, x, initial: unbroadcast_f(x, lambda g: _vectors_backwards(matrix, g)),
-    _initial_vjp,
-)
+    sequences, same = ([x], [matrix]) if np.ndim(matrix) == 2 else ([x, matrix], [])
+    ((states,), _) = repeat(step, [initial], sequences, same)
+    return states
 
 
 @differentiable

@@ -84,24 +84,34 @@ def test_a_zero_forgets_and_a_nan_stays_in_its_row():
 
 @pytest.mark.parametrize("n", [1, 2, 5, 8, 21])
 @pytest.mark.parametrize("constant", [False, True])
-@pytest.mark.parametrize("leading", [((), ()), ((), (3,)), ((3,), (3,)), ((2, 1), (3,))])
-def test_matrix_recurrence_is_the_loop(n, constant, leading):
-    matrix = 0.5 * normal(*leading[0], 1 if constant else n, 3, 3)
-    x = normal(*leading[1], n, 3, seed=1)
-    for initial in (normal(3, seed=2), normal(*leading[0], 3, seed=2)):
-        last, found = initial, recurrences.matrix_recurrence(matrix, x, initial)
-        for t in range(n):
-            now = matrix[..., 0 if constant else t, :, :]
-            last = (now @ last[..., None])[..., 0] + x[..., t, :]
-            np.testing.assert_allclose(found[..., t, :], last, rtol=1e-10, atol=1e-11)
+def test_matrix_recurrence_is_the_loop(n, constant):
+    matrix = 0.5 * normal(*() if constant else (n,), 3, 3)
+    x, last = normal(n, 3, seed=1), normal(3, seed=2)
+    found = recurrences.matrix_recurrence(matrix, x, last)
+    for t in range(n):
+        last = (matrix if constant else matrix[t]) @ last + x[t]
+        np.testing.assert_allclose(found[t], last, rtol=1e-10, atol=1e-11)
 
 
-@pytest.mark.parametrize("times", [1, 5])
-@pytest.mark.parametrize("leading", [((), ()), ((), (2,)), ((2,), (2,)), ((2,), ())])
-def test_derivatives_of_a_matrix_recurrence(times, leading):
-    matrix = normal(*leading[0], times, 2, 2)
-    arguments = matrix, normal(*leading[1], 5, 2, seed=1), normal(2, seed=2)
+@pytest.mark.parametrize("shape", [(2, 2), (5, 2, 2)])
+def test_derivatives_of_a_matrix_recurrence(shape):
+    arguments = normal(*shape), normal(5, 2, seed=1), normal(2, seed=2)
     check_grads(recurrences.matrix_recurrence, modes=["rev"], order=2)(*arguments)
+
+
+def test_a_step_is_repeated():
+    def step(state, elements, same):
+        (level,), (push, pull), (rate,) = state, elements, same
+        return [rate * level + push], level * pull
+
+    pushes, pulls = normal(4, 2, seed=1), normal(4, seed=2)
+    (levels,), total = recurrences.repeat(step, [np.ones(2)], [pushes, pulls], [0.5])
+    level, expected = np.ones(2), 0.0
+    for t in range(4):
+        expected = expected + level * pulls[t]
+        level = 0.5 * level + pushes[t]
+        np.testing.assert_allclose(levels[t], level, rtol=1e-14)
+    np.testing.assert_allclose(total, expected, rtol=1e-14)
 
 
 def looped_autoregression(c, x):

@@ -13,7 +13,6 @@ from probmodel import linalg, matrices
 from probmodel.compiler.python_calls import SOLVERS, called, is_unknown
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.sums import summed
-from probmodel.recurrences import matrix_recurrence
 
 Shape = tuple[int, ...]
 
@@ -68,12 +67,6 @@ def _matmul(shape: Shape, a: Any, b: Any) -> Any:
     return anp.reshape(called("matmul", anp.matmul, operands, full), shape)
 
 
-def _matrix_recurrence(shape: Shape, matrix: Any, x: Any, initial: Any = 0.0) -> Any:
-    matrix = matrix if np.ndim(matrix) == 3 else anp.reshape(matrix, (1, *np.shape(matrix)))
-    initial = initial + np.zeros(shape[1:])
-    return called("matrix_recurrence", matrix_recurrence, [matrix, x, initial], shape)
-
-
 def _solver(name: str) -> Callable[..., Any]:
     """Make the form of an operation that takes a function."""
 
@@ -93,6 +86,5 @@ CALLED: dict[str, Callable[..., Any]] = {
     "solve": _solve,
     "matmul": _matmul,
     "dot": _matmul,
-    "matrix_recurrence": _matrix_recurrence,
     **{name: _solver(name) for name in ("solve_ode", "solve_newton")},
 }

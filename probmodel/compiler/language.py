@@ -13,7 +13,7 @@ from probmodel import linalg, special
 from probmodel.compiler import formulas as _formulas  # noqa: F401 - fills the table of symbols
 from probmodel.compiler.differentiation import taken
 from probmodel.compiler.symbols import positions
-from probmodel.recurrences import linear_recurrence
+from probmodel.recurrences import linear_recurrence, matrix_recurrence
 
 
 def _mean(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -104,6 +104,10 @@ def _prod(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return product if keepdims else anp.reshape(product, tuple(shape[i] for i in outer))
 
 
+def _matrix_recurrence(matrix: Any, x: Any, initial: Any = 0.0) -> Any:
+    return matrix_recurrence(matrix, x, initial + np.zeros(np.shape(x)[1:]))
+
+
 def _linear_recurrence(coefficient: Any, input: Any, initial: Any = 0.0) -> Any:
     """Solve along the first axis of what coefficient and input broadcast to."""
     rank = max(np.ndim(coefficient), np.ndim(input))
@@ -150,4 +154,5 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "call": _call,
     "pad_axes": _pad_axes,
     "linear_recurrence": _linear_recurrence,
+    "matrix_recurrence": _matrix_recurrence,
 }  # fmt: skip

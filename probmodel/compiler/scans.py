@@ -16,19 +16,22 @@ derivatives of w in e_t are the rest of its state, and those in c are what it ad
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import accumulate
 from math import prod
 from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
 from autograd.extend import defvjp_argnums, primitive
+from autograd.tracer import getval
 
 from probmodel.compiler.differentiation import gradient_of
 from probmodel.compiler.over_rows import OverRows
 from probmodel.compiler.python_calls import is_unknown
-from probmodel.compiler.symbols import Symbol, value_of
-from probmodel.compiler.tracing import Trace
+from probmodel.compiler.symbols import FORMULAS, Symbol, value_of
+from probmodel.compiler.tracing import Scope, Trace
+from probmodel.model.evaluation import Evaluator
 from probmodel.types import Array
 
 
@@ -162,3 +165,55 @@ def _step_back(scan: Scan, moving: Sequence[int], same: Sequence[int]) -> OverRo
     state = n + sum(prod(step.shapes[i]) for i in moving)
     shapes = [(state,), (n,), (n,), *step.shapes[1:], *([(m,)] if m else [])]
     return OverRows(step.scope, back, shapes)
+
+
+# -- `recurrences.repeat` --------------------------------------------------------------------------
+
+
+def _repeated(
+    step: Callable[..., Any], state: Sequence[Any], sequences: Sequence[Any], same: Sequence[Any]
+) -> tuple[list[Any], Any]:
+    """Write `recurrences.repeat` down."""
+    unknown = [i for i, x in enumerate(same) if is_unknown(x)]
+
+    def full(values: Sequence[Any]) -> list[Any]:
+        found = dict(zip(unknown, values, strict=True))
+        return [found.get(i, x) for i, x in enumerate(same)]
+
+    values = [value_of(getval(x)) for x in (*state, *(s[0] for s in sequences), *same)]
+    n, k = len(state), len(sequences)
+    with np.errstate(all="ignore"):
+        after, added = step(values[:n], values[n : n + k], values[n + k :])
+    shapes, times = [np.shape(a) for a in after], len(sequences[0])
+    ends = [0, *accumulate(map(prod, shapes))]
+
+    def unpacked(flat: Any) -> list[Any]:
+        cuts = zip(ends, ends[1:], shapes, strict=False)
+        return [anp.reshape(flat[a:b], shape) for a, b, shape in cuts]
+
+    def written(trace: Trace, flat: Any, *rest: Any) -> Any:
+        after, added = step(unpacked(flat), list(rest[:k]), full(rest[k:]))
+        return _packed([*after, *([] if added is None else [added])])
+
+    elements = [np.shape(s)[1:] for s in sequences]
+    moving = [same[i] for i in unknown]
+    inputs = [(ends[-1],), *elements, *map(np.shape, moving)]
+    scan = Scan(OverRows(Scope(Evaluator(), {}), written, inputs), times, k)
+    start = [x + np.zeros(shape) for x, shape in zip(state, shapes, strict=True)]
+    found = scanned(scan, _packed(start), *sequences, *moving)
+    rows = anp.reshape(found[: times * scan.size], (times, scan.size))
+    states = [
+        anp.reshape(rows[:, a:b], (times, *shape))
+        for a, b, shape in zip(ends, ends[1:], shapes, strict=False)
+    ]
+    if added is None:
+        return states, None
+    return states, anp.reshape(found[times * scan.size :], np.shape(added))
+
+
+def _packed(arrays: Sequence[Any]) -> Any:
+    """Put arrays one behind the other."""
+    return anp.concatenate([anp.reshape(a, (-1,)) for a in arrays])
+
+
+FORMULAS["repeat"] = _repeated

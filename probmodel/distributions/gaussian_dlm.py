@@ -7,14 +7,12 @@ from typing import Any, ClassVar
 
 import autograd.numpy as anp
 import numpy as np
-from autograd.core import make_vjp
 
 from probmodel.constraints import PositiveDefinite, Real
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.linalg import cholesky, log_det_lower, solve_lower, transpose
-from probmodel.matrices import inv
-from probmodel.recurrences import matrix_recurrence
+from probmodel.recurrences import repeat
 from probmodel.special import LOG_2PI
 from probmodel.types import Array
 
@@ -41,16 +39,9 @@ class GaussianDLM(Distribution):
     be positive semidefinite. Of symmetric matrices derivatives are taken with respect to symmetric
     changes.
 
-    There is no loop over time. Filtered covariances of twice as many times follow from those of
-    the first half by one step of the filter over that many times, the elements of which are doubled
-    as well; the means are a linear recurrence. Derivatives are those of automatic differentiation
-    through these log2(T) levels.
-
     References
     ----------
     West and Harrison (1997), Bayesian Forecasting and Dynamic Models, chapter 4.
-    Sarkka and Garcia-Fernandez (2021), Temporal parallelization of Bayesian smoothers,
-    arXiv:1905.13002, section IV: the elements of the filter, and how two are joined.
     """
 
     parameters: ClassVar = {
@@ -74,39 +65,23 @@ class GaussianDLM(Distribution):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; NaN where a covariance of predictions has no factor."""
         F, G, V, W, m0, C0 = params
-        filtered = _filtered_covariances(xp, F, G, V, W, C0, value.shape[-2])
-        design, transition = F[..., None, :, :], G[..., None, :, :]
-        predicted = _sandwich(xp, transition, filtered) + W[..., None, :, :]
-        loaded = xp.matmul(transpose(design), predicted)
-        root = cholesky(xp.matmul(loaded, design) + V[..., None, :, :])
-        gain = transpose(solve_lower(root, solve_lower(root, loaded), True))
-        pulled = xp.matmul(transition, gain)
-        passed = transition - xp.matmul(pulled, transpose(design))
-        driven = xp.matmul(pulled, value[..., None])[..., 0]
-        # The states before each time: the first follows from the start, without an observation.
-        first = transition + np.zeros(np.shape(passed[..., :1, :, :]))
-        over = xp.concatenate([first, passed[..., :-1, :, :]], axis=-3)
-        none = np.zeros(np.shape(driven[..., :1, :]))
-        added = xp.concatenate([none, driven[..., :-1, :]], axis=-2)
-        means = xp.matmul(matrix_recurrence(over, added, m0), F)
-        z = solve_lower(root, (value - means)[..., None])[..., 0]
-        squares = xp.sum(z * z, axis=(-2, -1))
-        constant = 0.5 * LOG_2PI * value.shape[-2] * value.shape[-1]
-        return -0.5 * squares - xp.sum(log_det_lower(root), axis=-1) - constant
+        eye = np.eye(np.shape(G)[-1])
 
-    def _vjp(
-        self, wanted: Sequence[int], args: Sequence[Any], weights: Array
-    ) -> tuple[Any, Sequence[Any]]:
-        """Log density and, for each wanted argument, the derivative of its weighted sum."""
+        def step(state: Sequence[Any], elements: Sequence[Any], same: Sequence[Any]) -> Any:
+            (mean, covariance), (y,), (F, G, V, W) = state, elements, same
+            mean, spread = _times(G, mean), _sandwich(G, covariance) + W
+            loaded = anp.matmul(transpose(F), spread)
+            root = cholesky(anp.matmul(loaded, F) + V)
+            missed = y - _times(transpose(F), mean)
+            gain = transpose(solve_lower(root, solve_lower(root, loaded), True))
+            z = solve_lower(root, missed[..., None])[..., 0]
+            # Joseph's form, which stays accurate where the state is hardly known before.
+            left = eye - anp.matmul(gain, transpose(F))
+            after = [mean + _times(gain, missed), _sandwich(left, spread) + _sandwich(gain, V)]
+            return after, -0.5 * anp.sum(z * z, axis=-1) - log_det_lower(root)
 
-        def of_wanted(moving: Any) -> Any:
-            full = list(args)
-            for i, x in zip(wanted, moving, strict=True):
-                full[i] = x
-            return self.log_kernel(anp, *full) + np.zeros(np.shape(weights))
-
-        vjp, logp = make_vjp(of_wanted, tuple(args[i] for i in wanted))
-        return logp, vjp(weights)
+        _, total = repeat(step, [m0, C0], [anp.moveaxis(value, -2, 0)], [F, G, V, W])
+        return total - 0.5 * LOG_2PI * value.shape[-2] * value.shape[-1]
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw series, one time after another: ``shape`` ends with (T, n)."""
@@ -122,41 +97,14 @@ class GaussianDLM(Distribution):
         return y
 
 
-def _sandwich(xp: Any, a: Any, b: Any) -> Any:
+def _times(matrix: Any, vector: Any) -> Any:
+    """Return a matrix times a vector."""
+    return anp.sum(matrix * vector[..., None, :], axis=-1)
+
+
+def _sandwich(a: Any, b: Any) -> Any:
     """Return ``a b a'``."""
-    return xp.matmul(xp.matmul(a, b), transpose(a))
-
-
-def _filtered_covariances(xp: Any, F: Any, G: Any, V: Any, W: Any, C0: Any, count: int) -> Any:
-    """Covariances of the state given what was seen, from before the first time: (..., count, r, r).
-
-    An element (A, C, J) says how the filter passes over a stretch of time: a covariance P before
-    it becomes ``A (I + P J)^-1 P A' + C``.
-    """
-    eye = np.eye(np.shape(G)[-1])
-    loaded = xp.matmul(transpose(F), W)
-    root = cholesky(xp.matmul(loaded, F) + V)
-    half, seen = solve_lower(root, loaded), solve_lower(root, xp.matmul(transpose(F), G))
-    gain = xp.matmul(transpose(half), solve_lower(root, transpose(F)))
-    A = xp.matmul(eye - gain, G)
-    C = W - xp.matmul(transpose(half), half)
-    J = xp.matmul(transpose(seen), seen)
-    batch = np.broadcast_shapes(np.shape(A)[:-2], np.shape(C0)[:-2])
-    known = (C0 + np.zeros((*batch, 1, 1)))[..., None, :, :]
-    while (m := np.shape(known)[-3]) < count:
-        before = known[..., : count - m, :, :]
-        over, spread, told = (x[..., None, :, :] for x in (A, C, J))
-        shrunk = xp.matmul(inv(eye + xp.matmul(before, told)), before)
-        after = _sandwich(xp, over, shrunk) + spread
-        known = xp.concatenate([known, after], axis=-3)
-        middle = inv(eye + xp.matmul(C, J))
-        told_twice = xp.matmul(transpose(middle), J)
-        C, J = (
-            _sandwich(xp, A, xp.matmul(middle, C)) + C,
-            _sandwich(xp, transpose(A), told_twice) + J,
-        )
-        A = xp.matmul(A, xp.matmul(middle, A))
-    return known
+    return anp.matmul(anp.matmul(a, b), transpose(a))
 
 
 def _colored(covariance: Array, z: Array) -> Array:

@@ -111,8 +111,8 @@ def _matrix_recurrence(matrix: Any, input: Any, initial: Any = 0.0) -> Any:
     shape, given = np.shape(input), np.shape(matrix)
     if len(shape) != 2 or given not in ((*shape[1:], shape[1]), (*shape, shape[1])):
         raise ValueError("matrix must be (d, d) or (n, d, d) and input (n, d)")
-    full = np.reshape(matrix, (-1, *given[-2:]))
-    return matrix_recurrence(full, np.asarray(input), np.broadcast_to(initial, shape[1:]))
+    start = np.broadcast_to(initial, shape[1:])
+    return matrix_recurrence(np.asarray(matrix), np.asarray(input), start)
 
 
 _AXIS = {"axis": None, "keepdims": False}

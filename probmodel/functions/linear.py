@@ -58,10 +58,6 @@ def matrix_recurrence(matrix: Any, input: Any, initial: Any = 0.0) -> Any:
     ------
     ShapeError
         If the shapes do not fit. Those of symbols are looked at when the model is bound.
-
-    Notes
-    -----
-    Without a loop over time, by products of matrices: see `linear_recurrence`.
     """
     return _evaluate("matrix_recurrence", matrix, input, initial)
 

@@ -41,8 +41,8 @@ def scan(
 
     Notes
     -----
-    The steps follow each other, for all chains at once: this is for short recurrences that are not
-    linear. For linear ones `linear_recurrence` and `matrix_recurrence` are cheaper.
+    Machine code repeats the step in a loop. NumPy, which computes the first gradients and the
+    values of what is saved, takes the steps one after another, for all chains or draws at once.
     """
     if not sequences and length is None:
         raise ModelError(

@@ -29,7 +29,6 @@ from probmodel.errors import ModelError
 from probmodel.types import Trajectories
 
 TIMES = np.array([0.4, 1.0, 2.5])
-SERIES = np.sin(np.arange(12.0)).reshape(6, 2)
 
 
 def matrix(a):
@@ -56,14 +55,6 @@ def cubic_root(a):
     return np.cbrt(half + rest) + np.cbrt(half - rest)
 
 
-def rotated(a):
-    states, state = [], np.zeros(2)
-    for row in SERIES:
-        state = a.reshape(2, 2) @ state + row
-        states.append(state)
-    return np.stack(states)
-
-
 def wide(a, n=70):
     return (np.eye(n) + a[0] * np.ones((n, n))) @ (a[1] * np.ones((n, n)))
 
@@ -80,8 +71,6 @@ OPERATIONS = {
     "solve_newton": (
         lambda a: functions.solve_newton(lambda x, a: x**3 + x - a, np.full(3, 0.5), a),
         cubic_root, 3),
-    "matrix_recurrence": (
-        lambda a: functions.matrix_recurrence(a.reshape(2, 2), SERIES), rotated, 4),
 }  # fmt: skip
 NOT_TWICE = {"implicit solve_ode"}
 
@@ -123,21 +112,10 @@ class Choices(Model):
     y = observed(d.Wiener(1.0 + alpha, 0.1 * tau, beta, delta), dims="trial")
 
 
-class Filtered(Model):
-    s = param(d.HalfNormal(1.0))
-    w = param(d.HalfNormal(1.0))
-    m = param(d.Normal(0.0, 1.0), shape=2)
-    y = observed(
-        d.GaussianDLM(np.eye(2), 0.9 * np.eye(2), s * np.eye(2), w * np.eye(2), m, np.eye(2)),
-        dims=("time", "two"),
-    )
-
-
 MODELS = {
     "fft": lambda: InWaves(y=np.cos(np.arange(5.0))),
     "CirculantGP": lambda: Torus(y=0.4),
     "Wiener": lambda: Choices(y=np.array([0.7, -0.9, 1.4])),
-    "GaussianDLM": lambda: Filtered(y=SERIES),
 }
 
 

@@ -10,7 +10,7 @@ from probmodel.compiler.over_rows import OverRows
 from probmodel.compiler.scans import Scan, scanned
 from probmodel.compiler.tracing import Scope
 from probmodel.density import as_posterior
-from probmodel.distributions import Normal
+from probmodel.distributions import GaussianDLM, HalfNormal, Normal
 from probmodel.functions import scan
 from probmodel.model.evaluation import Evaluator
 
@@ -95,13 +95,39 @@ def test_second_derivatives():
         )  # fmt: skip
         y = observed(Normal(path[-1, 0, 0] + path[1, 1, 1], 0.5))
 
-    density = as_posterior(Walked(y=0.3))
+    assert_second_derivatives(as_posterior(Walked(y=0.3)))
+
+
+def assert_second_derivatives(density):
     rng = np.random.default_rng(3)
     x, v = 0.5 * rng.standard_normal((2, 5, density.dim))
     found, h = density.hvp(x, v), 1e-3
     near, back, far, last = (density(x + k * h * v).grad for k in (1, -1, 2, -2))
     expected = (8.0 * (near - back) - (far - last)) / (12.0 * h)
     np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-8)
+
+
+class Filtered(Model):
+    """A Kalman filter whose matrices and start are partly known."""
+
+    s = param(HalfNormal(1.0))
+    w = param(HalfNormal(1.0))
+    m = param(Normal(0.0, 1.0), shape=2)
+    y = observed(
+        GaussianDLM(np.eye(2), 0.9 * np.eye(2), s * np.eye(2), w * np.eye(2), m, np.eye(2)),
+        dims=("time", "two"),
+    )
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 8, 17])
+def test_a_filter(length, assert_engines):
+    series = np.sin(np.arange(2.0 * length)).reshape(length, 2)
+    density = as_posterior(Filtered(y=series))
+    assert density.calls_back == ()
+    x = 0.5 * np.random.default_rng(7).standard_normal((17, density.dim))
+    assert_engines(density, None, x, "filter")
+    if length == 3:
+        assert_second_derivatives(density)
 
 
 def test_a_recurrence_within_a_recurrence(assert_engines):
