@@ -27,6 +27,7 @@ RHAT_LIMIT = 1.01
 ESS_LIMIT = 400.0
 TAILS = (0.05, 0.95)
 _BLOCK = 1 << 17  # numbers worked on at a time: a few megabytes with all temporaries
+_SCREEN = 250, 10.0 * ESS_LIMIT  # draws that tell what to look at: of a chain, and of all, at least
 _MIN_DRAWS = 4  # below this the halves of a chain have no variance worth the name
 _RESOLUTION = np.finfo(np.float64).resolution
 
@@ -83,6 +84,12 @@ def screened(draws: Array, stride: int) -> Convergence:
         for column, exact in zip(found, convergence(draws[near]), strict=True):
             column[near] = exact
     return found
+
+
+def screening_stride(chains: int, draws: int) -> int:
+    """Return which draws tell what is to be looked at closely: every so many; 1 for few draws."""
+    of_chain, of_all = _SCREEN
+    return max(1, min(draws // of_chain, int(chains * draws / of_all)))
 
 
 def ensemble_convergence(draws: Array, groups: int) -> Convergence:

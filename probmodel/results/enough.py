@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 
-from probmodel.results.convergence import ESS_LIMIT, RHAT_LIMIT, convergence
+from probmodel.results.convergence import ESS_LIMIT, RHAT_LIMIT, screened, screening_stride
 from probmodel.types import Array
 
 MARGIN = 1.2  # more than the estimates ask for, as these are uncertain
@@ -46,7 +46,7 @@ def missing_draws(x: Array, most: int) -> int:
     if draws < _LEAST or most <= draws:
         return 0
     worst = suspects(x)
-    found = convergence(np.moveaxis(x[:, :, worst], 2, 0))
+    found = screened(np.moveaxis(x[:, :, worst], 2, 0), screening_stride(chains, draws))
     excess = float(np.max(found.rhat, initial=1.0)) - 1.0
     ess = float(np.min([found.ess_bulk, found.ess_tail], initial=math.inf))
     factor = max(excess / (RHAT_LIMIT - 1.0), ESS_LIMIT / max(ess, 1e-300))

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from probmodel.results.convergence import (
-    ESS_LIMIT,
     Convergence,
     convergence,
     ensemble_convergence,
     screened,
+    screening_stride,
 )
 from probmodel.results.draws import element_labels
 from probmodel.threads import shared
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from probmodel.inference.groups import SampleRun
 
 _MOST_DERIVED = 20_000_000  # numbers in derived quantities that are checked: a few seconds of work
-_MANY = 4_000_000  # numbers, from which on every so many draws tell what is to be looked at closely
-_SCREEN = 250, 10.0 * ESS_LIMIT  # draws that do: of a chain, and of all, at least
+_MANY = 4_000_000  # numbers, from which on not all draws tell what divergences depend on
 _SLAB = 16  # rows copied at a time: neighbours in memory are read together
 
 
@@ -70,7 +69,10 @@ def quantities(
         draws[v.name].size for v in posterior.variables if v.kind != "param" and v.name in draws
     )
     names, blocks = rows_of(posterior, run.x, draws, derived=derived <= _MOST_DERIVED)
-    return Quantities(names, blocks, _convergence(blocks, run.groups if ensemble else None))
+    stride = screening_stride(*run.x.shape[:2])
+    if run.divergences.chain.size and sum(block.size for block in blocks) < _MANY:
+        stride = 1  # their number is judged by the effective sizes
+    return Quantities(names, blocks, _convergence(blocks, run.groups if ensemble else None, stride))
 
 
 def rows_of(
@@ -108,9 +110,7 @@ def _hidden_coordinates(posterior: Posterior, draws: Mapping[str, Array]) -> Arr
     return np.array([i for i, owner in enumerate(owners) if owner in unsaved], dtype=np.intp)
 
 
-def _convergence(blocks: list[Array], groups: int | None) -> Convergence:
-    stride = screening_stride(blocks)
-
+def _convergence(blocks: list[Array], groups: int | None, stride: int) -> Convergence:
     def compute(slab: Array) -> Convergence:
         slab = np.ascontiguousarray(slab)
         if groups is not None:
@@ -120,12 +120,3 @@ def _convergence(blocks: list[Array], groups: int | None) -> Convergence:
     parts = shared(compute, slabs(blocks))
     empty = Convergence(*(np.empty(0) for _ in Convergence._fields))
     return Convergence(*(np.concatenate(column) for column in zip(empty, *parts, strict=True)))
-
-
-def screening_stride(blocks: list[Array]) -> int:
-    """Return which draws tell what is to be looked at closely: every so many; 1, unless many."""
-    if sum(block.size for block in blocks) < _MANY:
-        return 1
-    chains, draws = blocks[0].shape[1:]
-    of_chain, of_all = _SCREEN
-    return max(1, min(draws // of_chain, int(chains * draws / of_all)))

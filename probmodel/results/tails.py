@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from probmodel.results.convergence import screening_stride
 from probmodel.results.findings import Finding, listed, worst
-from probmodel.results.quantities import Quantities, screening_stride, slabs
+from probmodel.results.quantities import Quantities, slabs
 from probmodel.threads import shared
 from probmodel.types import Array
 
@@ -66,7 +67,7 @@ def check_tails(run: SampleRun, found: Quantities, sampler: Sampler) -> list[Fin
         return []
     first = np.ones(rate.shape, dtype=bool)
     first[:, 1:] = (run.x[:, 1:] != run.x[:, :-1]).any(axis=2)
-    stride = screening_stride(found.blocks)
+    stride = screening_stride(*rate.shape)
 
     def of_rows(slab: Array) -> list[tuple[Tail, Tail]]:
         rows = np.array(slab, dtype=np.float64, order="C")
