@@ -48,6 +48,7 @@ class Machine:
     ----------
     program : of one chain
     cores : at most; None for all that the process may use
+    codes : what another machine of the same program has made, by the lanes; more is added
 
     Raises
     ------
@@ -60,7 +61,9 @@ class Machine:
     calls_back : names of the parts that the machine code calls functions in NumPy for
     """
 
-    def __init__(self, program: Program, cores: int | None = None) -> None:
+    def __init__(
+        self, program: Program, cores: int | None = None, codes: dict[int, Any] | None = None
+    ) -> None:
         logp, gradient = shared(program.outputs)
         operations = program.operations
         if operations > MOST:
@@ -72,7 +75,8 @@ class Machine:
             logp = Symbol("add", (np.zeros(()), logp), logp)
         gradient = in_memory(gradient, self.dim)
         self._outputs: tuple[Any, Any, Any] = x, np.reshape(logp, ()), gradient
-        self._made: dict[int, _Code] = {}
+        self._codes: dict[int, _Code] = {} if codes is None else codes
+        self._made: dict[int, _Worker] = {}  # by the lanes
         self._setting: Setting | None = None  # of the last trajectories
         self._cores = available_cores() if cores is None else cores
         self._lock = threading.Lock()  # of the memory that the code works in
@@ -83,7 +87,7 @@ class Machine:
         logp, gradient = np.empty(len(x)), np.empty(x.shape)
         if len(x):
             with self._lock:
-                self._code(len(x)).evaluate(x, logp, gradient, self._cores)
+                self._worker(len(x)).evaluate(x, logp, gradient, self._cores)
         return logp, gradient
 
     def follow(self, trajectories: Trajectories) -> Followed | None:
@@ -92,7 +96,7 @@ class Machine:
         if found is None:
             return None
         with self._lock:
-            return self._code(len(trajectories.x)).follow(trajectories, found, self._cores)
+            return self._worker(len(trajectories.x)).follow(trajectories, found, self._cores)
 
     def move(self, transitions: Transitions) -> Moved | None:
         """Make transitions; None if there is no machine code for the root of the mass matrix."""
@@ -100,37 +104,46 @@ class Machine:
         if found is None:
             return None
         with self._lock:
-            return self._code(len(transitions.x)).move(transitions, found, self._cores)
+            return self._worker(len(transitions.x)).move(transitions, found, self._cores)
 
     def _setting_of(self, t: Trajectories | Transitions) -> Setting | None:
         if self._setting is None or not self._setting.is_of(t):
             self._setting = setting(t)
         return self._setting if len(t.x) else None
 
-    def _code(self, chains: int) -> _Code:
-        """Return the code for so many chains: with lanes for all, or what was made for more."""
+    def _worker(self, chains: int) -> _Worker:
+        """Return what works for so many chains: with lanes for all, or what was made for more."""
         lanes = LANES if chains > FEW else FEW if chains > 1 else 1
         while self.calls_back and lanes < min(chains, WIDEST):
             lanes *= 2
         made = [n for n in self._made if n >= lanes]
         if not made:
-            self._made[lanes] = _Code(*self._outputs, self.dim, lanes)
+            if lanes not in self._codes:
+                self._codes[lanes] = _Code(*self._outputs, lanes)
+            self._made[lanes] = _Worker(self._codes[lanes], self.dim)
         return self._made[min(made, default=lanes)]
 
 
 class _Code:
-    """Machine code for vectors of some lanes, and the memory that it works in."""
+    """Machine code of a program, for vectors of some lanes: what it is does not change."""
 
-    def __init__(self, x: Symbol, logp: Symbol, gradient: Symbol, dim: int, lanes: int) -> None:
+    def __init__(self, x: Symbol, logp: Symbol, gradient: Symbol, lanes: int) -> None:
         emission = Emission(x, logp, gradient, lanes)
+        self.lanes, self.memory, self.calls = lanes, emission.memory, emission.calls
         self._arrays = emission.arrays  # the code reads them where they lie
         self._engine = compiled(str(emission.module))
-        self._lanes = lanes
-        self._routines = routines(lanes)
-        places = dict(zip(("x", "logp", "gradient"), emission.places, strict=True))
-        block = self._engine.get_function_address("block")
-        self._fields, self._size = fields(block, places, emission.memory, dim, lanes)
-        self._calls, self._raised = emission.calls, list[BaseException]()
+        self.block = self._engine.get_function_address("block")
+        self.places = dict(zip(("x", "logp", "gradient"), emission.places, strict=True))
+
+
+class _Worker:
+    """Works with some machine code, in a memory of its own."""
+
+    def __init__(self, code: _Code, dim: int) -> None:
+        self._code, self._lanes = code, code.lanes  # the code lasts as long as it is kept
+        self._routines = routines(code.lanes)
+        self._fields, self._size = fields(code.block, code.places, code.memory, dim, code.lanes)
+        self._raised = list[BaseException]()
         self._answering: list[Any] = []  # the code calls it
         self._buffers = [self._buffer()]
         self._pace = 1e-3  # seconds that a gradient of a block takes, at least
@@ -205,5 +218,5 @@ class _Code:
         buffer = np.empty(8 * self._size + ALIGNED, dtype=np.uint8)
         start = aligned(buffer) - address(buffer)
         memory = buffer[start : start + 8 * self._size].view(np.float64)
-        self._answering += answering(self._calls, memory, self._lanes, self._raised)
+        self._answering += answering(self._code.calls, memory, self._lanes, self._raised)
         return buffer

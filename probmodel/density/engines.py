@@ -12,16 +12,13 @@ counted, not timed, so that the same calls have the same results.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from functools import cached_property
 from typing import Any, Literal, cast
 
 import numpy as np
 
 from probmodel.arguments import one_of, positive
-from probmodel.compiler.numpy_engine import NumpyProgram
 from probmodel.compiler.symbols import NotTraceableError
-from probmodel.compiler.tracing import Program
+from probmodel.density.programs import Programs
 from probmodel.errors import ModelError, reason
 from probmodel.model.binding import Binding
 from probmodel.types import Array, Followed, Moved, Trajectories, Transitions
@@ -67,7 +64,7 @@ class Switch:
     ----------
     binding : the bound model
     engine : which one, or ``"auto"`` for both in turn
-    program : makes what is to be run
+    programs : of the model
     cores : that machine code may use, at most; None for all
     """
 
@@ -75,11 +72,11 @@ class Switch:
         self,
         binding: Binding,
         engine: Engine,
-        program: Callable[[], Program],
+        programs: Programs,
         cores: int | None = None,
     ) -> None:
         self.engine: Engine = one_of("engine", engine, ENGINES)  # type: ignore[assignment]
-        self._binding, self._program = binding, program
+        self._binding, self._programs = binding, programs
         self._spent, self._enough, self.cores = 0.0, ENOUGH, cores
         self._machine: Any = None
         self._candidate: Any = None
@@ -103,16 +100,12 @@ class Switch:
             If the engine is ``"llvm"`` and there is none.
         """
         if self._machine is None and not self.reason:
-            run = self._by_numpy
+            run = self._programs.by_numpy
             self._spent += _AROUND + _STEP * run.operations + _NUMBER * run.numbers * len(x)
             if self._spent > self._enough or (self.engine == "llvm" and self._candidate is None):
                 self._machine = self._made(x)
-        logp, gradient = (self._by_numpy if self._machine is None else self._machine)(x)
+        logp, gradient = (self._programs.by_numpy if self._machine is None else self._machine)(x)
         return logp, gradient
-
-    @cached_property
-    def _by_numpy(self) -> NumpyProgram:
-        return NumpyProgram(self._program())
 
     def follow(self, trajectories: Trajectories) -> Followed | None:
         """Follow trajectories in machine code; None if it is not made yet, or cannot do it."""
@@ -136,13 +129,14 @@ class Switch:
                 warnings.warn(f"Gradients run in NumPy, as {self.reason}.", stacklevel=2)
             return self._refused()
         try:
-            machine = self._candidate or Machine(self._program(), self.cores)
+            made = self._programs
+            machine = self._candidate or Machine(made.gradient, self.cores, made.codes)
             found = machine(x)
         except Exception as error:  # a formula may do anything to what it is given
             known = isinstance(error, NotTraceableError)
             self.reason = f"there is no machine code for {error if known else reason(error)}"
             return self._refused()
-        if _agree(found, self._by_numpy(x)):
+        if _agree(found, self._programs.by_numpy(x)):
             return machine
         if self._enough < _PATIENCE * ENOUGH:
             self._candidate, self._enough = machine, 2.0 * max(self._spent, ENOUGH)

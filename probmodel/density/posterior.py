@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probmodel.compiler.numpy_engine import NumpyProgram
 from probmodel.density.constant_metric import LatentMean, constant_metric
 from probmodel.density.engines import Engine, Switch
 from probmodel.density.layout import blocks, coordinate_names
@@ -68,9 +67,8 @@ class ModelDensity(LogDensity):
         self.variables = tuple(binding.variables)
         self.coords = dict(binding.dimensions.coords)
         self.observed_data, self.constant_data = _data_groups(binding)
-        self._programs = Programs(binding)
-        self._switch = Switch(binding, engine, lambda: self._programs.gradient)
-        self._saved_programs: dict[tuple[str, ...], Callable[[Array], list[Array]]] = {}
+        self._programs = Programs(binding) if pseudo_data else Programs.of(model)
+        self._switch = Switch(binding, engine, self._programs)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy is lowered anew: programs belong to one binding.
@@ -79,7 +77,7 @@ class ModelDensity(LogDensity):
     def use_engine(self, engine: Engine | None = None, cores: int | None = None) -> None:
         """Choose what computes gradients from now on; no engine for a new start with the same."""
         engine = engine or self._switch.engine
-        self._switch = Switch(self._binding, engine, lambda: self._programs.gradient, cores)
+        self._switch = Switch(self._binding, engine, self._programs, cores)
 
     @property
     def engine(self) -> str:
@@ -175,7 +173,7 @@ class ModelDensity(LogDensity):
     @property
     def gradient_source(self) -> str:
         """The Python function by which NumPy computes value and gradient, as source."""
-        return NumpyProgram(self._programs.gradient).source
+        return self._programs.by_numpy.source
 
     @property
     def calls_back(self) -> tuple[str, ...]:
@@ -193,7 +191,7 @@ class ModelDensity(LogDensity):
         """Return parameters and deterministic quantities on the user's scale."""
         self._check_shape(x)
         chosen = tuple(v.name for v in self.variables) if names is None else tuple(names)
-        saved = self._saved_programs
+        saved = self._programs.saved
         if chosen not in saved:
             saved[chosen] = self._programs.values([self._binding.saved[name] for name in chosen])
         return dict(zip(chosen, saved[chosen](x), strict=True))

@@ -21,9 +21,11 @@ from probmodel.compiler.tracing import (
     traced,
 )
 from probmodel.expressions import Expression
+from probmodel.model import Model
 from probmodel.model.binding import Binding
 from probmodel.types import Array
 
+_MOST_KEPT = 1 << 24  # bytes of the data, of which programs may hold copies
 _LARGEST = 2.0**62  # from which on results are no integers of 64 bits, as `model.arithmetic` has it
 
 
@@ -33,16 +35,37 @@ class Programs:
     Parameters
     ----------
     binding : the bound model
+
+    Attributes
+    ----------
+    codes : machine code of the gradient, by the lanes, as far as it was made
+    saved : functions that evaluate variables, by their names, likewise
     """
 
     def __init__(self, binding: Binding) -> None:
         self._binding = binding
         self._dim = dimension(binding)
+        self.codes: dict[int, Any] = {}
+        self.saved: dict[tuple[str, ...], Callable[[Array], list[Array]]] = {}
+
+    @classmethod
+    def of(cls, model: Model) -> Programs:
+        """Return those of a model as it was declared, which it keeps unless its data are large."""
+        binding = model._binding
+        if sum(array.nbytes for array in binding.data.values()) > _MOST_KEPT:
+            return cls(binding)
+        programs: Programs = model._kept.setdefault("programs", cls(binding))
+        return programs
 
     @cached_property
     def gradient(self) -> Program:
         """The log density and its gradient, for one chain."""
         return traced(self._binding)
+
+    @cached_property
+    def by_numpy(self) -> NumpyProgram:
+        """The same, of unconstrained points: (n, dim) -> (n,), (n, dim)."""
+        return NumpyProgram(self.gradient)
 
     @cached_property
     def log_density(self) -> NumpyProgram:

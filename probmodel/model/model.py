@@ -162,13 +162,14 @@ class Model(metaclass=ModelMeta):
             _check_declared(cls, name)
         labels = {} if coords is None else coords
         self._binding: Binding = bind(cls.__name__, cls._declarations, values, labels)
+        self._kept: dict[str, Any] = {}  # what others have made of it, as long as it lasts
 
     # What a model is bound to is told apart by the identity of the symbols of its class. A copy has
     # the class in common, or finds its own in another process, and is bound to the same data again.
 
     def __getstate__(self) -> dict[str, Any]:
         binding = self._binding
-        return {**vars(self), "_binding": (binding.data, binding.labels)}
+        return {**vars(self), "_binding": (binding.data, binding.labels), "_kept": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         data, labels = state["_binding"]

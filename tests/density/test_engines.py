@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -154,6 +155,86 @@ def test_copies_and_pickles_have_the_engine():
         found = other(x)
         assert other.engine == "llvm"
         np.testing.assert_array_equal(found.grad, expected.grad)
+
+
+# -- what a model keeps ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def codes(monkeypatch):
+    """The lanes of all machine code that is made."""
+    from probmodel.compiler import machine
+
+    made, plain = [], machine.Emission
+
+    def counted(*args):
+        made.append(args[-1])
+        return plain(*args)
+
+    monkeypatch.setattr(machine, "Emission", counted)
+    return made
+
+
+def test_a_model_keeps_its_machine_code(codes):
+    model, settings = Line(x=np.arange(4.0), y=Y), {"draws": 50, "seed": 1, "quiet": True}
+    first = infer(model, **settings)
+    assert codes == [8]
+    again = infer(model, **settings)
+    assert codes == [8]
+    assert again.attrs["engine"] == "llvm"
+    assert first.posterior.equals(again.posterior)
+    few = infer(model, chains=1, **settings)
+    assert codes == [8, 1]  # the same as without what was made for more
+    assert few.posterior.equals(infer(Line(x=np.arange(4.0), y=Y), chains=1, **settings).posterior)
+
+
+def test_models_share_no_machine_code(codes):
+    one, two = (Line(x=np.arange(4.0), y=y) for y in (Y, -Y))
+    x = points(as_posterior(one))
+    values = []
+    for model in (one, two, copy.copy(one), pickle.loads(pickle.dumps(one))):
+        density = as_posterior(model)
+        density.use_engine("llvm")
+        values.append(density(x).logp)
+    assert len(codes) == 4
+    assert not np.allclose(values[0], values[1])
+    np.testing.assert_array_equal(values[0], values[2])
+    np.testing.assert_array_equal(values[0], values[3])
+
+
+def test_threads_that_share_machine_code_do_not_share_memory():
+    model = Line(x=np.arange(4.0), y=Y)
+    densities = [as_posterior(model) for _ in range(4)]
+    x = [points(density, 64, seed) for seed, density in enumerate(densities)]
+    expected = [density(at) for density, at in zip(densities, x, strict=True)]
+    wrong = []
+
+    def evaluate(k):
+        densities[k].use_engine("llvm")
+        for _ in range(200):
+            wrong.extend(~np.isclose(densities[k](x[k]).logp, expected[k].logp, rtol=1e-12))
+
+    threads = [threading.Thread(target=evaluate, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(wrong) == 4 * 200 * 64
+    assert not any(wrong)
+
+
+def test_what_is_kept_lasts_as_long_as_the_model():
+    model = Line(x=np.arange(4.0), y=Y)
+    programs = weakref.ref(as_posterior(model)._programs)
+    assert programs() is as_posterior(model)._programs
+    del model
+    assert programs() is None
+
+
+def test_models_of_many_data_keep_nothing(monkeypatch):
+    monkeypatch.setattr("probmodel.density.programs._MOST_KEPT", 63)
+    model = Line(x=np.arange(4.0), y=Y)
+    assert as_posterior(model)._programs is not as_posterior(model)._programs
 
 
 # -- where there is no machine code ----------------------------------------------------------------
