@@ -101,7 +101,8 @@ class Counter:
     def record(self, phase: Phase, i: int, state: Any, info: Info, params: Any) -> None:
         """Count one iteration."""
         self.iterations[phase] = i + 1
-        self.nonfinite[phase] += int(np.sum(~np.isfinite(info.proposal.logp)))
+        logp = info.proposal.logp
+        self.nonfinite[phase] += len(logp) - int(np.count_nonzero(np.isfinite(logp)))
 
 
 class Divergences(NamedTuple):
@@ -155,7 +156,7 @@ class DivergenceStore:
 
     def record(self, phase: Phase, i: int, state: Any, info: Info, params: Any) -> None:
         """Take the divergences of iteration ``i``."""
-        if phase != "draw" or "n_steps" not in info.stats or not np.any(info.diverging):
+        if phase != "draw" or "n_steps" not in info.stats or not info.diverging.any():
             return
         chains = np.flatnonzero(info.diverging)
         slots = self._slots(len(chains))

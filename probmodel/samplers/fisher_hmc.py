@@ -226,17 +226,19 @@ class FisherHMC(Sampler):
         """Length in time of the next trajectory, whether it was cut off, and the trajectory."""
         if not params.length:  # one leapfrog step: Langevin
             return 0.0, False, one_leapfrog(density, start, params.root, params.step_size)
-        step, n, cut_off = self._plan(params, 2.0 * rng.random() - 1.0)
+        planned = self._plan(params, 2.0 * rng.random(1) - 1.0)
+        step, n, cut_off = (column.item() for column in planned)
         most = min(MOST, self.max_steps)
         made = simulate_suited(rng, density, start, params.root, step, n, TWO_STAGE, FINEST, most)
         return n * step, cut_off, made
 
-    def _plan(self, params: Params, u: float) -> tuple[float, int, bool]:
-        """Usual step size and number of steps of the next trajectory, and whether it is cut off."""
+    def _plan(self, params: Params, u: Array) -> tuple[Array, Array, Array]:
+        """Usual step sizes and numbers of steps of trajectories, and whether they are cut off."""
         t, h = params.length * (1.0 + self.jitter * u), float(params.step_size)
-        wanted = max(1.0, float(np.round(t / h))) if h > 0.0 else np.inf
-        n = int(min(wanted, self.max_steps))
-        return min(h, t / n), n, n < wanted
+        with np.errstate(divide="ignore", over="ignore"):
+            wanted = np.maximum(1.0, np.round(t / h))
+        n = np.minimum(wanted, self.max_steps)
+        return np.minimum(h, t / n), n.astype(int), n < wanted
 
     def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: Phase) -> Langevin:
         """Start with plain Langevin steps."""

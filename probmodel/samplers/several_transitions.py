@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from probmodel.types import Array, Halving, LogDensity, Moved, Transitions
 LARGEST = 1 << 18  # numbers in the momenta of one call
 LONGEST = 0.02  # seconds of a call, for a run that shows progress and can be interrupted
 
-Plan = Callable[[float], tuple[float, int, bool]]
+Plan = Callable[[Array], tuple[Array, Array, Array]]
 Move = tuple[Phase, Info]
 
 
@@ -72,7 +72,7 @@ def several(
     Parameters
     ----------
     rng, density, start, root : as of `suited_steps.simulate_suited`
-    plan : usual step size, number of steps, and whether it is cut off, for a number in [-1, 1)
+    plan : usual step sizes, numbers of steps, and which are cut off, for numbers in [-1, 1)
     finest, most : as of `suited_steps.simulate_suited`
     n : how many; one alone is left to `step`
     """
@@ -80,12 +80,14 @@ def several(
     if n == 1 or move is None:
         return None
     before, (chains, dim) = rng.bit_generator.state, start.x.shape
-    momenta, u, plans = np.empty((n, chains, dim)), np.empty((n, chains, finest + 1)), []
-    for k in range(n):
-        rng.standard_normal(out=momenta[k])
-        plans.append(plan(2.0 * rng.random() - 1.0))
-        u[k, :, :-1], u[k, :, -1] = rng.random((chains, finest)), rng.random(chains)
-    h, steps, cut_off = map(np.array, zip(*plans, strict=True))
+    # Of a transition: the length, the levels of all chains, the acceptance of all.
+    momenta, numbers = np.empty((n, chains, dim)), np.empty((n, 1 + chains * (finest + 1)))
+    for normal, uniform in zip(momenta, numbers, strict=True):
+        rng.standard_normal(out=normal)
+        rng.random(out=uniform)
+    h, steps, cut_off = plan(2.0 * numbers[:, 0] - 1.0)
+    levels = numbers[:, 1:-chains].reshape(n, chains, finest)
+    u = np.concatenate([levels, numbers[:, -chains:, None]], axis=2)
     halving = Halving(u, most, TOLERATED, HOPELESS)
     x, logp, grad, _ = start
     moved: Moved | None = move(
@@ -101,18 +103,20 @@ def _moves(
     moved: Moved, start: Phase, momenta: Array, times: Array, cut_off: Array
 ) -> Iterator[Move]:
     """Yield the states and what is told of the transitions, as `step` does."""
-    ends, chains = moved.ends, len(start.x)
+    ends = moved.ends
     momentum = np.where(moved.accepted[..., None], ends.momentum, -momenta)
     energy = np.where(moved.accepted, ends.after, ends.before)
     worth = 0.5 * (1.0 + ends.first) * moved.accept_prob
-    state = start
-    for k in range(len(momenta)):
-        previous, proposal = state, Phase(ends.x[k], ends.logp[k], ends.grad[k], ends.momentum[k])
-        state = Phase(moved.x[k + 1], moved.logp[k + 1], moved.grad[k + 1], momentum[k])
-        stats: dict[str, Any] = {
-            "n_steps": ends.taken[k], "energy": energy[k], "cut_off": np.full(chains, cut_off[k]),
-        }  # fmt: skip
-        yield state, Info(
-            moved.accept_prob[k], moved.accepted[k], ends.failed[k], ends.taken[k], previous,
-            proposal, stats, Record(float(times[k]), worth[k]),
-        )  # fmt: skip
+    made = zip(
+        map(Phase, moved.x[1:], moved.logp[1:], moved.grad[1:], momentum),
+        map(Phase, ends.x, ends.logp, ends.grad, ends.momentum),
+        map(Record, times.tolist(), worth),
+        moved.accept_prob, moved.accepted, ends.failed, ends.taken, energy,
+        np.repeat(cut_off[:, None], len(start.x), axis=1),
+        strict=True,
+    )  # fmt: skip
+    previous = start
+    for state, proposal, record, accept_prob, accepted, failed, taken, levels, cut in made:
+        stats = {"n_steps": taken, "energy": levels, "cut_off": cut}
+        yield state, Info(accept_prob, accepted, failed, taken, previous, proposal, stats, record)
+        previous = state
