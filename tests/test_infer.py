@@ -27,6 +27,7 @@ from probmodel.errors import (
     TimeLimitError,
 )
 from probmodel.results.arviz_object import arviz_before_1, group, group_names
+from probmodel.results.attributes import package_version
 from probmodel.samplers import SAMPLERS, make_sampler
 from probmodel.samplers.base import Info, Sampler, State
 from probmodel.sampling import SYNONYMS, infer
@@ -431,6 +432,7 @@ def test_packages_that_are_not_installed(posterior, monkeypatch):
 
     monkeypatch.setattr(metadata, "version", missing)
     arviz_before_1.cache_clear()
+    package_version.cache_clear()
     attrs = infer(posterior, seed=1, **SMALL).attrs
     assert attrs["inference_library_version"] == probmodel.__version__
     assert attrs["numpy_version"] == np.__version__

@@ -126,10 +126,10 @@ def climb(state: Length, seen: Trajectories, step: float, longest: float) -> Len
     memory = max(MEMORY, 1.0 / n)
     criterion = (1.0 - memory) * state.criterion + memory * float(weight @ square[fine])
     G = float(weight @ slope[fine]) / criterion if criterion > 0.0 else 0.0
-    G = float(np.clip(G, -STEEPEST, STEEPEST))
+    G = max(min(G, STEEPEST), -STEEPEST)
     price = PRICE if state.length() > step else 0.0
     rate = RATE * min(1.0, len(alpha) / CHAINS) ** 0.5 / max(1.0, n / STEADY) ** 0.75
-    move = float(np.clip(rate * (G - price), -LONGEST_MOVE, LONGEST_MOVE))
+    move = max(min(rate * (G - price), LONGEST_MOVE), -LONGEST_MOVE)
     low = min(SHORTEST, longest)
     log_length = float(np.clip(state.log_length + move, np.log(low), np.log(longest)))
     average = state.log_average + 2.0 / (n + 1.0) * (log_length - state.log_average)

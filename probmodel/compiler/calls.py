@@ -137,8 +137,9 @@ def packed(root: Any, dim: int) -> PackedRoot | None:
 def _side_by_side(matrix: Array) -> Array:
     """Put the rows of a matrix side by side, some at a time, with rows of zeros for the last."""
     rows, columns = matrix.shape
-    matrix = np.pad(matrix.astype(float), ((0, -rows % SIDE_BY_SIDE), (0, 0)))
-    return np.ascontiguousarray(matrix.reshape(-1, SIDE_BY_SIDE, columns).swapaxes(1, 2))
+    padded = np.zeros((rows + -rows % SIDE_BY_SIDE, columns))
+    padded[:rows] = matrix
+    return np.ascontiguousarray(padded.reshape(-1, SIDE_BY_SIDE, columns).swapaxes(1, 2))
 
 
 class Setting(NamedTuple):

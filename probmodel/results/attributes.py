@@ -8,6 +8,7 @@ import math
 import numbers
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -141,6 +142,7 @@ def library_attributes() -> Attributes:
     }
 
 
+@cache
 def package_version(name: str) -> str:
     """Return the version of a package; its own word where it is on the path but not installed."""
     from importlib import import_module, metadata

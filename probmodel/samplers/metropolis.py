@@ -61,12 +61,10 @@ def check_start(sampler: str, state: Any) -> Any:
 
 def select(accepted: Array, new: StateT, old: StateT) -> StateT:
     """Take the rows of ``new`` where ``accepted``: (chains,), else those of ``old``."""
-    kept = np.flatnonzero(~accepted)
-    if not kept.size:
+    if accepted.all():
         return new
-    arrays = [a.copy() for a in new]
-    for a, b in zip(arrays, old, strict=True):
-        a[kept] = b[kept]
+    pairs = zip(new, old, strict=True)
+    arrays = [np.where(accepted.reshape(-1, *(1,) * (a.ndim - 1)), a, b) for a, b in pairs]
     return type(old)(*arrays)
 
 
