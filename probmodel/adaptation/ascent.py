@@ -58,15 +58,16 @@ class _Memory:
         self._products = np.zeros((3, chains, MEMORY, MEMORY))  # S'S, S'Y and Y'Y
         largest = np.abs(g).max(axis=1)
         self._gamma = np.minimum(1.0, FIRST / largest)
+        self._first = MEMORY  # of the changes that some chain has made
 
     def direction(self, g: Array) -> Array:
         """Return minus the inverse Hessian times the gradient (algorithm 7.4)."""
         q, alpha = g.copy(), np.zeros_like(self._rho)
-        for i in reversed(range(MEMORY)):
+        for i in reversed(range(self._first, MEMORY)):
             alpha[i] = self._rho[i] * np.vecdot(self._s[i], q)
             q -= alpha[i][:, None] * self._y[i]
         q *= self._gamma[:, None]
-        for i in range(MEMORY):
+        for i in range(self._first, MEMORY):
             beta = self._rho[i] * np.vecdot(self._y[i], q)
             q += (alpha[i] - beta)[:, None] * self._s[i]
         return -q
@@ -79,6 +80,7 @@ class _Memory:
             kept[:-1, rows], kept[-1, rows] = kept[1:, rows], new[rows]
         self._rho[:-1, rows] = self._rho[1:, rows]
         self._rho[-1, rows] = 1.0 / products[rows]
+        self._first = max(0, self._first - bool(rows.any()))
         self._gamma[rows] = products[rows] / squares[rows]
         self._products[:, rows, :-1, :-1] = self._products[:, rows, 1:, 1:]
         SS, SY, YY = self._products
@@ -96,8 +98,8 @@ class _Memory:
         part of S'Y below its diagonal. Rows of M that stand for no pair are those of the identity.
         The mean of log h over the last `LATE` pairs varies less from step to step than one alone.
         """
-        root = np.sqrt(self._rho).T
-        SS, SY, YY = self._products * (root[:, :, None] * root[:, None, :])
+        root, last = np.sqrt(self._rho[self._first :]).T, slice(self._first, None)
+        SS, SY, YY = self._products[..., last, last] * (root[:, :, None] * root[:, None, :])
         pairs, dim = root.shape[1], self._s.shape[-1]
         squares = np.einsum("cii->ci", YY)
         known = squares > 0.0

@@ -108,4 +108,4 @@ def winsorised(S: Array, longest: float) -> Array:
 
 def _bounded(S: Array) -> Array:
     """Bound signals so long that their squares would overflow."""
-    return np.clip(S, -LARGEST_SIGNAL, LARGEST_SIGNAL)
+    return np.minimum(np.maximum(S, -LARGEST_SIGNAL), LARGEST_SIGNAL)

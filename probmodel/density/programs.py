@@ -18,11 +18,13 @@ from probmodel.compiler.tracing import (
     differentiated,
     dimension,
     evaluated,
+    gradient_of_terms,
     traced,
 )
 from probmodel.expressions import Expression
 from probmodel.model import Model
 from probmodel.model.binding import Binding
+from probmodel.model.parameters import FreeParameter
 from probmodel.types import Array
 
 _MOST_KEPT = 1 << 24  # bytes of the data, of which programs may hold copies
@@ -47,6 +49,7 @@ class Programs:
         self._dim = dimension(binding)
         self.codes: dict[int, Any] = {}
         self.saved: dict[tuple[str, ...], Callable[[Array], list[Array]]] = {}
+        self._priors: dict[str, NumpyProgram] = {}
 
     @classmethod
     def of(cls, model: Model) -> Programs:
@@ -81,6 +84,13 @@ class Programs:
     def curvature(self) -> NumpyProgram:
         """Slopes and Hessian products, from points and directions: (n, dim) each."""
         return curvature(self._binding, lambda t: sum(map(t.term, self._binding.terms), 0.0))
+
+    def prior(self, free: FreeParameter) -> NumpyProgram:
+        """Return the prior of a parameter and its gradient, of unconstrained points."""
+        if free.name not in self._priors:
+            program = gradient_of_terms(self._binding, free.terms)
+            self._priors[free.name] = NumpyProgram(program)
+        return self._priors[free.name]
 
     def values(self, expressions: Sequence[Expression]) -> Callable[[Array], list[Array]]:
         """Return a function that evaluates expressions, with the types that they have."""

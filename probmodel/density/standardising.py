@@ -31,8 +31,6 @@ from math import prod
 
 import numpy as np
 
-from probmodel.compiler.numpy_engine import NumpyProgram
-from probmodel.compiler.tracing import gradient_of_terms
 from probmodel.density.posterior import ModelDensity
 from probmodel.expressions import as_expression
 from probmodel.model.parameters import FreeParameter, free_link
@@ -92,7 +90,7 @@ def _seen(
 ) -> tuple[Array, Array, Array]:
     """Return theta, the slope of l and minus its second derivative: (rows, elements) each."""
     free, cut = part
-    prior = NumpyProgram(gradient_of_terms(density._binding, free.terms))
+    prior = density._programs.prior(free)
 
     def slope(shift: Array | float) -> Array:
         there = x.copy()
