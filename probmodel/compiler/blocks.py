@@ -99,7 +99,7 @@ class BlockFunction(FunctionWriter):
         """Return a field of the table: a whole number, or a double."""
         if name not in self._known:
             # All are read where the function begins.
-            entry = self._entry
+            entry = self.entry
             place = entry.gep(self._table, [INT(FIELDS[name])])
             kind = DOUBLE if name in REALS else INT
             self._known[name] = entry.load(entry.bitcast(place, kind.as_pointer()))

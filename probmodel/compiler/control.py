@@ -24,6 +24,7 @@ class FunctionWriter:
     ----------
     function : what is written
     b : the builder at its end
+    entry : a builder before all else
     """
 
     def __init__(
@@ -34,17 +35,17 @@ class FunctionWriter:
         if internal:
             self.function.linkage = "internal"
             self.function.attributes.add("noinline")
-        self._entry = ir.IRBuilder(self.function.append_basic_block("entry"))
+        self.entry = ir.IRBuilder(self.function.append_basic_block("entry"))
         self.b = ir.IRBuilder(self.function.append_basic_block("start"))
 
     def end(self) -> None:
         """Return from the function; nothing is written to it afterwards."""
         self.b.ret_void()
-        self._entry.branch(self.function.blocks[1])
+        self.entry.branch(self.function.blocks[1])
 
     def variable(self, value: Any) -> Any:
         """Make a place for what changes as the code runs; registers hold it in the end."""
-        place = self._entry.alloca(value.type)
+        place = self.entry.alloca(value.type)
         self.b.store(value, place)
         return place
 

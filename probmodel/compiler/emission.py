@@ -5,7 +5,8 @@
 Every number of the program is a vector, one element a chain, and an array is a row of vectors in
 ``memory``: the input, which is read, the outputs, which are written, and what is kept in between.
 So all operations, recurrences too, take place for all chains of a block at once. What is known,
-data for instance, is read where it lies. `trajectories` has what calls the function.
+data for instance, is read where it lies, by a table of addresses to which the memory refers: the
+code is the same for programs that differ in nothing else. `trajectories` has what calls it.
 """
 
 from __future__ import annotations
@@ -62,8 +63,9 @@ class Emission:
     function : what is written
     memory : numbers that the function needs
     places : where the input, the log density and the gradient begin in the memory
-    arrays : what is known, which the code refers to by address
+    slots : where the address of the table is in the memory, for this and for parts
     calls : of functions in NumPy
+    arrays : what is known, in the order of the table
     """
 
     module: Any
@@ -84,6 +86,7 @@ class Emission:
         self.module = within.module if within else ir.Module("probmodel")
         self.arrays = within.arrays if within else []
         self.lanes, self.calls = lanes, []
+        self._at: dict[int, int] = within._at if within else {}  # places in the table
         self._vector = ir.VectorType(DOUBLE, lanes)
         self._math = within._math if within else VectorMath(self.module, lanes)
         self._schedule = Schedule([gradient] if logp is None else [logp, gradient])
@@ -107,6 +110,10 @@ class Emission:
         self.solutions: dict[Any, Any] = {}  # of differential equations, by their functions
         self.function = self._writer.function
         (self._memory,) = self.function.args
+        slot, entry = self.scratch(1), self._writer.entry
+        self.slots = [slot]
+        place = entry.bitcast(entry.gep(self._memory, [INT(slot)]), INT.as_pointer())
+        self._addresses = entry.inttoptr(entry.load(place), INT.as_pointer())
         self._compute()
         if logp is not None:
             self.store_at(0, INT(0), self._number(logp))
@@ -204,8 +211,12 @@ class Emission:
 
     def pointer(self, array: Array, kind: Any) -> Any:
         """Return the address of an array that is known."""
-        self.arrays.append(array)
-        return self.b.inttoptr(INT(array.ctypes.data), kind.as_pointer())
+        at = self._at.setdefault(array.ctypes.data, len(self.arrays))
+        if at == len(self.arrays):
+            self.arrays.append(array)
+        entry = self._writer.entry
+        address = entry.load(entry.gep(self._addresses, [INT(at)]))
+        return entry.inttoptr(address, kind.as_pointer())
 
     def reader(self, x: Any) -> Callable[[Any], Any]:
         """Return the function that reads an element of an operand, by its flat position."""

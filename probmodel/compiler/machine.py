@@ -130,7 +130,8 @@ class _Code:
     def __init__(self, x: Symbol, logp: Symbol, gradient: Symbol, lanes: int) -> None:
         emission = Emission(x, logp, gradient, lanes)
         self.lanes, self.memory, self.calls = lanes, emission.memory, emission.calls
-        self._arrays = emission.arrays  # the code reads them where they lie
+        self.slots, self._arrays = emission.slots, emission.arrays  # they are read where they lie
+        self.table = np.array([a.ctypes.data for a in emission.arrays], dtype=np.int64)
         self._engine = compiled(str(emission.module))
         self.block = self._engine.get_function_address("block")
         self.places = dict(zip(("x", "logp", "gradient"), emission.places, strict=True))
@@ -218,5 +219,6 @@ class _Worker:
         buffer = np.empty(8 * self._size + ALIGNED, dtype=np.uint8)
         start = aligned(buffer) - address(buffer)
         memory = buffer[start : start + 8 * self._size].view(np.float64)
+        memory.view(np.int64)[self._code.slots] = address(self._code.table)
         self._answering += answering(self._code.calls, memory, self._lanes, self._raised)
         return buffer

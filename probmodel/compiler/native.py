@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -16,9 +16,11 @@ def _target() -> Any:
     return llvm.Target.from_default_triple()
 
 
+@lru_cache(maxsize=8)
 def compiled(source: str, *, quickly: bool = False) -> Any:
     """Make machine code of a module; functions have addresses as long as it is kept.
 
+    Modules that are written alike share it, as long as there are few others between.
     ``quickly`` for code that does not gain from more than registers for its variables.
     """
     target = _target().create_target_machine(

@@ -36,6 +36,7 @@ class Part:
         self._own = emission.inner(*function.flat)
         self._memory = emission.scratch(self._own.memory)
         emission.calls += [call.moved(self._memory) for call in self._own.calls]
+        emission.slots += [self._memory + slot for slot in self._own.slots]
 
     def give(self, argument: int, k: Any, value: Any) -> None:
         """Set an element of an argument."""

@@ -136,15 +136,16 @@ class Schedule:
         self.numbers = [
             [s for s in numbers if self._level[s] == k] for k in range(-1, len(self.loops))
         ]
-        self.kept = {s for s in self._level if self._is_kept(s)} | {
+        # In an order of their own, so that equal programs are written alike.
+        self.kept = dict.fromkeys(s for s in self._level if self._is_kept(s)) | dict.fromkeys(
             o.source for o, number in self._uses
             if isinstance(o.source, Symbol) and not is_number(o.source)
             and not (self._made.get(o.source) == number and o.in_order)
-        }  # fmt: skip
+        )  # fmt: skip
         for output in outputs:
             source = operand(output, output.shape).source
             if not is_number(source):
-                self.kept.add(source)
+                self.kept[source] = None
 
     def _is_kept(self, symbol: Symbol) -> bool:
         return symbol.op in ("input", "place") or symbol.op in WHOLE or (

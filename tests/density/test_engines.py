@@ -28,6 +28,12 @@ class Line(Model):
     y = observed(Normal(a + b * x, s), dims="obs")
 
 
+class Groups(Model):
+    spread = param(HalfNormal(1))
+    theta = param(Normal(0, spread), dims="group")
+    y = observed(Normal(theta, 1.0), dims="group")
+
+
 class Flat(Model):
     a = param(shape=3)
 
@@ -200,6 +206,50 @@ def test_models_share_no_machine_code(codes):
     assert not np.allclose(values[0], values[1])
     np.testing.assert_array_equal(values[0], values[2])
     np.testing.assert_array_equal(values[0], values[3])
+
+
+def emptied():
+    """Return what makes machine code, with nothing kept but what serves all programs."""
+    from probmodel.compiler.calls import routines
+    from probmodel.compiler.native import compiled
+
+    for lanes in (4, 8):
+        routines(lanes)
+    compiled.cache_clear()
+    return compiled
+
+
+def test_programs_that_differ_in_their_data_alone_share_machine_code():
+    compiled, densities = (
+        emptied(),
+        [as_posterior(Line(x=np.arange(4.0), y=y)) for y in (Y, -Y, 2.0 * Y)],
+    )
+    x = points(densities[0])
+    expected = [density(x) for density in densities]
+    for density in densities:
+        density.use_engine("llvm")
+        density(x)
+    assert (compiled.cache_info().misses, compiled.cache_info().hits) == (1, 2)
+    for density, (logp, grad) in zip(densities, expected, strict=True):
+        found = density(x)
+        assert density.engine == "llvm"
+        np.testing.assert_allclose(found.logp, logp, rtol=1e-13)
+        np.testing.assert_allclose(found.grad, grad, rtol=1e-12)
+
+
+def test_the_scales_of_a_hierarchy_share_machine_code(codes):
+    compiled, density = (
+        emptied(),
+        as_posterior(Groups(y=np.random.default_rng(0).standard_normal(8))),
+    )
+    x = points(density, 16)
+    for seed in range(3):
+        visited = x[None] + 0.1 * np.random.default_rng(seed).standard_normal(x.shape)
+        other = density.standardised(visited, np.random.default_rng(seed), lambda d: d)
+        other.use_engine("llvm")
+        other(x)
+    assert len(codes) == 3
+    assert compiled.cache_info().misses == 1
 
 
 def test_threads_that_share_machine_code_do_not_share_memory():
