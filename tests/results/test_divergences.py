@@ -8,9 +8,11 @@ from scipy.stats import ks_2samp
 
 from probmodel.results.arviz_object import arviz_object, group, group_names
 from probmodel.results.attributes import run_attributes
+from probmodel.results.convergence import convergence
 from probmodel.results.diagnostics import diagnose
 from probmodel.results.divergences import distances
 from probmodel.results.draws import named_draws
+from probmodel.results.quantities import quantities
 from probmodel.results.reading import load
 from probmodel.results.storage import keep
 from probmodel.types import Variable
@@ -53,6 +55,16 @@ def test_distances_agree_with_scipy():
     np.testing.assert_allclose(distances(a, b), expected, rtol=1e-12)
     a[3, 0] = np.nan
     assert distances(a, b)[3] == 0.0
+
+
+@pytest.mark.parametrize("some", [False, True])
+def test_effective_sizes_are_of_all_draws_where_trajectories_diverged(
+    posterior, make_run, diverge, some
+):
+    run = make_run(chains=16, draws=2000)
+    found = quantities(diverge(run, *below(run.x, 2, 0.03)) if some else run, posterior, {})
+    exact = convergence(np.moveaxis(run.x, 2, 0))
+    assert np.array_equal(found.convergence.ess_bulk, exact.ess_bulk) == some
 
 
 def test_the_parameter_that_sets_divergences_apart_is_named(check, make_run, diverge):

@@ -35,6 +35,15 @@ def test_what_is_missing_is_what_makes_chains_converge():
     assert converged >= 18
 
 
+@pytest.mark.parametrize("persistence", [0.0, 0.9, 0.98, 0.99])
+def test_screening_changes_no_number(monkeypatch, persistence):
+    x = autoregressions(persistence, 16, 2000, 4)
+    found = missing_draws(x, 40_000)
+    monkeypatch.setattr("probmodel.results.enough.screening_stride", lambda chains, draws: 1)
+    assert missing_draws(x, 40_000) == found
+    assert (found > 0) == (persistence > 0.0)
+
+
 def test_chains_that_lie_apart_are_not_waited_for():
     x = autoregressions(0.0, 8, 500, 3)
     x[:3] += 5.0
