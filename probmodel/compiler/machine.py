@@ -77,6 +77,7 @@ class Machine:
         self._outputs: tuple[Any, Any, Any] = x, np.reshape(logp, ()), gradient
         self._codes: dict[int, _Code] = {} if codes is None else codes
         self._made: dict[int, _Worker] = {}  # by the lanes
+        self._last: dict[int, _Worker] = {}  # by the number of chains
         self._setting: Setting | None = None  # of the last trajectories
         self._cores = available_cores() if cores is None else cores
         self._lock = threading.Lock()  # of the memory that the code works in
@@ -113,6 +114,8 @@ class Machine:
 
     def _worker(self, chains: int) -> _Worker:
         """Return what works for so many chains: with lanes for all, or what was made for more."""
+        if chains in self._last:
+            return self._last[chains]
         lanes = LANES if chains > FEW else FEW if chains > 1 else 1
         while self.calls_back and lanes < min(chains, WIDEST):
             lanes *= 2
@@ -121,7 +124,8 @@ class Machine:
             if lanes not in self._codes:
                 self._codes[lanes] = _Code(*self._outputs, lanes)
             self._made[lanes] = _Worker(self._codes[lanes], self.dim)
-        return self._made[min(made, default=lanes)]
+        self._last = {chains: self._made[min(made, default=lanes)]}
+        return self._last[chains]
 
 
 class _Code:
@@ -146,7 +150,8 @@ class _Worker:
         self._fields, self._size = fields(code.block, code.places, code.memory, dim, code.lanes)
         self._raised = list[BaseException]()
         self._answering: list[Any] = []  # the code calls it
-        self._buffers = [self._buffer()]
+        self._buffers, self._places = list[Array](), list[int]()
+        self._add_buffer()
         self._pace = 1e-3  # seconds that a gradient of a block takes, at least
 
     def evaluate(self, x: Array, logp: Array, gradient: Array, cores: int) -> None:
@@ -199,12 +204,15 @@ class _Worker:
         blocks = -(-chains // self._lanes)
         pays = self._pace * blocks * gradients > WORTH_A_THREAD
         workers = min(cores, blocks) if pays else 1
+        if blocks == 1:
+            part(0, chains, self._places[0])
+            return
         while len(self._buffers) < workers:
-            self._buffers.append(self._buffer())
+            self._add_buffer()
         ends = [self._lanes * (blocks * k // workers) for k in range(workers)] + [chains]
 
         def work(k: int) -> None:
-            part(ends[k], ends[k + 1], aligned(self._buffers[k]))
+            part(ends[k], ends[k + 1], self._places[k])
 
         jobs = [submitted(work, k) for k in range(1, workers)]
         start = time.perf_counter()
@@ -214,11 +222,13 @@ class _Worker:
         for job in jobs:
             job.result()
 
-    def _buffer(self) -> Array:
+    def _add_buffer(self) -> None:
         """Make a memory, with functions for the code to call."""
         buffer = np.empty(8 * self._size + ALIGNED, dtype=np.uint8)
-        start = aligned(buffer) - address(buffer)
+        place = aligned(buffer)
+        start = place - address(buffer)
         memory = buffer[start : start + 8 * self._size].view(np.float64)
         memory.view(np.int64)[self._code.slots] = address(self._code.table)
         self._answering += answering(self._code.calls, memory, self._lanes, self._raised)
-        return buffer
+        self._buffers.append(buffer)
+        self._places.append(place)

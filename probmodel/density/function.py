@@ -96,10 +96,11 @@ class FunctionDensity(LogDensity):
 
     def _value_and_gradient(self, x: Array) -> tuple[Array, Array]:
         self._require_gradient()
-        if self.gradient is not None:
-            return np.asarray(self.function(x)), np.asarray(self.gradient(x))
-        vjp, value = make_vjp(self.function, x)
-        return value, vjp(np.ones(np.shape(value)))
+        with np.errstate(all="ignore"):
+            if self.gradient is not None:
+                return np.asarray(self.function(x)), np.asarray(self.gradient(x))
+            vjp, value = make_vjp(self.function, x)
+            return value, vjp(np.ones(np.shape(value)))
 
     def _value(self, x: Array) -> Array:
         return np.asarray(self.function(x))

@@ -103,12 +103,11 @@ class LogDensity:
             If ``x`` has another shape. Values never raise.
         """
         self._check_shape(x)
-        with np.errstate(all="ignore"):
-            logp, grad = self._value_and_gradient(x)
-            # Squares add up to something finite unless one is not (or, harmlessly, it overflows).
-            slopes = grad.reshape(-1)
-            if math.isfinite(logp.dot(logp) + slopes.dot(slopes)):
-                return Evaluation(logp, grad)
+        logp, grad = self._value_and_gradient(x)
+        # Squares add up to something finite unless one is not (or, harmlessly, it overflows).
+        slopes = grad.reshape(-1)
+        if math.isfinite(logp.dot(logp)) and math.isfinite(slopes.dot(slopes)):
+            return Evaluation(logp, grad)
         fine = np.isfinite(logp) & np.isfinite(grad).all(axis=1)
         if not fine.all():
             logp = np.where(fine, logp, -np.inf)
@@ -172,6 +171,7 @@ class LogDensity:
         return f"log density: {self.log_density(x[None])[0]}"
 
     def _value_and_gradient(self, x: Array) -> tuple[Array, Array]:
+        """Return both, finite or not, without warnings."""
         raise NotImplementedError
 
     def _value(self, x: Array) -> Array:
