@@ -104,10 +104,11 @@ class LogDensity:
         """
         self._check_shape(x)
         logp, grad = self._value_and_gradient(x)
-        # Squares add up to something finite unless one is not (or, harmlessly, it overflows).
         slopes = grad.reshape(-1)
-        if math.isfinite(logp.dot(logp)) and math.isfinite(slopes.dot(slopes)):
-            return Evaluation(logp, grad)
+        with np.errstate(all="ignore"):
+            # Squares add up to something finite unless one is not (or, harmlessly, it overflows).
+            if math.isfinite(logp.dot(logp) + slopes.dot(slopes)):
+                return Evaluation(logp, grad)
         fine = np.isfinite(logp) & np.isfinite(grad).all(axis=1)
         if not fine.all():
             logp = np.where(fine, logp, -np.inf)
