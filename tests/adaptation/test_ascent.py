@@ -339,6 +339,7 @@ def quadratic(dim, seed):
     return root @ root.T + 0.5 * np.eye(dim)
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("dim", [1, 2, 4, 7])
 @pytest.mark.parametrize("steps", [1, 3, MEMORY, MEMORY + 3])
 def test_the_noise_has_the_covariance_of_the_directions(dim, steps):

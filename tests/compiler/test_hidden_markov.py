@@ -43,8 +43,8 @@ def assert_rows(function, x, found, slope, tolerance):
         np.testing.assert_allclose(gradient, grad, rtol=0, atol=tolerance * size)
 
 
-@pytest.mark.parametrize("times", [1, 2, 3, 8, 17, 60])
-@pytest.mark.parametrize("states", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("times", [1, 2, 8, 17])
+@pytest.mark.parametrize("states", [1, 2, 3, 8])
 def test_series(times, states):
     function, dim = model(times, states)
     for chains in (1, 4, 9):

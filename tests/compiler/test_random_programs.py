@@ -104,14 +104,14 @@ def check(seed):
             assert error <= 1e-11 * size, seed
 
 
-@pytest.mark.parametrize("first", range(0, 120, 20))
+@pytest.mark.parametrize("first", range(0, 60, 20))
 def test_random_programs(first):
     for seed in range(first, first + 20):
         check(1000 * seed)
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("first", range(120, 1120, 100))
+@pytest.mark.parametrize("first", range(60, 1060, 100))
 def test_a_thousand_random_programs(first):
     for seed in range(first, first + 100):
         check(1000 * seed)

@@ -210,14 +210,14 @@ def sweep(check, name, n):
 
 @pytest.mark.parametrize("name", CASES)
 def test_gradients(name, assert_gradient):
-    for n in FEW:
+    for n in (2, 8):
         sweep(assert_gradient, name, n)
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", CASES)
 def test_gradients_at_every_length(name, assert_gradient):
-    for n in sorted(set(lengths(name)) - set(FEW)):
+    for n in sorted(set(lengths(name)) - {2, 8}):
         sweep(assert_gradient, name, n)
 
 
@@ -228,9 +228,12 @@ def assert_engines_agree(check, name, n):
             assert_swept(check, some, n)
 
 
-@pytest.mark.parametrize("name", CASES)
+FIRST = {type(case.dist): name for name, case in reversed(CASES.items())}.values()
+
+
+@pytest.mark.parametrize("name", sorted(FIRST))
 def test_engines_agree(name, assert_engines):
-    """At one length for each distribution, in turn."""
+    """The first example of each distribution, at one length in turn."""
     assert_engines_agree(assert_engines, name, FEW[list(CASES).index(name) % len(FEW)])
 
 

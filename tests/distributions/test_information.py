@@ -159,6 +159,7 @@ def agrees(actual, truth, scale=None):
     return abs(actual - mean) < 5.0 * error + 1e-6 * (abs(mean) if scale is None else scale)
 
 
+@pytest.mark.statistical
 def test_information_is_the_expected_square_of_the_score(informative):
     name, case = informative
     rng = np.random.default_rng(1)
@@ -174,6 +175,7 @@ def test_information_is_the_expected_square_of_the_score(informative):
             assert not agrees(1.1 * actual, truth)
 
 
+@pytest.mark.statistical
 def test_off_diagonal_entries_are_expected_products_of_scores(informative):
     name, case = informative
     rng, params, moving = np.random.default_rng(2), parameters(case), known(name, case)
