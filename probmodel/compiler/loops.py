@@ -162,7 +162,7 @@ class LoopWriter:
         matrix, vector = step.args
         entries = [self._entries(matrix, i) for i in tile]
         o, sums = operand(vector, vector.shape), [self.e.variable(0.0) for _ in tile]
-        with self.e.count_to(INT(matrix.shape[1])) as j:
+        with self._nonzero(matrix, tile) as j:
             value = self._element_at(o, j)
             for entry, place in zip(entries, sums, strict=True):
                 product = self.b.fmul(entry(j), value, flags=FUSED)
@@ -171,13 +171,26 @@ class LoopWriter:
 
     def _add_columns(self, step: Symbol, tile: Sequence[Any], values: Sequence[Any]) -> None:
         """Add some elements of the vector times their columns to a result."""
-        entries = [self._entries(step.args[0].T, i) for i in tile]
-        with self.e.count_to(INT(step.size)) as i:
+        columns = step.args[0].T
+        entries = [self._entries(columns, i) for i in tile]
+        with self._nonzero(columns, tile) as i:
             total = self.e.get(step, i)
             for entry, value in zip(entries, values, strict=True):
                 product = self.b.fmul(entry(i), value, flags=FUSED)
                 total = self.b.fadd(total, product, flags=FUSED)
             self.e.put(step, i, total)
+
+    @contextmanager
+    def _nonzero(self, matrix: Array, tile: Sequence[Any]) -> Iterator[Any]:
+        """Write a loop over the entries of rows, without zeros at either end, as of triangles."""
+        first, end = _ends(matrix, len(tile))
+        if np.mean(end - first) > 0.9 * matrix.shape[1]:
+            with self.e.count_to(INT(matrix.shape[1])) as j:
+                yield j
+            return
+        bounds = [self.b.load(self.b.gep(self.e.table(a), [tile[0]])) for a in (first, end)]
+        with self.e.count_to(bounds[1], start=bounds[0]) as j:
+            yield j
 
     def _entries(self, matrix: Array, row: Any) -> Callable[[Any], Any]:
         """Return the function that reads an entry of a row of a known matrix."""
@@ -299,6 +312,17 @@ class LoopWriter:
 
         with inside(self._shape, []) as where:
             yield where
+
+
+def _ends(matrix: Array, width: int) -> tuple[Array, Array]:
+    """Return where entries that are not zero begin and end, in each row and some that follow."""
+    present = matrix != 0.0
+    columns = matrix.shape[1]
+    first = np.where(present.any(axis=1), np.argmax(present, axis=1), columns - 1)
+    end = np.where(present.any(axis=1), columns - np.argmax(present[:, ::-1], axis=1), 1)
+    rows = [np.minimum(np.arange(len(matrix)) + k, len(matrix) - 1) for k in range(width)]
+    first = np.min([first[i] for i in rows], axis=0)
+    return first, np.maximum(np.max([end[i] for i in rows], axis=0), first + 1)
 
 
 def affine(index: Array) -> tuple[int | None, tuple[int, ...]]:

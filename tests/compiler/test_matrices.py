@@ -125,3 +125,32 @@ def test_a_product_that_is_not_taken_off_is_found(monkeypatch):
     monkeypatch.setattr(MatrixWriter, "_less", lambda self, *args: None)
     with pytest.raises(AssertionError):
         test_factors(5)
+
+
+KNOWN = {
+    "full": lambda a: a,
+    "lower": np.tril,
+    "upper": np.triu,
+    "band": lambda a: np.tril(np.triu(a, -1), 1),
+    "zeros": lambda a: 0.0 * a,
+    "few": lambda a: a * (np.arange(a.size).reshape(a.shape) % 11 == 3),
+}
+
+
+@pytest.mark.parametrize("kind", KNOWN)
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (7, 7), (8, 3), (9, 9), (17, 40), (41, 18)])
+def test_products_with_known_matrices(kind, rows, columns):
+    """Zeros at the ends of rows are left out."""
+    rng = np.random.default_rng(rows)
+    matrix = KNOWN[kind](rng.standard_normal((rows, columns)))
+    weights, x = rng.standard_normal(rows), rng.standard_normal((9, columns))
+
+    def value(x):
+        return anp.sum(weights * anp.sin(anp.matmul(matrix, x)))
+
+    for engine in engines(value, columns):
+        logp, gradient = engine(x)
+        there = x @ matrix.T
+        np.testing.assert_allclose(logp, np.sin(there) @ weights, rtol=1e-12, atol=1e-12)
+        expected = (np.cos(there) * weights) @ matrix
+        np.testing.assert_allclose(gradient, expected, rtol=1e-11, atol=1e-11)
