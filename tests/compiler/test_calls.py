@@ -300,9 +300,10 @@ def test_two_threads(monkeypatch):
     one, two = Machine(program(rows, 3), cores=1), Machine(program(watched, 3), cores=2)
     x = points(3, 640)
     for _ in range(20):
+        threads.clear()
         for found, expected in zip(two(x), one(x), strict=True):
             np.testing.assert_array_equal(found, expected)
-    assert len(threads) == 2
+        assert len(threads) == 2  # this one, and any of those that are kept
 
 
 @pytest.mark.parametrize("name", [*OPERATIONS, *MODELS])
