@@ -10,21 +10,12 @@ import threading
 
 import numpy as np
 import pytest
+from line import Line, Y
 
-from probmodel import Model, data, infer, observed, param
+from probmodel import Model, infer, observed, param
 from probmodel.density import LogDensity, as_posterior, engines
-from probmodel.distributions import HalfNormal, Normal, Poisson
+from probmodel.distributions import Normal, Poisson
 from probmodel.errors import SamplerError
-
-Y = np.array([1.0, 2.0, 0.5, 3.0])
-
-
-class Line(Model):
-    x = data(dims="obs")
-    a = param(Normal(0, 1))
-    b = param(Normal(0, 1))
-    s = param(HalfNormal(1))
-    y = observed(Normal(a + b * x, s), dims="obs")
 
 
 class Flat(Model):

@@ -9,20 +9,11 @@ import weakref
 
 import numpy as np
 import pytest
+from line import Line, Y
 
-from probmodel import Model, data, infer, observed, param
+from probmodel import Model, infer, observed, param
 from probmodel.density import as_posterior
 from probmodel.distributions import HalfNormal, Normal
-
-Y = np.array([1.0, 2.0, 0.5, 3.0])
-
-
-class Line(Model):
-    x = data(dims="obs")
-    a = param(Normal(0, 1))
-    b = param(Normal(0, 1))
-    s = param(HalfNormal(1))
-    y = observed(Normal(a + b * x, s), dims="obs")
 
 
 class Groups(Model):

@@ -1,4 +1,4 @@
-"""Recurrences of the language: one step of a model's function, repeated."""
+"""The operation `scan` of the language: a function of a model's, repeated."""
 
 from __future__ import annotations
 
