@@ -33,7 +33,7 @@ from densities import Target
 from published.wang2013 import DEXTER_ERRORS
 from report import environment, markdown, number
 
-from probmodel.inference.driver import run
+from probmodel.inference.driver import Collector, run
 from probmodel.samplers import make_sampler
 from probmodel.types import Array
 
@@ -163,7 +163,7 @@ def _packed(in_weights: Sequence[Array], d: Sequence[Array]) -> Array:
     return np.concatenate(parts, axis=1)
 
 
-class Predictor:
+class Predictor(Collector):
     """Collects the mean probability of label one over the draws of all chains."""
 
     def __init__(self, network: NeuralNetwork, X: Array) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from experiments import variants
 from targets import GAUSSIANS
 
-from probmodel.inference.driver import run
+from probmodel.inference.driver import Collector, run
 from probmodel.samplers import make_sampler
 from probmodel.samplers.base import Info, State
 from probmodel.types import Array
@@ -49,7 +49,7 @@ def relative(covariance: Array) -> Array:
     return covariance / np.diag(covariance).mean()
 
 
-class ErrorCollector:
+class ErrorCollector(Collector):
     """Compares the preconditioner with the truth after certain numbers of updates."""
 
     def __init__(self, truth: Array, offset: int, updates: Sequence[int]) -> None:

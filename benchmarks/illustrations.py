@@ -11,7 +11,7 @@ from frobenius import relative
 from runs import Job, Row, execute, run_jobs
 from targets import GAUSSIANS
 
-from probmodel.inference.driver import run
+from probmodel.inference.driver import Collector, run
 from probmodel.samplers import make_sampler
 from probmodel.samplers.base import Info, State
 from probmodel.types import Array
@@ -39,7 +39,7 @@ class Line(NamedTuple):
     root: Array
 
 
-class Follower:
+class Follower(Collector):
     """Notes beta, or the error of LL', at evenly spaced iterations of the warm-up."""
 
     def __init__(self, iterations: int, truth: Array | None) -> None:

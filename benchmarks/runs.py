@@ -19,7 +19,7 @@ from targets import make_target
 
 from probmodel.adaptation.mode import find_mode
 from probmodel.inference.counting import Work
-from probmodel.inference.driver import Group, Outcome, drive
+from probmodel.inference.driver import Collector, Group, Outcome, drive
 from probmodel.roots import times
 from probmodel.samplers import make_sampler
 from probmodel.samplers.base import Info, Sampler
@@ -94,7 +94,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-class Recorder:
+class Recorder(Collector):
     """Keeps the draws of a run, and the means of the points of each chain that has several.
 
     Attributes

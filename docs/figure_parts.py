@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image  # comes with matplotlib
 
-from probmodel.inference.driver import run
+from probmodel.inference.driver import Collector, run
 from probmodel.samplers import make_sampler
 from probmodel.types import Array, Evaluation, LogDensity
 
@@ -164,7 +164,7 @@ def watch(
     """
     seen: list[Any] = []
 
-    class Collector:
+    class Seen(Collector):
         def record(self, phase: str, i: int, state: Any, info: Any, params: Any) -> None:
             seen.append(look(state, info, params))
 
@@ -172,7 +172,7 @@ def watch(
     x0 = rng.standard_normal((start, density.dim)) if isinstance(start, int) else start
     run(
         make_sampler(method, **settings), density, x0, rng,
-        warmup=warmup, draws=draws, collectors=(Collector(),),
+        warmup=warmup, draws=draws, collectors=(Seen(),),
     )  # fmt: skip
     return seen
 

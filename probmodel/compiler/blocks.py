@@ -20,6 +20,10 @@ from probmodel.compiler.vector_math import VectorMath
 POINTER = DOUBLE.as_pointer()
 _INT32 = ir.IntType(32)
 
+# Bytes from the beginning of an array's object to the address of its elements: it follows what all
+# objects have. NumPy's headers compile this into every extension module.
+DATA = object.__basicsize__
+
 # What functions are told by an array of eight bytes each: whole numbers, addresses, doubles. Where
 # things are in the memory is counted in doubles.
 LAYOUT = (
@@ -70,6 +74,8 @@ class Variable:
 class BlockFunction(FunctionWriter):
     """Writes a function whose arguments begin with the fields, and the memory of a block.
 
+    Functions that Python calls take the memory alone: the address of the fields lies before it.
+
     Parameters
     ----------
     routines : where it belongs
@@ -89,9 +95,15 @@ class BlockFunction(FunctionWriter):
         *,
         internal: bool = False,
     ) -> None:
-        kinds = [INT.as_pointer(), POINTER, *kinds]
+        table = INT.as_pointer()
+        kinds = [table, POINTER, *kinds] if internal else [POINTER, *kinds]
         super().__init__(routines.module, name, kinds, internal=internal)
-        self._table, self._memory, *self.args = self.function.args
+        self._memory, *self.args = self.function.args[internal:]
+        if internal:
+            self._table = self.function.args[0]
+        else:
+            before = self.entry.bitcast(self.entry.gep(self._memory, [INT(-1)]), table)
+            self._table = self.entry.inttoptr(self.entry.load(before), table)
         self.w = Writer(routines.module, self.b, routines.lanes, routines.math.call)
         self._known: dict[str, Any] = {}
 
@@ -108,6 +120,11 @@ class BlockFunction(FunctionWriter):
     def memory(self, name: str) -> Any:
         """Return where something is in the memory."""
         return self.b.gep(self._memory, [self.field(name)])
+
+    def elements(self, array: Any) -> Any:
+        """Return where the elements of an array are, given NumPy's object."""
+        place = self.b.gep(self.b.bitcast(array, INT.as_pointer()), [INT(DATA // 8)])
+        return self.b.inttoptr(self.b.load(place), POINTER)
 
     def array(self, name: str) -> Any:
         """Return an array whose address is a field."""
@@ -193,6 +210,22 @@ class BlockFunction(FunctionWriter):
             number = self.b.load(self.b.gep(array, [self.b.add(start, i)]))
             value = self.b.insert_element(value, number, _INT32(lane))
         return Lanes(self.w, value)
+
+    def vector_at(self, array: Any, i: Any) -> Lanes:
+        """Read elements of an array that follow each other, as many as there are lanes."""
+        return Lanes(self.w, self.b.load(self._elements_at(array, i), align=8))
+
+    def put_vector_at(self, array: Any, i: Any, value: Lanes) -> None:
+        """Write elements of an array that follow each other."""
+        self.b.store(value.value, self._elements_at(array, i), align=8)
+
+    def _elements_at(self, array: Any, i: Any) -> Any:
+        return self.b.bitcast(self.b.gep(array, [i]), self.w.type.as_pointer())
+
+    def shuffled(self, a: Any, b: Any, which: Sequence[int]) -> Any:
+        """Return a vector of some elements of two."""
+        mask = ir.Constant(ir.VectorType(_INT32, len(which)), list(which))
+        return self.b.shuffle_vector(a, b, mask)
 
     def scatter(self, array: Any, starts: Sequence[Any], i: Any, value: Lanes) -> None:
         """Write a column of an array."""

@@ -26,12 +26,13 @@ class Routines:
 
     def __init__(self, lanes: int) -> None:
         self._engine = compiled(str(written(lanes)), quickly=True)
-        self.evaluate = self._function("evaluate", 5, 2)
-        self.follow = self._function("follow", 9, 3)
-        self.move = self._function("move", 8, 4)
+        self.evaluate = self._function("evaluate", 3, 2)
+        self.follow = self._function("follow", 7, 3)
+        self.move = self._function("move", 6, 4)
 
-    def _function(self, name: str, pointers: int, numbers: int) -> Any:
-        kinds = [ctypes.c_void_p] * pointers + [ctypes.c_int64] * numbers
+    def _function(self, name: str, arrays: int, numbers: int) -> Any:
+        whole = ctypes.c_void_p  # as large as an integer of 64 bits, and faster to convert
+        kinds: list[Any] = [whole, *[ctypes.py_object] * arrays, *[whole] * numbers]
         return ctypes.CFUNCTYPE(None, *kinds)(self._engine.get_function_address(name))
 
 
@@ -137,9 +138,11 @@ def packed(root: Any, dim: int) -> PackedRoot | None:
 def _side_by_side(matrix: Array) -> Array:
     """Put the rows of a matrix side by side, some at a time, with rows of zeros for the last."""
     rows, columns = matrix.shape
-    padded = np.zeros((rows + -rows % SIDE_BY_SIDE, columns))
-    padded[:rows] = matrix
-    return np.ascontiguousarray(padded.reshape(-1, SIDE_BY_SIDE, columns).swapaxes(1, 2))
+    whole = rows // SIDE_BY_SIDE
+    tiles = np.zeros((-(-rows // SIDE_BY_SIDE), columns, SIDE_BY_SIDE))
+    tiles[:whole] = matrix[: whole * SIDE_BY_SIDE].reshape(-1, SIDE_BY_SIDE, columns).mT
+    tiles[whole:, :, : rows - whole * SIDE_BY_SIDE] = matrix[whole * SIDE_BY_SIDE :].T
+    return tiles
 
 
 class Setting(NamedTuple):
@@ -196,7 +199,7 @@ class Call:
 
     Attributes
     ----------
-    arrays : addresses of the arrays
+    arrays : that the function takes
     gradients : that a block will take, about; one at least
     """
 
@@ -209,9 +212,9 @@ class Call:
         self._recorded = t.recorded
         self._out = np.empty(3 * rows * dim + t.recorded * chains)
         self._results = np.empty((len(RESULTS), chains))
-        held = (_plain(t.x), _plain(t.grad), _plain(t.momentum), given, u, self._out, self._results)
-        self.arrays = [address(array) for array in held]
-        self._held, self._shape = held, (chains, dim)
+        points = _plain(t.x), _plain(t.grad), _plain(t.momentum)
+        self.arrays = *points, given, u, self._out, self._results
+        self._shape = chains, dim
         self.gradients = len(t.drifts) * max(1.0, float(np.max(t.n_steps)))
 
     def followed(self) -> Followed:
@@ -240,7 +243,7 @@ class MoveCall:
 
     Attributes
     ----------
-    arrays : addresses of the arrays
+    arrays : that the function takes
     gradients : that a block will take, about; one at least
     """
 
@@ -257,10 +260,9 @@ class MoveCall:
         self._u = np.concatenate(
             [t.halving.u[..., :-1].reshape(n, -1), t.halving.u[..., -1]], axis=1
         )
-        momenta = _plain(t.momenta)
-        held = self._states, momenta, self._given, self._u, self._out, self._results
-        self.arrays = [address(array) for array in held]
-        self._held, self._accepts = held, t.halving.u[..., -1]
+        points = self._states, _plain(t.momenta)
+        self.arrays = *points, self._given, self._u, self._out, self._results
+        self._accepts = t.halving.u[..., -1]
         self.gradients = len(t.drifts) * max(1.0, float(np.sum(t.n_steps)))
 
     def moved(self) -> Moved:

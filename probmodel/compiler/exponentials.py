@@ -58,11 +58,11 @@ _SINH = (
 )
 
 
-def _reduced(w: Writer, x: Lanes, low: Lanes | None = None) -> tuple[Lanes, Any]:
-    """Return r with x + low = n log(2) + r, and n raw."""
+def _reduced(w: Writer, x: Lanes, low: Lanes | None = None) -> tuple[Lanes, Lanes, Any]:
+    """Return r with x + low = n log(2) + r, and n, as doubles and raw."""
     n, raw = w.nearest(x, PER_LN2[0])
     r = w.fma(n, -LN2_HIGH, x)
-    return (w.fma(n, -LN2_LOW, r) if low is None else r + w.fma(n, -LN2_LOW, low)), raw
+    return (w.fma(n, -LN2_LOW, r) if low is None else r + w.fma(n, -LN2_LOW, low)), n, raw
 
 
 def _exp_near_zero(w: Writer, r: Lanes) -> Lanes:
@@ -70,8 +70,10 @@ def _exp_near_zero(w: Writer, r: Lanes) -> Lanes:
     return 1.0 + w.fma(r * r, w.polynomial(r, _EXP), r)
 
 
-def _scaled(w: Writer, p: Lanes, raw: Any, small: Mask) -> Lanes:
-    """Return p times a power of two, rounded once where ``small`` says it may be subnormal."""
+def _scaled(w: Writer, p: Lanes, n: Lanes, raw: Any, small: Mask) -> Lanes:
+    """Return p times two to the n, rounded once where ``small`` says it may be subnormal."""
+    if w.scales:
+        return w.scaled(p, n)
     raw = w.add_where(small, raw, 128)
     return p * w.power_of_two(raw, less=1) * w.select(small, 2.0**-127, 2.0)
 
@@ -79,8 +81,8 @@ def _scaled(w: Writer, p: Lanes, raw: Any, small: Mask) -> Lanes:
 def exp_sum(w: Writer, x: Lanes, low: Lanes | None) -> Lanes:
     """Return exp(x + low) for a low part that is small where x is no infinity."""
     x = w.clamp(x, -746.0, 710.0)
-    r, raw = _reduced(w, x, low)
-    return _scaled(w, _exp_near_zero(w, r), raw, x < -690.0)
+    r, n, raw = _reduced(w, x, low)
+    return _scaled(w, _exp_near_zero(w, r), n, raw, x < -690.0)
 
 
 def exp(w: Writer, x: Lanes) -> Lanes:
@@ -96,7 +98,7 @@ def exp2(w: Writer, x: Lanes) -> Lanes:
     r, low = w.two_product(f, log(2.0))
     low = w.fma(f, _LN2_REST, low)
     p = 1.0 + (r + w.fma(r * r, w.polynomial(r, _EXP), low))
-    return _scaled(w, p, raw, x < -1000.0)
+    return _scaled(w, p, n, raw, x < -1000.0)
 
 
 def expm1(w: Writer, x: Lanes) -> Lanes:
@@ -114,7 +116,7 @@ def expm1(w: Writer, x: Lanes) -> Lanes:
 
 def _half_exp(w: Writer, x: Lanes) -> Lanes:
     """Return exp(x)/2 for x from 0 to 711, which is not too large where half of it is not."""
-    r, raw = _reduced(w, x)
+    r, _, raw = _reduced(w, x)
     return _exp_near_zero(w, r) * w.power_of_two(raw, less=2) * 2.0
 
 
@@ -136,7 +138,7 @@ def sinh(w: Writer, x: Lanes) -> Lanes:
 def tanh(w: Writer, x: Lanes) -> Lanes:
     """Return the hyperbolic tangent: a polynomial near zero, 1 - 2 / (exp(2x) + 1) beyond."""
     size = w.clamp(abs(x), 0.0, 30.0)
-    r, raw = _reduced(w, size + size)
+    r, _, raw = _reduced(w, size + size)
     far = 1.0 - 2.0 / w.fma(_exp_near_zero(w, r), w.power_of_two(raw), 1.0)
     z = size * size
     near = w.fma(size * z, w.polynomial(z, _TANH), size)

@@ -2,27 +2,39 @@
 
     e      log densities of what was seen, given each state               (stack, T, K)
     p, A   probabilities of the first state, and of the next in each row  (stack, K), (stack, K, K)
-    l      log probability of a state and of all that was seen so far, but for what is the same for
-           all states                                                     (T, K)
+    a      probability of a state, given all that was seen so far         (T, K)
     w      probability of the state before, given a state and what was seen before  (T, K, K)
 
-On the way forward, l_t[k] = log sum_j exp(l_t-1[j] + log A[j, k]) + e_t[k]; what each j adds to the
-sum is w_t[j, k]. Back, with the posterior probabilities q of the states, q_t-1[j] = sum_k w_t[j, k]
-q_t[k], no exponential is left to do. All is on the scale of logarithms, where nothing underflows.
+On the way forward, a_t[k] is sum_j a_t-1[j] A[j, k] times exp(e_t[k]), scaled to a sum of one; what
+each j adds to the sum is w_t[j, k]. Back, with the posterior probabilities q of the states,
+q_t-1[j] = sum_k w_t[j, k] q_t[k], no exponential is left to do.
+
+If each state can follow each other, a probability that underflows would not have mattered: the
+state may be entered anew. If one cannot, with a probability of zero in A, it may be that only what
+underflowed explains the rest of the series. Then the way forward is on the scale of logarithms,
+
+    l      log a, but for what is the same for all states                 (T, K)
+
+with l_t[k] = log sum_j exp(l_t-1[j] + log A[j, k]) + e_t[k], which takes K times as many
+exponentials.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from probmodel.compiler.control import INT
+from probmodel.compiler.lanes import Mask
 from probmodel.compiler.matrices import Reader, reader_of
 
 if TYPE_CHECKING:
     from probmodel.compiler.emission import Emission
     from probmodel.compiler.symbols import Symbol
+
+_POSSIBLE = 1e-100  # a probability in A from which on a state can follow another
 
 
 class HiddenMarkovWriter:
@@ -42,22 +54,98 @@ class HiddenMarkovWriter:
         """Write it for each series of the stack."""
         densities, initial, transition = (reader_of(self.e, a) for a in self.symbol.args)
         with self.e.count_to(INT(self._stack)) as s:
-            self._begin(s, densities, initial, transition)
-            if self._times > 1:
-                with self.e.count_to(INT(self._times), start=INT(1)) as t:
-                    self._forward(s, t, densities)
-            self._end(s)
+            with self.b.if_else(self._impossible(s, transition)) as (some, none):
+                with some:
+                    self._by_logarithms(s, densities, initial, transition)
+                with none:
+                    self._by_probabilities(s, densities, initial, transition)
             if self._times > 1:
                 with self.e.count_to(INT(self._times - 1), down=True) as t:
                     self._back(s, t)
             self._derivatives(s, initial, transition)
+
+    def _impossible(self, s: Any, transition: Reader) -> Any:
+        """Whether a state cannot follow another, in any chain."""
+        e, b, K = self.e, self.b, INT(self._states)
+        least = e.variable(np.inf)
+        with e.count_to(K) as j, e.count_to(K) as k:
+            probability = transition(s, j, k)
+            self._put(s, "transition", self._at(j, k), e.splat(0.0))
+            lower = b.fcmp_unordered("<", probability, b.load(least))  # or not a number
+            b.store(b.select(lower, probability, b.load(least)), least)
+        low = b.fcmp_unordered("<", b.load(least), e.splat(_POSSIBLE))
+        return e.arithmetic.any(Mask(e.arithmetic, low))
+
+    # -- forward, by probabilities -----------------------------------------------------------------
+
+    def _by_probabilities(
+        self, s: Any, densities: Reader, initial: Reader, transition: Reader
+    ) -> None:
+        e, K = self.e, INT(self._states)
+        with e.count_to(K) as k:
+            log = self.b.fadd(self._f("log", initial(s, INT(0), k)), densities(s, INT(0), k))
+            self._put(s, "states", k, log)
+        self._put(s, "value", INT(0), e.splat(0.0))
+        self._see(s, INT(0), lambda k: self._get(s, "states", k), None)
+        if self._times > 1:
+            with e.count_to(INT(self._times), start=INT(1)) as t:
+                self._follow(s, t, transition)
+                self._see(
+                    s, t, lambda k: densities(s, t, k),
+                    lambda k: self._get(s, "states", self._at(t, k)),
+                )  # fmt: skip
+
+    def _follow(self, s: Any, t: Any, transition: Reader) -> None:
+        """Keep the probabilities of the states, given what was seen before."""
+        e, b, K, before = self.e, self.b, INT(self._states), self.b.sub(t, INT(1))
+        with e.count_to(K) as k:
+            total = e.variable(0.0)
+            with e.count_to(K) as j:
+                both = b.fmul(self._get(s, "states", self._at(before, j)), transition(s, j, k))
+                self._keep(t, j, k, both)
+                b.store(b.fadd(b.load(total), both), total)
+            share = self._inverse(b.load(total))
+            with e.count_to(K) as j:
+                self._keep(t, j, k, b.fmul(self._known(t, j, k), share))
+            self._put(s, "states", self._at(t, k), b.load(total))
+
+    def _see(
+        self, s: Any, t: Any, log: Callable[[Any], Any], prior: Callable[[Any], Any] | None
+    ) -> None:
+        """Weigh the states by the density of what is seen; its logarithm goes to the value."""
+        e, b, K = self.e, self.b, INT(self._states)
+        largest, total = e.variable(-np.inf), e.variable(0.0)
+        with e.count_to(K) as k:
+            b.store(self._f("maximum", b.load(largest), log(k)), largest)
+        top = self._finite(b.load(largest))
+        with e.count_to(K) as k:
+            part = self._f("exp", b.fsub(log(k), top))
+            part = part if prior is None else b.fmul(part, prior(k))
+            self._put(s, "states", self._at(t, k), part)
+            b.store(b.fadd(b.load(total), part), total)
+        share = self._inverse(b.load(total))
+        with e.count_to(K) as k:
+            part = b.fmul(self._get(s, "states", self._at(t, k)), share)
+            self._put(s, "states", self._at(t, k), part)
+        seen = b.fadd(self._f("log", b.load(total)), top)
+        self._put(s, "value", INT(0), b.fadd(self._get(s, "value", INT(0)), seen))
+
+    # -- forward, by logarithms --------------------------------------------------------------------
+
+    def _by_logarithms(
+        self, s: Any, densities: Reader, initial: Reader, transition: Reader
+    ) -> None:
+        self._begin(s, densities, initial, transition)
+        if self._times > 1:
+            with self.e.count_to(INT(self._times), start=INT(1)) as t:
+                self._forward(s, t, densities)
+        self._end(s)
 
     def _begin(self, s: Any, densities: Reader, initial: Reader, transition: Reader) -> None:
         """Take logarithms of probabilities, and begin with the first time."""
         e, b, K = self.e, self.b, INT(self._states)
         with e.count_to(K) as j, e.count_to(K) as k:
             self._keep(INT(0), j, k, self._f("log", transition(s, j, k)))
-            self._put(s, "transition", self._at(j, k), e.splat(0.0))
         self._put(s, "value", INT(0), e.splat(0.0))
         with e.count_to(K) as k:
             log = b.fadd(self._f("log", initial(s, INT(0), k)), densities(s, INT(0), k))
@@ -112,6 +200,8 @@ class HiddenMarkovWriter:
             self._put(s, "states", self._at(last, k), part)
         value = b.fadd(self._get(s, "value", INT(0)), self._f("log", b.load(total)))
         self._put(s, "value", INT(0), value)
+
+    # -- back --------------------------------------------------------------------------------------
 
     def _back(self, s: Any, t: Any) -> None:
         """From the probabilities at the time after t to those at t."""

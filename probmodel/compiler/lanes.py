@@ -13,6 +13,7 @@ from typing import Any
 import llvmlite.ir as ir
 
 from probmodel.compiler.addresses import CFunction
+from probmodel.compiler.native import has
 
 DOUBLE = ir.DoubleType()
 BITS = ir.IntType(64)
@@ -163,6 +164,11 @@ class Writer:
         Doubles in a vector.
     call : callable
         Appends a call to a function of the module by the builder, the function's name, and vectors.
+
+    Attributes
+    ----------
+    scales : bool
+        Whether there is an instruction for `scaled`.
     """
 
     def __init__(self, module: Any, builder: Any, lanes: int, call: Callable[..., Any]) -> None:
@@ -170,6 +176,7 @@ class Writer:
         self.builder = builder
         self.lanes = lanes
         self._call = call
+        self.scales = lanes == 8 and has("avx512f")
         self.type = ir.VectorType(DOUBLE, lanes)
         self.bits_type = ir.VectorType(BITS, lanes)
 
@@ -281,6 +288,16 @@ class Writer:
         shifted = builder.shl(raw, self.bits(52))
         bits = builder.add(shifted, self.bits(_ONE - (less << 52)))
         return Lanes(self, builder.bitcast(bits, self.type))
+
+    def scaled(self, x: Lanes, n: Lanes) -> Lanes:
+        """Return x times two to the n, rounded once, by an instruction that few processors have."""
+        name = "llvm.x86.avx512.mask.scalef.pd.512"
+        kinds = [self.type, self.type, self.type, ir.IntType(8), _INT32]
+        function = self.module.globals.get(name)
+        if function is None:
+            function = ir.Function(self.module, ir.FunctionType(self.type, kinds), name)
+        rounding = ir.Constant(ir.IntType(8), 255), ir.Constant(_INT32, 4)  # all lanes, as always
+        return Lanes(self, self.builder.call(function, [x.value, n.value, x.value, *rounding]))
 
     def split(self, x: Lanes) -> tuple[Lanes, Lanes, Lanes]:
         """Return e, m and two to the -e with x = m times two to the e, for normal positive x.

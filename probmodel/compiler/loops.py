@@ -11,6 +11,7 @@ import numpy as np
 
 from probmodel.compiler.control import INT
 from probmodel.compiler.lanes import DOUBLE
+from probmodel.compiler.log_sums import LogSum
 from probmodel.compiler.schedule import (
     REDUCED,
     Loop,
@@ -61,7 +62,9 @@ class LoopWriter:
                 for step in self.loop.steps:
                     self._step(step, where)
         for symbol, place in self._sums.items():
-            if is_number(symbol):
+            if isinstance(place, LogSum):
+                self.e.numbers[symbol] = place.total()
+            elif is_number(symbol):
                 self.e.numbers[symbol] = self.b.load(place)
 
     def _tiles(self) -> None:
@@ -94,7 +97,9 @@ class LoopWriter:
             self._add_columns(step, tile, values)
 
     def _begin(self, step: Symbol) -> None:
-        if step.op in REDUCED and is_number(step):
+        if step.op == "log sum":
+            self._sums[step] = LogSum(self.e)
+        elif step.op in REDUCED and is_number(step):
             start = {"max": -np.inf, "min": np.inf}.get(step.op, 0.0)
             self._sums[step] = self.e.variable(start)
         elif step.op == "recurrence":
@@ -129,6 +134,9 @@ class LoopWriter:
     def _reduce(self, step: Symbol, where: Sequence[Any]) -> None:
         (x,) = step.args
         value = self._read(operand(x, x.shape), where)
+        if step.op == "log sum":
+            self._sums[step].add(value)
+            return
         if is_number(step):
             place = self._sums[step]
             self.b.store(self._joined(step.op, self.b.load(place), value), place)

@@ -22,10 +22,12 @@ from probmodel.compiler.calls import (
     setting,
 )
 from probmodel.compiler.emission import Emission
+from probmodel.compiler.log_sums import with_log_sums
 from probmodel.compiler.native import compiled
 from probmodel.compiler.simplify import in_memory, shared
 from probmodel.compiler.symbols import NotTraceableError, Symbol
 from probmodel.compiler.tracing import Program
+from probmodel.compiler.unrolling import unrolled
 from probmodel.threads import available_cores, submitted
 from probmodel.types import Array, Followed, Moved, Trajectories, Transitions
 
@@ -64,7 +66,7 @@ class Machine:
     def __init__(
         self, program: Program, cores: int | None = None, codes: dict[int, Any] | None = None
     ) -> None:
-        logp, gradient = shared(program.outputs)
+        logp, gradient = shared(with_log_sums(unrolled(shared(program.outputs))))
         operations = program.operations
         if operations > MOST:
             raise NotTraceableError(f"{operations} operations, which would take long to make")
@@ -88,7 +90,8 @@ class Machine:
         logp, gradient = np.empty(len(x)), np.empty(x.shape)
         if len(x):
             with self._lock:
-                self._worker(len(x)).evaluate(x, logp, gradient, self._cores)
+                worker = self._last.get(len(x)) or self._worker(len(x))
+                worker.evaluate(x, logp, gradient, self._cores)
         return logp, gradient
 
     def follow(self, trajectories: Trajectories) -> Followed | None:
@@ -97,7 +100,8 @@ class Machine:
         if found is None:
             return None
         with self._lock:
-            return self._worker(len(trajectories.x)).follow(trajectories, found, self._cores)
+            worker = self._last.get(len(trajectories.x)) or self._worker(len(trajectories.x))
+            return worker.follow(trajectories, found, self._cores)
 
     def move(self, transitions: Transitions) -> Moved | None:
         """Make transitions; None if there is no machine code for the root of the mass matrix."""
@@ -114,8 +118,6 @@ class Machine:
 
     def _worker(self, chains: int) -> _Worker:
         """Return what works for so many chains: with lanes for all, or what was made for more."""
-        if chains in self._last:
-            return self._last[chains]
         lanes = LANES if chains > FEW else FEW if chains > 1 else 1
         while self.calls_back and lanes < min(chains, WIDEST):
             lanes *= 2
@@ -152,16 +154,22 @@ class _Worker:
         self._answering: list[Any] = []  # the code calls it
         self._buffers, self._places = list[Array](), list[int]()
         self._add_buffer()
+        self._evaluate, self._place = self._routines.evaluate, self._places[0]
         self._pace = 1e-3  # seconds that a gradient of a block takes, at least
 
     def evaluate(self, x: Array, logp: Array, gradient: Array, cores: int) -> None:
         """Fill in log densities and gradients."""
+        chains = len(x)
+        if chains <= self._lanes or cores == 1:  # without what the general case takes
+            self._evaluate(self._place, x, logp, gradient, 0, chains)
+            if self._raised:
+                self._raise()
+            return
 
         def part(first: int, end: int, memory: int) -> None:
-            self._routines.evaluate(self._fields.address, memory, *arrays, first, end)
+            self._evaluate(memory, x, logp, gradient, first, end)
 
-        arrays = address(x), address(logp), address(gradient)
-        self._share(part, len(x), 1.0, cores)
+        self._share(part, chains, 1.0, cores)
 
     def follow(self, trajectories: Trajectories, setting: Setting, cores: int) -> Followed:
         """Follow trajectories."""
@@ -184,37 +192,41 @@ class _Worker:
             setting.put(own)
 
         def part(first: int, end: int, memory: int) -> None:
-            routine(own.address, memory, *call.arrays, first, end, *sizes)
+            routine(memory, *call.arrays, first, end, *sizes)
 
         self._share(part, sizes[0], call.gradients, cores)
 
     def _share(
         self, part: Callable[[int, int, int], None], chains: int, gradients: float, cores: int
     ) -> None:
-        """Work off all blocks; raises what was raised in a function that the code has called."""
-        self._raised.clear()
-        self._work_off(part, chains, gradients, cores)
-        if self._raised:
-            raise self._raised[0]
-
-    def _work_off(
-        self, part: Callable[[int, int, int], None], chains: int, gradients: float, cores: int
-    ) -> None:
         """Work off all blocks, each of about so many gradients, on several cores if that pays."""
         blocks = -(-chains // self._lanes)
-        pays = self._pace * blocks * gradients > WORTH_A_THREAD
-        workers = min(cores, blocks) if pays else 1
-        if blocks == 1:
+        if cores > 1 and blocks > 1 and self._pace * blocks * gradients > WORTH_A_THREAD:
+            self._on_cores(part, chains, gradients, min(cores, blocks))
+        else:
             part(0, chains, self._places[0])
-            return
-        while len(self._buffers) < workers:
+        if self._raised:
+            self._raise()
+
+    def _raise(self) -> None:
+        """Raise what was raised in a function that the code has called."""
+        raised = self._raised[0]
+        self._raised.clear()
+        raise raised
+
+    def _on_cores(
+        self, part: Callable[[int, int, int], None], chains: int, gradients: float, cores: int
+    ) -> None:
+        """Share blocks among some cores, and measure what they take."""
+        while len(self._buffers) < cores:
             self._add_buffer()
-        ends = [self._lanes * (blocks * k // workers) for k in range(workers)] + [chains]
+        blocks = -(-chains // self._lanes)
+        ends = [self._lanes * (blocks * k // cores) for k in range(cores)] + [chains]
 
         def work(k: int) -> None:
             part(ends[k], ends[k + 1], self._places[k])
 
-        jobs = [submitted(work, k) for k in range(1, workers)]
+        jobs = [submitted(work, k) for k in range(1, cores)]
         start = time.perf_counter()
         work(0)
         own = -(-ends[1] // self._lanes)
@@ -224,10 +236,11 @@ class _Worker:
 
     def _add_buffer(self) -> None:
         """Make a memory, with functions for the code to call."""
-        buffer = np.empty(8 * self._size + ALIGNED, dtype=np.uint8)
-        place = aligned(buffer)
+        buffer = np.empty(8 * self._size + 2 * ALIGNED, dtype=np.uint8)
+        place = aligned(buffer) + ALIGNED
         start = place - address(buffer)
         memory = buffer[start : start + 8 * self._size].view(np.float64)
+        buffer[start - 8 : start].view(np.int64)[0] = self._fields.address
         memory.view(np.int64)[self._code.slots] = address(self._code.table)
         self._answering += answering(self._code.calls, memory, self._lanes, self._raised)
         self._buffers.append(buffer)

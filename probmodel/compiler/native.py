@@ -16,6 +16,12 @@ def _target() -> Any:
     return llvm.Target.from_default_triple()
 
 
+@cache
+def has(feature: str) -> bool:
+    """Whether this processor has instructions of a kind, by LLVM's name for it."""
+    return bool(llvm.get_host_cpu_features().get(feature, False))
+
+
 @lru_cache(maxsize=8)
 def compiled(source: str, *, quickly: bool = False) -> Any:
     """Make machine code of a module; functions have addresses as long as it is kept.

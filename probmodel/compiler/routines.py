@@ -5,6 +5,7 @@
     move       transitions: trajectories whose ends are accepted or not, one after the other
 
 The functions call that of a program by its address, so they are made once for all programs.
+Python calls these three, with arrays as NumPy's objects.
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ def routines(lanes: int) -> Any:
 
 
 def _evaluate(m: BlockModule, parts: Parts) -> None:
-    """Write evaluate(fields, memory, x, logp, gradient, begin, end), of the chains in between."""
+    """Write evaluate(memory, x, logp, gradient, begin, end), of the chains in between."""
     f = BlockFunction(m, "evaluate", [*[POINTER] * 3, INT, INT])
-    x, logp, gradient, begin, end = f.args
+    *arrays, begin, end = f.args
+    x, logp, gradient = map(f.elements, arrays)
     one, ones, zeros = ir.Constant(DOUBLE, 1.0), f.w.number(1.0), f.w.number(0.0)
     with f.count_to(end, step=m.lanes, start=begin) as first:
         f.call(parts.take, f.memory("x"), x, one, ones.value, first, end)
@@ -47,9 +49,10 @@ def _evaluate(m: BlockModule, parts: Parts) -> None:
 
 
 def _follow(m: BlockModule, block: BlockFunction) -> None:
-    """Write follow(fields, memory, ..., begin, end, chains): all that a block's function takes."""
+    """Write follow(memory, ..., begin, end, chains): all that a block's function takes."""
     f = BlockFunction(m, "follow", [*[POINTER] * 7, *[INT] * 3])
     *arrays, begin, end, chains = f.args
+    arrays = [f.elements(array) for array in arrays]
     with f.count_to(end, step=m.lanes, start=begin) as first:
         f.call(block, *arrays, first, end, chains)
     f.end()
@@ -59,14 +62,15 @@ def _follow(m: BlockModule, block: BlockFunction) -> None:
 
 
 def _move(m: BlockModule, block: BlockFunction) -> None:
-    """Write move(fields, memory, states, momenta, given, u, out, results, begin, end, chains, n).
+    """Write move(memory, states, momenta, given, u, out, results, begin, end, chains, n).
 
     Arrays are those of a block's function, one after the other for n transitions, but for the
     states, (n + 1, 2, chains, dim): positions and gradients, of which the first are given. ``u``
     has one column more, that of the acceptance; ``results`` is (n, `DECIDED`, chains).
     """
     f = BlockFunction(m, "move", [*[POINTER] * 6, *[INT] * 4])
-    states, momenta, given, u, out, results, begin, end, chains, n = f.args
+    *arrays, begin, end, chains, n = f.args
+    states, momenta, given, u, out, results = map(f.elements, arrays)
     b, size = f.b, f.b.mul(chains, f.field("dim"))
     columns = b.mul(chains, f.field("finest"))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from probmodel.compiler.blocks import POINTER, BlockFunction, BlockModule, Variable
@@ -9,6 +11,7 @@ from probmodel.compiler.control import INT
 from probmodel.compiler.lanes import DOUBLE, Lanes
 
 SIDE_BY_SIDE = 4  # rows of a matrix, or directions, that are worked off together
+_WIDEST = 8  # lanes of a vector that a register may hold
 
 
 class Parts(NamedTuple):
@@ -43,7 +46,16 @@ def _take(m: BlockModule) -> BlockFunction:
     row, array, sign, rows, first, end = f.args
     meant, sign = Lanes(f.w, rows) > 0.0, f.same(sign)
     starts = f.starts(f.chains(first, end), f.field("dim"))
-    f.change(row, lambda i, v: f.w.select(meant, f.gather(array, starts, i) * sign, v))
+
+    def put(i: Any, value: Lanes) -> None:
+        f.put(row, i, f.w.select(meant, value * sign, f.get(row, i)))
+
+    with _tiles(f) as i:
+        rows = [f.vector_at(array, f.b.add(start, i)) for start in starts]
+        for k, value in enumerate(_transposed(f, rows)):
+            put(f.b.add(i, INT(k)), value)
+    with _others(f) as i:
+        put(i, f.gather(array, starts, i))
     f.end()
     return f
 
@@ -57,10 +69,57 @@ def _give(m: BlockModule) -> BlockFunction:
     row, array, lost, first, end = f.args
     fine = Lanes(f.w, lost).equals(0.0)
     starts = f.starts(f.chains(first, end), f.field("dim"))
-    with f.each() as i:
-        f.scatter(array, starts, i, f.w.select(fine, f.get(row, i), 0.0))
+
+    def got(i: Any) -> Lanes:
+        return f.w.select(fine, f.get(row, i), 0.0)
+
+    with _tiles(f) as i:
+        columns = [got(f.b.add(i, INT(k))) for k in range(f.w.lanes)]
+        for start, value in zip(starts, _transposed(f, columns), strict=True):
+            f.put_vector_at(array, f.b.add(start, i), value)
+    with _others(f) as i:
+        f.scatter(array, starts, i, got(i))
     f.end()
     return f
+
+
+@contextmanager
+def _tiles(f: BlockFunction) -> Iterator[Any]:
+    """Write a loop over the coordinates, as many at a time as there are lanes."""
+    end = _in_tiles(f)
+    with f.b.if_then(f.b.icmp_signed(">", end, INT(0))), f.count_to(end, step=f.w.lanes) as i:
+        yield i
+
+
+@contextmanager
+def _others(f: BlockFunction) -> Iterator[Any]:
+    """Write a loop over the coordinates that no tile has."""
+    first, end = _in_tiles(f), f.field("dim")
+    with f.b.if_then(f.b.icmp_signed("<", first, end)), f.count_to(end, start=first) as i:
+        yield i
+
+
+def _in_tiles(f: BlockFunction) -> Any:
+    """Return how many coordinates tiles have: none for vectors wider than a register."""
+    size = f.w.lanes if f.w.lanes <= _WIDEST else 1 << 62
+    return f.b.and_(f.field("dim"), INT(-size))
+
+
+def _transposed(f: BlockFunction, rows: Sequence[Lanes]) -> Sequence[Lanes]:
+    """Return the columns of a square of numbers, given its rows.
+
+    Blocks off the diagonal change places: halves of the square, then halves of its quarters, ...
+    """
+    values, half = [row.value for row in rows], len(rows) // 2
+    lanes = range(len(rows))
+    while half:
+        upper = [j if not j & half else len(rows) + j - half for j in lanes]
+        lower = [j + half if not j & half else len(rows) + j for j in lanes]
+        for r in (r for r in lanes if not r & half):
+            a, b = values[r], values[r + half]
+            values[r], values[r + half] = f.shuffled(a, b, upper), f.shuffled(a, b, lower)
+        half //= 2
+    return [Lanes(f.w, value) for value in values]
 
 
 def _low_rank(m: BlockModule) -> BlockFunction:

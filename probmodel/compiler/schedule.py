@@ -18,7 +18,7 @@ import numpy as np
 from probmodel.compiler.symbols import ELEMENTWISE, Symbol, positions
 from probmodel.types import Array
 
-REDUCED = frozenset({"sum", "max", "min"})
+REDUCED = frozenset({"sum", "max", "min", "log sum"})  # the last: of the logarithms
 WHOLE = frozenset(
     {"factor", "solve", "product", "hidden Markov", "call", "scan"}
 )  # of their operands

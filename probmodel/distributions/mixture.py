@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from autograd.tracer import getval
 
 from probmodel.constraints import Simplex
 from probmodel.constraints.base import Constraint
@@ -15,7 +16,6 @@ from probmodel.distributions.components import Components, component_first
 from probmodel.distributions.domain import where_simplex
 from probmodel.distributions.wrapper import Compound
 from probmodel.expressions import caller_location, settle
-from probmodel.special import logsumexp, softmax
 from probmodel.types import Array
 
 
@@ -121,15 +121,27 @@ class Mixture(Compound):
 
 def _formula(xp: Any, logs: Any, weights: Any) -> Any:
     """Logarithm of the sum of densities times weights over the first axis."""
-    return logsumexp(logs + xp.log(weights), axis=0)
+    shares, shift, _ = _weighed(xp, logs, weights)
+    return xp.log(xp.sum(shares, axis=0)) + shift[0]
 
 
 def _slopes(xp: Any, logs: Any, weights: Any) -> Sequence[Thunk]:
-    total = _log_sum(logs, weights)
-    return (
-        lambda: softmax(logs + xp.log(weights), axis=0),
-        lambda: xp.exp(logs - total),
-    )
+    shares, _, densities = _weighed(xp, logs, weights)
+    inverse = 1.0 / xp.sum(shares, axis=0)
+    return lambda: shares * inverse, lambda: densities * inverse
+
+
+def _weighed(xp: Any, logs: Any, weights: Any) -> tuple[Any, Any, Any]:
+    """Return densities times weights, the logarithm of a factor that was taken out, and densities.
+
+    The greatest density with a weight becomes one, so that none is lost beside a smaller one. Those
+    of weight zero add nothing, even if they are so large as to be infinite.
+    """
+    there = np.not_equal(getval(weights), 0.0)
+    greatest = np.max(np.where(there, getval(logs), -np.inf), axis=0, keepdims=True)
+    shift = np.where(np.isfinite(greatest), greatest, 0.0)
+    densities = xp.exp(logs - shift)
+    return xp.where(there, weights * densities, 0.0), shift, densities
 
 
 # A weight of zero has a slope, which is not zero over zero.

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from probmodel.inference.driver import Phase
-from probmodel.samplers.base import Info
+from probmodel.inference.driver import Collector, Phase
+from probmodel.samplers.base import Info, Stretch
 from probmodel.types import Array
 
 
-class DrawStore:
+class DrawStore(Collector):
     """Keeps the draws of one phase, and their statistics, in memory.
 
     Parameters
@@ -39,21 +39,21 @@ class DrawStore:
         self._stats = {name: _longer(column, draws) for name, column in self._stats.items()}
         self._shape = self._x.shape[:2]
 
-    def record(self, phase: Phase, i: int, state: Any, info: Info, params: Any) -> None:
-        """Keep iteration ``i`` if it is one to keep."""
-        if phase != self._phase or (i + 1) % self._thin:
+    def take(self, phase: Phase, first: int, stretch: Stretch, params: Any) -> None:
+        """Keep the iterations that are to be kept."""
+        skipped = (-1 - first) % self._thin
+        if phase != self._phase or skipped >= len(stretch):
             return
-        columns = statistics(state, info, params)
+        begin, x = (first + skipped) // self._thin, stretch.x[skipped :: self._thin]
+        end, columns = begin + len(x), statistics(stretch, params)
         if not self._stats:
             self._stats = {
-                name: np.empty(self._shape, dtype=np.asarray(value).dtype)
-                for name, value in columns.items()
+                name: np.empty(self._shape, dtype=value.dtype) for name, value in columns.items()
             }
-        position = i // self._thin
-        self._x[:, position] = state.x
+        self._x[:, begin:end] = x.swapaxes(0, 1)
         for name, value in columns.items():
-            self._stats[name][:, position] = value
-        self.count = position + 1  # last, so that an interrupt leaves no half-written draw
+            self._stats[name][:, begin:end] = value[skipped :: self._thin].T
+        self.count = end  # last, so that an interrupt leaves no half-written draw
 
     def x(self, count: int) -> Array:
         """First ``count`` draws: (chains, count, dim)."""
@@ -71,21 +71,20 @@ def _longer(columns: Array, draws: int) -> Array:
     return longer
 
 
-def statistics(state: Any, info: Info, params: Any) -> dict[str, Array]:
-    """Statistics of one iteration under ArviZ's names; values are (chains,) or ()."""
-    return {
-        "lp": state.logp,
-        "acceptance_rate": info.accept_prob,
-        "accepted": info.accepted,
-        "step_size": np.asarray(getattr(params, "step_size", np.nan), dtype=float),
-        "n_steps": np.asarray(1),
-        "n_grad": info.n_grad,
-        "diverging": info.diverging,
-        **info.stats,
+def statistics(stretch: Stretch, params: Any) -> dict[str, Array]:
+    """Statistics of iterations under ArviZ's names: (n, chains), or ones for axes of the same."""
+    own = stretch.statistics
+    first = {name: own[name] for name in ("lp", "acceptance_rate", "accepted")}
+    step_size = np.atleast_1d(np.asarray(getattr(params, "step_size", np.nan), dtype=float))
+    shape = len(stretch), 1
+    same = {
+        "step_size": np.broadcast_to(step_size, (len(stretch), len(step_size))),
+        "n_steps": np.broadcast_to(1, shape),
     }
+    return {**first, **same, **own}
 
 
-class Counter:
+class Counter(Collector):
     """Counts iterations, and proposals that were not finite.
 
     Attributes
@@ -98,11 +97,11 @@ class Counter:
         self.iterations: dict[Phase, int] = {"warmup": 0, "draw": 0}
         self.nonfinite: dict[Phase, int] = {"warmup": 0, "draw": 0}
 
-    def record(self, phase: Phase, i: int, state: Any, info: Info, params: Any) -> None:
-        """Count one iteration."""
-        self.iterations[phase] = i + 1
-        logp = info.proposal.logp
-        self.nonfinite[phase] += len(logp) - int(np.count_nonzero(np.isfinite(logp)))
+    def take(self, phase: Phase, first: int, stretch: Stretch, params: Any) -> None:
+        """Count some iterations."""
+        self.iterations[phase] = first + len(stretch)
+        logp = stretch.proposed
+        self.nonfinite[phase] += logp.size - int(np.count_nonzero(np.isfinite(logp)))
 
 
 class Divergences(NamedTuple):
@@ -126,7 +125,7 @@ class Divergences(NamedTuple):
     end: Array
 
 
-class DivergenceStore:
+class DivergenceStore(Collector):
     """Keeps where trajectories diverged while sampling.
 
     Only methods that report ``n_steps`` have trajectories: for one that takes a single step, a
@@ -154,10 +153,15 @@ class DivergenceStore:
         """Make room for so many more draws."""
         self._counts = np.pad(self._counts, ((0, 0), (0, draws)))
 
-    def record(self, phase: Phase, i: int, state: Any, info: Info, params: Any) -> None:
-        """Take the divergences of iteration ``i``."""
-        if phase != "draw" or "n_steps" not in info.stats or not info.diverging.any():
+    def take(self, phase: Phase, first: int, stretch: Stretch, params: Any) -> None:
+        """Take the divergences of some iterations."""
+        if phase != "draw" or not stretch.has_trajectories:
             return
+        if stretch.statistics["diverging"].any():
+            for i, (_, info) in enumerate(stretch, first):
+                self._take(i, info)
+
+    def _take(self, i: int, info: Info) -> None:
         chains = np.flatnonzero(info.diverging)
         slots = self._slots(len(chains))
         chains, slots = chains[slots < self._most], slots[slots < self._most]

@@ -14,18 +14,26 @@ from probmodel.inference.counting import Work, counting
 from probmodel.inference.restarts import Restart, Restarts, taken
 from probmodel.inference.settled import Settling
 from probmodel.inference.signals import interruptible, raise_dropped
-from probmodel.samplers.base import Info, Sampler
+from probmodel.samplers.base import Info, Sampler, Stretch
 from probmodel.types import Array, LogDensity
 
 Phase = Literal["warmup", "draw"]
 
 
-class Collector(Protocol):
-    """Takes what a group produces: draws, statistics, progress."""
+class Collector:
+    """Takes what a group produces: draws, statistics, progress.
+
+    A collector has one of the two methods, and the other one by inheritance.
+    """
 
     def record(self, phase: Phase, i: int, state: Any, info: Info, params: Any) -> None:
         """Take iteration ``i`` of ``phase``: the state after it, and the parameters it used."""
-        ...
+        self.take(phase, i, Stretch(state, info), params)
+
+    def take(self, phase: Phase, first: int, stretch: Stretch, params: Any) -> None:
+        """Take some iterations of ``phase`` in a row, from ``first`` on."""
+        for i, (state, info) in enumerate(stretch, first):
+            self.record(phase, i, state, info, params)
 
 
 class Driven(Protocol):
@@ -52,8 +60,13 @@ class Driven(Protocol):
         """End the warm-up."""
         ...
 
-    def draw(self, i: int) -> None:
-        """Make iteration ``i`` of the sampling."""
+    @property
+    def drawn(self) -> int:
+        """Iterations of the sampling so far."""
+        ...
+
+    def draw(self) -> None:
+        """Make the next iteration of the sampling, or several at once."""
         ...
 
     def go_on(self, iterations: int) -> None:
@@ -77,6 +90,7 @@ class Group:
     Attributes
     ----------
     params : those that the last stream began with; the frozen ones from `freeze` on, if they freeze
+    drawn : iterations of the sampling so far
     """
 
     def __init__(
@@ -96,7 +110,9 @@ class Group:
         self._adaptation: Any = None
         self._work_warmup: Work | None = None
         self._n_warmup = self._left = 0  # iterations of the warm-up, and of the stream
-        self._stream: Iterator[tuple[Any, Info]] = iter(())
+        self._stream: Iterator[tuple[Any, Info]] = iter(())  # of the warm-up
+        self._stretches: Iterator[Stretch] = iter(())
+        self.drawn = 0
         self._restarts: Restarts | None = None
         self._wanted = restarts and sampler.coupling == "pooled_warmup"
         self._early, self._settling = early, Settling(())
@@ -129,7 +145,7 @@ class Group:
             )
         self._left -= 1
         self._state, info = next(self._stream)
-        self._record("warmup", i, info)
+        self._record("warmup", i, Stretch(self._state, info))
         self._learn(i, n_warmup, info)
         self._settling.add(i, self._state.x, self._state.logp, info.diverging)
         if self._restarts is not None:
@@ -173,29 +189,33 @@ class Group:
     def go_on(self, iterations: int) -> None:
         """Set out for so many iterations with the frozen parameters."""
         if not self._sampler.adapts_forever:
-            self._stream = self._sampler.stream(
+            self._stretches = self._sampler.stretches(
                 self._rng, self._density, self._state, self.params, iterations
             )
 
-    def draw(self, i: int) -> None:
-        """Move every chain; this is iteration ``i`` of the sampling."""
+    def draw(self) -> None:
+        """Move every chain, as often as the sampler does at once."""
+        i = self.drawn
         if not self._sampler.adapts_forever:
-            self._state, info = next(self._stream)
-            self._record("draw", i, info)
+            stretch = next(self._stretches)
+            self._state = stretch.last
+            self._record("draw", i, stretch)
+            self.drawn = i + len(stretch)
             return
         self.params = self._sampler.params(self._adaptation)
         self._state, info = self._sampler.step(self._rng, self._density, self._state, self.params)
-        self._record("draw", i, info)
+        self._record("draw", i, Stretch(self._state, info))
         self._learn(self._n_warmup + i, self._n_warmup, info)
+        self.drawn = i + 1
 
     def _learn(self, i: int, n_warmup: int, info: Info) -> None:
         self._adaptation = self._sampler.adapt(
             self._rng, self._density, i, n_warmup, self._adaptation, self._state, info
         )
 
-    def _record(self, phase: Phase, i: int, info: Info) -> None:
+    def _record(self, phase: Phase, first: int, stretch: Stretch) -> None:
         for collector in self._collectors:
-            collector.record(phase, i, self._state, info, self.params)
+            collector.take(phase, first, stretch, self.params)
 
 
 class Outcome(NamedTuple):
@@ -229,11 +249,11 @@ def drive(
     max_time: float = math.inf,
     further: Callable[[], int] = lambda: 0,
 ) -> Outcome:
-    """Run all groups side by side, one iteration of each in turn.
+    """Run all groups side by side, whichever is behind the others.
 
-    A KeyboardInterrupt ends the run wherever it comes; the groups have then made the same number of
-    iterations, or some of them one more. So does a signal that `signals.held` holds back. The time
-    limit ends the run between two iterations.
+    A KeyboardInterrupt ends the run wherever it comes; some groups may have made more draws than
+    others then, by as many as they make at once. So does a signal that `signals.held` holds back.
+    The time limit ends the run between two iterations.
 
     Parameters
     ----------
@@ -263,12 +283,11 @@ def drive(
             for group in groups:
                 group.freeze(warmup, iterations)
             frozen = time.perf_counter()
-            done, more = 0, iterations
+            wanted, more = iterations, iterations
             while more:
-                for i in _until(begin + max_time, more):
-                    for group in groups:
-                        group.draw(done + i)
-                done, more = done + more, further()
+                _draw(groups, wanted, begin + max_time)
+                more = further()
+                wanted += more
                 for group in groups if more else ():
                     group.go_on(more)
     except KeyboardInterrupt:
@@ -283,10 +302,21 @@ def drive(
 def _until(deadline: float, n: int) -> Iterator[int]:
     """Count to n as long as there is time, and no interrupt."""
     for i in range(n):
-        raise_dropped()
-        if time.perf_counter() >= deadline:
-            raise _OutOfTimeError
+        _check(deadline)
         yield i
+
+
+def _draw(groups: Sequence[Driven], wanted: int, deadline: float) -> None:
+    """Let all groups make so many iterations of the sampling, as long as there is time."""
+    while (group := min(groups, key=lambda group: group.drawn)).drawn < wanted:
+        _check(deadline)
+        group.draw()
+
+
+def _check(deadline: float) -> None:
+    raise_dropped()
+    if time.perf_counter() >= deadline:
+        raise _OutOfTimeError
 
 
 def run(

@@ -20,7 +20,7 @@ import numpy as np
 
 from probmodel.adaptation.ascent import climb
 from probmodel.inference.counting import CountingDensity, Work, counting
-from probmodel.inference.driver import Group
+from probmodel.inference.driver import Collector, Group
 from probmodel.inference.progress import Progress, StartLine
 from probmodel.samplers.base import Info
 from probmodel.samplers.fisher_mala import FisherMALA
@@ -117,7 +117,12 @@ class Pilot:
     def freeze(self, n_warmup: int, iterations: int) -> None:
         """Do nothing: there is no sampling."""
 
-    def draw(self, i: int) -> None:
+    @property
+    def drawn(self) -> int:
+        """There is no sampling."""
+        return 0
+
+    def draw(self) -> None:
         """Do nothing: there is no sampling."""
 
     def _plan(self) -> Generator[None, None, None]:
@@ -167,7 +172,7 @@ class Pilot:
         return self._counted[-1]
 
 
-class _Visited:
+class _Visited(Collector):
     """Collects where chains have been."""
 
     def __init__(self) -> None:

@@ -9,8 +9,8 @@ from typing import Any, Protocol, TextIO
 
 import numpy as np
 
-from probmodel.inference.driver import Phase
-from probmodel.samplers.base import Info
+from probmodel.inference.driver import Collector, Phase
+from probmodel.samplers.base import Stretch
 
 INTERVAL = 0.2  # seconds between refreshes
 MOST_LINES = 8
@@ -125,7 +125,7 @@ class StartLine:
         return f"{self._chains} chain{plural}  on the way to the bulk {self._done}/{self._steps}"
 
 
-class GroupLine:
+class GroupLine(Collector):
     """Collector of one group's progress; see `Progress.lines`."""
 
     def __init__(
@@ -149,27 +149,29 @@ class GroupLine:
         """Count on so many more iterations of the sampling."""
         self._iterations += iterations
 
-    def record(self, phase: Phase, i: int, state: Any, info: Info, params: Any) -> None:
-        """Note one iteration."""
-        now = self._progress.clock()
-        self._in_phase = self._in_phase + 1 if phase == self._phase else 1
-        self._acceptance = self._smooth(self._acceptance, float(np.mean(info.accept_prob)))
-        self._pace = self._smooth(self._pace, now - self._last)
-        if "n_steps" in info.stats:
-            self._steps = self._smooth(self._steps, float(np.mean(info.stats["n_steps"])))
+    def take(self, phase: Phase, first: int, stretch: Stretch, params: Any) -> None:
+        """Note some iterations."""
+        now, n, seen = self._progress.clock(), len(stretch), stretch.statistics
+        self._in_phase = self._in_phase + n if phase == self._phase else n
+        self._acceptance = self._smooth(
+            self._acceptance, float(np.mean(seen["acceptance_rate"])), n
+        )
+        self._pace = self._smooth(self._pace, (now - self._last) / n, n)
+        if stretch.has_trajectories:
+            self._steps = self._smooth(self._steps, float(np.mean(seen["n_steps"])), n)
         self._phase, self._last = phase, now
-        self._done = i + 1 + (self._warmup if phase == "draw" else 0)
-        self._gradients += int(np.sum(info.n_grad))
-        if phase == "draw" and "n_steps" in info.stats:
-            self._divergences += int(np.count_nonzero(info.diverging))
-        step_size = info.stats.get("step_size", getattr(params, "step_size", np.nan))
+        self._done = first + n + (self._warmup if phase == "draw" else 0)
+        self._gradients += int(np.sum(seen["n_grad"]))
+        if phase == "draw" and stretch.has_trajectories:
+            self._divergences += int(np.count_nonzero(seen["diverging"]))
+        step_size = seen.get("step_size", getattr(params, "step_size", np.nan))
         self._step_size = float(np.mean(step_size))
         self._progress.refresh(now)
 
-    def _smooth(self, mean: float, new: float) -> float:
-        """Mean of the iterations of a phase, in which the last ones weigh more."""
-        weight = max(1.0 - _SMOOTHING, 1.0 / self._in_phase)
-        return new if self._in_phase == 1 else mean + weight * (new - mean)
+    def _smooth(self, mean: float, new: float, n: int) -> float:
+        """Mean of the iterations of a phase, in which the last ones, n of them new, weigh more."""
+        weight = max(1.0 - _SMOOTHING**n, n / self._in_phase)
+        return new if self._in_phase == n else mean + weight * (new - mean)
 
     def text(self, now: float) -> str:
         """Return the line."""

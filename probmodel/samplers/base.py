@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -69,6 +70,55 @@ class Info(NamedTuple):
     proposal: Any
     stats: dict[str, Array]
     record: Any = None
+
+
+class Stretch:
+    """Transitions in a row, with the same parameters: of one, unless a subclass has more.
+
+    Iterating yields the state after each, and its info.
+
+    Parameters
+    ----------
+    state, info : after the transition, and of it
+
+    Attributes
+    ----------
+    last : the state after the last one
+    """
+
+    def __init__(self, state: Any, info: Info) -> None:
+        self.last, self._info = state, info
+
+    def __iter__(self) -> Iterator[tuple[Any, Info]]:
+        yield self.last, self._info
+
+    def __len__(self) -> int:
+        return 1
+
+    @property
+    def x(self) -> Array:
+        """Positions, (n, chains, dim)."""
+        return self.last.x[None]
+
+    @property
+    def proposed(self) -> Array:
+        """Log densities of the proposals, (n, chains)."""
+        return self._info.proposal.logp[None]
+
+    @property
+    def has_trajectories(self) -> bool:
+        """Whether a transition is a trajectory, which may break down."""
+        return "n_steps" in self._info.stats
+
+    @cached_property
+    def statistics(self) -> dict[str, Array]:
+        """What is saved of the transitions, under ArviZ's names: (n, chains) each."""
+        info = self._info
+        columns = {
+            "lp": self.last.logp, "acceptance_rate": info.accept_prob, "accepted": info.accepted,
+            "n_grad": info.n_grad, "diverging": info.diverging, **info.stats,
+        }  # fmt: skip
+        return {name: np.asarray(column)[None] for name, column in columns.items()}
 
 
 class Remark(NamedTuple):
@@ -181,6 +231,13 @@ class Sampler(ABC):
         for _ in range(n):
             state, info = self.step(rng, density, state, params)
             yield state, info
+
+    def stretches(
+        self, rng: np.random.Generator, density: LogDensity, state: Any, params: Any, n: int
+    ) -> Iterator[Stretch]:
+        """Yield ``n`` transitions with frozen parameters, as many at a time as are made at once."""
+        for move in self.stream(rng, density, state, params, n):
+            yield Stretch(*move)
 
     def renewed_after(self, i: int, n_warmup: int) -> int:
         """Return for how many iterations, from warm-up iteration ``i``, chains need not meet.

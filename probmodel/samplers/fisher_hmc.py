@@ -51,15 +51,15 @@ from probmodel.adaptation.trajectory_length import (
     start_length,
 )
 from probmodel.roots import Root, inverse_transposed, transposed_times
-from probmodel.samplers.base import Coupling, Info, Remark, Sampler, State
-from probmodel.samplers.fisher_learning import SampledShape, Shape, dense_shape, scaled
+from probmodel.samplers.base import Coupling, Info, Remark, Sampler, State, Stretch
+from probmodel.samplers.fisher_learning import SampledShape, Shape, dense_shape, median, scaled
 from probmodel.samplers.fisher_schedule import LAST_END, is_renewal, langevin_steps, windows
 from probmodel.samplers.fisher_warmup import Adaptation as Langevin
 from probmodel.samplers.fisher_warmup import FisherWarmup
 from probmodel.samplers.hamiltonian import TWO_STAGE, Phase, with_momentum
 from probmodel.samplers.metropolis import check_start, decide, evaluate
 from probmodel.samplers.settings import check_choice, check_number, check_share, check_whole
-from probmodel.samplers.several_transitions import Move, Record, in_calls, several
+from probmodel.samplers.several_transitions import Record, in_calls, several
 from probmodel.samplers.suited_steps import FINEST, MOST, Suited, one_leapfrog, simulate_suited
 from probmodel.types import Array, LogDensity
 
@@ -205,18 +205,18 @@ class FisherHMC(Sampler):
             diverging=made.failed, n_grad=made.taken, previous=state, stats=stats, record=record
         )
 
-    def stream(
+    def stretches(
         self, rng: np.random.Generator, density: LogDensity, state: Phase, params: Params, n: int
-    ) -> Iterator[Move]:
+    ) -> Iterator[Stretch]:
         """Yield transitions, several of which are made at once where the density can."""
-        plain = super().stream
         if self.persistence or not params.length:
-            return plain(rng, density, state, params, n)
+            return super().stretches(rng, density, state, params, n)
         plan, most = partial(self._plan, params), min(MOST, self.max_steps)
+        plain = super().stretches
 
-        def made(start: Phase, count: int) -> Iterator[Move]:
-            moves = several(rng, density, start, params.root, plan, FINEST, most, count)
-            return plain(rng, density, start, params, count) if moves is None else moves
+        def made(start: Phase, count: int) -> Iterator[Stretch]:
+            found = several(rng, density, start, params.root, plan, FINEST, most, count)
+            return plain(rng, density, start, params, count) if found is None else iter([found])
 
         return in_calls(made, state, n)
 
@@ -309,7 +309,7 @@ class FisherHMC(Sampler):
         means = known.means + weight * (state.x - known.means)
         weight = max(RECENT, 1.0 / (known.n + 1))
         worth = known.worth + weight * (info.record.worth - known.worth)
-        alike = worth >= 0.5 * np.median(worth)
+        alike = worth >= 0.5 * median(worth)
         averaging = average(known.averaging, info.record.worth[alike], self.target_accept)
         averaging = averaging.capped(LONGEST_STEP)
         length = known.length

@@ -185,12 +185,19 @@ def scaled(root: Array, state: State) -> Array:
 def mean_squares(root: Array, state: State) -> Array:
     """Mean square of the entries of C'g, for each chain."""
     with np.errstate(over="ignore"):
-        return np.asarray(np.mean(np.square(transposed_times(root, state.grad)), axis=1))
+        whitened = transposed_times(root, state.grad)
+        return np.asarray(np.vecdot(whitened, whitened) / whitened.shape[1])
 
 
 def bounded(squares: Array) -> Array:
     """Bound what chains contribute: those in a far narrower place would decide alone."""
-    return np.minimum(squares, LARGEST_SHARE * np.median(squares))
+    return np.minimum(squares, LARGEST_SHARE * median(squares))
+
+
+def median(values: Array) -> float:
+    """Median of a few numbers, for which `np.median` would take ten times as long."""
+    ordered, half = np.sort(values), len(values) // 2
+    return float(ordered[half] + ordered[-1 - half]) / 2.0
 
 
 def learning_rate(n: int) -> float:

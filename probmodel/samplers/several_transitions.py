@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from probmodel.roots import Root
-from probmodel.samplers.base import Info
+from probmodel.samplers.base import Info, Stretch
 from probmodel.samplers.hamiltonian import TWO_STAGE, Phase
 from probmodel.samplers.suited_steps import HOPELESS, TOLERATED
 from probmodel.types import Array, Halving, LogDensity, Moved, Transitions
@@ -22,7 +23,6 @@ LARGEST = 1 << 18  # numbers in the momenta of one call
 LONGEST = 0.02  # seconds of a call, for a run that shows progress and can be interrupted
 
 Plan = Callable[[Array], tuple[Array, Array, Array]]
-Move = tuple[Phase, Info]
 
 
 class Record(NamedTuple):
@@ -38,8 +38,10 @@ class Record(NamedTuple):
     worth: Array
 
 
-def in_calls(made: Callable[[Phase, int], Iterator[Move]], state: Phase, n: int) -> Iterator[Move]:
-    """Yield n transitions that are made a few at a time: as many as take no longer than `LONGEST`.
+def in_calls(
+    made: Callable[[Phase, int], Iterator[Stretch]], state: Phase, n: int
+) -> Iterator[Stretch]:
+    """Yield n transitions, a few at a time: as many as take no longer than `LONGEST`.
 
     Parameters
     ----------
@@ -49,9 +51,9 @@ def in_calls(made: Callable[[Phase, int], Iterator[Move]], state: Phase, n: int)
     most, count = max(1, LARGEST // max(1, state.x.size)), 1
     while n:
         count, begin = min(n, count), time.perf_counter()
-        for move in made(state, count):
-            state = move[0]
-            yield move
+        for stretch in made(state, count):
+            state = stretch.last
+            yield stretch
         n -= count
         slow = time.perf_counter() - begin > 0.5 * LONGEST
         count = max(1, count // 2) if slow else min(most, 2 * count)
@@ -66,7 +68,7 @@ def several(
     finest: int,
     most: int,
     n: int,
-) -> Iterator[Move] | None:
+) -> Stretch | None:
     """Make n transitions; None, with the generator as it was, if the density cannot.
 
     Parameters
@@ -96,27 +98,52 @@ def several(
     if moved is None:
         rng.bit_generator.state = before
         return None
-    return _moves(moved, start, momenta, h * steps, cut_off)
+    return _Moves(moved, start, momenta, h * steps, cut_off)
 
 
-def _moves(
-    moved: Moved, start: Phase, momenta: Array, times: Array, cut_off: Array
-) -> Iterator[Move]:
-    """Yield the states and what is told of the transitions, as `step` does."""
-    ends = moved.ends
-    momentum = np.where(moved.accepted[..., None], ends.momentum, -momenta)
-    energy = np.where(moved.accepted, ends.after, ends.before)
-    worth = 0.5 * (1.0 + ends.first) * moved.accept_prob
-    made = zip(
-        map(Phase, moved.x[1:], moved.logp[1:], moved.grad[1:], momentum),
-        map(Phase, ends.x, ends.logp, ends.grad, ends.momentum),
-        map(Record, times.tolist(), worth),
-        moved.accept_prob, moved.accepted, ends.failed, ends.taken, energy,
-        np.repeat(cut_off[:, None], len(start.x), axis=1),
-        strict=True,
-    )  # fmt: skip
-    previous = start
-    for state, proposal, record, accept_prob, accepted, failed, taken, levels, cut in made:
-        stats = {"n_steps": taken, "energy": levels, "cut_off": cut}
-        yield state, Info(accept_prob, accepted, failed, taken, previous, proposal, stats, record)
-        previous = state
+class _Moves(Stretch):
+    """What was made in one call."""
+
+    def __init__(
+        self, moved: Moved, start: Phase, momenta: Array, times: Array, cut_off: Array
+    ) -> None:
+        ends = moved.ends
+        self._moved, self._start, self._momenta, self._times = moved, start, momenta, times
+        self._stats = {
+            "n_steps": ends.taken,
+            "energy": np.where(moved.accepted, ends.after, ends.before),
+            "cut_off": np.repeat(cut_off[:, None], len(start.x), axis=1),
+        }
+        momentum = np.where(moved.accepted[-1][:, None], ends.momentum[-1], -momenta[-1])
+        self.last = Phase(moved.x[-1], moved.logp[-1], moved.grad[-1], momentum)
+
+    has_trajectories = True
+    x = property(lambda self: self._moved.x[1:])
+    proposed = property(lambda self: self._moved.ends.logp)
+
+    def __len__(self) -> int:
+        return len(self._momenta)
+
+    @cached_property
+    def statistics(self) -> dict[str, Array]:
+        """See `Stretch.statistics`."""
+        moved = self._moved
+        return {
+            "lp": moved.logp[1:], "acceptance_rate": moved.accept_prob, "accepted": moved.accepted,
+            "n_grad": moved.ends.taken, "diverging": moved.ends.failed, **self._stats,
+        }  # fmt: skip
+
+    def __iter__(self) -> Iterator[tuple[Phase, Info]]:
+        moved, ends, previous = self._moved, self._moved.ends, self._start
+        momentum = np.where(moved.accepted[..., None], ends.momentum, -self._momenta)
+        worth = 0.5 * (1.0 + ends.first) * moved.accept_prob
+        states = map(Phase, moved.x[1:], moved.logp[1:], moved.grad[1:], momentum)
+        for k, state in enumerate(states):
+            proposal = Phase(ends.x[k], ends.logp[k], ends.grad[k], ends.momentum[k])
+            stats = {name: column[k] for name, column in self._stats.items()}
+            record = Record(float(self._times[k]), worth[k])
+            yield state, Info(
+                moved.accept_prob[k], moved.accepted[k], ends.failed[k], ends.taken[k], previous,
+                proposal, stats, record,
+            )  # fmt: skip
+            previous = state

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import numbers
-from types import SimpleNamespace
 from typing import Any, get_args
 
 import numpy as np
 
 from probmodel.errors import SamplerError
-from probmodel.inference.driver import run
+from probmodel.inference.driver import Collector, Phase, run
 from probmodel.inference.groups import sample
 from probmodel.samplers import make_sampler
-from probmodel.samplers.base import Coupling, Need, Remark, Sampler
+from probmodel.samplers.base import Coupling, Need, Remark, Sampler, Stretch
 from probmodel.testing.runs import DEFAULT, Effort, exact_starts, fingerprint, leaves, require
 from probmodel.testing.targets import Banana, HalfSpace
 from probmodel.types import Array
@@ -184,13 +183,13 @@ def check_frozen_parameters(sampler: Sampler, effort: Effort = DEFAULT) -> None:
     """
     seen: dict[str, list[tuple[bytes, ...]]] = {"warmup": [], "draw": []}
 
-    def record(phase: str, i: int, state: Any, info: Any, params: Any) -> None:
-        seen[phase].append(fingerprint(params))
+    class Parameters(Collector):
+        def take(self, phase: Phase, first: int, stretch: Stretch, params: Any) -> None:
+            seen[phase].append(fingerprint(params))
 
     target, rng = Banana(), np.random.default_rng(4)
     x0 = target.exact(rng, max(FEW, sampler.min_chains(target.dim)))
-    collector: Any = SimpleNamespace(record=record)
-    run(sampler, target, x0, rng, warmup=SHORT, draws=SHORT, collectors=[collector])
+    run(sampler, target, x0, rng, warmup=SHORT, draws=SHORT, collectors=[Parameters()])
     require(
         not any(seen["warmup"]) or len(set(seen["warmup"])) > 1,
         f"The parameters did not change in {SHORT} iterations of warm-up: adapt learns nothing. "

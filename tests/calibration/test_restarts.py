@@ -53,13 +53,13 @@ class Mean(Model):
 class AlsoWhileSampling(Group):
     """Chains of low log densities begin again in every iteration, also while sampling."""
 
-    def draw(self, i):
-        super().draw(i)
+    def draw(self):
+        super().draw()
         order = np.argsort(self._state.logp)
         rows = np.arange(len(order))
         rows[order[:4]] = order[4:]
         self._state = taken(self._state, rows)
-        self._stream = self._sampler.stream(
+        self._stretches = self._sampler.stretches(
             self._rng, self._density, self._state, self.params, 10_000
         )
 

@@ -72,6 +72,20 @@ def test_probabilities_that_are_zero():
     assert_same(function, np.random.default_rng(3).standard_normal((9, 27)))
 
 
+@pytest.mark.parametrize("spread", [1.0, 300.0])
+def test_transitions_that_nearly_cannot_be(spread):
+    """Beside chains where they can: forward by probabilities, and by logarithms, is the same."""
+
+    def function(x):
+        rare = anp.exp(x[0] * np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]))
+        A = rare / anp.sum(rare, axis=1, keepdims=True)
+        return hmm_log_likelihood(spread * anp.reshape(x[1:], (9, 3)), np.ones(3) / 3, A)
+
+    x = np.random.default_rng(6).standard_normal((17, 28))
+    x[:, 0] = -np.log(10.0) * np.r_[np.linspace(90.0, 110.0, 9), np.linspace(0.0, 300.0, 8)]
+    assert_same(function, x, 1e-10)
+
+
 def test_impossible_series_stay_alone():
     def function(x):
         return hmm_log_likelihood(anp.reshape(anp.log(x), (3, 2)), np.ones(2) / 2, np.eye(2))

@@ -17,7 +17,8 @@ def streamed(density, chains, params, n, method, monkeypatch=None):
     state = method.init(rng, counted, 0.3 * rng.standard_normal((chains, density.dim)))
     if monkeypatch is not None:
         monkeypatch.setattr(type(density), "move", lambda self, transitions: None)
-    made = list(method.stream(rng, counted, state, params, n))
+    stretches = method.stretches(rng, counted, state, params, n)
+    made = [move for stretch in stretches for move in stretch]
     return made, counted.work.grad, rng.random()
 
 

@@ -13,7 +13,7 @@ from probmodel.inference.collectors import (
     join_divergences,
     statistics,
 )
-from probmodel.samplers.base import Info, State
+from probmodel.samplers.base import Info, State, Stretch
 
 
 def transition(value, chains=2):
@@ -25,7 +25,7 @@ def transition(value, chains=2):
 
 
 def test_method_without_a_step_size():
-    columns = statistics(*transition(1.0), params=())
+    columns = statistics(Stretch(*transition(1.0)), params=())
     assert np.isnan(columns["step_size"])
 
 

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from probmodel.inference.driver import Group, drive, run
+from probmodel.inference.driver import Collector, Group, drive, run
 
 
-class Tape:
+class Tape(Collector):
     """Collector that writes everything down, and may press Ctrl-C."""
 
     def __init__(self, interrupt_at=None):

@@ -222,7 +222,7 @@ def test_steps_bound_what_is_done(options, steps, chains):
     pilot.warm_up(steps, steps)
     assert pilot.work == work[-1]
     pilot.freeze(steps, 0)
-    pilot.draw(0)
+    pilot.draw()
     assert pilot.work == work[-1]
     assert np.isfinite(pilot.density(pilot.positions).logp).all()
 

@@ -106,15 +106,11 @@ def test_groups_end_together(counting, flat):
     class Told(Group):
         def __init__(self, settled_at):
             super().__init__(counting(), flat, np.zeros((2, 2)), np.random.default_rng(1))
-            self.at, self.i, self.drawn = settled_at, -1, 0
+            self.at, self.i = settled_at, -1
 
         def warm_up(self, i, n_warmup):
             super().warm_up(i, n_warmup)
             self.i = i
-
-        def draw(self, i):
-            super().draw(i)
-            self.drawn += 1
 
         @property
         def settled(self):

@@ -5,7 +5,7 @@ import pytest
 
 from probmodel.adaptation.welford import Moments
 from probmodel.errors import SamplerError
-from probmodel.inference.driver import run
+from probmodel.inference.driver import Collector, run
 from probmodel.inference.groups import sample
 from probmodel.samplers.ada_mala import AdaMALA
 from probmodel.samplers.mala import MALA
@@ -15,7 +15,7 @@ def history(sampler, targets, warmup, chains=1, seed=1):
     """Positions and parameters of every warm-up iteration."""
     seen = []
 
-    class Record:
+    class Record(Collector):
         def record(self, phase, i, state, info, params):
             if phase == "warmup":
                 seen.append((state.x.copy(), params))

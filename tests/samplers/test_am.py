@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from probmodel.errors import SamplerError
-from probmodel.inference.driver import run
+from probmodel.inference.driver import Collector, run
 from probmodel.inference.groups import sample
 from probmodel.samplers.am import AdaptiveMetropolis
 from probmodel.samplers.rwm import RandomWalk
@@ -14,7 +14,7 @@ def history(sampler, targets, warmup, chains=1, seed=1):
     """Positions and parameters of every warm-up iteration, and the frozen parameters."""
     seen = []
 
-    class Record:
+    class Record(Collector):
         def record(self, phase, i, state, info, params):
             if phase == "warmup":
                 seen.append((state.x.copy(), params))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from probmodel.errors import SamplerError
-from probmodel.inference.driver import run
+from probmodel.inference.driver import Collector, run
 from probmodel.inference.groups import sample
 from probmodel.results.convergence import convergence
 from probmodel.roots import LowRank
@@ -39,12 +39,12 @@ def watched(sampler, target, x0, seed, warmup, draws=1):
     """States, infos and parameters of every iteration."""
     seen = []
 
-    class Collector:
+    class Seen(Collector):
         def record(self, phase, i, state, info, params):
             seen.append((state, info, params))
 
     rng = np.random.default_rng(seed)
-    run(sampler, target, x0, rng, warmup=warmup, draws=draws, collectors=[Collector()])
+    run(sampler, target, x0, rng, warmup=warmup, draws=draws, collectors=[Seen()])
     return seen
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from probmodel.adaptation.windows import windows
 from probmodel.errors import SamplerError
-from probmodel.inference.driver import run
+from probmodel.inference.driver import Collector, run
 from probmodel.inference.groups import sample
 from probmodel.results.convergence import convergence
 from probmodel.roots import LowRank
@@ -172,12 +172,12 @@ def record_params(sampler, target, x0, seed, warmup):
     """Parameters of every iteration of a warm-up, with the step size that each chain took."""
     seen = []
 
-    class Collector:
+    class Seen(Collector):
         def record(self, phase, i, state, info, params):
             seen.append(params._replace(step_size=info.stats.get("step_size", params.step_size)))
 
     rng = np.random.default_rng(seed)
-    run(sampler, target, x0, rng, warmup=warmup, draws=1, collectors=[Collector()])
+    run(sampler, target, x0, rng, warmup=warmup, draws=1, collectors=[Seen()])
     return seen
 
 

@@ -9,7 +9,7 @@ from probmodel.density import as_posterior
 from probmodel.distributions import Censored, HalfNormal, Normal
 from probmodel.errors import ModelError, SamplerError
 from probmodel.inference.counting import counting
-from probmodel.inference.driver import run
+from probmodel.inference.driver import Collector, run
 from probmodel.samplers import riemannian
 from probmodel.samplers.base import State
 from probmodel.samplers.hamiltonian import hamiltonian_step
@@ -425,13 +425,13 @@ def test_warm_up_reaches_the_acceptance():
     rng = np.random.default_rng(15)
     seen = []
 
-    class Collector:
+    class Seen(Collector):
         def record(self, phase, i, state, info, params):
             if phase == "draw":
                 seen.append((info.accept_prob.mean(), info.stats["n_steps"]))
 
     params = run(RiemannianHMC(target_accept=0.7), target, np.zeros((4, 2)), rng,
-                 warmup=80, draws=60, collectors=[Collector()])  # fmt: skip
+                 warmup=80, draws=60, collectors=[Seen()])  # fmt: skip
     accepted, lengths = zip(*seen, strict=True)
     assert np.mean(accepted) == pytest.approx(0.7, abs=0.15)
     assert params.step_size > 0.3
