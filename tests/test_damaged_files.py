@@ -22,7 +22,7 @@ from probmodel.distributions import Normal
 
 MODELS = Path(__file__).parents[1] / "models"
 VALUES = ["", "0", "7", "-1.5", "1e999", "1_0", "9" * 30, "NaN", "null", "true", '"é"', "[]"]
-FEW, MANY = [range(30)], [range(i, i + 100) for i in range(0, 500, 100)]
+FEW, MANY = [range(30)], [range(i, i + 100) for i in range(0, 200, 100)]
 CASES = [*FEW, *(pytest.param(seeds, marks=pytest.mark.statistical) for seeds in MANY)]
 
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -22,7 +22,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit
 
 from probmodel.constraints import Constraint
 from probmodel.distributions.base import Distribution
@@ -33,6 +32,7 @@ from probmodel.distributions.series import Series
 from probmodel.distributions.student_t import StudentT
 from probmodel.model.declarations import Parameter
 from probmodel.model.evaluation import Evaluator
+from probmodel.special import expit
 from probmodel.types import Array
 
 LINES = (LocationScale, StudentT)  # families of all real numbers, with a location and a scale

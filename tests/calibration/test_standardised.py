@@ -82,14 +82,14 @@ CASES = {
     "lines": (Lines, {"data": {"t": [-1.0, 0.0, 2.0]}, "coords": {"child": range(5)}}),
     "walk": (Walk, {"coords": {"time": range(12)}}),
 }
-SIMULATIONS = {"groups": 200}  # as many as its cheap gradients allow
+SIMULATIONS = {"groups": 120}  # as many as its cheap gradients allow
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("case", CASES)
 def test_calibration(case):
     model, given = CASES[case]
-    result = sbc(model, SIMULATIONS.get(case, 60), **given, **SIZES)
+    result = sbc(model, SIMULATIONS.get(case, 45), **given, **SIZES)
     assert result.ok, str(result)
 
 
