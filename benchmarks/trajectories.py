@@ -26,7 +26,11 @@ from probmodel.samplers.hamiltonian import Phase, simulate, with_momentum
 from probmodel.samplers.metropolis import evaluate
 
 CHAINS, STEPS = 16, 10
-LONG = {"stochastic volatility (2515)": ("stochastic_volatility", "sp500.csv")}
+FINE = "Cox process (64 x 64)"
+LONG = {
+    "stochastic volatility (2515)": ("stochastic_volatility", "sp500.csv"),
+    FINE: ("log_gaussian_cox", "finpines_16x16.npz"),
+}
 
 
 class Steps:
@@ -44,10 +48,27 @@ class Steps:
         return self._density.log_density(x)
 
 
-def density_of(model: str, data: str, cores: int) -> ModelDensity:
+def refined(values: dict[str, Any], parts: int) -> dict[str, Any]:
+    """Cut the cells of a grid into parts; points go to one of their cell's parts at random."""
+    rng, y = np.random.default_rng(0), np.asarray(values["y"])
+    fine = np.zeros(tuple(parts * n for n in y.shape))
+    for i, j in np.argwhere(y):
+        for _ in range(int(y[i, j])):
+            fine[tuple(parts * np.array([i, j]) + rng.integers(parts, size=2))] += 1.0
+    grid = {}
+    for name in ("northing", "easting"):
+        centres = np.asarray(values[name])
+        width = (centres[1] - centres[0]) / parts
+        offsets = width * (np.arange(parts) - 0.5 * (parts - 1))
+        grid[name] = (centres[:, None] + offsets).reshape(-1)
+    return {**values, **grid, "share": values["share"] / parts**2, "y": fine}
+
+
+def density_of(name: str, model: str, data: str, cores: int) -> ModelDensity:
     """Return the density of a model of the gallery, in machine code."""
     values = read_data(ROOT / "models" / "data" / data)
     values.pop("coords", None)
+    values = refined(values, 4) if name == FINE else values
     density = as_posterior(load_model(ROOT / "models" / f"{model}.py")(**values))
     assert isinstance(density, ModelDensity)
     density.use_engine("llvm", cores)
@@ -56,7 +77,7 @@ def density_of(model: str, data: str, cores: int) -> ModelDensity:
 
 def row(name: str, model: str, data: str, rounds: int) -> dict[str, Any]:
     """Measure one model."""
-    one, two = (density_of(model, data, cores) for cores in (1, 2))
+    one, two = (density_of(name, model, data, cores) for cores in (1, 2))
     rng = np.random.default_rng(0)
     x = 0.1 * rng.standard_normal((CHAINS, one.dim))
     start = with_momentum(evaluate(one, x), rng.standard_normal(x.shape))

@@ -22,7 +22,7 @@ from probmodel.results.convergence import ESS_LIMIT, RHAT_LIMIT, screened, scree
 from probmodel.types import Array
 
 MARGIN = 1.2  # more than the estimates ask for, as these are uncertain
-_SUSPECTS = 32  # coordinates that are looked at closely, by each of two simple measures
+_SUSPECTS = 8  # coordinates that are looked at closely, by each of two simple measures
 _LEAST = 4  # draws that R-hat takes
 _MOST_NUMBERS = 1 << 27  # in all draws of a run that goes on: 1 GB
 _ENOUGH_DRAWS = 250  # of a chain, that tell which coordinates are suspect
