@@ -34,7 +34,7 @@ def alike(case, number):
                 yield varying, args
 
 
-@pytest.mark.parametrize("number", [0.0, 1.0])
+@pytest.mark.parametrize("number", [pytest.param(0.0, marks=pytest.mark.statistical), 1.0])
 @pytest.mark.filterwarnings("ignore:Output seems independent of input")
 def test_known_arguments_that_are_all_the_same(case, number):
     """Zeros and ones may be left out of a formula; how many there are may not."""

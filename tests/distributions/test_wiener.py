@@ -91,6 +91,7 @@ class Decisions(Model):
     y = observed(Wiener(alpha, tau, beta, delta), dims="trial")
 
 
+@pytest.mark.statistical
 def test_a_model_finds_the_parameters_of_its_data():
     truth = {"alpha": 1.4, "tau": 0.2, "beta": 0.4, "delta": 0.7}
     y = DIST.sample(np.random.default_rng(7), (150,), *map(np.asarray, truth.values()))
