@@ -72,9 +72,9 @@ class Variable:
 
 
 class BlockFunction(FunctionWriter):
-    """Writes a function whose arguments begin with the fields, and the memory of a block.
+    """Writes a function of the fields, the memory of a block, and further arguments.
 
-    Functions that Python calls take the memory alone: the address of the fields lies before it.
+    One that Python calls is not given the fields: their address lies before the memory.
 
     Parameters
     ----------

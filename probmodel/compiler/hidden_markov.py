@@ -114,10 +114,7 @@ class HiddenMarkovWriter:
     ) -> None:
         """Weigh the states by the density of what is seen; its logarithm goes to the value."""
         e, b, K = self.e, self.b, INT(self._states)
-        largest, total = e.variable(-np.inf), e.variable(0.0)
-        with e.count_to(K) as k:
-            b.store(self._f("maximum", b.load(largest), log(k)), largest)
-        top = self._finite(b.load(largest))
+        top, total = self._largest(log), e.variable(0.0)
         with e.count_to(K) as k:
             part = self._f("exp", b.fsub(log(k), top))
             part = part if prior is None else b.fmul(part, prior(k))
@@ -176,11 +173,7 @@ class HiddenMarkovWriter:
     def _level(self, s: Any, t: Any) -> None:
         """Take what is the same for all states out, into the value."""
         e, b, K = self.e, self.b, INT(self._states)
-        largest = e.variable(-np.inf)
-        with e.count_to(K) as k:
-            log = self._get(s, "states", self._at(t, k))
-            b.store(self._f("maximum", b.load(largest), log), largest)
-        top = self._finite(b.load(largest))
+        top = self._largest(lambda k: self._get(s, "states", self._at(t, k)))
         with e.count_to(K) as k:
             log = b.fsub(self._get(s, "states", self._at(t, k)), top)
             self._put(s, "states", self._at(t, k), log)
@@ -230,6 +223,13 @@ class HiddenMarkovWriter:
 
     def _f(self, name: str, *args: Any) -> Any:
         return self.e.function_of_numbers(name, list(args))
+
+    def _largest(self, log: Callable[[Any], Any]) -> Any:
+        """Return the largest of a logarithm of each state; zero if all are minus infinity."""
+        largest = self.e.variable(-np.inf)
+        with self.e.count_to(INT(self._states)) as k:
+            self.b.store(self._f("maximum", self.b.load(largest), log(k)), largest)
+        return self._finite(self.b.load(largest))
 
     def _finite(self, x: Any) -> Any:
         """Return a number, or zero in place of minus infinity."""

@@ -72,14 +72,13 @@ def _longer(columns: Array, draws: int) -> Array:
 
 
 def statistics(stretch: Stretch, params: Any) -> dict[str, Array]:
-    """Statistics of iterations under ArviZ's names: (n, chains), or ones for axes of the same."""
+    """Statistics of iterations, (n, chains), under ArviZ's names; (n, 1) if chains share them."""
     own = stretch.statistics
     first = {name: own[name] for name in ("lp", "acceptance_rate", "accepted")}
     step_size = np.atleast_1d(np.asarray(getattr(params, "step_size", np.nan), dtype=float))
-    shape = len(stretch), 1
     same = {
         "step_size": np.broadcast_to(step_size, (len(stretch), len(step_size))),
-        "n_steps": np.broadcast_to(1, shape),
+        "n_steps": np.ones((len(stretch), 1), dtype=int),
     }
     return {**first, **same, **own}
 

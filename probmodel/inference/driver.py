@@ -249,7 +249,7 @@ def drive(
     max_time: float = math.inf,
     further: Callable[[], int] = lambda: 0,
 ) -> Outcome:
-    """Run all groups side by side, whichever is behind the others.
+    """Run all groups side by side: the one with the fewest draws makes the next.
 
     A KeyboardInterrupt ends the run wherever it comes; some groups may have made more draws than
     others then, by as many as they make at once. So does a signal that `signals.held` holds back.
