@@ -5,6 +5,7 @@ import pytest
 from counts import CHAINS, ROOTS, Counts, counts, root
 
 from probmodel import infer
+from probmodel.inference.collectors import Counter, DivergenceStore, DrawStore
 from probmodel.inference.counting import counting
 from probmodel.roots import InverseBidiagonal
 from probmodel.samplers import several_transitions as module
@@ -60,6 +61,40 @@ def test_same_states_infos_and_randomness(kind, steep):
     assert rejected > 50
     assert steep < 5.0 or levels > 50
     assert steep < 100.0 or failed > 10
+
+
+@pytest.mark.parametrize("thin", [1, 3, 7])
+@pytest.mark.parametrize("steep", [1.0, 100.0])
+def test_what_is_kept_of_many_is_what_is_kept_one_by_one(thin, steep):
+    """Draws, statistics, divergences and counts; stretches begin and end between kept draws."""
+    density, chains, draws = counts(3, steep), 5, 40
+    rng, method, params = np.random.default_rng(1), FisherHMC(), Params(0.8, 2.0, np.ones(3))
+    state = method.init(rng, density, 0.3 * rng.standard_normal((chains, 3)))
+    sizes = chains, draws, 3, thin
+    stores = [(DrawStore("draw", *sizes), DivergenceStore(*sizes), Counter()) for _ in range(2)]
+    first, lengths = 0, set()
+    for stretch in method.stretches(rng, density, state, params, draws * thin):
+        for collector in stores[0]:
+            collector.take("draw", first, stretch, params)
+        for i, (after, info) in enumerate(stretch, first):
+            for collector in stores[1]:
+                collector.record("draw", i, after, info, params)
+        first += len(stretch)
+        lengths.add(len(stretch))
+        np.testing.assert_array_equal(stretch.last.momentum, after.momentum)
+    assert max(lengths) > thin
+    (many, lost, counted), (single, lost_too, counted_too) = stores
+    assert many.count == single.count == draws
+    np.testing.assert_array_equal(many.x(draws), single.x(draws))
+    assert list(many.stats(draws)) == list(single.stats(draws))
+    for name, values in many.stats(draws).items():
+        np.testing.assert_array_equal(values, single.stats(draws)[name])
+        assert values.dtype == single.stats(draws)[name].dtype
+    for a, b in zip(lost.divergences(draws), lost_too.divergences(draws), strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert lost.divergences(draws).counts.any() == (steep > 1.0)
+    assert counted.iterations == counted_too.iterations
+    assert counted.nonfinite == counted_too.nonfinite
 
 
 def test_made_in_few_calls(monkeypatch):

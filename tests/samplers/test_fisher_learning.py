@@ -16,6 +16,7 @@ from probmodel.samplers.fisher_learning import (
     DenseShape,
     SampledShape,
     learning_rate,
+    median,
     mean_squares,
     scaled,
     together,
@@ -375,3 +376,9 @@ def test_the_way_that_chains_did_not_travel_is_forgotten(targets, kind, forgets)
     widths = np.sqrt(np.linalg.eigvals(np.linalg.solve(target.cov, C @ C.T)).real)
     assert (widths.max() < 1.6) == forgets  # a low-rank root leaves small differences as they are
     assert (widths.max() > 4.0) != forgets
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 15, 16])
+def test_the_median(n):
+    values = np.random.default_rng(n).standard_normal(n)
+    assert median(values) == np.median(values)
