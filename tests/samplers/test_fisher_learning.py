@@ -16,8 +16,8 @@ from probmodel.samplers.fisher_learning import (
     DenseShape,
     SampledShape,
     learning_rate,
-    median,
     mean_squares,
+    median,
     scaled,
     together,
 )
