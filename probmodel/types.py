@@ -30,8 +30,9 @@ class Evaluation(NamedTuple):
 class LogDensity(Protocol):
     """All that a first-order sampler may see of a target. It never raises on values.
 
-    A density may also have a method ``follow``, from `Trajectories` to `Followed`, or to None where
-    it cannot: it then follows trajectories itself, faster than step by step.
+    A density may also have methods that return None where they cannot: ``follow``, from
+    `Trajectories` to `Followed`, follows trajectories faster than step by step; ``move``, from
+    `Transitions` to `Moved`, and ``grow``, from `Doublings` to `Grown`, make whole transitions.
     """
 
     dim: int
@@ -206,6 +207,60 @@ class Moved(NamedTuple):
     ends: Followed
     accept_prob: Array
     accepted: Array
+
+
+class Doublings(NamedTuple):
+    """Transitions of the No-U-Turn sampler that are to be made; see `samplers.trees`.
+
+    All that is random is given. Each begins with a momentum and a seed of its own.
+
+    Attributes
+    ----------
+    x, logp, grad : (chains, dim) or (chains,), where the first begins
+    momenta : (n, chains, dim), whitened
+    seeds : (n, chains) unsigned integers of 64 bits
+    root : of the inverse mass matrix, see `roots`
+    step_size : one for all, or (chains,)
+    max_depth : doublings of a trajectory, at most
+    least : log weight below which a leaf has diverged
+    """
+
+    x: Array
+    logp: Array
+    grad: Array
+    momenta: Array
+    seeds: Array
+    root: Any
+    step_size: float | Array
+    max_depth: int
+    least: float
+
+
+class Grown(NamedTuple):
+    """What such transitions did.
+
+    Attributes
+    ----------
+    x, logp, grad : (n + 1, chains, dim) or (n + 1, chains), the states, that in the beginning first
+    energy : (n, chains), of the draw
+    accept_prob : (n, chains), mean of min(1, e^w) over the leaves of the trajectory
+    n_steps, depth : (n, chains) int, leaves and doublings
+    accepted, reached, diverging : (n, chains) bool: whether the chain moved, the trajectory was cut
+        off by ``max_depth``, a leaf diverged
+    broken : (n, chains, dim), where it did
+    """
+
+    x: Array
+    logp: Array
+    grad: Array
+    energy: Array
+    accept_prob: Array
+    n_steps: Array
+    depth: Array
+    accepted: Array
+    reached: Array
+    diverging: Array
+    broken: Array
 
 
 @runtime_checkable

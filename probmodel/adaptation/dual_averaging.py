@@ -9,10 +9,7 @@
     Hoffman and Gelman (2014), "The No-U-Turn Sampler", JMLR 15, section 3.2, with their constants
     gamma = 0.05, t_0 = 10, kappa = 0.75.
 
-Chains that share a step size contribute their mean acceptance. Where only some of them have ended
-their transitions, those count as a part of an iteration, by their share of all: many small steps
-that add up to the published one. Were each chain's a whole iteration, several that take the same
-bad step at once would together overshoot.
+Chains that share a step size contribute their mean acceptance.
 """
 
 from __future__ import annotations
@@ -36,14 +33,14 @@ class DualAveraging(NamedTuple):
     log_average : weighted mean of the x so far, for when the adaptation is over
     gap : H
     mu : where x is drawn to
-    n : iterations so far, parts of one included
+    n : iterations so far
     """
 
     log_step: float
     log_average: float
     gap: float
     mu: float
-    n: float
+    n: int
 
     def step_size(self, final: bool = False) -> float:
         """Step size of the next iteration; ``final`` gives the averaged one."""
@@ -58,24 +55,22 @@ class DualAveraging(NamedTuple):
         """Begin anew."""
         return start_averaging(step_size)
 
-    def learned(
-        self, accept_prob: Array, accepted: Array, target: float, share: float
-    ) -> DualAveraging:
-        """Learn from transitions of a share of the chains, by their mean acceptance."""
-        return average(self, accept_prob, target, share)
+    def learned(self, accept_prob: Array, accepted: Array, target: float) -> DualAveraging:
+        """Learn from transitions, by their mean acceptance."""
+        return average(self, accept_prob, target)
 
 
 def start_averaging(step_size: float) -> DualAveraging:
     """Begin at ``step_size``; larger steps are tried first."""
     log_step = float(np.log(step_size))
-    return DualAveraging(log_step, log_step, 0.0, float(np.log(10.0)) + log_step, 0.0)
+    return DualAveraging(log_step, log_step, 0.0, float(np.log(10.0)) + log_step, 0)
 
 
-def average(state: DualAveraging, alpha: Array, delta: float, share: float = 1.0) -> DualAveraging:
-    """Learn from the acceptance of one iteration, of a share of the chains (their eq. 6)."""
-    t = state.n + share
-    gap = state.gap + share * (delta - float(np.mean(alpha)) - state.gap) / (t + T0)
+def average(state: DualAveraging, alpha: Array, delta: float) -> DualAveraging:
+    """Learn from the acceptance of one iteration (their eq. 6)."""
+    t = state.n + 1
+    gap = state.gap + (delta - float(np.mean(alpha)) - state.gap) / (t + T0)
     x = state.mu - math.sqrt(t) / GAMMA * gap
-    eta = 1.0 - (1.0 - max(t, 1.0) ** -KAPPA) ** share
+    eta = t**-KAPPA
     mean = eta * x + (1.0 - eta) * state.log_average
     return DualAveraging(x, mean, gap, state.mu, t)

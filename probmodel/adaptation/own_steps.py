@@ -95,17 +95,3 @@ def rescue(own: OwnSteps, accepted: Array) -> OwnSteps:
     lagging = ~own.whole | (rejections >= PATIENCE)
     shorter = np.where(lagging, 0.5 * own.factor, 1.0)
     return OwnSteps(np.where(accepted, longer, shorter), rejections, own.growths)
-
-
-def of_some(change: Callable[[OwnSteps], OwnSteps], own: OwnSteps, rows: Array | slice) -> OwnSteps:
-    """Change the steps of some chains, and leave the others'."""
-    if isinstance(rows, slice) and rows == slice(None):
-        return change(own)
-    old = OwnSteps(*(column[rows] for column in own))
-    columns = []
-    for column, before, after in zip(own, old, change(old), strict=True):
-        if after is not before and not np.array_equal(after, before):
-            column = column.copy()
-            column[rows] = after
-        columns.append(column)
-    return OwnSteps(*columns)

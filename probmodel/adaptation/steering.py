@@ -1,24 +1,15 @@
 """Who steers which step size in a warm-up: first each chain its own, then all chains one.
 
-A `Rule` steers one step size by acceptances. It may be told of all chains at once, or of those that
-have just ended their trajectories, so that chains whose trajectories take unequal time need not
-wait for each other.
+A `Rule` steers one step size by acceptances.
 """
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from probmodel.adaptation.own_steps import (
-    OwnSteps,
-    of_some,
-    rescue,
-    share,
-    steer,
-    whole_steps,
-)
+from probmodel.adaptation.own_steps import OwnSteps, rescue, share, steer, whole_steps
 from probmodel.types import Array
 
 
@@ -33,8 +24,8 @@ class Rule(Protocol):
         """Return the rule at its beginning, with another step size."""
         ...
 
-    def learned(self, accept_prob: Array, accepted: Array, target: float, share: float) -> Rule:
-        """Return the rule after transitions with its step size, of a share of the chains."""
+    def learned(self, accept_prob: Array, accepted: Array, target: float) -> Rule:
+        """Return the rule after transitions of some chains with its step size."""
         ...
 
 
@@ -59,39 +50,27 @@ class Steering(NamedTuple):
         size = self.rule.step_size()
         return size if self.own is None or self.own.whole.all() else size * self.own.factor
 
-    def learned(
-        self,
-        rows: Array | slice,
-        accept_prob: Array,
-        accepted: Array,
-        finite: Array | Literal[True] = True,
-    ) -> Steering:
-        """Learn from transitions of some chains.
+    def learned(self, accept_prob: Array, accepted: Array, finite: Array) -> Steering:
+        """Learn from a transition of every chain.
 
         The shared step size is steered by those that use it, if their proposals were finite. Where
         no chain uses it, or none with a finite proposal, it is too long for all of them.
 
         Parameters
         ----------
-        rows : whose transitions they are
-        accept_prob, accepted, finite : (rows,), what came of them, and of their proposals
+        accept_prob, accepted, finite : (chains,), what came of them, and of their proposals
         """
         if self.own is None:
-            return self._replace(rule=self.rule.learned(accept_prob, accepted, self.target, 1.0))
+            return self._replace(rule=self.rule.learned(accept_prob, accepted, self.target))
         if not self.shared:
-            own = of_some(lambda part: steer(part, accept_prob, self.target), self.own, rows)
-            return self._replace(own=own)
-        whole, rule = self.own.whole, self.rule
-        sharing = whole[rows]
-        used = sharing & finite
-        part = int(np.count_nonzero(sharing)) / max(int(np.count_nonzero(whole)), 1)
+            return self._replace(own=steer(self.own, accept_prob, self.target))
+        used = self.own.whole & finite
         if used.any():
-            rule = rule.learned(accept_prob[used], accepted[used], self.target, part)
-        elif sharing.any() or not whole.any():
-            part = part or len(sharing) / len(whole)
-            rule = rule.learned(np.zeros(1), np.zeros(1, dtype=bool), self.target, part)
-        own = of_some(lambda part: rescue(part, accepted), self.own, rows)
-        return self._replace(rule=rule, own=own)
+            accept_prob, moved = accept_prob[used], accepted[used]
+        else:
+            accept_prob, moved = np.zeros(1), np.zeros(1, dtype=bool)
+        rule = self.rule.learned(accept_prob, moved, self.target)
+        return self._replace(rule=rule, own=rescue(self.own, accepted))
 
     def joined(self) -> Steering:
         """Let the chains share a step size from now on."""

@@ -31,12 +31,12 @@ LAYOUT = (
     "dim",
     "x", "logp", "gradient",  # in the memory, for that function
     "momentum", "slope", "product", "weights",  # in the memory, beside
-    "found",  # in the memory: what a trajectory leaves there
+    "found", "tree",  # in the memory: what a trajectory leaves there, or a leaf of a tree
     "stages", "kicks", "drifts",  # of a step: how many, and the shares
     "scale", "matrix", "transposed", "basis", "factors", "rank",  # of the root
     "finest", "recorded",  # halvings of the step, and steps that are written down
 )  # fmt: skip
-REALS = ("most", "tolerated", "hopeless")
+REALS = ("most", "tolerated", "hopeless", "least")
 FIELDS = {name: number for number, name in enumerate((*LAYOUT, *REALS))}
 
 
@@ -104,7 +104,8 @@ class BlockFunction(FunctionWriter):
         else:
             before = self.entry.bitcast(self.entry.gep(self._memory, [INT(-1)]), table)
             self._table = self.entry.inttoptr(self.entry.load(before), table)
-        self.w = Writer(routines.module, self.b, routines.lanes, routines.math.call)
+        self._call_function = routines.math.call
+        self.w = Writer(routines.module, self.b, routines.lanes, self._call_function)
         self._known: dict[str, Any] = {}
 
     def field(self, name: str) -> Any:
@@ -171,12 +172,13 @@ class BlockFunction(FunctionWriter):
         """Return a number of an array, the same in all lanes."""
         return self.same(self.b.load(self.b.gep(array, [i])))
 
-    def same(self, number: Any) -> Lanes:
+    def same(self, number: Any, w: Writer | None = None) -> Lanes:
         """Return a double in all lanes."""
-        undefined = ir.Constant(self.w.type, ir.Undefined)
+        w = w or self.w
+        undefined = ir.Constant(w.type, ir.Undefined)
         first = self.b.insert_element(undefined, number, _INT32(0))
-        mask = ir.Constant(ir.VectorType(_INT32, self.w.lanes), [0] * self.w.lanes)
-        return Lanes(self.w, self.b.shuffle_vector(first, undefined, mask))
+        mask = ir.Constant(ir.VectorType(_INT32, w.lanes), [0] * w.lanes)
+        return Lanes(w, self.b.shuffle_vector(first, undefined, mask))
 
     def mask(self, value: bool) -> Mask:
         """Return one truth value in all lanes."""
@@ -211,16 +213,21 @@ class BlockFunction(FunctionWriter):
             value = self.b.insert_element(value, number, _INT32(lane))
         return Lanes(self.w, value)
 
-    def vector_at(self, array: Any, i: Any) -> Lanes:
-        """Read elements of an array that follow each other, as many as there are lanes."""
-        return Lanes(self.w, self.b.load(self._elements_at(array, i), align=8))
+    def of_width(self, width: int) -> Writer:
+        """Return what writes arithmetic on vectors of another width."""
+        return Writer(self.w.module, self.b, width, self._call_function)
+
+    def vector_at(self, array: Any, i: Any, w: Writer | None = None) -> Lanes:
+        """Read elements of an array that follow each other, as many as a vector has."""
+        w = w or self.w
+        return Lanes(w, self.b.load(self._elements_at(array, i, w.type), align=8))
 
     def put_vector_at(self, array: Any, i: Any, value: Lanes) -> None:
         """Write elements of an array that follow each other."""
-        self.b.store(value.value, self._elements_at(array, i), align=8)
+        self.b.store(value.value, self._elements_at(array, i, value.value.type), align=8)
 
-    def _elements_at(self, array: Any, i: Any) -> Any:
-        return self.b.bitcast(self.b.gep(array, [i]), self.w.type.as_pointer())
+    def _elements_at(self, array: Any, i: Any, kind: Any) -> Any:
+        return self.b.bitcast(self.b.gep(array, [i]), kind.as_pointer())
 
     def shuffled(self, a: Any, b: Any, which: Sequence[int]) -> Any:
         """Return a vector of some elements of two."""

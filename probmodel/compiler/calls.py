@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import ctypes
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from probmodel.compiler.blocks import FIELDS, REALS
 from probmodel.compiler.native import compiled
+from probmodel.compiler.no_u_turn import routines as of_trees
 from probmodel.compiler.routines import DECIDED
 from probmodel.compiler.routines import routines as written
 from probmodel.compiler.rows import SIDE_BY_SIDE
 from probmodel.compiler.trajectories import FOUND, GIVEN, RESULTS
+from probmodel.compiler.tree_writer import COUNTS, NUMBERS, WIDTH, tree_rows
+from probmodel.compiler.tree_writer import RESULTS as OF_TREES
 from probmodel.roots import LowRank
-from probmodel.types import Array, Followed, Moved, Trajectories, Transitions
+from probmodel.types import (
+    Array,
+    Doublings,
+    Followed,
+    Grown,
+    Moved,
+    Trajectories,
+    Transitions,
+)
+
+Work = Trajectories | Transitions | Doublings
 
 ALIGNED = 512  # bytes; of the widest vectors
 _MOST_RANK = 512  # of a root
@@ -25,15 +38,23 @@ class Routines:
     """The functions for vectors of some lanes, as Python calls them."""
 
     def __init__(self, lanes: int) -> None:
-        self._engine = compiled(str(written(lanes)), quickly=True)
-        self.evaluate = self._function("evaluate", 3, 2)
-        self.follow = self._function("follow", 7, 3)
-        self.move = self._function("move", 6, 4)
+        self._lanes = lanes
+        engine = self._engine = compiled(str(written(lanes)), quickly=True)
+        self.evaluate = _function(engine, "evaluate", 3, 2)
+        self.follow = _function(engine, "follow", 7, 3)
+        self.move = _function(engine, "move", 6, 4)
 
-    def _function(self, name: str, arrays: int, numbers: int) -> Any:
-        whole = ctypes.c_void_p  # as large as an integer of 64 bits, and faster to convert
-        kinds: list[Any] = [whole, *[ctypes.py_object] * arrays, *[whole] * numbers]
-        return ctypes.CFUNCTYPE(None, *kinds)(self._engine.get_function_address(name))
+    @cached_property
+    def grow(self) -> Any:
+        """That of the No-U-Turn sampler, which few runs need."""
+        self._trees = compiled(str(of_trees(self._lanes)), quickly=True)
+        return _function(self._trees, "grow", 9, 5)
+
+
+def _function(engine: Any, name: str, arrays: int, numbers: int) -> Any:
+    whole = ctypes.c_void_p  # as large as an integer of 64 bits, and faster to convert
+    kinds: list[Any] = [whole, *[ctypes.py_object] * arrays, *[whole] * numbers]
+    return ctypes.CFUNCTYPE(None, *kinds)(engine.get_function_address(name))
 
 
 routines = cache(Routines)  # one a process
@@ -88,7 +109,7 @@ def fields(
     laid: dict[str, int | float] = {"block": block, "dim": dim, **places}
     rows = {
         "momentum": padded, "slope": padded, "product": padded, "weights": _MOST_RANK,
-        "found": len(FOUND),
+        "found": len(FOUND), "tree": len(NUMBERS),
     }  # fmt: skip
     for name, length in rows.items():
         laid[name] = memory
@@ -145,53 +166,61 @@ def _side_by_side(matrix: Array) -> Array:
     return tiles
 
 
+class Told(NamedTuple):
+    """What the functions are told of some work, besides the root and what its arrays are.
+
+    Attributes
+    ----------
+    kicks, drifts : of the integrator
+    finest, recorded : halvings of the step, and steps that are written down
+    limits : `REALS`
+    """
+
+    kicks: tuple[float, ...] = ()
+    drifts: tuple[float, ...] = ()
+    finest: int = 0
+    recorded: int = 0
+    limits: tuple[float, ...] = (0.0, np.inf, np.inf, -np.inf)
+
+
 class Setting(NamedTuple):
-    """What many calls of ``follow`` have in common."""
+    """What many calls have in common."""
 
     root: PackedRoot
-    kicks: tuple[float, ...]
-    drifts: tuple[float, ...]
-    finest: int
-    recorded: int
-    limits: tuple[float, ...]
+    told: Told
 
-    def is_of(self, t: Trajectories | Transitions) -> bool:
-        """Whether some trajectories have it."""
-        return (
-            self.root.source is t.root
-            and (self.kicks, self.drifts, self.recorded) == (t.kicks, t.drifts, _recorded(t))
-            and (self.finest, self.limits) == _levels(t)
-        )
+    def is_of(self, work: Work) -> bool:
+        """Whether some work has it."""
+        return self.root.source is work.root and self.told == _told(work)
 
     def put(self, fields: Fields) -> None:
         """Write it to the fields."""
-        steps = np.array([*self.kicks, *self.drifts])
+        kicks, drifts, finest, recorded, limits = self.told
+        steps = np.array([*kicks, *drifts])
         fields.steps, fields.setting = steps, self
         fields.put({
-            **self.root.fields, "stages": len(self.drifts), "kicks": address(steps),
-            "drifts": address(steps) + 8 * len(self.kicks), "finest": self.finest,
-            "recorded": self.recorded, **dict(zip(REALS, self.limits, strict=True)),
+            **self.root.fields, "stages": len(drifts), "kicks": address(steps),
+            "drifts": address(steps) + 8 * len(kicks), "finest": finest, "recorded": recorded,
+            **dict(zip(REALS, limits, strict=True)),
         })  # fmt: skip
 
 
-def setting(t: Trajectories | Transitions) -> Setting | None:
-    """Return what to tell of some trajectories; None if their root is of an unknown kind."""
-    root = packed(t.root, t.x.shape[1])
-    if root is None:
-        return None
-    finest, limits = _levels(t)
-    return Setting(root, t.kicks, t.drifts, finest, _recorded(t), limits)
+def setting(work: Work) -> Setting | None:
+    """Return what to tell of some work; None if its root is of an unknown kind."""
+    root = packed(work.root, work.x.shape[1])
+    return None if root is None else Setting(root, _told(work))
 
 
-def _recorded(t: Trajectories | Transitions) -> int:
-    return t.recorded if isinstance(t, Trajectories) else 0
-
-
-def _levels(t: Trajectories | Transitions) -> tuple[int, tuple[float, ...]]:
-    if t.halving is None:
-        return 0, (0.0, np.inf, np.inf)
-    columns = t.halving.u.shape[-1]
-    return columns if isinstance(t, Trajectories) else columns - 1, t.halving[1:]
+def _told(work: Work) -> Told:
+    if isinstance(work, Doublings):
+        return Told(limits=(*Told().limits[:3], work.least))
+    found = Told(work.kicks, work.drifts)
+    if isinstance(work, Trajectories):
+        found = found._replace(recorded=work.recorded)
+    if work.halving is None:
+        return found
+    finest = work.halving.u.shape[-1] - isinstance(work, Transitions)
+    return found._replace(finest=finest, limits=(*work.halving[1:], -np.inf))
 
 
 class Call:
@@ -271,6 +300,47 @@ class MoveCall:
         ends = _followed(np.moveaxis(self._out, 1, 0), results)
         x, grad = np.moveaxis(self._states, 1, 0)
         return Moved(x, grad, self._given[:, 0], ends, accept_prob, self._accepts < accept_prob)
+
+
+class GrowCall:
+    """One call of ``grow``, and what it fills in.
+
+    Attributes
+    ----------
+    arrays : that the function takes
+    gradients : that a block will take, at least
+    """
+
+    def __init__(self, d: Doublings, trees: Array) -> None:
+        n, chains, dim = d.momenta.shape
+        self._logp, self.gradients = d.logp, float(n)
+        self._states = np.empty((n + 1, 2, chains, dim))
+        self._states[0, 0], self._states[0, 1] = d.x, d.grad
+        self._results, self._broken = np.empty((n, len(OF_TREES), chains)), np.empty_like(d.momenta)
+        steps = np.full(chains, d.step_size, dtype=float)
+        counts = np.zeros((chains, len(COUNTS)), dtype=np.int64)
+        self.arrays = (
+            _plain(d.logp), self._states, _plain(d.momenta), np.ascontiguousarray(d.seeds), steps,
+            trees, counts, self._results, self._broken,
+        )  # fmt: skip
+
+    @staticmethod
+    def room(d: Doublings) -> tuple[int, ...]:
+        """Return the shape of an array for the trees: of zeros at first."""
+        chains, dim = d.x.shape
+        return chains, tree_rows(d.max_depth), dim + -dim % WIDTH
+
+    def grown(self) -> Grown:
+        """Return what was filled in."""
+        x, grad = np.moveaxis(self._states, 1, 0)
+        logp, energy, accept_prob, *whole = np.moveaxis(self._results, 1, 0)
+        n_steps, depth = (column.astype(int) for column in whole[:2])
+        accepted, reached, diverging = (column > 0.0 for column in whole[2:])
+        logp = np.concatenate([self._logp[None], logp])
+        return Grown(
+            x, logp, grad, energy, accept_prob, n_steps, depth, accepted, reached, diverging,
+            self._broken,
+        )  # fmt: skip
 
 
 def _plain(array: Array) -> Array:

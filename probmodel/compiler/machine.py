@@ -13,8 +13,10 @@ from probmodel.compiler.call_writer import answering
 from probmodel.compiler.calls import (
     ALIGNED,
     Call,
+    GrowCall,
     MoveCall,
     Setting,
+    Work,
     address,
     aligned,
     fields,
@@ -29,7 +31,15 @@ from probmodel.compiler.symbols import NotTraceableError, Symbol
 from probmodel.compiler.tracing import Program
 from probmodel.compiler.unrolling import unrolled
 from probmodel.threads import available_cores, submitted
-from probmodel.types import Array, Followed, Moved, Trajectories, Transitions
+from probmodel.types import (
+    Array,
+    Doublings,
+    Followed,
+    Grown,
+    Moved,
+    Trajectories,
+    Transitions,
+)
 
 LANES = 8  # chains in a vector, where there are more than four
 FEW = 4
@@ -111,7 +121,15 @@ class Machine:
         with self._lock:
             return self._worker(len(transitions.x)).move(transitions, found, self._cores)
 
-    def _setting_of(self, t: Trajectories | Transitions) -> Setting | None:
+    def grow(self, doublings: Doublings) -> Grown | None:
+        """Make transitions of the No-U-Turn sampler; None if the root is of an unknown kind."""
+        found = self._setting_of(doublings)
+        if found is None:
+            return None
+        with self._lock:
+            return self._worker(len(doublings.x)).grow(doublings, found, self._cores)
+
+    def _setting_of(self, t: Work) -> Setting | None:
         if self._setting is None or not self._setting.is_of(t):
             self._setting = setting(t)
         return self._setting if len(t.x) else None
@@ -155,6 +173,7 @@ class _Worker:
         self._buffers, self._places = list[Array](), list[int]()
         self._add_buffer()
         self._evaluate, self._place = self._routines.evaluate, self._places[0]
+        self._trees = np.empty(0)  # memory of those that are grown
         self._pace = 1e-3  # seconds that a gradient of a block takes, at least
 
     def evaluate(self, x: Array, logp: Array, gradient: Array, cores: int) -> None:
@@ -183,8 +202,23 @@ class _Worker:
         self._run(self._routines.move, call, setting, cores, len(transitions.x), n)
         return call.moved()
 
+    def grow(self, doublings: Doublings, setting: Setting, cores: int) -> Grown:
+        """Make transitions of the No-U-Turn sampler."""
+        room = GrowCall.room(doublings)
+        if self._trees.shape != room:
+            self._trees = np.zeros(room)
+        call, (n, chains, _) = GrowCall(doublings, self._trees), doublings.momenta.shape
+        sizes = chains, n, doublings.max_depth
+        self._run(self._routines.grow, call, setting, cores, *sizes)
+        return call.grown()
+
     def _run(
-        self, routine: Any, call: Call | MoveCall, setting: Setting, cores: int, *sizes: int
+        self,
+        routine: Any,
+        call: Call | MoveCall | GrowCall,
+        setting: Setting,
+        cores: int,
+        *sizes: int,
     ) -> None:
         """Let a routine work on the arrays of a call; the first of the sizes is that of chains."""
         own = self._fields

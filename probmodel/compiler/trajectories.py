@@ -130,23 +130,14 @@ class Trajectory:
             self._kick(f.one(kicks, stage) * self._h)
             f.call(self._parts.push)
             f.change(x, lambda i, v: f.w.select(live, f.w.fma(drift, f.get(product, i), v), v))
-            f.call_block()
-            self._evaluated(live)
+            self._evaluate(live)
             f.call(self._parts.pull)
 
-    def _evaluated(self, live: Mask) -> None:
-        """Take the gradient as it is where all is finite, as zero elsewhere."""
-        f = self.f
-        gradient, product = f.memory("gradient"), f.memory("product")
-        logp = f.get(f.memory("logp"), INT(0))
-        zero = Variable(f, logp * 0.0)
-        with f.each() as i:
-            zero.set(f.w.fma(f.get(gradient, i), 0.0, zero.get()))
-        fine = zero.get().equals(0.0)
+    def _evaluate(self, live: Mask) -> None:
+        """Compute the gradient; chains where it is not finite are lost."""
+        logp, fine = gradient(self.f)
         self._lost.set(self._lost.get() | (live & ~fine))
-        self._logp.set(f.w.select(self._lost.get() | ~fine, -np.inf, logp))
-        with f.each() as i:
-            f.put(product, i, f.w.select(fine, f.get(gradient, i), 0.0))
+        self._logp.set(self.f.w.select(self._lost.get(), -np.inf, logp))
 
     def _kick_last(self) -> Lanes:
         f = self.f
@@ -177,6 +168,22 @@ class Trajectory:
             rows = f.chains(start.first, start.end)
             f.scatter(logp, rows, passed, self._logp.get())
             b.store(b.add(step, INT(1)), self._count)
+
+
+def gradient(f: BlockFunction) -> tuple[Lanes, Mask]:
+    """Compute the program; leave the gradient in the row "product" where all is finite, or zeros.
+
+    Returns the log density, -inf where not all is finite, and where it is.
+    """
+    f.call_block()
+    source, logp = f.memory("gradient"), f.get(f.memory("logp"), INT(0))
+    zero = Variable(f, logp * 0.0)
+    with f.each() as i:
+        zero.set(f.w.fma(f.get(source, i), 0.0, zero.get()))
+    fine = zero.get().equals(0.0)
+    with f.each() as i:
+        f.put(f.memory("product"), i, f.w.select(fine, f.get(source, i), 0.0))
+    return f.w.select(fine, logp, -np.inf), fine
 
 
 def put_points(

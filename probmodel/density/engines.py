@@ -21,7 +21,7 @@ from probmodel.compiler.symbols import NotTraceableError
 from probmodel.density.programs import Programs
 from probmodel.errors import ModelError, reason
 from probmodel.model.binding import Binding
-from probmodel.types import Array, Followed, Moved, Trajectories, Transitions
+from probmodel.types import Array, Doublings, Followed, Grown, Moved, Trajectories, Transitions
 
 Engine = Literal["auto", "numpy", "llvm"]
 ENGINES = ("auto", "numpy", "llvm")
@@ -116,6 +116,11 @@ class Switch:
         """Make transitions in machine code; None if it is not made yet, or cannot do it."""
         machine = self._machine
         return None if machine is None else cast("Moved | None", machine.move(transitions))
+
+    def grow(self, doublings: Doublings) -> Grown | None:
+        """Make transitions of the No-U-Turn sampler in the same way."""
+        machine = self._machine
+        return None if machine is None else cast("Grown | None", machine.grow(doublings))
 
     def _made(self, x: Array) -> Any:
         """Make machine code; None, with the reason kept, if that is not possible."""

@@ -21,7 +21,16 @@ from probmodel.model.binding import Binding, standardised
 from probmodel.model.declarations import Observed
 from probmodel.model.parameters import FreeParameter
 from probmodel.model.pseudo_data import PseudoData
-from probmodel.types import Array, Followed, Moved, Posterior, Trajectories, Transitions
+from probmodel.types import (
+    Array,
+    Doublings,
+    Followed,
+    Grown,
+    Moved,
+    Posterior,
+    Trajectories,
+    Transitions,
+)
 
 if TYPE_CHECKING:
     from probmodel.density.metric_gradient import MetricGradient
@@ -94,6 +103,10 @@ class ModelDensity(LogDensity):
     def move(self, transitions: Transitions) -> Moved | None:
         """See `LogDensity.move`."""
         return self._switch.move(transitions)
+
+    def grow(self, doublings: Doublings) -> Grown | None:
+        """See `LogDensity.grow`."""
+        return self._switch.grow(doublings)
 
     def hvp(self, x: Array, v: Array) -> Array:
         """Hessian of the log density times a vector: (chains, dim)."""

@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 from probmodel.types import (
     Array,
     CurvedLogDensity,
+    Doublings,
     Evaluation,
     Followed,
+    Grown,
     LogDensity,
     MetricLogDensity,
     Moved,
@@ -96,6 +98,14 @@ class CountingDensity:
         if moved is not None:
             self._grad += int(moved.ends.taken.sum())
         return moved
+
+    def grow(self, doublings: Doublings) -> Grown | None:
+        """Make transitions of the No-U-Turn sampler, if the density does."""
+        own = getattr(self._density, "grow", None)
+        grown: Grown | None = None if own is None else own(doublings)
+        if grown is not None:
+            self._grad += int(grown.n_steps.sum())
+        return grown
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._density, name)

@@ -89,7 +89,7 @@ class Group:
 
     Attributes
     ----------
-    params : those that the last stream began with; the frozen ones from `freeze` on, if they freeze
+    params : those of the last iteration; the frozen ones from `freeze` on, if they freeze
     drawn : iterations of the sampling so far
     """
 
@@ -109,8 +109,7 @@ class Group:
         self._state: Any = None
         self._adaptation: Any = None
         self._work_warmup: Work | None = None
-        self._n_warmup = self._left = 0  # iterations of the warm-up, and of the stream
-        self._stream: Iterator[tuple[Any, Info]] = iter(())  # of the warm-up
+        self._n_warmup = 0
         self._stretches: Iterator[Stretch] = iter(())
         self.drawn = 0
         self._restarts: Restarts | None = None
@@ -135,16 +134,7 @@ class Group:
             self._restarts = Restarts(n_warmup) if self._wanted else None
             dim = self._x0.shape[1]
             self._settling = Settling(self._sampler.windows(n_warmup, dim) if self._early else ())
-        if not self._left:
-            self.params = self._sampler.params(self._adaptation)
-            self._left = self._sampler.renewed_after(i, n_warmup)
-            if self._restarts is not None:
-                self._left = min(self._left, self._restarts.until_check(i))
-            self._stream = self._sampler.stream(
-                self._rng, self._density, self._state, self.params, self._left
-            )
-        self._left -= 1
-        self._state, info = next(self._stream)
+        info = self._step()
         self._record("warmup", i, Stretch(self._state, info))
         self._learn(i, n_warmup, info)
         self._settling.add(i, self._state.x, self._state.logp, info.diverging)
@@ -202,11 +192,16 @@ class Group:
             self._record("draw", i, stretch)
             self.drawn = i + len(stretch)
             return
-        self.params = self._sampler.params(self._adaptation)
-        self._state, info = self._sampler.step(self._rng, self._density, self._state, self.params)
+        info = self._step()
         self._record("draw", i, Stretch(self._state, info))
         self._learn(self._n_warmup + i, self._n_warmup, info)
         self.drawn = i + 1
+
+    def _step(self) -> Info:
+        """Move every chain with the parameters that have been learned so far."""
+        self.params = self._sampler.params(self._adaptation)
+        self._state, info = self._sampler.step(self._rng, self._density, self._state, self.params)
+        return info
 
     def _learn(self, i: int, n_warmup: int, info: Info) -> None:
         self._adaptation = self._sampler.adapt(

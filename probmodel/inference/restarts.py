@@ -142,13 +142,8 @@ class Restarts:
         for end in (int(share * n_warmup) for share in CHECKS):
             if (end - start) // 2 >= SHORTEST:
                 self._windows[end], start = (end - start) // 2, end
-        self._n_warmup = n_warmup
         self._window: Window | None = None
         self.made: list[Restart] = []
-
-    def until_check(self, i: int) -> int:
-        """Return how many iterations from i on the chains need not meet."""
-        return next((end for end in self._windows if end > i), self._n_warmup) - i
 
     def sources(self, i: int, state: Any, rng: np.random.Generator) -> Array | None:
         """Take in iteration ``i``; return from which chain each goes on, if not all from their own.

@@ -218,36 +218,13 @@ class Sampler(ABC):
     ) -> tuple[Any, Info]:
         """One transition of every chain with fixed ``params``; it never adapts."""
 
-    def stream(
-        self, rng: np.random.Generator, density: LogDensity, state: Any, params: Any, n: int
-    ) -> Iterator[tuple[Any, Info]]:
-        """Yield the states and infos of ``n`` transitions, from the same ``params`` on.
-
-        One `step` after the other, unless a sampler has better to do than to let chains wait: one
-        whose transitions take unequal time may begin a chain's next transition, up to the last of
-        the ``n``, before the other chains have ended theirs. Each chain's path is to be the same
-        kernel's.
-        """
-        for _ in range(n):
-            state, info = self.step(rng, density, state, params)
-            yield state, info
-
     def stretches(
         self, rng: np.random.Generator, density: LogDensity, state: Any, params: Any, n: int
     ) -> Iterator[Stretch]:
         """Yield ``n`` transitions with frozen parameters, as many at a time as are made at once."""
-        for move in self.stream(rng, density, state, params, n):
-            yield Stretch(*move)
-
-    def renewed_after(self, i: int, n_warmup: int) -> int:
-        """Return for how many iterations, from warm-up iteration ``i``, chains need not meet.
-
-        They are one `stream`, with the parameters of its first transition: one iteration, unless a
-        sampler whose chains need not wait for each other has use for more. `adapt` is called after
-        each of them all the same. What a chain can learn by itself, such as a step size, the stream
-        may renew from transition to transition; ``info`` then tells `adapt` of it.
-        """
-        return 1
+        for _ in range(n):
+            state, info = self.step(rng, density, state, params)
+            yield Stretch(state, info)
 
     def windows(self, n_warmup: int, dim: int) -> Sequence[tuple[int, int]]:
         """Return parts of the warm-up after which it may end, if the chains have settled by then.

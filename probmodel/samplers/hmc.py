@@ -55,9 +55,7 @@ class RobbinsMonro(NamedTuple):
         """Begin anew."""
         return RobbinsMonro(float(np.log(step_size)))
 
-    def learned(
-        self, accept_prob: Array, accepted: Array, target: float, share: float
-    ) -> RobbinsMonro:
+    def learned(self, accept_prob: Array, accepted: Array, target: float) -> RobbinsMonro:
         """Apply the rule once for every chain."""
         return RobbinsMonro(rm_ratio(self.log_step, accepted.astype(float), target, RATE))
 

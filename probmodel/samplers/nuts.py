@@ -13,32 +13,83 @@
     checks of each tree of the Stan reference manual. `trees` grows the trajectories and says what
     is checked; `windowed` is the warm-up.
 
-Deviations. The recursion is flattened into one loop over leapfrog steps, in which every chain is at
-a leaf of its own; while sampling no chain waits for another. Leaves are made in blocks of four,
-the start being one of the first: ``n_steps`` is 3, 7, 11, ... A subtree whose left half turns with
-the first leaf of its right half is given up at the end of that block, and not when it is complete,
-as its draws would be thrown away all the same: the draws follow the same law. In the warm-up
-chains meet only where all change at once (`meetings`): each transition teaches the step size when
-it is over, and the next of that chain has the one that is best by then.
+Deviations. The recursion is flattened into a loop over leaves. A subtree whose left half turns with
+the first leaf of its right half is given up at that leaf, and not when it is complete, as its draws
+would be thrown away all the same: the draws follow the same law. The chains share the step size.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
 
 from probmodel.errors import SamplerError
-from probmodel.samplers.base import Info, Remark, State
+from probmodel.samplers.base import Info, Remark, State, Stretch
+from probmodel.samplers.metropolis import DIVERGENCE
 from probmodel.samplers.settings import check_whole
-from probmodel.samplers.trees import Trees
-from probmodel.samplers.windowed import Params, WindowedSampler, meetings
-from probmodel.types import Array, LogDensity
+from probmodel.samplers.several_transitions import in_calls
+from probmodel.samplers.trees import grown
+from probmodel.samplers.windowed import Params, Record, WindowedSampler
+from probmodel.types import Array, Doublings, Grown, LogDensity
 
-DEEPEST = 16  # doublings; each chain draws a number for every leaf that there might be
+DEEPEST = 16  # doublings
 SATURATED = 0.01  # share of transitions at max_depth that is worth a remark
+
+
+class Transitions(Stretch):
+    """Transitions in a row.
+
+    Parameters
+    ----------
+    made : what they did
+    step_size : of all, or (chains,)
+    """
+
+    has_trajectories = True
+
+    def __init__(self, made: Grown, step_size: float | Array) -> None:
+        self._made = made
+        self._step_sizes = np.broadcast_to(step_size, made.energy.shape)
+        self.last = State(made.x[-1], made.logp[-1], made.grad[-1])
+
+    x = property(lambda self: self._made.x[1:])
+    proposed = property(lambda self: self._made.logp[1:])
+
+    def __len__(self) -> int:
+        return len(self._made.energy)
+
+    @cached_property
+    def statistics(self) -> dict[str, Array]:
+        """See `Stretch.statistics`."""
+        made = self._made
+        return {
+            "lp": made.logp[1:], "acceptance_rate": made.accept_prob, "accepted": made.accepted,
+            "n_grad": made.n_steps, "diverging": made.diverging, **self._own(slice(None)),
+        }  # fmt: skip
+
+    def _own(self, which: int | slice) -> dict[str, Array]:
+        made = self._made
+        return {
+            "n_steps": made.n_steps[which], "tree_depth": made.depth[which],
+            "reached_max_treedepth": made.reached[which], "energy": made.energy[which],
+            "step_size": self._step_sizes[which],
+        }  # fmt: skip
+
+    def __iter__(self) -> Iterator[tuple[State, Info]]:
+        made = self._made
+        states = [*map(State, made.x, made.logp, made.grad)]
+        for k, (previous, state) in enumerate(pairwise(states)):
+            diverging, n_steps = made.diverging[k], made.n_steps[k]
+            record = Record(np.where(diverging[:, None], made.broken[k], np.nan))
+            yield state, Info(
+                made.accept_prob[k], made.accepted[k], diverging, n_steps, previous, state,
+                self._own(k), record,
+            )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -87,18 +138,32 @@ class NUTS(WindowedSampler):
     def step(
         self, rng: np.random.Generator, density: LogDensity, state: State, params: Params
     ) -> tuple[State, Info]:
-        """One trajectory of every chain; those that end early wait."""
-        return next(self.stream(rng, density, state, params, 1))
+        """One trajectory of every chain."""
+        return next(iter(self._made(rng, density, params, state, 1)))
 
-    def stream(
+    def stretches(
         self, rng: np.random.Generator, density: LogDensity, state: State, params: Params, n: int
-    ) -> Iterator[tuple[State, Info]]:
-        """``n`` trajectories of every chain, each begun when the chain's last one has ended."""
-        return Trees(density, state, params, self.max_depth).run(rng, n)
+    ) -> Iterator[Stretch]:
+        """Yield transitions, as many at a time as a machine's code makes in a moment."""
+        return in_calls(partial(self._stretch, rng, density, params), state, n)
 
-    def renewed_after(self, i: int, n_warmup: int) -> int:
-        """Return how many iterations are left until all chains have to meet."""
-        return next(end for end in meetings(n_warmup) if end >= i) + 1 - i
+    def _stretch(
+        self, rng: np.random.Generator, density: LogDensity, params: Params, start: State, n: int
+    ) -> Iterator[Stretch]:
+        yield self._made(rng, density, params, start, n)
+
+    def _made(
+        self, rng: np.random.Generator, density: LogDensity, params: Params, start: State, n: int
+    ) -> Transitions:
+        """Make n transitions; the numbers drawn do not depend on how many are made at a time."""
+        momenta = np.empty((n, *start.x.shape))
+        seeds = np.empty((n, len(start.x)), dtype=np.uint64)
+        for k in range(n):
+            rng.standard_normal(out=momenta[k])
+            seeds[k] = rng.integers(1 << 64, size=len(start.x), dtype=np.uint64)
+        steps, root = params.step_size, params.root
+        wanted = Doublings(*start, momenta, seeds, root, steps, self.max_depth, DIVERGENCE)
+        return Transitions(grown(density, wanted), steps)
 
     def remarks(self, params: Params, stats: dict[str, Array]) -> list[Remark]:
         """Say so if trajectories were cut off before they turned."""

@@ -1,4 +1,4 @@
-"""Transitions of `fisher_hmc` that are made several at a time, in one call of the density.
+"""Transitions that are made several at a time, in one call of the density.
 
 What is random is drawn beforehand, transition by transition and in the order of `step`, so that the
 draws do not depend on how many are made at a time.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class Record(NamedTuple):
 
 
 def in_calls(
-    made: Callable[[Phase, int], Iterator[Stretch]], state: Phase, n: int
+    made: Callable[[Any, int], Iterator[Stretch]], state: Any, n: int
 ) -> Iterator[Stretch]:
     """Yield n transitions, a few at a time: as many as take no longer than `LONGEST`.
 

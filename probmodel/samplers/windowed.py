@@ -61,12 +61,10 @@ class Params(NamedTuple):
     ----------
     step_size : h, in the warm-up perhaps one for each chain
     root : C
-    steering : in the warm-up, what a sampler may steer h by whose chains do not wait for each other
     """
 
     step_size: float | Array
     root: Root
-    steering: Steering | None = None
 
 
 class Record(NamedTuple):
@@ -75,11 +73,9 @@ class Record(NamedTuple):
     Attributes
     ----------
     divergence : (chains, dim), where trajectories diverged; NaN in the rows of those that did not
-    steering : what has been learned of h since, by a sampler that steers it from chain to chain
     """
 
     divergence: Array
-    steering: Steering | None = None
 
 
 class Adaptation(NamedTuple):
@@ -159,8 +155,8 @@ class WindowedSampler(Sampler):
     ) -> Adaptation:
         """Steer the step size; collect draws, and make a mass matrix of them at a window's end."""
         plan = windows(n_warmup)
-        steering = getattr(info.record, "steering", None) or adaptation.steering.learned(
-            slice(None), info.accept_prob, info.accepted, np.isfinite(info.proposal.logp)
+        steering = adaptation.steering.learned(
+            info.accept_prob, info.accepted, np.isfinite(info.proposal.logp)
         )
         if i == joining(plan):
             steering = steering.joined()
@@ -206,19 +202,12 @@ class WindowedSampler(Sampler):
         steering = adaptation.steering
         if final:
             return Params(steering.rule.step_size(final=True), adaptation.root)
-        return Params(steering.step_sizes(), adaptation.root, steering)
+        return Params(steering.step_sizes(), adaptation.root)
 
 
 def joining(plan: Windows) -> int:
     """Return the last iteration in which each chain has a step size of its own."""
     return plan.first if plan.ends else 0
-
-
-def meetings(n_warmup: int) -> tuple[int, ...]:
-    """Return the iterations after which chains learn together what no transition teaches alone."""
-    plan = windows(n_warmup)
-    early = (n - 1 for n in PRELIMINARY if plan.ends and n <= plan.first)
-    return tuple(sorted({*early, joining(plan), *plan.ends, n_warmup - 1}))
 
 
 def given_root(sampler: str, inv_metric: Array) -> Array:

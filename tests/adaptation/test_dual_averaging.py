@@ -56,30 +56,3 @@ def test_acceptance_reaches_its_target(delta, start):
         alpha = np.exp(-state.step_size()) + 0.05 * rng.standard_normal(4)
         state = average(state, np.clip(alpha, 0.0, 1.0), delta)
     assert np.exp(-state.step_size(final=True)) == pytest.approx(delta, abs=0.03)
-
-
-def test_parts_of_an_iteration_add_up_to_one():
-    whole = parts = start_averaging(0.3)
-    for alpha in np.random.default_rng(3).uniform(0.6, 1.0, 200):
-        whole = average(whole, np.array([alpha]), 0.8)
-        for _ in range(4):
-            parts = average(parts, np.array([alpha]), 0.8, 0.25)
-        # Within an iteration t differs by less than one, which matters at first.
-        assert parts.n == whole.n
-        assert parts.log_step == pytest.approx(whole.log_step, abs=0.6 / whole.n)
-        assert parts.log_average == pytest.approx(whole.log_average, abs=4.0 / whole.n)
-
-
-@pytest.mark.parametrize(("share", "swings"), [(1 / 16, False), (1.0, True)])
-def test_chains_that_are_on_their_way_do_not_make_it_overshoot(share, swings):
-    """Sixteen chains, of which one in turn learns what came of the step size it began with."""
-    state = start_averaging(0.2)
-    under_way, seen = [0.2] * 16, []
-    for i in range(1600):
-        alpha = max(0.0, 1.0 - under_way[i % 16])
-        state = average(state, np.array([alpha]), 0.8, share)
-        under_way[i % 16] = state.step_size()
-        seen.append(state.step_size())
-    if not swings:
-        assert state.step_size(final=True) == pytest.approx(0.2, rel=0.1)
-    assert (min(seen) < 0.2 / 20) == swings

@@ -7,7 +7,7 @@ from probmodel.adaptation.dual_averaging import average, start_averaging
 from probmodel.adaptation.own_steps import PATIENCE, whole_steps
 from probmodel.adaptation.steering import Steering, own_steps_first
 
-ALL = slice(None)
+YES = np.ones(3, dtype=bool)
 
 
 def shared(factor=(1.0, 1.0, 1.0)):
@@ -23,8 +23,7 @@ def test_own_steps_begin_where_they_were_found():
 
 def test_each_chain_steers_its_own_until_they_join():
     steering = own_steps_first(start_averaging(1.0), np.array([0.1, 0.2, 0.4]), 0.8)
-    rows = np.array([0, 2])
-    learned = steering.learned(rows, np.array([1.0, 0.2]), np.array([True, False]))
+    learned = steering.learned(np.array([1.0, 0.8, 0.2]), np.array([True, True, False]), YES)
     before, after = steering.step_sizes(), learned.step_sizes()
     assert after[0] > before[0]
     assert after[1] == before[1]
@@ -38,47 +37,31 @@ def test_each_chain_steers_its_own_until_they_join():
     assert joined.joined() is joined
 
 
-def test_all_chains_at_once_or_one_by_one():
-    alpha, yes = np.array([0.3, 0.9, 0.6]), np.ones(3, dtype=bool)
-    together = shared().learned(ALL, alpha, yes)
-    assert together.rule == average(start_averaging(0.5), alpha, 0.8)
-    steering = shared()
-    for row in range(3):
-        steering = steering.learned(slice(row, row + 1), alpha[row : row + 1], yes[:1])
-    assert steering.rule.n == pytest.approx(1.0)
-    assert steering.rule.gap == pytest.approx(together.rule.gap, rel=0.1)
-
-
 @pytest.mark.parametrize(
-    ("factor", "rows", "finite", "heard", "share"),
+    ("factor", "finite", "heard"),
     [
-        ((1.0, 1.0, 0.1), [0, 1, 2], [True, True, True], [0.6, 0.7], 1.0),
-        ((1.0, 1.0, 0.1), [0, 1, 2], [True, False, True], [0.6], 1.0),
-        ((1.0, 1.0, 0.1), [0, 2], [True, True], [0.6], 0.5),  # of those that share the step
-        ((1.0, 1.0, 0.1), [2], [True], None, None),  # who lags behind says nothing
-        ((0.5, 0.5, 0.1), [2], [True], [0.0], 1 / 3),  # unless all do: too long for everybody
-        ((1.0, 1.0, 1.0), [0, 1], [False, False], [0.0], 2 / 3),
+        ((1.0, 1.0, 1.0), [True, True, True], [0.6, 0.7, 0.99]),
+        ((1.0, 1.0, 0.1), [True, True, True], [0.6, 0.7]),  # who lags behind says nothing
+        ((1.0, 1.0, 0.1), [True, False, True], [0.6]),
+        ((0.5, 0.5, 0.1), [True, True, True], [0.0]),  # unless all do: too long for everybody
+        ((1.0, 1.0, 1.0), [False, False, False], [0.0]),
     ],
 )
-def test_who_is_heard(factor, rows, finite, heard, share):
-    steering, rows = shared(factor), np.array(rows)
-    alpha = np.array([0.6, 0.7, 0.99])[rows]
-    learned = steering.learned(rows, alpha, np.ones(len(rows), dtype=bool), np.array(finite))
-    expected = steering.rule
-    if heard is not None:
-        expected = average(expected, np.array(heard), 0.8, share)
-    assert learned.rule == expected
+def test_who_is_heard(factor, finite, heard):
+    steering = shared(factor)
+    learned = steering.learned(np.array([0.6, 0.7, 0.99]), YES, np.array(finite))
+    assert learned.rule == average(steering.rule, np.array(heard), 0.8)
 
 
 def test_one_chain_is_rescued_without_the_others():
-    steering, row, no = shared(), slice(1, 2), np.zeros(1, dtype=bool)
+    steering, moved = shared(), np.array([True, False, True])
     for _ in range(PATIENCE):
-        steering = steering.learned(row, np.zeros(1), no)
+        steering = steering.learned(0.8 * moved, moved, YES)
     np.testing.assert_array_equal(steering.own.factor, [1.0, 0.5, 1.0])
     np.testing.assert_array_equal(steering.own.rejections, [0, PATIENCE, 0])
     sizes = steering.step_sizes()
     assert sizes[1] == 0.5 * sizes[0] == 0.5 * steering.rule.step_size()
-    steering = steering.learned(row, np.ones(1), ~no)
+    steering = steering.learned(np.ones(3), YES, YES)
     assert np.ndim(steering.step_sizes()) == 0
 
 

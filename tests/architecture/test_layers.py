@@ -20,7 +20,7 @@ TREES = {name: ast.parse(path.read_text()) for name, path in MODULES.items()}
 # Each package or module, from left to right; members of one group stand side by side.
 LAYERS = (
     {"errors", "types"},
-    {"arguments", "blas", "threads"},
+    {"arguments", "blas", "split_mix", "threads"},
     {"special"},
     {"linalg", "matrices", "recurrences", "solvers"},
     {"roots"},

@@ -14,10 +14,10 @@ from probmodel.samplers.hamiltonian import (
     trace,
     with_momentum,
 )
-from probmodel.samplers.metropolis import evaluate
-from probmodel.samplers.nuts import NUTS
+from probmodel.samplers.metropolis import DIVERGENCE, evaluate
 from probmodel.samplers.suited_steps import FINEST, simulate_suited
-from probmodel.samplers.windowed import Params
+from probmodel.samplers.trees import grown
+from probmodel.types import Doublings
 
 
 class Plain:
@@ -120,22 +120,77 @@ def test_all_points(kind):
         np.testing.assert_array_equal(taken, expected)
 
 
+def transitions(target, density, chains, C, h, rng, depth=6, n=30):
+    """Make transitions of the No-U-Turn sampler, from the same numbers whatever the target."""
+    x, logp, grad = begun(density, chains, rng)[:3]
+    momenta = rng.standard_normal((n, *x.shape))
+    seeds = rng.integers(1 << 64, size=(n, chains), dtype=np.uint64)
+    return grown(target, Doublings(x, logp, grad, momenta, seeds, C, h, depth, DIVERGENCE))
+
+
+def assert_same_trees(found, expected):
+    for name in ("n_steps", "depth", "accepted", "reached", "diverging"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    for name in ("x", "logp", "grad", "energy", "accept_prob"):
+        np.testing.assert_allclose(
+            getattr(found, name), getattr(expected, name), rtol=1e-6, atol=1e-7
+        )
+    broken = found.diverging
+    np.testing.assert_allclose(found.broken[broken], expected.broken[broken], rtol=1e-6)
+
+
 @pytest.mark.parametrize("kind", ROOTS)
-@pytest.mark.parametrize("chains", [1, 4, 9])
-def test_trees(kind, chains):
-    """Chains that idle, begin anew or go back in time among them."""
-    rng, density = np.random.default_rng(3), counts(3)
-    params = Params(np.full(chains, 0.25), root(kind, 3, rng))
-    start = evaluate(density, rng.standard_normal((chains, 3)))
-    runs = [
-        list(NUTS(max_depth=6).stream(np.random.default_rng(4), target, start, params, 40))
+@pytest.mark.parametrize("dim", [1, 3, 8, 9, 17])
+def test_trees(kind, dim):
+    """Each chain at its own pace, with a step size of its own."""
+    density, steps = counts(dim), set()
+    for chains in CHAINS:
+        rng = np.random.default_rng([dim, chains])
+        C, h = root(kind, dim, rng), rng.uniform(0.05, 0.4, chains)
+        found, expected = (
+            transitions(target, density, chains, C, h, np.random.default_rng(4), n=8)
+            for target in (density, Plain(density))
+        )
+        assert_same_trees(found, expected)
+        steps |= set(found.n_steps.ravel().tolist())
+    assert len(steps) > 3
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 9])
+def test_trees_are_cut_off(depth):
+    density = counts(3)
+    found, expected = (
+        transitions(target, density, 5, None, 0.02, np.random.default_rng(5), depth, n=6)
         for target in (density, Plain(density))
-    ]
-    steps = [np.array([info.n_grad for _, info in run]) for run in runs]
-    np.testing.assert_array_equal(*steps)
-    assert len(np.unique(steps[0])) > 1
-    for found, expected in zip(*runs, strict=True):
-        np.testing.assert_allclose(found[0].x, expected[0].x, rtol=1e-6, atol=1e-8)
+    )
+    assert_same_trees(found, expected)
+    assert found.reached.any() or depth == 9
+    assert found.depth.max() <= depth
+
+
+def test_trees_that_diverge():
+    """Steps that are too long, among others that are not."""
+    density, h = counts(3), np.array([0.2, 0.9, 1.6, 2.5, 0.2])
+    found, expected = (
+        transitions(target, density, 5, None, h, np.random.default_rng(6), n=40)
+        for target in (density, Plain(density))
+    )
+    assert_same_trees(found, expected)
+    assert 0 < found.diverging.sum() < found.diverging.size
+    assert np.isfinite(found.x).all()
+    assert np.isfinite(found.accept_prob).all()
+
+
+def test_trees_take_several_threads(monkeypatch):
+    from probmodel.compiler import machine
+
+    monkeypatch.setattr(machine, "WORTH_A_THREAD", 0.0)
+    density, made = counts(9), []
+    for cores in (1, 3):
+        density.use_engine(cores=cores)
+        made.append(transitions(density, density, 40, None, 0.2, np.random.default_rng(7), n=4))
+    for a, b in zip(*(found[:-1] for found in made), strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 def test_long_trajectories_take_several_threads(monkeypatch):
@@ -166,6 +221,8 @@ def test_gradients_are_counted():
     _, taken = simulate(counted, start, None, 0.1, [1, 2, 3, 4, 5], TWO_STAGE)
     np.testing.assert_array_equal(taken, [2, 4, 6, 8, 10])
     assert counted.work.grad == 30
+    found = transitions(counted, density, 5, None, 0.1, rng)
+    assert counted.work.grad == 30 + found.n_steps.sum()
 
 
 def test_what_machine_code_does_not_know():

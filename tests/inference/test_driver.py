@@ -47,15 +47,6 @@ def test_thinning_runs_more_iterations(counting, flat):
     assert [entry[1] for entry in tape.entries if entry[0] == "draw"] == list(range(12))
 
 
-def test_parameters_stay_as_long_as_the_sampler_wants(counting, flat):
-    sampler, tape = counting(), Tape()
-    lengths = {0: 1, 1: 3, 4: 2}  # the last one would go beyond the warm-up
-    object.__setattr__(sampler, "renewed_after", lambda i, n: lengths[i])
-    go(sampler, flat, tape, warmup=5, draws=2)
-    assert [entry[3].step_size for entry in tape.entries] == [0.0, 1.0, 1.0, 1.0, 4.0, -1.0, -1.0]
-    assert [entry[2] for entry in tape.entries] == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
-
-
 def test_no_draws_still_freezes(counting, flat):
     assert go(counting(), flat, Tape(), draws=0).step_size == -1.0
 

@@ -1,35 +1,36 @@
-"""The No-U-Turn sampler: its trees against a recursion, invariance, and the asynchronous stream."""
-
-from itertools import pairwise
+"""The No-U-Turn sampler: its trees against a recursion, invariance, and what is reported."""
 
 import numpy as np
 import pytest
 
-from probmodel.adaptation.dual_averaging import average, start_averaging
-from probmodel.adaptation.windows import windows
 from probmodel.errors import SamplerError
 from probmodel.inference.groups import sample
 from probmodel.roots import LowRank, times, transposed_times
 from probmodel.samplers import trees
+from probmodel.samplers.base import Stretch
+from probmodel.samplers.metropolis import DIVERGENCE
 from probmodel.samplers.nuts import NUTS
-from probmodel.samplers.tree_checks import BLOCK, LAST, STRETCHES, WITHIN, schedule
-from probmodel.samplers.trees import Trees
-from probmodel.samplers.windowed import PRELIMINARY, Params
+from probmodel.samplers.trees import _Stretch, _stretches, _Transition, grown
+from probmodel.samplers.windowed import Params
+from probmodel.split_mix import JOIN, SIDE, uniform
 from probmodel.testing.statistics import LIMIT, deviations, require_moments, worst
+from probmodel.types import Doublings
 
 # -- the recursion of the papers ---------------------------------------------------------------
 
 
 class Reference:
-    """One transition of one chain by recursion, with the noise that `Trees` would use.
+    """One transition of one chain by recursion, with the uniform numbers of a seed.
 
     Momenta are those of forward time. Leaves are tuples (q, r, g, logp, log weight).
     """
 
-    def __init__(self, density, root, h, max_depth, uniform):
+    def __init__(self, density, root, h, max_depth, seed):
         self.density, self.root, self.h, self.max_depth = density, root, h, max_depth
-        leaves = max(2**max_depth, BLOCK)  # the first number is that of the start
-        self.u_leaf, self.u_join, self.u_side = np.split(uniform, [leaves, leaves + max_depth])
+        self.seed = np.array([seed], dtype=np.uint64)
+
+    def uniform(self, number):
+        return uniform(self.seed, number)[0]
 
     def next_leaf(self, z, direction, energy):
         q, r, g, _, _ = z
@@ -69,7 +70,7 @@ class Reference:
         draw = (q, r, g, logp, 0.0)
         tree, total, made = [draw], 0.0, 0
         for depth in range(self.max_depth):
-            forward = self.u_side[depth] < 0.5
+            forward = self.uniform(SIDE + depth) < 0.5
             edge = tree[-1] if forward else tree[0]
             new, fine = self.build(depth, edge, 1.0 if forward else -1.0, energy)
             made += len(new)
@@ -77,10 +78,10 @@ class Reference:
                 diverged = not -1000.0 <= new[-1][4] < np.inf
                 return draw, depth, made, diverged
             proposal, weight = None, -np.inf
-            for z, u in zip(new, self.u_leaf[made - len(new) + 1 :], strict=False):
+            for number, z in enumerate(new, made - len(new)):
                 weight = np.logaddexp(weight, z[4])
-                proposal = z if u < np.exp(z[4] - weight) else proposal
-            if self.u_join[depth] < np.exp(weight - total):
+                proposal = z if self.uniform(number) < np.exp(z[4] - weight) else proposal
+            if self.uniform(JOIN + depth) < np.exp(weight - total):
                 draw = proposal
             total = np.logaddexp(total, weight)
             left, right = (tree, new) if forward else (new[::-1], tree)
@@ -108,8 +109,8 @@ def test_trees_are_those_of_the_recursion(targets, root, max_depth):
         x, h = 1.5 * rng.standard_normal((1, 2)), float(np.exp(rng.uniform(-2.5, 0.7)))
         again = np.random.default_rng(seed)
         r = again.standard_normal((1, 2))
-        u = again.random((1, max(2**max_depth, BLOCK) + 2 * max_depth))
-        reference = Reference(target, root, h, max_depth, u[0])
+        (u,) = again.integers(1 << 64, size=1, dtype=np.uint64)
+        reference = Reference(target, root, h, max_depth, u)
         draw, depth, made, diverged = reference.transition(x[0], r[0])
         state = sampler.init(rng, target, x)
         new, info = sampler.step(np.random.default_rng(seed), target, state, Params(h, root))
@@ -120,12 +121,11 @@ def test_trees_are_those_of_the_recursion(targets, root, max_depth):
         assert info.stats["energy"][0] == pytest.approx(energy, rel=1e-9, abs=1e-9)
         assert info.stats["tree_depth"][0] == depth
         assert info.diverging[0] == diverged
-        # Blocks are completed. A subtree that is to be thrown away may be given up earlier.
+        # A subtree that is to be thrown away may be given up earlier.
         steps = info.stats["n_steps"][0]
-        assert (steps + 1) % BLOCK == 0
-        assert steps < made + BLOCK
+        assert steps <= made
         if made == 2**depth - 1:
-            assert steps == max(made, BLOCK - 1)
+            assert steps == made
         found.add(depth)
     assert found >= set(range(1, max_depth + 1))
 
@@ -133,50 +133,26 @@ def test_trees_are_those_of_the_recursion(targets, root, max_depth):
 # -- what is checked ---------------------------------------------------------------------------
 
 
-def stretches(max_depth):
-    """Stretches of leaves that are asked, for each doubling, by following the slots of its blocks.
-
-    Leaves of a doubling are 0, 1, ...; "tree" is the trajectory before it, and -1 its last leaf.
-    """
-    plan, slots, found = schedule(max_depth), {}, {}
-    for block in range(1, len(plan.whole) - 1):
-        size = 2 ** (block.bit_length() - 1)
-        begin = BLOCK * (block - size)
-        slots[0], slots[int(plan.slot[block])] = "tree", begin
-        asked = [("inner", begin + a, begin + b) for a, b in STRETCHES]
-        for column in np.flatnonzero(plan.asked[block]):
-            first = slots[int(plan.begin[column])]
-            first = first - 1 if plan.before[column] else first
-            last = begin + (BLOCK - 1 if plan.end[column] == LAST else 0)
-            asked.append(("outer" if plan.outer[column] else "inner", first, last))
-        assert plan.whole[block] == (block - size == size - 1)
-        found.setdefault(block.bit_length() + 1, []).extend(asked)
+def checked(depth):
+    """Stretches of a doubling that are checked, by number of the first and the last leaf."""
+    found, slots = [], []
+    for n in range(2**depth):
+        here, before = (_Stretch(momentum=np.array(k), before=np.array(0)) for k in (n, n - 1))
+        found += [(int(first.momentum), n) for first in _stretches(n, here, before, slots)]
     return found
 
 
-@pytest.mark.parametrize("max_depth", [3, 4, 5, 8])
-def test_all_aligned_subtrees_are_checked_and_nothing_else(max_depth):
-    found = stretches(max_depth)
-    assert set(found) == set(range(2, max_depth))
-    for j, checked in found.items():
-        size = 2**j
-        aligned, halves = set(), set()
-        for k in range(1, j + 1):
-            for a in range(0, size, 2**k):
-                middle, last = a + 2 ** (k - 1), a + 2**k - 1
-                aligned.add(("inner", a, last))
-                if k > 1:  # of two leaves, the halves and one leaf more are the tree
-                    halves |= {("inner", a, middle), ("inner", middle - 1, last)}
-        whole = {("outer", "tree", size - 1), ("outer", "tree", 0), ("outer", -1, size - 1)}
-        assert set(checked) == aligned | halves | whole
-        assert len(set(checked)) == len(checked)
-
-
-def test_stretches_within_a_block_are_asked_of_products():
-    r = np.random.default_rng(0).standard_normal((BLOCK, 3))
-    sums = [(r[a : b + 1].sum(axis=0), r[a], r[b]) for a, b in STRETCHES]
-    expected = [total @ end for total, *ends in sums for end in ends]
-    np.testing.assert_allclose((r @ r.T).ravel() @ WITHIN, expected, rtol=1e-12)
+@pytest.mark.parametrize("depth", [0, 1, 2, 3, 6])
+def test_all_subtrees_of_the_recursion_are_checked_and_nothing_else(depth):
+    found, expected = checked(depth), set()
+    for k in range(1, depth + 1):
+        for a in range(0, 2**depth, 2**k):
+            middle, last = a + 2 ** (k - 1), a + 2**k - 1
+            expected.add((a, last))
+            if k > 1:  # of two leaves, the halves and one leaf more are the tree
+                expected |= {(a, middle), (middle - 1, last)}
+    assert set(found) == expected
+    assert len(found) == len(expected)
 
 
 # -- invariance --------------------------------------------------------------------------------
@@ -207,29 +183,12 @@ def test_exact_draws_stay_exact(targets, case):
             state, _ = sampler.step(rng, target, state, Params(h, None))
         return state.x
 
-    def stream(x):
-        state = sampler.init(rng, target, x)
-        *_, (state, _) = sampler.stream(rng, target, state, Params(h, None), 6)
-        return state.x
-
-    for moves in (steps, stream):
-        assert score(target, target.exact(rng, 6000), rng, moves) < LIMIT
+    assert score(target, target.exact(rng, 6000), rng, steps) < LIMIT
 
 
-def equal_weights(self, weight, choose=Trees._choose):
-    choose(self, np.where(np.isfinite(weight), 0.0, weight))
-
-
-def no_subtrees(depth, plan=schedule):
-    """Ask whole trajectories only: whether one ends then depends on where it started."""
-    full = plan(depth)
-    return full._replace(asked=full.asked & full.outer)
-
-
-def not_within(self, products, fresh):
-    """Ask nothing of a block but the trajectory of the first two doublings."""
-    turned = (products[:, fresh].T @ WITHIN[:, 4:] <= 0.0).any(axis=1)
-    self._turned[fresh] |= turned
+def equal_weights(self, leaf, live, make=_Transition._next):
+    leaf, weight = make(self, leaf, live)
+    return leaf, np.where(np.isfinite(weight), 0.0, weight)
 
 
 @pytest.mark.parametrize("fault", ["weights", "checks"])
@@ -238,42 +197,48 @@ def test_faults_are_found(targets, monkeypatch, fault):
     target, h = correlated(targets)
     if fault == "weights":
         h = 0.6  # near the longest stable step the weights differ most
-        monkeypatch.setattr(Trees, "_choose", equal_weights)
-    else:
-        monkeypatch.setattr(trees, "schedule", no_subtrees)
-        monkeypatch.setattr(Trees, "_look_within", not_within)
+        monkeypatch.setattr(_Transition, "_next", equal_weights)
+    else:  # whole trajectories only: whether one ends then depends on where it started
+        monkeypatch.setattr(trees, "_stretches", lambda *args: [])
     rng, sampler = np.random.default_rng(2), NUTS(max_depth=6)
 
-    def stream(x):
+    def steps(x):
         state = sampler.init(rng, target, x)
-        *_, (state, _) = sampler.stream(rng, target, state, Params(h, None), 6)
+        for _ in range(6):
+            state, _ = sampler.step(rng, target, state, Params(h, None))
         return state.x
 
-    assert score(target, target.exact(rng, 6000), rng, stream) > 2.0 * LIMIT
+    assert score(target, target.exact(rng, 6000), rng, steps) > 2.0 * LIMIT
 
 
-# -- step and stream ---------------------------------------------------------------------------
+# -- several transitions -----------------------------------------------------------------------
 
 
-def test_stream_of_one_chain_is_its_steps(targets):
+@pytest.mark.parametrize("chains", [1, 5])
+def test_several_transitions_are_the_steps(targets, chains):
     target, sampler, params = targets.Banana(), NUTS(), Params(0.3, np.array([1.0, 0.8]))
-    start = sampler.init(np.random.default_rng(0), target, np.array([[0.3, -0.2]]))
+    x0 = np.random.default_rng(1).standard_normal((chains, 2))
+    start = sampler.init(np.random.default_rng(0), target, x0)
     rng, state, steps = np.random.default_rng(3), start, []
     for _ in range(40):
         state, info = sampler.step(rng, target, state, params)
         steps.append((state, info))
-    streamed = list(sampler.stream(np.random.default_rng(3), target, start, params, 40))
-    for (a, of_a), (b, of_b) in zip(steps, streamed, strict=True):
+    stretches = [*sampler.stretches(np.random.default_rng(3), target, start, params, 40)]
+    assert 1 < len(stretches) < 40
+    moves = [move for stretch in stretches for move in stretch]
+    for (a, of_a), (b, of_b) in zip(steps, moves, strict=True):
         np.testing.assert_array_equal(a.x, b.x)
         np.testing.assert_array_equal(a.grad, b.grad)
         np.testing.assert_array_equal(of_a.stats["energy"], of_b.stats["energy"])
         np.testing.assert_array_equal(of_a.previous.x, of_b.previous.x)
+    for stretch in stretches:
+        each = [Stretch(state, info).statistics for state, info in stretch]
+        assert set(stretch.statistics) == set(each[0])
+        for name, column in stretch.statistics.items():
+            np.testing.assert_array_equal(column, np.concatenate([one[name] for one in each]))
 
 
-@pytest.mark.parametrize("ahead", [1, 2, 128])
-def test_nobody_runs_too_far_ahead(targets, monkeypatch, ahead):
-    """However far chains may run ahead, they make the same number of transitions, in order."""
-    monkeypatch.setattr(trees, "AHEAD", ahead)
+def test_gradients_are_leaves(targets):
     target, rng, sampler = targets.Banana(), np.random.default_rng(4), NUTS()
     state, calls = sampler.init(rng, target, target.exact(rng, 5)), []
 
@@ -282,102 +247,36 @@ def test_nobody_runs_too_far_ahead(targets, monkeypatch, ahead):
             calls.append(len(x))
             return super().__call__(x)
 
-    n_grad, leaves = 0, []
-    for new, info in sampler.stream(rng, Counted(), state, Params(0.2, None), 30):
-        assert info.previous is state
-        state = new
-        n_grad += info.n_grad.sum()
-        leaves.append(info.n_grad)
-        np.testing.assert_allclose(new.logp, target.log_density(new.x), rtol=1e-12)
-        np.testing.assert_allclose(new.grad, target(new.x).grad, rtol=1e-12)
-    assert len(leaves) == 30
-    assert n_grad == sum(calls)
-    together = np.sum(np.max(leaves, axis=1))
-    assert len(calls) == together if ahead == 1 else len(calls) < together
+    n_grad = []
+    for _ in range(30):
+        state, info = sampler.step(rng, Counted(), state, Params(0.2, None))
+        n_grad.append(info.n_grad)
+        np.testing.assert_allclose(state.logp, target.log_density(state.x), rtol=1e-12)
+        np.testing.assert_allclose(state.grad, target(state.x).grad, rtol=1e-12)
+    assert np.sum(n_grad) == sum(calls)
+    assert len(calls) == np.sum(np.max(n_grad, axis=1))
 
 
-def test_who_waits_depends_on_nobody(targets):
-    """Lengths of trajectories do not decide which transitions are handed out."""
-    target, rng, sampler = targets.Banana(), np.random.default_rng(5), NUTS(max_depth=5)
-    state = sampler.init(rng, target, target.exact(rng, 4000))
-    first, _ = next(sampler.stream(rng, target, state, Params(0.5, None), 50))
-    name, z = worst(deviations(first.x, target.exact(rng, 4000)))
-    assert abs(z) < LIMIT, name
-
-
-# -- the warm-up: chains meet where a mass matrix is learned -------------------------------------
-
-
-@pytest.mark.parametrize("n_warmup", [1, 19, 20, 150, 1000])
-def test_chains_meet_where_they_learn_together(n_warmup):
-    plan = windows(n_warmup)
-    left = [NUTS().renewed_after(i, n_warmup) for i in range(n_warmup)]
-    met = [i for i, n in enumerate(left) if n == 1]
-    assert all(b == a - 1 for a, b in pairwise(left) if a > 1)
-    assert {*plan.ends, n_warmup - 1} <= set(met)
-    early = {n - 1 for n in PRELIMINARY if n <= plan.first}
-    assert early <= set(met) if plan.ends else set(met) == {0, n_warmup - 1}
-    assert len(met) <= len(plan.ends) + len(PRELIMINARY) + 2
-
-
-def warm_up(target, chains, n, seed=1):
-    """Warm up without windows: the chains' own steps first, and one for all from iteration 1 on."""
-    sampler, rng = NUTS(inv_metric=np.ones(target.dim)), np.random.default_rng(seed)
-    state = sampler.init(rng, target, target.exact(rng, chains))
-    adaptation, infos = sampler.adapt_init(rng, target, state), []
-    while len(infos) < n:
-        params = sampler.params(adaptation)
-        stream = sampler.stream(rng, target, state, params, n - 1 if infos else 1)
-        for new, info in stream:
-            state = new
-            adaptation = sampler.adapt(rng, target, len(infos), 10, adaptation, state, info)
-            infos.append(info)
-            assert info.record.steering is adaptation.steering or len(infos) == 1
-    return adaptation, infos
-
-
-def test_every_transition_of_a_chain_has_the_step_size_it_has_taught(targets):
-    adaptation, infos = warm_up(targets.Banana(), 1, 40)
-    rule = start_averaging(infos[1].stats["step_size"][0])
-    for info in infos[1:]:
-        np.testing.assert_allclose(info.stats["step_size"], rule.step_size(), rtol=1e-12)
-        rule = average(rule, info.accept_prob, 0.8)
-    np.testing.assert_allclose(adaptation.steering.rule, rule, rtol=1e-9)
-    assert len({info.stats["step_size"][0] for info in infos}) > 30
-
-
-def test_chains_teach_one_step_size_without_waiting(targets):
-    """Every transition counts once, in the order in which they end."""
-    target, calls = targets.Banana(), []
-
-    class Counted(type(target)):
-        def __call__(self, x):
-            calls.append(len(x))
-            return super().__call__(x)
-
-    adaptation, infos = warm_up(Counted(), 5, 60)
-    taught = adaptation.steering.rule
-    assert 58.0 < taught.n < 59.01  # chains whose own steps are still shorter are not heard
-    alpha = np.mean([info.accept_prob for info in infos[-30:]])
-    assert alpha == pytest.approx(0.8, abs=0.1)
-    waiting = np.sum(np.max([info.n_grad for info in infos], axis=1))
-    assert len(calls) < 0.8 * waiting
-    # Transitions of the same number have different step sizes where all chains share the rule.
-    assert infos[-1].record.steering.own.whole.all()
-    assert any(len(set(info.stats["step_size"])) > 1 for info in infos[-20:])
-
-
-def test_the_steps_of_a_warm_up_are_those_that_are_reported(targets):
-    """One chain's transitions, replayed with the reported step size and the same random numbers."""
-    target, root = targets.Banana(), np.array([0.7, 1.3])
-    sampler, rng = NUTS(max_depth=4, inv_metric=root**2), np.random.default_rng(2)
-    state = sampler.init(rng, target, np.array([[0.3, -0.2]]))
-    params = sampler.params(sampler.adapt_init(rng, target, state))
-    replay = np.random.default_rng(3)
-    for new, info in sampler.stream(np.random.default_rng(3), target, state, params, 25):
-        fixed = Params(float(info.stats["step_size"][0]), root)
-        again, _ = sampler.step(replay, target, info.previous, fixed)
-        np.testing.assert_allclose(new.x, again.x, rtol=1e-12)
+def test_chains_do_not_depend_on_others(targets):
+    """A chain's numbers are its own: with others beside it, it moves as it would alone."""
+    target, sampler, rng = targets.Banana(), NUTS(), np.random.default_rng(5)
+    state, momenta = (
+        sampler.init(rng, target, rng.standard_normal((5, 2))),
+        rng.normal(size=(1, 5, 2)),
+    )
+    seeds = rng.integers(1 << 64, size=(1, 5), dtype=np.uint64)
+    steps = np.geomspace(0.02, 0.5, 5)
+    wanted = Doublings(*state, momenta, seeds, None, steps, 6, DIVERGENCE)
+    together = grown(target, wanted)
+    for c in range(5):
+        row = slice(c, c + 1)
+        alone = Doublings(
+            state.x[row], state.logp[row], state.grad[row], momenta[:, row], seeds[:, row], None,
+            steps[row], 6, DIVERGENCE,
+        )  # fmt: skip
+        for a, b in zip(grown(target, alone), together, strict=True):
+            np.testing.assert_array_equal(a, b[:, row])
+    assert len(np.unique(together.n_steps)) > 2
 
 
 # -- divergences, depth, moments ---------------------------------------------------------------
@@ -399,7 +298,9 @@ def test_cliffs_are_divergences():
     sampler, rng, target = NUTS(), np.random.default_rng(6), Cliff()
     start = sampler.init(rng, target, np.array([[0.9, 0.0], [-3.0, 0.0], [0.8, 1.0]]))
     seen = np.zeros(3, dtype=int)
-    for state, info in sampler.stream(rng, target, start, Params(0.3, None), 200):
+    state = start
+    for _ in range(200):
+        state, info = sampler.step(rng, target, state, Params(0.3, None))
         assert (state.x[:, 0] <= 1.0).all()
         place = info.record.divergence
         np.testing.assert_array_equal(np.isnan(place).all(axis=1), ~info.diverging)
@@ -418,8 +319,9 @@ def test_values_that_are_not_finite_are_divergences(value):
             return np.where(good, -0.5 * np.sum(x * x, axis=1), value), -x
 
     sampler, rng, diverged = NUTS(), np.random.default_rng(7), 0
-    start = sampler.init(rng, Broken(), np.zeros((3, 2)))
-    for state, info in sampler.stream(rng, Broken(), start, Params(0.3, None), 50):
+    state = sampler.init(rng, Broken(), np.zeros((3, 2)))
+    for _ in range(50):
+        state, info = sampler.step(rng, Broken(), state, Params(0.3, None))
         assert (state.x[:, 0] <= 1.0).all()
         assert np.isfinite(info.accept_prob).all()
         diverged += info.diverging.sum()
