@@ -159,7 +159,7 @@ class NUTS(WindowedSampler):
         momenta = np.empty((n, *start.x.shape))
         seeds = np.empty((n, len(start.x)), dtype=np.uint64)
         for k in range(n):
-            rng.standard_normal(out=momenta[k])
+            momenta[k] = rng.standard_normal(start.x.shape)
             seeds[k] = rng.integers(1 << 64, size=len(start.x), dtype=np.uint64)
         steps, root = params.step_size, params.root
         wanted = Doublings(*start, momenta, seeds, root, steps, self.max_depth, DIVERGENCE)
