@@ -92,6 +92,25 @@ def solve_lower(factor: Array, b: Array, transposed: bool = False) -> Array:
     return x.reshape(*stack, n, k)
 
 
+def pivoted_cholesky(a: Array, tolerance: float) -> tuple[Array, Array]:
+    """Cholesky factor of a semidefinite matrix with its rows in the order of what they add.
+
+    Parameters
+    ----------
+    a : (n, n)
+    tolerance : share of the largest diagonal element; the factor ends where less is left
+
+    Returns
+    -------
+    factor : (n, rank), lower triangular, with ``factor @ factor.T`` = ``a[order][:, order]``
+    order : (n,)
+    """
+    # The upper triangle, factored as U'U: rows in C order are columns in that of LAPACK.
+    least = tolerance * float(np.max(np.diagonal(a)))
+    upper, pivots, rank, _ = _lapack().dpstrf(a.T, lower=0, tol=least)
+    return np.tril(np.asarray(upper)[:rank].T), np.asarray(pivots) - 1
+
+
 def _solve_one(factor: Array, b: Array, transposed: bool) -> Array:
     """Triangular solve by LAPACK: (n, n), (n, k) -> (n, k)."""
     # A C-ordered lower factor is a Fortran-ordered upper one, transposed: no copy is made.

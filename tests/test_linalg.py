@@ -187,3 +187,15 @@ def test_inverse_factors_of_a_stack():
     factors[1, 2, 0, 0] = 0.0
     bad = np.isnan(linalg.invert_factors(factors)).all(axis=(2, 3))
     np.testing.assert_array_equal(bad, np.arange(6).reshape(2, 3) == 5)
+
+
+@pytest.mark.parametrize(("n", "rank"), [(1, 1), (5, 5), (9, 4), (40, 17)])
+def test_pivoted_cholesky(n, rank):
+    rng = np.random.default_rng(n)
+    rows = rng.standard_normal((n, rank)) * np.geomspace(1.0, 1e-2, rank)
+    factor, order = linalg.pivoted_cholesky(rows @ rows.T, 1e-12)
+    assert factor.shape == (n, rank)
+    assert sorted(order) == list(range(n))
+    np.testing.assert_array_equal(factor, np.tril(factor))
+    np.testing.assert_allclose(factor @ factor.T, (rows @ rows.T)[order][:, order], atol=1e-12)
+    assert (np.diff(np.diagonal(factor)) <= 0.0).all()

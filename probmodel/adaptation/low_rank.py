@@ -26,17 +26,19 @@ Deviation: draws beyond `MOST` are not used. `GAMMA` is what the authors add to 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
+from probmodel.linalg import pivoted_cholesky, solve_lower
 from probmodel.types import Array
 
 MOST = 512  # draws that are used
 GAMMA = 1e-5  # added to the variances of all standardised directions
 CUTOFF = 2.0  # directions whose variance is within a factor of this from one are left alone
 ROUNDING = 1e-12  # of the largest eigenvalue: smaller ones are rounding errors
-NARROW = 1e-10  # of the largest square of the rows along a direction: smaller ones are left out
+NARROW = 1e-10  # of the largest square of a row: what a row adds to others that is less is left out
 TINY = 1e-20  # below this a variance counts as none
 
 
@@ -67,12 +69,11 @@ def low_rank(x: Array, grad: Array, cutoff: float = CUTOFF) -> LowRankEstimate:
     scale = scales(x, grad)
     y = (x[rows] - np.mean(x, axis=0)) / scale
     z = (grad[rows] - np.mean(grad, axis=0)) * scale
-    Q = _basis(y, z)
-    A, B = (_covariance(part @ Q) for part in (y, z))
-    values, vectors = np.linalg.eigh(geometric_mean(A, B))
-    values = np.maximum(values, ROUNDING * values[-1])
-    kept = (values > cutoff) | (values < 1.0 / cutoff)
-    return LowRankEstimate(scale, Q @ vectors[:, kept], np.sqrt(values[kept]))
+    if not (y.any() or z.any()):
+        return LowRankEstimate(scale, np.empty((len(scale), 0)), np.empty(0))
+    *parts, lifted = _common(y, z)
+    values, vectors = _beyond(geometric_mean(*map(_covariance, parts)), cutoff)
+    return LowRankEstimate(scale, lifted(vectors), np.sqrt(values))
 
 
 def scales(x: Array, grad: Array) -> Array:
@@ -91,18 +92,37 @@ def scales(x: Array, grad: Array) -> Array:
     return np.sqrt(np.where(np.isfinite(variance), variance, 1.0))
 
 
-def _basis(y: Array, z: Array) -> Array:
-    """Orthonormal basis of the rows of both; the identity where they may span everything.
+def _common(y: Array, z: Array) -> tuple[Array, Array, Callable[[Array], Array]]:
+    """Return y Q and z Q, and the function that multiplies columns by Q.
 
-    Directions in which they hardly vary beside what `GAMMA` adds are left out.
+    Q is the identity where both may span everything. Else their rows are L Q' with a triangular L,
+    in an order in which each row is the one that lies farthest from those before; those that hardly
+    add to them beside what `GAMMA` adds are left out. Q itself is not needed.
     """
-    dim = y.shape[1]
-    if 2 * len(y) >= dim:
-        return np.eye(dim)
+    if 2 * len(y) >= y.shape[1]:
+        return y, z, lambda columns: columns
     rows = np.concatenate([y, z])
-    squares, vectors = np.linalg.eigh(rows @ rows.T)
-    kept = squares > NARROW * squares[-1]
-    return np.asarray(rows.T @ (vectors[:, kept] / np.sqrt(squares[kept])))
+    L, order = pivoted_cholesky(rows @ rows.T, NARROW)
+    rank = L.shape[1]
+    of_rows = np.empty_like(L)
+    of_rows[order] = L
+
+    def lifted(columns: Array) -> Array:
+        return rows[order[:rank]].T @ solve_lower(L[:rank], columns, True)
+
+    return of_rows[: len(y)], of_rows[len(y) :], lifted
+
+
+def _beyond(G: Array, cutoff: float) -> tuple[Array, Array]:
+    """Return the eigenvalues of G beyond the cutoff, and below its inverse, and their vectors."""
+    from scipy.linalg import eigh
+
+    bounds = (cutoff, np.inf), (-np.inf, 1.0 / cutoff)
+    (high, of_high), (low, of_low) = (
+        eigh(G, subset_by_value=pair, driver="evr", check_finite=False) for pair in bounds
+    )
+    low = np.maximum(low, ROUNDING * np.max(high, initial=1.0))
+    return np.concatenate([low, high]), np.concatenate([of_low, of_high], axis=1)
 
 
 def _covariance(y: Array) -> Array:
@@ -117,5 +137,5 @@ def geometric_mean(A: Array, B: Array) -> Array:
     """
     L = np.linalg.cholesky(B)
     values, vectors = np.linalg.eigh(L.T @ A @ L)
-    half = np.linalg.solve(L.T, vectors * np.maximum(values, 0.0) ** 0.25)
+    half = solve_lower(L, vectors * np.maximum(values, 0.0) ** 0.25, True)
     return np.asarray(half @ half.T)

@@ -96,3 +96,21 @@ def test_scales_where_something_does_not_vary():
     grad = np.array([[5.0, 2.0, 0.0], [5.0, 4.0, 0.0]])
     np.testing.assert_allclose(scales(x, grad), [1.0, 1.0, 1.0])
     np.testing.assert_allclose(scales(3.0 * x, 0.5 * grad), [3.0, 2.0, 1.0])
+
+
+@pytest.mark.parametrize("n", [20, 60])
+def test_draws_that_do_not_vary_have_no_directions(n):
+    estimate = low_rank(np.ones((n, 100)), np.zeros((n, 100)))
+    np.testing.assert_array_equal(estimate.scale, np.ones(100))
+    assert estimate.basis.shape == (100, 0)
+
+
+def test_rows_that_depend_on_others_add_no_direction():
+    """Draws in three of many directions, each of them several times."""
+    rng = np.random.default_rng(6)
+    x = np.repeat(rng.standard_normal((8, 3)) @ rng.standard_normal((3, 120)), 4, axis=0)
+    estimate = low_rank(x, -x, cutoff=1.0 + 1e-9)
+    assert len(estimate.factors) <= 6
+    np.testing.assert_allclose(
+        estimate.basis.T @ estimate.basis, np.eye(len(estimate.factors)), atol=1e-6
+    )
