@@ -175,7 +175,8 @@ class Transitions(NamedTuple):
     momenta : (n, chains, dim), whitened
     root, kicks, drifts : as of `Trajectories`
     step_size, n_steps : (n,)
-    halving : as of `Trajectories`, with u of (n, chains, levels + 1); the last column accepts
+    halving : as of `Trajectories`, but u is (n, chains (levels + 1)): the levels of all chains, one
+        chain after the other, then the numbers by which their ends are accepted
     """
 
     x: Array

@@ -44,12 +44,16 @@ class DualAveraging(NamedTuple):
 
     def step_size(self, final: bool = False) -> float:
         """Step size of the next iteration; ``final`` gives the averaged one."""
-        return float(np.exp(self.log_average if final and self.n else self.log_step))
+        return math.exp(self.log_average if final and self.n else self.log_step)
 
     def capped(self, longest: float) -> DualAveraging:
         """Return the state with no step size above ``longest``."""
-        x, mean = (min(value, math.log(longest)) for value in (self.log_step, self.log_average))
-        return self._replace(log_step=x, log_average=mean)
+        most = math.log(longest)
+        if self.log_step <= most and self.log_average <= most:
+            return self
+        return self._replace(
+            log_step=min(self.log_step, most), log_average=min(self.log_average, most)
+        )
 
     def restarted(self, step_size: float) -> DualAveraging:
         """Begin anew."""
@@ -69,7 +73,8 @@ def start_averaging(step_size: float) -> DualAveraging:
 def average(state: DualAveraging, alpha: Array, delta: float) -> DualAveraging:
     """Learn from the acceptance of one iteration (their eq. 6)."""
     t = state.n + 1
-    gap = state.gap + (delta - float(np.mean(alpha)) - state.gap) / (t + T0)
+    accepted = float(np.add.reduce(alpha)) / len(alpha)
+    gap = state.gap + (delta - accepted - state.gap) / (t + T0)
     x = state.mu - math.sqrt(t) / GAMMA * gap
     eta = t**-KAPPA
     mean = eta * x + (1.0 - eta) * state.log_average

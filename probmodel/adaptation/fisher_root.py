@@ -14,6 +14,8 @@ The block form takes the signals of all chains at once. It is exact, ``I - Phi M
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from probmodel.types import Array
@@ -36,13 +38,16 @@ def downdate(R: Array, S: Array, keep: float = 1.0) -> Array:
     R = R if keep == 1.0 else R / np.sqrt(keep)
     Phi = _bounded(S) @ R
     Phi *= np.minimum(1.0, LONGEST_PHI / np.maximum(np.max(np.abs(Phi), axis=1), 1.0))[:, None]
-    ell, V = np.linalg.eigh(Phi @ Phi.T)
+    many = len(Phi) > len(R)  # then the same in the coordinates: R (I + Phi'Phi)^(-1/2)
+    ell, V = np.linalg.eigh(Phi.T @ Phi if many else Phi @ Phi.T)
     tau = np.sqrt(1.0 + np.maximum(ell, 0.0))
+    if many:
+        return np.asarray((R @ V / tau) @ V.T)
     basis = V.T @ Phi
     return np.asarray(R - (R @ basis.T) @ (basis / (tau * (1.0 + tau))[:, None]))  # eq. (13)
 
 
-def kept(gamma: float, previous: float) -> float:
+def kept(gamma: Any, previous: Any) -> Any:
     """Return what remains of the past under the learning rates ``gamma_n`` and ``gamma_{n-1}``.
 
     Appendix B averages, ``A_n^-1 = (1 - gamma_n) A_{n-1}^-1 + gamma_n s s'``. Up to the scale of A,

@@ -25,6 +25,7 @@ whitened normal density gets 1.17 in place of 1.57, and posteriors with slow dir
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -61,7 +62,7 @@ class Length(NamedTuple):
 
     def length(self, final: bool = False) -> float:
         """T of the next iteration; ``final`` gives the average."""
-        return float(np.exp(self.log_average if final else self.log_length))
+        return math.exp(self.log_average if final else self.log_length)
 
 
 def start_length(length: float = START) -> Length:
@@ -99,7 +100,7 @@ def own_centres(away: Array, variance: float) -> float:
     """
     chains, dim = away.shape
     by_chance = APART * dim * max(chains - 1, 1) * variance
-    found = float(np.sum(np.square(away)))
+    found = float(np.vdot(away, away))
     return 1.0 - by_chance / found if found > by_chance else 0.0
 
 
@@ -115,22 +116,23 @@ def climb(state: Length, seen: Trajectories, step: float, longest: float) -> Len
     """
     z, end, alpha = seen.z, seen.end, seen.alpha
     with np.errstate(over="ignore", invalid="ignore"):
-        change = np.sum((end - z) * (end + z), axis=1)
-        slope = 4.0 * seen.time * change * np.sum(end * seen.velocity, axis=1)
-        square = change * change
-    fine = np.isfinite(slope) & np.isfinite(square) & (alpha > 0.0)
-    if not fine.any():
+        change = np.vecdot(end - z, end + z)
+        slopes = 4.0 * seen.time * change * np.vecdot(end, seen.velocity)
+        squares = change * change
+        slope, square = float(alpha @ slopes), float(alpha @ squares)
+    if not math.isfinite(slope + square):
+        fine = np.isfinite(slopes) & np.isfinite(squares) & (alpha > 0.0)
+        slope, square = (float(alpha[fine] @ values[fine]) for values in (slopes, squares))
+    if not square > 0.0:
         return state
     n = state.n + 1
-    weight = alpha[fine] / len(alpha)
     memory = max(MEMORY, 1.0 / n)
-    criterion = (1.0 - memory) * state.criterion + memory * float(weight @ square[fine])
-    G = float(weight @ slope[fine]) / criterion if criterion > 0.0 else 0.0
-    G = max(min(G, STEEPEST), -STEEPEST)
+    criterion = (1.0 - memory) * state.criterion + memory * square / len(alpha)
+    G = max(min(slope / len(alpha) / criterion, STEEPEST), -STEEPEST)
     price = PRICE if state.length() > step else 0.0
     rate = RATE * min(1.0, len(alpha) / CHAINS) ** 0.5 / max(1.0, n / STEADY) ** 0.75
     move = max(min(rate * (G - price), LONGEST_MOVE), -LONGEST_MOVE)
-    low = min(SHORTEST, longest)
-    log_length = float(np.clip(state.log_length + move, np.log(low), np.log(longest)))
+    low, high = math.log(min(SHORTEST, longest)), math.log(longest)
+    log_length = min(max(state.log_length + move, low), high)
     average = state.log_average + 2.0 / (n + 1.0) * (log_length - state.log_average)
-    return Length(log_length, float(average), criterion, n)
+    return Length(log_length, average, criterion, n)

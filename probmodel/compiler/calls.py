@@ -219,7 +219,9 @@ def _told(work: Work) -> Told:
         found = found._replace(recorded=work.recorded)
     if work.halving is None:
         return found
-    finest = work.halving.u.shape[-1] - isinstance(work, Transitions)
+    finest = work.halving.u.shape[-1]
+    if isinstance(work, Transitions):
+        finest = finest // len(work.x) - 1
     return found._replace(finest=finest, limits=(*work.halving[1:], -np.inf))
 
 
@@ -285,20 +287,16 @@ class MoveCall:
         self._given[:n, 1], self._given[:n, 2] = t.step_size[:, None], t.n_steps[:, None]
         self._out = np.empty((n, 3, chains, dim))
         self._results = np.empty((n, len(DECIDED), chains))
-        # The levels of all chains of a transition, then the acceptance of all.
-        self._u = np.concatenate(
-            [t.halving.u[..., :-1].reshape(n, -1), t.halving.u[..., -1]], axis=1
-        )
-        points = self._states, _plain(t.momenta)
-        self.arrays = *points, self._given, self._u, self._out, self._results
-        self._accepts = t.halving.u[..., -1]
+        points, u = (self._states, _plain(t.momenta)), _plain(t.halving.u)
+        self.arrays = *points, self._given, u, self._out, self._results
+        self._accepts = u[:, -chains:]
         self.gradients = len(t.drifts) * max(1.0, float(np.sum(t.n_steps)))
 
     def moved(self) -> Moved:
         """Return what was filled in."""
-        *results, accept_prob = np.moveaxis(self._results, 1, 0)
-        ends = _followed(np.moveaxis(self._out, 1, 0), results)
-        x, grad = np.moveaxis(self._states, 1, 0)
+        *results, accept_prob = self._results.swapaxes(0, 1)
+        ends = _followed(self._out.swapaxes(0, 1), results)
+        x, grad = self._states.swapaxes(0, 1)
         return Moved(x, grad, self._given[:, 0], ends, accept_prob, self._accepts < accept_prob)
 
 
@@ -332,8 +330,8 @@ class GrowCall:
 
     def grown(self) -> Grown:
         """Return what was filled in."""
-        x, grad = np.moveaxis(self._states, 1, 0)
-        logp, energy, accept_prob, *whole = np.moveaxis(self._results, 1, 0)
+        x, grad = self._states.swapaxes(0, 1)
+        logp, energy, accept_prob, *whole = self._results.swapaxes(0, 1)
         n_steps, depth = (column.astype(int) for column in whole[:2])
         accepted, reached, diverging = (column > 0.0 for column in whole[2:])
         logp = np.concatenate([self._logp[None], logp])

@@ -184,6 +184,9 @@ class FisherHMC(Sampler):
         self, rng: np.random.Generator, density: LogDensity, state: Phase, params: Params
     ) -> tuple[Phase, Info]:
         """One trajectory of every chain, all of one length; or one Langevin step."""
+        alone = self._several(rng, density, state, params, 1)
+        if alone is not None:
+            return next(iter(alone))
         momentum = rng.standard_normal(state.x.shape)
         rho = self.persistence if params.length else 0.0
         if rho:
@@ -209,16 +212,22 @@ class FisherHMC(Sampler):
         self, rng: np.random.Generator, density: LogDensity, state: Phase, params: Params, n: int
     ) -> Iterator[Stretch]:
         """Yield transitions, several of which are made at once where the density can."""
-        if self.persistence or not params.length:
-            return super().stretches(rng, density, state, params, n)
-        plan, most = partial(self._plan, params), min(MOST, self.max_steps)
         plain = super().stretches
 
         def made(start: Phase, count: int) -> Iterator[Stretch]:
-            found = several(rng, density, start, params.root, plan, FINEST, most, count)
+            found = self._several(rng, density, start, params, count)
             return plain(rng, density, start, params, count) if found is None else iter([found])
 
         return in_calls(made, state, n)
+
+    def _several(
+        self, rng: np.random.Generator, density: LogDensity, state: Phase, params: Params, n: int
+    ) -> Stretch | None:
+        """Make n transitions at once, if there are trajectories and the density can."""
+        if self.persistence or not params.length:
+            return None
+        plan, most = partial(self._plan, params), min(MOST, self.max_steps)
+        return several(rng, density, state, params.root, plan, FINEST, most, n)
 
     def _trajectory(
         self, rng: np.random.Generator, density: LogDensity, start: Phase, params: Params
@@ -323,16 +332,11 @@ class FisherHMC(Sampler):
     def _whitened(self, known: Learning, info: Info) -> Trajectories:
         """Trajectories of all chains in whitened coordinates about where they are centred."""
         with np.errstate(over="ignore", invalid="ignore"):  # proposals need not be finite
-            common = known.means.mean(axis=0)
-            own = known.means - common
-            share = own_centres(
-                transposed_times(known.dual, own), max(0.5 * MEMORY, 1.0 / (known.n + 1))
-            )
-            centre = common + share * own
-            z, end = (
-                transposed_times(known.dual, state.x - centre)
-                for state in (info.previous, info.proposal)
-            )
+            x = np.array([info.previous.x, info.proposal.x, known.means])
+            x -= np.add.reduce(known.means) / len(known.means)
+            white = transposed_times(known.dual, x.reshape(-1, x.shape[2])).reshape(x.shape)
+            share = own_centres(white[2], max(0.5 * MEMORY, 1.0 / (known.n + 1)))
+            z, end = white[:2] - share * white[2]
         return Trajectories(z, end, info.proposal.momentum, info.accept_prob, info.record.time)
 
     def _renewed(self, known: Learning, state: State) -> Learning:
@@ -340,7 +344,8 @@ class FisherHMC(Sampler):
 
         T, too, where most chains have only now come to where they are.
         """
-        root = known.shape.root(state, known.root)
+        shape = known.shape.learned()
+        root = shape.root(state, known.root)
         level = np.mean(known.levels, axis=0)
         length = known.length
         if known.level is not None and self.trajectory_length is None:
@@ -351,7 +356,7 @@ class FisherHMC(Sampler):
             levels=(),
             level=level,
             length=length,
-            shape=known.shape.next_window(),
+            shape=shape.next_window(),
             root=root,
             dual=inverse_transposed(root),
             averaging=start_averaging(known.averaging.step_size(True)),

@@ -25,7 +25,7 @@ that lie further apart than they travel are moved towards each other first.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,18 +35,29 @@ from probmodel.adaptation.welford import Moments, add_batch, no_moments
 from probmodel.roots import LowRank, Root, transposed_times
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.fisher_warmup import FORGETTING, LONGEST_SIGNAL
-from probmodel.samplers.metropolis import adaptable
 from probmodel.types import Array
 
 BEYOND_CHANCE = 1.5  # times the largest eigenvalue that as many independent draws would show
 ENOUGH = 2  # draws a dimension, for directions to be compared
 TRAVELLED = 4.0  # times the variance within chains, for the whole variance at most
 MANY_ROWS = 2048  # draws of a window, from which on ever fewer are kept
+AT_ONCE = 8  # transitions of which a dense shape learns at a time
 LARGEST_SHARE = 4.0  # times the median over chains, for what one chain contributes
 NO_SUMS = np.zeros((1, 1))  # of whatever number of chains and parameters
 NO_SQUARES = np.ones(1)
 FEWEST_ROWS = 20  # of which something is learned
 FEWEST_TIMES = 10  # of a window, for what lies between chains to be compared with what they travel
+
+
+class Seen(NamedTuple):
+    """A transition: where it led and the scores there; those at both ends; what came of it."""
+
+    x: Array
+    grad: Array
+    before: Array
+    after: Array
+    accept_prob: Array
+    finite: Array
 
 
 class DenseShape(NamedTuple):
@@ -60,6 +71,9 @@ class DenseShape(NamedTuple):
     sums : (chains, dim), of each chain's
     squares : (chains,), mean square of each chain's scores whitened by R; later trajectories weigh
         more
+    waiting : transitions that nothing has been learned from; it is done for some at once, which
+        takes a fraction of the time
+    times : transitions that there have been
     """
 
     R: Array
@@ -67,24 +81,45 @@ class DenseShape(NamedTuple):
     moments: Moments
     sums: Array = NO_SUMS
     squares: Array = NO_SQUARES
+    waiting: tuple[Seen, ...] = ()
+    times: int = 0
 
     def learn(self, state: State, info: Info, count: int) -> DenseShape:
         """Take in a transition of all chains."""
-        n = self.n + 1
-        gamma = learning_rate(n)
+        before, after = info.previous.grad, info.proposal.grad
+        finite = np.isfinite(info.proposal.logp)
+        seen = Seen(state.x, state.grad, before, after, info.accept_prob, finite)
+        shape = self._replace(waiting=(*self.waiting, seen), times=count + 1)
+        return shape.learned() if len(shape.waiting) == AT_ONCE else shape
+
+    def learned(self) -> DenseShape:
+        """Learn from the transitions that are waiting."""
+        if not self.waiting:
+            return self
+        seen = Seen(*map(np.array, zip(*self.waiting, strict=True)))
+        rates = learning_rate(self.n + np.arange(len(self.waiting) + 1))
+        keep = kept(rates[1:], rates[:-1])
         with np.errstate(over="ignore", invalid="ignore"):
-            increments = info.proposal.grad - info.previous.grad
-            weight = info.accept_prob * bounded(self.squares) / self.squares
-            signals = adaptable(np.sqrt(weight)[:, None] * increments, info)
-        keep = kept(gamma, learning_rate(self.n))
-        R = downdate(self.R, winsorised(signals, LONGEST_SIGNAL), keep)
-        squares = mean_squares(R / np.sqrt(gamma), state)  # R R' is gamma times the inverse mean
-        squares = np.where((squares > 0.0) & (squares < np.inf), squares, self.squares)
-        squares = self.squares + learning_rate(count + 1) * (squares - self.squares)
-        return DenseShape(R, n, add_batch(self.moments, state.x), self.sums + state.x, squares)
+            weight = seen.accept_prob * (bounded(self.squares) / self.squares)
+            signals = np.sqrt(weight)[:, :, None] * (seen.after - seen.before)
+        share = np.broadcast_to(_left(keep)[:, None], weight.shape)[seen.finite]
+        signals = winsorised(signals[seen.finite], LONGEST_SIGNAL) * np.sqrt(share)[:, None]
+        R = downdate(self.R, signals, float(np.prod(keep)))
+        n, x = self.n + len(keep), seen.x.reshape(-1, len(R))
+        squares = self._squares(R / np.sqrt(rates[-1]), seen.grad)  # R R' is gamma / the mean
+        moments, sums = add_batch(self.moments, x), self.sums + seen.x.sum(axis=0)
+        return DenseShape(R, n, moments, sums, squares)
+
+    def _squares(self, R: Array, grad: Array) -> Array:
+        """Return the mean squares with those of some times: (times, chains, dim)."""
+        found = mean_squares(R, grad.reshape(-1, len(R))).reshape(grad.shape[:2])
+        found = np.where((found > 0.0) & (found < np.inf), found, self.squares)
+        rates = learning_rate(self.times - len(grad) + 1 + np.arange(len(grad)))
+        past = 1.0 - rates
+        return np.asarray(np.prod(past) * self.squares + (rates * _left(past)) @ found)
 
     def root(self, state: State, previous: Root) -> Root:
-        """Root of the inverse mass matrix, at the end of a window."""
+        """Root of the inverse mass matrix, at the end of a window, of what has been learned."""
         C = self.R / np.sqrt(learning_rate(self.n) * np.mean(bounded(self.squares)))
         n, dim = self.moments.n, len(C)
         if n < ENOUGH * dim:
@@ -110,7 +145,8 @@ class DenseShape(NamedTuple):
 
         A chain that begins again did not travel from where it was.
         """
-        return self.next_window()._replace(squares=self.squares[rows])
+        shape = self.learned()
+        return shape.next_window()._replace(squares=shape.squares[rows])
 
 
 class SampledShape(NamedTuple):
@@ -129,6 +165,10 @@ class SampledShape(NamedTuple):
         """Take in a transition of all chains, or leave it out where there are many."""
         stride = 1 + len(self.rows) * len(state.x) // MANY_ROWS
         return self if count % stride else self._replace(rows=(*self.rows, (state.x, state.grad)))
+
+    def learned(self) -> SampledShape:
+        """Return itself: nothing is waiting."""
+        return self
 
     def root(self, state: State, previous: Root) -> Root:
         """Root of the inverse mass matrix, at the end of a window."""
@@ -178,14 +218,14 @@ def dense_shape(R: Array, n: int, chains: int) -> DenseShape:
 
 def scaled(root: Array, state: State) -> Array:
     """Scale a root, (dim, dim) or (dim,), so that the entries of C'g have mean square one."""
-    square = float(np.mean(mean_squares(root, state)))
+    square = float(np.mean(mean_squares(root, state.grad)))
     return np.asarray(root / np.sqrt(square)) if 0.0 < square < np.inf else root
 
 
-def mean_squares(root: Array, state: State) -> Array:
-    """Mean square of the entries of C'g, for each chain."""
+def mean_squares(root: Array, grad: Array) -> Array:
+    """Mean square of the entries of C'g, for each score."""
     with np.errstate(over="ignore"):
-        whitened = transposed_times(root, state.grad)
+        whitened = transposed_times(root, grad)
         return np.asarray(np.vecdot(whitened, whitened) / whitened.shape[1])
 
 
@@ -200,6 +240,11 @@ def median(values: Array) -> float:
     return float(ordered[half] + ordered[-1 - half]) / 2.0
 
 
-def learning_rate(n: int) -> float:
+def _left(keep: Array) -> Array:
+    """Return what is left of each of some values in the end, if each one scales those before."""
+    return np.asarray(np.cumprod(np.append(keep, 1.0)[:0:-1])[::-1])
+
+
+def learning_rate(n: Any) -> Any:
     """Weight of the n-th of so many in a mean in which signal i of n weighs i^`FORGETTING`."""
     return (1.0 + FORGETTING) / (n + FORGETTING)

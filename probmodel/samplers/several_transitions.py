@@ -76,10 +76,10 @@ def several(
     rng, density, start, root : as of `suited_steps.simulate_suited`
     plan : usual step sizes, numbers of steps, and which are cut off, for numbers in [-1, 1)
     finest, most : as of `suited_steps.simulate_suited`
-    n : how many; one alone is left to `step`
+    n : how many
     """
     move = getattr(density, "move", None)
-    if n == 1 or move is None:
+    if move is None:
         return None
     before, (chains, dim) = rng.bit_generator.state, start.x.shape
     # Of a transition: the length, the levels of all chains, the acceptance of all.
@@ -88,9 +88,7 @@ def several(
         rng.standard_normal(out=normal)
         rng.random(out=uniform)
     h, steps, cut_off = plan(2.0 * numbers[:, 0] - 1.0)
-    levels = numbers[:, 1:-chains].reshape(n, chains, finest)
-    u = np.concatenate([levels, numbers[:, -chains:, None]], axis=2)
-    halving = Halving(u, most, TOLERATED, HOPELESS)
+    halving = Halving(numbers[:, 1:], most, TOLERATED, HOPELESS)
     x, logp, grad, _ = start
     moved: Moved | None = move(
         Transitions(x, grad, logp, momenta, root, h, steps, *TWO_STAGE, halving)
@@ -107,14 +105,12 @@ class _Moves(Stretch):
     def __init__(
         self, moved: Moved, start: Phase, momenta: Array, times: Array, cut_off: Array
     ) -> None:
-        ends = moved.ends
         self._moved, self._start, self._momenta, self._times = moved, start, momenta, times
-        self._stats = {
-            "n_steps": ends.taken,
-            "energy": np.where(moved.accepted, ends.after, ends.before),
-            "cut_off": np.repeat(cut_off[:, None], len(start.x), axis=1),
-        }
-        momentum = np.where(moved.accepted[-1][:, None], ends.momentum[-1], -momenta[-1])
+        accepted, ends = moved.accepted, moved.ends
+        cuts = np.repeat(cut_off[:, None], len(start.x), axis=1)
+        energy = np.where(accepted, ends.after, ends.before)
+        self._stats = {"n_steps": ends.taken, "energy": energy, "cut_off": cuts}
+        momentum = np.where(accepted[-1][:, None], ends.momentum[-1], -momenta[-1])
         self.last = Phase(moved.x[-1], moved.logp[-1], moved.grad[-1], momentum)
 
     has_trajectories = True
@@ -135,10 +131,10 @@ class _Moves(Stretch):
 
     def __iter__(self) -> Iterator[tuple[Phase, Info]]:
         moved, ends, previous = self._moved, self._moved.ends, self._start
-        momentum = np.where(moved.accepted[..., None], ends.momentum, -self._momenta)
+        momentum = np.where(moved.accepted[:-1, :, None], ends.momentum[:-1], -self._momenta[:-1])
         worth = 0.5 * (1.0 + ends.first) * moved.accept_prob
-        states = map(Phase, moved.x[1:], moved.logp[1:], moved.grad[1:], momentum)
-        for k, state in enumerate(states):
+        states = map(Phase, moved.x[1:-1], moved.logp[1:-1], moved.grad[1:-1], momentum)
+        for k, state in enumerate((*states, self.last)):
             proposal = Phase(ends.x[k], ends.logp[k], ends.grad[k], ends.momentum[k])
             stats = {name: column[k] for name, column in self._stats.items()}
             record = Record(float(self._times[k]), worth[k])

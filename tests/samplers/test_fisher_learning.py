@@ -8,6 +8,7 @@ from probmodel.adaptation.welford import no_moments
 from probmodel.roots import LowRank, times
 from probmodel.samplers.base import Info
 from probmodel.samplers.fisher_learning import (
+    AT_ONCE,
     BEYOND_CHANCE,
     FEWEST_ROWS,
     FEWEST_TIMES,
@@ -74,7 +75,7 @@ def taught(shape, rng, target, chains, iterations):
     for count in range(iterations):
         state, info = independent(rng, target, chains)
         shape = shape.learn(state, info, count)
-    return shape, state
+    return shape.learned(), state
 
 
 def dense(dim, n=1):
@@ -111,7 +112,7 @@ def test_root_is_the_inverse_of_the_weighted_signals(targets):
         gamma = 4.0 / (41 + count + 3.0)
         S = np.sqrt(alpha)[:, None] * (info.proposal.grad - info.previous.grad)
         mean = (1.0 - gamma) * mean + gamma * S.T @ S
-    expected = learning_rate(70) * np.linalg.inv(mean)
+    expected, shape = learning_rate(70) * np.linalg.inv(mean), shape.learned()
     np.testing.assert_allclose(shape.R @ shape.R.T, expected, rtol=1e-9, atol=1e-12)
 
 
@@ -119,7 +120,7 @@ def test_scores_whitened_by_the_root_have_mean_square_one(targets):
     target, rng = correlated(targets), np.random.default_rng(4)
     shape, state = taught(dense(5), rng, target, 1, 400)
     fresh = evaluate(target, target.exact(rng, 5000))
-    assert mean_squares(shape.root(state, None), fresh).mean() == pytest.approx(1.0, rel=0.15)
+    assert mean_squares(shape.root(state, None), fresh.grad).mean() == pytest.approx(1.0, rel=0.15)
 
 
 def test_scale_does_not_hang_on_the_scores_at_one_time(targets):
@@ -191,6 +192,38 @@ def test_a_window_forgets_its_draws_and_keeps_the_scores(targets):
     np.testing.assert_array_equal(following.squares, shape.squares)
 
 
+def test_what_is_learned_at_once_is_what_is_learned_one_by_one(targets):
+    """But for the squares, which stay as they were meanwhile."""
+    target, rng = correlated(targets), np.random.default_rng(21)
+    together = alone = dense(5)._replace(squares=np.ones(4))
+    for count in range(AT_ONCE - 1):
+        state, info = independent(rng, target, 4)
+        info = info._replace(accept_prob=rng.uniform(0.1, 1.0, 4))
+        together = together.learn(state, info, count)
+        alone = alone.learn(state, info, count).learned()._replace(squares=np.ones(4))
+    assert together.n == 1
+    together = together.learned()
+    assert together.n == alone.n == AT_ONCE
+    for a, b in ((together.R @ together.R.T, alone.R @ alone.R.T), *zip(
+        together.moments, alone.moments, strict=True
+    ), (together.sums, alone.sums)):  # fmt: skip
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+    assert together.learned() is together
+
+
+def test_later_squares_weigh_more(targets):
+    """Mean squares are averaged with the learning rates, whether at once or one by one."""
+    target, rng = targets.Gaussian(np.zeros(2), np.eye(2)), np.random.default_rng(22)
+    n, expected = 10**9, np.ones(3)  # it knows the scores for certain
+    shape = dense(2, n)._replace(R=np.eye(2) * learning_rate(n) ** 0.5, squares=expected)
+    for count in range(5):
+        state, info = independent(rng, target, 3)
+        shape = shape.learn(state, info, count)
+        seen = np.mean(state.grad**2, axis=1)
+        expected = expected + learning_rate(count + 1) * (seen - expected)
+    np.testing.assert_allclose(shape.learned().squares, expected, rtol=1e-6)
+
+
 @pytest.mark.parametrize("bad", [np.inf, 1e300])
 def test_proposals_that_break_down_are_not_learned_from(targets, bad):
     target, rng = correlated(targets), np.random.default_rng(8)
@@ -201,7 +234,7 @@ def test_proposals_that_break_down_are_not_learned_from(targets, bad):
         logp=np.where([False, True, False, False], -np.inf, info.proposal.logp), grad=grad
     )
     kept = np.array([0, 2, 3])
-    broken = dense(5).learn(state, info._replace(proposal=proposal), 0)
+    broken = dense(5).learn(state, info._replace(proposal=proposal), 0).learned()
     S = (info.proposal.grad - info.previous.grad)[kept]
     expected = np.linalg.inv(S.T @ S + 0.25 * np.eye(5))  # kept(4/5, 1) = 1/4
     np.testing.assert_allclose(broken.R @ broken.R.T, expected, rtol=1e-9, atol=1e-12)
@@ -211,7 +244,7 @@ def test_flat_densities_leave_the_scale(targets):
     target, rng = correlated(targets), np.random.default_rng(9)
     state, info = independent(rng, target, 4)
     shape = dense(5)._replace(squares=np.full(4, 2.0))
-    flat = shape.learn(state._replace(grad=np.zeros((4, 5))), info, 3)
+    flat = shape.learn(state._replace(grad=np.zeros((4, 5))), info, 3).learned()
     np.testing.assert_array_equal(flat.squares, 2.0)
     assert np.isfinite(flat.root(state, None)).all()
 
@@ -229,7 +262,7 @@ def test_a_chain_in_a_narrow_place_does_not_decide_alone(targets):
                 for state in (info.previous, info.proposal)
             )
             shape = shape.learn(after, info._replace(previous=before, proposal=after), count)
-        roots.append(abs(np.linalg.det(shape.root(after, None))) ** 0.5)
+        roots.append(abs(np.linalg.det(shape.learned().root(after, None))) ** 0.5)
     assert roots[1] > 0.6 * roots[0]  # 0.15 if all counted alike
 
 
