@@ -174,7 +174,8 @@ class Transitions(NamedTuple):
     logp : (chains,)
     momenta : (n, chains, dim), whitened
     root, kicks, drifts : as of `Trajectories`
-    step_size, n_steps : (n,)
+    step_size : (n, chains), or (n, 1)
+    n_steps : (n,)
     halving : as of `Trajectories`, but u is (n, chains (levels + 1)): the levels of all chains, one
         chain after the other, then the numbers by which their ends are accepted
     """

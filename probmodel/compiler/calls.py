@@ -284,7 +284,7 @@ class MoveCall:
         self._states[0, 0], self._states[0, 1] = t.x, t.grad
         self._given = np.empty((n + 1, len(GIVEN), chains))
         self._given[0, 0] = t.logp
-        self._given[:n, 1], self._given[:n, 2] = t.step_size[:, None], t.n_steps[:, None]
+        self._given[:n, 1], self._given[:n, 2] = t.step_size, t.n_steps[:, None]
         self._out = np.empty((n, 3, chains, dim))
         self._results = np.empty((n, len(DECIDED), chains))
         points, u = (self._states, _plain(t.momenta)), _plain(t.halving.u)

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -59,7 +59,7 @@ from probmodel.samplers.fisher_warmup import FisherWarmup
 from probmodel.samplers.hamiltonian import TWO_STAGE, Phase, with_momentum
 from probmodel.samplers.metropolis import check_start, decide, evaluate
 from probmodel.samplers.settings import check_choice, check_number, check_share, check_whole
-from probmodel.samplers.several_transitions import Record, in_calls, several
+from probmodel.samplers.several_transitions import Record, in_calls, leapfrogs, several
 from probmodel.samplers.suited_steps import FINEST, MOST, Suited, one_leapfrog, simulate_suited
 from probmodel.types import Array, LogDensity
 
@@ -117,6 +117,12 @@ class Learning(NamedTuple):
     n: int
     levels: tuple[Array, ...] = ()
     level: Array | None = None
+
+
+@cache
+def _langevin(sampler: str, iterations: int, dense: bool) -> FisherWarmup:
+    """Return the first part of a warm-up, of so many iterations."""
+    return FisherWarmup(sampler, initial_steps=iterations // 2, diagonal=not dense)
 
 
 @dataclass(frozen=True)
@@ -223,8 +229,10 @@ class FisherHMC(Sampler):
     def _several(
         self, rng: np.random.Generator, density: LogDensity, state: Phase, params: Params, n: int
     ) -> Stretch | None:
-        """Make n transitions at once, if there are trajectories and the density can."""
-        if self.persistence or not params.length:
+        """Make n transitions at once, if the density can."""
+        if not params.length:
+            return leapfrogs(rng, density, state, params.root, params.step_size, n)
+        if self.persistence:
             return None
         plan, most = partial(self._plan, params), min(MOST, self.max_steps)
         return several(rng, density, state, params.root, plan, FINEST, most, n)
@@ -251,7 +259,7 @@ class FisherHMC(Sampler):
 
     def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: Phase) -> Langevin:
         """Start with plain Langevin steps."""
-        warmup = self._langevin(0, self._is_dense(state.x.shape[1]))
+        warmup = _langevin(self.name, 0, self._is_dense(state.x.shape[1]))
         return warmup.start(rng, density, State(*state[:3]))
 
     def adapt(
@@ -269,7 +277,7 @@ class FisherHMC(Sampler):
         if isinstance(adaptation, Learning):
             return self._learn(adaptation, n_warmup - first, state, info)
         position = State(*state[:3])
-        warmup = self._langevin(first, self._is_dense(state.x.shape[1]))
+        warmup = _langevin(self.name, first, self._is_dense(state.x.shape[1]))
         adaptation = warmup.adapt(rng, density, i, first, adaptation, position, info)
         return adaptation if i + 1 < first else self._begin(adaptation, position)
 
@@ -285,9 +293,6 @@ class FisherHMC(Sampler):
 
     def _is_dense(self, dim: int) -> bool:
         return self.metric == "dense" or (self.metric == "auto" and dim <= LARGEST_DENSE)
-
-    def _langevin(self, iterations: int, dense: bool) -> FisherWarmup:
-        return FisherWarmup(self.name, initial_steps=iterations // 2, diagonal=not dense)
 
     def _begin(self, langevin: Langevin, state: State) -> Learning:
         """Go over to trajectories, with the preconditioner and the step size so far."""
@@ -376,7 +381,7 @@ class FisherHMC(Sampler):
         if isinstance(adaptation, Learning):
             h = adaptation.averaging.step_size(final)
             return Params(h, adaptation.length.length(final), adaptation.root)
-        plain = self._langevin(0, adaptation.fisher.R.ndim == 2).params(adaptation, final)
+        plain = _langevin(self.name, 0, adaptation.fisher.R.ndim == 2).params(adaptation, final)
         return Params(plain.step_size, 0.0, plain.root)
 
     def remarks(self, params: Params, stats: dict[str, Array]) -> list[Remark]:

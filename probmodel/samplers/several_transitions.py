@@ -15,7 +15,7 @@ import numpy as np
 
 from probmodel.roots import Root
 from probmodel.samplers.base import Info, Stretch
-from probmodel.samplers.hamiltonian import TWO_STAGE, Phase
+from probmodel.samplers.hamiltonian import LEAPFROG, TWO_STAGE, Integrator, Phase
 from probmodel.samplers.suited_steps import HOPELESS, TOLERATED
 from probmodel.types import Array, Halving, LogDensity, Moved, Transitions
 
@@ -78,8 +78,7 @@ def several(
     finest, most : as of `suited_steps.simulate_suited`
     n : how many
     """
-    move = getattr(density, "move", None)
-    if move is None:
+    if getattr(density, "move", None) is None:
         return None
     before, (chains, dim) = rng.bit_generator.state, start.x.shape
     # Of a transition: the length, the levels of all chains, the acceptance of all.
@@ -89,14 +88,52 @@ def several(
         rng.random(out=uniform)
     h, steps, cut_off = plan(2.0 * numbers[:, 0] - 1.0)
     halving = Halving(numbers[:, 1:], most, TOLERATED, HOPELESS)
-    x, logp, grad, _ = start
-    moved: Moved | None = move(
-        Transitions(x, grad, logp, momenta, root, h, steps, *TWO_STAGE, halving)
-    )
+    moved = _moved(density, start, momenta, root, (h[:, None], steps), TWO_STAGE, halving)
     if moved is None:
         rng.bit_generator.state = before
         return None
     return _Moves(moved, start, momenta, h * steps, cut_off)
+
+
+def leapfrogs(
+    rng: np.random.Generator,
+    density: LogDensity,
+    start: Phase,
+    root: Root,
+    h: float | Array,
+    n: int,
+) -> Stretch | None:
+    """Make n transitions of one leapfrog step, of size h or (chains,); None as in `several`."""
+    if getattr(density, "move", None) is None:
+        return None
+    before, chains = rng.bit_generator.state, len(start.x)
+    momenta, u = np.empty((n, *start.x.shape)), np.empty((n, chains))
+    for normal, uniform in zip(momenta, u, strict=True):
+        rng.standard_normal(out=normal)
+        rng.random(out=uniform)
+    sizes = np.broadcast_to(h, (n, chains)), np.ones(n, dtype=int)
+    halving = Halving(u, 1, np.inf, np.inf)
+    moved = _moved(density, start, momenta, root, sizes, LEAPFROG, halving)
+    if moved is None:
+        rng.bit_generator.state = before
+        return None
+    return _Moves(moved, start, momenta, np.zeros(n), np.zeros(n, dtype=bool))
+
+
+def _moved(
+    density: Any,
+    start: Phase,
+    momenta: Array,
+    root: Root,
+    sizes: tuple[Array, Array],
+    integrator: Integrator,
+    halving: Halving,
+) -> Moved | None:
+    """Let the density make transitions, of steps of some sizes and so many of them."""
+    x, logp, grad, _ = start
+    wanted = Transitions(x, grad, logp, momenta, root, *sizes, *integrator, halving)
+    moved: Moved | None = density.move(wanted)
+    return moved
 
 
 class _Moves(Stretch):
