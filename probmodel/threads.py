@@ -60,6 +60,22 @@ def submitted(function: Callable[..., Any], *args: Any) -> Any:
     return _pool().submit(function, *args)
 
 
+def ahead(function: Callable[..., ResultT], *args: Any) -> Callable[[], ResultT]:
+    """Let a thread of its own call a function; returns what waits for the result.
+
+    Where there is but one core it is called by who waits. At most one call is to be under way.
+    """
+    if (_limit.get() or available_cores()) < 2:
+        return lambda: function(*args)
+    return _beside().submit(function, *args).result
+
+
+@cache
+def _beside() -> ThreadPoolExecutor:
+    """Return one thread beside those of the pool, none of which it is to keep waiting."""
+    return ThreadPoolExecutor(1, "probmodel-ahead")
+
+
 @cache
 def _pool() -> ThreadPoolExecutor:
     """Return the threads that the whole process shares."""
@@ -72,3 +88,4 @@ def _pool() -> ThreadPoolExecutor:
 
 if hasattr(os, "register_at_fork"):  # threads do not live on in a child
     os.register_at_fork(after_in_child=_pool.cache_clear)
+    os.register_at_fork(after_in_child=_beside.cache_clear)

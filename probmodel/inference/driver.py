@@ -111,7 +111,7 @@ class Group:
         self._work_warmup: Work | None = None
         self._n_warmup = 0
         self._stretches: Iterator[Stretch] = iter(())
-        self.drawn = 0
+        self.drawn = self._goal = 0  # iterations of the sampling, so far and in all
         self._restarts: Restarts | None = None
         self._wanted = restarts and sampler.coupling == "pooled_warmup"
         self._early, self._settling = early, Settling(())
@@ -172,16 +172,16 @@ class Group:
     def freeze(self, n_warmup: int, iterations: int) -> None:
         """Fix the parameters for good, unless the method adapts for ever, and set out to sample."""
         self._work_warmup, self._n_warmup = self._density.work, n_warmup
+        self._goal = iterations
         if not self._sampler.adapts_forever:
             self.params = self._sampler.params(self._adaptation, final=True)
-            self.go_on(iterations)
+            self._stretches = self._sampler.stretches(
+                self._rng, self._density, self._state, self.params, lambda: self._goal - self.drawn
+            )
 
     def go_on(self, iterations: int) -> None:
-        """Set out for so many iterations with the frozen parameters."""
-        if not self._sampler.adapts_forever:
-            self._stretches = self._sampler.stretches(
-                self._rng, self._density, self._state, self.params, iterations
-            )
+        """Set out for so many more iterations."""
+        self._goal += iterations
 
     def draw(self) -> None:
         """Move every chain, as often as the sampler does at once."""

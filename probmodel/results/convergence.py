@@ -29,6 +29,7 @@ TAILS = (0.05, 0.95)
 _BLOCK = 1 << 17  # numbers worked on at a time: a few megabytes with all temporaries
 _SCREEN = 250, 10.0 * ESS_LIMIT  # draws that tell what to look at: of a chain, and of all, at least
 _MIN_DRAWS = 4  # below this the halves of a chain have no variance worth the name
+_FEW = 6  # pairs of autocorrelations that are computed one by one
 _RESOLUTION = np.finfo(np.float64).resolution
 
 
@@ -175,18 +176,12 @@ def _place(values: Array, where: Array) -> Array:
 
 
 def _fold(ascending: Array, order: Array) -> tuple[Array, Array]:
-    """Absolute distances to the median in ascending order, and where they belong: (rows, n) each.
-
-    Below the median the distances of sorted values fall and above it they rise, so two sorted
-    runs remain to be merged, which is what a stable sort does best.
-    """
+    """Distances to the median in ascending order, and where they belong: (rows, n) each."""
     half = ascending.shape[1] // 2
-    median = np.median(ascending, axis=1, keepdims=True)
-    distance = np.abs(ascending - median)
-    runs = np.concatenate([distance[:, :half][:, ::-1], distance[:, half:]], axis=1)
-    where = np.concatenate([order[:, :half][:, ::-1], order[:, half:]], axis=1)
-    merge = np.argsort(runs, axis=1, kind="stable")
-    return np.take_along_axis(runs, merge, axis=1), np.take_along_axis(where, merge, axis=1)
+    median = 0.5 * (ascending[:, half] + ascending[:, -1 - half])
+    distance = np.abs(ascending - median[:, None])
+    merge = np.argsort(distance, axis=1)
+    return np.take_along_axis(distance, merge, axis=1), np.take_along_axis(order, merge, axis=1)
 
 
 def _normal_scores(ascending: Array) -> Array:
@@ -240,6 +235,14 @@ def _rhat(z: Array) -> Array:
     return rhat
 
 
+def _few_autocovariances(z: Array, lags: int) -> Array:
+    """Return the first columns of `_mean_autocovariance`, from the products themselves."""
+    n = z.shape[2]
+    centred = z - z.mean(axis=2, keepdims=True)
+    sums = [np.vecdot(centred[:, :, : n - k], centred[:, :, k:]).mean(axis=1) for k in range(lags)]
+    return np.stack(sums, axis=1) / n
+
+
 def _mean_autocovariance(z: Array) -> Array:
     """Autocovariance by lag, averaged over chains: (rows, chains, draws) -> (rows, draws)."""
     from scipy.fft import next_fast_len
@@ -257,20 +260,32 @@ def _ess(z: Array) -> Array:
     """Effective sample size of split chains: (rows, chains, draws) -> (rows,).
 
     Autocorrelations are summed over Geyer's initial monotone sequence: the pairs ``P_k =
-    rho_2k + rho_2k+1`` as long as they are positive, each no larger than the one before.
+    rho_2k + rho_2k+1`` as long as they are positive, each no larger than the one before. Mostly
+    that ends after a few, of which no transform is needed.
     """
+    last_pair = max(0, (z.shape[2] - 3) // 2)
+    if last_pair <= _FEW:
+        return _summed(z, _mean_autocovariance(z), last_pair)[0]
+    ess, ended = _summed(z, _few_autocovariances(z, 2 * _FEW), _FEW - 1)
+    if not ended.all():
+        rest = z[~ended]
+        ess[~ended] = _summed(rest, _mean_autocovariance(rest), last_pair)[0]
+    return ess
+
+
+def _summed(z: Array, acov: Array, last_pair: int) -> tuple[Array, Array]:
+    """Sum over the sequence; also return whether it ends with a pair up to the last one."""
     rows, chains, n = z.shape
     size = chains * n
-    acov = _mean_autocovariance(z)
     within = acov[:, :1] * n / (n - 1.0)
     total = acov[:, :1] + np.var(z.mean(axis=2), axis=1, ddof=1)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         rho = 1.0 - (within - acov) / total
     rho[:, 0] = 1.0
-    last_pair = max(0, (n - 3) // 2)
     pairs = rho[:, 0 : 2 * last_pair + 1 : 2] + rho[:, 1 : 2 * last_pair + 2 : 2]
     stops = pairs <= 0.0
-    stop = np.where(stops.any(axis=1), stops.argmax(axis=1), last_pair)
+    ended = stops.any(axis=1)
+    stop = np.where(ended, stops.argmax(axis=1), last_pair)
     kept = np.arange(last_pair + 1) < stop[:, None]
     monotone = np.minimum.accumulate(pairs, axis=1)
     row = np.arange(rows)
@@ -279,4 +294,4 @@ def _ess(z: Array) -> Array:
     tau = -1.0 + 2.0 * np.sum(monotone, axis=1, where=kept) + closing
     ess = size / np.maximum(tau, 1.0 / np.log10(size))
     constant = np.ptp(z, axis=(1, 2)) < _RESOLUTION
-    return np.where(constant, float(size), ess)
+    return np.where(constant, float(size), ess), ended

@@ -8,7 +8,7 @@ for the final parameters and hands the same object to every draw.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -219,10 +219,19 @@ class Sampler(ABC):
         """One transition of every chain with fixed ``params``; it never adapts."""
 
     def stretches(
-        self, rng: np.random.Generator, density: LogDensity, state: Any, params: Any, n: int
+        self,
+        rng: np.random.Generator,
+        density: LogDensity,
+        state: Any,
+        params: Any,
+        left: Callable[[], int],
     ) -> Iterator[Stretch]:
-        """Yield ``n`` transitions with frozen parameters, as many at a time as are made at once."""
-        for _ in range(n):
+        """Yield transitions with frozen parameters, as many at a time as are made at once.
+
+        ``left()`` tells how many more are wanted: 0 when there are enough, for now. It is asked
+        when those that were yielded have been counted.
+        """
+        while left():
             state, info = self.step(rng, density, state, params)
             yield Stretch(state, info)
 

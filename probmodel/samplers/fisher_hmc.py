@@ -33,7 +33,7 @@ half where steps are halved; chains that are stuck, where most are not, are left
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import ClassVar, Literal, NamedTuple
@@ -57,9 +57,15 @@ from probmodel.samplers.fisher_schedule import LAST_END, is_renewal, langevin_st
 from probmodel.samplers.fisher_warmup import Adaptation as Langevin
 from probmodel.samplers.fisher_warmup import FisherWarmup
 from probmodel.samplers.hamiltonian import TWO_STAGE, Phase, with_momentum
-from probmodel.samplers.metropolis import check_start, decide, evaluate
+from probmodel.samplers.metropolis import acceptance, check_start, evaluate, select
 from probmodel.samplers.settings import check_choice, check_number, check_share, check_whole
-from probmodel.samplers.several_transitions import Record, in_calls, leapfrogs, several
+from probmodel.samplers.several_transitions import (
+    Drawn,
+    Record,
+    in_calls,
+    leapfrogs,
+    several,
+)
 from probmodel.samplers.suited_steps import FINEST, MOST, Suited, one_leapfrog, simulate_suited
 from probmodel.types import Array, LogDensity
 
@@ -117,6 +123,18 @@ class Learning(NamedTuple):
     n: int
     levels: tuple[Array, ...] = ()
     level: Array | None = None
+
+
+def _drawn(
+    rng: np.random.Generator,
+    uniform: np.random.Generator,
+    params: Params,
+    shape: tuple[int, int],
+    n: int,
+) -> Drawn:
+    """Draw what is random in n transitions: momenta from one generator, numbers from the other."""
+    columns = 1 + shape[0] * (FINEST + 1) if params.length else shape[0]
+    return rng.standard_normal((n, *shape)), uniform.random((n, columns))
 
 
 @cache
@@ -190,63 +208,78 @@ class FisherHMC(Sampler):
         self, rng: np.random.Generator, density: LogDensity, state: Phase, params: Params
     ) -> tuple[Phase, Info]:
         """One trajectory of every chain, all of one length; or one Langevin step."""
-        alone = self._several(rng, density, state, params, 1)
-        if alone is not None:
-            return next(iter(alone))
-        momentum = rng.standard_normal(state.x.shape)
+        momenta, chains = rng.standard_normal(state.x.shape)[None], len(state.x)
+        levels = [rng.random(1), rng.random((chains, FINEST)).ravel()] if params.length else []
+        numbers = np.concatenate([*levels, rng.random(chains)])[None]
+        (stretch,) = self._made(density, params, state, (momenta, numbers))
+        return next(iter(stretch))
+
+    def stretches(
+        self,
+        rng: np.random.Generator,
+        density: LogDensity,
+        state: Phase,
+        params: Params,
+        left: Callable[[], int],
+    ) -> Iterator[Stretch]:
+        """Yield transitions, several of which are made at once where the density can."""
+        uniform = np.random.default_rng(rng.integers(1 << 63))
+        draw = partial(_drawn, rng, uniform, params, state.x.shape)
+        return in_calls(draw, partial(self._made, density, params), state, left)
+
+    def _made(
+        self, density: LogDensity, params: Params, start: Phase, drawn: Drawn
+    ) -> Iterator[Stretch]:
+        """Make transitions, at once if the density can, or else one by one."""
+        found = None
+        if not params.length:
+            found = leapfrogs(density, start, params.root, drawn, params.step_size)
+        elif not self.persistence:
+            plan, most = partial(self._plan, params), min(MOST, self.max_steps)
+            found = several(density, start, params.root, drawn, plan, most)
+        if found is not None:
+            yield found
+            return
+        for momentum, numbers in zip(*drawn, strict=True):
+            move = self._moved(density, params, start, momentum, numbers)
+            start = move[0]
+            yield Stretch(*move)
+
+    def _moved(
+        self, density: LogDensity, params: Params, state: Phase, momentum: Array, numbers: Array
+    ) -> tuple[Phase, Info]:
+        """One transition, with what was drawn for it."""
         rho = self.persistence if params.length else 0.0
         if rho:
             momentum = rho * state.momentum + np.sqrt(1.0 - rho * rho) * momentum
-        start = with_momentum(state, momentum)
-        time, cut_off, made = self._trajectory(rng, density, start, params)
-        end = made.end
+        start, chains = with_momentum(state, momentum), len(momentum)
+        time, cut_off, made = self._trajectory(density, start, params, numbers[:-chains])
         with np.errstate(invalid="ignore"):
             log_ratio = made.before - made.after + made.log_weight
-        turned = start._replace(momentum=-momentum)
-        new, info = decide(rng, np.where(made.failed, -np.inf, log_ratio), turned, end, 0)
+        lost = made.failed | ~np.isfinite(made.end.logp)
+        accept_prob = acceptance(np.where(lost, -np.inf, log_ratio))
+        accepted = numbers[-chains:] < accept_prob
         stats = {
             "n_steps": made.taken,
-            "energy": np.where(info.accepted, made.after, made.before),
-            "cut_off": np.full(len(made.taken), cut_off),
+            "energy": np.where(accepted, made.after, made.before),
+            "cut_off": np.full(chains, cut_off),
         }
-        record = Record(time, 0.5 * (1.0 + made.first) * info.accept_prob)
-        return new, info._replace(
-            diverging=made.failed, n_grad=made.taken, previous=state, stats=stats, record=record
+        record = Record(time, 0.5 * (1.0 + made.first) * accept_prob)
+        new = select(accepted, made.end, start._replace(momentum=-momentum))
+        return new, Info(
+            accept_prob, accepted, made.failed, made.taken, state, made.end, stats, record
         )
 
-    def stretches(
-        self, rng: np.random.Generator, density: LogDensity, state: Phase, params: Params, n: int
-    ) -> Iterator[Stretch]:
-        """Yield transitions, several of which are made at once where the density can."""
-        plain = super().stretches
-
-        def made(start: Phase, count: int) -> Iterator[Stretch]:
-            found = self._several(rng, density, start, params, count)
-            return plain(rng, density, start, params, count) if found is None else iter([found])
-
-        return in_calls(made, state, n)
-
-    def _several(
-        self, rng: np.random.Generator, density: LogDensity, state: Phase, params: Params, n: int
-    ) -> Stretch | None:
-        """Make n transitions at once, if the density can."""
-        if not params.length:
-            return leapfrogs(rng, density, state, params.root, params.step_size, n)
-        if self.persistence:
-            return None
-        plan, most = partial(self._plan, params), min(MOST, self.max_steps)
-        return several(rng, density, state, params.root, plan, FINEST, most, n)
-
     def _trajectory(
-        self, rng: np.random.Generator, density: LogDensity, start: Phase, params: Params
+        self, density: LogDensity, start: Phase, params: Params, numbers: Array
     ) -> tuple[float, bool, Suited]:
         """Length in time of the next trajectory, whether it was cut off, and the trajectory."""
         if not params.length:  # one leapfrog step: Langevin
             return 0.0, False, one_leapfrog(density, start, params.root, params.step_size)
-        planned = self._plan(params, 2.0 * rng.random(1) - 1.0)
+        planned = self._plan(params, 2.0 * numbers[:1] - 1.0)
         step, n, cut_off = (column.item() for column in planned)
-        most = min(MOST, self.max_steps)
-        made = simulate_suited(rng, density, start, params.root, step, n, TWO_STAGE, FINEST, most)
+        most, u = min(MOST, self.max_steps), numbers[1:].reshape(len(start.x), -1)
+        made = simulate_suited(density, start, params.root, step, n, u, TWO_STAGE, most)
         return n * step, cut_off, made
 
     def _plan(self, params: Params, u: Array) -> tuple[Array, Array, Array]:

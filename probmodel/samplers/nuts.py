@@ -20,7 +20,7 @@ would be thrown away all the same: the draws follow the same law. The chains sha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
@@ -32,7 +32,7 @@ from probmodel.errors import SamplerError
 from probmodel.samplers.base import Info, Remark, State, Stretch
 from probmodel.samplers.metropolis import DIVERGENCE
 from probmodel.samplers.settings import check_whole
-from probmodel.samplers.several_transitions import in_calls
+from probmodel.samplers.several_transitions import Drawn, in_calls
 from probmodel.samplers.trees import grown
 from probmodel.samplers.windowed import Params, Record, WindowedSampler
 from probmodel.types import Array, Doublings, Grown, LogDensity
@@ -92,6 +92,14 @@ class Transitions(Stretch):
             )  # fmt: skip
 
 
+def _drawn(
+    rng: np.random.Generator, seeds: np.random.Generator, shape: tuple[int, int], n: int
+) -> Drawn:
+    """Draw what is random in n transitions: momenta from one generator, seeds from the other."""
+    momenta = rng.standard_normal((n, *shape))
+    return momenta, seeds.integers(1 << 64, size=(n, shape[0]), dtype=np.uint64)
+
+
 @dataclass(frozen=True)
 class NUTS(WindowedSampler):
     """No-U-Turn sampler, as Stan's.
@@ -139,31 +147,30 @@ class NUTS(WindowedSampler):
         self, rng: np.random.Generator, density: LogDensity, state: State, params: Params
     ) -> tuple[State, Info]:
         """One trajectory of every chain."""
-        return next(iter(self._made(rng, density, params, state, 1)))
+        momenta = rng.standard_normal(state.x.shape)[None]
+        seeds = rng.integers(1 << 64, size=len(state.x), dtype=np.uint64)[None]
+        (stretch,) = self._made(density, params, state, (momenta, seeds))
+        return next(iter(stretch))
 
     def stretches(
-        self, rng: np.random.Generator, density: LogDensity, state: State, params: Params, n: int
+        self,
+        rng: np.random.Generator,
+        density: LogDensity,
+        state: State,
+        params: Params,
+        left: Callable[[], int],
     ) -> Iterator[Stretch]:
-        """Yield transitions, as many at a time as a machine's code makes in a moment."""
-        return in_calls(partial(self._stretch, rng, density, params), state, n)
-
-    def _stretch(
-        self, rng: np.random.Generator, density: LogDensity, params: Params, start: State, n: int
-    ) -> Iterator[Stretch]:
-        yield self._made(rng, density, params, start, n)
+        """Yield transitions, as many at a time as machine code makes in a moment."""
+        draw = partial(_drawn, rng, np.random.default_rng(rng.integers(1 << 63)), state.x.shape)
+        return in_calls(draw, partial(self._made, density, params), state, left)
 
     def _made(
-        self, rng: np.random.Generator, density: LogDensity, params: Params, start: State, n: int
-    ) -> Transitions:
-        """Make n transitions; the numbers drawn do not depend on how many are made at a time."""
-        momenta = np.empty((n, *start.x.shape))
-        seeds = np.empty((n, len(start.x)), dtype=np.uint64)
-        for k in range(n):
-            momenta[k] = rng.standard_normal(start.x.shape)
-            seeds[k] = rng.integers(1 << 64, size=len(start.x), dtype=np.uint64)
+        self, density: LogDensity, params: Params, start: State, drawn: Drawn
+    ) -> Iterator[Stretch]:
+        """Make transitions with what was drawn for them."""
         steps, root = params.step_size, params.root
-        wanted = Doublings(*start, momenta, seeds, root, steps, self.max_depth, DIVERGENCE)
-        return Transitions(grown(density, wanted), steps)
+        wanted = Doublings(*start, *drawn, root, steps, self.max_depth, DIVERGENCE)
+        yield Transitions(grown(density, wanted), steps)
 
     def remarks(self, params: Params, stats: dict[str, Array]) -> list[Remark]:
         """Say so if trajectories were cut off before they turned."""

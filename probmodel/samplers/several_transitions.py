@@ -1,13 +1,14 @@
 """Transitions that are made several at a time, in one call of the density.
 
-What is random is drawn beforehand, transition by transition and in the order of `step`, so that the
-draws do not depend on how many are made at a time.
+What is random is drawn beforehand, by another thread while the transitions before are made. Momenta
+and uniform numbers come from generators of their own, so that the draws do not depend on how many
+are made at a time.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -17,11 +18,13 @@ from probmodel.roots import Root
 from probmodel.samplers.base import Info, Stretch
 from probmodel.samplers.hamiltonian import LEAPFROG, TWO_STAGE, Integrator, Phase
 from probmodel.samplers.suited_steps import HOPELESS, TOLERATED
+from probmodel.threads import ahead
 from probmodel.types import Array, Halving, LogDensity, Moved, Transitions
 
 LARGEST = 1 << 18  # numbers in the momenta of one call
 LONGEST = 0.02  # seconds of a call, for a run that shows progress and can be interrupted
 
+Drawn = tuple[Array, Array]  # momenta, (n, chains, dim), and what else is random, (n, ...)
 Plan = Callable[[Array], tuple[Array, Array, Array]]
 
 
@@ -39,85 +42,70 @@ class Record(NamedTuple):
 
 
 def in_calls(
-    made: Callable[[Any, int], Iterator[Stretch]], state: Any, n: int
+    draw: Callable[[int], Drawn],
+    made: Callable[[Any, Drawn], Iterable[Stretch]],
+    state: Any,
+    left: Callable[[], int],
 ) -> Iterator[Stretch]:
-    """Yield n transitions, a few at a time: as many as take no longer than `LONGEST`.
+    """Yield transitions, a few at a time: as many as take no longer than `LONGEST`.
 
     Parameters
     ----------
-    made : makes so many transitions from a state
+    draw : draws what is random in so many transitions; the first of the arrays is momenta
+    made : makes these transitions from a state
     state : where the chains are
+    left : tells how many are wanted
     """
     most, count = max(1, LARGEST // max(1, state.x.size)), 1
-    while n:
-        count, begin = min(n, count), time.perf_counter()
-        for stretch in made(state, count):
+    drawn: Callable[[], Drawn] | None = None
+    while n := left():
+        given = draw(min(count, n)) if drawn is None else drawn()
+        following = min(count, n - len(given[0]))
+        drawn = ahead(draw, following) if following else None
+        begin = time.perf_counter()
+        for stretch in made(state, given):
             state = stretch.last
             yield stretch
-        n -= count
         slow = time.perf_counter() - begin > 0.5 * LONGEST
         count = max(1, count // 2) if slow else min(most, 2 * count)
 
 
 def several(
-    rng: np.random.Generator,
     density: LogDensity,
     start: Phase,
     root: Root,
+    drawn: Drawn,
     plan: Plan,
-    finest: int,
     most: int,
-    n: int,
 ) -> Stretch | None:
-    """Make n transitions; None, with the generator as it was, if the density cannot.
+    """Make transitions; None if the density cannot.
 
     Parameters
     ----------
-    rng, density, start, root : as of `suited_steps.simulate_suited`
+    density, start, root, most : as of `suited_steps.simulate_suited`
+    drawn : momenta, (n, chains, dim), and uniform numbers: of the length, of the levels of all
+        chains, of the acceptance of all
     plan : usual step sizes, numbers of steps, and which are cut off, for numbers in [-1, 1)
-    finest, most : as of `suited_steps.simulate_suited`
-    n : how many
     """
-    if getattr(density, "move", None) is None:
-        return None
-    before, (chains, dim) = rng.bit_generator.state, start.x.shape
-    # Of a transition: the length, the levels of all chains, the acceptance of all.
-    momenta, numbers = np.empty((n, chains, dim)), np.empty((n, 1 + chains * (finest + 1)))
-    for normal, uniform in zip(momenta, numbers, strict=True):
-        rng.standard_normal(out=normal)
-        rng.random(out=uniform)
+    momenta, numbers = drawn
     h, steps, cut_off = plan(2.0 * numbers[:, 0] - 1.0)
     halving = Halving(numbers[:, 1:], most, TOLERATED, HOPELESS)
     moved = _moved(density, start, momenta, root, (h[:, None], steps), TWO_STAGE, halving)
-    if moved is None:
-        rng.bit_generator.state = before
-        return None
-    return _Moves(moved, start, momenta, h * steps, cut_off)
+    return None if moved is None else _Moves(moved, start, momenta, h * steps, cut_off)
 
 
 def leapfrogs(
-    rng: np.random.Generator,
-    density: LogDensity,
-    start: Phase,
-    root: Root,
-    h: float | Array,
-    n: int,
+    density: LogDensity, start: Phase, root: Root, drawn: Drawn, h: float | Array
 ) -> Stretch | None:
-    """Make n transitions of one leapfrog step, of size h or (chains,); None as in `several`."""
-    if getattr(density, "move", None) is None:
-        return None
-    before, chains = rng.bit_generator.state, len(start.x)
-    momenta, u = np.empty((n, *start.x.shape)), np.empty((n, chains))
-    for normal, uniform in zip(momenta, u, strict=True):
-        rng.standard_normal(out=normal)
-        rng.random(out=uniform)
-    sizes = np.broadcast_to(h, (n, chains)), np.ones(n, dtype=int)
-    halving = Halving(u, 1, np.inf, np.inf)
-    moved = _moved(density, start, momenta, root, sizes, LEAPFROG, halving)
-    if moved is None:
-        rng.bit_generator.state = before
-        return None
-    return _Moves(moved, start, momenta, np.zeros(n), np.zeros(n, dtype=bool))
+    """Make transitions of one leapfrog step, of size h or (chains,); None if the density cannot.
+
+    The numbers that are drawn are momenta and those of the acceptance.
+    """
+    momenta, u = drawn
+    sizes = np.broadcast_to(h, u.shape), np.ones(len(u), dtype=int)
+    moved = _moved(density, start, momenta, root, sizes, LEAPFROG, Halving(u, 1, np.inf, np.inf))
+    none = np.zeros(len(u))
+    return None if moved is None else _Moves(moved, start, momenta, none, none > 0.0)
 
 
 def _moved(
@@ -130,10 +118,10 @@ def _moved(
     halving: Halving,
 ) -> Moved | None:
     """Let the density make transitions, of steps of some sizes and so many of them."""
+    own: Callable[[Transitions], Moved | None] | None = getattr(density, "move", None)
     x, logp, grad, _ = start
     wanted = Transitions(x, grad, logp, momenta, root, *sizes, *integrator, halving)
-    moved: Moved | None = density.move(wanted)
-    return moved
+    return None if own is None else own(wanted)
 
 
 class _Moves(Stretch):

@@ -76,30 +76,27 @@ class Suited(NamedTuple):
 
 
 def simulate_suited(
-    rng: np.random.Generator,
     density: LogDensity,
     start: Phase,
     root: Root,
     step_size: float,
     n_steps: int,
+    u: Array,
     integrator: Integrator,
-    finest: int = FINEST,
     most: int = MOST,
 ) -> Suited:
     """Follow the dynamics for the time ``step_size * n_steps``, in steps that suit the place.
 
     Parameters
     ----------
-    rng : draws the levels; as many numbers whatever these are
     density : the target
     start : z
     root : C
     step_size, n_steps : h and n, of level 0
-    finest : J
+    u : (chains, J), uniform numbers, by which the levels are chosen
     most : n_j, unless n is larger
     """
-    chains = len(start.logp)
-    u = rng.random((chains, finest))
+    chains, finest = u.shape
     halving = Halving(u, most, TOLERATED, HOPELESS)
     made = follow(density, start, root, step_size, n_steps, integrator, halving)
     if made is not None:

@@ -93,11 +93,10 @@ def test_halved_steps(kind, steep):
     rng, density, levels = np.random.default_rng(1), counts(4, steep), set()
     for chains in CHAINS:
         C, start = root(kind, 4, rng), begun(density, chains, rng)
+        u = np.random.default_rng(chains).random((chains, FINEST))
         for h, n, most in ((0.9, 1, 16), (1.5, 3, 4)):
             found, expected = (
-                simulate_suited(
-                    np.random.default_rng(chains), target, start, C, h, n, TWO_STAGE, FINEST, most
-                )
+                simulate_suited(target, start, C, h, n, u, TWO_STAGE, most)
                 for target in (density, Plain(density))
             )
             for name in ("level", "failed", "taken"):
@@ -200,16 +199,11 @@ def test_long_trajectories_take_several_threads(monkeypatch):
     rng, density = np.random.default_rng(5), counts(9)
     for chains in CHAINS:
         C, start = root("dense", 9, rng), begun(density, chains, rng)
-        ends = []
+        u, ends = np.random.default_rng(6).random((chains, FINEST)), []
         for cores in (1, 3):
             density.use_engine(cores=cores)
             density(start.x)
-            found = [
-                simulate_suited(
-                    np.random.default_rng(6), density, start, C, 0.5, 2, TWO_STAGE, FINEST, 16
-                )
-                for _ in range(2)
-            ]
+            found = [simulate_suited(density, start, C, 0.5, 2, u, TWO_STAGE, 16) for _ in range(2)]
             ends.append(found[1])
         np.testing.assert_array_equal(ends[0].end.x, ends[1].end.x)
         np.testing.assert_array_equal(ends[0].taken, ends[1].taken)

@@ -18,8 +18,13 @@ def streamed(density, chains, params, n, method, monkeypatch=None):
     state = method.init(rng, counted, 0.3 * rng.standard_normal((chains, density.dim)))
     if monkeypatch is not None:
         monkeypatch.setattr(type(density), "move", lambda self, transitions: None)
-    stretches = method.stretches(rng, counted, state, params, n)
-    made = [move for stretch in stretches for move in stretch]
+    made = []
+
+    def left():
+        return n - len(made)
+
+    for stretch in method.stretches(rng, counted, state, params, left):
+        made.extend(stretch)
     return made, counted.work.grad, rng.random()
 
 
@@ -73,7 +78,11 @@ def test_what_is_kept_of_many_is_what_is_kept_one_by_one(thin, steep):
     sizes = chains, draws, 3, thin
     stores = [(DrawStore("draw", *sizes), DivergenceStore(*sizes), Counter()) for _ in range(2)]
     first, lengths = 0, set()
-    for stretch in method.stretches(rng, density, state, params, draws * thin):
+
+    def left():
+        return draws * thin - first
+
+    for stretch in method.stretches(rng, density, state, params, left):
         for collector in stores[0]:
             collector.take("draw", first, stretch, params)
         for i, (after, info) in enumerate(stretch, first):
@@ -95,6 +104,15 @@ def test_what_is_kept_of_many_is_what_is_kept_one_by_one(thin, steep):
     assert lost.divergences(draws).counts.any() == (steep > 1.0)
     assert counted.iterations == counted_too.iterations
     assert counted.nonfinite == counted_too.nonfinite
+
+
+def test_draws_do_not_depend_on_how_many_are_made_at_a_time(monkeypatch):
+    density, params, found = counts(3), Params(0.8, 2.0, np.ones(3)), []
+    for longest in (60.0, 0.0):
+        monkeypatch.setattr(module, "LONGEST", longest)
+        found.append(streamed(density, 5, params, 40, FisherHMC()))
+    assert_same(found[0][0], found[1][0])
+    assert found[0][1:] == found[1][1:]
 
 
 def test_made_in_few_calls(monkeypatch):
@@ -134,7 +152,7 @@ def test_the_comparison_finds_another_acceptance(monkeypatch):
 
     def lenient(self, transitions):
         u = transitions.halving.u.copy()
-        u[..., -1] *= 0.5
+        u[:, -len(transitions.x) :] *= 0.5
         return own(self, transitions._replace(halving=transitions.halving._replace(u=u)))
 
     expected = streamed(density, 8, params, 60, FisherHMC())
@@ -148,7 +166,8 @@ def test_the_comparison_finds_another_acceptance(monkeypatch):
 def test_a_run_is_the_same_either_way(monkeypatch):
     model = Counts(steep=1.0, y=np.arange(5))
     found = infer(model, draws=200, chains=6, seed=1, engine="llvm", progressbar=False)
-    monkeypatch.setattr("probmodel.samplers.fisher_hmc.several", lambda *args: None)
+    for name in ("several", "leapfrogs"):
+        monkeypatch.setattr(f"probmodel.samplers.fisher_hmc.{name}", lambda *args: None)
     expected = infer(model, draws=200, chains=6, seed=1, engine="llvm", progressbar=False)
     a, b = found.posterior["a"].values, expected.posterior["a"].values
     np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)

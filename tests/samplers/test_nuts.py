@@ -6,7 +6,7 @@ import pytest
 from probmodel.errors import SamplerError
 from probmodel.inference.groups import sample
 from probmodel.roots import LowRank, times, transposed_times
-from probmodel.samplers import trees
+from probmodel.samplers import several_transitions, trees
 from probmodel.samplers.base import Stretch
 from probmodel.samplers.metropolis import DIVERGENCE
 from probmodel.samplers.nuts import NUTS
@@ -214,24 +214,36 @@ def test_faults_are_found(targets, monkeypatch, fault):
 # -- several transitions -----------------------------------------------------------------------
 
 
+def transitions(sampler, rng, target, start, params, n):
+    """Make n transitions, several at a time."""
+    made = []
+
+    def left():
+        return n - sum(map(len, made))
+
+    for stretch in sampler.stretches(rng, target, start, params, left):
+        made.append(stretch)
+    return made
+
+
 @pytest.mark.parametrize("chains", [1, 5])
-def test_several_transitions_are_the_steps(targets, chains):
+def test_draws_do_not_depend_on_how_many_are_made_at_a_time(targets, monkeypatch, chains):
     target, sampler, params = targets.Banana(), NUTS(), Params(0.3, np.array([1.0, 0.8]))
     x0 = np.random.default_rng(1).standard_normal((chains, 2))
-    start = sampler.init(np.random.default_rng(0), target, x0)
-    rng, state, steps = np.random.default_rng(3), start, []
-    for _ in range(40):
-        state, info = sampler.step(rng, target, state, params)
-        steps.append((state, info))
-    stretches = [*sampler.stretches(np.random.default_rng(3), target, start, params, 40)]
-    assert 1 < len(stretches) < 40
-    moves = [move for stretch in stretches for move in stretch]
-    for (a, of_a), (b, of_b) in zip(steps, moves, strict=True):
+    start, runs = sampler.init(np.random.default_rng(0), target, x0), []
+    for longest in (60.0, 0.0):
+        monkeypatch.setattr(several_transitions, "LONGEST", longest)
+        run = transitions(sampler, np.random.default_rng(3), target, start, params, 40)
+        runs.append((run, [move for stretch in run for move in stretch]))
+    runs, moves = zip(*runs, strict=True)
+    assert len(runs[0]) < 10
+    assert len(runs[1]) == 40
+    for (a, of_a), (b, of_b) in zip(*moves, strict=True):
         np.testing.assert_array_equal(a.x, b.x)
         np.testing.assert_array_equal(a.grad, b.grad)
         np.testing.assert_array_equal(of_a.stats["energy"], of_b.stats["energy"])
         np.testing.assert_array_equal(of_a.previous.x, of_b.previous.x)
-    for stretch in stretches:
+    for stretch in runs[0]:
         each = [Stretch(state, info).statistics for state, info in stretch]
         assert set(stretch.statistics) == set(each[0])
         for name, column in stretch.statistics.items():

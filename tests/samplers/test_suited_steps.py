@@ -85,9 +85,8 @@ def test_one_trajectory_by_hand(integrator):
         rng = np.random.default_rng(seed)
         state = evaluate(target, target.exact(rng, 1))
         start = with_momentum(state, rng.standard_normal((1, 2)))
-        found = simulate_suited(
-            np.random.default_rng(seed), target, start, ROOT, 1.2, 3, integrator, 4
-        )
+        u = np.random.default_rng(seed).random((1, 4))
+        found = simulate_suited(target, start, ROOT, 1.2, 3, u, integrator)
         end, momentum, weight, level, taken = by_hand(
             np.random.default_rng(seed), target, start, 1.2, 3, integrator, 4
         )
@@ -105,25 +104,25 @@ def test_one_trajectory_by_hand(integrator):
 
 
 def test_chains_do_not_depend_on_each_other():
-    """Where all are kept to their usual steps, or none is: the random numbers are of a batch."""
-    target, rng = Horn(), np.random.default_rng(1)
-    for offset, step in ((2.0, 0.2), (-3.0, 0.9)):
-        x = np.array([offset, 0.0]) + 0.01 * rng.standard_normal((5, 2))
+    target, rng, levels = Horn(), np.random.default_rng(1), set()
+    for offset, step in ((2.0, 0.2), (-3.0, 0.9), (-1.0, 0.9)):
+        x, u = np.array([offset, 0.0]) + rng.standard_normal((5, 2)), rng.random((5, 6))
         start = with_momentum(evaluate(target, x), np.ones((5, 2)))
-        whole = simulate_suited(rng, target, start, ROOT, step, 2, TWO_STAGE, 6)
-        assert len(set(whole.level.tolist())) == 1
+        whole = simulate_suited(target, start, ROOT, step, 2, u, TWO_STAGE)
+        levels |= set(whole.level.tolist())
         for c in range(5):
-            one = simulate_suited(rng, target, start.rows([c]), ROOT, step, 2, TWO_STAGE, 6)
+            one = simulate_suited(target, start.rows([c]), ROOT, step, 2, u[c : c + 1], TWO_STAGE)
             np.testing.assert_allclose(one.end.x[0], whole.end.x[c], rtol=1e-12)
             np.testing.assert_allclose(one.log_weight[0], whole.log_weight[c], atol=1e-12)
             assert one.taken[0] == whole.taken[c]
+    assert len(levels) > 2
 
 
 def test_gradients_are_counted():
     target, rng = counting(Horn()), np.random.default_rng(2)
     state = evaluate(Horn(), Horn().exact(rng, 200))
     start = with_momentum(state, rng.standard_normal((200, 2)))
-    made = simulate_suited(rng, target, start, ROOT, 0.9, 2, TWO_STAGE, 6)
+    made = simulate_suited(target, start, ROOT, 0.9, 2, rng.random((len(start.x), 6)), TWO_STAGE)
     assert made.taken.sum() == target.work.grad
     assert made.level.max() >= 3
 
@@ -131,7 +130,7 @@ def test_gradients_are_counted():
 def test_nothing_is_tried_twice_where_the_step_suits(targets):
     target, rng = targets.Gaussian(np.zeros(2), ROOT @ ROOT.T), np.random.default_rng(3)
     start = with_momentum(evaluate(target, target.exact(rng, 500)), target.exact(rng, 500))
-    made = simulate_suited(rng, target, start, ROOT, 1.6, 1, TWO_STAGE, 6)
+    made = simulate_suited(target, start, ROOT, 1.6, 1, rng.random((len(start.x), 6)), TWO_STAGE)
     assert (made.level == 0).all()
     assert (made.taken == 2).all()
     assert (made.first == 1.0).all()
@@ -197,7 +196,9 @@ def test_places_without_a_density(targets, outside):
     target, rng = targets.HalfSpace(2, outside), np.random.default_rng(6)
     x = np.abs(rng.standard_normal((400, 2)))
     start = with_momentum(evaluate(target, x), rng.standard_normal((400, 2)))
-    made = simulate_suited(rng, target, start, np.eye(2), 1.0, 3, TWO_STAGE, 6)
+    made = simulate_suited(
+        target, start, np.eye(2), 1.0, 3, rng.random((len(start.x), 6)), TWO_STAGE
+    )
     assert made.failed.any()
     assert not made.failed.all()
     assert (made.end.x[~made.failed, 0] > 0.0).all()
@@ -210,7 +211,7 @@ def test_marked_rows_stay_where_they_are():
     target = Horn()
     state = evaluate(target, np.zeros((2, 2)))
     start = with_momentum(state, np.array([[1e200, 1.0], [0.1, 0.1]]))
-    made = simulate_suited(np.random.default_rng(0), target, start, np.eye(2), 0.5, 1, LEAPFROG, 2)
+    made = simulate_suited(target, start, np.eye(2), 0.5, 1, np.full((2, 2), 0.5), LEAPFROG)
     np.testing.assert_array_equal(made.failed, [True, False])
     np.testing.assert_array_equal(made.level, [2, 0])
     assert isinstance(made.end, Phase)
