@@ -65,9 +65,7 @@ def check_tails(run: SampleRun, found: Quantities, sampler: Sampler) -> list[Fin
     rate = run.stats.get("acceptance_rate")
     if rate is None or not np.isfinite(rate).all() or sampler.coupling == "ensemble":
         return []
-    first = np.ones(rate.shape, dtype=bool)
-    first[:, 1:] = (run.x[:, 1:] != run.x[:, :-1]).any(axis=2)
-    stride = screening_stride(*rate.shape)
+    first, stride = _first_times(run.x), screening_stride(*rate.shape)
 
     def of_rows(slab: Array) -> list[tuple[Tail, Tail]]:
         rows = np.array(slab, dtype=np.float64, order="C")
@@ -91,6 +89,16 @@ def check_tails(run: SampleRun, found: Quantities, sampler: Sampler) -> list[Fin
         f"do not show it: probabilities and quantiles out there may be wrong. {_advice(sampler)}"
     )
     return [Finding("tails", message, names)]
+
+
+def _first_times(x: Array) -> Array:
+    """Whether the place of a draw differs from that of the draw before: (chains, draws)."""
+    first = np.ones(x.shape[:2], dtype=bool)
+    changed = x[:, 1:, 0] != x[:, :-1, 0]
+    rows = np.nonzero(~changed)  # one coordinate tells of most of them
+    changed[rows] = (x[:, 1:][rows] != x[:, :-1][rows]).any(axis=1)
+    first[:, 1:] = changed
+    return first
 
 
 def _screened(row: Array, rate: Array, first: Array, stride: int) -> tuple[Tail, Tail]:
