@@ -20,7 +20,7 @@ from targets import make_target
 from probmodel.adaptation.mode import find_mode
 from probmodel.inference.counting import Work
 from probmodel.inference.driver import Collector, Group, Outcome, drive
-from probmodel.roots import times
+from probmodel.numerics.roots import times
 from probmodel.samplers import make_sampler
 from probmodel.samplers.base import Info, Sampler
 from probmodel.types import Array, LogDensity

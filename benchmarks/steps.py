@@ -38,8 +38,8 @@ from report import environment, markdown
 from probmodel.blas import one_blas_thread
 from probmodel.density import as_posterior
 from probmodel.distributions import BernoulliLogit, Normal
-from probmodel.linalg import solve_lower, solve_rows
 from probmodel.model import Model, data, observed, param
+from probmodel.numerics.linalg import solve_lower, solve_rows
 from probmodel.samplers import SAMPLERS, make_sampler
 from probmodel.samplers.base import Sampler
 from probmodel.types import Array

@@ -22,7 +22,7 @@ from engines import CASES, ROOT, times
 from probmodel import load_model, read_data
 from probmodel.blas import one_blas_thread
 from probmodel.density import ModelDensity, as_posterior
-from probmodel.samplers.hamiltonian import Phase, simulate, with_momentum
+from probmodel.samplers.hamiltonian.dynamics import Phase, simulate, with_momentum
 from probmodel.samplers.metropolis import evaluate
 
 CHAINS, STEPS = 16, 10

@@ -19,16 +19,16 @@ from figure_parts import (
 )
 from matplotlib.figure import Figure
 
-from probmodel.samplers.fisher_schedule import langevin_steps
-from probmodel.samplers.hamiltonian import (
+from probmodel.samplers.hamiltonian.dynamics import (
     LEAPFROG,
     TWO_STAGE,
     Integrator,
     simulate,
     with_momentum,
 )
+from probmodel.samplers.hamiltonian.fisher_schedule import langevin_steps
+from probmodel.samplers.hamiltonian.suited_steps import FINEST, simulate_suited
 from probmodel.samplers.metropolis import acceptance, evaluate
-from probmodel.samplers.suited_steps import FINEST, simulate_suited
 from probmodel.types import Array, Evaluation
 
 CHAINS = 2000  # for means over exact starts

@@ -9,10 +9,10 @@ from figure_parts import BLACK, BLUE, ORANGE, REFERENCE, autocorrelation, panels
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from probmodel.samplers.hamiltonian import leapfrog, with_momentum
-from probmodel.samplers.metrics import Metric
+from probmodel.samplers.hamiltonian.dynamics import leapfrog, with_momentum
 from probmodel.samplers.metropolis import evaluate
-from probmodel.samplers.riemannian import riemannian_start, simulate
+from probmodel.samplers.riemannian.manifold import riemannian_start, simulate
+from probmodel.samplers.riemannian.metrics import Metric
 from probmodel.types import Array, Evaluation
 
 

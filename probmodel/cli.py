@@ -239,7 +239,7 @@ def _run_check(options: argparse.Namespace) -> int:
 
 def _run_show(options: argparse.Namespace) -> int:
     from probmodel.model import to_dot
-    from probmodel.model.printing import model_latex
+    from probmodel.model.declaration_text import model_latex
 
     if options.form == "dot":
         _print(to_dot(_bound_model(options) if options.data else _model_class(options)))

@@ -95,7 +95,7 @@ class SmoothMetricLogDensity(MetricLogDensity, Protocol):
 
 
 class Halving(NamedTuple):
-    """How trajectories are tried with ever shorter steps; see `samplers.suited_steps`.
+    """How trajectories are tried with ever shorter steps; see `samplers.hamiltonian.suited_steps`.
 
     Attributes
     ----------
@@ -112,13 +112,13 @@ class Halving(NamedTuple):
 
 
 class Trajectories(NamedTuple):
-    """Trajectories of Hamiltonian dynamics that are to be followed; see `samplers.hamiltonian`.
+    """Trajectories of Hamiltonian dynamics to be followed; see `samplers.hamiltonian.dynamics`.
 
     Attributes
     ----------
     x, grad, momentum : (chains, dim), where they begin; the momenta are whitened
     logp : (chains,)
-    root : of the inverse mass matrix, see `roots`
+    root : of the inverse mass matrix, see `numerics.roots`
     step_size, n_steps : one for all, or (chains,)
     kicks, drifts : the integrator's, as shares of the step
     halving : if steps may be halved; None if not
@@ -146,7 +146,7 @@ class Followed(NamedTuple):
     x, grad, momentum : (chains, dim), the ends; (steps, chains, dim) if steps were recorded
     logp : (chains,), or (steps, chains)
     before, after : (chains,), energies of both ends
-    first, log_weight, level, failed : (chains,), see `samplers.suited_steps`
+    first, log_weight, level, failed : (chains,), see `samplers.hamiltonian.suited_steps`
     taken : (chains,) int, gradients
     """
 
@@ -212,7 +212,7 @@ class Moved(NamedTuple):
 
 
 class Doublings(NamedTuple):
-    """Transitions of the No-U-Turn sampler that are to be made; see `samplers.trees`.
+    """Transitions of the No-U-Turn sampler that are to be made; see `samplers.hamiltonian.trees`.
 
     All that is random is given. Each begins with a momentum and a seed of its own.
 
@@ -221,7 +221,7 @@ class Doublings(NamedTuple):
     x, logp, grad : (chains, dim) or (chains,), where the first begins
     momenta : (n, chains, dim), whitened
     seeds : (n, chains) unsigned integers of 64 bits
-    root : of the inverse mass matrix, see `roots`
+    root : of the inverse mass matrix, see `numerics.roots`
     step_size : one for all, or (chains,)
     max_depth : doublings of a trajectory, at most
     least : log weight below which a leaf has diverged

@@ -10,7 +10,7 @@ from probmodel import Model, data, deterministic, infer, observed, param
 from probmodel.distributions import BernoulliLogit, Normal
 from probmodel.errors import DataError, ModelError
 from probmodel.held_out import HeldOut, folds
-from probmodel.samplers.ahmc import AdaptiveHMC
+from probmodel.samplers.hamiltonian.ahmc import AdaptiveHMC
 
 
 class Line(Model):

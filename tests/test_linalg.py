@@ -8,7 +8,7 @@ import pytest
 import scipy.linalg
 from autograd import grad
 
-from probmodel import linalg
+from probmodel.numerics import linalg
 
 
 def normal(*shape, seed=0):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from autograd.test_util import check_grads
 
-from probmodel import recurrences
+from probmodel.numerics import recurrences
 
 
 def normal(*shape, seed=0):

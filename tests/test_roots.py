@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from probmodel.roots import (
+from probmodel.numerics.roots import (
     InverseBidiagonal,
     LowRank,
     inverse_transposed,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from probmodel.split_mix import GOLDEN, uniform
+from probmodel.numerics.split_mix import GOLDEN, uniform
 
 
 def test_first_numbers_of_a_published_sequence():

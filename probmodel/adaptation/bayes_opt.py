@@ -29,7 +29,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from probmodel.adaptation.gaussian_process import (
+from probmodel.adaptation.surrogate import (
     Kernel,
     Surrogate,
     add_values,

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from probmodel.linalg import cholesky, solve_rows
+from probmodel.numerics.linalg import cholesky, solve_rows
 from probmodel.types import Array
 
 WIDTHS = np.array([0.5, 1.0, 2.0])  # variances of the mixture, over those of the ensemble

@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from probmodel.linalg import pivoted_cholesky, solve_lower
+from probmodel.numerics.linalg import pivoted_cholesky, solve_lower
 from probmodel.types import Array
 
 MOST = 512  # draws that are used

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from probmodel.linalg import solve_bidiagonal
+from probmodel.numerics.linalg import solve_bidiagonal
 from probmodel.types import Array
 
 LONGEST = 0.1  # spectral norm of a relative step of a matrix

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.arguments import flag, seed_sequence
-from probmodel.calibration.progress import watched
+from probmodel.calibration.live_line import watched
 from probmodel.calibration.ranking import LOG_LIKELIHOOD, Ranked, rank
 from probmodel.calibration.result import Calibration
 from probmodel.calibration.simulating import Simulated, Simulation

@@ -9,10 +9,10 @@ from typing import Any
 import autograd.numpy as anp
 import numpy as np
 
-from probmodel import linalg, matrices
 from probmodel.compiler.python_calls import SOLVERS, called, is_unknown
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.sums import summed
+from probmodel.numerics import linalg, matrices
 
 Shape = tuple[int, ...]
 

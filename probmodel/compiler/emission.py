@@ -19,10 +19,10 @@ import numpy as np
 
 from probmodel.compiler.call_writer import Call, CallWriter
 from probmodel.compiler.control import INT, FunctionWriter
-from probmodel.compiler.hidden_markov import HiddenMarkovWriter
+from probmodel.compiler.hidden_markov_code import HiddenMarkovWriter
 from probmodel.compiler.lanes import DOUBLE, Writer
 from probmodel.compiler.loops import FUSED, LoopWriter
-from probmodel.compiler.matrices import MatrixWriter
+from probmodel.compiler.matrix_code import MatrixWriter
 from probmodel.compiler.ode_writer import OdeWriter
 from probmodel.compiler.scan_writer import ScanWriter
 from probmodel.compiler.schedule import REDUCED, Schedule, covered_once, in_columns, operand

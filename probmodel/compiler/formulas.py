@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from probmodel import linalg
 from probmodel.compiler.array_functions import concatenate, on_stacks, recurrence, stack, where
 from probmodel.compiler.python_calls import called
 from probmodel.compiler.symbols import (
@@ -26,10 +25,11 @@ from probmodel.compiler.symbols import (
     value_of,
     view,
 )
-from probmodel.distributions import circulant
-from probmodel.distributions.forward import hmm_slopes
-from probmodel.special.logs import log_less
-from probmodel.special.passage import log_passage, passage_ratio
+from probmodel.distributions.process.forward_algorithm import hmm_slopes
+from probmodel.distributions.spatial import circulant
+from probmodel.numerics import linalg
+from probmodel.numerics.special.logs import log_less
+from probmodel.numerics.special.passage import log_passage, passage_ratio
 from probmodel.types import Array
 
 SMALL = 4  # rows of matrices that are factorised element by element

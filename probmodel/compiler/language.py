@@ -9,11 +9,11 @@ from typing import Any
 import autograd.numpy as anp
 import numpy as np
 
-from probmodel import linalg, special
 from probmodel.compiler import formulas as _formulas  # noqa: F401 - fills the table of symbols
 from probmodel.compiler.differentiation import taken
 from probmodel.compiler.symbols import positions
-from probmodel.recurrences import linear_recurrence, matrix_recurrence
+from probmodel.numerics import linalg, special
+from probmodel.numerics.recurrences import linear_recurrence, matrix_recurrence
 
 
 def _mean(a: Any, axis: Any = None, keepdims: bool = False) -> Any:

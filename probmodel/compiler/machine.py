@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 
 from probmodel.compiler.call_writer import answering
-from probmodel.compiler.calls import (
+from probmodel.compiler.emission import Emission
+from probmodel.compiler.log_sums import with_log_sums
+from probmodel.compiler.native import compiled
+from probmodel.compiler.routine_calls import (
     ALIGNED,
     Call,
     GrowCall,
@@ -23,9 +26,6 @@ from probmodel.compiler.calls import (
     routines,
     setting,
 )
-from probmodel.compiler.emission import Emission
-from probmodel.compiler.log_sums import with_log_sums
-from probmodel.compiler.native import compiled
 from probmodel.compiler.simplify import in_memory, shared
 from probmodel.compiler.symbols import NotTraceableError, Symbol
 from probmodel.compiler.tracing import Program

@@ -7,9 +7,9 @@
     begin     begins a transition
     double    sets out to double a trajectory
 
-See `samplers.trees`, whose rules and notation these follow. Leaves are made for all chains at once,
-chains in the lanes; trees are grown chain by chain, coordinates in the lanes. A chain that has made
-all its transitions idles, without momentum and with steps of no length.
+See `samplers.hamiltonian.trees`, whose rules and notation these follow. Leaves are made for all
+chains at once, chains in the lanes; trees are grown chain by chain, coordinates in the lanes. A
+chain that has made all its transitions idles, without momentum and with steps of no length.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from probmodel.compiler.tree_writer import (
     TreeWriter,
     tools,
 )
-from probmodel.split_mix import JOIN, SIDE
+from probmodel.numerics.split_mix import JOIN, SIDE
 
 
 def routines(lanes: int) -> Any:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from probmodel import linalg
-from probmodel.distributions.forward import hmm_slopes
-from probmodel.recurrences import linear_recurrence, recursive_filter
+from probmodel.distributions.process.forward_algorithm import hmm_slopes
+from probmodel.numerics import linalg
+from probmodel.numerics.recurrences import linear_recurrence, recursive_filter
 from probmodel.types import Array
 
 _LARGEST = np.array(700.0)  # whose exponential is finite

@@ -1,8 +1,8 @@
 """Machine code of explicit Runge-Kutta solutions, and of derivatives taken back through them.
 
-Notation and algorithm are those of `solvers.runge_kutta` and `solvers.adjoint`: the chains in the
-lanes take their steps together, each of a size of its own, zero for one that has arrived or whose
-step was refused. Steps are kept; their stages are computed again on the way back:
+Notation and algorithm are those of `runge_kutta` and `adjoint` in `numerics.solvers`: the chains in
+the lanes take their steps together, each of a size of its own, zero for one that has arrived or
+whose step was refused. Steps are kept; their stages are computed again on the way back:
 
     lambda      derivative in the state after a step, then in that before it    (n,)
     kappa_i     derivative in stage i, k_i = f(t + c_i h, Y_i)                  (s, n)
@@ -26,7 +26,7 @@ from probmodel.compiler.control import INT
 from probmodel.compiler.lanes import DOUBLE, Lanes, Mask
 from probmodel.compiler.part_writer import Part
 from probmodel.compiler.symbols import Symbol
-from probmodel.solvers.runge_kutta import GROW, SAFETY, SHRINK
+from probmodel.numerics.solvers.runge_kutta import GROW, SAFETY, SHRINK
 from probmodel.types import Array
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 from autograd.tracer import isbox
 
-from probmodel.special import Recorded
+from probmodel.numerics.special import Recorded
 from probmodel.types import Array
 
 # Functions of numbers, by the name of NumPy's or SciPy's function.
@@ -160,7 +160,7 @@ class Symbol(Recorded):
         own = FORMULAS.get(function.__name__)
         if own is not None:
             return own(*args, **kwargs)
-        if not function.__module__.startswith("probmodel.special"):
+        if not function.__module__.startswith("probmodel.numerics.special"):
             raise NotTraceableError(function.__name__)
         with ASKED.for_the_worst():
             return function(*args, **kwargs)

@@ -10,7 +10,7 @@ import llvmlite.ir as ir
 from probmodel.compiler.blocks import POINTER, BlockFunction, BlockModule, Variable
 from probmodel.compiler.control import INT
 from probmodel.compiler.lanes import DOUBLE, Lanes
-from probmodel.split_mix import BITS, GOLDEN, LAST_SHIFT, MIXING
+from probmodel.numerics.split_mix import BITS, GOLDEN, LAST_SHIFT, MIXING
 
 WIDTH = 8  # coordinates in a vector; rows of a tree are padded by zeros to a multiple
 

@@ -9,7 +9,7 @@ import numpy as np
 from probmodel.constraints.correlation_cholesky import CorrelationCholesky, log_cosine
 from probmodel.constraints.positive_definite import PositiveDefinite
 from probmodel.constraints.triangle import size_below
-from probmodel.linalg import cholesky
+from probmodel.numerics.linalg import cholesky
 from probmodel.types import Array
 
 _TOLERANCE = 1e-8

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.constraints.base import Constraint, bound_text
-from probmodel.special import expit
+from probmodel.numerics.special import expit
 from probmodel.types import Array
 
 

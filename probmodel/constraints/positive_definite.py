@@ -8,7 +8,7 @@ import numpy as np
 
 from probmodel.constraints.cholesky_factor import CholeskyFactor, matrix_size
 from probmodel.constraints.triangle import common_fault
-from probmodel.linalg import cholesky
+from probmodel.numerics.linalg import cholesky
 from probmodel.types import Array
 
 _ASYMMETRY = 1e-8  # of elements, relative to the largest

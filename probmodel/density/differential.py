@@ -13,9 +13,9 @@ from probmodel.density.batched_function import BatchedFunction, BoundFunction
 from probmodel.density.solver_primitive import Pulled, as_primitive, plain
 from probmodel.errors import ModelError
 from probmodel.expressions import Closure
-from probmodel.solvers.adjoint import Pull, pull_back
-from probmodel.solvers.runge_kutta import Solution, Tolerances, at_fraction, solve
-from probmodel.solvers.tableau import METHODS
+from probmodel.numerics.solvers.adjoint import Pull, pull_back
+from probmodel.numerics.solvers.runge_kutta import Solution, Tolerances, at_fraction, solve
+from probmodel.numerics.solvers.tableau import METHODS
 from probmodel.types import Array
 
 _KEPT = 2**19  # numbers of a chain that machine code keeps of its steps

@@ -12,7 +12,7 @@ from probmodel.compiler.python_calls import SOLVERS
 from probmodel.density.batched_function import BatchedFunction, BoundFunction
 from probmodel.density.solver_primitive import Pulled, as_primitive, plain
 from probmodel.expressions import Closure
-from probmodel.solvers.newton import find_roots
+from probmodel.numerics.solvers.newton_iteration import find_roots
 from probmodel.types import Array
 
 

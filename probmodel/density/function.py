@@ -9,8 +9,8 @@ import numpy as np
 from autograd.core import make_vjp
 
 from probmodel.density.log_density import LogDensity
-from probmodel.density.metric import symmetric
 from probmodel.errors import ModelError
+from probmodel.geometry.hessians import symmetric
 from probmodel.types import Array, Variable
 
 

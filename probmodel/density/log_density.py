@@ -12,12 +12,11 @@ from autograd.core import make_vjp
 
 from probmodel.density.allocator import keep_freed_memory
 from probmodel.density.initial import initial_points
+from probmodel.geometry.hessians import second_derivatives
 from probmodel.types import Array, Evaluation, Followed, Moved, Trajectories, Transitions, Variable
 
 if TYPE_CHECKING:
     from probmodel.density.function import FunctionDensity
-
-_HESSIAN_ROWS = 4096  # rows of one Hessian-vector product while a Hessian is put together
 
 
 class LogDensity:
@@ -205,23 +204,3 @@ def hessian_product(function: Callable[[Any], Any], x: Array, v: Array) -> Array
         vjp, value = make_vjp(directional, x)
         product = vjp(np.ones(np.shape(value)))
     return np.asarray(product)
-
-
-def second_derivatives(product: Callable[[Array, Array], Array], x: Array) -> Array:
-    """Put a Hessian together from its products with unit vectors: (chains, dim, dim).
-
-    Parameters
-    ----------
-    product : Hessian at some points times a vector each: (rows, dim), (rows, dim) -> (rows, dim)
-    x : (chains, dim)
-    """
-    chains, dim = x.shape
-    columns = max(1, _HESSIAN_ROWS // max(chains, 1))
-    out = np.empty((dim, chains, dim))
-    for start in range(0, dim, columns):
-        stop = min(start + columns, dim)
-        width = stop - start
-        directions = np.repeat(np.eye(dim)[start:stop], chains, axis=0)
-        rows = product(np.tile(x, (width, 1)), directions)
-        out[start:stop] = rows.reshape(width, chains, dim)
-    return out.transpose(1, 2, 0)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probmodel.density.constant_metric import LatentMean, constant_metric
 from probmodel.density.engines import Engine, Switch
 from probmodel.density.layout import blocks, coordinate_names
 from probmodel.density.log_density import LogDensity
-from probmodel.density.metric import ModelMetric
 from probmodel.density.programs import Programs
 from probmodel.errors import DataError, InitializationError, ModelError, nearest
 from probmodel.expressions import Expression, as_expression
+from probmodel.geometry.constant_metric import LatentMean, constant_metric
+from probmodel.geometry.metric import ModelMetric
 from probmodel.model import Model, ModelMeta
 from probmodel.model.binding import Binding, standardised
 from probmodel.model.declarations import Observed
@@ -33,7 +33,7 @@ from probmodel.types import (
 )
 
 if TYPE_CHECKING:
-    from probmodel.density.metric_gradient import MetricGradient
+    from probmodel.geometry.metric_gradient import MetricGradient
 
 
 class ModelDensity(LogDensity):
@@ -139,7 +139,7 @@ class ModelDensity(LogDensity):
 
     @cached_property
     def _metric(self) -> ModelMetric:
-        return ModelMetric(self)
+        return ModelMetric(self._binding)
 
     def constant_metric(self, latent_mean: LatentMean = "paper") -> Array:
         """Return the precision of a Gaussian prior plus the averaged information: (dim, dim).
@@ -153,7 +153,7 @@ class ModelDensity(LogDensity):
         ModelError
             If the prior is not Gaussian or not proper, or the information cannot be averaged.
         """
-        return constant_metric(self, latent_mean)
+        return constant_metric(self._binding, latent_mean)
 
     def metric_gradient(self, x: Array, vectors: Array, weights: Array) -> Array:
         """Return the gradient in x of ``sum_k weights_k v_k' G(x) v_k``, the vectors being held.
@@ -179,9 +179,9 @@ class ModelDensity(LogDensity):
 
     @cached_property
     def _metric_gradient(self) -> MetricGradient:
-        from probmodel.density.metric_gradient import MetricGradient
+        from probmodel.geometry.metric_gradient import MetricGradient
 
-        return MetricGradient(self)
+        return MetricGradient(self._binding, self._metric)
 
     @property
     def gradient_source(self) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel.compiler.symbols import Symbol
 from probmodel.constraints import Interval, Ordered
-from probmodel.density.forward import Forward, Plan
+from probmodel.density.forward_runs import Forward, Plan
 from probmodel.distributions import Flat, Truncated, Uniform
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError

@@ -6,22 +6,20 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
-import autograd.numpy as anp
 import numpy as np
 
-from probmodel.compiler.differentiation import gradient_of
 from probmodel.compiler.numpy_engine import NumpyProgram
 from probmodel.compiler.tracing import (
     Program,
     Scope,
     Trace,
-    differentiated,
     dimension,
     evaluated,
     gradient_of_terms,
     traced,
 )
 from probmodel.expressions import Expression
+from probmodel.geometry.hessians import curvature
 from probmodel.model import Model
 from probmodel.model.binding import Binding
 from probmodel.model.parameters import FreeParameter
@@ -106,23 +104,6 @@ class Programs:
             return function(trace)
 
         return NumpyProgram(evaluated(Scope.of(self._binding), values, [(self._dim,)]))
-
-
-def curvature(binding: Binding, function: Callable[[Trace], Any]) -> NumpyProgram:
-    """Return slopes and Hessian products of what a trace of a bound model is asked for, a number.
-
-    They come from points and directions: (n, dim) each.
-    """
-
-    def slope(trace: Trace, x: Any, v: Any) -> Any:
-        def placed(x: Any) -> Any:
-            trace.place(binding, x)
-            return function(trace)
-
-        return anp.sum(gradient_of(placed, x)[1][0] * v)
-
-    shapes = [(dimension(binding),)] * 2
-    return NumpyProgram(differentiated(Scope.of(binding), slope, shapes))
 
 
 def typed(values: Array, kind: Any) -> Array:

@@ -10,12 +10,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.arguments import Parameter as Parameter
-from probmodel.distributions.arguments import bind_arguments, check_numbers, signature_of
+from probmodel.distributions.call_arguments import Parameter as Parameter
+from probmodel.distributions.call_arguments import bind_arguments, check_numbers, signature_of
 from probmodel.distributions.no_value import NoValue
 from probmodel.errors import ModelError
 from probmodel.expressions import caller_location, settle
-from probmodel.linalg import inverse_of_affine
+from probmodel.numerics.linalg import inverse_of_affine
 from probmodel.types import Array
 
 Thunk = Callable[[], Any]

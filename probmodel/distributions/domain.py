@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.special import where
+from probmodel.numerics.special import where
 
 # How far from one probabilities may add up to, as rounding leaves them.
 SUM_TOLERANCE = 1e-8

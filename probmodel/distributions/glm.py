@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from probmodel.distributions.bernoulli_logit import BernoulliLogit
-from probmodel.distributions.binomial_logit import BinomialLogit
-from probmodel.distributions.categorical_logit import CategoricalLogit
-from probmodel.distributions.negative_binomial2_log import NegativeBinomial2Log
-from probmodel.distributions.normal import Normal
-from probmodel.distributions.ordered_logistic import OrderedLogistic
-from probmodel.distributions.poisson_log import PoissonLog
+from probmodel.distributions.scalar.bernoulli_logit import BernoulliLogit
+from probmodel.distributions.scalar.binomial_logit import BinomialLogit
+from probmodel.distributions.scalar.categorical_logit import CategoricalLogit
+from probmodel.distributions.scalar.negative_binomial2_log import NegativeBinomial2Log
+from probmodel.distributions.scalar.normal import Normal
+from probmodel.distributions.scalar.ordered_logistic import OrderedLogistic
+from probmodel.distributions.scalar.poisson_log import PoissonLog
 
 # Their names are those of distributions, which they stand for.
 # ruff: noqa: N802

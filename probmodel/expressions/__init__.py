@@ -14,6 +14,7 @@ from probmodel.expressions.expression import (
 from probmodel.expressions.graph import children, leaves, map_leaves, topological
 from probmodel.expressions.location import caller_location
 from probmodel.expressions.operations import OPERATIONS, Operation, supported_functions
+from probmodel.expressions.text import to_text
 
 __all__ = [
     "OPERATIONS",
@@ -32,6 +33,7 @@ __all__ = [
     "of_data",
     "settle",
     "supported_functions",
+    "to_text",
     "topological",
     "trace",
 ]

@@ -252,11 +252,6 @@ class Expression:
     def __deepcopy__(self, memo: Any) -> Self:
         return self
 
-    def __repr__(self) -> str:
-        from probmodel.expressions.printing import to_text
-
-        return to_text(self)
-
 
 class Constant(Expression):
     """A number or an array written in the model."""

@@ -1,7 +1,8 @@
 """Operations that take a function: how one of them is evaluated, and the shape of its result.
 
 ``function`` has been traced; here it is called with numbers, one problem at a time. How a batch of
-chains runs is said in `probmodel.density`, in `differential`, `recurrences` and `equations`.
+chains runs is said in `probmodel.density`, in `differential` and `equations`, and in
+`numerics.recurrences`.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ _STEP = 1e-6
 
 def ode(initial: Any, *captured: Any, function: Callable[..., Any], times: Any, **how: Any) -> Any:
     """Solve an initial value problem."""
-    from probmodel.solvers.runge_kutta import Tolerances, solve
-    from probmodel.solvers.tableau import METHODS
+    from probmodel.numerics.solvers.runge_kutta import Tolerances, solve
+    from probmodel.numerics.solvers.tableau import METHODS
 
     initial = np.asarray(initial, dtype=float)
     tolerances = Tolerances(how["rtol"], how["atol"], how["max_steps"])
@@ -40,7 +41,7 @@ def ode_shape(initial: Any, *captured: Any, function: Any, times: Any, **how: An
 
 def newton(guess: Any, *captured: Any, function: Any, tolerance: float, max_steps: int) -> Any:
     """Solve a system of equations."""
-    from probmodel.solvers.newton import find_roots
+    from probmodel.numerics.solvers.newton_iteration import find_roots
 
     def values(x: Array) -> Array:
         return np.asarray(function(x[0]), dtype=float)[None]

@@ -16,7 +16,7 @@ import numpy as np
 from probmodel.errors import ModelError
 from probmodel.expressions import higher_order
 from probmodel.expressions.location import caller_location
-from probmodel.recurrences import linear_recurrence, matrix_recurrence
+from probmodel.numerics.recurrences import linear_recurrence, matrix_recurrence
 
 
 @dataclass(frozen=True)

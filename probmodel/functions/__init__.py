@@ -1,6 +1,6 @@
 """Functions of a model's symbols beyond NumPy's: recurrences, solvers, integrals, hidden states."""
 
-from probmodel.functions.components import (
+from probmodel.functions.component_functions import (
     component_log_densities,
     component_probabilities,
     hmm_log_likelihood,

@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel.errors import ModelError
 from probmodel.expressions import OPERATIONS, Apply, as_expression, caller_location, trace
-from probmodel.solvers.tableau import METHODS
+from probmodel.numerics.solvers.tableau import METHODS
 
 
 def solve_ode(

@@ -23,7 +23,7 @@ from probmodel.inference.counting import CountingDensity, Work, counting
 from probmodel.inference.driver import Collector, Group
 from probmodel.inference.progress import Progress, StartLine
 from probmodel.samplers.base import Info
-from probmodel.samplers.fisher_mala import FisherMALA
+from probmodel.samplers.langevin.fisher_mala import FisherMALA
 from probmodel.types import Array, LogDensity, StandardisingDensity
 
 MOST = 150  # evaluations of each chain in a climb

@@ -2,9 +2,9 @@
 
 from probmodel.model.declarations import data, deterministic, observed, param, potential
 from probmodel.model.files import read_data
-from probmodel.model.graph import to_dot
 from probmodel.model.loading import load_model
 from probmodel.model.model import Model, ModelMeta
+from probmodel.model.model_graph import to_dot
 
 __all__ = [
     "Model",

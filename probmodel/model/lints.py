@@ -25,6 +25,7 @@ from probmodel.distributions import Flat, Gamma, InverseGamma, Uniform
 from probmodel.distributions.base import Distribution
 from probmodel.errors import Location
 from probmodel.expressions import Apply, Constant, Symbol
+from probmodel.model.declaration_text import distribution_text
 from probmodel.model.declarations import (
     Data,
     Declaration,
@@ -33,10 +34,9 @@ from probmodel.model.declarations import (
     Parameter,
     Potential,
 )
-from probmodel.model.graph import dependencies, reachable
 from probmodel.model.model import Model
+from probmodel.model.model_graph import dependencies, reachable
 from probmodel.model.parameters import FreeParameter, limits
-from probmodel.model.printing import distribution_text
 
 _LARGE, _SMALL = 1e3, 1e-3  # scales and rates beyond these are named
 _VAGUE = 0.01  # gamma priors with both parameters up to this are named

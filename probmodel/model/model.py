@@ -177,12 +177,12 @@ class Model(metaclass=ModelMeta):
         vars(self).update(state, _binding=bind(cls.__name__, cls._declarations, data, labels))
 
     def __repr__(self) -> str:
-        from probmodel.model.printing import model_text
+        from probmodel.model.declaration_text import model_text
 
         return model_text(self)
 
     def _repr_latex_(self) -> str:
-        from probmodel.model.printing import model_latex
+        from probmodel.model.declaration_text import model_latex
 
         return model_latex(self)
 

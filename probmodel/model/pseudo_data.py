@@ -25,14 +25,14 @@ import numpy as np
 
 from probmodel.constraints import Constraint
 from probmodel.distributions.base import Distribution
-from probmodel.distributions.free_scale import FreeScale
-from probmodel.distributions.location_scale import LocationScale
-from probmodel.distributions.normal import Normal
-from probmodel.distributions.series import Series
-from probmodel.distributions.student_t import StudentT
+from probmodel.distributions.process.series import Series
+from probmodel.distributions.scalar.free_scale import FreeScale
+from probmodel.distributions.scalar.location_scale import LocationScale
+from probmodel.distributions.scalar.normal import Normal
+from probmodel.distributions.scalar.student_t import StudentT
 from probmodel.model.declarations import Parameter
 from probmodel.model.evaluation import Evaluator
-from probmodel.special import expit
+from probmodel.numerics.special import expit
 from probmodel.types import Array
 
 LINES = (LocationScale, StudentT)  # families of all real numbers, with a location and a scale

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.density.forward import Forward
+from probmodel.density.forward_runs import Forward
 from probmodel.distributions.base import Distribution
 from probmodel.errors import DataError
 from probmodel.expressions import as_expression

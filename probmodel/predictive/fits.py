@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel.compiler.symbols import Symbol
 from probmodel.constraints import Real, SumToZero, SumToZeroMatrix
-from probmodel.density.forward import Forward
+from probmodel.density.forward_runs import Forward
 from probmodel.density.prior import draw_from_prior, drawable, needs_redraws
 from probmodel.distributions import Flat
 from probmodel.distributions.base import Distribution

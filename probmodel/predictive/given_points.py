@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.compiler.symbols import Symbol
-from probmodel.density.forward import Forward
+from probmodel.density.forward_runs import Forward
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError
 from probmodel.model.binding import Binding

@@ -10,7 +10,7 @@ import numpy as np
 
 from probmodel.arguments import seed_sequence
 from probmodel.compiler.symbols import Symbol
-from probmodel.density.forward import Forward
+from probmodel.density.forward_runs import Forward
 from probmodel.errors import DataError, SamplingWarning
 from probmodel.model import Model
 from probmodel.model.binding import Binding, redrawn

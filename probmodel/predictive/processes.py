@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from probmodel.compiler.symbols import Symbol
-from probmodel.density.forward import Forward
+from probmodel.density.forward_runs import Forward
 from probmodel.distributions.base import Distribution
 from probmodel.errors import DataError, ProbmodelError
 from probmodel.expressions import Expression, as_expression, topological
 from probmodel.model.binding import Binding, bind
 from probmodel.model.declarations import Data, Declaration, Deterministic, Observed
-from probmodel.model.graph import dependencies, reachable
+from probmodel.model.model_graph import dependencies, reachable
 from probmodel.predictive.anchors import same
 from probmodel.predictive.fits import FromFit
 from probmodel.predictive.given_points import Places, check_old_points, given_old, refusal

@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel.arguments import positive, seed_sequence
 from probmodel.compiler.symbols import Symbol
-from probmodel.density.forward import Forward
+from probmodel.density.forward_runs import Forward
 from probmodel.density.prior import draw_from_prior, prior_plan
 from probmodel.errors import DataError, nearest
 from probmodel.expressions import as_expression

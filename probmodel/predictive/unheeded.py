@@ -8,7 +8,7 @@ import numpy as np
 
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Observed
-from probmodel.model.graph import dependencies, reachable
+from probmodel.model.model_graph import dependencies, reachable
 from probmodel.predictive.fits import Fit
 from probmodel.predictive.matching import find_labels
 from probmodel.predictive.models import dims_of

@@ -1,30 +1,17 @@
-"""Samplers: one file an algorithm. To add one, write its file and add a line to `SAMPLERS`.
+"""Samplers: one file an algorithm. To add one, write its file and add a line to `FILES`.
 
-Other packages add theirs through the entry point group ``probmodel.samplers``.
+They are imported when they are first asked for, all of them by `SAMPLERS`, which maps names to
+classes. Other packages add theirs through the entry point group ``probmodel.samplers``.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from importlib import import_module
 from typing import Any
 
 from probmodel.errors import SamplerError, nearest
-from probmodel.samplers.ada_mala import AdaMALA
-from probmodel.samplers.ahmc import AdaptiveHMC
-from probmodel.samplers.am import AdaptiveMetropolis
-from probmodel.samplers.armhmc import AdaptiveRiemannianHMC
 from probmodel.samplers.base import Sampler
-from probmodel.samplers.entropy_hmc import EntropyHMC
-from probmodel.samplers.fisher_hmc import FisherHMC
-from probmodel.samplers.fisher_mala import FisherMALA
-from probmodel.samplers.gad_mala import GradientAdaptiveMALA
-from probmodel.samplers.gad_mala_exact import GradientAdaptiveMALAExact
-from probmodel.samplers.gad_rwm import GradientAdaptiveRandomWalk
-from probmodel.samplers.hmc import HMC
-from probmodel.samplers.mala import MALA
-from probmodel.samplers.mmala import ManifoldMALA
-from probmodel.samplers.mtm import MultipleTry
-from probmodel.samplers.nuts import NUTS
 from probmodel.samplers.registry import (
     Listing,
     list_offered,
@@ -32,47 +19,54 @@ from probmodel.samplers.registry import (
     offered,
     setting_names,
 )
-from probmodel.samplers.rm_const_hmc import ConstantMetricHMC
-from probmodel.samplers.rm_const_mala import ConstantMetricMALA
-from probmodel.samplers.rmhmc import RiemannianHMC
-from probmodel.samplers.rwm import RandomWalk
-from probmodel.samplers.sa_mcmc import SampleAdaptive
 
 DEFAULT_METHOD = "fisher_hmc"  # see docs/methods.md for the reasons
 
-SAMPLERS: dict[str, type[Sampler]] = {
-    "ada_mala": AdaMALA,
-    "ahmc": AdaptiveHMC,
-    "am": AdaptiveMetropolis,
-    "armhmc": AdaptiveRiemannianHMC,
-    "entropy_hmc": EntropyHMC,
-    "fisher_hmc": FisherHMC,
-    "fisher_mala": FisherMALA,
-    "gad_mala": GradientAdaptiveMALA,
-    "gad_mala_exact": GradientAdaptiveMALAExact,
-    "gad_rwm": GradientAdaptiveRandomWalk,
-    "hmc": HMC,
-    "mala": MALA,
-    "mmala": ManifoldMALA,
-    "mtm": MultipleTry,
-    "nuts": NUTS,
-    "rm_const_hmc": ConstantMetricHMC,
-    "rm_const_mala": ConstantMetricMALA,
-    "rmhmc": RiemannianHMC,
-    "rwm": RandomWalk,
-    "sa_mcmc": SampleAdaptive,
+FILES = {
+    "ada_mala": ("langevin.ada_mala", "AdaMALA"),
+    "ahmc": ("hamiltonian.ahmc", "AdaptiveHMC"),
+    "am": ("random_walk.am", "AdaptiveMetropolis"),
+    "armhmc": ("riemannian.armhmc", "AdaptiveRiemannianHMC"),
+    "entropy_hmc": ("hamiltonian.entropy_hmc", "EntropyHMC"),
+    "fisher_hmc": ("hamiltonian.fisher_hmc", "FisherHMC"),
+    "fisher_mala": ("langevin.fisher_mala", "FisherMALA"),
+    "gad_mala": ("langevin.gad_mala", "GradientAdaptiveMALA"),
+    "gad_mala_exact": ("langevin.gad_mala_exact", "GradientAdaptiveMALAExact"),
+    "gad_rwm": ("random_walk.gad_rwm", "GradientAdaptiveRandomWalk"),
+    "hmc": ("hamiltonian.hmc", "HMC"),
+    "mala": ("langevin.mala", "MALA"),
+    "mmala": ("riemannian.mmala", "ManifoldMALA"),
+    "mtm": ("random_walk.mtm", "MultipleTry"),
+    "nuts": ("hamiltonian.nuts", "NUTS"),
+    "rm_const_hmc": ("riemannian.rm_const_hmc", "ConstantMetricHMC"),
+    "rm_const_mala": ("riemannian.rm_const_mala", "ConstantMetricMALA"),
+    "rmhmc": ("riemannian.rmhmc", "RiemannianHMC"),
+    "rwm": ("random_walk.rwm", "RandomWalk"),
+    "sa_mcmc": ("random_walk.sa_mcmc", "SampleAdaptive"),
 }
+
+
+def __getattr__(name: str) -> Any:
+    if name == "SAMPLERS":
+        return {each: _built_in(each) for each in FILES}
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _built_in(name: str) -> type[Sampler]:
+    file, kind = FILES[name]
+    found: type[Sampler] = getattr(import_module(f"{__name__}.{file}"), kind)
+    return found
 
 
 def available_samplers() -> tuple[str, ...]:
     """Names of all methods: the built-in ones, then those of other packages, not yet imported."""
-    return (*SAMPLERS, *(name for name in offered() if name not in SAMPLERS))
+    return (*FILES, *(name for name in offered() if name not in FILES))
 
 
 def list_samplers() -> list[Listing]:
     """Return all methods with their classes, and the reason where one cannot be used."""
-    own = [Listing(name, kind) for name, kind in SAMPLERS.items()]
-    return [*own, *list_offered(set(SAMPLERS))]
+    own = [Listing(name, _built_in(name)) for name in FILES]
+    return [*own, *list_offered(set(FILES))]
 
 
 def find_sampler(name: str) -> type[Sampler]:
@@ -83,13 +77,13 @@ def find_sampler(name: str) -> type[Sampler]:
     SamplerError
         If there is none (it names the nearest), or the package that offers it is broken.
     """
-    if isinstance(name, str) and name in SAMPLERS:
-        return SAMPLERS[name]
+    if isinstance(name, str) and name in FILES:
+        return _built_in(name)
     others = offered()
     if isinstance(name, str) and name in others:
         return load_offered(name, others[name])
     raise SamplerError(
-        f"Unknown method {name!r}.{nearest(str(name), {*SAMPLERS, *others})}", method=name
+        f"Unknown method {name!r}.{nearest(str(name), {*FILES, *others})}", method=name
     )
 
 

@@ -52,7 +52,7 @@ from probmodel.testing.distributions import (
     check_gradient,
     check_second_derivatives,
 )
-from probmodel.testing.kernels import (
+from probmodel.testing.invariance import (
     check_cost,
     check_half_space,
     check_independence,

@@ -12,7 +12,7 @@ from probmodel.adaptation.bayes_opt import (
     make_grid,
     variance_weight,
 )
-from probmodel.adaptation.gaussian_process import Kernel
+from probmodel.adaptation.surrogate import Kernel
 
 SEARCH = AnnealedSearch(k=100, alpha=4.0, delta=0.1, kernel=Kernel(5.0, 0.2, 0.1))
 GRID = make_grid((0.01, 1.0), (1, 100))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from probmodel.adaptation.gaussian_process import Kernel, add_values, no_values, posterior_mean
+from probmodel.adaptation.surrogate import Kernel, add_values, no_values, posterior_mean
 
 KERNEL = Kernel(amplitude=5.0, length_scale=0.2, noise=0.1)
 AXES = (np.linspace(0.0, 1.0, 7), np.linspace(0.0, 1.0, 5))

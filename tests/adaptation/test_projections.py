@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from probmodel.adaptation.projections import FORMS, LONGEST, Lower, split
-from probmodel.roots import InverseBidiagonal, times, transposed_times
+from probmodel.numerics.roots import InverseBidiagonal, times, transposed_times
 
 DIM = 5
 NAMES = sorted(FORMS)

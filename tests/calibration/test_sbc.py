@@ -26,7 +26,7 @@ from probmodel import (
     read_data,
     sbc,
 )
-from probmodel.calibration.progress import SimulationLine
+from probmodel.calibration.live_line import SimulationLine
 from probmodel.calibration.ranking import LOG_LIKELIHOOD, rank, thin
 from probmodel.calibration.uniformity import p_values
 from probmodel.constraints import Ordered, SumToZero

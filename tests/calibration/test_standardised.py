@@ -16,7 +16,7 @@ from probmodel.distributions import (
     RandomWalk,
     StudentT,
 )
-from probmodel.distributions.location_scale import LocationScale
+from probmodel.distributions.scalar.location_scale import LocationScale
 
 SIZES = {"draws": 200, "warmup": 300, "chains": 8, "thin_to": 49, "seed": 1}
 GROUP = np.repeat(np.arange(6), [1, 1, 2, 4, 8, 16])

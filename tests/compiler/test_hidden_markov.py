@@ -8,8 +8,8 @@ import pytest
 from autograd import value_and_grad
 from both_engines import engines, machine_of
 
-from probmodel.compiler.hidden_markov import HiddenMarkovWriter
-from probmodel.distributions.forward import hmm_log_likelihood
+from probmodel.compiler.hidden_markov_code import HiddenMarkovWriter
+from probmodel.distributions.process.forward_algorithm import hmm_log_likelihood
 
 
 def simplex(x):

@@ -9,9 +9,9 @@ from autograd import value_and_grad
 from both_engines import engines, machine_of
 
 from probmodel.compiler.formulas import LARGE
-from probmodel.compiler.matrices import MatrixWriter
+from probmodel.compiler.matrix_code import MatrixWriter
 from probmodel.compiler.symbols import NotTraceableError
-from probmodel.linalg import cholesky, solve_lower, transpose
+from probmodel.numerics.linalg import cholesky, solve_lower, transpose
 
 SIZES = [1, 2, 4, 5, 7, 8, 9, 16, 17, LARGE]
 

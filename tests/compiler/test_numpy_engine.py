@@ -9,14 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from probmodel import linalg, load_model, read_data, special
+from probmodel import load_model, read_data
 from probmodel.compiler.array_functions import recurrence as written_recurrence
 from probmodel.compiler.machine import Machine
 from probmodel.compiler.numpy_engine import NumpyProgram
 from probmodel.compiler.symbols import Symbol, place, view
 from probmodel.compiler.tracing import Program, traced
 from probmodel.density import as_posterior
-from probmodel.distributions.forward import hmm_slopes
+from probmodel.distributions.process.forward_algorithm import hmm_slopes
+from probmodel.numerics import linalg, special
 
 ROOT = Path(__file__).parents[2]
 CHAINS = (0, 1, 2, 8, 17)

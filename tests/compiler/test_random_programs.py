@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from autograd import value_and_grad
 
-from probmodel import special
 from probmodel.compiler.differentiation import gradient_of, taken
 from probmodel.compiler.machine import Machine
 from probmodel.compiler.numpy_engine import NumpyProgram
 from probmodel.compiler.symbols import Symbol, positions
 from probmodel.compiler.tracing import OPERATIONS, Program
+from probmodel.numerics import special
 
 ONE = (
     anp.exp, anp.tanh, anp.sin, anp.square, anp.negative, special.expit, anp.arctan,

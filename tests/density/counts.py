@@ -5,7 +5,7 @@ import numpy as np
 from probmodel import Model, data, observed, param
 from probmodel.density import as_posterior
 from probmodel.distributions import Normal, Poisson
-from probmodel.roots import LowRank
+from probmodel.numerics.roots import LowRank
 
 CHAINS = (1, 2, 4, 5, 8, 9, 16, 17)
 ROOTS = ("none", "diagonal", "dense", "low rank")

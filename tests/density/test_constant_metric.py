@@ -11,7 +11,6 @@ from scipy.stats import norm
 
 from probmodel import Model, ModelError, data, load_model, observed, param, potential
 from probmodel.density import as_posterior
-from probmodel.density.constant_metric import WIDEST, constant_metric
 from probmodel.distributions import (
     BernoulliLogit,
     BinomialLogit,
@@ -28,6 +27,7 @@ from probmodel.distributions import (
     StudentT,
     kernels,
 )
+from probmodel.geometry.constant_metric import WIDEST
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(25, 3))
@@ -58,7 +58,7 @@ def test_cox_process(latent_mean):
     Cox = load_model("models/log_gaussian_cox.py")
     density = as_posterior(Cox(northing=AXIS, easting=AXIS, share=SHARE, y=COUNTS))
     expected = np.linalg.inv(cox_covariance()) + np.diag(cox_weights(latent_mean))
-    found = constant_metric(density, latent_mean)
+    found = density.constant_metric(latent_mean)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
     np.testing.assert_array_equal(found, found.T)
 
@@ -66,7 +66,7 @@ def test_cox_process(latent_mean):
 def test_what_is_printed_is_the_default():
     Cox = load_model("models/log_gaussian_cox.py")
     density = as_posterior(Cox(northing=AXIS, easting=AXIS, share=SHARE, y=COUNTS))
-    np.testing.assert_array_equal(constant_metric(density), constant_metric(density, "paper"))
+    np.testing.assert_array_equal(density.constant_metric(), density.constant_metric("paper"))
 
 
 class Noncentered(Model):
@@ -88,7 +88,7 @@ def test_noncentred_cox_process(latent_mean):
     density = as_posterior(Noncentered(northing=AXIS, easting=AXIS, share=SHARE, y=COUNTS))
     L = np.linalg.cholesky(cox_covariance())
     expected = np.eye(25) + L.T @ np.diag(cox_weights(latent_mean)) @ L
-    np.testing.assert_allclose(constant_metric(density, latent_mean), expected, rtol=1e-9)
+    np.testing.assert_allclose(density.constant_metric(latent_mean), expected, rtol=1e-9)
 
 
 # -- other likelihoods ----------------------------------------------------------------------------
@@ -117,7 +117,7 @@ def test_logistic_regression(sd):
     ]
     expected = np.diag(1.0 / variances) + Z.T @ np.diag(trials * average) @ Z
     for latent_mean in ("paper", "exact"):
-        np.testing.assert_allclose(constant_metric(density, latent_mean), expected, rtol=1e-9)
+        np.testing.assert_allclose(density.constant_metric(latent_mean), expected, rtol=1e-9)
 
 
 def _integral(function, mean, sd):
@@ -170,14 +170,14 @@ def density_prior(density, n):
 
 def test_average_over_prior_draws():
     density = several()
-    scores = scores_of_average(density, constant_metric(density, "exact"))
+    scores = scores_of_average(density, density.constant_metric("exact"))
     assert np.abs(scores).max() < 4.5
 
 
 def test_what_is_printed_is_no_average():
     """Negative control of the test above."""
     density = several()
-    scores = scores_of_average(density, constant_metric(density, "paper"))
+    scores = scores_of_average(density, density.constant_metric("paper"))
     assert np.abs(scores).max() > 12.0
 
 
@@ -190,7 +190,7 @@ class Linear(Model):
 def test_a_gaussian_model_needs_no_average():
     """So that its prior may be flat."""
     density = as_posterior(Linear(X=X, y=np.ones(len(X))))
-    np.testing.assert_allclose(constant_metric(density), X.T @ X / 0.49, rtol=1e-10)
+    np.testing.assert_allclose(density.constant_metric(), X.T @ X / 0.49, rtol=1e-10)
 
 
 def test_memory():
@@ -202,7 +202,7 @@ def test_memory():
 
     density = as_posterior(Independent(y=np.ones(700)))
     tracemalloc.start()
-    G = constant_metric(density, "exact")
+    G = density.constant_metric("exact")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     np.testing.assert_allclose(G, np.diag(np.full(700, 1.0 + np.exp(0.5))), rtol=1e-12)
@@ -214,7 +214,7 @@ def test_memory():
 
 def refusal(model):
     with pytest.raises(ModelError) as error:
-        constant_metric(as_posterior(model))
+        as_posterior(model).constant_metric()
     message = str(error.value)
     assert "latent_mean='mode'" in message
     return message
@@ -295,4 +295,4 @@ def test_prior_that_is_too_wide(likelihood, sd, refused):
         assert f"reaches {sd:.3g}" in message
         assert likelihood.__name__ in message
     else:
-        assert np.isfinite(constant_metric(as_posterior(model))).all()
+        assert np.isfinite(as_posterior(model).constant_metric()).all()

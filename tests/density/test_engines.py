@@ -300,7 +300,7 @@ def test_cores_change_nothing(chains, monkeypatch):
 
 
 def test_long_gradients_take_several_threads(monkeypatch):
-    from probmodel.compiler import calls
+    from probmodel.compiler import routine_calls as calls
 
     parts = []
     right = calls._function

@@ -8,8 +8,8 @@ import scipy.stats
 
 from probmodel import Model, data, deterministic, observed, param
 from probmodel.constraints import Simplex
-from probmodel.density import forward
-from probmodel.density.forward import Forward
+from probmodel.density import forward_runs as forward
+from probmodel.density.forward_runs import Forward
 from probmodel.density.prior import Start, draw_from_prior, prior_draws, prior_plan, simulate_once
 from probmodel.distributions import (
     Bernoulli,

@@ -70,8 +70,8 @@ def test_models_share_no_machine_code(codes):
 
 def emptied():
     """Return what makes machine code, with nothing kept but what serves all programs."""
-    from probmodel.compiler.calls import routines
     from probmodel.compiler.native import compiled
+    from probmodel.compiler.routine_calls import routines
 
     for lanes in (4, 8):
         routines(lanes)

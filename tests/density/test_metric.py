@@ -17,8 +17,7 @@ from probmodel import (
     read_data,
 )
 from probmodel.compiler.tracing import Scope
-from probmodel.density import as_posterior, observations
-from probmodel.density.metric import Structure
+from probmodel.density import as_posterior
 from probmodel.distributions import (
     BernoulliLogit,
     BinomialLogit,
@@ -36,6 +35,8 @@ from probmodel.distributions import (
     StudentT,
     Uniform,
 )
+from probmodel.geometry import observations
+from probmodel.geometry.metric import Structure
 from probmodel.types import MetricLogDensity
 
 RNG = np.random.default_rng(11)

@@ -6,8 +6,6 @@ from scipy.special import expit
 
 from probmodel import LogDensity, Model, ModelError, data, load_model, observed, param, read_data
 from probmodel.density import as_posterior
-from probmodel.density import metric_gradient as module
-from probmodel.density.metric import Structure
 from probmodel.distributions import (
     Beta,
     BinomialLogit,
@@ -20,6 +18,8 @@ from probmodel.distributions import (
     Poisson,
     StudentT,
 )
+from probmodel.geometry import metric_gradient as module
+from probmodel.geometry.metric import Structure
 from probmodel.inference.counting import Work, counting
 from probmodel.types import MetricLogDensity, SmoothMetricLogDensity
 

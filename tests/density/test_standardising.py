@@ -40,7 +40,7 @@ from probmodel.distributions import (
     StudentT,
     Weibull,
 )
-from probmodel.distributions.free_scale import FreeScale
+from probmodel.distributions.scalar.free_scale import FreeScale
 from probmodel.inference.counting import counting
 from probmodel.model.pseudo_data import PseudoData, on_free_scale
 from probmodel.results.convergence import convergence

@@ -5,8 +5,8 @@ import pytest
 from counts import CHAINS, ROOTS, counts, root
 
 from probmodel.inference.counting import counting
-from probmodel.roots import InverseBidiagonal, transposed_times
-from probmodel.samplers.hamiltonian import (
+from probmodel.numerics.roots import InverseBidiagonal, transposed_times
+from probmodel.samplers.hamiltonian.dynamics import (
     LEAPFROG,
     TWO_STAGE,
     follow,
@@ -14,9 +14,9 @@ from probmodel.samplers.hamiltonian import (
     trace,
     with_momentum,
 )
+from probmodel.samplers.hamiltonian.suited_steps import FINEST, simulate_suited
+from probmodel.samplers.hamiltonian.trees import grown
 from probmodel.samplers.metropolis import DIVERGENCE, evaluate
-from probmodel.samplers.suited_steps import FINEST, simulate_suited
-from probmodel.samplers.trees import grown
 from probmodel.types import Doublings
 
 

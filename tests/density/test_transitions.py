@@ -7,9 +7,10 @@ from counts import CHAINS, ROOTS, Counts, counts, root
 from probmodel import infer
 from probmodel.inference.collectors import Counter, DivergenceStore, DrawStore
 from probmodel.inference.counting import counting
-from probmodel.roots import InverseBidiagonal
-from probmodel.samplers import several_transitions as module
-from probmodel.samplers.fisher_hmc import FisherHMC, Params
+from probmodel.numerics.roots import InverseBidiagonal
+from probmodel.samplers.hamiltonian import fisher_transitions
+from probmodel.samplers.hamiltonian import several_transitions as module
+from probmodel.samplers.hamiltonian.fisher_hmc import FisherHMC, Params
 
 
 def streamed(density, chains, params, n, method, monkeypatch=None):
@@ -136,7 +137,7 @@ def test_what_cannot_be_made_at_once_is_made_one_by_one(case, monkeypatch):
     bidiagonal = InverseBidiagonal(rng.uniform(0.5, 2.0, 4), rng.uniform(-1.0, 1.0, 3))
     C = {"kind": bidiagonal}.get(case, np.ones(4))
     if case == "rank":
-        monkeypatch.setattr("probmodel.compiler.calls._MOST_RANK", 1)
+        monkeypatch.setattr("probmodel.compiler.routine_calls._MOST_RANK", 1)
         C = root("low rank", 4, rng)
     method = FisherHMC(persistence=0.5 if case == "persistent" else 0.0)
     params = Params(0.8, 0.0 if case == "Langevin" else 2.0, C)
@@ -167,7 +168,7 @@ def test_a_run_is_the_same_either_way(monkeypatch):
     model = Counts(steep=1.0, y=np.arange(5))
     found = infer(model, draws=200, chains=6, seed=1, engine="llvm", progressbar=False)
     for name in ("several", "leapfrogs"):
-        monkeypatch.setattr(f"probmodel.samplers.fisher_hmc.{name}", lambda *args: None)
+        monkeypatch.setattr(fisher_transitions, name, lambda *args: None)
     expected = infer(model, draws=200, chains=6, seed=1, engine="llvm", progressbar=False)
     a, b = found.posterior["a"].values, expected.posterior["a"].values
     np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)

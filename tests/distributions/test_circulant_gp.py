@@ -11,7 +11,8 @@ from examples.gaussian import RHO
 
 from probmodel import Model, check_model, data, deterministic, infer, observed, param
 from probmodel.density import as_posterior
-from probmodel.distributions import CirculantGP, HalfNormal, Normal, PoissonLog, circulant, kernels
+from probmodel.distributions import CirculantGP, HalfNormal, Normal, PoissonLog, kernels
+from probmodel.distributions.spatial import circulant
 from probmodel.errors import DataError, ModelError
 
 X, Y = np.arange(4) * 0.25, np.arange(5) * 0.2

@@ -16,8 +16,12 @@ from probmodel import Model, observed, param
 from probmodel import distributions as d
 from probmodel.density import as_posterior
 from probmodel.errors import DataError
-from probmodel.special.counts import LARGEST_COUNT, log_one_minus_exp, poisson_counts
-from probmodel.special.rising import log_rising, rising_slope
+from probmodel.numerics.special.count_functions import (
+    LARGEST_COUNT,
+    log_one_minus_exp,
+    poisson_counts,
+)
+from probmodel.numerics.special.rising import log_rising, rising_slope
 
 COUNTS = np.arange(12.0)
 
@@ -307,7 +311,7 @@ def test_information_of_a_beta_binomial_in_blocks(monkeypatch):
     dist = d.BetaBinomial(1, 1, 1)
     params = [np.array([3.0, 8.0, 0.0]), np.array([[0.7], [40.0]]), np.array(2.2)]
     matrix = {pair: entry() for pair, entry in dist.information_matrix(*params).items()}
-    monkeypatch.setattr("probmodel.distributions.beta_binomial.BLOCK", 13)
+    monkeypatch.setattr("probmodel.distributions.scalar.beta_binomial.BLOCK", 13)
     for pair, entry in dist.information_matrix(*params).items():
         assert entry().shape == (2, 3)
         np.testing.assert_allclose(entry(), matrix[pair], rtol=1e-13)

@@ -15,7 +15,7 @@ import pytest
 from derivatives import evaluated
 
 from probmodel import distributions as d
-from probmodel.special import betaln
+from probmodel.numerics.special import betaln
 
 DIGITS = 1e-8
 EPS = float(np.finfo(float).eps)

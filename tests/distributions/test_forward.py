@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from autograd import grad
 
-from probmodel.distributions import forward
-from probmodel.distributions.forward import forward_backward, hmm_log_likelihood
+from probmodel.distributions.process import forward_algorithm as forward
+from probmodel.distributions.process.forward_algorithm import forward_backward, hmm_log_likelihood
 
 
 def chain(seed, length, states, batch=(), spread=3.0):

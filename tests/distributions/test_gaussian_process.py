@@ -11,7 +11,8 @@ from scipy import stats
 
 from probmodel import Model, data, param
 from probmodel.density import as_posterior
-from probmodel.distributions import GaussianProcess, Normal, correlation, kernels
+from probmodel.distributions import GaussianProcess, Normal, kernels
+from probmodel.distributions.spatial import kronecker as correlation
 from probmodel.errors import ModelError
 
 X = np.linspace(0.0, 3.0, 7)

@@ -20,7 +20,7 @@ from scipy import integrate
 
 from probmodel import distributions as d
 from probmodel.distributions.base import Distribution
-from probmodel.distributions.location_scale import HalfFamily, LocationScale
+from probmodel.distributions.scalar.location_scale import HalfFamily, LocationScale
 from probmodel.errors import ModelError
 
 MOST_COUNTS = 400

@@ -9,10 +9,10 @@ from autograd import jacobian
 from autograd.test_util import check_grads
 
 from probmodel import distributions as d
-from probmodel.distributions.ar1 import ar1_path
-from probmodel.distributions.matrix_forms import MatrixForm, Precision
+from probmodel.distributions.process.ar1 import ar1_path
+from probmodel.distributions.vector.matrix_forms import MatrixForm, Precision
 from probmodel.errors import ModelError
-from probmodel.linalg import geometric_filter
+from probmodel.numerics.linalg import geometric_filter
 
 CASES = {
     "normal": (d.Normal(1.5, 0.7), ()),

@@ -11,7 +11,7 @@ from derivatives import evaluated, program
 from probmodel import Model, infer, observed, param, prior_predictive
 from probmodel import distributions as d
 from probmodel.density import as_posterior
-from probmodel.distributions import matrix_forms, whitening
+from probmodel.distributions.vector import matrix_forms, whitening
 from probmodel.errors import ModelError
 
 

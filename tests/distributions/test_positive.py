@@ -18,8 +18,8 @@ from scipy import special, stats
 
 from probmodel import Model, check_model, param
 from probmodel import distributions as d
-from probmodel.special import inverse_expm1, log1m_exp
-from probmodel.special import positive as sp
+from probmodel.numerics.special import inverse_expm1, log1m_exp
+from probmodel.numerics.special import positive_numbers as sp
 
 FAMILIES = {
     "Weibull": ((1.7, 0.8), stats.weibull_min(1.7, 0, 0.8)),

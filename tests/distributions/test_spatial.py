@@ -8,7 +8,7 @@ from scipy import stats
 
 from probmodel import Model, check_model, data, infer, observed, param
 from probmodel.distributions import BYM2, CAR, ICAR, Beta, HalfNormal, Normal, PoissonLog
-from probmodel.distributions.graph import read_graph
+from probmodel.distributions.spatial.neighbours import read_graph
 from probmodel.errors import DataError, ModelError
 
 RING = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])

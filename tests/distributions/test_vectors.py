@@ -11,10 +11,10 @@ from scipy import integrate, special, stats
 from probmodel import Model, data, observed, param
 from probmodel import distributions as d
 from probmodel.density import ModelDensity
-from probmodel.distributions.counts import CountVector
-from probmodel.distributions.mv_student_t import information_in_df
+from probmodel.distributions.vector.count_vectors import CountVector
+from probmodel.distributions.vector.mv_student_t import information_in_df
 from probmodel.errors import DataError, ModelError
-from probmodel.special.ordered import (
+from probmodel.numerics.special.cutpoints import (
     expit_interval_slope,
     log_expit_interval,
     log_ndtr_interval,

@@ -192,7 +192,7 @@ def test_functions_for_hidden_states_are_listed_with_their_arguments():
     assert {name: arguments for name, (arguments, _) in listed.items()} == {
         name: list(inspect.signature(function).parameters)
         for name, function in vars(probmodel.functions).items()
-        if getattr(function, "__module__", "") == "probmodel.functions.components"
+        if getattr(function, "__module__", "") == "probmodel.functions.component_functions"
     }
 
 
@@ -302,7 +302,7 @@ def test_attributes_are_listed(result):
 
 def test_kinds_of_warnings_are_listed():
     package = ROOT / "probmodel"
-    folders = [*(package / "results").glob("*.py"), *(package / "samplers").glob("*.py")]
+    folders = [*(package / "results").glob("*.py"), *(package / "samplers").rglob("*.py")]
     known = {"ess_bulk", "ess_tail", "range", "variance_as_scale"}
     for source in (*folders, package / "sampling.py"):
         known |= set(re.findall(r'(?:Finding|Remark)\(\s*"(\w+)"', source.read_text()))

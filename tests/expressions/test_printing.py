@@ -6,7 +6,7 @@ import scipy.special
 
 from probmodel import Model, data, deterministic, load_model, observed, param, potential, read_data
 from probmodel.distributions import HalfNormal, Normal
-from probmodel.expressions.printing import to_latex, to_text
+from probmodel.expressions.text import to_latex, to_text
 
 
 def symbols():

@@ -9,9 +9,9 @@ from probmodel import Model, ModelError, ShapeError, data, deterministic, observ
 from probmodel.density import as_posterior
 from probmodel.distributions import LogNormal, Normal
 from probmodel.functions import solve_ode
-from probmodel.solvers.adjoint import Pull, pull_back
-from probmodel.solvers.runge_kutta import Tolerances, solve
-from probmodel.solvers.tableau import METHODS
+from probmodel.numerics.solvers.adjoint import Pull, pull_back
+from probmodel.numerics.solvers.runge_kutta import Tolerances, solve
+from probmodel.numerics.solvers.tableau import METHODS
 
 TIMES = np.array([0.4, 1.0, 2.5, 2.6, 6.0])
 
@@ -177,7 +177,7 @@ def test_a_wrong_adjoint_would_be_found(assert_derivatives, monkeypatch):
 
 
 def test_long_solutions_are_pulled_back_in_blocks(assert_derivatives, monkeypatch):
-    from probmodel.solvers import adjoint
+    from probmodel.numerics.solvers import adjoint
 
     monkeypatch.setattr(adjoint, "_BLOCK", 1000)
     model, x = hares()

@@ -9,8 +9,8 @@ from probmodel.distributions import BernoulliLogit, HalfNormal, Normal
 from probmodel.inference.driver import Group, drive
 from probmodel.inference.groups import sample
 from probmodel.inference.settled import SETTLED, Settling
-from probmodel.samplers.fisher_hmc import FisherHMC
-from probmodel.samplers.fisher_schedule import FIRST_END, LAST_END
+from probmodel.samplers.hamiltonian.fisher_hmc import FisherHMC
+from probmodel.samplers.hamiltonian.fisher_schedule import FIRST_END, LAST_END
 
 QUIET = {"seed": 1, "quiet": True, "draws": 20}
 

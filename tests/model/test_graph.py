@@ -16,7 +16,7 @@ from probmodel import (
     to_dot,
 )
 from probmodel.distributions import Exponential, HalfNormal, Normal, Truncated
-from probmodel.model.graph import _quoted, dependencies, reachable
+from probmodel.model.model_graph import _quoted, dependencies, reachable
 
 
 class Small(Model):

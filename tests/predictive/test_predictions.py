@@ -17,7 +17,7 @@ from probmodel import (
     prior_predictive,
 )
 from probmodel.constraints import SumToZero
-from probmodel.density import forward
+from probmodel.density import forward_runs as forward
 from probmodel.distributions import (
     AR1,
     Exponential,

@@ -8,7 +8,7 @@ from probmodel import infer
 from probmodel.density import LogDensity
 from probmodel.results.convergence import convergence
 from probmodel.results.enough import missing_draws, suspects
-from probmodel.samplers.fisher_hmc import FisherHMC
+from probmodel.samplers.hamiltonian.fisher_hmc import FisherHMC
 
 
 def autoregressions(persistence, chains, draws, dim, seed=0):

@@ -131,7 +131,7 @@ def test_a_narrow_place_is_told_of_without_halved_steps(monkeypatch):
     # Three of four such runs are found out, this one among them.
     sizes = {"chains": 8, "draws": 2000, "seed": 3, "quiet": True, "standardise": False}
     assert "tails" not in kinds(infer(model, **sizes))
-    monkeypatch.setattr("probmodel.samplers.fisher_hmc.FINEST", 0)
+    monkeypatch.setattr("probmodel.samplers.hamiltonian.fisher_transitions.FINEST", 0)
     found = infer(model, **sizes)
     assert "tails" in kinds(found)
     assert "x above" in found.attrs["warnings"]

@@ -7,8 +7,8 @@ from probmodel.adaptation.welford import Moments
 from probmodel.errors import SamplerError
 from probmodel.inference.driver import Collector, run
 from probmodel.inference.groups import sample
-from probmodel.samplers.ada_mala import AdaMALA
-from probmodel.samplers.mala import MALA
+from probmodel.samplers.langevin.ada_mala import AdaMALA
+from probmodel.samplers.langevin.mala import MALA
 
 
 def history(sampler, targets, warmup, chains=1, seed=1):

@@ -9,8 +9,8 @@ from scipy import stats
 from probmodel.errors import SamplerError
 from probmodel.inference.groups import sample
 from probmodel.samplers import make_sampler
-from probmodel.samplers.ahmc import AdaptiveHMC
-from probmodel.samplers.bayes_adaptive import Params
+from probmodel.samplers.hamiltonian.ahmc import AdaptiveHMC
+from probmodel.samplers.hamiltonian.bayes_adaptive import Params
 from probmodel.testing.statistics import require_moments
 
 NARROW = np.array([[1.0, 0.99], [0.99, 1.0]])

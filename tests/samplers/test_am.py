@@ -6,8 +6,8 @@ import pytest
 from probmodel.errors import SamplerError
 from probmodel.inference.driver import Collector, run
 from probmodel.inference.groups import sample
-from probmodel.samplers.am import AdaptiveMetropolis
-from probmodel.samplers.rwm import RandomWalk
+from probmodel.samplers.random_walk.am import AdaptiveMetropolis
+from probmodel.samplers.random_walk.rwm import RandomWalk
 
 
 def history(sampler, targets, warmup, chains=1, seed=1):

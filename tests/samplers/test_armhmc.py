@@ -5,10 +5,10 @@ import pytest
 
 from probmodel.errors import SamplerError
 from probmodel.inference.groups import sample
-from probmodel.samplers.armhmc import AdaptiveRiemannianHMC
-from probmodel.samplers.bayes_adaptive import Params
-from probmodel.samplers.metrics import Metric
-from probmodel.samplers.riemannian import riemannian_step
+from probmodel.samplers.hamiltonian.bayes_adaptive import Params
+from probmodel.samplers.riemannian.armhmc import AdaptiveRiemannianHMC
+from probmodel.samplers.riemannian.manifold import riemannian_step
+from probmodel.samplers.riemannian.metrics import Metric
 from probmodel.testing.statistics import require_moments
 
 

@@ -13,10 +13,10 @@ from probmodel.adaptation.roulette import draw_signs, expand, weights
 from probmodel.errors import SamplerError
 from probmodel.inference.driver import run
 from probmodel.inference.groups import sample
-from probmodel.samplers.entropy_flow import FlowKernel, Params, begin, path_of, simulate
-from probmodel.samplers.entropy_hmc import EntropyHMC
-from probmodel.samplers.hamiltonian import simulate as simulate_with_a_matrix
-from probmodel.samplers.hamiltonian import with_momentum
+from probmodel.samplers.hamiltonian.dynamics import simulate as simulate_with_a_matrix
+from probmodel.samplers.hamiltonian.dynamics import with_momentum
+from probmodel.samplers.hamiltonian.entropy_flow import FlowKernel, Params, begin, path_of, simulate
+from probmodel.samplers.hamiltonian.entropy_hmc import EntropyHMC
 from probmodel.samplers.metropolis import evaluate
 from probmodel.testing.statistics import LIMIT, deviations, require_moments, tamed, worst
 

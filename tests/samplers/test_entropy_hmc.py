@@ -6,9 +6,9 @@ import pytest
 from probmodel.adaptation.entropy_loss import Weights
 from probmodel.errors import SamplerError
 from probmodel.inference.driver import run
-from probmodel.roots import InverseBidiagonal, times
-from probmodel.samplers.entropy_hmc import EntropyHMC
-from probmodel.samplers.entropy_linear import Params
+from probmodel.numerics.roots import InverseBidiagonal, times
+from probmodel.samplers.hamiltonian.entropy_hmc import EntropyHMC
+from probmodel.samplers.hamiltonian.entropy_linear import Params
 from probmodel.testing.statistics import LIMIT, deviations, worst
 
 LINEAR = ("diag", "dense", "tridiagonal")

@@ -6,20 +6,25 @@ import pytest
 from probmodel.errors import SamplerError
 from probmodel.inference.driver import Collector, run
 from probmodel.inference.groups import sample
+from probmodel.numerics.roots import LowRank
 from probmodel.results.convergence import convergence
-from probmodel.roots import LowRank
-from probmodel.samplers import fisher_hmc
 from probmodel.samplers.base import State
-from probmodel.samplers.fisher_hmc import (
+from probmodel.samplers.hamiltonian import fisher_hmc
+from probmodel.samplers.hamiltonian.dynamics import Phase
+from probmodel.samplers.hamiltonian.fisher_hmc import (
     LONGEST_STEP,
     FisherHMC,
     Params,
 )
-from probmodel.samplers.fisher_schedule import FIRST_WINDOWS, SETTLING, is_renewal, langevin_steps
-from probmodel.samplers.hamiltonian import Phase
-from probmodel.samplers.langevin import propose
+from probmodel.samplers.hamiltonian.fisher_schedule import (
+    FIRST_WINDOWS,
+    SETTLING,
+    is_renewal,
+    langevin_steps,
+)
+from probmodel.samplers.hamiltonian.suited_steps import FINEST
+from probmodel.samplers.langevin.kernel import propose
 from probmodel.samplers.metropolis import evaluate
-from probmodel.samplers.suited_steps import FINEST
 from probmodel.testing.statistics import LIMIT, deviations, require_moments, tamed, worst
 
 DENSE = np.array([[0.8, 0.0], [0.5, 1.1]])
@@ -108,7 +113,7 @@ def test_transitions_of_no_length_are_langevin_steps(targets):
 
 def test_lengths_are_jittered():
     rng = np.random.default_rng(3)
-    h, n, _ = FisherHMC()._plan(Params(0.1, 2.0, None), rng.uniform(-1.0, 1.0, 4000))
+    h, n, _ = FisherHMC()._kernel(Params(0.1, 2.0, None)).plan(rng.uniform(-1.0, 1.0, 4000))
     assert 1.55 < np.min(h * n) < 1.65
     assert 2.35 < np.max(h * n) < 2.45
     assert abs(np.mean(h * n) - 2.0) < 0.02
@@ -127,7 +132,9 @@ def test_lengths_are_jittered():
     ],
 )
 def test_numbers_of_steps(h, length, most, step, n, cut_off):
-    found = FisherHMC(jitter=0.0, max_steps=most)._plan(Params(h, length, None), np.array([0.7]))
+    found = (
+        FisherHMC(jitter=0.0, max_steps=most)._kernel(Params(h, length, None)).plan(np.array([0.7]))
+    )
     assert [column.item() for column in found] == [pytest.approx(step), n, cut_off]
 
 

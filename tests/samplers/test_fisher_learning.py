@@ -5,9 +5,9 @@ import pytest
 
 from probmodel.adaptation.low_rank import scales
 from probmodel.adaptation.welford import no_moments
-from probmodel.roots import LowRank, times
+from probmodel.numerics.roots import LowRank, times
 from probmodel.samplers.base import Info
-from probmodel.samplers.fisher_learning import (
+from probmodel.samplers.hamiltonian.fisher_learning import (
     AT_ONCE,
     BEYOND_CHANCE,
     FEWEST_ROWS,
@@ -353,7 +353,7 @@ def test_the_distance_between_modes_widens_no_root(targets, monkeypatch, rank):
         shape = shape.learn(state._replace(x=state.x + away), info, count)
     widest = []
     for change in (together, lambda x: x):  # without it: negative control
-        monkeypatch.setattr("probmodel.samplers.fisher_learning.together", change)
+        monkeypatch.setattr("probmodel.samplers.hamiltonian.fisher_learning.together", change)
         widest.append(np.linalg.norm(times(shape.root(state, None), np.full((1, 4), 0.5))))
     assert widest[0] < 1.6
     assert widest[1] > 3.0

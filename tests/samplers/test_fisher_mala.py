@@ -8,8 +8,8 @@ from probmodel.errors import SamplerError
 from probmodel.inference.driver import run
 from probmodel.inference.groups import sample
 from probmodel.results.convergence import convergence
-from probmodel.samplers.fisher_mala import FisherMALA
-from probmodel.samplers.fisher_warmup import PLAIN_STEPS, SIGNALS
+from probmodel.samplers.langevin.fisher_mala import FisherMALA
+from probmodel.samplers.langevin.fisher_warmup import PLAIN_STEPS, SIGNALS
 
 
 def worst_rhat(x):

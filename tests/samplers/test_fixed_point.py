@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from probmodel.samplers import fixed_point as module
-from probmodel.samplers.fixed_point import fixed_point
+from probmodel.samplers.riemannian import fixed_point as module
+from probmodel.samplers.riemannian.fixed_point import fixed_point
 
 EVERY = np.ones(6, dtype=bool)
 

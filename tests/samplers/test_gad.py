@@ -7,7 +7,7 @@ from probmodel.errors import SamplerError
 from probmodel.inference.driver import run
 from probmodel.inference.groups import sample
 from probmodel.samplers import make_sampler
-from probmodel.samplers.gradient_adaptive import FLOOR, Params
+from probmodel.samplers.langevin.gradient_adaptive import FLOOR, Params
 from probmodel.samplers.metropolis import evaluate
 
 NAMES = ("gad_rwm", "gad_mala", "gad_mala_exact")

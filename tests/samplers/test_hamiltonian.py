@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from probmodel.roots import LowRank
+from probmodel.numerics.roots import LowRank
 from probmodel.samplers.base import State
-from probmodel.samplers.hamiltonian import (
+from probmodel.samplers.hamiltonian.dynamics import (
     LEAPFROG,
     TWO_STAGE,
     hamiltonian_step,

@@ -7,18 +7,18 @@ from probmodel.adaptation.windows import windows
 from probmodel.errors import SamplerError
 from probmodel.inference.driver import Collector, run
 from probmodel.inference.groups import sample
+from probmodel.numerics.roots import LowRank
 from probmodel.results.convergence import convergence
-from probmodel.roots import LowRank
-from probmodel.samplers.hmc import HMC
-from probmodel.samplers.metropolis import evaluate
-from probmodel.samplers.nuts import NUTS
-from probmodel.samplers.windowed import (
+from probmodel.samplers.hamiltonian.hmc import HMC
+from probmodel.samplers.hamiltonian.nuts import NUTS
+from probmodel.samplers.hamiltonian.windowed import (
     PRELIMINARY,
     Params,
     find_steps,
     learned_root,
     settled,
 )
+from probmodel.samplers.metropolis import evaluate
 from probmodel.testing.statistics import LIMIT, deviations, require_moments, worst
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from probmodel.samplers.base import State
-from probmodel.samplers.langevin import langevin_step, propose
+from probmodel.samplers.langevin.kernel import langevin_step, propose
 
 CHAINS, DIM, SIGMA = 6, 3, 0.7
 

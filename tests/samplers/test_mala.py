@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from probmodel.inference.groups import sample
-from probmodel.samplers.mala import MALA
+from probmodel.samplers.langevin.mala import MALA
 from probmodel.samplers.step_size import Adaptation
 
 

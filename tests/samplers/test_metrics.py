@@ -5,7 +5,7 @@ import pytest
 import scipy.linalg
 
 from probmodel.errors import SamplerError
-from probmodel.samplers.metrics import (
+from probmodel.samplers.riemannian.metrics import (
     Metric,
     colour,
     factorise,
@@ -275,7 +275,7 @@ def test_slopes_of_a_metric_without_a_gradient(targets, monkeypatch):
         exact = W[:, 0, k, None, None] * (np.swapaxes(W, 1, 2) @ target.metric(x) @ W)
         np.testing.assert_allclose(found[:2, k], exact[:2], rtol=1e-8, atol=1e-9)
     assert not found[2, 0].any()
-    monkeypatch.setattr("probmodel.samplers.metrics.BLOCK", 1)
+    monkeypatch.setattr("probmodel.samplers.riemannian.metrics.BLOCK", 1)
     np.testing.assert_array_equal(whitened_slopes(metric, target, x, W), found)
 
 

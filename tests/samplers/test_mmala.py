@@ -8,12 +8,12 @@ from probmodel.errors import SamplerError
 from probmodel.inference.driver import run
 from probmodel.inference.groups import sample
 from probmodel.results.convergence import convergence
-from probmodel.samplers import mmala
 from probmodel.samplers.base import State
-from probmodel.samplers.langevin import langevin_step
-from probmodel.samplers.metrics import Metric
+from probmodel.samplers.langevin.kernel import langevin_step
 from probmodel.samplers.metropolis import select
-from probmodel.samplers.mmala import (
+from probmodel.samplers.riemannian import mmala
+from probmodel.samplers.riemannian.metrics import Metric
+from probmodel.samplers.riemannian.mmala import (
     DRIFTS,
     OWN_STEPS,
     ManifoldMALA,

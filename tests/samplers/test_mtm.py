@@ -5,8 +5,8 @@ import pytest
 import scipy.stats
 
 from probmodel.errors import SamplerError
-from probmodel.samplers.mtm import MultipleTry, _choose
-from probmodel.samplers.rwm import RandomWalk
+from probmodel.samplers.random_walk.mtm import MultipleTry, _choose
+from probmodel.samplers.random_walk.rwm import RandomWalk
 from probmodel.samplers.step_size import Params
 
 
@@ -50,7 +50,7 @@ def test_skewed_density_is_left_invariant(tries, step_size):
 
 def test_forgetting_the_reference_points_is_noticed(monkeypatch):
     """Negative control: with the ratio of a plain random walk the density is not kept."""
-    import probmodel.samplers.mtm as module
+    import probmodel.samplers.random_walk.mtm as module
 
     monkeypatch.setattr(module, "_difference", lambda a, b: np.zeros(len(a)))
     x, _ = moved(MultipleTry(tries=3), 2.5)

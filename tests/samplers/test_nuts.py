@@ -5,14 +5,14 @@ import pytest
 
 from probmodel.errors import SamplerError
 from probmodel.inference.groups import sample
-from probmodel.roots import LowRank, times, transposed_times
-from probmodel.samplers import several_transitions, trees
+from probmodel.numerics.roots import LowRank, times, transposed_times
+from probmodel.numerics.split_mix import JOIN, SIDE, uniform
 from probmodel.samplers.base import Stretch
+from probmodel.samplers.hamiltonian import several_transitions, trees
+from probmodel.samplers.hamiltonian.nuts import NUTS
+from probmodel.samplers.hamiltonian.trees import _Stretch, _stretches, _Transition, grown
+from probmodel.samplers.hamiltonian.windowed import Params
 from probmodel.samplers.metropolis import DIVERGENCE
-from probmodel.samplers.nuts import NUTS
-from probmodel.samplers.trees import _Stretch, _stretches, _Transition, grown
-from probmodel.samplers.windowed import Params
-from probmodel.split_mix import JOIN, SIDE, uniform
 from probmodel.testing.statistics import LIMIT, deviations, require_moments, worst
 from probmodel.types import Doublings
 

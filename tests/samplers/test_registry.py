@@ -22,8 +22,8 @@ from probmodel.samplers import (
     make_sampler,
 )
 from probmodel.samplers.base import Sampler
+from probmodel.samplers.random_walk.rwm import RandomWalk
 from probmodel.samplers.registry import GROUP
-from probmodel.samplers.rwm import RandomWalk
 from probmodel.types import Evaluation
 
 PACKAGE = '''
@@ -31,7 +31,7 @@ PACKAGE = '''
 
 from dataclasses import dataclass
 
-from probmodel.samplers.rwm import RandomWalk
+from probmodel.samplers.random_walk.rwm import RandomWalk
 
 
 @dataclass(frozen=True)

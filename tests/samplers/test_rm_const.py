@@ -7,15 +7,14 @@ from scipy.stats import multivariate_normal
 
 from probmodel import LogDensity, Model, ModelError, SamplerError, observed, param
 from probmodel.density import as_posterior
-from probmodel.density.constant_metric import constant_metric
 from probmodel.distributions import Cauchy, Censored, MvNormal, Normal, PoissonLog
 from probmodel.inference.groups import sample
 from probmodel.results.convergence import convergence
-from probmodel.samplers.constant_metric import LATENT_MEANS, inverse_root
-from probmodel.samplers.hamiltonian import hamiltonian_step
+from probmodel.samplers.hamiltonian.dynamics import hamiltonian_step
 from probmodel.samplers.metropolis import select
-from probmodel.samplers.rm_const_hmc import ConstantMetricHMC
-from probmodel.samplers.rm_const_mala import ConstantMetricMALA
+from probmodel.samplers.riemannian.one_metric import LATENT_MEANS, inverse_root
+from probmodel.samplers.riemannian.rm_const_hmc import ConstantMetricHMC
+from probmodel.samplers.riemannian.rm_const_mala import ConstantMetricMALA
 from probmodel.testing.statistics import LIMIT, deviations, tamed, worst
 from probmodel.types import Evaluation
 
@@ -261,7 +260,7 @@ class Robust(Model):
 def test_models_that_have_no_average_have_a_metric_at_their_mode(model):
     density = as_posterior(model)
     with pytest.raises(ModelError, match="latent_mean='mode'"):
-        constant_metric(density)
+        density.constant_metric()
     found, _, _ = metric_of(ConstantMetricHMC(latent_mean="mode"), density)
     x = mode_of(density)
     expected = -density.hessian(x)[0] if isinstance(model, Tobit) else density.metric(x)[0]
@@ -298,7 +297,7 @@ class WithAverage:
         return self._density.metric(x)
 
     def constant_metric(self, latent_mean):
-        return constant_metric(self._density, latent_mean)
+        return self._density.constant_metric(latent_mean)
 
 
 def cox_moments(y):

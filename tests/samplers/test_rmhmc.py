@@ -10,17 +10,17 @@ from probmodel.distributions import Censored, HalfNormal, Normal
 from probmodel.errors import ModelError, SamplerError
 from probmodel.inference.counting import counting
 from probmodel.inference.driver import Collector, run
-from probmodel.samplers import riemannian
 from probmodel.samplers.base import State
-from probmodel.samplers.hamiltonian import hamiltonian_step
-from probmodel.samplers.metrics import Frame, Metric
-from probmodel.samplers.riemannian import (
+from probmodel.samplers.hamiltonian.dynamics import hamiltonian_step
+from probmodel.samplers.riemannian import manifold as riemannian
+from probmodel.samplers.riemannian.manifold import (
     RiemannianState,
     generalised_leapfrog,
     locate,
     riemannian_step,
 )
-from probmodel.samplers.rmhmc import Params, RiemannianHMC
+from probmodel.samplers.riemannian.metrics import Frame, Metric
+from probmodel.samplers.riemannian.rmhmc import Params, RiemannianHMC
 
 # -- targets ---------------------------------------------------------------------------------------
 

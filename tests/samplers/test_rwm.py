@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from probmodel.inference.groups import sample
-from probmodel.samplers.rwm import RandomWalk
+from probmodel.samplers.random_walk.rwm import RandomWalk
 
 
 class ValueOnly:

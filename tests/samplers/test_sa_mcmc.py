@@ -9,8 +9,8 @@ from probmodel.adaptation.ensemble import WIDTHS, choose, diagonal_log_fit, full
 from probmodel.density import LogDensity
 from probmodel.errors import SamplerError
 from probmodel.inference.groups import sample
-from probmodel.samplers import sa_mcmc
-from probmodel.samplers.sa_mcmc import Params, SampleAdaptive
+from probmodel.samplers.random_walk import sa_mcmc
+from probmodel.samplers.random_walk.sa_mcmc import Params, SampleAdaptive
 
 NONE = Params()
 

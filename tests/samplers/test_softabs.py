@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from probmodel.samplers.softabs import soft_absolute, soft_slopes
+from probmodel.samplers.riemannian.softabs import soft_absolute, soft_slopes
 
 
 def phi(t):

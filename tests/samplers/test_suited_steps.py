@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from probmodel.inference.counting import counting
-from probmodel.samplers import suited_steps
 from probmodel.samplers.base import State
-from probmodel.samplers.fisher_hmc import FisherHMC, Params
-from probmodel.samplers.hamiltonian import LEAPFROG, TWO_STAGE, Phase, with_momentum
+from probmodel.samplers.hamiltonian import fisher_transitions, suited_steps
+from probmodel.samplers.hamiltonian.dynamics import LEAPFROG, TWO_STAGE, Phase, with_momentum
+from probmodel.samplers.hamiltonian.fisher_hmc import FisherHMC, Params
+from probmodel.samplers.hamiltonian.suited_steps import HOPELESS, MOST, TOLERATED, simulate_suited
 from probmodel.samplers.metropolis import evaluate
-from probmodel.samplers.suited_steps import HOPELESS, MOST, TOLERATED, simulate_suited
 from probmodel.testing.statistics import LIMIT, deviations, worst
 from probmodel.testing.targets import KnownTarget
 from probmodel.types import Evaluation
@@ -168,7 +168,7 @@ def test_levels_that_cost_nothing_are_found(monkeypatch):
         made = simulate_suited(*arguments)
         return made._replace(log_weight=np.zeros_like(made.log_weight))
 
-    monkeypatch.setattr("probmodel.samplers.fisher_hmc.simulate_suited", unweighted)
+    monkeypatch.setattr(fisher_transitions, "simulate_suited", unweighted)
     target, rng, n = Horn(), np.random.default_rng(4), 40_000
     x = tamed(after(target, n, rng))
     _, z = worst(deviations(x, tamed(target.exact(rng, n))))
@@ -179,7 +179,7 @@ def test_acceptance_is_even_along_a_horn(monkeypatch):
     """With halved steps; without them the narrow part is hardly ever left or entered."""
 
     def acceptance(finest):
-        monkeypatch.setattr("probmodel.samplers.fisher_hmc.FINEST", finest)
+        monkeypatch.setattr("probmodel.samplers.hamiltonian.fisher_transitions.FINEST", finest)
         target, rng = Horn(), np.random.default_rng(5)
         state = FisherHMC().init(rng, target, target.exact(rng, 20_000))
         _, info = FisherHMC().step(rng, target, state, Params(0.7, 1.5, np.eye(2)))

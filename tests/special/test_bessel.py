@@ -7,7 +7,7 @@ import pytest
 from autograd import elementwise_grad
 from scipy.special import i0e, i1e
 
-from probmodel.special.bessel import bessel_gap, bessel_ratio, bessel_ratio_slope, log_i0e
+from probmodel.numerics.special.bessel import bessel_gap, bessel_ratio, bessel_ratio_slope, log_i0e
 
 # x, log(I0(x)) - x, 1 - A(x), A'(x), A''(x) with A = I1 / I0, from sums of 60 digits.
 TRUTH = np.array(

@@ -7,8 +7,8 @@ import pytest
 from autograd import elementwise_grad
 from scipy.special import log_ndtr
 
-from probmodel.special import inverse_mills
-from probmodel.special.mills import log_mills, mills_excess
+from probmodel.numerics.special import inverse_mills
+from probmodel.numerics.special.mills import log_mills, mills_excess
 
 # x, the logarithm of ndtr over the density, and three derivatives of it, from sums of 60 digits.
 TRUTH = np.array(

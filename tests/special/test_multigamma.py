@@ -7,7 +7,7 @@ import pytest
 from autograd import grad
 from scipy import special
 
-from probmodel.special.multigamma import log_multigamma, multidigamma, multitrigamma
+from probmodel.numerics.special.multigamma import log_multigamma, multidigamma, multitrigamma
 
 
 @pytest.mark.parametrize("size", [1, 2, 5])

@@ -9,8 +9,8 @@ import pytest
 from autograd.test_util import check_grads
 from scipy import integrate
 
-from probmodel.special import passage
-from probmodel.special.passage import log_passage, passage_ratio, passage_series
+from probmodel.numerics.special import passage
+from probmodel.numerics.special.passage import log_passage, passage_ratio, passage_series
 
 W = np.array([0.03, 0.3, 0.5, 0.8, 0.97])
 

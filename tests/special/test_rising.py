@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from autograd import grad
 
-from probmodel.special import rising
-from probmodel.special.logs import log_less
+from probmodel.numerics.special import rising
+from probmodel.numerics.special.logs import log_less
 
 
 @pytest.fixture(autouse=True)

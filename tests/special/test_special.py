@@ -10,7 +10,7 @@ import pytest
 import scipy.special
 from autograd import elementwise_grad
 
-from probmodel import special
+from probmodel.numerics import special
 
 POSITIVE = np.array([0.02, 0.4, 1.0, 3.7, 25.0])
 LINE = np.array([-20.0, -2.1, -0.3, 0.4, 1.9, 20.0])
@@ -182,7 +182,8 @@ def test_softplus_of_a_symbol_is_a_numpy_function():
 
 def test_importing_does_not_import_scipy_special():
     code = (
-        "import sys, probmodel.special, probmodel.linalg, probmodel.distributions; "
+        "import sys, probmodel.numerics.special, probmodel.numerics.linalg; "
+        "import probmodel.distributions; "
         "assert not [m for m in sys.modules if m.startswith('scipy')], 'scipy is imported'"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

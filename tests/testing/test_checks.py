@@ -11,9 +11,9 @@ import pytest
 
 from probmodel import testing
 from probmodel.samplers.base import State
-from probmodel.samplers.mala import MALA
+from probmodel.samplers.langevin.mala import MALA
 from probmodel.samplers.metropolis import decide, evaluate, evaluate_value, select
-from probmodel.samplers.rwm import RandomWalk
+from probmodel.samplers.random_walk.rwm import RandomWalk
 from probmodel.samplers.step_size import Adaptation, Params
 from probmodel.testing import CHECKS, STATISTICAL_CHECKS, Effort
 

@@ -3,7 +3,7 @@
 import pytest
 
 from probmodel import testing
-from probmodel.samplers.sa_mcmc import SampleAdaptive
+from probmodel.samplers.random_walk.sa_mcmc import SampleAdaptive
 
 
 class Flattened:

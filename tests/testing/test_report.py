@@ -1,6 +1,6 @@
 """All checks at once, as text."""
 
-from probmodel.samplers.rwm import RandomWalk
+from probmodel.samplers.random_walk.rwm import RandomWalk
 from probmodel.testing import CHECKS, Effort, check_sampler
 from probmodel.testing.report import run_checks
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from probmodel.samplers.mala import MALA
-from probmodel.samplers.rwm import RandomWalk
+from probmodel.samplers.langevin.mala import MALA
+from probmodel.samplers.random_walk.rwm import RandomWalk
 from probmodel.testing.runs import exact_starts, fingerprint, leaves, points_of, require
 from probmodel.testing.targets import Banana
 

@@ -1,0 +1,105 @@
+"""A distribution restricted to an interval."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from probmodel.distributions.base import Distribution
+from probmodel.distributions.compound.bounded import Bounded, is_number, support_bounds
+from probmodel.distributions.domain import where_inside, where_valid
+from probmodel.types import Array
+
+_BISECTIONS = 100
+_DOUBLINGS = 1000
+
+
+class Truncated(Bounded):
+    r"""Distribution of a variable given that it lies between bounds.
+
+    .. math:: p(y) = p_x(y) / P(a \le x \le b), \quad a \le y \le b
+
+    Parameters
+    ----------
+    dist : a distribution of numbers with a cumulative distribution function
+    lower, upper : bounds, included; at least one is given. Infinite ones are none
+
+    Notes
+    -----
+    Stan: ``T[lower, upper]``. SciPy: ``truncnorm`` and others of its kind. One number per batch
+    element.
+
+    Raises
+    ------
+    ModelError
+        If ``dist`` has no cumulative distribution function here, or the bounds make no sense.
+    """
+
+    def __init__(self, dist: Distribution, lower: Any = None, upper: Any = None) -> None:
+        if isinstance(dist, Distribution) and lower is not None and upper is not None:
+            # A bound beyond the support cuts nothing off, and has no finite log probability.
+            low, high = support_bounds(dist.support())
+            if is_number(low) and is_number(lower) and lower <= low:
+                lower = None
+            if is_number(high) and is_number(upper) and upper >= high and lower is not None:
+                upper = None
+        super().__init__(dist, lower, upper)
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density without the terms of `log_base`: batch shape."""
+        inner, lower, upper = self._split(params)
+        logp = self.dist.log_kernel(xp, value, *inner) - self._log_normalizer(xp, *params)
+        if lower is not None:
+            logp = where_inside(xp, value >= lower, logp)
+        return logp if upper is None else where_inside(xp, value <= upper, logp)
+
+    def log_base(self, value: Array, *params: Any) -> Any:
+        """Terms that depend on observed data alone, as for ``dist``."""
+        return self.dist.log_base(value, *self._split(params)[0])
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw variates of shape ``shape``, by bisection of the distribution function."""
+        inner, lower, upper = self._split(params)
+        level = np.log(rng.random(shape))
+        total = self._log_normalizer(np, *params)
+
+        def reached(x: Array) -> Array:
+            with np.errstate(all="ignore"):
+                return np.asarray(self._log_mass(np, lower, x, inner) - total >= level)
+
+        low, high = self._bracket(reached, lower, upper, shape)
+        for _ in range(_BISECTIONS):
+            middle = 0.5 * (low + high)
+            enough = reached(middle)
+            low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+        return np.floor(high).astype(np.int64) if self.discrete else high
+
+    def _bracket(
+        self, reached: Any, lower: Any, upper: Any, shape: tuple[int, ...]
+    ) -> tuple[Array, Array]:
+        """Points below and above the quantiles that are looked for."""
+        start = support_bounds(self.dist.support())[0]
+        if lower is None and isinstance(start, int | float):
+            lower = start
+        if self.discrete and lower is not None:
+            lower = np.ceil(lower) - 1.0
+        low = np.full(shape, -1.0) if lower is None else lower + np.zeros(shape)
+        high = low + 2.0 if upper is None else upper + np.zeros(shape)
+        if lower is None:
+            low = np.minimum(low, high - 1.0)
+        width = 1.0
+        for _ in range(_DOUBLINGS):
+            short = ~reached(high) if upper is None else np.zeros(shape, dtype=bool)
+            long = reached(low) if lower is None else np.zeros(shape, dtype=bool)
+            if not (short.any() or long.any()):
+                break
+            low, high, width = low - width * long, high + width * short, 2.0 * width
+        return low, high
+
+    def _log_normalizer(self, xp: Any, *params: Any) -> Any:
+        """Log probability of the interval; NaN where it is empty."""
+        inner, lower, upper = self._split(params)
+        if lower is not None and upper is not None:
+            upper = where_valid(xp, lower < upper, upper)
+        return self._log_mass(xp, lower, upper, inner)

@@ -1,0 +1,85 @@
+"""Counts with more zeros than their distribution has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from probmodel.distributions.base import Distribution
+from probmodel.distributions.compound.zeros import WithZeros
+from probmodel.distributions.domain import where_inside
+from probmodel.errors import ModelError
+from probmodel.numerics.special import where
+from probmodel.types import Array
+
+
+class ZeroInflated(WithZeros):
+    r"""Counts that are zero with probability ``p``, and follow a distribution otherwise.
+
+    .. math:: P(0) = p + (1 - p) f(0), \qquad P(y) = (1 - p) f(y), \quad y > 0
+
+    Parameters
+    ----------
+    p : probability of a structural zero, :math:`0 \le p \le 1`
+    dist : a distribution of counts, :math:`f`
+
+    Notes
+    -----
+    Zeros have two sources; where they have one, `Hurdle` is meant. Stan: ``log_mix`` at zero.
+    SciPy: none. One number per batch element.
+
+    References
+    ----------
+    Lambert (1992), Zero-inflated Poisson regression, with an application to defects in
+    manufacturing. Technometrics 34.
+
+    Raises
+    ------
+    ModelError
+        If ``dist`` is not discrete.
+    """
+
+    def __init__(self, p: Any, dist: Distribution) -> None:
+        super().__init__(p, dist)
+        if not dist.discrete:
+            raise ModelError(
+                f"ZeroInflated takes a distribution of counts; {dist.name} is continuous. "
+                "Hurdle(p, dist) puts a probability at zero beside a density.",
+                location=self.location,
+                given=dist.name,
+            )
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log probability without the terms of `log_base`: batch shape."""
+        inner, p = self._split(xp, params)
+        other = xp.log1p(-p) + self.dist.log_kernel(xp, self._nonzero(value), *inner)
+        return where(value == 0, self._log_zero(xp, inner, p)[0], other)
+
+    def _log_zero(self, xp: Any, inner: Sequence[Any], p: Any) -> tuple[Any, Any]:
+        """Log probability of zero, and of zero under ``dist``."""
+        at_zero = self._log_mass_at_zero(xp, inner)
+        return xp.logaddexp(xp.log(p), xp.log1p(-p) + at_zero), at_zero
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw counts of shape ``shape``."""
+        *inner, p = params
+        structural = rng.random(shape) < p
+        return np.where(structural, 0, self.dist.sample(rng, shape, *inner))
+
+    @property
+    def has_cdf(self) -> bool:
+        """Whether the distribution inside has a distribution function."""
+        return self.dist.has_cdf
+
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values up to ``x``."""
+        inner, p = self._split(xp, params)
+        below = xp.log1p(-p) + self.dist.log_cdf(xp, x, *inner)
+        return where_inside(xp, x >= 0, xp.logaddexp(xp.log(p), below))
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values above ``x``."""
+        inner, p = self._split(xp, params)
+        return where(x >= 0, xp.log1p(-p) + self.dist.log_ccdf(xp, x, *inner), 0.0 * p)

@@ -1,0 +1,1 @@
+"""Distributions of series in time."""

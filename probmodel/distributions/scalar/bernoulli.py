@@ -1,0 +1,59 @@
+"""The Bernoulli distribution."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import IntegerInterval, UnitInterval
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.distributions.domain import where_valid
+from probmodel.distributions.scalar.bernoulli_logit import BernoulliLogit
+from probmodel.numerics.special import ratio, xlog1py, xlogy
+from probmodel.types import Array
+
+
+class Bernoulli(Distribution):
+    r"""Success or failure.
+
+    .. math:: P(y) = p^y (1 - p)^{1 - y}, \quad y \in \{0, 1\}
+
+    Parameters
+    ----------
+    p : probability of success, between zero and one
+
+    Notes
+    -----
+    Stan: ``bernoulli(p)``. SciPy: ``bernoulli(p)``. One number per batch element. Of log odds,
+    `BernoulliLogit` is the stable and faster form.
+    """
+
+    parameters: ClassVar = {"p": Parameter(UnitInterval())}
+    link_forms: ClassVar = {("p", "expit"): BernoulliLogit}
+    discrete = True
+
+    def support(self) -> Constraint:
+        """Zero and one."""
+        return IntegerInterval(0, 1)
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log probability: batch shape; NaN where ``p`` is no probability."""
+        (p,) = params
+        p = where_valid(xp, (p >= 0) & (p <= 1), p)
+        return xlogy(value, p) + xlog1py(1.0 - value, -p)
+
+    def log_base(self, value: Array, *params: Any) -> Any:
+        """Minus infinity for what is neither zero nor one."""
+        return np.where((value == 0) | (value == 1), 0.0, -np.inf)
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on ``p``; without bound towards certainty, which itself has none."""
+        (p,) = params
+        return {("p", "p"): lambda: ratio(1.0, p * (1.0 - p))}
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw zeros and ones of shape ``shape``."""
+        (p,) = params
+        return (rng.random(shape) < p).astype(np.int64)

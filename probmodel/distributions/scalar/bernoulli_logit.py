@@ -1,0 +1,56 @@
+"""The Bernoulli distribution given its log odds."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import IntegerInterval, Real
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.numerics.special import expit, log1p_exp
+from probmodel.types import Array
+
+
+class BernoulliLogit(Distribution):
+    r"""Success or failure, with the log odds of success as the parameter.
+
+    .. math:: P(y) = \mathrm{expit}(\eta)^y \{1 - \mathrm{expit}(\eta)\}^{1 - y},
+              \quad y \in \{0, 1\}
+
+    Parameters
+    ----------
+    logit : log odds :math:`\eta` of success
+
+    Notes
+    -----
+    Stan: ``bernoulli_logit(logit)``. SciPy: ``bernoulli(expit(logit))``. One number per batch
+    element.
+    """
+
+    parameters: ClassVar = {"logit": Parameter(Real())}
+    discrete = True
+
+    def support(self) -> Constraint:
+        """Zero and one."""
+        return IntegerInterval(0, 1)
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log probability: batch shape."""
+        (logit,) = params
+        return -log1p_exp((1.0 - 2.0 * value) * logit)
+
+    def log_base(self, value: Array, *params: Any) -> Any:
+        """Minus infinity for what is neither zero nor one."""
+        return np.where((value == 0) | (value == 1), 0.0, -np.inf)
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on the log odds: the variance of the outcome."""
+        (logit,) = params
+        return {("logit", "logit"): lambda: expit(logit) * expit(-logit)}
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw zeros and ones of shape ``shape``."""
+        (logit,) = params
+        return (rng.logistic(size=shape) < logit).astype(np.int64)

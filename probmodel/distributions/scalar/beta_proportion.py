@@ -1,0 +1,107 @@
+"""The beta distribution by its mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import Positive, UnitInterval
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import InformationMatrix, Parameter, Thunk
+from probmodel.distributions.closed_form import closed_form
+from probmodel.distributions.domain import where_valid
+from probmodel.distributions.scalar.free_scale import FreeScale
+from probmodel.numerics.special import trigamma
+from probmodel.numerics.special.rising import log_beta, log_gap, log_ratio, log_ratio_gap
+from probmodel.types import Array
+
+
+class BetaProportion(FreeScale):
+    r"""Beta distribution by its mean, for regressions of proportions.
+
+    .. math:: p(y) = y^{\mu \kappa - 1} (1 - y)^{(1 - \mu) \kappa - 1}
+              / B(\mu \kappa, (1 - \mu) \kappa), \quad 0 < y < 1
+
+    Parameters
+    ----------
+    mu : mean :math:`0 < \mu < 1`
+    kappa : precision :math:`\kappa > 0`; the variance is :math:`\mu (1 - \mu) / (1 + \kappa)`
+
+    Notes
+    -----
+    Stan: ``beta_proportion(mu, kappa)``. SciPy: ``beta(mu * kappa, (1 - mu) * kappa)``. One number
+    per batch element.
+    """
+
+    parameters: ClassVar = {"mu": Parameter(UnitInterval()), "kappa": Parameter(Positive())}
+
+    def support(self) -> Constraint:
+        """Numbers between zero and one."""
+        return UnitInterval()
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density: batch shape; the logarithms are NaN outside the unit interval."""
+        return _log_kernel(value, *params)
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on mean and precision: that on both shapes, by the chain rule."""
+        mu, kappa = params
+        rest = 1.0 - mu
+        in_alpha, in_beta = trigamma(mu * kappa), trigamma(rest * kappa)
+        return {
+            ("mu", "mu"): lambda: kappa * kappa * (in_alpha + in_beta),
+            ("mu", "kappa"): lambda: kappa * (mu * in_alpha - rest * in_beta),
+            ("kappa", "kappa"): lambda: (
+                mu * mu * in_alpha + rest * rest * in_beta - trigamma(kappa)
+            ),
+        }
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw variates of shape ``shape``."""
+        mu, kappa = params
+        return np.asarray(rng.beta(mu * kappa, (1.0 - mu) * kappa, shape))
+
+    def free_location_scale(self) -> tuple[Any, Any]:
+        """Of the log odds, as `Beta` has them."""
+        mu, kappa = self.args["mu"], self.args["kappa"]
+        return np.log(mu / (1.0 - mu)), 1.0 / np.sqrt(kappa * mu * (1.0 - mu))
+
+
+def _formula(xp: Any, value: Any, *params: Any) -> Any:
+    """Log density: batch shape; the logarithms are NaN outside the unit interval."""
+    mu, kappa = params
+    mu = where_valid(xp, (mu > 0) & (mu < 1), mu)
+    kappa = where_valid(xp, kappa > 0, kappa)
+    alpha, beta = mu * kappa, (1.0 - mu) * kappa
+    powers = (alpha - 1.0) * xp.log(value) + (beta - 1.0) * xp.log1p(-value)
+    return powers - log_beta(alpha, beta)
+
+
+def _slopes(xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+    """Return derivatives with respect to value, mean and precision."""
+    mu, kappa = params
+    alpha, beta = mu * kappa, (1.0 - mu) * kappa
+    rest, gap = 1.0 - mu, value - mu
+
+    # Digamma functions are logarithms less `log_gap`, which for a large precision is small: the
+    # logarithms are put together as those of ratios to the mean.
+    def in_mu() -> Any:
+        odds = log_ratio(gap, value * rest, (1.0 - value) * mu)
+        return kappa * (odds + log_gap(alpha) - log_gap(beta))
+
+    def in_kappa() -> Any:
+        own = mu * log_ratio_gap(gap / mu, xp.log(value) - xp.log(mu))
+        other = rest * log_ratio_gap(-gap / rest, xp.log1p(-value) - xp.log1p(-mu))
+        return own + other + mu * log_gap(alpha) + rest * log_gap(beta) - log_gap(kappa)
+
+    return (
+        lambda: (kappa * (mu - value) + (2.0 * value - 1.0)) / value / (1.0 - value),
+        in_mu,
+        in_kappa,
+    )
+
+
+# For a large precision the logarithm of a share and its mean are nearly equal.
+_log_kernel = closed_form(_formula, _slopes)

@@ -1,0 +1,54 @@
+"""The chi-squared distribution."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import Positive
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.distributions.domain import where_inside, where_valid
+from probmodel.distributions.scalar.location_scale import LOG_2
+from probmodel.numerics.special import gammaln, trigamma
+from probmodel.types import Array
+
+
+class ChiSquare(Distribution):
+    r"""Chi-squared distribution: a sum of squares of independent standard normal numbers.
+
+    .. math:: p(y) = \frac{2^{-\nu / 2}}{\Gamma(\nu / 2)} y^{\nu / 2 - 1} e^{-y / 2}, \quad y > 0
+
+    Parameters
+    ----------
+    df : degrees of freedom :math:`\nu > 0`, the mean
+
+    Notes
+    -----
+    The gamma distribution with shape :math:`\nu / 2` and rate 1/2. Stan: ``chi_square(df)``. SciPy:
+    ``chi2(df)``. One number per batch element.
+    """
+
+    parameters: ClassVar = {"df": Parameter(Positive())}
+
+    def support(self) -> Constraint:
+        """Positive numbers."""
+        return Positive()
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density: batch shape."""
+        (df,) = params
+        shape = 0.5 * where_valid(xp, df > 0, df)
+        powers = (shape - 1.0) * xp.log(value) - shape * LOG_2
+        return where_inside(xp, value > 0, powers - 0.5 * value - gammaln(shape))
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on the degrees of freedom."""
+        (df,) = params
+        return {("df", "df"): lambda: 0.25 * trigamma(0.5 * df)}
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw variates of shape ``shape``."""
+        (df,) = params
+        return np.asarray(2.0 * rng.standard_gamma(0.5 * df, shape))

@@ -1,0 +1,44 @@
+"""The half-normal distribution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from probmodel.distributions.scalar.free_scale import FreeScale
+from probmodel.distributions.scalar.location_scale import LOG_2, HalfFamily
+from probmodel.distributions.scalar.normal import Normal
+from probmodel.numerics.special import erf, log_ndtr
+
+
+class HalfNormal(FreeScale, HalfFamily):
+    r"""Absolute value of a normal variable with mean zero.
+
+    .. math:: p(y) = \sqrt{2 / \pi}\, \sigma^{-1} \exp\{-y^2 / (2 \sigma^2)\}, \quad y \ge 0
+
+    Parameters
+    ----------
+    scale : standard deviation :math:`\sigma > 0` of the underlying normal
+
+    Notes
+    -----
+    Stan: ``normal(0, scale)`` on a parameter with ``<lower=0>`` (up to the constant 2). SciPy:
+    ``halfnorm(0, scale)``. One number per batch element.
+    """
+
+    full = Normal
+
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values up to ``x``."""
+        (scale,) = params
+        return xp.log(erf(xp.maximum(x / scale, 0.0) * np.sqrt(0.5)))
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values above ``x``."""
+        (scale,) = params
+        return LOG_2 + log_ndtr(-xp.maximum(x / scale, 0.0))
+
+    def free_location_scale(self) -> tuple[Any, Any]:
+        """Of the logarithm, whose log density is ``u - exp(2 u) / 2`` for unit scale."""
+        return np.log(self.args["scale"]), np.sqrt(0.5)

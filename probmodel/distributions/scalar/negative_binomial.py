@@ -1,0 +1,65 @@
+"""The negative binomial distribution, by shape and inverse scale of a gamma rate."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import IntegerInterval, NonNegative, Positive
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.distributions.domain import where_valid
+from probmodel.numerics.special.count_functions import (
+    log_ways_base,
+    log_ways_kernel,
+    poisson_counts,
+)
+from probmodel.types import Array
+
+
+class NegativeBinomial(Distribution):
+    r"""Negative binomial distribution: a Poisson whose rate is gamma distributed.
+
+    .. math:: P(y) = \binom{y + \alpha - 1}{y} \Bigl(\frac{\beta}{\beta + 1}\Bigr)^\alpha
+              \Bigl(\frac{1}{\beta + 1}\Bigr)^y, \quad y = 0, 1, \dots
+
+    Parameters
+    ----------
+    alpha : shape :math:`\alpha \ge 0` of the rate; of shape zero the count is zero
+    beta : inverse scale :math:`\beta > 0` of the rate; the mean is :math:`\alpha / \beta`
+
+    Notes
+    -----
+    Stan: ``neg_binomial(alpha, beta)``. SciPy: ``nbinom(alpha, beta / (beta + 1))``. One number per
+    batch element. `NegativeBinomial2` is the same by mean and dispersion.
+    """
+
+    parameters: ClassVar = {"alpha": Parameter(NonNegative()), "beta": Parameter(Positive())}
+    discrete = True
+
+    def support(self) -> Constraint:
+        """Whole numbers from zero up."""
+        return IntegerInterval(0, None)
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log probability without the terms of `log_base`: batch shape."""
+        alpha, beta = params
+        alpha = where_valid(xp, alpha >= 0, alpha)
+        beta = where_valid(xp, beta > 0, beta)
+        ways = log_ways_kernel(alpha, value)
+        return ways - alpha * xp.log1p(1.0 / beta) - value * xp.log1p(beta)
+
+    def log_base(self, value: Array, *params: Any) -> Any:
+        """Return ``-log(y!)`` of counts that are not large; minus infinity for what is no count."""
+        return log_ways_base(value)
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on the inverse scale: that on the shape is an infinite sum."""
+        alpha, beta = params
+        return {("beta", "beta"): lambda: alpha / beta / beta / (1.0 + beta)}
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw counts of shape ``shape``."""
+        alpha, beta = params
+        return poisson_counts(rng, rng.standard_gamma(alpha, shape) / beta)

@@ -1,0 +1,93 @@
+"""The negative binomial distribution, by mean and dispersion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import IntegerInterval, NonNegative, Positive
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.closed_form import closed_form
+from probmodel.distributions.domain import where_valid
+from probmodel.distributions.scalar.negative_binomial2_log import NegativeBinomial2Log
+from probmodel.numerics.special import digamma, ratio, xlogy
+from probmodel.numerics.special.count_functions import (
+    log_ways_base,
+    log_ways_kernel,
+    precision_slope,
+)
+from probmodel.types import Array
+
+
+class NegativeBinomial2(Distribution):
+    r"""Negative binomial distribution with mean and dispersion: a Poisson of a gamma rate.
+
+    .. math:: P(y) = \binom{y + \phi - 1}{y} \Bigl(\frac{\mu}{\mu + \phi}\Bigr)^y
+              \Bigl(\frac{\phi}{\mu + \phi}\Bigr)^\phi, \quad y = 0, 1, \dots
+
+    Parameters
+    ----------
+    mu : mean :math:`\mu \ge 0`
+    phi : precision :math:`\phi > 0`; the variance is :math:`\mu + \mu^2 / \phi`
+
+    Notes
+    -----
+    Stan: ``neg_binomial_2(mu, phi)``. SciPy: ``nbinom(phi, phi / (mu + phi))``. One number per
+    batch element. Of a log mean, `NegativeBinomial2Log` is the stable and faster form.
+    """
+
+    parameters: ClassVar = {"mu": Parameter(NonNegative()), "phi": Parameter(Positive())}
+    link_forms: ClassVar = {("mu", "exp"): NegativeBinomial2Log}
+    discrete = True
+
+    def support(self) -> Constraint:
+        """Whole numbers from zero up."""
+        return IntegerInterval(0, None)
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log probability without the terms of `log_base`: batch shape."""
+        return _log_kernel(value, *params)
+
+    def log_base(self, value: Array, *params: Any) -> Any:
+        """Return ``-log(y!)`` of counts that are not large; minus infinity for what is no count."""
+        return log_ways_base(value)
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on the mean: that on the precision, orthogonal to it, is an infinite sum."""
+        mu, phi = params
+        return {("mu", "mu"): lambda: ratio(phi / (mu + phi), mu)}
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw counts of shape ``shape``."""
+        mu, phi = params
+        return np.asarray(rng.poisson(mu / phi * rng.standard_gamma(phi, shape)))
+
+
+def _formula(xp: Any, value: Any, *params: Any) -> Any:
+    """Log probability without the terms of `log_base`: batch shape."""
+    mu, phi = params
+    mu = where_valid(xp, mu >= 0, mu)
+    phi = where_valid(xp, phi > 0, phi)
+    ways = log_ways_kernel(phi, value)
+    return ways + xlogy(value, mu / (mu + phi)) - phi * xp.log1p(mu / phi)
+
+
+def _slopes(xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
+    """Return derivatives with respect to value (as if it were real), mean and precision."""
+    mu, phi = params
+    total = mu + phi
+
+    return (
+        lambda: digamma(value + phi) + xp.log(mu) - xp.log(total),
+        lambda: (ratio(value - mu, mu) - 1.0 * (mu == 0.0)) * phi / total,
+        lambda: precision_slope(
+            xp, value, phi, xp.log1p(mu / phi), mu / total, (value - mu) / total
+        ),
+    )
+
+
+# The derivative in a large precision is of order phi**-2, a difference of terms of order 1 / phi.
+_log_kernel = closed_form(_formula, _slopes)

@@ -1,0 +1,53 @@
+"""Ordered probit regression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from probmodel.distributions.scalar.ordered_regression import OrderedCategories
+from probmodel.numerics.special.cutpoints import log_ndtr_interval, ndtr_interval_slope
+from probmodel.types import Array
+
+
+class OrderedProbit(OrderedCategories):
+    r"""One of K ordered categories of a normal latent variable.
+
+    .. math:: P(y) = \Phi(c_{y + 1} - \eta) - \Phi(c_y - \eta), \quad y = 0, \dots, K - 1
+
+    with :math:`c_0 = -\infty`, the cutpoints :math:`c_1 < \dots < c_{K - 1}` and
+    :math:`c_K = \infty`.
+
+    Parameters
+    ----------
+    eta : linear predictor :math:`\eta`, a number
+    cutpoints : increasing, (K - 1,), without the two infinities
+
+    Notes
+    -----
+    Categories count from zero. Stan: ``ordered_probit(eta, cutpoints)``, counting from one. SciPy:
+    none; a difference of ``norm.cdf``. One number per batch element. One vector of cutpoints that
+    serves all observations is the case that is fast. An intercept in ``eta`` and the cutpoints tell
+    the same: leave it out.
+
+    References
+    ----------
+    McKelvey and Zavoina (1975), A statistical model for the analysis of ordinal level dependent
+    variables.
+    """
+
+    @staticmethod
+    def log_interval(low: Any, high: Any) -> Any:
+        """Log probability of an interval of the standard normal distribution."""
+        return log_ndtr_interval(low, high)
+
+    @staticmethod
+    def interval_slope(low: Any, high: Any) -> Any:
+        """Return the derivative of `log_interval` in its upper end."""
+        return ndtr_interval_slope(low, high)
+
+    @staticmethod
+    def draw_noise(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        """Draw standard normal variates."""
+        return rng.standard_normal(shape)

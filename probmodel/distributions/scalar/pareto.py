@@ -1,0 +1,76 @@
+"""The Pareto distribution."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import Lower, Positive
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.distributions.domain import where_inside
+from probmodel.distributions.scalar.exponential import Exponential
+from probmodel.types import Array
+
+
+class Pareto(Distribution):
+    r"""Pareto distribution (of the first type): a power law from a smallest value on.
+
+    .. math:: p(y) = \alpha\, y_{\min}^\alpha / y^{\alpha + 1}, \quad y \ge y_{\min}
+
+    Parameters
+    ----------
+    y_min : smallest value :math:`y_{\min} > 0`
+    alpha : shape :math:`\alpha > 0`; the mean is infinite up to 1
+
+    Notes
+    -----
+    Stan: ``pareto(y_min, alpha)``. SciPy: ``pareto(alpha, 0, y_min)``. One number per batch
+    element. The non-centred form takes an exponential value.
+    """
+
+    noncentered_is_affine: ClassVar = False
+    parameters: ClassVar = {"y_min": Parameter(Positive()), "alpha": Parameter(Positive())}
+
+    def support(self) -> Constraint:
+        """Numbers from ``y_min`` up."""
+        return Lower(self.args["y_min"])
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density: batch shape; the logarithms are NaN for negative parameters."""
+        y_min, alpha = params
+        logp = xp.log(alpha) - xp.log(value) - alpha * xp.log(value / y_min)
+        return where_inside(xp, value >= y_min, logp)
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on the shape; the end of the support has none."""
+        _, alpha = params
+        return {("alpha", "alpha"): lambda: 1.0 / (alpha * alpha)}
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw variates of shape ``shape``."""
+        return np.asarray(self.noncentered(np, rng.standard_exponential(shape), *params))
+
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values up to ``x``."""
+        return xp.log(-xp.expm1(self.log_ccdf(xp, x, *params)))
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values above ``x``."""
+        y_min, alpha = params
+        return -alpha * xp.log(xp.maximum(x / y_min, 1.0))
+
+    def base(self) -> Distribution:
+        """Return the exponential distribution of unit rate."""
+        return Exponential(1.0)
+
+    def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
+        """Exponential of an exponential value, shrunk by the shape."""
+        y_min, alpha = params
+        return y_min * xp.exp(z / alpha)
+
+    def standardise(self, value: Array, *params: Any) -> Array:
+        """Standardise the logarithm."""
+        y_min, alpha = params
+        return np.asarray(alpha * np.log(value / y_min))

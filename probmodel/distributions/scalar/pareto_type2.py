@@ -1,0 +1,88 @@
+"""The Pareto distribution of the second type."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import Lower, Positive, Real
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.distributions.domain import where_inside, where_valid
+from probmodel.distributions.scalar.exponential import Exponential
+from probmodel.types import Array
+
+
+class ParetoType2(Distribution):
+    r"""Pareto distribution of the second type (Lomax, where :math:`\mu = 0`).
+
+    .. math:: p(y) = \frac{\alpha}{\lambda}
+              \Bigl(1 + \frac{y - \mu}{\lambda}\Bigr)^{-\alpha - 1}, \quad y \ge \mu
+
+    Parameters
+    ----------
+    mu : smallest value :math:`\mu`
+    scale : scale :math:`\lambda > 0`
+    alpha : shape :math:`\alpha > 0`; the mean is infinite up to 1
+
+    Notes
+    -----
+    Stan: ``pareto_type_2(mu, lambda, alpha)``, whose ``lambda`` is ``scale`` here. SciPy:
+    ``lomax(alpha, mu, scale)``. One number per batch element. The non-centred form takes an
+    exponential value.
+    """
+
+    noncentered_is_affine: ClassVar = False
+    parameters: ClassVar = {
+        "mu": Parameter(Real()),
+        "scale": Parameter(Positive()),
+        "alpha": Parameter(Positive()),
+    }
+
+    def support(self) -> Constraint:
+        """Numbers from ``mu`` up."""
+        return Lower(self.args["mu"])
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density: batch shape; the logarithms are NaN for negative parameters."""
+        mu, scale, alpha = params
+        logp = xp.log(alpha) - xp.log(scale) - (alpha + 1.0) * xp.log1p((value - mu) / scale)
+        return where_inside(xp, value >= mu, logp)
+
+    def information_matrix(self, *params: Array) -> InformationMatrix:
+        """Information on scale and shape; the end of the support has none."""
+        _, scale, alpha = params
+        return {
+            ("scale", "scale"): lambda: alpha / (scale * scale * (alpha + 2.0)),
+            ("scale", "alpha"): lambda: -1.0 / (scale * (alpha + 1.0)),
+            ("alpha", "alpha"): lambda: 1.0 / (alpha * alpha),
+        }
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw variates of shape ``shape``."""
+        return np.asarray(self.noncentered(np, rng.standard_exponential(shape), *params))
+
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values up to ``x``."""
+        return xp.log(-xp.expm1(self.log_ccdf(xp, x, *params)))
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values above ``x``."""
+        mu, scale, alpha = params
+        scale = where_valid(xp, scale > 0, scale)
+        return -alpha * xp.log1p(xp.maximum(x - mu, 0.0) / scale)
+
+    def base(self) -> Distribution:
+        """Return the exponential distribution of unit rate."""
+        return Exponential(1.0)
+
+    def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
+        """Shift and stretch the exponential, less one, of an exponential value."""
+        mu, scale, alpha = params
+        return mu + scale * xp.expm1(z / alpha)
+
+    def standardise(self, value: Array, *params: Any) -> Array:
+        """Undo the map through a logarithm."""
+        mu, scale, alpha = params
+        return np.asarray(alpha * np.log1p((value - mu) / scale))

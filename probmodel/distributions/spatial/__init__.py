@@ -1,0 +1,1 @@
+"""Distributions of fields over areas, points and grids."""

@@ -1,0 +1,69 @@
+"""The Dirichlet distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import Positive, Simplex
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import Distribution, Parameter
+from probmodel.distributions.domain import where_inside, where_valid
+from probmodel.numerics.special import gammaln, trigamma
+from probmodel.types import Array
+
+# How far from one the elements of a value may add up to, as rounding leaves them.
+_SUM_TOLERANCE = 1e-8
+
+
+class Dirichlet(Distribution):
+    r"""Dirichlet distribution on the simplex.
+
+    .. math:: p(y) = \frac{\Gamma(\sum_k \alpha_k)}{\prod_k \Gamma(\alpha_k)}
+              \prod_k y_k^{\alpha_k - 1}, \quad \sum_k y_k = 1
+
+    Parameters
+    ----------
+    concentration : :math:`\alpha_k > 0`, (K,)
+
+    Notes
+    -----
+    The value is a vector of length K of probabilities; the density is with respect to all but one
+    of them. Stan: ``dirichlet(concentration)``. SciPy: ``dirichlet(concentration)``.
+    """
+
+    parameters: ClassVar = {"concentration": Parameter(Positive(), event_ndim=1)}
+    event_ndim = 1
+
+    def support(self) -> Constraint:
+        """Positive numbers that add up to one."""
+        return Simplex()
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density: batch shape; the logarithm is NaN for negative elements."""
+        (alpha,) = params
+        alpha = where_valid(xp, alpha > 0, alpha)
+        terms = (alpha - 1.0) * xp.log(value) - gammaln(alpha)
+        logp = xp.sum(terms, axis=-1) + gammaln(xp.sum(alpha, axis=-1))
+        return where_inside(xp, abs(xp.sum(value, axis=-1) - 1.0) < _SUM_TOLERANCE, logp)
+
+    def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:
+        """Quadratic form of the information on the concentration: batch shape."""
+        (alpha,), (change,) = params, changes
+        if change is None:
+            return 0.0
+        total = xp.sum(change + np.zeros(alpha.shape[-1]), axis=-1)
+        own = xp.sum(trigamma(alpha) * change * change, axis=-1)
+        return own - trigamma(np.sum(alpha, axis=-1)) * total * total
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw vectors of probabilities: ``shape`` ends with their length."""
+        (alpha,) = params
+        # In logarithms, G(a) = G(a + 1) U^(1/a): small shapes would underflow otherwise.
+        log_gammas = np.log(rng.standard_gamma(np.add(alpha, 1.0), shape))
+        with np.errstate(divide="ignore"):  # an element of concentration zero is zero
+            log_gammas = log_gammas - rng.standard_exponential(shape) / alpha
+        gammas = np.exp(log_gammas - log_gammas.max(axis=-1, keepdims=True))
+        return np.asarray(gammas / gammas.sum(axis=-1, keepdims=True))

@@ -1,0 +1,239 @@
+"""Covariance matrices as arguments: given in one of several forms, and what each form is good for.
+
+A distribution derives from `MatrixArguments` and says in its ``signature`` which forms it takes of
+which matrix. Its formulas are written once, with the `MatrixForm` that was chosen:
+
+    covariance    the matrix S itself
+    cholesky      its lower Cholesky factor L, S = L L'
+    precision     its inverse P = S^-1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import CholeskyFactor, PositiveDefinite
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import Distribution, Parameter
+from probmodel.distributions.call_arguments import signature_of
+from probmodel.distributions.vector.whitening import (
+    Memory,
+    Whitening,
+    from_constant_lower,
+    from_constant_precision_root,
+    from_lower,
+    from_precision_root,
+    one_by_one,
+)
+from probmodel.errors import ModelError
+from probmodel.expressions import caller_location
+from probmodel.numerics.linalg import (
+    cholesky,
+    solve_lower,
+    transpose,
+)
+from probmodel.types import Array
+
+
+class MatrixForm:
+    """One matrix argument of one distribution, in the form in which it was given.
+
+    A matrix that does not depend on parameters is factorised once. Of symmetric matrices the lower
+    triangle is read, and derivatives are taken with respect to symmetric changes.
+
+    Attributes
+    ----------
+    colors_by_upper : whether the matrix that colours is upper triangular, or lower
+    """
+
+    constraint: ClassVar[Constraint]
+    colors_by_upper: ClassVar[bool] = False
+
+    def __init__(self) -> None:
+        self._remembered = Memory(self.constant)
+
+    def rows(self, matrix: Any) -> Whitening:
+        """Whitening of rows (..., m, n), which share the covariance (n, n) of their stack."""
+        return self._remembered(matrix) if _is_one(matrix) else self.varying(matrix)
+
+    def vectors(self, matrix: Any) -> Whitening:
+        """Whitening of vectors (..., n), each with a covariance of its own."""
+        return self._remembered(matrix) if _is_one(matrix) else one_by_one(self.varying(matrix))
+
+    def varying(self, matrix: Any) -> Whitening:
+        """Whitening of rows that belongs to a stack of matrices, or one that varies."""
+        raise NotImplementedError
+
+    def constant(self, matrix: Array) -> Whitening:
+        """Whitening that belongs to one matrix, (n, n), and is worth its inverse."""
+        raise NotImplementedError
+
+    def covariance(self, matrix: Array) -> Array:
+        """Return the covariance that the matrix stands for: (..., n, n)."""
+        raise NotImplementedError
+
+    def whitened_change(self, matrix: Array, change: Any) -> Any:
+        """Change of the covariance that a change of the matrix makes, whitened: (..., n, n).
+
+        In coordinates in which the covariance is the identity, whichever these are. Only the
+        symmetric part of a change of a symmetric matrix counts.
+        """
+        raise NotImplementedError
+
+
+class Covariance(MatrixForm):
+    """The matrix itself."""
+
+    constraint: ClassVar = PositiveDefinite()
+
+    def varying(self, matrix: Any) -> Whitening:
+        """Whitening of rows by triangular solves."""
+        return from_lower(cholesky(matrix))
+
+    def constant(self, matrix: Array) -> Whitening:
+        """Whitening by a product with the inverse of the factor."""
+        return from_constant_lower(cholesky(matrix))
+
+    def covariance(self, matrix: Array) -> Array:
+        """Return the matrix."""
+        return matrix
+
+    def whitened_change(self, matrix: Array, change: Any) -> Any:
+        """Solve with the factor from both sides."""
+        root = cholesky(matrix)
+        s = solve_lower(root, transpose(solve_lower(root, change)))
+        return 0.5 * (s + transpose(s))
+
+
+class CovarianceRoot(MatrixForm):
+    """The lower Cholesky factor of the matrix."""
+
+    constraint: ClassVar = CholeskyFactor()
+
+    def varying(self, matrix: Any) -> Whitening:
+        """Whitening of rows by triangular solves."""
+        return from_lower(matrix)
+
+    def constant(self, matrix: Array) -> Whitening:
+        """Whitening by a product with the inverse of the factor."""
+        return from_constant_lower(np.tril(matrix))
+
+    def covariance(self, matrix: Array) -> Array:
+        """Return the factor times its transpose."""
+        root = np.tril(matrix)
+        return np.asarray(root @ transpose(root))
+
+    def whitened_change(self, matrix: Array, change: Any) -> Any:
+        """Solve with the factor, and add the transpose."""
+        s = solve_lower(matrix, change * _lower(matrix))
+        return s + transpose(s)
+
+
+class Precision(MatrixForm):
+    """The inverse of the matrix."""
+
+    constraint: ClassVar = PositiveDefinite()
+    colors_by_upper: ClassVar = True
+
+    def varying(self, matrix: Any) -> Whitening:
+        """Whitening of rows by products with the factor of the precision."""
+        return from_precision_root(cholesky(matrix))
+
+    def constant(self, matrix: Array) -> Whitening:
+        """Whitening by a product with the factor of the precision."""
+        return from_constant_precision_root(cholesky(matrix))
+
+    def covariance(self, matrix: Array) -> Array:
+        """Return the inverse."""
+        return np.asarray(inverse_of_product(cholesky(matrix)))
+
+    def whitened_change(self, matrix: Array, change: Any) -> Any:
+        """Change of the precision, whitened: the covariance changes as much the other way."""
+        root = cholesky(matrix)
+        s = solve_lower(root, transpose(solve_lower(root, change)))
+        return -0.5 * (s + transpose(s))
+
+
+Forms = Mapping[str, type[MatrixForm]]  # by argument name; the first may be given by position
+Signature = Mapping[str, Parameter | Forms]
+
+
+class MatrixArguments(Distribution):
+    """A distribution of whose matrices exactly one form each is given.
+
+    Subclasses define ``signature``: their parameters in order, where the entry of a matrix has the
+    name by which formulas find it in ``forms``, and the forms by argument name. What was given
+    decides ``parameters``; those of the class are the ones with every matrix in its first form.
+
+    Attributes
+    ----------
+    forms : the `MatrixForm` of each matrix, by its name in the signature
+    """
+
+    signature: ClassVar[Signature]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        first = {name: next(iter(forms)) for name, forms in _matrices(cls.signature).items()}
+        cls.parameters = _parameters(cls.signature, first)
+        forms = {first[name]: list(e)[1:] for name, e in _matrices(cls.signature).items()}
+        cls.__signature__ = signature_of(cls.__init__, cls.parameters, forms)  # type: ignore[attr-defined]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        matrices = _matrices(self.signature)
+        chosen = {name: self._choose(name, args, kwargs) for name in matrices}
+        self.forms = {name: matrices[name][argument]() for name, argument in chosen.items()}
+        self._take_form(_parameters(self.signature, chosen), self.event_ndim)
+        super().__init__(*args, **kwargs)
+
+    def _choose(self, matrix: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+        """Return by which argument a matrix was given."""
+        arguments = list(_matrices(self.signature)[matrix])
+        given = [name for name in arguments if name in kwargs]
+        if len(args) > list(self.signature).index(matrix) and arguments[0] not in given:
+            given.insert(0, arguments[0])
+        if len(given) == 1:
+            return given[0]
+        others = [name for name in self.signature if name not in _matrices(self.signature)]
+        choices = [f"{name}=" for name in arguments]
+        raise ModelError(
+            f"{self.name} takes {', '.join(others)} and exactly one of {', '.join(choices[:-1])} "
+            f"and {choices[-1]}; {' and '.join(given) or 'none'} was given.",
+            location=caller_location(),
+            expected=arguments,
+            given=given,
+        )
+
+
+def _matrices(signature: Signature) -> dict[str, Forms]:
+    """Those entries of a signature that are matrices."""
+    return {name: e for name, e in signature.items() if not isinstance(e, Parameter)}
+
+
+def _parameters(signature: Signature, chosen: Mapping[str, str]) -> dict[str, Parameter]:
+    """Parameters for the arguments that were chosen for matrices."""
+    parameters = {}
+    for name, entry in signature.items():
+        if isinstance(entry, Parameter):
+            parameters[name] = entry
+        else:
+            parameters[chosen[name]] = Parameter(entry[chosen[name]].constraint, event_ndim=2)
+    return parameters
+
+
+def inverse_of_product(root: Any) -> Any:
+    """Inverse of ``L L'`` for lower triangular L: (..., n, n)."""
+    eye = np.eye(np.shape(root)[-1])
+    return solve_lower(root, solve_lower(root, eye), transposed=True)
+
+
+def _is_one(matrix: Any) -> bool:
+    return isinstance(matrix, np.ndarray) and matrix.ndim == 2
+
+
+def _lower(matrix: Any) -> Array:
+    """Ones on and below the diagonal: (n, n)."""
+    return np.tril(np.ones(np.shape(matrix)[-2:]))

@@ -1,0 +1,180 @@
+"""The multivariate normal distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.constraints import Real
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import Distribution, Parameter
+from probmodel.distributions.scalar.normal import Normal
+from probmodel.distributions.vector.conditioning import complete_normal
+from probmodel.distributions.vector.matrix_forms import (
+    Covariance,
+    CovarianceRoot,
+    MatrixArguments,
+    MatrixForm,
+    Precision,
+)
+from probmodel.expressions import OPERATIONS, Apply, as_expression
+from probmodel.numerics.linalg import cholesky, log_det_lower, solve_lower, transpose
+from probmodel.numerics.special import LOG_2PI
+from probmodel.types import Array
+
+
+class MvNormal(MatrixArguments):
+    r"""Multivariate normal distribution, by its covariance, Cholesky factor or precision.
+
+    .. math:: p(y) = (2\pi)^{-n/2} |\Sigma|^{-1/2}
+              \exp\{-\tfrac12 (y - \mu)' \Sigma^{-1} (y - \mu)\}
+
+    Parameters
+    ----------
+    loc : mean :math:`\mu`, (n,) or a number for all elements
+    covariance : :math:`\Sigma`, (n, n), symmetric positive definite
+    cholesky : its lower Cholesky factor :math:`L`, :math:`\Sigma = L L'`
+    precision : its inverse :math:`\Sigma^{-1}`
+
+    Exactly one of the three matrices is given. The value is a vector of length n.
+
+    Notes
+    -----
+    Stan: ``multi_normal``, ``multi_normal_cholesky``, ``multi_normal_prec``. SciPy:
+    ``multivariate_normal(loc, covariance)``. A matrix that does not depend on parameters is
+    factorised once. Of symmetric matrices the lower triangle is read, and derivatives are taken
+    with respect to symmetric changes.
+
+    Raises
+    ------
+    ModelError
+        If not exactly one matrix is given.
+    """
+
+    signature: ClassVar = {
+        "loc": Parameter(Real(), event_ndim=1, spreads=True),
+        "matrix": {"covariance": Covariance, "cholesky": CovarianceRoot, "precision": Precision},
+    }
+    event_ndim = 1
+    takes_pseudo_data = "elements"
+
+    def support(self) -> Constraint:
+        """All real numbers, in each coordinate."""
+        return Real()
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density: batch shape; NaN for a matrix that is not positive definite."""
+        loc, matrix = params
+        w = self.forms["matrix"].vectors(matrix)
+        z = w.whiten(value - loc)
+        return w.log_det - 0.5 * xp.sum(z * z, axis=-1) - 0.5 * LOG_2PI * z.shape[-1]
+
+    def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:
+        """Quadratic form of the information on mean and matrix, which are orthogonal."""
+        (_, matrix), (change_of_loc, change_of_matrix) = params, changes
+        n = matrix.shape[-1]
+        total: Any = 0.0
+        if change_of_loc is not None:
+            z = self.forms["matrix"].vectors(matrix).whiten(change_of_loc + np.zeros(n))
+            total = xp.sum(z * z, axis=-1)
+        if change_of_matrix is not None:
+            s = self.forms["matrix"].whitened_change(matrix, change_of_matrix + np.zeros((n, n)))
+            total = total + 0.5 * xp.sum(s * s, axis=(-2, -1))
+        return total
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw vectors: ``shape`` ends with their length."""
+        return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
+
+    def condition(self, free: Array, value: Array, known: Array, *params: Array) -> Array:
+        """Give the unknown elements what follows from the known ones."""
+        matrix = np.asarray(params[1])
+        varies = matrix.ndim == value.ndim + 1 and len(matrix) == len(value)
+
+        def covariance(rows: slice) -> Array:
+            return self.forms["matrix"].covariance(matrix[rows] if varies else matrix)
+
+        return complete_normal(free, value, known, covariance, value[0, ..., 0].size)
+
+    def moments(self, event: tuple[int, ...], *params: Array) -> tuple[Array, Array]:
+        """Mean and covariance."""
+        loc, matrix = params
+        return loc, self.forms["matrix"].covariance(matrix)
+
+    def base(self) -> Distribution:
+        """Return the standard normal: independent coordinates."""
+        return Normal(0.0, 1.0)
+
+    def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
+        """Mix and shift independent standard normal coordinates."""
+        loc, matrix = params
+        return loc + self.forms["matrix"].vectors(matrix).color(z)
+
+    def informed(self, information: Any, value: Any = 0.0) -> Distribution:
+        """Return the conditional distribution given the observations."""
+        loc, matrix = self.args.values()
+        return _InformedNormal(self.forms["matrix"], loc, matrix, information, value)
+
+
+class _InformedNormal(Distribution):
+    r"""What a multivariate normal vector is sampled by once data tell about its elements.
+
+    With :math:`\Sigma = R R'` and a diagonal matrix :math:`J` of information on each element, the
+    covariance is :math:`V = (\Sigma^{-1} + J)^{-1} = R (I + R' J R)^{-1} R'`. Of its roots the one
+    that is triangular as R is colours: it is R without information and tends to
+    :math:`J^{-1/2}` with much. Any other would turn the vector by an angle that depends on
+    :math:`\Sigma`, even where the data tell all there is to know of it.
+
+    Parameters
+    ----------
+    form : of the matrix
+    loc, matrix : of the prior
+    information, value : J and what was observed, (n,)
+    """
+
+    parameters: ClassVar = {
+        "loc": Parameter(Real(), event_ndim=1, spreads=True),
+        "matrix": Parameter(Real(), event_ndim=2),
+        "information": Parameter(Real(), event_ndim=1, spreads=True),
+        "value": Parameter(Real(), event_ndim=1, spreads=True),
+    }
+    event_ndim = 1
+
+    def __init__(self, form: MatrixForm, *args: Any) -> None:
+        super().__init__(*args)
+        self._form = form
+
+    def base(self) -> Distribution:
+        """Return the standard normal: independent coordinates."""
+        return Normal(0.0, 1.0)
+
+    def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
+        """Mix and shift independent standard normal coordinates."""
+        loc, matrix, information, value = params
+        root, inner = self._roots(matrix, information)
+        pull = transpose(root) @ (information * (value - loc))[..., None]
+        w = solve_lower(inner, pull) + self._ordered(z)[..., None]
+        return loc + (root @ solve_lower(inner, w, transposed=True))[..., 0]
+
+    def noncentered_log_det(self, xp: Any, event: tuple[int, ...], *params: Any) -> Any:
+        """Return the log determinant of the map, as an expression."""
+        options = {"function": self._log_det, "event_ndims": (2, 1), "primitive": None}
+        return Apply(
+            OPERATIONS["call"], (as_expression(params[1]), as_expression(params[2])), options
+        )
+
+    def _log_det(self, xp: Any, matrix: Any, information: Any) -> Any:
+        inner = self._roots(matrix, information)[1]
+        return -self._form.vectors(matrix).log_det - log_det_lower(inner)
+
+    def _roots(self, matrix: Any, information: Any) -> tuple[Any, Any]:
+        """Return R with its columns in the order of z, and the lower root of I + R' J R."""
+        identity = np.eye(np.shape(matrix)[-1])
+        root = self._ordered(transpose(self._form.rows(matrix).color(identity)))
+        return root, cholesky(identity + transpose(root) @ (information[..., None] * root))
+
+    def _ordered(self, z: Any) -> Any:
+        """Reverse the last axis if R is lower triangular, so that the product of both roots is."""
+        return z if self._form.colors_by_upper else z[..., ::-1]

@@ -1,0 +1,211 @@
+"""Expressions as plain text and as LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from probmodel.expressions.closure import Closure
+from probmodel.expressions.expression import Apply, Constant, Expression, Symbol
+
+# Operator: (text, LaTeX, precedence). Higher binds tighter.
+_INFIX: dict[str, tuple[str, str, int]] = {
+    "logical_or": ("|", r"\lor", 1),
+    "logical_and": ("&", r"\land", 2),
+    "less": ("<", "<", 3),
+    "less_equal": ("<=", r"\le", 3),
+    "greater": (">", ">", 3),
+    "greater_equal": (">=", r"\ge", 3),
+    "equal": ("==", "=", 3),
+    "not_equal": ("!=", r"\ne", 3),
+    "add": ("+", "+", 4),
+    "subtract": ("-", "-", 4),
+    "multiply": ("*", r"\,", 5),
+    "divide": ("/", "/", 5),
+    "matmul": ("@", r"\,", 5),
+    "remainder": ("%", r"\bmod", 5),
+    "power": ("**", "^", 7),
+}
+_NEGATIVE, _ATOM = 6, 9
+_GREEK = {
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+    "epsilon",
+    "zeta",
+    "eta",
+    "theta",
+    "iota",
+    "kappa",
+    "lambda",
+    "mu",
+    "nu",
+    "xi",
+    "pi",
+    "rho",
+    "sigma",
+    "tau",
+    "upsilon",
+    "phi",
+    "chi",
+    "psi",
+    "omega",
+    "Gamma",
+    "Delta",
+    "Theta",
+    "Lambda",
+    "Xi",
+    "Pi",
+    "Sigma",
+    "Phi",
+    "Psi",
+    "Omega",
+}
+
+
+def to_text(value: Any, *, definition: bool = False) -> str:
+    """Return an expression as the Python that would write it.
+
+    An expression that the model named is shown by its name, unless ``definition`` asks for what
+    the name stands for.
+    """
+    return _Printer(_text_name, 0).print(value, definition)
+
+
+def to_latex(value: Any, *, definition: bool = False) -> str:
+    """Return an expression as LaTeX mathematics; ``definition`` as in `to_text`."""
+    return _Printer(latex_name, 1).print(value, definition)
+
+
+def latex_name(name: str) -> str:
+    """Return a variable's name as LaTeX: Greek letters by name, ``_`` as a subscript."""
+    head, _, tail = name.partition("_")
+    shown = rf"\{head}" if head in _GREEK else (head if len(head) == 1 else rf"\mathrm{{{head}}}")
+    subscript = tail.replace("_", r"\_")
+    return rf"{shown}_{{\mathrm{{{subscript}}}}}" if tail else shown
+
+
+def _text_name(name: str) -> str:
+    return name
+
+
+class _Printer:
+    """Prints with the fewest parentheses; ``language`` 0 is text, 1 is LaTeX."""
+
+    def __init__(self, name: Callable[[str], str], language: int) -> None:
+        self.name = name
+        self.language = language
+
+    def print(self, value: Any, definition: bool) -> str:
+        """Return the printed form of a whole expression."""
+        expand = definition and isinstance(value, Apply)
+        return (self._apply(value) if expand else self.show(value))[0]
+
+    def show(self, value: Any) -> tuple[str, int]:
+        """Return the printed form and its precedence."""
+        if isinstance(value, Symbol):
+            return self.name(value.name or "?"), _ATOM
+        if isinstance(value, Constant):
+            return self.show(value.value)
+        if isinstance(value, Apply):
+            return (self.name(value.name), _ATOM) if value.name else self._apply(value)
+        return _constant(value)
+
+    def _apply(self, node: Apply) -> tuple[str, int]:
+        name, args = node.operation.name, node.args
+        if name == "pad_axes":
+            return self.show(args[0])
+        if name in _INFIX and len(args) == 2:
+            return self._infix(name, args)
+        if name == "negative":
+            return "-" + self._inside(args[0], _NEGATIVE), _NEGATIVE
+        if name == "getitem":
+            return self._getitem(args)
+        if name == "transpose" and not node.kwargs:
+            base = self._inside(args[0], _ATOM)
+            return (base + (r"^\top" if self.language else ".T")), _ATOM
+        return self._call(node), _ATOM
+
+    def _infix(self, name: str, args: tuple[Any, ...]) -> tuple[str, int]:
+        *symbols, precedence = _INFIX[name]
+        symbol = symbols[self.language]
+        if self.language and name == "power":
+            return f"{self._inside(args[0], 8)}^{{{self.show(args[1])[0]}}}", precedence
+        if self.language and name == "divide":
+            return rf"\frac{{{self.show(args[0])[0]}}}{{{self.show(args[1])[0]}}}", _ATOM
+        right_binds = 0 if name == "power" else 1
+        left = self._inside(args[0], precedence + 1 - right_binds)
+        right = self._inside(args[1], precedence + right_binds)
+        return f"{left} {symbol} {right}", precedence
+
+    def _getitem(self, args: tuple[Any, ...]) -> tuple[str, int]:
+        index = args[1] if isinstance(args[1], tuple) else (args[1],)
+        shown = ", ".join(self._index(i) for i in index)
+        base = self._inside(args[0], _ATOM)
+        return (rf"{base}_{{[{shown}]}}" if self.language else f"{base}[{shown}]"), _ATOM
+
+    def _index(self, index: Any) -> str:
+        if isinstance(index, slice):
+            parts = ["" if p is None else self.show(p)[0] for p in (index.start, index.stop)]
+            return ":".join(parts) + ("" if index.step is None else f":{self.show(index.step)[0]}")
+        return (
+            r"\ldots"
+            if index is Ellipsis and self.language
+            else ("..." if index is Ellipsis else self._argument(index))
+        )
+
+    def _call(self, node: Apply) -> str:
+        name = node.operation.name
+        closures = [v for v in node.kwargs.values() if isinstance(v, Closure)]
+        if closures:
+            parts = [*(self.name(c.name) for c in closures), self._argument(node.args[0]), "..."]
+            return self._called(name, parts)
+        parts = [self._argument(arg) for arg in node.args]
+        if name == "call":
+            name = node.kwargs["function"].__name__
+        else:
+            options = node.operation.options
+            given = node.kwargs.items()  # symbols and arrays are told apart by how they look
+            parts += [f"{k}={v}" for k, v in given if repr(v) != repr(options.get(k))]
+        return self._called(name, parts)
+
+    def _called(self, name: str, parts: list[str]) -> str:
+        if not self.language:
+            return f"{name}({', '.join(parts)})"
+        if name == "sqrt":
+            return rf"\sqrt{{{parts[0]}}}"
+        shown = (
+            rf"\{name}"
+            if name in {"exp", "log", "sin", "cos", "tan", "max", "min"}
+            else (r"\operatorname{" + name.replace("_", r"\_") + "}")
+        )
+        return rf"{shown}\left({', '.join(parts)}\right)"
+
+    def _argument(self, arg: Any) -> str:
+        if isinstance(arg, (list, tuple)):
+            return "[" + ", ".join(self.show(a)[0] for a in arg) + "]"
+        return self.show(arg)[0]
+
+    def _inside(self, value: Any, at_least: int) -> str:
+        text, precedence = self.show(value)
+        if precedence >= at_least:
+            return text
+        return rf"\left({text}\right)" if self.language else f"({text})"
+
+
+def _constant(value: Any) -> tuple[str, int]:
+    if value is None or isinstance(value, (str, bool, complex)):
+        return str(value), _ATOM
+    if np.ndim(value) == 0:
+        number = float(value)
+        return f"{number:g}", _ATOM if number >= 0 else _NEGATIVE
+    array = np.asarray(value)
+    if array.size <= 4 and array.ndim == 1:
+        return "[" + ", ".join(f"{v:g}" for v in array) + "]", _ATOM
+    return f"<{'x'.join(map(str, array.shape))} array>", _ATOM
+
+
+Expression.__repr__ = to_text  # type: ignore[method-assign]

@@ -1,0 +1,207 @@
+"""Functions for models with hidden components or states, of symbols and of arrays alike.
+
+In a model they make expressions, for ``potential`` and ``deterministic``; given arrays, such as
+draws, they return arrays. Leading axes broadcast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import autograd.numpy as anp
+import numpy as np
+from autograd.extend import primitive
+
+from probmodel.distributions.compound.components import Components
+from probmodel.distributions.process import forward_algorithm as forward
+from probmodel.expressions import OPERATIONS, Apply, Expression, as_expression, caller_location
+from probmodel.numerics.special import logsumexp
+from probmodel.types import Array
+
+_CHAIN = (2, 1, 2)  # event axes of log densities, initial and transition
+
+
+def component_log_densities(components: Any, value: Any) -> Any:
+    """Log density of values under each component.
+
+    Parameters
+    ----------
+    components : a list of K distributions, or one whose parameters have an axis of length K for
+        the component, as for `Mixture`
+    value : data, or what else is distributed so
+
+    Returns
+    -------
+    (..., K). Those of several quantities that are independent given the component add up.
+
+    Raises
+    ------
+    ModelError
+        If the components are no distributions, or their values are of different kinds.
+    """
+    parts = Components("component_log_densities", "components", components, caller_location())
+    event_ndims = (parts.event_ndim, *(spec.event_ndim for spec in parts.parameters.values()))
+    return _call(_of_components(parts), (value, *parts.args.values()), event_ndims)
+
+
+def component_probabilities(weights: Any, components: Any, value: Any) -> Any:
+    """Probability of each component of a `Mixture`, given the value.
+
+    Parameters
+    ----------
+    weights, components : as for `Mixture`
+    value : what is distributed so
+
+    Returns
+    -------
+    (..., K)
+    """
+    joint = component_log_densities(components, value) + np.log(weights)
+    return np.exp(joint - logsumexp(joint, axis=-1, keepdims=True))
+
+
+def hmm_log_likelihood(log_emissions: Any, initial: Any, transition: Any) -> Any:
+    """Log likelihood of a hidden Markov model, with the states summed out.
+
+    Parameters
+    ----------
+    log_emissions : log density of what was seen at each time, given each state, (..., T, K), such
+        as from `component_log_densities`
+    initial : probabilities of the first state, (..., K)
+    transition : rows of probabilities of the next state, (..., K, K), the same at all times
+
+    Returns
+    -------
+    (...)
+
+    Raises
+    ------
+    ModelError
+        If there are several transition matrices for one series, when the model is bound.
+    """
+    return _call(_LOG_LIKELIHOOD, (log_emissions, initial, transition), _CHAIN)
+
+
+def state_probabilities(log_emissions: Any, initial: Any, transition: Any) -> Any:
+    """Probability of each state of a hidden Markov model at each time, given the whole series.
+
+    Parameters
+    ----------
+    log_emissions, initial, transition : as for `hmm_log_likelihood`
+
+    Returns
+    -------
+    (..., T, K)
+    """
+    return _call(_STATE_PROBABILITIES, (log_emissions, initial, transition), _CHAIN)
+
+
+def most_likely_states(log_emissions: Any, initial: Any, transition: Any) -> Any:
+    """Most likely sequence of states of a hidden Markov model, given the whole series.
+
+    Parameters
+    ----------
+    log_emissions, initial, transition : as for `hmm_log_likelihood`
+
+    Returns
+    -------
+    (..., T), states counted from zero. It has no derivative.
+
+    References
+    ----------
+    Viterbi (1967), Error bounds for convolutional codes and an asymptotically optimum decoding
+    algorithm. IEEE Transactions on Information Theory 13.
+    """
+    return _call(_MOST_LIKELY_STATES, (log_emissions, initial, transition), _CHAIN)
+
+
+class _Formula:
+    """A function of arrays as the language records it: called with xp first.
+
+    Parameters
+    ----------
+    name : as it is printed
+    evaluate : the function, without xp
+    primitive : the same as an autograd primitive, if autograd is not to trace it
+    """
+
+    def __init__(
+        self, name: str, evaluate: Callable[..., Any], primitive: Callable[..., Any] | None = None
+    ) -> None:
+        self.__name__ = name
+        self.evaluate = evaluate
+        self.primitive = primitive
+
+    def __call__(self, xp: Any, *args: Any) -> Any:
+        return self.evaluate(*args)
+
+
+def _call(formula: _Formula, args: Sequence[Any], event_ndims: Sequence[int]) -> Any:
+    """Record a call if an argument is symbolic, else evaluate it."""
+    if any(isinstance(arg, Expression) for arg in args):
+        options = {
+            "function": formula,
+            "event_ndims": tuple(event_ndims),
+            "primitive": formula.primitive,
+        }
+        return Apply(OPERATIONS["call"], tuple(map(as_expression, args)), options)
+    with np.errstate(all="ignore"):
+        return formula(np, *(np.asarray(arg, dtype=float) for arg in args))
+
+
+def _of_components(parts: Components) -> _Formula:
+    """Log densities of components, (..., K)."""
+
+    def rank_of(args: Sequence[Any]) -> int:
+        specs = parts.parameters.values()
+        ndims = (parts.event_ndim, *(spec.event_ndim for spec in specs))
+        return max(np.ndim(a) - n for a, n in zip(args, ndims, strict=True))
+
+    def log_densities(value: Any, *params: Any) -> Any:
+        logs = parts.evaluate("log_density", anp, value, params, rank_of((value, *params)))
+        return anp.moveaxis(logs, 0, -1)
+
+    return _Formula("component_log_densities", log_densities)
+
+
+def _most_likely_states(log_emissions: Any, initial: Any, transition: Any) -> Array:
+    """Dynamic programming over time, for all series at once."""
+    shapes = (np.shape(a) for a in (log_emissions, initial, transition))
+    batch = forward.batch_of_series(*shapes)
+    length, states = np.shape(log_emissions)[-2:]
+    with np.errstate(divide="ignore"):
+        log_initial, log_transition = np.log(initial), np.log(transition)
+    best = log_initial + log_emissions[..., 0, :] + np.zeros((*batch, states))
+    came_from = np.zeros((*batch, length, states), dtype=np.int64)
+    for t in range(1, length):
+        paths = best[..., :, None] + log_transition
+        came_from[..., t, :] = paths.argmax(axis=-2)
+        best = paths.max(axis=-2) + log_emissions[..., t, :]
+    found = np.empty((*batch, length), dtype=np.int64)
+    found[..., -1] = best.argmax(axis=-1)
+    for t in reversed(range(1, length)):
+        last = found[..., t, None]
+        found[..., t - 1] = np.take_along_axis(came_from[..., t, :], last, axis=-1)[..., 0]
+    return found
+
+
+def _of_one_matrix(log_emissions: Any, initial: Any, transition: Any) -> Any:
+    """Log likelihood of series with a transition matrix each, or one for all."""
+    if np.ndim(transition) > max(2, np.ndim(log_emissions)):
+        raise ValueError(
+            f"transition has shape {np.shape(transition)}, several matrices for one series of "
+            f"log densities, shape {np.shape(log_emissions)}. Probabilities that change with time "
+            "are not supported: write the recursion with functions.scan, or give each series its "
+            "own matrix"
+        )
+    return forward.hmm_log_likelihood(log_emissions, initial, transition)
+
+
+_LOG_LIKELIHOOD = _Formula("hmm_log_likelihood", _of_one_matrix, forward.hmm_log_likelihood)
+_STATE_PROBABILITIES = _Formula(
+    "state_probabilities", lambda *args: forward.forward_backward(*args).log_emissions
+)
+_MOST_LIKELY_STATES = _Formula(
+    "most_likely_states", _most_likely_states, primitive(_most_likely_states)
+)

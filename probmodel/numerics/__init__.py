@@ -1,0 +1,1 @@
+"""Numbers: special functions, linear algebra, recurrences, roots, solvers, random bits."""

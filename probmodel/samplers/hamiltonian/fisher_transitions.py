@@ -1,0 +1,131 @@
+"""The kernel of `fisher_hmc`: trajectories or Langevin steps, at once if the density can.
+
+T         length of a trajectory in time; zero for one Langevin step
+h         step size
+C         root of the inverse mass matrix                          see `numerics.roots`
+rho       what is kept of the momentum
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from probmodel.numerics.roots import Root
+from probmodel.samplers.base import Info, Stretch
+from probmodel.samplers.hamiltonian.dynamics import TWO_STAGE, Phase, with_momentum
+from probmodel.samplers.hamiltonian.several_transitions import Drawn, Record, leapfrogs, several
+from probmodel.samplers.hamiltonian.suited_steps import (
+    FINEST,
+    MOST,
+    Suited,
+    one_leapfrog,
+    simulate_suited,
+)
+from probmodel.samplers.metropolis import acceptance, select
+from probmodel.types import Array, LogDensity
+
+
+class Kernel(NamedTuple):
+    """What moves the chains.
+
+    Attributes
+    ----------
+    step_size : h; of Langevin steps it may differ between chains, (chains,)
+    length : T
+    root : C
+    jitter : share by which the lengths of trajectories vary
+    persistence : rho
+    max_steps : of a trajectory
+    """
+
+    step_size: float | Array
+    length: float
+    root: Root
+    jitter: float
+    persistence: float
+    max_steps: int
+
+    def drawn(
+        self,
+        rng: np.random.Generator,
+        uniform: np.random.Generator,
+        shape: tuple[int, int],
+        n: int,
+    ) -> Drawn:
+        """Draw what is random in n transitions: momenta from one generator, numbers from another.
+
+        Of a trajectory these are the number of its length, the levels of all chains, and the
+        acceptance of all; of a Langevin step the last alone.
+        """
+        columns = 1 + shape[0] * (FINEST + 1) if self.length else shape[0]
+        return rng.standard_normal((n, *shape)), uniform.random((n, columns))
+
+    def drawn_once(self, rng: np.random.Generator, shape: tuple[int, int]) -> Drawn:
+        """Draw what is random in one transition, a row for each chain at a time."""
+        momenta, chains = rng.standard_normal(shape)[None], shape[0]
+        levels = [rng.random(1), rng.random((chains, FINEST)).ravel()] if self.length else []
+        return momenta, np.concatenate([*levels, rng.random(chains)])[None]
+
+    def made(self, density: LogDensity, start: Phase, drawn: Drawn) -> Iterator[Stretch]:
+        """Make transitions, at once if the density can, or else one by one."""
+        found = None
+        if not self.length:
+            found = leapfrogs(density, start, self.root, drawn, self.step_size)
+        elif not self.persistence:
+            plan, most = self.plan, min(MOST, self.max_steps)
+            found = several(density, start, self.root, drawn, plan, most)
+        if found is not None:
+            yield found
+            return
+        for momentum, numbers in zip(*drawn, strict=True):
+            move = self._moved(density, start, momentum, numbers)
+            start = move[0]
+            yield Stretch(*move)
+
+    def _moved(
+        self, density: LogDensity, state: Phase, momentum: Array, numbers: Array
+    ) -> tuple[Phase, Info]:
+        """One transition, with what was drawn for it."""
+        rho = self.persistence if self.length else 0.0
+        if rho:
+            momentum = rho * state.momentum + np.sqrt(1.0 - rho * rho) * momentum
+        start, chains = with_momentum(state, momentum), len(momentum)
+        time, cut_off, made = self._trajectory(density, start, numbers[:-chains])
+        with np.errstate(invalid="ignore"):
+            log_ratio = made.before - made.after + made.log_weight
+        lost = made.failed | ~np.isfinite(made.end.logp)
+        accept_prob = acceptance(np.where(lost, -np.inf, log_ratio))
+        accepted = numbers[-chains:] < accept_prob
+        stats = {
+            "n_steps": made.taken,
+            "energy": np.where(accepted, made.after, made.before),
+            "cut_off": np.full(chains, cut_off),
+        }
+        record = Record(time, 0.5 * (1.0 + made.first) * accept_prob)
+        new = select(accepted, made.end, start._replace(momentum=-momentum))
+        return new, Info(
+            accept_prob, accepted, made.failed, made.taken, state, made.end, stats, record
+        )
+
+    def _trajectory(
+        self, density: LogDensity, start: Phase, numbers: Array
+    ) -> tuple[float, bool, Suited]:
+        """Length in time of the next trajectory, whether it was cut off, and the trajectory."""
+        if not self.length:  # one leapfrog step: Langevin
+            return 0.0, False, one_leapfrog(density, start, self.root, self.step_size)
+        planned = self.plan(2.0 * numbers[:1] - 1.0)
+        step, n, cut_off = (column.item() for column in planned)
+        most, u = min(MOST, self.max_steps), numbers[1:].reshape(len(start.x), -1)
+        made = simulate_suited(density, start, self.root, step, n, u, TWO_STAGE, most)
+        return n * step, cut_off, made
+
+    def plan(self, u: Array) -> tuple[Array, Array, Array]:
+        """Usual step sizes and numbers of steps of trajectories, and whether they are cut off."""
+        t, h = self.length * (1.0 + self.jitter * u), float(self.step_size)
+        with np.errstate(divide="ignore", over="ignore"):
+            wanted = np.maximum(1.0, np.round(t / h))
+        n = np.minimum(wanted, self.max_steps)
+        return np.minimum(h, t / n), n.astype(int), n < wanted

@@ -1,0 +1,1 @@
+"""Samplers of one gradient step: Langevin moves and how their preconditioners learn."""

@@ -1,0 +1,127 @@
+"""Fisher-adaptive Metropolis-adjusted Langevin: learns its preconditioner from score increments.
+
+    x, y      position, proposal                                        (chains, dim)
+    g         score, the gradient of the log density                    (chains, dim)
+    A, R      inverse Fisher matrix, and a root of it: A = R R'         (dim, dim)
+    sigma     step size: a move is sigma^2/2 A g(x) + sigma R eta, with tr(A) = dim
+    eta       standard normal noise                                     (chains, dim)
+
+    Titsias (2023), "Optimal preconditioning and Fisher adaptive Langevin sampling", Algorithm 1.
+
+How R and sigma are learned, and what is added to the paper for several chains, is said at the head
+of `fisher_warmup`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from probmodel.samplers.base import Info, State
+from probmodel.samplers.langevin.fisher_warmup import (
+    Adaptation,
+    FisherWarmup,
+    LearningRate,
+    Params,
+    Signal,
+)
+from probmodel.samplers.langevin.kernel import langevin_step
+from probmodel.samplers.metropolis import check_start, evaluate
+from probmodel.samplers.settings import check_choice
+from probmodel.samplers.steered import SteeredSampler
+from probmodel.types import Array, LogDensity
+
+
+@dataclass(frozen=True)
+class FisherMALA(SteeredSampler):
+    """Fisher-adaptive Metropolis-adjusted Langevin algorithm.
+
+    Parameters
+    ----------
+    step_size : float, optional
+        Where sigma starts; found by trying if not given.
+    target_accept : float
+        Acceptance rate that sigma aims at, between 0 and 1.
+    step_rate : float
+        Robbins-Monro rate rho of sigma^2, between 0 and 1.
+    signal : {"rb", "increment", "score", "paired"}
+        What R is learned from: the score increment of every proposal, weighted by its acceptance
+        probability (eq. 16); that of accepted proposals (eq. 15); the score itself, uncentred
+        (section 4.1); or centred by its running mean (appendix C).
+    damping : float
+        lambda, above 0.
+    initial_steps : int, optional
+        n0, at least 0. By default 500, or a quarter of a warm-up shorter than 2000.
+    learning_rate : float or callable, optional
+        gamma_n of appendix B: a number in (0, 1), or a function of n = 2, 3, ... with such values
+        (gamma_1 is 1). By default 1/n, or 4/(n + 3) in a robust run.
+    robust : bool, optional
+        Whether to add to Algorithm 1 what the head of `fisher_warmup` lists. By default for groups
+        of several chains; ``False`` is the paper's algorithm for any number of chains.
+    metric : {"dense", "diag"}
+        Whether A is any matrix, as in the paper, or a diagonal, for very many parameters.
+
+    Raises
+    ------
+    SamplerError
+        If a setting is out of its range.
+    """
+
+    signal: Signal = "rb"
+    damping: float = 10.0
+    initial_steps: int | None = None
+    learning_rate: LearningRate = None
+    robust: bool | None = None
+    metric: Literal["dense", "diag"] = "dense"
+
+    name: ClassVar[str] = "fisher_mala"
+    summary: ClassVar[str] = "Langevin with a preconditioner learned from score increments"
+    paper: ClassVar[str] = "Titsias (2023)"
+    learns: ClassVar[str] = "step size, dense preconditioner"
+    cost: ClassVar[str] = "1 gradient, 3 O(d²)"
+    default_warmup: ClassVar[int] = 1000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice(self.name, "metric", self.metric, ("dense", "diag"))
+        self._warmup()
+
+    def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:
+        """State at the starting points."""
+        return check_start(self.name, evaluate(density, x))
+
+    def step(
+        self, rng: np.random.Generator, density: LogDensity, state: State, params: Params
+    ) -> tuple[State, Info]:
+        """One preconditioned Langevin transition of every chain (eq. 3, Proposition 1)."""
+        return langevin_step(rng, density, state, params.root, params.step_size)
+
+    def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: State) -> Adaptation:
+        """Start with plain MALA."""
+        return self._warmup().start(rng, density, state)
+
+    def adapt(
+        self,
+        rng: np.random.Generator,
+        density: LogDensity,
+        i: int,
+        n_warmup: int,
+        adaptation: Adaptation,
+        state: State,
+        info: Info,
+    ) -> Adaptation:
+        """Learn R, and steer the acceptance."""
+        return self._warmup().adapt(rng, density, i, n_warmup, adaptation, state, info)
+
+    def params(self, adaptation: Adaptation, final: bool = False) -> Params:
+        """Root and step size of the next transition (eq. 7)."""
+        return self._warmup().params(adaptation, final)
+
+    def _warmup(self) -> FisherWarmup:
+        return FisherWarmup(
+            self.name, self.step_size, self.target_accept, self.step_rate, self.signal,
+            self.damping, self.initial_steps, self.learning_rate, self.robust,
+            diagonal=self.metric == "diag",
+        )  # fmt: skip

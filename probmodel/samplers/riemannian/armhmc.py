@@ -1,0 +1,93 @@
+"""Adaptive Riemannian manifold HMC: step size and length of trajectories by Bayesian optimisation.
+
+    x         position                                                    (chains, dim)
+    G(x)      metric, the mass matrix at x                                (chains, dim, dim)
+    epsilon   step size of the generalised leapfrog
+    L         most of its steps; an iteration takes L_r of them, uniform on 1..L
+
+    Wang, Mohamed and de Freitas (2013), "Adaptive Hamiltonian and Riemann manifold Monte Carlo
+    samplers", Algorithm 2 around the kernel of Girolami and Calderhead (2011), "Riemann manifold
+    Langevin and Hamiltonian Monte Carlo methods". The kernel is that of `riemannian`, the
+    adaptation that of `bayes_adaptive`.
+
+Deviations. L_r is drawn once for all chains, and they share one search: the reward is their mean.
+It measures jumps in the units of x, as that of `ahmc` does. A trajectory that leaves ``bounds`` on
+its way is rejected too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from probmodel.samplers.base import Info, Need
+from probmodel.samplers.hamiltonian.bayes_adaptive import BayesAdaptiveSampler
+from probmodel.samplers.riemannian.manifold import (
+    RiemannianState,
+    riemannian_start,
+    riemannian_step,
+)
+from probmodel.samplers.riemannian.metrics import METRICS, Metric, MetricName
+from probmodel.samplers.settings import check_choice, check_number
+from probmodel.types import Array, LogDensity
+
+
+@dataclass(frozen=True)
+class AdaptiveRiemannianHMC(BayesAdaptiveSampler):
+    """Riemannian manifold HMC that goes on choosing its step size and number of steps.
+
+    Parameters
+    ----------
+    steps_range : (int, int)
+        Fewest and most steps to choose from, 1 or more; the same number twice fixes it. Each
+        trajectory has a random number of steps, from 1 up to the chosen one.
+    metric : {"fisher", "neg_hessian", "softabs"}
+        The density's own metric (for a model the expected Fisher information of what is observed,
+        minus the Hessian of the other terms), minus its Hessian, or that made positive definite.
+    softness : float
+        For ``"softabs"``, above 0: eigenvalues of the Hessian below about 1/softness in absolute
+        value become 1/softness.
+    step_range, k, alpha, kappa, delta, sigma_f, noise, spacing, freeze, bounds,
+    reward, budget : as in `BayesAdaptiveSampler`
+
+    Raises
+    ------
+    SamplerError
+        If a setting is out of its range.
+    """
+
+    steps_range: tuple[int, int] = (1, 12)
+    metric: MetricName = "fisher"
+    softness: float = 1e6
+
+    name: ClassVar[str] = "armhmc"
+    summary: ClassVar[str] = "Riemannian HMC, step size and length by Bayesian optimisation"
+    needs: ClassVar[Need] = "metric"
+    cost: ClassVar[str] = "up to L steps of rmhmc"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice(self.name, "metric", self.metric, METRICS)
+        check_number(self.name, "softness", self.softness, above=0.0)
+
+    def start(self, density: LogDensity, x: Array) -> RiemannianState:
+        """State at the starting points, with the metric there."""
+        return riemannian_start(self.name, self._metric, density, x)
+
+    def move(
+        self,
+        rng: np.random.Generator,
+        density: LogDensity,
+        state: Any,
+        step_size: float,
+        n_steps: int,
+    ) -> tuple[RiemannianState, Info]:
+        """One transition of Riemannian manifold Hamiltonian Monte Carlo."""
+        return riemannian_step(rng, density, state, self._metric, step_size, n_steps)
+
+    @cached_property
+    def _metric(self) -> Metric:
+        return Metric(self.metric, self.softness)
