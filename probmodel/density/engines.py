@@ -11,7 +11,10 @@ counted, not timed, so that the same calls have the same results.
 
 from __future__ import annotations
 
+import gc
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -55,6 +58,22 @@ def _agree(found: tuple[Array, ...], expected: tuple[Array, ...]) -> bool:
         values = np.abs(value - logp) <= _ROUNDING * (1.0 + np.abs(logp))
         slopes = np.max(np.abs(gradient - grad), axis=1, initial=0.0) <= _ROUNDING * scale
     return bool(np.all(values[fine] & slopes[fine]))
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Let no garbage be collected while a program is traced and written.
+
+    Its many objects refer to each other and live for a moment. Python would search all that a
+    process has for such circles meanwhile: for 0.1 s where ArviZ has been imported.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 class Switch:
@@ -135,8 +154,9 @@ class Switch:
             return self._refused()
         try:
             made = self._programs
-            machine = self._candidate or Machine(made.gradient, self.cores, made.codes)
-            found = machine(x)
+            with _uncollected():
+                machine = self._candidate or Machine(made.gradient, self.cores, made.codes)
+                found = machine(x)
         except Exception as error:  # a formula may do anything to what it is given
             known = isinstance(error, NotTraceableError)
             self.reason = f"there is no machine code for {error if known else reason(error)}"

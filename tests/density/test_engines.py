@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
 import subprocess
 import sys
@@ -337,3 +338,16 @@ def test_long_gradients_take_several_threads(monkeypatch):
 def test_cores_that_make_no_sense():
     with pytest.raises(SamplerError, match="cores must be a whole number of at least 1"):
         infer(Line(x=np.arange(4.0), y=Y), cores=0)
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_garbage_is_collected_again_afterwards(enabled):
+    was = gc.isenabled()
+    (gc.enable if enabled else gc.disable)()
+    try:
+        density = as_posterior(Line(x=np.arange(4.0), y=Y))
+        density.use_engine("llvm")
+        density(points(density, 3))
+        assert gc.isenabled() == enabled
+    finally:
+        (gc.enable if was else gc.disable)()

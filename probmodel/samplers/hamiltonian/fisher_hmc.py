@@ -226,7 +226,7 @@ class FisherHMC(Sampler):
     def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: Phase) -> Langevin:
         """Start with plain Langevin steps."""
         warmup = _langevin(self.name, 0, self._is_dense(state.x.shape[1]))
-        return warmup.start(rng, density, State(*state[:3]))
+        return warmup.start(rng, density, state.state)
 
     def adapt(
         self,
@@ -242,7 +242,7 @@ class FisherHMC(Sampler):
         first = langevin_steps(n_warmup, state.x.shape[1])
         if isinstance(adaptation, Learning):
             return self._learn(adaptation, n_warmup - first, state, info)
-        position = State(*state[:3])
+        position = state.state
         warmup = _langevin(self.name, first, self._is_dense(state.x.shape[1]))
         adaptation = warmup.adapt(rng, density, i, first, adaptation, position, info)
         return adaptation if i + 1 < first else self._begin(adaptation, position)
@@ -277,7 +277,7 @@ class FisherHMC(Sampler):
 
     def _learn(self, known: Learning, total: int, state: Phase, info: Info) -> Learning:
         """Learn from one of ``total`` trajectories."""
-        n, position = known.n + 1, State(*state[:3])
+        n, position = known.n + 1, state.state
         shape = known.shape.learn(position, info, known.n)
         known = known._replace(shape=shape, n=n, levels=(*known.levels, state.logp))
         known = self._steered(known, state, info)
