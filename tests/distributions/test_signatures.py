@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from probmodel import distributions
 from probmodel.distributions import AR, DISTRIBUTIONS, MvNormal, Normal, StudentT
 
 USE = """
@@ -48,3 +49,17 @@ def test_type_checkers_find_misspelt_names(tmp_path):
     found = checked(USE + "Normal(0, scael=1)\nNormal(0)\n", tmp_path / "wrong.py")
     assert 'Unexpected keyword argument "scael" for "Normal"' in found
     assert 'Missing positional argument "scale" in call to "Normal"' in found
+
+
+def test_names_are_found_before_they_are_imported():
+    code = (
+        "from probmodel import distributions as d\n"
+        "import sys\n"
+        "assert {'Normal', 'kernels', 'DISTRIBUTIONS'} <= set(dir(d))\n"
+        "assert not any('scalar.gamma' in name for name in sys.modules)\n"
+        "d.Gamma(1, 1)\n"
+        "assert 'probmodel.distributions.scalar.gamma' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    with pytest.raises(AttributeError, match="has no attribute 'Norml'"):
+        distributions.Norml  # noqa: B018
