@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-import math
-import numbers
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from probmodel.arguments import flag, positive, seed_sequence
 from probmodel.blas import one_blas_thread
 from probmodel.density import as_posterior
 from probmodel.density.engines import Engine, use_engine
 from probmodel.errors import SamplerError, TimeLimitError, nearest
 from probmodel.inference.groups import SampleRun, sample
 from probmodel.inference.progress import Progress
+from probmodel.inference.request import SYNONYMS, Arguments, Request, request
 from probmodel.inference.signals import attempt, held, interruptible
 from probmodel.results.arviz_object import rehearse
-from probmodel.results.attributes import Request, library_attributes, settings_json
+from probmodel.results.attributes import library_attributes, settings_json
 from probmodel.results.drawn import Drawn, drawn_from, mark_interrupted, result_of
 from probmodel.results.draws import named_draws, variable_names
 from probmodel.results.enough import missing_draws
@@ -31,30 +29,6 @@ from probmodel.samplers.registry import setting_names
 from probmodel.samplers.requirements import check_density
 from probmodel.threads import at_most
 from probmodel.types import Array, Posterior
-
-SYNONYMS = {
-    "tune": "warmup",
-    "num_warmup": "warmup",
-    "iter_warmup": "warmup",
-    "num_samples": "draws",
-    "iter_sampling": "draws",
-    "num_chains": "chains",
-    "random_seed": "seed",
-    "initvals": "inits",
-    "init": "inits",
-    "adapt_delta": "target_accept",
-    "target_accept_prob": "target_accept",
-    "progress_bar": "progressbar",
-    "thinning": "thin",
-}
-
-_POOL = "It says whether all chains teach one adaptation; they share no work with other processes."
-
-# Arguments of `infer` that have synonyms, with their defaults.
-ARGUMENTS: dict[str, Any] = {
-    "draws": None, "warmup": None, "chains": None, "seed": None, "thin": 1, "inits": None,
-    "target_accept": None, "max_time": None, "progressbar": True,
-}  # fmt: skip
 
 
 def infer(
@@ -162,19 +136,10 @@ def infer(
     SamplingWarning
         Once for each reason not to trust the result.
     """
-    own = {
-        "draws": draws, "warmup": warmup, "chains": chains, "seed": seed, "thin": thin,
-        "inits": inits, "target_accept": target_accept, "max_time": max_time,
-        "progressbar": progressbar,
-    }  # fmt: skip
+    arguments, rest = Arguments.named(locals(), settings)
     with held() as signals, at_most(cores):
         before = len(signals)
-        drawn = draw(
-            model, method, own, settings,
-            pool=pool, restarts=restarts, standardise=standardise, engine=engine, cores=cores,
-            show=not flag("quiet", quiet), save_warmup=save_warmup, var_names=var_names,
-            result=True,
-        )  # fmt: skip
+        drawn = draw(model, method, arguments, rest, show=not quiet, result=True)
         result = result_of(drawn)
         if len(signals) > before:
             mark_interrupted(result, drawn.findings)
@@ -191,28 +156,19 @@ def infer(
 def draw(
     model: Any,
     method: str | Sampler,
-    own: dict[str, Any],
+    arguments: Arguments,
     settings: dict[str, Any],
     *,
-    pool: bool = True,
-    restarts: bool = True,
-    standardise: bool = True,
-    engine: Engine | None = None,
-    cores: int | None = None,
     show: bool = False,
-    save_warmup: bool = False,
-    var_names: str | Sequence[str] | None = None,
     result: bool = False,
 ) -> Drawn:
     """Do what `infer` does, up to the ArviZ object and the warnings.
 
     Parameters
     ----------
-    model, method, pool, restarts, standardise, engine, cores, save_warmup, var_names : as for
-        `infer`
-    own : those arguments of `infer` that have synonyms, by name; what is left out is None
-    settings : of the method, and synonyms
-    show : whether to show the progress
+    model, method, settings : as for `infer`
+    arguments : the others of `infer`
+    show : whether to show the progress, if the arguments want that
     result : whether an ArviZ object is to be made; what would prevent that fails first
 
     Raises
@@ -221,39 +177,36 @@ def draw(
         As `infer` does.
     """
     with one_blas_thread(), interruptible():
-        own, settings = resolve_synonyms({**ARGUMENTS, **own}, settings)
-        own = _checked(own)
-        pool, save_warmup = flag("pool", pool, _POOL), flag("save_warmup", save_warmup)
-        restarts, standardise = flag("restarts", restarts), flag("standardise", standardise)
-        sampler = _sampler(method, own["target_accept"], settings)
+        own = arguments.checked()
+        sampler = _sampler(method, own.target_accept, settings)
         posterior = as_posterior(model)
-        use_engine(posterior, engine, cores)
+        use_engine(posterior, own.engine, own.cores)
         check_density(sampler, posterior)
-        request = _request(own, sampler, posterior, pool, restarts, standardise)
-        names = variable_names(var_names, posterior)
+        asked = request(own, sampler, posterior.name, posterior.dim)
+        names = variable_names(own.var_names, posterior)
         if result:
             about = {**library_attributes(), "settings": settings_json(sampler)}
             rehearse(posterior, names, about)
-        starts, moves = spawned(request.seed, 2)
-        x0 = posterior.initial_points(np.random.default_rng(starts), request.chains, own["inits"])
+        starts, moves = spawned(asked.seed, 2)
+        x0 = posterior.initial_points(np.random.default_rng(starts), asked.chains, own.inits)
     run = sample(
         sampler, posterior, x0, moves,
-        draws=request.draws, warmup=request.warmup, thin=request.thin, pool=pool, restarts=restarts,
-        arrive=own["inits"] is None and sampler.needs != "log density",
-        standardise=standardise and sampler.needs in ("gradient", "hvp"),
-        early=own["warmup"] is None and own["inits"] is None, save_warmup=save_warmup,
-        max_time=request.max_time,
-        missing=partial(missing_draws, most=sampler.most_draws if own["draws"] is None else 0),
-        progress=Progress() if own["progressbar"] and show else None,
+        draws=asked.draws, warmup=asked.warmup, thin=asked.thin, pool=asked.pool,
+        restarts=asked.restarts, arrive=own.inits is None and sampler.needs != "log density",
+        standardise=asked.standardise and sampler.needs in ("gradient", "hvp"),
+        early=own.warmup is None and own.inits is None, save_warmup=asked.save_warmup,
+        max_time=asked.max_time,
+        missing=partial(missing_draws, most=sampler.most_draws if own.draws is None else 0),
+        progress=Progress() if asked.progressbar and show else None,
     )  # fmt: skip
-    request = dataclasses.replace(request, draws=run.draws)
-    if not run.draws_done and not (save_warmup and run.warmup_done):
-        raise _nothing_drawn(run, request)
+    asked = dataclasses.replace(asked, draws=run.draws)
+    if not run.draws_done and not (asked.save_warmup and run.warmup_done):
+        raise _nothing_drawn(run, asked)
     with one_blas_thread():
-        return drawn_from(run, names, sampler, request)
+        return drawn_from(run, names, sampler, asked)
 
 
-def _nothing_drawn(run: SampleRun, request: Request) -> BaseException:
+def _nothing_drawn(run: SampleRun, asked: Request) -> BaseException:
     """Make the error of a run that ended before there was anything to keep but places."""
     inits, _ = attempt(lambda: _as_inits(run.density, run.positions))
     if not run.timed_out:
@@ -264,10 +217,10 @@ def _nothing_drawn(run: SampleRun, request: Request) -> BaseException:
         " This error knows where the chains are: infer(..., inits=error.inits) goes on from there."
     )
     return TimeLimitError(
-        f"max_time={request.max_time:g} seconds had passed after {run.warmup_done} of "
-        f"{request.warmup} warm-up iterations, before the first draw. Give more time, or ask for a "
+        f"max_time={asked.max_time:g} seconds had passed after {run.warmup_done} of "
+        f"{asked.warmup} warm-up iterations, before the first draw. Give more time, or ask for a "
         f"shorter warm-up (warmup=) or fewer chains.{advice if inits else ''}",
-        max_time=request.max_time, warmup_done=run.warmup_done, inits=inits,
+        max_time=asked.max_time, warmup_done=run.warmup_done, inits=inits,
     )  # fmt: skip
 
 
@@ -276,27 +229,6 @@ def _as_inits(posterior: Posterior, x: Array) -> list[dict[str, Array]]:
     names = [variable.name for variable in posterior.variables if variable.kind == "param"]
     values = named_draws(posterior, x[:, None], names)
     return [{name: values[name][chain, 0] for name in names} for chain in range(len(x))]
-
-
-def resolve_synonyms(
-    own: dict[str, Any], settings: dict[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Move the synonyms among the settings to the arguments they stand for."""
-    own, rest = dict(own), {}
-    given = {name: name for name, value in own.items() if value is not ARGUMENTS[name]}
-    for name, value in settings.items():
-        target = SYNONYMS.get(name)
-        if target is None:
-            rest[name] = value
-            continue
-        if target in given:
-            raise SamplerError(
-                f"{given[target]!r} and {name!r} mean the same; give one of them.",
-                name=name, value=value,
-            )  # fmt: skip
-        given[target] = name
-        own[target] = value
-    return own, rest
 
 
 def _sampler(method: str | Sampler, target_accept: Any, settings: dict[str, Any]) -> Sampler:
@@ -320,65 +252,6 @@ def _sampler(method: str | Sampler, target_accept: Any, settings: dict[str, Any]
             name=unknown[0], method=kind.name,
         )  # fmt: skip
     return make_sampler(method, **settings)
-
-
-def _checked(own: dict[str, Any]) -> dict[str, Any]:
-    """Check the arguments that make sense, or none, whatever the model and the method."""
-    sizes = {
-        name: positive(name, own[name])
-        for name in ("draws", "warmup", "chains", "thin")
-        if own[name] is not None or name == "thin"
-    }
-    if own["target_accept"] is not None:
-        own = {**own, "target_accept": _between_0_and_1("target_accept", own["target_accept"])}
-    max_time = math.inf if own["max_time"] is None else _seconds("max_time", own["max_time"])
-    progressbar = flag("progressbar", own["progressbar"])
-    seed = seed_sequence(own["seed"])
-    return {**own, **sizes, "max_time": max_time, "seed": seed, "progressbar": progressbar}
-
-
-def _request(
-    own: dict[str, Any],
-    sampler: Sampler,
-    posterior: Posterior,
-    pool: bool,
-    restarts: bool,
-    standardise: bool,
-) -> Request:
-    """Fill in the sizes that the method prefers, and check that the chains suffice for it."""
-    least = sampler.min_chains(posterior.dim)
-    chains = own["chains"]
-    if chains is None:
-        chains = max(sampler.default_chains, least)
-    if chains < least:
-        raise SamplerError(
-            f"{sampler.name} needs at least {least} chains for {posterior.dim} unconstrained "
-            f"parameters, got chains={chains}.",
-            chains=chains, least=least,
-        )  # fmt: skip
-    draws = sampler.default_draws if own["draws"] is None else own["draws"]
-    warmup = sampler.default_warmup if own["warmup"] is None else own["warmup"]
-    return Request(
-        posterior.name, draws, warmup, chains, own["thin"], own["seed"], pool, own["max_time"],
-        restarts, standardise,
-    )  # fmt: skip
-
-
-def _between_0_and_1(name: str, value: Any) -> float:
-    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not (real and 0.0 < float(value) < 1.0):
-        raise SamplerError(
-            f"{name} must be a number between 0 and 1, got {value!r}.", name=name, value=value
-        )
-    return float(value)
-
-
-def _seconds(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not float(value) > 0.0:
-        raise SamplerError(
-            f"{name} must be a positive number of seconds, got {value!r}.", name=name, value=value
-        )
-    return float(value)
 
 
 def spawned(seed: np.random.SeedSequence, n: int) -> list[np.random.SeedSequence]:

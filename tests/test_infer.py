@@ -1,6 +1,7 @@
 """`infer` from its arguments to the ArviZ object, on a small posterior made by hand."""
 
 import dataclasses
+import inspect
 import json
 import pickle
 import signal
@@ -26,11 +27,12 @@ from probmodel.errors import (
     SamplingWarning,
     TimeLimitError,
 )
+from probmodel.inference.request import SYNONYMS, Arguments
 from probmodel.results.arviz_object import arviz_before_1, group, group_names
 from probmodel.results.attributes import package_version
 from probmodel.samplers import SAMPLERS, make_sampler
 from probmodel.samplers.base import Info, Sampler, State
-from probmodel.sampling import SYNONYMS, infer
+from probmodel.sampling import infer
 from probmodel.types import Evaluation, Variable
 
 COVARIANCE = np.array([[1.0, 0.6, 0.0], [0.6, 1.0, 0.0], [0.0, 0.0, 0.25]])
@@ -585,3 +587,9 @@ def test_settings_that_are_arrays_are_described(posterior):
 def test_methods_that_adapt_for_ever_are_marked(posterior, forever):
     kind = type("Forever", (Diverging,), {"adapts_forever": forever})
     assert infer(posterior, kind(), seed=1, **SMALL).attrs["adapting"] == int(forever)
+
+
+def test_arguments_are_those_of_the_signature():
+    signature = inspect.signature(infer).parameters
+    own = {name: p.default for name, p in signature.items() if p.kind is p.KEYWORD_ONLY}
+    assert {field.name: field.default for field in dataclasses.fields(Arguments)} == own

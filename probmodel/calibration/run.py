@@ -18,6 +18,7 @@ import math
 import numbers
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,15 +29,15 @@ from probmodel.calibration.ranking import LOG_LIKELIHOOD, Ranked, rank
 from probmodel.calibration.result import Calibration
 from probmodel.calibration.simulating import Simulated, Simulation
 from probmodel.errors import DataError, InitializationError, ProbmodelError, SamplerError
+from probmodel.inference.request import Arguments
 from probmodel.model import Model
 from probmodel.results.drawn import Drawn
 from probmodel.results.draws import element_labels
 from probmodel.samplers import DEFAULT_METHOD
 from probmodel.samplers.base import Sampler
-from probmodel.sampling import ARGUMENTS, draw, resolve_synonyms, spawned
+from probmodel.sampling import draw, spawned
 from probmodel.types import Array
 
-_FLAGS = ("pool", "restarts", "standardise")  # of `infer`
 _DRAWS = 200  # per chain, of the usual 16
 _RHAT = 1.05  # above which chains are taken to disagree about what is ranked
 _LONGEST = 10  # times longer a run may be made, to have effective draws enough
@@ -111,15 +112,13 @@ def sbc(
     """
     asked, size = _at_least("n", n, 1), _at_least("thin_to", thin_to, 2)
     simulation = Simulation(model, simulate_with or model, data, coords, var_names)
-    own = {name: settings.pop(name) for name in ARGUMENTS if name in settings}
-    own = {**ARGUMENTS, **own, "draws": draws, "chains": chains, "seed": seed}
-    own, settings = resolve_synonyms(own, {**settings})
-    own["draws"] = _DRAWS if own["draws"] is None else own["draws"]
-    root = seed_sequence(own.pop("seed"))
-    inference = _Inference(method, own, settings, size)
+    bar = flag("progressbar", progressbar)
+    given = {"draws": draws, "chains": chains, "seed": seed}
+    arguments, rest = Arguments.named(given, settings)
+    root = seed_sequence(arguments.seed)
+    inference = _Inference(method, arguments, rest, size)
     tally = _Tally(model.__name__, asked, size, root.entropy)
-    own_bar = flag("progressbar", own.pop("progressbar"))
-    line, progress = watched(asked, flag("progressbar", progressbar) and own_bar)
+    line, progress = watched(asked, bar and flag("progressbar", arguments.progressbar))
     try:
         for i, child in enumerate(spawned(root, asked)):
             tally.add(i, simulation, inference, child)
@@ -140,10 +139,11 @@ class _Inference:
     """One inference, made longer until it has effective draws enough."""
 
     def __init__(
-        self, method: str | Sampler, own: dict[str, Any], settings: dict[str, Any], size: int
+        self, method: str | Sampler, arguments: Arguments, settings: dict[str, Any], size: int
     ) -> None:
-        self._method, self._own, self._settings, self._size = method, own, settings, size
-        self._shared = {name: settings.pop(name, True) for name in _FLAGS}
+        draws = _DRAWS if arguments.draws is None else arguments.draws
+        self._arguments = replace(arguments, draws=draws)
+        self._method, self._settings, self._size = method, settings, size
 
     def ranks(
         self, simulated: Simulated, seed: np.random.SeedSequence, ties: np.random.SeedSequence
@@ -174,12 +174,11 @@ class _Inference:
         ties: np.random.SeedSequence,
         times: int,
     ) -> tuple[Drawn, Ranked]:
-        own = {**self._own, "seed": seed, "thin": self._own["thin"] * times}
         names = [name for name in simulated.truth if name != LOG_LIKELIHOOD]
-        drawn = draw(
-            simulated.density, self._method, own, dict(self._settings),
-            **self._shared, var_names=names,
-        )  # fmt: skip
+        own = replace(
+            self._arguments, seed=seed, thin=self._arguments.thin * times, var_names=names
+        )
+        drawn = draw(simulated.density, self._method, own, dict(self._settings))
         made = drawn.run.x.shape[0] * drawn.run.x.shape[1]
         if drawn.interrupted:
             raise KeyboardInterrupt

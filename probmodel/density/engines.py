@@ -39,7 +39,7 @@ _NUMBER = 1e-3  # of each number in it
 _missing = False  # whether it was said that there is no llvmlite
 
 
-def use_engine(density: Any, engine: Engine | None, cores: int | None = None) -> None:
+def use_engine(density: Any, engine: str | None, cores: int | None = None) -> None:
     """Let a density begin anew, with an engine or its own; one of no model has just a function."""
     if engine is not None:
         one_of("engine", engine, ENGINES)

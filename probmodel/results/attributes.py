@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 import numbers
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from probmodel.inference.groups import SampleRun
+    from probmodel.inference.request import Request
     from probmodel.results.findings import Finding
     from probmodel.samplers.base import Sampler
 
@@ -22,35 +22,6 @@ Attributes = dict[str, str | int | float]
 
 _LISTED = 20  # entries of an array that are listed one by one
 _LARGEST = 2**63  # netCDF has no whole numbers beyond 64 bits
-
-
-@dataclasses.dataclass(frozen=True)
-class Request:
-    """What was asked of a run: the arguments that repeat it.
-
-    Attributes
-    ----------
-    model : name of the model
-    draws, warmup : iterations per chain; ``draws`` counts those that are kept
-    chains : number of chains
-    thin : iterations per kept draw
-    seed : the seed of everything random
-    pool : whether all chains taught one adaptation
-    max_time : seconds after which the run was to end
-    restarts : whether chains that are lost in the warm-up were to begin again
-    standardise : whether hierarchies were to be standardised
-    """
-
-    model: str
-    draws: int
-    warmup: int
-    chains: int
-    thin: int
-    seed: np.random.SeedSequence
-    pool: bool
-    max_time: float = math.inf
-    restarts: bool = True
-    standardise: bool = True
 
 
 def run_attributes(

@@ -15,7 +15,7 @@ from probmodel.types import Array, Posterior
 
 if TYPE_CHECKING:
     from probmodel.inference.groups import SampleRun
-    from probmodel.results.attributes import Request
+    from probmodel.inference.request import Request
     from probmodel.samplers.base import Sampler
 
 

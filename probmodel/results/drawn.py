@@ -13,10 +13,11 @@ from probmodel.density import LogDensity
 from probmodel.density.posterior import ModelDensity
 from probmodel.errors import reason
 from probmodel.inference.groups import SampleRun
+from probmodel.inference.request import Request
 from probmodel.inference.signals import attempt
 from probmodel.model.lints import mistakes
 from probmodel.results.arviz_object import arviz_object
-from probmodel.results.attributes import Request, findings_json, run_attributes
+from probmodel.results.attributes import findings_json, run_attributes
 from probmodel.results.diagnostics import diagnose
 from probmodel.results.draws import Kept, kept_draws
 from probmodel.results.findings import Finding

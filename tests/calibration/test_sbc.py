@@ -169,7 +169,7 @@ def test_a_run_with_few_effective_draws_is_made_longer(monkeypatch):
     original = running.draw
 
     def watched(model, method, own, settings, **rest):
-        thins.append(own["thin"])
+        thins.append(own.thin)
         return original(model, method, own, settings, **rest)
 
     monkeypatch.setattr(running, "draw", watched)

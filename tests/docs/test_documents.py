@@ -19,9 +19,9 @@ from probmodel.constraints import CONSTRAINTS
 from probmodel.distributions import DISTRIBUTIONS
 from probmodel.distributions.base import Distribution
 from probmodel.expressions import supported_functions
+from probmodel.inference.request import SYNONYMS
 from probmodel.results.arviz_object import group
 from probmodel.samplers import DEFAULT_METHOD, SAMPLERS
-from probmodel.sampling import SYNONYMS
 
 ROOT = Path(__file__).parents[2]
 GUIDES = ("README.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("*.md")))

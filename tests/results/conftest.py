@@ -9,7 +9,7 @@ import pytest
 
 from probmodel.inference.collectors import Divergences
 from probmodel.inference.counting import Work
-from probmodel.results.attributes import Request
+from probmodel.inference.request import Request
 from probmodel.samplers.base import Remark
 from probmodel.types import Variable
 

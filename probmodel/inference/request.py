@@ -1,0 +1,180 @@
+"""What is asked of a run: the arguments of `infer`, and what a method makes of them.
+
+`Arguments` has the fields of `infer`'s signature; what each means is said there. A `Request` has
+them filled in: numbers where the method decides, a seed where none was given.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import numbers
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from probmodel.arguments import flag, positive, seed_sequence
+from probmodel.errors import SamplerError
+from probmodel.samplers.base import Sampler
+
+SYNONYMS = {
+    "tune": "warmup",
+    "num_warmup": "warmup",
+    "iter_warmup": "warmup",
+    "num_samples": "draws",
+    "iter_sampling": "draws",
+    "num_chains": "chains",
+    "random_seed": "seed",
+    "initvals": "inits",
+    "init": "inits",
+    "adapt_delta": "target_accept",
+    "target_accept_prob": "target_accept",
+    "progress_bar": "progressbar",
+    "thinning": "thin",
+}
+
+_POOL = "It says whether all chains teach one adaptation; they share no work with other processes."
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Arguments:
+    """Arguments of `infer`, but for the model, the method and its settings; see there."""
+
+    draws: int | None = None
+    warmup: int | None = None
+    chains: int | None = None
+    seed: int | np.random.SeedSequence | None = None
+    thin: int = 1
+    inits: Any = None
+    target_accept: float | None = None
+    max_time: float | None = None
+    pool: bool = True
+    restarts: bool = True
+    standardise: bool = True
+    engine: str | None = None
+    cores: int | None = None
+    progressbar: bool = True
+    quiet: bool = False
+    save_warmup: bool = False
+    var_names: str | Sequence[str] | None = None
+
+    @classmethod
+    def named(
+        cls, given: Mapping[str, Any], settings: Mapping[str, Any]
+    ) -> tuple[Arguments, dict[str, Any]]:
+        """Return the arguments among what was given, and the settings that are left.
+
+        Parameters
+        ----------
+        given : by name; other names are passed over
+        settings : arguments, synonyms of these, and settings of the method
+
+        Raises
+        ------
+        SamplerError
+            If two names of one argument were given.
+        """
+        defaults = {field.name: field.default for field in dataclasses.fields(cls)}
+        own = {name: value for name, value in given.items() if name in defaults}
+        named = {name: name for name, value in own.items() if value is not defaults[name]}
+        rest = {}
+        for name, value in settings.items():
+            target = SYNONYMS.get(name, name)
+            if target not in defaults:
+                rest[name] = value
+                continue
+            if target in named:
+                raise SamplerError(
+                    f"{named[target]!r} and {name!r} mean the same; give one of them.",
+                    name=name, value=value,
+                )  # fmt: skip
+            named[target] = name
+            own[target] = value
+        return cls(**own), rest
+
+    def checked(self) -> Arguments:
+        """Return the same, once it is sure that each makes sense, whatever the model and method.
+
+        Raises
+        ------
+        SamplerError
+            If one does not.
+        """
+        sizes: dict[str, Any] = {
+            name: positive(name, value)
+            for name in ("draws", "warmup", "chains", "thin")
+            if (value := getattr(self, name)) is not None or name == "thin"
+        }
+        flags: dict[str, Any] = {
+            name: flag(name, getattr(self, name), _POOL if name == "pool" else "")
+            for name in ("pool", "restarts", "standardise", "progressbar", "quiet", "save_warmup")
+        }
+        accept, limit = self.target_accept, self.max_time
+        return dataclasses.replace(
+            self,
+            **sizes,
+            **flags,
+            target_accept=None if accept is None else _between_0_and_1("target_accept", accept),
+            max_time=math.inf if limit is None else _seconds("max_time", limit),
+            seed=seed_sequence(self.seed),
+        )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Request(Arguments):
+    """Arguments of a run of one model, with what was left to the method filled in.
+
+    Attributes
+    ----------
+    model : name of the model
+    """
+
+    model: str
+    draws: int
+    warmup: int
+    chains: int
+    seed: np.random.SeedSequence
+    max_time: float = math.inf
+
+
+def request(arguments: Arguments, sampler: Sampler, model: str, dim: int) -> Request:
+    """Fill in the sizes that the method prefers, and check that the chains suffice for it.
+
+    Parameters
+    ----------
+    arguments : that were checked
+    sampler : the method with its settings
+    model : its name
+    dim : number of unconstrained parameters
+    """
+    least, chains = sampler.min_chains(dim), arguments.chains
+    if chains is None:
+        chains = max(sampler.default_chains, least)
+    if chains < least:
+        raise SamplerError(
+            f"{sampler.name} needs at least {least} chains for {dim} unconstrained parameters, got "
+            f"chains={chains}.",
+            chains=chains, least=least,
+        )  # fmt: skip
+    own = {field.name: getattr(arguments, field.name) for field in dataclasses.fields(Arguments)}
+    own["draws"] = sampler.default_draws if arguments.draws is None else arguments.draws
+    own["warmup"] = sampler.default_warmup if arguments.warmup is None else arguments.warmup
+    return Request(**{**own, "chains": chains, "model": model})
+
+
+def _between_0_and_1(name: str, value: Any) -> float:
+    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not (real and 0.0 < float(value) < 1.0):
+        raise SamplerError(
+            f"{name} must be a number between 0 and 1, got {value!r}.", name=name, value=value
+        )
+    return float(value)
+
+
+def _seconds(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not float(value) > 0.0:
+        raise SamplerError(
+            f"{name} must be a positive number of seconds, got {value!r}.", name=name, value=value
+        )
+    return float(value)
