@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         TimeLimitError,
     )
     from probmodel.held_out import HeldOut, folds
+    from probmodel.inference.request import Converged
     from probmodel.model import (
         Model,
         data,
@@ -63,6 +64,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Calibration",
+    "Converged",
     "DataError",
     "HeldOut",
     "InitializationError",
@@ -102,6 +104,7 @@ _HOMES = {
     "probmodel.calibration": ("Calibration", "sbc"),
     "probmodel.density": ("LogDensity", "check_model"),
     "probmodel.held_out": ("HeldOut", "folds"),
+    "probmodel.inference.request": ("Converged",),
     "probmodel.model": (
         "Model",
         "data",

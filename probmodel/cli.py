@@ -170,6 +170,8 @@ def _add_sample(commands: Any) -> None:
         add(f"--{name}", type=int, metavar="N", help=what)
     add("--max-time", type=float, metavar="SECONDS",
         help="end after so long, and keep what was drawn")  # fmt: skip
+    add("--ess", type=float, metavar="N",
+        help="go on until there are as many effective draws, and R-hat is 1.01")  # fmt: skip
     add("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
         help="a setting of the method; may be repeated")  # fmt: skip
     add("--out", metavar="FILE.nc", help="write the result as a netCDF file")
@@ -181,7 +183,7 @@ def _run_sample(options: argparse.Namespace) -> int:
     from probmodel.sampling import infer
 
     settings = dict(_setting(text) for text in options.settings)
-    names = ("method", "chains", "draws", "warmup", "thin", "seed", "max_time")
+    names = ("method", "chains", "draws", "warmup", "thin", "seed", "max_time", "ess")
     given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     for name in {*given, "method", "quiet"} & settings.keys():
         option = name.replace("_", "-")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,13 +14,13 @@ from probmodel.density.engines import Engine, use_engine
 from probmodel.errors import SamplerError, TimeLimitError, nearest
 from probmodel.inference.groups import SampleRun, sample
 from probmodel.inference.progress import Progress
-from probmodel.inference.request import SYNONYMS, Arguments, Request, request
+from probmodel.inference.request import SYNONYMS, Arguments, Converged, Request, request
 from probmodel.inference.signals import attempt, held, interruptible
 from probmodel.results.arviz_object import rehearse
 from probmodel.results.attributes import library_attributes, settings_json
 from probmodel.results.drawn import Drawn, drawn_from, mark_interrupted, result_of
 from probmodel.results.draws import named_draws, variable_names
-from probmodel.results.enough import missing_draws
+from probmodel.results.enough import enough_for
 from probmodel.results.findings import emit
 from probmodel.samplers import DEFAULT_METHOD, find_sampler, make_sampler
 from probmodel.samplers.base import Sampler
@@ -43,6 +42,8 @@ def infer(
     inits: Any = None,
     target_accept: float | None = None,
     max_time: float | None = None,
+    until: Converged | None = None,
+    ess: float | None = None,
     pool: bool = True,
     restarts: bool = True,
     standardise: bool = True,
@@ -81,6 +82,11 @@ def infer(
     max_time : float, optional
         Seconds, warm-up included, after which no further iteration is begun. The result then holds
         what was drawn until then, and ``attrs["timed_out"]`` is 1.
+    until : Converged, optional
+        Goes on until chains agree, and draws are worth so many independent ones: `draws`,
+        `max_time` or 25 times the method's usual draws end it sooner, with a warning.
+    ess : float, optional
+        Short for ``until=Converged(ess=...)``.
     pool : bool
         Whether all chains teach one adaptation. ``False`` adapts every chain by itself.
     restarts : bool
@@ -184,6 +190,8 @@ def draw(
         check_density(sampler, posterior)
         asked = request(own, sampler, posterior.name, posterior.dim)
         names = variable_names(own.var_names, posterior)
+        enough = enough_for(asked, own.draws, sampler)
+        variable_names(enough.rule.var_names, posterior)
         if result:
             about = {**library_attributes(), "settings": settings_json(sampler)}
             rehearse(posterior, names, about)
@@ -191,19 +199,19 @@ def draw(
         x0 = posterior.initial_points(np.random.default_rng(starts), asked.chains, own.inits)
     run = sample(
         sampler, posterior, x0, moves,
-        draws=asked.draws, warmup=asked.warmup, thin=asked.thin, pool=asked.pool,
+        draws=enough.first, warmup=asked.warmup, thin=asked.thin, pool=asked.pool,
         restarts=asked.restarts, arrive=own.inits is None and sampler.needs != "log density",
         standardise=asked.standardise and sampler.needs in ("gradient", "hvp"),
         early=own.warmup is None and own.inits is None, save_warmup=asked.save_warmup,
         max_time=asked.max_time,
-        missing=partial(missing_draws, most=sampler.most_draws if own.draws is None else 0),
+        missing=enough.missing,
         progress=Progress() if asked.progressbar and show else None,
     )  # fmt: skip
     asked = dataclasses.replace(asked, draws=run.draws)
     if not run.draws_done and not (asked.save_warmup and run.warmup_done):
         raise _nothing_drawn(run, asked)
     with one_blas_thread():
-        return drawn_from(run, names, sampler, asked)
+        return drawn_from(run, names, sampler, asked, enough)
 
 
 def _nothing_drawn(run: SampleRun, asked: Request) -> BaseException:

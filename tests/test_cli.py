@@ -50,6 +50,12 @@ def failed(capsys, code, *texts):
         assert text in captured.err
 
 
+def test_sample_until_there_are_effective_draws(coin, capsys):
+    assert main(["sample", *coin, "--ess", "300", "--seed", "1"]) == 0
+    assert "chains of 200 draws" in capsys.readouterr().out
+    failed(capsys, main(["sample", *coin, "--ess", "-1"]), "ess must be a number above 0")
+
+
 def test_sample_prints_the_table(coin, capsys):
     assert main(["sample", *coin, *SIZES]) == 0
     captured = capsys.readouterr()

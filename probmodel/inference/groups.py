@@ -32,6 +32,8 @@ _MOST_DIVERGENCES = 1000  # kept of a run, over all chains
 _PILOT = 1 << 31  # number of the pilot among the groups, of which there are fewer
 _MOST_NUMBERS = 1 << 22  # in the positions of those that are kept: 32 MB for their starts
 
+Missing = Callable[[Any, Array, int], int]
+
 
 @dataclass(frozen=True)
 class SampleRun:
@@ -108,7 +110,7 @@ def sample(
     early: bool = False,
     save_warmup: bool = False,
     max_time: float = math.inf,
-    missing: Callable[[Array], int] = lambda x: 0,
+    missing: Missing = lambda density, x, groups: 0,
     progress: Progress | None = None,
 ) -> SampleRun:
     """Warm up and draw, in one group of all chains or in several.
@@ -130,7 +132,8 @@ def sample(
     early : whether the warm-up may end as soon as the chains of all groups have settled
     save_warmup : keep the warm-up too, every iteration of it
     max_time : seconds after which no further iteration is begun
-    missing : how many more draws a chain is to make, told by those so far, (chains, draws, dim)
+    missing : how many more draws a chain is to make, told by the density on the scale of the draws,
+        those so far, (chains, draws, dim), and the number of groups
     progress : shows a line per group
 
     Returns
@@ -167,7 +170,7 @@ def sample(
             left = max_time - before.seconds_warmup
             outcome = drive(
                 groups, warmup=warmup, iterations=draws * thin, max_time=left,
-                further=lambda: thin * _further(records, lines, thin, missing),
+                further=lambda: thin * _further(pilot.density, records, lines, thin, missing),
             )  # fmt: skip
             spent = before.seconds_warmup + outcome.seconds_warmup
             outcome = outcome._replace(seconds_warmup=spent)
@@ -178,13 +181,14 @@ def sample(
 
 
 def _further(
+    density: LogDensity,
     records: Sequence[_Record],
     lines: Sequence[Sequence[GroupLine]],
     thin: int,
-    missing: Callable[[Array], int],
+    missing: Missing,
 ) -> int:
     """Return how many more draws a chain is to make, with room made for them."""
-    more = missing(_join([record.draws for record in records])[0])
+    more = missing(density, _join([record.draws for record in records])[0], len(records))
     for record in records if more else ():
         record.grow(more)
     for line in itertools.chain(*lines):

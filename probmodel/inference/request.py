@@ -37,6 +37,46 @@ SYNONYMS = {
 _POOL = "It says whether all chains teach one adaptation; they share no work with other processes."
 
 
+@dataclasses.dataclass(frozen=True)
+class Converged:
+    """When a run may end: once chains agree, and draws are worth so many independent ones.
+
+    Parameters
+    ----------
+    ess : float, optional
+        The smallest effective sample size, bulk and tail, is to be this at least; None for any.
+    r_hat : float, optional
+        The largest rank-normalised split R-hat is to be this at most, above 1; None for any.
+    var_names : str or sequence of str, optional
+        What is looked at; all parameters by default. Deterministic quantities may be named.
+
+    Raises
+    ------
+    SamplerError
+        If a number makes no sense, or both are None.
+    """
+
+    ess: float | None = 400.0
+    r_hat: float | None = 1.01
+    var_names: str | Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("ess", 0.0), ("r_hat", 1.0)):
+            value = getattr(self, name)
+            real = isinstance(value, numbers.Real) and not isinstance(value, bool)
+            if value is not None and not (real and least < float(value) < math.inf):
+                raise SamplerError(
+                    f"Converged: {name} must be a number above {least:g}, or None; got {value!r}.",
+                    name=name, value=value,
+                )  # fmt: skip
+        if self.ess is None and self.r_hat is None:
+            raise SamplerError("Converged: ess and r_hat are both None, so nothing is asked for.")
+
+    def __str__(self) -> str:
+        parts = [f"an effective size of {self.ess:g}"] * (self.ess is not None)
+        return " and ".join(parts + [f"an R-hat of {self.r_hat:g}"] * (self.r_hat is not None))
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Arguments:
     """Arguments of `infer`, but for the model, the method and its settings; see there."""
@@ -49,6 +89,8 @@ class Arguments:
     inits: Any = None
     target_accept: float | None = None
     max_time: float | None = None
+    until: Converged | None = None
+    ess: float | None = None
     pool: bool = True
     restarts: bool = True
     standardise: bool = True
@@ -117,6 +159,7 @@ class Arguments:
             **flags,
             target_accept=None if accept is None else _between_0_and_1("target_accept", accept),
             max_time=math.inf if limit is None else _seconds("max_time", limit),
+            until=_rule(self.until, self.ess),
             seed=seed_sequence(self.seed),
         )
 
@@ -161,6 +204,23 @@ def request(arguments: Arguments, sampler: Sampler, model: str, dim: int) -> Req
     own["draws"] = sampler.default_draws if arguments.draws is None else arguments.draws
     own["warmup"] = sampler.default_warmup if arguments.warmup is None else arguments.warmup
     return Request(**{**own, "chains": chains, "model": model})
+
+
+def _rule(until: Any, ess: Any) -> Converged | None:
+    """Return when the run may end, of which ``ess`` is the short form."""
+    if ess is not None:
+        if until is not None:
+            raise SamplerError(
+                f"ess={ess!r} is short for until=Converged(ess={ess!r}); give one of them.",
+                name="ess", value=ess,
+            )  # fmt: skip
+        return Converged(ess=ess)
+    if until is None or isinstance(until, Converged):
+        return until
+    raise SamplerError(
+        f"until must be a rule such as Converged(ess=400, r_hat=1.01), got {until!r}.",
+        name="until", value=until,
+    )  # fmt: skip
 
 
 def _between_0_and_1(name: str, value: Any) -> float:

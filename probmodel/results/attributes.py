@@ -46,6 +46,7 @@ def run_attributes(
         "thin": request.thin,
         "pool": int(request.pool),
         "max_time": float(request.max_time),
+        "until": "" if request.until is None else json.dumps(_fields(request.until)),
         "restarts": int(request.restarts),
         "restarted": json.dumps([restart._asdict() for restart in run.restarted]),
         "standardise": int(request.standardise),

@@ -23,11 +23,13 @@ import numpy as np
 
 from probmodel.types import Array
 
-RHAT_LIMIT = 1.01
-ESS_LIMIT = 400.0
+RHAT_LIMIT, ESS_LIMIT = 1.01, 400.0
 TAILS = (0.05, 0.95)
 _BLOCK = 1 << 17  # numbers worked on at a time: a few megabytes with all temporaries
-_SCREEN = 250, 10.0 * ESS_LIMIT  # draws that tell what to look at: of a chain, and of all, at least
+_SCREEN = (
+    250,
+    10.0,
+)  # draws that tell what to look at: of a chain, and of all for each effective one
 _MIN_DRAWS = 4  # below this the halves of a chain have no variance worth the name
 _FEW = 6  # pairs of autocorrelations that are computed one by one
 _RESOLUTION = np.finfo(np.float64).resolution
@@ -71,15 +73,17 @@ def convergence(draws: Array) -> Convergence:
     return result
 
 
-def screened(draws: Array, stride: int) -> Convergence:
+def screened(
+    draws: Array, stride: int, rhat: float = RHAT_LIMIT, ess: float = ESS_LIMIT
+) -> Convergence:
     """Diagnostics of every ``stride``-th draw; of all draws where these come near a limit.
 
-    The margins are wider than chance explains, so that all rows beyond `RHAT_LIMIT` or `ESS_LIMIT`
-    have the figures of `convergence`. Of the others it is only known that they are within.
+    The margins are wider than chance explains, so that all rows beyond a limit have the figures of
+    `convergence`. Of the others it is only known that they are within.
     """
     found = convergence(draws[:, :, ::stride])
-    fine = found.rhat < 1.0 + 0.5 * (RHAT_LIMIT - 1.0)
-    fine &= np.minimum(found.ess_bulk, found.ess_tail) > 3.0 * ESS_LIMIT
+    fine = found.rhat < 1.0 + 0.5 * (rhat - 1.0)
+    fine &= np.minimum(found.ess_bulk, found.ess_tail) > 3.0 * ess
     near = ~fine | ~np.isfinite(draws).all(axis=(1, 2))
     if near.any():
         for column, exact in zip(found, convergence(draws[near]), strict=True):
@@ -87,10 +91,10 @@ def screened(draws: Array, stride: int) -> Convergence:
     return found
 
 
-def screening_stride(chains: int, draws: int) -> int:
+def screening_stride(chains: int, draws: int, ess: float = ESS_LIMIT) -> int:
     """Return which draws tell what is to be looked at closely: every so many; 1 for few draws."""
     of_chain, of_all = _SCREEN
-    return max(1, min(draws // of_chain, int(chains * draws / of_all)))
+    return max(1, min(draws // of_chain, int(chains * draws / (of_all * ess))))
 
 
 def ensemble_convergence(draws: Array, groups: int) -> Convergence:

@@ -20,6 +20,7 @@ from probmodel.results.arviz_object import arviz_object
 from probmodel.results.attributes import findings_json, run_attributes
 from probmodel.results.diagnostics import diagnose
 from probmodel.results.draws import Kept, kept_draws
+from probmodel.results.enough import Enough
 from probmodel.results.findings import Finding
 from probmodel.results.run_checks import check_length
 from probmodel.samplers.base import Sampler
@@ -57,6 +58,7 @@ def drawn_from(
     names: tuple[str, ...],
     sampler: Sampler,
     request: Request,
+    enough: Enough,
 ) -> Drawn:
     """Compute the variables and diagnose them."""
     posterior = run.density
@@ -65,7 +67,11 @@ def drawn_from(
         warmup = kept_draws(posterior, run.warmup_x, names)
     findings = kept.findings + [f for f in warmup.findings if f not in kept.findings]
     found, error = attempt(
-        lambda: [*_mistakes(posterior), *diagnose(run, posterior, kept.draws, sampler, request)]
+        lambda: [
+            *_mistakes(posterior),
+            *enough.shortfall(posterior, run.x, run.groups),
+            *diagnose(run, posterior, kept.draws, sampler, request),
+        ]
     )
     findings += found or []
     if error is not None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from probmodel.results.convergence import (
+    ESS_LIMIT,
+    RHAT_LIMIT,
     Convergence,
     convergence,
     ensemble_convergence,
@@ -72,7 +74,8 @@ def quantities(
     stride = screening_stride(*run.x.shape[:2])
     if run.divergences.chain.size and sum(block.size for block in blocks) < _MANY:
         stride = 1  # their number is judged by the effective sizes
-    return Quantities(names, blocks, _convergence(blocks, run.groups if ensemble else None, stride))
+    found = convergence_of(blocks, run.groups if ensemble else None, stride)
+    return Quantities(names, blocks, found)
 
 
 def rows_of(
@@ -110,12 +113,28 @@ def _hidden_coordinates(posterior: Posterior, draws: Mapping[str, Array]) -> Arr
     return np.array([i for i, owner in enumerate(owners) if owner in unsaved], dtype=np.intp)
 
 
-def _convergence(blocks: list[Array], groups: int | None, stride: int) -> Convergence:
+def convergence_of(
+    blocks: list[Array],
+    groups: int | None,
+    stride: int,
+    rhat: float = RHAT_LIMIT,
+    ess: float = ESS_LIMIT,
+) -> Convergence:
+    """Diagnostics of blocks of rows, on several cores.
+
+    Parameters
+    ----------
+    blocks : arrays (rows, chains, draws)
+    groups : of chains that are members of an ensemble; None if chains are independent
+    stride : of the draws that are looked at first, see `screened`
+    rhat, ess : limits, beyond which figures have to be exact
+    """
+
     def compute(slab: Array) -> Convergence:
         slab = np.ascontiguousarray(slab)
         if groups is not None:
             return ensemble_convergence(slab, groups)
-        return convergence(slab) if stride == 1 else screened(slab, stride)
+        return convergence(slab) if stride == 1 else screened(slab, stride, rhat, ess)
 
     parts = shared(compute, slabs(blocks))
     empty = Convergence(*(np.empty(0) for _ in Convergence._fields))

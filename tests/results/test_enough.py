@@ -1,13 +1,18 @@
 """How many draws a run lacks, and that a run whose draws are left to the method makes them."""
 
+import json
+import re
+
 import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from probmodel import infer
+from probmodel import Converged, Model, deterministic, infer, param
 from probmodel.density import LogDensity
+from probmodel.distributions import Normal
+from probmodel.errors import SamplerError
 from probmodel.results.convergence import convergence
-from probmodel.results.enough import missing_draws, suspects
+from probmodel.results.enough import Enough, suspects
 from probmodel.samplers.hamiltonian.fisher_hmc import FisherHMC
 
 
@@ -17,6 +22,11 @@ def autoregressions(persistence, chains, draws, dim, seed=0):
     noise = rng.standard_normal((chains, draws, dim)) * np.sqrt(1.0 - persistence**2)
     noise[:, 0] /= np.sqrt(1.0 - persistence**2)
     return lfilter([1.0], [1.0, -persistence], noise, axis=1)
+
+
+def missing_draws(x, most):
+    """Draws that a run lacks whose draws are left to the method."""
+    return Enough(Converged(), most, x.shape[1]).missing(None, x)
 
 
 def test_independent_draws_suffice():
@@ -39,7 +49,7 @@ def test_what_is_missing_is_what_makes_chains_converge():
 def test_screening_changes_no_number(monkeypatch, persistence):
     x = autoregressions(persistence, 16, 2000, 4)
     found = missing_draws(x, 40_000)
-    monkeypatch.setattr("probmodel.results.enough.screening_stride", lambda chains, draws: 1)
+    monkeypatch.setattr("probmodel.results.enough.screening_stride", lambda chains, draws, ess: 1)
     assert missing_draws(x, 40_000) == found
     assert (found > 0) == (persistence > 0.0)
 
@@ -148,6 +158,118 @@ def test_other_methods_make_what_they_are_known_for():
     assert result.attrs["draws"] == 1000
 
 
+# -- runs that are told when to end ----------------------------------------------------------------
+
+
+def told(method="rwm", **options):
+    return infer(target(), method, **{"warmup": 300, "seed": 1, "quiet": True, **options})
+
+
+def smallest(result):
+    x = np.moveaxis(result.posterior["x"].values, 2, 0)
+    found = convergence(x)
+    return min(found.ess_bulk.min(), found.ess_tail.min()), found.rhat.max()
+
+
+@pytest.mark.parametrize("chains", [2, 4, 8, 17])
+def test_a_run_goes_on_until_it_is_good_enough(chains):
+    result = told(until=Converged(ess=300, r_hat=1.02), chains=chains)
+    ess, rhat = smallest(result)
+    assert ess >= 300
+    assert rhat <= 1.02
+    assert 200 <= result.attrs["draws"] == result.posterior.sizes["draw"] < 25 * 5000
+    assert json.loads(result.attrs["until"]) == {"ess": 300, "r_hat": 1.02, "var_names": None}
+    assert "until" not in result.attrs["warnings"]
+
+
+def test_it_ends_soon_where_draws_are_good():
+    result = told(FisherHMC(), ess=400)
+    assert result.attrs["draws"] == 200
+    assert smallest(result)[0] > 400
+
+
+def test_more_is_asked_more_is_drawn():
+    rules = [Converged(ess=ess, r_hat=None) for ess in (50, 200, 800)]
+    made = [told(until=rule, chains=4).attrs["draws"] for rule in rules]
+    assert made == sorted(set(made))
+
+
+def test_one_chain_is_judged_by_its_effective_size():
+    result = told(until=Converged(ess=100), chains=1)
+    assert smallest(result)[0] >= 100
+
+
+def test_a_run_that_is_told_when_to_end_is_the_run_of_so_many_draws():
+    found = told(ess=200, chains=4)
+    again = told(draws=found.attrs["draws"], chains=4)
+    np.testing.assert_array_equal(found.posterior["x"].values, again.posterior["x"].values)
+
+
+@pytest.mark.parametrize("draws", [1, 3, 50, 333])
+def test_draws_bound_it_and_the_warning_says_what_it_would_take(draws):
+    result = told(ess=10_000, draws=draws, chains=4)
+    assert result.attrs["draws"] == result.posterior.sizes["draw"] == draws
+    said = [f["message"] for f in json.loads(result.attrs["warnings"]) if f["kind"] == "until"]
+    if draws < 4:
+        assert said == []
+        return
+    ess = smallest(result)[0]
+    assert f"the smallest effective size is {ess:.0f} (x[" in said[0]
+    wanted = int(re.search(r"draws=(\d+)", said[0])[1])
+    assert wanted == pytest.approx(1.2 * draws * 10_000 / ess, rel=0.06)
+
+
+def test_the_time_limit_bounds_it():
+    result = told(ess=1e9, max_time=0.5, chains=4)
+    assert result.attrs["timed_out"] == 1
+    assert {"until", "time_limit"} <= {f["kind"] for f in json.loads(result.attrs["warnings"])}
+
+
+def test_named_quantities_alone_are_looked_at():
+    class Two(Model):
+        slow = param(Normal(0, 1), dims="k")
+        fast = deterministic(0.0 * slow[0])
+
+    model = Two(coords={"k": range(2)})
+    found = infer(model, "rwm", until=Converged(ess=500, var_names="fast"), seed=1, quiet=True)
+    assert found.attrs["draws"] == 200  # what is constant has all its draws
+    with pytest.raises(SamplerError, match="Did you mean 'slow'"):
+        infer(model, until=Converged(var_names="slo"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"until": 400}, r"until must be a rule such as Converged\(ess=400, r_hat=1.01\), got 400"),
+        ({"ess": -1}, "ess must be a number above 0"),
+        ({"ess": "many"}, "got 'many'"),
+        ({"ess": True}, "got True"),
+        ({"ess": 400, "until": Converged()}, "ess=400 is short for until=Converged"),
+    ],
+)
+def test_wrong_rules(arguments, message):
+    with pytest.raises(SamplerError, match=message):
+        infer(target(), **arguments)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"r_hat": 1.0}, {"r_hat": np.nan}, {"ess": np.inf}, {"ess": None, "r_hat": None}],
+)
+def test_rules_that_make_no_sense(settings):
+    with pytest.raises(SamplerError, match="Converged: "):
+        Converged(**settings)
+
+
+def test_draws_that_are_not_finite_end_it():
+    x = autoregressions(0.0, 4, 300, 3)
+    x[1, 5, 0] = np.nan
+    enough = Enough(Converged(), 10_000, 200, asked=True)
+    assert enough.missing(target(), x) == 0
+    (finding,) = enough.shortfall(target(), x, 1)
+    assert "cannot be told: x[0] has draws that are not finite" in finding.message
+
+
 # -- what going on does to the estimates -----------------------------------------------------------
 
 
@@ -174,3 +296,37 @@ def test_going_on_where_draws_do_not_suffice_leaves_estimates_unbiased():
     assert abs(score(mean_squares(lambda x: missing_draws(x, 1200)))) < 3.5
     control = mean_squares(lambda x: 900 if np.mean(x**2) > 1.0 else 0)
     assert abs(score(control)) > 3.5
+
+
+def until(ess, x):
+    """Draws a chain of a run that goes on until there is such an effective size."""
+    enough, n = Enough(Converged(ess=ess, r_hat=None), x.shape[1], 200, asked=True), 200
+    density = LogDensity.from_function(
+        lambda x: -0.5 * np.sum(x**2, axis=1), 1, gradient=lambda x: -x, name="x"
+    )
+    while more := enough.missing(density, x[:, :n]):
+        n += more
+    return n
+
+
+@pytest.mark.statistical
+def test_stopping_at_an_effective_size_gives_the_precision_that_was_asked_for():
+    """Squared errors of the mean are 1 / ess at most, not so if runs end at half of it.
+
+    The variance comes out too small, by a tenth of its own Monte Carlo error or so.
+    """
+    ess, replications = 100, 600
+    errors, halves, squares = [], [], []
+    for seed in range(replications):
+        x = autoregressions(0.95, 4, 6000, 1, seed)
+        kept = x[:, : until(ess, x)]
+        errors.append(ess * kept.mean() ** 2)
+        squares.append(np.mean(kept**2))
+        halves.append(ess * x[:, : until(ess / 2, x)].mean() ** 2)
+
+    def beyond(values, limit):
+        return (np.mean(values) - limit) / (np.std(values) / np.sqrt(len(values)))
+
+    assert beyond(errors, 1.0) < 3.0
+    assert beyond(halves, 1.0) > 3.0
+    assert abs(np.mean(squares) - 1.0) < 0.2 * np.sqrt(2.0 / ess)
