@@ -94,7 +94,9 @@ def one_blas_thread() -> Iterator[None]:
 
 @contextmanager
 def suitable_blas_threads(
-    evaluate: Callable[[], Any], clock: Callable[[], float] = time.perf_counter
+    evaluate: Callable[[], Any],
+    threads: int | None = None,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> Iterator[int]:
     """Let BLAS use all its threads instead of the one it has, if that is clearly faster.
 
@@ -106,6 +108,7 @@ def suitable_blas_threads(
     ----------
     evaluate : what the run does over and over again, for one chain: many small matrices of many
         chains are no reason for more threads
+    threads : how many were found to be suitable before, if that is known: nothing is timed then
     clock : seconds
 
     Yields
@@ -113,7 +116,7 @@ def suitable_blas_threads(
     int
         The number of threads, 0 if nothing is known of the BLAS at hand.
     """
-    if not _more_pay(evaluate, clock):
+    if not (_more_pay(evaluate, clock) if threads is None else threads > 1):
         yield blas_threads()
         return
     _LIMIT.release()

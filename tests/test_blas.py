@@ -147,7 +147,7 @@ class Trial:
 def test_more_threads_are_used_where_they_pay(one, many, threads, tried):
     trial = Trial(one=one, many=many)
     with one_blas_thread():
-        with suitable_blas_threads(trial, trial.clock) as chosen:
+        with suitable_blas_threads(trial, clock=trial.clock) as chosen:
             assert chosen == blas_threads() == threads
         assert blas_threads() == 1
     assert trial.calls[MANY] == tried

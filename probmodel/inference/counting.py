@@ -70,6 +70,10 @@ class CountingDensity:
         """Evaluations so far."""
         return Work(self._logp, self._grad, self._hvp, self._hessian)
 
+    def go_on_from(self, work: Work) -> None:
+        """Count on from there."""
+        self._logp, self._grad, self._hvp, self._hessian = work
+
     def __call__(self, x: Array) -> Evaluation:
         """Log density and gradient at ``x``: (chains, dim)."""
         self._grad += len(x)

@@ -15,6 +15,7 @@ from probmodel.inference.restarts import Restart, Restarts, taken
 from probmodel.inference.settled import Settling
 from probmodel.inference.signals import interruptible, raise_dropped
 from probmodel.samplers.base import Info, Sampler, Stretch
+from probmodel.samplers.streams import Place, Streams
 from probmodel.types import Array, LogDensity
 
 Phase = Literal["warmup", "draw"]
@@ -44,6 +45,16 @@ class Driven(Protocol):
         """Whether the warm-up may end before its time."""
         ...
 
+    @property
+    def warmed(self) -> int | None:
+        """Iterations of the warm-up so far; None before it is started."""
+        ...
+
+    @property
+    def frozen(self) -> bool:
+        """Whether the warm-up has ended."""
+        ...
+
     def evaluate_once(self) -> None:
         """Evaluate one starting point, to see how long that takes; it is not counted."""
         ...
@@ -65,6 +76,11 @@ class Driven(Protocol):
         """Iterations of the sampling so far."""
         ...
 
+    @property
+    def goal(self) -> int:
+        """Iterations of the sampling that there are to be."""
+        ...
+
     def draw(self) -> None:
         """Make the next iteration of the sampling, or several at once."""
         ...
@@ -72,6 +88,17 @@ class Driven(Protocol):
     def go_on(self, iterations: int) -> None:
         """Set out for so many more iterations of the sampling."""
         ...
+
+
+class _Mark(NamedTuple):
+    """Where a group was between two iterations of the sampling; from there it can go on."""
+
+    drawn: int
+    state: Any
+    adaptation: Any
+    params: Any
+    place: Place
+    work: Work
 
 
 class Group:
@@ -91,6 +118,8 @@ class Group:
     ----------
     params : those of the last iteration; the frozen ones from `freeze` on, if they freeze
     drawn : iterations of the sampling so far
+    warmed : iterations of the warm-up so far; None before it is started
+    frozen : whether the warm-up has ended
     """
 
     def __init__(
@@ -110,8 +139,12 @@ class Group:
         self._adaptation: Any = None
         self._work_warmup: Work | None = None
         self._n_warmup = 0
+        self._streams = Streams(rng)
         self._stretches: Iterator[Stretch] = iter(())
-        self.drawn = self._goal = 0  # iterations of the sampling, so far and in all
+        self.drawn = self.goal = 0  # iterations of the sampling, so far and in all
+        self.warmed: int | None = None
+        self.frozen = False
+        self._mark: _Mark | None = None
         self._restarts: Restarts | None = None
         self._wanted = restarts and sampler.coupling == "pooled_warmup"
         self._early, self._settling = early, Settling(())
@@ -127,6 +160,7 @@ class Group:
         """Evaluate the starting points and begin the adaptation."""
         self._state = self._sampler.init(self._rng, self._density, self._x0)
         self._adaptation = self._sampler.adapt_init(self._rng, self._density, self._state)
+        self.warmed = 0
 
     def warm_up(self, i: int, n_warmup: int) -> None:
         """Move every chain and learn from the moves."""
@@ -140,6 +174,7 @@ class Group:
         self._settling.add(i, self._state.x, self._state.logp, info.diverging)
         if self._restarts is not None:
             self._restart(self._restarts.sources(i, self._state, self._rng))
+        self.warmed = i + 1
 
     def _restart(self, rows: Array | None) -> None:
         """Let chains go on from those in ``rows``."""
@@ -172,16 +207,21 @@ class Group:
     def freeze(self, n_warmup: int, iterations: int) -> None:
         """Fix the parameters for good, unless the method adapts for ever, and set out to sample."""
         self._work_warmup, self._n_warmup = self._density.work, n_warmup
-        self._goal = iterations
+        self.goal, self.frozen = iterations, True
         if not self._sampler.adapts_forever:
             self.params = self._sampler.params(self._adaptation, final=True)
-            self._stretches = self._sampler.stretches(
-                self._rng, self._density, self._state, self.params, lambda: self._goal - self.drawn
-            )
+            self._streams = self._sampler.streams(self._rng)
+            self._set_out()
+        self._note()
+
+    def _set_out(self) -> None:
+        self._stretches = self._sampler.stretches(
+            self._streams, self._density, self._state, self.params, lambda: self.goal - self.drawn
+        )
 
     def go_on(self, iterations: int) -> None:
         """Set out for so many more iterations."""
-        self._goal += iterations
+        self.goal += iterations
 
     def draw(self) -> None:
         """Move every chain, as often as the sampler does at once."""
@@ -191,11 +231,49 @@ class Group:
             self._state = stretch.last
             self._record("draw", i, stretch)
             self.drawn = i + len(stretch)
-            return
-        info = self._step()
-        self._record("draw", i, Stretch(self._state, info))
-        self._learn(self._n_warmup + i, self._n_warmup, info)
-        self.drawn = i + 1
+        else:
+            info = self._step()
+            self._record("draw", i, Stretch(self._state, info))
+            self._learn(self._n_warmup + i, self._n_warmup, info)
+            self._streams.place = Place(self._streams.states())
+            self.drawn = i + 1
+        self._note()
+
+    def _note(self) -> None:
+        """Note where the group is."""
+        self._mark = _Mark(
+            self.drawn, self._state, self._adaptation, self.params, self._streams.place,
+            self._density.work,
+        )  # fmt: skip
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return all that a group of the same chains needs to go on from here, see `resume`.
+
+        That is where the group was after its last iteration, also if it has been interrupted in the
+        next one since; in the warm-up it must not have been.
+        """
+        known = {name: getattr(self, name) for name in _SNAPSHOT}
+        mark = self._mark or _Mark(
+            0, self._state, self._adaptation, self.params, Streams(self._rng).place,
+            self._density.work,
+        )  # fmt: skip
+        return {**known, **mark._asdict()}
+
+    def resume(self, snapshot: dict[str, Any]) -> None:
+        """Go back to where a group of the same method, density and collectors was."""
+        known = {**snapshot}
+        for name in _SNAPSHOT:
+            setattr(self, name, known.pop(name))
+        mark = _Mark(**known)
+        self.drawn, self._state, self._adaptation, self.params = mark[:4]
+        self._density.go_on_from(mark.work)
+        lasting = self.frozen and not self._sampler.adapts_forever
+        streams = self._sampler.streams(self._rng) if lasting else Streams(self._rng)
+        self._streams = streams.at(mark.place)
+        if self.frozen:
+            self._mark = mark
+        if lasting:
+            self._set_out()
 
     def _step(self) -> Info:
         """Move every chain with the parameters that have been learned so far."""
@@ -211,6 +289,10 @@ class Group:
     def _record(self, phase: Phase, first: int, stretch: Stretch) -> None:
         for collector in self._collectors:
             collector.take(phase, first, stretch, self.params)
+
+
+# Attributes of a group that are a matter of its warm-up, or do not change while it samples.
+_SNAPSHOT = ("warmed", "frozen", "goal", "_work_warmup", "_n_warmup", "_restarts", "_settling")
 
 
 class Outcome(NamedTuple):
@@ -243,6 +325,8 @@ def drive(
     iterations: int,
     max_time: float = math.inf,
     further: Callable[[], int] = lambda: 0,
+    keep: Callable[[Callable[[], Outcome]], None] = lambda so_far: None,
+    blas_threads: int | None = None,
 ) -> Outcome:
     """Run all groups side by side: the one with the fewest draws makes the next.
 
@@ -252,60 +336,70 @@ def drive(
 
     Parameters
     ----------
-    groups : the groups, not yet started
+    groups : the groups, not yet started, or all of them somewhere on their way
     warmup : iterations that adapt; fewer are made if all groups have settled before
-    iterations : iterations with frozen parameters
+    iterations : iterations with frozen parameters, of groups that begin to sample
     max_time : seconds after which no further iteration is begun
     further : called when all iterations have been made: how many more are to be; 0 ends the run
+    keep : called between two iterations of all groups, with what tells how the run has gone so far
+    blas_threads : that matrix products are to be split between; found out by default
     """
     begin = time.perf_counter()
-    frozen = None
+    frozen = begin if groups[0].frozen else None
     interrupted = timed_out = False
     threads = 1
+
+    def outcome() -> Outcome:
+        end = time.perf_counter()
+        turn = end if frozen is None else frozen
+        return Outcome(interrupted, timed_out, turn - begin, end - turn, threads)
+
     try:
         with (
             one_blas_thread(),
-            suitable_blas_threads(groups[0].evaluate_once) as threads,
+            suitable_blas_threads(groups[0].evaluate_once, blas_threads) as threads,
             interruptible(),
         ):
+            for _ in _warm_up(groups, warmup, begin + max_time):
+                keep(outcome)
             for group in groups:
-                group.start()
-            for i in _until(begin + max_time, warmup):
-                for group in groups:
-                    group.warm_up(i, warmup)
-                if all(group.settled for group in groups):
-                    break
-            for group in groups:
-                group.freeze(warmup, iterations)
-            frozen = time.perf_counter()
-            wanted, more = iterations, iterations
+                if not group.frozen:
+                    group.freeze(warmup, iterations)
+            frozen = time.perf_counter() if frozen is None else frozen
+            more = 1
             while more:
-                _draw(groups, wanted, begin + max_time)
+                for _ in _draw(groups, begin + max_time):
+                    keep(outcome)
                 more = further()
-                wanted += more
                 for group in groups if more else ():
                     group.go_on(more)
     except KeyboardInterrupt:
         interrupted = True
     except _OutOfTimeError:
         timed_out = True
-    end = time.perf_counter()
-    turn = end if frozen is None else frozen
-    return Outcome(interrupted, timed_out, turn - begin, end - turn, threads)
+    return outcome()
 
 
-def _until(deadline: float, n: int) -> Iterator[int]:
-    """Count to n as long as there is time, and no interrupt."""
-    for i in range(n):
+def _warm_up(groups: Sequence[Driven], warmup: int, deadline: float) -> Iterator[None]:
+    """Make the iterations of the warm-up that are left; yields after each of all groups."""
+    for group in groups:
+        if group.warmed is None:
+            group.start()
+    i = groups[0].warmed or 0
+    while i < warmup and not (groups[0].frozen or all(group.settled for group in groups)):
         _check(deadline)
-        yield i
+        for group in groups:
+            group.warm_up(i, warmup)
+        i += 1
+        yield
 
 
-def _draw(groups: Sequence[Driven], wanted: int, deadline: float) -> None:
-    """Let all groups make so many iterations of the sampling, as long as there is time."""
-    while (group := min(groups, key=lambda group: group.drawn)).drawn < wanted:
+def _draw(groups: Sequence[Driven], deadline: float) -> Iterator[None]:
+    """Let all groups make their iterations of the sampling; yields after those made at once."""
+    while (group := min(groups, key=lambda group: group.drawn)).drawn < group.goal:
         _check(deadline)
         group.draw()
+        yield
 
 
 def _check(deadline: float) -> None:

@@ -122,6 +122,9 @@ class Pilot:
         """There is no sampling."""
         return 0
 
+    goal, frozen = 0, False
+    warmed: int | None = None
+
     def draw(self) -> None:
         """Do nothing: there is no sampling."""
 

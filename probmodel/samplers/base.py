@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from probmodel.samplers.streams import Place, Streams
 from probmodel.types import Array, LogDensity
 
 Coupling = Literal["independent", "pooled_warmup", "ensemble"]
@@ -218,9 +219,13 @@ class Sampler(ABC):
     ) -> tuple[Any, Info]:
         """One transition of every chain with fixed ``params``; it never adapts."""
 
+    def streams(self, rng: np.random.Generator) -> Streams:
+        """Return the generators of the sampling, the first of which is ``rng``."""
+        return Streams(rng)
+
     def stretches(
         self,
-        rng: np.random.Generator,
+        streams: Streams,
         density: LogDensity,
         state: Any,
         params: Any,
@@ -229,10 +234,12 @@ class Sampler(ABC):
         """Yield transitions with frozen parameters, as many at a time as are made at once.
 
         ``left()`` tells how many more are wanted: 0 when there are enough, for now. It is asked
-        when those that were yielded have been counted.
+        when those that were yielded have been counted. From the place that ``streams`` has come to
+        and the state after a stretch, the transitions that follow can be made again.
         """
         while left():
-            state, info = self.step(rng, density, state, params)
+            state, info = self.step(streams.generators[0], density, state, params)
+            streams.place = Place(streams.states())
             yield Stretch(state, info)
 
     def windows(self, n_warmup: int, dim: int) -> Sequence[tuple[int, int]]:

@@ -60,7 +60,7 @@ class AlsoWhileSampling(Group):
         rows[order[:4]] = order[4:]
         self._state = taken(self._state, rows)
         self._stretches = self._sampler.stretches(
-            self._rng, self._density, self._state, self.params, lambda: 10_000
+            self._streams, self._density, self._state, self.params, lambda: 10_000
         )
 
 

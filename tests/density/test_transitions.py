@@ -24,7 +24,7 @@ def streamed(density, chains, params, n, method, monkeypatch=None):
     def left():
         return n - len(made)
 
-    for stretch in method.stretches(rng, counted, state, params, left):
+    for stretch in method.stretches(method.streams(rng), counted, state, params, left):
         made.extend(stretch)
     return made, counted.work.grad, rng.random()
 
@@ -83,7 +83,7 @@ def test_what_is_kept_of_many_is_what_is_kept_one_by_one(thin, steep):
     def left():
         return draws * thin - first
 
-    for stretch in method.stretches(rng, density, state, params, left):
+    for stretch in method.stretches(method.streams(rng), density, state, params, left):
         for collector in stores[0]:
             collector.take("draw", first, stretch, params)
         for i, (after, info) in enumerate(stretch, first):

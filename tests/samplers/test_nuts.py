@@ -221,7 +221,7 @@ def transitions(sampler, rng, target, start, params, n):
     def left():
         return n - sum(map(len, made))
 
-    for stretch in sampler.stretches(rng, target, start, params, left):
+    for stretch in sampler.stretches(sampler.streams(rng), target, start, params, left):
         made.append(stretch)
     return made
 

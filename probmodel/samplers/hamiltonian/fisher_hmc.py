@@ -74,6 +74,7 @@ from probmodel.samplers.langevin.fisher_warmup import Adaptation as Langevin
 from probmodel.samplers.langevin.fisher_warmup import FisherWarmup
 from probmodel.samplers.metropolis import check_start, evaluate
 from probmodel.samplers.settings import check_choice, check_number, check_share, check_whole
+from probmodel.samplers.streams import Streams
 from probmodel.types import Array, LogDensity
 
 MetricName = Literal["auto", "dense", "low_rank", "diag"]
@@ -207,18 +208,22 @@ class FisherHMC(Sampler):
         (stretch,) = kernel.made(density, state, kernel.drawn_once(rng, state.x.shape))
         return next(iter(stretch))
 
+    def streams(self, rng: np.random.Generator) -> Streams:
+        """Return the generators of momenta and of uniform numbers."""
+        return Streams(rng, np.random.default_rng(rng.integers(1 << 63)))
+
     def stretches(
         self,
-        rng: np.random.Generator,
+        streams: Streams,
         density: LogDensity,
         state: Phase,
         params: Params,
         left: Callable[[], int],
     ) -> Iterator[Stretch]:
         """Yield transitions, several of which are made at once where the density can."""
-        kernel, uniform = self._kernel(params), np.random.default_rng(rng.integers(1 << 63))
-        draw = partial(kernel.drawn, rng, uniform, state.x.shape)
-        return in_calls(draw, partial(kernel.made, density), state, left)
+        kernel = self._kernel(params)
+        draw = partial(kernel.drawn, streams, state.x.shape)
+        return in_calls(streams, draw, partial(kernel.made, density), state, left)
 
     def _kernel(self, params: Params) -> Kernel:
         return Kernel(*params, self.jitter, self.persistence, self.max_steps)

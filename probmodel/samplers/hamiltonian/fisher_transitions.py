@@ -25,6 +25,7 @@ from probmodel.samplers.hamiltonian.suited_steps import (
     simulate_suited,
 )
 from probmodel.samplers.metropolis import acceptance, select
+from probmodel.samplers.streams import Streams
 from probmodel.types import Array, LogDensity
 
 
@@ -48,18 +49,13 @@ class Kernel(NamedTuple):
     persistence: float
     max_steps: int
 
-    def drawn(
-        self,
-        rng: np.random.Generator,
-        uniform: np.random.Generator,
-        shape: tuple[int, int],
-        n: int,
-    ) -> Drawn:
+    def drawn(self, streams: Streams, shape: tuple[int, int], n: int) -> Drawn:
         """Draw what is random in n transitions: momenta from one generator, numbers from another.
 
         Of a trajectory these are the number of its length, the levels of all chains, and the
         acceptance of all; of a Langevin step the last alone.
         """
+        rng, uniform = streams.generators
         columns = 1 + shape[0] * (FINEST + 1) if self.length else shape[0]
         return rng.standard_normal((n, *shape)), uniform.random((n, columns))
 

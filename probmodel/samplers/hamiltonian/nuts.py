@@ -35,6 +35,7 @@ from probmodel.samplers.hamiltonian.trees import grown
 from probmodel.samplers.hamiltonian.windowed import Params, Record, WindowedSampler
 from probmodel.samplers.metropolis import DIVERGENCE
 from probmodel.samplers.settings import check_whole
+from probmodel.samplers.streams import Streams
 from probmodel.types import Array, Doublings, Grown, LogDensity
 
 DEEPEST = 16  # doublings
@@ -92,10 +93,9 @@ class Transitions(Stretch):
             )  # fmt: skip
 
 
-def _drawn(
-    rng: np.random.Generator, seeds: np.random.Generator, shape: tuple[int, int], n: int
-) -> Drawn:
+def _drawn(streams: Streams, shape: tuple[int, int], n: int) -> Drawn:
     """Draw what is random in n transitions: momenta from one generator, seeds from the other."""
+    rng, seeds = streams.generators
     momenta = rng.standard_normal((n, *shape))
     return momenta, seeds.integers(1 << 64, size=(n, shape[0]), dtype=np.uint64)
 
@@ -152,17 +152,21 @@ class NUTS(WindowedSampler):
         (stretch,) = self._made(density, params, state, (momenta, seeds))
         return next(iter(stretch))
 
+    def streams(self, rng: np.random.Generator) -> Streams:
+        """Return the generators of momenta and of seeds."""
+        return Streams(rng, np.random.default_rng(rng.integers(1 << 63)))
+
     def stretches(
         self,
-        rng: np.random.Generator,
+        streams: Streams,
         density: LogDensity,
         state: State,
         params: Params,
         left: Callable[[], int],
     ) -> Iterator[Stretch]:
         """Yield transitions, as many at a time as machine code makes in a moment."""
-        draw = partial(_drawn, rng, np.random.default_rng(rng.integers(1 << 63)), state.x.shape)
-        return in_calls(draw, partial(self._made, density, params), state, left)
+        draw = partial(_drawn, streams, state.x.shape)
+        return in_calls(streams, draw, partial(self._made, density, params), state, left)
 
     def _made(
         self, density: LogDensity, params: Params, start: State, drawn: Drawn

@@ -18,6 +18,7 @@ from probmodel.numerics.roots import Root
 from probmodel.samplers.base import Info, Stretch
 from probmodel.samplers.hamiltonian.dynamics import LEAPFROG, TWO_STAGE, Integrator, Phase
 from probmodel.samplers.hamiltonian.suited_steps import HOPELESS, TOLERATED
+from probmodel.samplers.streams import Place, Streams
 from probmodel.threads import ahead
 from probmodel.types import Array, Halving, LogDensity, Moved, Transitions
 
@@ -42,6 +43,7 @@ class Record(NamedTuple):
 
 
 def in_calls(
+    streams: Streams,
     draw: Callable[[int], Drawn],
     made: Callable[[Any, Drawn], Iterable[Stretch]],
     state: Any,
@@ -51,21 +53,28 @@ def in_calls(
 
     Parameters
     ----------
+    streams : that ``draw`` draws from
     draw : draws what is random in so many transitions; the first of the arrays is momenta
     made : makes these transitions from a state
     state : where the chains are
     left : tells how many are wanted
     """
     most, count = max(1, LARGEST // max(1, state.x.size)), 1
-    drawn: Callable[[], Drawn] | None = None
+    states, together, used = streams.place
+    drawn: Callable[[], Drawn] | None = (lambda: draw(together)) if together > used else None
     while n := left():
         given = draw(min(count, n)) if drawn is None else drawn()
-        following = min(count, n - len(given[0]))
-        drawn = ahead(draw, following) if following else None
+        here, following = states, streams.states()
+        together = len(given[0])
+        waiting = min(count, n - (together - used))
+        drawn = ahead(draw, waiting) if waiting > 0 else None
         begin = time.perf_counter()
-        for stretch in made(state, given):
-            state = stretch.last
+        for stretch in made(state, (given[0][used:], given[1][used:])):
+            state, used = stretch.last, used + len(stretch)
+            last = used == together
+            streams.place = Place(following) if last else Place(here, together, used)
             yield stretch
+        states, used = following, 0
         slow = time.perf_counter() - begin > 0.5 * LONGEST
         count = max(1, count // 2) if slow else min(most, 2 * count)
 

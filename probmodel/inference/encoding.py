@@ -1,0 +1,109 @@
+"""What a run knows, written as JSON and arrays, and read again. Nothing that is read is executed.
+
+Numbers, text, tuples, lists and dicts become JSON; arrays are kept apart, by number; and objects
+become the name of their class and their fields. Reading makes objects without calling their class,
+which has to be one that is imported already, of this package or of the method's own module: so a
+file that was tampered with may hold wrong numbers, but cannot run anything.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from probmodel.types import Array
+
+_PLAIN = (bool, int, float, str, type(None))
+
+
+class EncodingError(ValueError):
+    """There is something that cannot be written, or that was not written by `encode`."""
+
+
+def encode(value: Any) -> tuple[Any, list[Array]]:
+    """Return what JSON can hold, and the arrays that it refers to.
+
+    Raises
+    ------
+    EncodingError
+        If there is anything that is no data, such as a function.
+    """
+    arrays: list[Array] = []
+    return _encoded(value, arrays), arrays
+
+
+def decode(tree: Any, arrays: list[Array], modules: Iterable[str] = ()) -> Any:
+    """Return the value again.
+
+    Parameters
+    ----------
+    tree, arrays : what `encode` returned
+    modules : outside this package whose classes may occur
+
+    Raises
+    ------
+    EncodingError
+        If it is damaged, or asks for another class.
+    """
+    try:
+        return _decoded(tree, arrays, frozenset(modules))
+    except (TypeError, KeyError, IndexError, ValueError, AttributeError) as error:
+        raise EncodingError(f"it is damaged ({error})") from error
+
+
+def _encoded(value: Any, arrays: list[Array]) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        if value.dtype.hasobject:
+            raise EncodingError("an array of objects cannot be written")
+        arrays.append(np.asarray(value))
+        return {"array": len(arrays) - 1} | ({} if isinstance(value, np.ndarray) else {"scalar": 1})
+    if type(value) in _PLAIN:
+        return value
+    if type(value) in (tuple, list):
+        return {type(value).__name__: [_encoded(part, arrays) for part in value]}
+    if type(value) is dict:
+        return {"dict": [[_encoded(part, arrays) for part in item] for item in value.items()]}
+    kind = type(value)
+    if callable(value) or not (hasattr(value, "_fields") or hasattr(value, "__dict__")):
+        raise EncodingError(f"{kind.__module__}.{kind.__qualname__} cannot be written")
+    fields = value._asdict() if hasattr(value, "_fields") else vars(value)
+    named = [[name, _encoded(part, arrays)] for name, part in fields.items()]
+    return {"class": [kind.__module__, kind.__qualname__], "fields": named}
+
+
+def _decoded(tree: Any, arrays: list[Array], modules: frozenset[str]) -> Any:
+    if type(tree) in _PLAIN:
+        return tree
+    if "array" in tree:
+        array = arrays[tree["array"]]
+        return array[()] if "scalar" in tree else array
+    for kind in (tuple, list):
+        if kind.__name__ in tree:
+            return kind(_decoded(part, arrays, modules) for part in tree[kind.__name__])
+    if "dict" in tree:
+        return {
+            _decoded(key, arrays, modules): _decoded(part, arrays, modules)
+            for key, part in tree["dict"]
+        }
+    module, name = tree["class"]
+    made = _class(module, name, modules)
+    fields = {name: _decoded(part, arrays, modules) for name, part in tree["fields"]}
+    if hasattr(made, "_fields"):
+        return made._make(fields[name] for name in made._fields)
+    value = object.__new__(made)
+    vars(value).update(fields)
+    return value
+
+
+def _class(module: str, name: str, modules: frozenset[str]) -> Any:
+    """Return a class that is imported already."""
+    own = module.split(".")[0] == "probmodel" or module in modules
+    found: Any = sys.modules.get(module) if own else None
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    if not isinstance(found, type):
+        raise EncodingError(f"it has an object of {module}.{name}, which is not known here")
+    return found
