@@ -33,7 +33,8 @@ from densities import Target
 from published.wang2013 import DEXTER_ERRORS
 from report import environment, markdown, number
 
-from probmodel.inference.driver import Collector, run
+from probmodel.inference.chains import run
+from probmodel.inference.driver import Collector
 from probmodel.samplers import make_sampler
 from probmodel.types import Array
 

@@ -15,7 +15,8 @@ import numpy as np
 from experiments import variants
 from targets import GAUSSIANS
 
-from probmodel.inference.driver import Collector, run
+from probmodel.inference.chains import run
+from probmodel.inference.driver import Collector
 from probmodel.samplers import make_sampler
 from probmodel.samplers.base import Info, State
 from probmodel.types import Array

@@ -11,7 +11,8 @@ from frobenius import relative
 from runs import Job, Row, execute, run_jobs
 from targets import GAUSSIANS
 
-from probmodel.inference.driver import Collector, run
+from probmodel.inference.chains import run
+from probmodel.inference.driver import Collector
 from probmodel.samplers import make_sampler
 from probmodel.samplers.base import Info, State
 from probmodel.types import Array

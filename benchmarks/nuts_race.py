@@ -49,8 +49,8 @@ from scipy.stats import norm
 from probmodel import infer, load_model
 from probmodel.blas import one_blas_thread
 from probmodel.density import as_posterior
+from probmodel.inference.chains import Group
 from probmodel.inference.collectors import DrawStore
-from probmodel.inference.driver import Group
 from probmodel.results.convergence import convergence
 from probmodel.samplers import make_sampler
 from probmodel.types import Array

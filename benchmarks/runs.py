@@ -18,8 +18,9 @@ from experiments import PROTOCOLS, Protocol, Settings, Variant, variant_of
 from targets import make_target
 
 from probmodel.adaptation.mode import find_mode
+from probmodel.inference.chains import Group
 from probmodel.inference.counting import Work
-from probmodel.inference.driver import Collector, Group, Outcome, drive
+from probmodel.inference.driver import Collector, Outcome, drive
 from probmodel.numerics.roots import times
 from probmodel.samplers import make_sampler
 from probmodel.samplers.base import Info, Sampler

@@ -12,7 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image  # comes with matplotlib
 
-from probmodel.inference.driver import Collector, run
+from probmodel.inference.chains import run
+from probmodel.inference.driver import Collector
 from probmodel.samplers import make_sampler
 from probmodel.types import Array, Evaluation, LogDensity
 

@@ -13,7 +13,8 @@ from probmodel import Model, data, infer, observed, param, read_data
 from probmodel.adaptation.ascent import climb
 from probmodel.density.posterior import ModelDensity
 from probmodel.distributions import HalfCauchy, HalfNormal, Normal, PoissonLog
-from probmodel.inference.driver import Collector, run
+from probmodel.inference.chains import run
+from probmodel.inference.driver import Collector
 from probmodel.inference.pilot import MOST, ROUGH
 from probmodel.samplers import make_sampler
 from probmodel.types import Array

@@ -12,7 +12,8 @@ from probmodel.blas import one_blas_thread
 from probmodel.density import as_posterior
 from probmodel.density.engines import Engine, use_engine
 from probmodel.errors import SamplerError, TimeLimitError, nearest
-from probmodel.inference.groups import SampleRun, sample
+from probmodel.inference.course import SampleRun
+from probmodel.inference.groups import sample
 from probmodel.inference.progress import Progress
 from probmodel.inference.request import SYNONYMS, Arguments, Converged, Request, request
 from probmodel.inference.signals import attempt, held, interruptible

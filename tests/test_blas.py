@@ -10,8 +10,8 @@ from probmodel import LogDensity, Model, infer, observed, param, posterior_predi
 from probmodel.blas import blas_threads, one_blas_thread, suitable_blas_threads
 from probmodel.density import check_model
 from probmodel.distributions import Normal
+from probmodel.inference.chains import Group
 from probmodel.inference.counting import Work
-from probmodel.inference.driver import Group
 from probmodel.samplers import make_sampler
 
 MANY = 2

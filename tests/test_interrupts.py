@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from probmodel import cli, sampling
-from probmodel.inference import driver, groups
+from probmodel.inference import chains, course
 from probmodel.results import arviz_object, drawn, draws, storage, summary
 from probmodel.results.arviz_object import group
 from probmodel.results.reading import load
@@ -40,14 +40,14 @@ BEFORE = {
     "loading": (cli, "_bound_model", 1),
     "rehearsal": (sampling, "rehearse", 1),
     "allocation": (groups, "_split", 1),
-    "start": (driver.Group, "start", 1),
-    "warm-up": (driver.Group, "warm_up", 20),
-    "freezing": (driver.Group, "freeze", 1),
+    "start": (chains.Group, "start", 1),
+    "warm-up": (chains.Group, "warm_up", 20),
+    "freezing": (chains.Group, "freeze", 1),
 }
 AFTER = {
-    "sampling": (driver.Group, "draw", 5),
+    "sampling": (chains.Group, "draw", 5),
     "last draw": (groups, "_further", 1),
-    "assembly": (groups, "_assemble", 1),
+    "assembly": (course.Course, "assembled", 1),
     "variables": (draws, "named_draws", 1),
     "diagnostics": (drawn, "diagnose", 1),
     "attributes": (drawn, "run_attributes", 1),

@@ -106,6 +106,16 @@ class Switch:
         """Name of the engine of the last gradient."""
         return "numpy" if self._machine is None else "llvm"
 
+    def snapshot(self) -> tuple[float, float, str]:
+        """Return the work that NumPy has done, how much is enough, and which engine is in use."""
+        return self._spent, self._enough, self.in_use
+
+    def resume(self, snapshot: tuple[float, float, str], x: Array) -> None:
+        """Go on from there; machine code that was in use is made anew, and compared at ``x``."""
+        self._spent, self._enough, in_use = snapshot
+        if in_use == "llvm" and not self.reason:
+            self._machine = self._made(x)
+
     def __call__(self, x: Array) -> tuple[Array, Array]:
         """Return log density, (chains,), and gradient, (chains, dim), at ``x``.
 

@@ -129,6 +129,14 @@ class LogDensity:
         """Make Hamiltonian transitions in machine code; None where there is none."""
         return None
 
+    def snapshot(self) -> dict[str, Any]:
+        """Return what has to be known of the density, beside its model, to go on with a run."""
+        return {}
+
+    def resumed(self, snapshot: dict[str, Any], x: Array) -> LogDensity:
+        """Return the density as it was; ``x`` are points where it is finite, (n, dim)."""
+        return self
+
     def hvp(self, x: Array, v: Array) -> Array:
         """Hessian of the log density times a vector, by autograd's tracer: (chains, dim)."""
         self._check_shape(x)

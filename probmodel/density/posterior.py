@@ -108,6 +108,19 @@ class ModelDensity(LogDensity):
         """See `LogDensity.grow`."""
         return self._switch.grow(doublings)
 
+    def snapshot(self) -> dict[str, Any]:
+        """Return the scale of hierarchies, and how far the engine is."""
+        pseudo_data = {name: tuple(data) for name, data in self._binding.pseudo_data.items()}
+        return {"pseudo_data": pseudo_data, "engine": self._switch.snapshot()}
+
+    def resumed(self, snapshot: dict[str, Any], x: Array) -> ModelDensity:
+        """Return the density on the scale, and with the engine, that it had."""
+        pseudo_data = {name: PseudoData(*d) for name, d in snapshot["pseudo_data"].items()}
+        found = ModelDensity(self.model, pseudo_data) if pseudo_data else self
+        found.use_engine(self._switch.engine, self._switch.cores)
+        found._switch.resume(snapshot["engine"], x)
+        return found
+
     def hvp(self, x: Array, v: Array) -> Array:
         """Hessian of the log density times a vector: (chains, dim)."""
         self._check_shape(x)

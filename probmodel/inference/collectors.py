@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -12,63 +12,124 @@ from probmodel.samplers.base import Info, Stretch
 from probmodel.types import Array
 
 
+class Column(Protocol):
+    """Keeps one quantity of every draw: (chains, ...) each."""
+
+    def write(self, begin: int, values: Array) -> None:
+        """Keep (n, chains, ...), of the draws from ``begin`` on."""
+        ...
+
+    def grow(self, draws: int) -> None:
+        """Make room for so many more draws."""
+        ...
+
+    def first(self, count: int) -> Array:
+        """Return the first draws, (chains, count, ...)."""
+        ...
+
+
+class MemoryColumn:
+    """Keeps a quantity in memory; see `Column`."""
+
+    def __init__(self, draws: int, shape: tuple[int, ...], dtype: Any) -> None:
+        chains, *rest = shape
+        self._values = np.empty((chains, draws, *rest), dtype=dtype)
+
+    def write(self, begin: int, values: Array) -> None:
+        """Keep (n, chains, ...), of the draws from ``begin`` on."""
+        self._values[:, begin : begin + len(values)] = values.swapaxes(0, 1)
+
+    def grow(self, draws: int) -> None:
+        """Make room for so many more draws."""
+        old = self._values
+        self._values = np.empty((len(old), old.shape[1] + draws, *old.shape[2:]), old.dtype)
+        self._values[:, : old.shape[1]] = old
+
+    def first(self, count: int) -> Array:
+        """Return the first draws, (chains, count, ...)."""
+        return self._values[:, :count]
+
+
 class DrawStore(Collector):
-    """Keeps the draws of one phase, and their statistics, in memory.
+    """Keeps the draws of one phase, and their statistics.
 
     Parameters
     ----------
     phase : the phase to keep
     chains, draws, dim : sizes
     thin : keep the last of every ``thin`` iterations
+    column : makes what keeps one quantity, from its name, the draws there are to be, its shape of
+        one draw, (chains, ...), and its type; in memory by default
 
     Attributes
     ----------
     count : draws kept so far
     """
 
-    def __init__(self, phase: Phase, chains: int, draws: int, dim: int, thin: int = 1) -> None:
-        self._phase, self._thin = phase, thin
-        self._shape = (chains, draws)
-        self._x = np.empty((chains, draws, dim))
-        self._stats: dict[str, Array] = {}
+    def __init__(
+        self,
+        phase: Phase,
+        chains: int,
+        draws: int,
+        dim: int,
+        thin: int = 1,
+        column: Callable[[str, int, tuple[int, ...], Any], Column] | None = None,
+    ) -> None:
+        self._phase, self._thin, self._draws, self._chains = phase, thin, draws, chains
+        self._make = column or (lambda name, *sizes: MemoryColumn(*sizes))
+        self._x = self._make("x", draws, (chains, dim), np.dtype(float))
+        self._stats: dict[str, Column] = {}
+        self._types: dict[str, str] = {}
         self.count = 0
 
     def grow(self, draws: int) -> None:
         """Make room for so many more draws."""
-        self._x = _longer(self._x, draws)
-        self._stats = {name: _longer(column, draws) for name, column in self._stats.items()}
-        self._shape = self._x.shape[:2]
+        self._draws += draws
+        for column in (self._x, *self._stats.values()):
+            column.grow(draws)
 
     def take(self, phase: Phase, first: int, stretch: Stretch, params: Any) -> None:
         """Keep the iterations that are to be kept."""
         skipped = (-1 - first) % self._thin
         if phase != self._phase or skipped >= len(stretch):
             return
-        begin, x = (first + skipped) // self._thin, stretch.x[skipped :: self._thin]
-        end, columns = begin + len(x), statistics(stretch, params)
-        if not self._stats:
-            self._stats = {
-                name: np.empty(self._shape, dtype=value.dtype) for name, value in columns.items()
-            }
-        self._x[:, begin:end] = x.swapaxes(0, 1)
-        for name, value in columns.items():
-            self._stats[name][:, begin:end] = value[skipped :: self._thin].T
-        self.count = end  # last, so that an interrupt leaves no half-written draw
+        columns = statistics(stretch, params)
+        kept = {name: value[skipped :: self._thin] for name, value in columns.items()}
+        self._keep((first + skipped) // self._thin, stretch.x[skipped :: self._thin], kept)
+
+    def _keep(self, begin: int, x: Array, stats: dict[str, Array]) -> None:
+        self._x.write(begin, x)
+        for name, value in stats.items():
+            if name not in self._stats:
+                self._begin(name, value.dtype)
+            self._stats[name].write(begin, np.broadcast_to(value, (len(x), self._chains)))
+        self.count = begin + len(x)  # last, so that an interrupt leaves no half-written draw
+
+    def fill(self, x: Array, stats: Mapping[str, Array]) -> None:
+        """Begin with draws that there are already: (chains, n, dim), name -> (chains, n)."""
+        self._keep(0, x.swapaxes(0, 1), {name: value.T for name, value in stats.items()})
+
+    def snapshot(self, count: int) -> dict[str, Any]:
+        """Return what is to be known of the first draws, beside themselves, to go on from them."""
+        return {"count": count, "stats": dict(self._types)}
+
+    def resume(self, snapshot: dict[str, Any]) -> None:
+        """Go on from there; whatever makes the columns has the draws."""
+        self.count = snapshot["count"]
+        for name, dtype in snapshot["stats"].items():
+            self._begin(name, np.dtype(dtype))
+
+    def _begin(self, name: str, dtype: Any) -> None:
+        self._types[name] = dtype.str
+        self._stats[name] = self._make(name, self._draws, (self._chains,), dtype)
 
     def x(self, count: int) -> Array:
         """First ``count`` draws: (chains, count, dim)."""
-        return self._x[:, :count]
+        return self._x.first(count)
 
     def stats(self, count: int) -> dict[str, Array]:
         """Statistics of the first ``count`` draws: name -> (chains, count)."""
-        return {name: column[:, :count] for name, column in self._stats.items()}
-
-
-def _longer(columns: Array, draws: int) -> Array:
-    """Return (chains, n, ...) with room for more draws, where nothing is written yet."""
-    longer = np.empty((len(columns), columns.shape[1] + draws, *columns.shape[2:]), columns.dtype)
-    longer[:, : columns.shape[1]] = columns
-    return longer
+        return {name: column.first(count) for name, column in self._stats.items()}
 
 
 def statistics(stretch: Stretch, params: Any) -> dict[str, Array]:
@@ -178,6 +239,23 @@ class DivergenceStore(Collector):
         self._seen += n
         drawn = (self._rng.random(n) * (numbers + 1)).astype(np.int64)
         return np.where(numbers < self._most, numbers, drawn)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return what another store needs to go on from here, see `resume`."""
+        kept, where = min(self._seen, self._most), np.nonzero(self._counts)
+        columns = (self._chain, self._draw, self._start, self._end)
+        return {
+            "seen": self._seen, "rng": self._rng.bit_generator.state, "where": where,
+            "counts": self._counts[where], "columns": tuple(column[:kept] for column in columns),
+        }  # fmt: skip
+
+    def resume(self, snapshot: dict[str, Any]) -> None:
+        """Go on from there."""
+        self._seen, self._rng.bit_generator.state = snapshot["seen"], snapshot["rng"]
+        self._counts[snapshot["where"]] = snapshot["counts"]
+        columns = (self._chain, self._draw, self._start, self._end)
+        for column, values in zip(columns, snapshot["columns"], strict=True):
+            column[: len(values)] = values
 
     def divergences(self, count: int) -> Divergences:
         """Divergences of the first ``count`` draws."""

@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from probmodel.adaptation.ascent import climb
+from probmodel.inference.chains import Group
 from probmodel.inference.counting import CountingDensity, Work, counting
-from probmodel.inference.driver import Collector, Group
+from probmodel.inference.driver import Collector
 from probmodel.inference.progress import Progress, StartLine
 from probmodel.samplers.base import Info
 from probmodel.samplers.langevin.fisher_mala import FisherMALA

@@ -22,7 +22,7 @@ from probmodel.types import Array, Posterior
 if TYPE_CHECKING:
     import xarray as xr
 
-    from probmodel.inference.groups import SampleRun
+    from probmodel.inference.course import SampleRun
 
 
 def arviz_object(

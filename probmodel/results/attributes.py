@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from probmodel.inference.groups import SampleRun
+    from probmodel.inference.course import SampleRun
     from probmodel.inference.request import Request
     from probmodel.results.findings import Finding
     from probmodel.samplers.base import Sampler

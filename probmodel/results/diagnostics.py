@@ -14,7 +14,7 @@ from probmodel.results.tails import check_tails
 from probmodel.types import Array, Posterior
 
 if TYPE_CHECKING:
-    from probmodel.inference.groups import SampleRun
+    from probmodel.inference.course import SampleRun
     from probmodel.inference.request import Request
     from probmodel.samplers.base import Sampler
 

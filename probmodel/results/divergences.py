@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from probmodel.inference.collectors import Divergences
-    from probmodel.inference.groups import SampleRun
+    from probmodel.inference.course import SampleRun
     from probmodel.samplers.base import Sampler
 
 POINTS = ("start", "breakdown")

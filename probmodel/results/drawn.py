@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from probmodel.density import LogDensity
 from probmodel.density.posterior import ModelDensity
 from probmodel.errors import reason
-from probmodel.inference.groups import SampleRun
+from probmodel.inference.course import SampleRun
 from probmodel.inference.request import Request
 from probmodel.inference.signals import attempt
 from probmodel.model.lints import mistakes

@@ -11,7 +11,7 @@ from probmodel.results.findings import MOST_NAMED, Finding, share
 from probmodel.types import Array
 
 if TYPE_CHECKING:
-    from probmodel.inference.groups import SampleRun
+    from probmodel.inference.course import SampleRun
     from probmodel.inference.request import Request
     from probmodel.samplers.base import Sampler
 

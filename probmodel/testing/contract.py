@@ -9,7 +9,8 @@ from typing import Any, get_args
 import numpy as np
 
 from probmodel.errors import SamplerError
-from probmodel.inference.driver import Collector, Phase, run
+from probmodel.inference.chains import run
+from probmodel.inference.driver import Collector, Phase
 from probmodel.inference.groups import sample
 from probmodel.samplers import make_sampler
 from probmodel.samplers.base import Coupling, Need, Remark, Sampler, Stretch

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.inference.driver import run
+from probmodel.inference.chains import run
 from probmodel.samplers.base import Sampler
 from probmodel.testing.targets import KnownTarget
 from probmodel.types import Array, LogDensity

@@ -6,7 +6,7 @@ import pytest
 from probmodel import Model, observed, param, sbc
 from probmodel.distributions import ARMA, Beta, HalfNormal, Mixture, Normal
 from probmodel.inference import groups, restarts
-from probmodel.inference.driver import Group
+from probmodel.inference.chains import Group
 from probmodel.inference.restarts import taken
 
 SIZES = {

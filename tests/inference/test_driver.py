@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from probmodel.inference.driver import Collector, Group, drive, run
+from probmodel.inference.chains import Group, run
+from probmodel.inference.driver import Collector, drive
 
 
 class Tape(Collector):

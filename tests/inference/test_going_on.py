@@ -8,8 +8,9 @@ import pytest
 from probmodel import Model, observed, param
 from probmodel.density import as_posterior
 from probmodel.distributions import Normal, Poisson
+from probmodel.inference.chains import Group
 from probmodel.inference.collectors import DrawStore
-from probmodel.inference.driver import Group, drive
+from probmodel.inference.driver import drive
 from probmodel.inference.encoding import decode, encode
 from probmodel.samplers import SAMPLERS, make_sampler
 

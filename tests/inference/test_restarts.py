@@ -8,7 +8,7 @@ import pytest
 
 from probmodel import LogDensity, infer
 from probmodel.inference import restarts
-from probmodel.inference.driver import Group
+from probmodel.inference.chains import Group
 from probmodel.inference.groups import sample
 from probmodel.inference.restarts import CHECKS, Restarts, Window, find_lost, taken
 from probmodel.samplers import SAMPLERS, make_sampler
@@ -185,7 +185,7 @@ def test_chains_of_groups_have_the_numbers_of_the_run(monkeypatch):
     class Made:
         restarted = (restarts.Restart(5, 1, 0, 20.0),)
 
-    from probmodel.inference.groups import _numbered
+    from probmodel.inference.course import _numbered
 
     found = list(_numbered([Made(), Made()], [Two(3), Two(2)]))
     assert [(r.chain, r.source) for r in found] == [(1, 0), (4, 3)]

@@ -6,7 +6,8 @@ from scipy import stats
 
 from probmodel import Model, infer, observed, param
 from probmodel.distributions import BernoulliLogit, HalfNormal, Normal
-from probmodel.inference.driver import Group, drive
+from probmodel.inference.chains import Group
+from probmodel.inference.driver import drive
 from probmodel.inference.groups import sample
 from probmodel.inference.settled import SETTLED, Settling
 from probmodel.samplers.hamiltonian.fisher_hmc import FisherHMC

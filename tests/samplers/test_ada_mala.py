@@ -5,7 +5,8 @@ import pytest
 
 from probmodel.adaptation.welford import Moments
 from probmodel.errors import SamplerError
-from probmodel.inference.driver import Collector, run
+from probmodel.inference.chains import run
+from probmodel.inference.driver import Collector
 from probmodel.inference.groups import sample
 from probmodel.samplers.langevin.ada_mala import AdaMALA
 from probmodel.samplers.langevin.mala import MALA

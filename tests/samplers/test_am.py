@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from probmodel.errors import SamplerError
-from probmodel.inference.driver import Collector, run
+from probmodel.inference.chains import run
+from probmodel.inference.driver import Collector
 from probmodel.inference.groups import sample
 from probmodel.samplers.random_walk.am import AdaptiveMetropolis
 from probmodel.samplers.random_walk.rwm import RandomWalk

@@ -11,7 +11,7 @@ from probmodel.adaptation.projections import Products
 from probmodel.adaptation.realnvp import FlowPoint, RealNVP
 from probmodel.adaptation.roulette import draw_signs, expand, weights
 from probmodel.errors import SamplerError
-from probmodel.inference.driver import run
+from probmodel.inference.chains import run
 from probmodel.inference.groups import sample
 from probmodel.samplers.hamiltonian.dynamics import simulate as simulate_with_a_matrix
 from probmodel.samplers.hamiltonian.dynamics import with_momentum

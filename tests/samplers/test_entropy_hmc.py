@@ -5,7 +5,7 @@ import pytest
 
 from probmodel.adaptation.entropy_loss import Weights
 from probmodel.errors import SamplerError
-from probmodel.inference.driver import run
+from probmodel.inference.chains import run
 from probmodel.numerics.roots import InverseBidiagonal, times
 from probmodel.samplers.hamiltonian.entropy_hmc import EntropyHMC
 from probmodel.samplers.hamiltonian.entropy_linear import Params

@@ -5,7 +5,7 @@ import pytest
 
 from probmodel.adaptation.fisher_root import normalised
 from probmodel.errors import SamplerError
-from probmodel.inference.driver import run
+from probmodel.inference.chains import run
 from probmodel.inference.groups import sample
 from probmodel.results.convergence import convergence
 from probmodel.samplers.langevin.fisher_mala import FisherMALA

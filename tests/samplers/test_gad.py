@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from probmodel.errors import SamplerError
-from probmodel.inference.driver import run
+from probmodel.inference.chains import run
 from probmodel.inference.groups import sample
 from probmodel.samplers import make_sampler
 from probmodel.samplers.langevin.gradient_adaptive import FLOOR, Params

@@ -5,7 +5,8 @@ import pytest
 
 from probmodel.adaptation.windows import windows
 from probmodel.errors import SamplerError
-from probmodel.inference.driver import Collector, run
+from probmodel.inference.chains import run
+from probmodel.inference.driver import Collector
 from probmodel.inference.groups import sample
 from probmodel.numerics.roots import LowRank
 from probmodel.results.convergence import convergence

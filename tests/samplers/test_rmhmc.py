@@ -8,8 +8,9 @@ from probmodel import LogDensity, Model, infer, load_model, observed, param, rea
 from probmodel.density import as_posterior
 from probmodel.distributions import Censored, HalfNormal, Normal
 from probmodel.errors import ModelError, SamplerError
+from probmodel.inference.chains import run
 from probmodel.inference.counting import counting
-from probmodel.inference.driver import Collector, run
+from probmodel.inference.driver import Collector
 from probmodel.samplers.base import State
 from probmodel.samplers.hamiltonian.dynamics import hamiltonian_step
 from probmodel.samplers.riemannian import manifold as riemannian

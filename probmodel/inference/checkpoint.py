@@ -1,0 +1,302 @@
+"""Checkpoints: a run in a folder, from which it can go on after whatever ended it.
+
+    request.npz     what was asked, of which model and data
+    state.npz       all that the chains need to go on; replaced as a whole, from time to time
+    draws/          the draws so far, one .npy file a quantity: (draws, chains, ...)
+    posterior/      variables on their own scale, once the run has ended
+    lock            held by the process that writes
+
+Draws are appended to their files, and have arrived on the disk before the state that counts them
+takes the place of the last one. What lies behind them in the files is of a state that was not
+reached; it is written over. Python's own format of arrays, so that `numpy.load` reads the draws.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from probmodel.errors import OutputError, reason
+from probmodel.inference.encoding import EncodingError, decode, encode
+from probmodel.samplers.base import Sampler
+from probmodel.types import Array
+
+FORMAT = 1
+INTERVAL = 2.0  # seconds between two states that are written
+SHARE = 0.02  # of the time that writing may take, beyond which it is done more seldom
+_BUFFER = 1 << 25  # bytes of a quantity that wait in memory at most
+
+OpenFile = Callable[[Path], BinaryIO]
+
+
+class Checkpoint:
+    """A run in a folder, held by this process until `close`.
+
+    Parameters
+    ----------
+    folder : where
+    clock : seconds
+
+    Attributes
+    ----------
+    failure : why the last state could not be written; None if it could
+    """
+
+    def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        self.folder, self._clock = folder, clock
+        self.failure: OSError | None = None
+        self._columns: list[FileColumn] = []
+        self._due = clock() + INTERVAL
+        self._lock = _locked(folder)
+
+    @classmethod
+    def create(cls, path: str | Path, request: Any) -> Checkpoint:
+        """Begin a checkpoint of a run.
+
+        Raises
+        ------
+        OutputError
+            If the folder cannot be made, is not empty, or what was asked cannot be written.
+        """
+        folder = Path(path).expanduser().absolute()
+        with _refused(folder, "cannot be made"):
+            if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+                raise OutputError(
+                    f"checkpoint={str(path)!r} exists already. If it is of an earlier run, "
+                    f"resume({str(path)!r}) goes on with that; else choose another name.",
+                    path=str(path),
+                )
+            (folder / "draws").mkdir(parents=True, exist_ok=True)
+            found = cls(folder)
+            try:
+                _write(folder / "request.npz", {"format": FORMAT, "request": request})
+            except EncodingError as error:
+                found.close()
+                raise OutputError(
+                    f"this run cannot have a checkpoint: {error}. Settings have to be numbers, "
+                    "text or arrays.",
+                    path=str(path),
+                ) from error
+        return found
+
+    @classmethod
+    def open(cls, path: str | Path) -> tuple[Checkpoint, Any, Any]:
+        """Go on with a checkpoint.
+
+        Returns
+        -------
+        The checkpoint, what was asked, and the last state, None if there is none.
+
+        Raises
+        ------
+        OutputError
+            If it is none, is damaged, of another version, or held by another process.
+        """
+        folder = Path(path).expanduser().absolute()
+        if not (folder / "request.npz").is_file():
+            raise OutputError(f"{str(path)!r} is no checkpoint of a run.", path=str(path))
+        with _refused(folder, "cannot be read"):
+            found = cls(folder)
+            try:
+                asked = _read(folder / "request.npz")
+                if asked["format"] != FORMAT:
+                    raise OutputError(
+                        f"the checkpoint {str(path)!r} was written by another version of "
+                        "probmodel, which alone can go on with it.",
+                        path=str(path),
+                    )
+                state = folder / "state.npz"
+                known = _read(state) if state.exists() else None
+                if known is not None:
+                    found._check(known["rows"])
+                return found, asked["request"], known and known["state"]
+            except BaseException:
+                found.close()
+                raise
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        self._lock.close()
+
+    def column(self, group: int, phase: str, counted: int) -> Callable[..., FileColumn]:
+        """Return what makes files of draws of a group, which has so many already."""
+
+        def make(name: str, draws: int, shape: tuple[int, ...], dtype: Any) -> FileColumn:
+            path = self.folder / "draws" / f"{phase}.{group}.{name}.npy"
+            self._columns.append(FileColumn(path, shape, dtype, counted))
+            return self._columns[-1]
+
+        return make
+
+    def allocate(self, name: str, shape: tuple[int, ...], dtype: Any) -> Array:
+        """Return an array in a file of its own, for a variable of the result."""
+        folder = self.folder / "posterior"
+        folder.mkdir(exist_ok=True)
+        array: Array = np.lib.format.open_memmap(
+            folder / f"{name}.npy", mode="w+", dtype=dtype, shape=shape
+        )
+        return array
+
+    def __call__(self, state: Callable[[], Any], last: bool = False) -> bool:
+        """Write the state if it is time to, or the last one; return whether that went well."""
+        begin = self._clock()
+        if begin < self._due and not last:
+            return True
+        try:
+            for column in self._columns:
+                column.flush(durable=True)
+            rows = {column.path.name: column.rows for column in self._columns}
+            _write(self.folder / "state.npz", {"rows": rows, "state": state()})
+            self.failure = None
+        except OSError as error:
+            self.failure = error
+        now = self._clock()
+        self._due = now + max(INTERVAL, (now - begin) / SHARE)
+        return self.failure is None
+
+    def _check(self, rows: dict[str, int]) -> None:
+        """Make sure that the files have the draws that a state counts."""
+        for name, count in rows.items():
+            path = self.folder / "draws" / name
+            found = np.load(path, mmap_mode="r") if count else ()
+            if len(found) < count:
+                raise ValueError(f"{name} has {len(found)} of {count} draws")
+
+
+class FileColumn:
+    """Keeps one quantity of every draw in a file; see `collectors.Column`.
+
+    Parameters
+    ----------
+    path : a .npy file of (draws, chains, ...)
+    shape : of one draw, (chains, ...)
+    dtype : of the numbers
+    rows : draws that the file has already
+
+    Attributes
+    ----------
+    rows : draws in the file
+    """
+
+    def __init__(self, path: Path, shape: tuple[int, ...], dtype: Any, rows: int = 0) -> None:
+        self.path, self._shape, self._dtype, self.rows = path, shape, np.dtype(dtype), rows
+        self._size = self._dtype.itemsize * int(np.prod(shape))
+        self._waiting: list[Array] = []
+
+    def write(self, begin: int, values: Array) -> None:
+        """Keep (n, chains, ...), of the draws from ``begin`` on."""
+        self._waiting.append(np.array(values, dtype=self._dtype, order="C"))
+        if sum(map(len, self._waiting)) * self._size > _BUFFER:
+            self.flush()
+
+    def grow(self, draws: int) -> None:
+        """Do nothing: a file has room."""
+
+    def flush(self, durable: bool = False) -> None:
+        """Write what waits; ``durable`` waits until it has arrived on the disk."""
+        if not self._waiting:
+            return
+        new = sum(map(len, self._waiting))
+        with open(self.path, "r+b" if self.path.exists() else "w+b") as file:
+            self._write_header(file, self.rows)
+            file.seek(self.rows * self._size, os.SEEK_CUR)
+            for values in self._waiting:
+                file.write(values.data)
+            file.truncate()
+            file.seek(0)
+            self._write_header(file, self.rows + new)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        self.rows, self._waiting = self.rows + new, []
+
+    def _write_header(self, file: BinaryIO, rows: int) -> None:
+        """Write the header, which has the same length for all numbers of draws."""
+        header = {"shape": (rows, *self._shape), "fortran_order": False}
+        header["descr"] = np.lib.format.dtype_to_descr(self._dtype)
+        np.lib.format.write_array_header_1_0(file, header)
+
+    def first(self, count: int) -> Array:
+        """Return the first draws, (chains, count, ...), mapped from the file."""
+        with contextlib.suppress(OSError):  # what the disk has no room for waits in memory
+            self.flush()
+        parts = [np.load(self.path, mmap_mode="r")[: self.rows]] if self.rows else []
+        parts += self._waiting
+        if not parts:
+            return np.empty((self._shape[0], 0, *self._shape[1:]), self._dtype)
+        whole: Array = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return whole[:count].swapaxes(0, 1)
+
+
+def _write(path: Path, value: Any) -> None:
+    """Replace a file as a whole."""
+    tree, arrays = encode(value)
+    content = io.BytesIO()
+    text = np.frombuffer(json.dumps(tree).encode(), dtype=np.uint8)
+    named: dict[str, Any] = {str(i): array for i, array in enumerate(arrays)}
+    np.savez(content, tree=text, **named)
+    beside = path.with_suffix(".part")
+    with open(beside, "wb") as file:
+        file.write(content.getbuffer())
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(beside, path)
+
+
+def _read(path: Path) -> Any:
+    with np.load(path, allow_pickle=False) as file:
+        tree = json.loads(file["tree"].tobytes().decode())
+        arrays = [file[str(i)] for i in range(len(file.files) - 1)]
+    return decode(tree, arrays, _modules(Sampler))
+
+
+def _modules(kind: type[Any]) -> set[str]:
+    """Modules with subclasses of a class, of this package and others."""
+    return {kind.__module__}.union(*map(_modules, kind.__subclasses__()))
+
+
+@contextlib.contextmanager
+def _refused(folder: Path, what: str) -> Iterator[None]:
+    """Make an `OutputError` of what files may raise."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        raise OutputError(
+            f"the checkpoint {str(folder)!r} {what}: {reason(error)}.", path=str(folder)
+        ) from error
+
+
+def _locked(folder: Path) -> BinaryIO:
+    """Return an open file that no other process holds; the system lets go of it if this one ends.
+
+    Raises
+    ------
+    OutputError
+        If another one does.
+    """
+    file = (folder / "lock").open("a+b")
+    try:
+        try:
+            import fcntl
+        except ImportError:  # on Windows
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        else:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        file.close()
+        raise OutputError(
+            f"the checkpoint {str(folder)!r} is in use by a run that has not ended yet.",
+            path=str(folder),
+        ) from error
+    return file

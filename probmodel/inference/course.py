@@ -1,0 +1,266 @@
+"""A run on its way: its groups of chains, what is kept of them, and what it has taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from probmodel.inference.chains import Group
+from probmodel.inference.collectors import (
+    Counter,
+    Divergences,
+    DivergenceStore,
+    DrawStore,
+    join_divergences,
+)
+from probmodel.inference.counting import Work
+from probmodel.inference.driver import Collector, Outcome
+from probmodel.inference.restarts import Restart
+from probmodel.types import Array
+
+_MOST_DIVERGENCES = 1000  # kept of a run, over all chains
+_MOST_NUMBERS = 1 << 22  # in the positions of those that are kept: 32 MB for their starts
+
+Columns = Callable[[str], Callable[..., Any]]  # from the phase to what makes its columns
+
+
+@dataclass(frozen=True)
+class SampleRun:
+    """What a run produced. Chains are in the order of the starting points.
+
+    Attributes
+    ----------
+    x : (chains, draws_done, dim)
+    stats : name -> (chains, draws_done): lp, acceptance_rate, accepted, step_size, n_steps, n_grad,
+        diverging, and the sampler's own
+    warmup_x, warmup_stats : the same for the warm-up, or None if it was not to be saved
+    warmup_done, draws_done : iterations of warm-up, and kept draws, of every chain
+    draws : kept draws of every chain that there were to be in the end
+    interrupted, timed_out : whether Ctrl-C or the time limit ended the run early
+    work_warmup, work_sampling : evaluations of each phase, over all chains; the warm-up includes
+        those of the pilot, the starting points and the adaptation
+    seconds_warmup, seconds_sampling : time each phase took
+    blas_threads : that matrix products were split between
+    nonfinite : proposals with a density that is not finite while sampling, over all chains
+    divergences : trajectories that diverged while sampling
+    params : parameters of each group at the end
+    groups : number of groups
+    positions : (chains, dim), where the chains were at the end
+    restarted : chains that were lost in the warm-up and began again from another's place
+    density : the target on the scale of the draws
+    snapshot : all that the chains need to go on; None if they were interrupted in the warm-up
+    """
+
+    x: Array
+    stats: dict[str, Array]
+    warmup_x: Array | None
+    warmup_stats: dict[str, Array] | None
+    warmup_done: int
+    draws_done: int
+    draws: int
+    interrupted: bool
+    timed_out: bool
+    work_warmup: Work
+    work_sampling: Work
+    seconds_warmup: float
+    seconds_sampling: float
+    blas_threads: int
+    nonfinite: int
+    divergences: Divergences
+    params: tuple[Any, ...]
+    groups: int
+    positions: Array
+    restarted: tuple[Restart, ...]
+    density: Any
+    snapshot: dict[str, Any] | None = None
+
+    @property
+    def n_grad_warmup(self) -> int:
+        """Gradients of the warm-up."""
+        return self.work_warmup.grad
+
+    @property
+    def n_grad_sampling(self) -> int:
+        """Gradients of the sampling."""
+        return self.work_sampling.grad
+
+
+class Origin(NamedTuple):
+    """Where the warm-up began.
+
+    Attributes
+    ----------
+    density : the target on the scale that is sampled
+    positions : (chains, dim), on that scale
+    work : what it took to get there
+    """
+
+    density: Any
+    positions: Array
+    work: Work
+
+
+class Record:
+    """The collectors of one of ``groups`` groups, whose starting points are ``x0``."""
+
+    def __init__(
+        self,
+        x0: Array,
+        draws: int,
+        warmup: int,
+        thin: int,
+        groups: int,
+        columns: Columns | None = None,
+    ) -> None:
+        chains, dim = x0.shape
+        self.chains, self.planned = chains, draws
+        most = max(1, min(_MOST_DIVERGENCES, _MOST_NUMBERS // dim) // groups)
+        self.divergences = DivergenceStore(chains, draws, dim, thin, most)
+        kept, of_warmup = (columns(p) if columns else None for p in ("draw", "warmup"))
+        self.draws = DrawStore("draw", chains, draws, dim, thin, kept)
+        self.warmup = DrawStore("warmup", chains, warmup, dim, 1, of_warmup) if warmup else None
+        self.counter = Counter()
+
+    def grow(self, draws: int) -> None:
+        """Make room for so many more draws."""
+        self.planned += draws
+        self.divergences.grow(draws)
+        self.draws.grow(draws)
+
+    @property
+    def collectors(self) -> list[Collector]:
+        """All of them."""
+        stores: list[Collector] = [self.divergences, self.draws, self.counter]
+        return stores if self.warmup is None else [*stores, self.warmup]
+
+    def snapshot(self, draws: int) -> dict[str, Any]:
+        """Return what another one needs to go on from so many draws, but for these."""
+        return {
+            "divergences": self.divergences.snapshot(), "draw": self.draws.snapshot(draws),
+            "warmup": self.warmup and self.warmup.snapshot(self.warmup.count),
+            "iterations": dict(self.counter.iterations), "nonfinite": dict(self.counter.nonfinite),
+        }  # fmt: skip
+
+    def resume(self, snapshot: dict[str, Any]) -> None:
+        """Go on from there."""
+        self.divergences.resume(snapshot["divergences"])
+        self.draws.resume(snapshot["draw"])
+        if self.warmup is not None and snapshot["warmup"] is not None:
+            self.warmup.resume(snapshot["warmup"])
+        self.counter.iterations = dict(snapshot["iterations"])
+        self.counter.nonfinite = dict(snapshot["nonfinite"])
+
+
+class Course:
+    """A run on its way: its groups, what is kept of them, and what it had taken before.
+
+    It begins with groups that are not started, or goes on from a snapshot.
+    """
+
+    def __init__(
+        self,
+        origin: Origin,
+        groups: Sequence[Group],
+        records: Sequence[Record],
+        thin: int,
+        before: Outcome,
+        snapshot: dict[str, Any] | None = None,
+    ) -> None:
+        self._origin, self._groups, self._records = origin, groups, records
+        self._thin, self._before = thin, before
+        if snapshot is not None:
+            for group, known in zip(groups, snapshot["groups"], strict=True):
+                group.resume(known)
+            for record, known in zip(records, snapshot["records"], strict=True):
+                record.resume(known)
+
+    def taken(self, outcome: Outcome) -> Outcome:
+        """Add what the run had taken before."""
+        if outcome is self._before:
+            return outcome
+        return outcome._replace(
+            seconds_warmup=outcome.seconds_warmup + self._before.seconds_warmup,
+            seconds_sampling=outcome.seconds_sampling + self._before.seconds_sampling,
+        )
+
+    def snapshot(self, outcome: Outcome, between: bool = False) -> dict[str, Any] | None:
+        """Return all that the run needs to go on; None if it is lost in its warm-up.
+
+        ``between`` says that no iteration is under way.
+        """
+        if not (between or all(group.frozen for group in self._groups)):
+            return None
+        density, positions, work = self._origin
+        groups = [group.snapshot() for group in self._groups]
+        records = [
+            record.snapshot(group["drawn"] // self._thin)
+            for record, group in zip(self._records, groups, strict=True)
+        ]
+        return {
+            "origin": (positions, work), "groups": groups, "records": records,
+            "planned": self._records[0].planned, "taken": tuple(self.taken(outcome)[2:]),
+            "density": density.snapshot() if hasattr(density, "snapshot") else {},
+        }  # fmt: skip
+
+    def assembled(
+        self, outcome: Outcome, save_warmup: bool, snapshot: dict[str, Any] | None
+    ) -> SampleRun:
+        """Put the groups' draws together, as many as every group has."""
+        records, groups, outcome = self._records, self._groups, self.taken(outcome)
+        x, stats, draws_done = joined([record.draws for record in records])
+        warmup_x = warmup_stats = None
+        stores = [record.warmup for record in records if record.warmup is not None]
+        if save_warmup and stores:
+            warmup_x, warmup_stats, _ = joined(stores)
+        return SampleRun(
+            x=x,
+            stats=stats,
+            warmup_x=warmup_x,
+            warmup_stats=warmup_stats,
+            warmup_done=min(record.counter.iterations["warmup"] for record in records),
+            draws_done=draws_done,
+            draws=records[0].planned,
+            interrupted=outcome.interrupted,
+            timed_out=outcome.timed_out,
+            work_warmup=reduce(Work.plus, (group.work[0] for group in groups), self._origin.work),
+            work_sampling=reduce(Work.plus, (group.work[1] for group in groups)),
+            seconds_warmup=outcome.seconds_warmup,
+            seconds_sampling=outcome.seconds_sampling,
+            blas_threads=outcome.blas_threads,
+            nonfinite=sum(record.counter.nonfinite["draw"] for record in records),
+            divergences=join_divergences([r.divergences.divergences(draws_done) for r in records]),
+            params=tuple(group.params for group in groups),
+            groups=len(records),
+            positions=np.concatenate([group.positions for group in groups]),
+            restarted=tuple(_numbered(groups, records)),
+            density=self._origin.density,
+            snapshot=snapshot,
+        )
+
+
+def _numbered(groups: Sequence[Group], records: Sequence[Record]) -> Iterator[Restart]:
+    """Yield the restarts of all groups, with the numbers that chains have in the run."""
+    first = 0
+    for group, record in zip(groups, records, strict=True):
+        for restart in group.restarted:
+            chain, source = first + restart.chain, first + restart.source
+            yield restart._replace(chain=chain, source=source)
+        first += record.chains
+
+
+def joined(stores: Sequence[DrawStore]) -> tuple[Array, dict[str, Array], int]:
+    """Draws and statistics of all groups: (chains, count, dim), name -> (chains, count), count."""
+    count = min(store.count for store in stores)
+    parts = [store.stats(count) for store in stores]
+    names = parts[0] if all(parts) else ()
+    stats = {name: _concatenated([part[name] for part in parts]) for name in names}
+    return _concatenated([store.x(count) for store in stores]), stats, count
+
+
+def _concatenated(arrays: Sequence[Array]) -> Array:
+    """Put arrays together; a single one is not copied, since draws may fill half the memory."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
