@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         prior_predictive,
         simulate,
     )
+    from probmodel.resuming import resume
     from probmodel.sampling import infer
 
 __version__ = "0.1.0"
@@ -95,6 +96,7 @@ __all__ = [
     "predict",
     "prior_predictive",
     "read_data",
+    "resume",
     "sbc",
     "simulate",
     "to_dot",
@@ -126,6 +128,7 @@ _HOMES = {
         "prior_predictive",
         "simulate",
     ),
+    "probmodel.resuming": ("resume",),
     "probmodel.sampling": ("infer",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Sequence
-from typing import Any
+from contextlib import nullcontext
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,11 +14,13 @@ from probmodel.blas import one_blas_thread
 from probmodel.density import as_posterior
 from probmodel.density.engines import Engine, use_engine
 from probmodel.errors import SamplerError, TimeLimitError, nearest
+from probmodel.inference.checkpoint import Checkpoint
 from probmodel.inference.course import SampleRun
 from probmodel.inference.groups import sample
 from probmodel.inference.progress import Progress
 from probmodel.inference.request import SYNONYMS, Arguments, Converged, Request, request
 from probmodel.inference.signals import attempt, held, interruptible
+from probmodel.model.references import bound_model
 from probmodel.results.arviz_object import rehearse
 from probmodel.results.attributes import library_attributes, settings_json
 from probmodel.results.drawn import Drawn, drawn_from, mark_interrupted, result_of
@@ -54,6 +58,7 @@ def infer(
     quiet: bool = False,
     save_warmup: bool = False,
     var_names: str | Sequence[str] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     **settings: Any,
 ) -> Any:
     """Draw from the posterior of ``model``.
@@ -111,6 +116,8 @@ def infer(
         Keep the warm-up in groups of its own.
     var_names : str or sequence of str, optional
         The variables to keep; all by default.
+    checkpoint : path, optional
+        A new folder that draws go to while they are made, with all that `resume` needs to go on.
     **settings
         Settings of the method. The usual synonyms are accepted: ``tune``, ``num_warmup``,
         ``iter_warmup``, ``num_samples``, ``iter_sampling``, ``num_chains``, ``random_seed``,
@@ -147,17 +154,46 @@ def infer(
     with held() as signals, at_most(cores):
         before = len(signals)
         drawn = draw(model, method, arguments, rest, show=not quiet, result=True)
-        result = result_of(drawn)
-        if len(signals) > before:
-            mark_interrupted(result, drawn.findings)
-        if not quiet:
-            try:
-                emit(drawn.findings, stacklevel=2)
-            except Exception as error:  # warnings that are to be errors
-                error.add_note("The draws are kept: this exception has them as its `result`.")
-                error.result = result  # type: ignore[attr-defined]
-                raise
+        return finished(drawn, len(signals) > before, quiet)
+
+
+def finished(drawn: Drawn, interrupted: bool, quiet: bool) -> Any:
+    """Make the ArviZ object and warn, of a run to which no signal can do harm any more.
+
+    Parameters
+    ----------
+    drawn : the run
+    interrupted : whether a signal came meanwhile
+    quiet : whether to show no warnings
+    """
+    result = result_of(drawn)
+    if interrupted:
+        mark_interrupted(result, drawn.findings)
+    if not quiet:
+        try:
+            emit(drawn.findings, stacklevel=3)
+        except Exception as error:  # warnings that are to be errors
+            error.add_note("The draws are kept: this exception has them as its `result`.")
+            error.result = result  # type: ignore[attr-defined]
+            raise
     return result
+
+
+class Begun(NamedTuple):
+    """A run that began in another process.
+
+    Attributes
+    ----------
+    checkpoint : where it is kept
+    x0 : (chains, dim), where its chains started
+    density : snapshot of the density then
+    start : the last snapshot of it; None if there is none
+    """
+
+    checkpoint: Checkpoint
+    x0: Array
+    density: dict[str, Any]
+    start: dict[str, Any] | None
 
 
 def draw(
@@ -168,6 +204,7 @@ def draw(
     *,
     show: bool = False,
     result: bool = False,
+    begun: Begun | None = None,
 ) -> Drawn:
     """Do what `infer` does, up to the ArviZ object and the warnings.
 
@@ -177,10 +214,11 @@ def draw(
     arguments : the others of `infer`
     show : whether to show the progress, if the arguments want that
     result : whether an ArviZ object is to be made; what would prevent that fails first
+    begun : the same run, to be gone on with
 
     Raises
     ------
-    SamplerError, InitializationError, TimeLimitError, KeyboardInterrupt
+    SamplerError, InitializationError, TimeLimitError, OutputError, KeyboardInterrupt
         As `infer` does.
     """
     with one_blas_thread(), interruptible():
@@ -197,22 +235,49 @@ def draw(
             about = {**library_attributes(), "settings": settings_json(sampler)}
             rehearse(posterior, names, about)
         starts, moves = spawned(asked.seed, 2)
-        x0 = posterior.initial_points(np.random.default_rng(starts), asked.chains, own.inits)
-    run = sample(
-        sampler, posterior, x0, moves,
-        draws=enough.first, warmup=asked.warmup, thin=asked.thin, pool=asked.pool,
-        restarts=asked.restarts, arrive=own.inits is None and sampler.needs != "log density",
-        standardise=asked.standardise and sampler.needs in ("gradient", "hvp"),
-        early=own.warmup is None and own.inits is None, save_warmup=asked.save_warmup,
-        max_time=asked.max_time,
-        missing=enough.missing,
-        progress=Progress() if asked.progressbar and show else None,
-    )  # fmt: skip
-    asked = dataclasses.replace(asked, draws=run.draws)
-    if not run.draws_done and not (asked.save_warmup and run.warmup_done):
-        raise _nothing_drawn(run, asked)
-    with one_blas_thread():
-        return drawn_from(run, names, sampler, asked, enough)
+        checkpoint: Checkpoint | None
+        if begun is not None:
+            checkpoint, x0, known, start = begun
+            if start is None and hasattr(posterior, "resumed"):
+                posterior = posterior.resumed(known, x0)
+        else:
+            rng, start = np.random.default_rng(starts), None
+            x0 = posterior.initial_points(rng, asked.chains, own.inits)
+            checkpoint = _checkpoint(own, asked, posterior, sampler, x0)
+    with checkpoint or nullcontext():
+        run = sample(
+            sampler, posterior, x0, moves,
+            draws=enough.first, warmup=asked.warmup, thin=asked.thin, pool=asked.pool,
+            restarts=asked.restarts, arrive=own.inits is None and sampler.needs != "log density",
+            standardise=asked.standardise and sampler.needs in ("gradient", "hvp"),
+            early=own.warmup is None and own.inits is None, save_warmup=asked.save_warmup,
+            max_time=asked.max_time, missing=enough.missing,
+            progress=Progress() if asked.progressbar and show else None,
+            checkpoint=checkpoint, start=start,
+        )  # fmt: skip
+        asked = dataclasses.replace(asked, draws=run.draws)
+        if not run.draws_done and not (asked.save_warmup and run.warmup_done):
+            raise _nothing_drawn(run, asked)
+        with one_blas_thread():
+            return drawn_from(run, names, sampler, asked, enough, checkpoint)
+
+
+def _checkpoint(
+    own: Arguments, asked: Request, posterior: Posterior, sampler: Sampler, x0: Array
+) -> Checkpoint | None:
+    """Begin the checkpoint that was asked for, if any."""
+    if own.checkpoint is None:
+        return None
+    given = None if own.inits is None else "given"
+    seed = asked.seed
+    about = {
+        "method": sampler.name, "sampler": sampler, "x0": x0,
+        "density": posterior.snapshot() if hasattr(posterior, "snapshot") else {},
+        "seed": (seed.entropy, seed.spawn_key, seed.pool_size),
+        "arguments": dataclasses.replace(own, seed=None, inits=given, checkpoint=None),
+        "model": bound_model(getattr(posterior, "model", None)),
+    }  # fmt: skip
+    return Checkpoint.create(own.checkpoint, about)
 
 
 def _nothing_drawn(run: SampleRun, asked: Request) -> BaseException:

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from probmodel import cli, sampling
-from probmodel.inference import chains, course
+from probmodel.inference import chains, course, groups
 from probmodel.results import arviz_object, drawn, draws, storage, summary
 from probmodel.results.arviz_object import group
 from probmodel.results.reading import load

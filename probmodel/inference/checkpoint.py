@@ -1,5 +1,6 @@
 """Checkpoints: a run in a folder, from which it can go on after whatever ended it.
 
+    method          its name
     request.npz     what was asked, of which model and data
     state.npz       all that the chains need to go on; replaced as a whole, from time to time
     draws/          the draws so far, one .npy file a quantity: (draws, chains, ...)
@@ -33,9 +34,7 @@ from probmodel.types import Array
 FORMAT = 1
 INTERVAL = 2.0  # seconds between two states that are written
 SHARE = 0.02  # of the time that writing may take, beyond which it is done more seldom
-_BUFFER = 1 << 25  # bytes of a quantity that wait in memory at most
-
-OpenFile = Callable[[Path], BinaryIO]
+_BUFFER = 1 << 20  # bytes of a quantity that wait in memory, before they are written
 
 
 class Checkpoint:
@@ -59,7 +58,7 @@ class Checkpoint:
         self._lock = _locked(folder)
 
     @classmethod
-    def create(cls, path: str | Path, request: Any) -> Checkpoint:
+    def create(cls, path: Any, request: dict[str, Any]) -> Checkpoint:
         """Begin a checkpoint of a run.
 
         Raises
@@ -78,7 +77,8 @@ class Checkpoint:
             (folder / "draws").mkdir(parents=True, exist_ok=True)
             found = cls(folder)
             try:
-                _write(folder / "request.npz", {"format": FORMAT, "request": request})
+                (folder / "method").write_text(request["method"])
+                _write(folder / "request.npz", {"format": FORMAT, **request})
             except EncodingError as error:
                 found.close()
                 raise OutputError(
@@ -89,8 +89,13 @@ class Checkpoint:
         return found
 
     @classmethod
-    def open(cls, path: str | Path) -> tuple[Checkpoint, Any, Any]:
+    def open(cls, path: Any, prepare: Callable[[str], None]) -> tuple[Checkpoint, Any, Any]:
         """Go on with a checkpoint.
+
+        Parameters
+        ----------
+        path : of its folder
+        prepare : called with the name of the method, to import its class
 
         Returns
         -------
@@ -107,6 +112,7 @@ class Checkpoint:
         with _refused(folder, "cannot be read"):
             found = cls(folder)
             try:
+                prepare((folder / "method").read_text())
                 asked = _read(folder / "request.npz")
                 if asked["format"] != FORMAT:
                     raise OutputError(
@@ -118,7 +124,7 @@ class Checkpoint:
                 known = _read(state) if state.exists() else None
                 if known is not None:
                     found._check(known["rows"])
-                return found, asked["request"], known and known["state"]
+                return found, asked, known and known["state"]
             except BaseException:
                 found.close()
                 raise
@@ -126,6 +132,12 @@ class Checkpoint:
     def close(self) -> None:
         """Let go of the folder."""
         self._lock.close()
+
+    def __enter__(self) -> Checkpoint:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
     def column(self, group: int, phase: str, counted: int) -> Callable[..., FileColumn]:
         """Return what makes files of draws of a group, which has so many already."""
@@ -190,34 +202,48 @@ class FileColumn:
     def __init__(self, path: Path, shape: tuple[int, ...], dtype: Any, rows: int = 0) -> None:
         self.path, self._shape, self._dtype, self.rows = path, shape, np.dtype(dtype), rows
         self._size = self._dtype.itemsize * int(np.prod(shape))
-        self._waiting: list[Array] = []
+        self._room = max(1, _BUFFER // max(1, self._size))
+        self._waiting: list[Array] = []  # of draws that are in no file yet; the last has room
+        self._last = 0  # draws in the last one
 
     def write(self, begin: int, values: Array) -> None:
         """Keep (n, chains, ...), of the draws from ``begin`` on."""
-        self._waiting.append(np.array(values, dtype=self._dtype, order="C"))
-        if sum(map(len, self._waiting)) * self._size > _BUFFER:
-            self.flush()
+        while len(values):
+            if not self._waiting or self._last == self._room:
+                with contextlib.suppress(OSError):  # `flush` will say so when a state is written
+                    self.flush()
+                self._waiting.append(np.empty((self._room, *self._shape), self._dtype))
+                self._last = 0
+            part = values[: self._room - self._last]
+            self._waiting[-1][self._last : self._last + len(part)] = part
+            self._last, values = self._last + len(part), values[len(part) :]
 
     def grow(self, draws: int) -> None:
         """Do nothing: a file has room."""
 
+    def _parts(self) -> list[Array]:
+        """Return the draws that are in no file yet."""
+        *full, last = self._waiting or [np.empty((0, *self._shape), self._dtype)]
+        return [*full, last[: self._last]]
+
     def flush(self, durable: bool = False) -> None:
         """Write what waits; ``durable`` waits until it has arrived on the disk."""
-        if not self._waiting:
+        parts = self._parts()
+        rows = self.rows + sum(map(len, parts))
+        if rows == self.rows and not durable:
             return
-        new = sum(map(len, self._waiting))
         with open(self.path, "r+b" if self.path.exists() else "w+b") as file:
             self._write_header(file, self.rows)
             file.seek(self.rows * self._size, os.SEEK_CUR)
-            for values in self._waiting:
-                file.write(values.data)
+            for part in parts:
+                file.write(part.data)
             file.truncate()
             file.seek(0)
-            self._write_header(file, self.rows + new)
+            self._write_header(file, rows)
             if durable:
                 file.flush()
                 os.fsync(file.fileno())
-        self.rows, self._waiting = self.rows + new, []
+        self.rows, self._waiting, self._last = rows, [], 0
 
     def _write_header(self, file: BinaryIO, rows: int) -> None:
         """Write the header, which has the same length for all numbers of draws."""
@@ -230,9 +256,7 @@ class FileColumn:
         with contextlib.suppress(OSError):  # what the disk has no room for waits in memory
             self.flush()
         parts = [np.load(self.path, mmap_mode="r")[: self.rows]] if self.rows else []
-        parts += self._waiting
-        if not parts:
-            return np.empty((self._shape[0], 0, *self._shape[1:]), self._dtype)
+        parts += [part for part in self._parts() if len(part) or not parts]
         whole: Array = parts[0] if len(parts) == 1 else np.concatenate(parts)
         return whole[:count].swapaxes(0, 1)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import numbers
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -100,6 +101,7 @@ class Arguments:
     quiet: bool = False
     save_warmup: bool = False
     var_names: str | Sequence[str] | None = None
+    checkpoint: str | os.PathLike[str] | None = None
 
     @classmethod
     def named(

@@ -58,9 +58,14 @@ def load_model(path: str | Path, name: str | None = None) -> type[Model]:
     return next(iter(own.values()))
 
 
+def is_from_file(cls: ModelMeta) -> bool:
+    """Whether `load_model` read the class."""
+    return cls.__module__.startswith(_FILE)
+
+
 def _reference(cls: ModelMeta) -> str | tuple[Any, ...]:
     """Say how pickle finds a class: in its module, or in the file that it was loaded from."""
-    if cls.__module__.startswith(_FILE):
+    if is_from_file(cls):
         return load_model, (sys.modules[cls.__module__].__file__, cls.__name__)
     return cls.__qualname__
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from probmodel.density import LogDensity
 from probmodel.density.posterior import ModelDensity
 from probmodel.errors import reason
+from probmodel.inference.checkpoint import Checkpoint
 from probmodel.inference.course import SampleRun
 from probmodel.inference.request import Request
 from probmodel.inference.signals import attempt
@@ -19,7 +20,7 @@ from probmodel.model.lints import mistakes
 from probmodel.results.arviz_object import arviz_object
 from probmodel.results.attributes import findings_json, run_attributes
 from probmodel.results.diagnostics import diagnose
-from probmodel.results.draws import Kept, kept_draws
+from probmodel.results.draws import Kept, in_memory, kept_draws
 from probmodel.results.enough import Enough
 from probmodel.results.findings import Finding
 from probmodel.results.run_checks import check_length
@@ -59,10 +60,15 @@ def drawn_from(
     sampler: Sampler,
     request: Request,
     enough: Enough,
+    checkpoint: Checkpoint | None = None,
 ) -> Drawn:
-    """Compute the variables and diagnose them."""
+    """Compute the variables and diagnose them.
+
+    Where the run has a checkpoint, variables are kept in files, too.
+    """
     posterior = run.density
-    kept, warmup = kept_draws(posterior, run.x, names), Kept({}, [], False)
+    allocate = in_memory if checkpoint is None else checkpoint.allocate
+    kept, warmup = kept_draws(posterior, run.x, names, allocate), Kept({}, [], False)
     if run.warmup_x is not None:
         warmup = kept_draws(posterior, run.warmup_x, names)
     findings = kept.findings + [f for f in warmup.findings if f not in kept.findings]
@@ -74,6 +80,8 @@ def drawn_from(
         ]
     )
     findings += found or []
+    if checkpoint is not None and checkpoint.failure is not None:
+        findings.append(_not_kept(str(checkpoint.folder), checkpoint.failure))
     if error is not None:
         findings += [*check_length(run, request), _unchecked(error)]
     stopped = isinstance(error, KeyboardInterrupt)
@@ -91,6 +99,15 @@ def _mistakes(posterior: LogDensity) -> list[Finding]:
         Finding(advice.kind.replace(" ", "_"), f"{advice}", (advice.declaration,))
         for advice in mistakes(posterior.model)
     ]
+
+
+def _not_kept(folder: str, failure: OSError) -> Finding:
+    message = (
+        f"The checkpoint {folder!r} could not be written ({reason(failure)}), which ended the run: "
+        f"the result has what was drawn. resume({folder!r}) goes on from the last state that was "
+        "written, once that is mended."
+    )
+    return Finding("checkpoint", message)
 
 
 def _unchecked(error: BaseException) -> Finding:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,9 +16,19 @@ from probmodel.types import Array, Posterior, Variable
 
 _CHUNK = 1 << 20  # numbers in flight while draws are transformed: 8 MB
 
+Allocate = Callable[[str, tuple[int, ...], Any], Array]
+
+
+def in_memory(name: str, shape: tuple[int, ...], dtype: Any) -> Array:
+    """Return an array for the draws of a variable."""
+    return np.empty(shape, dtype)
+
 
 def named_draws(
-    posterior: Posterior, x: Array, names: Sequence[str] | None = None
+    posterior: Posterior,
+    x: Array,
+    names: Sequence[str] | None = None,
+    allocate: Allocate = in_memory,
 ) -> dict[str, Array]:
     """Variables on their own scale at every draw.
 
@@ -27,6 +37,7 @@ def named_draws(
     posterior : knows how to turn a position into variables
     x : (chains, draws, dim), unconstrained
     names : the variables wanted; all by default
+    allocate : makes the arrays of the result
 
     Returns
     -------
@@ -35,38 +46,32 @@ def named_draws(
         in chunks of draws, so that memory beyond the result stays bounded.
     """
     wanted = [v for v in posterior.variables if names is None or v.name in names]
-    if not wanted:
-        return {}
     chains, draws, dim = x.shape
-    flat = x.reshape(chains * draws, dim)
+    if not wanted or not x.size:
+        return {v.name: np.empty((chains, draws, *v.shape)) for v in wanted}
     row_size = dim + sum(int(np.prod(v.shape)) for v in wanted)
-    step = max(1, _CHUNK // max(1, row_size))
+    step = max(1, _CHUNK // max(1, row_size * chains))
     keys = tuple(v.name for v in wanted)
-    whole = {
-        name: np.empty((len(flat), *np.shape(value)[1:]), dtype=np.asarray(value).dtype)
-        for name, value in (posterior.constrain(flat[:1], keys) if len(flat) else {}).items()
-    }
-
+    types = {k: np.asarray(v).dtype for k, v in posterior.constrain(x[:1, 0], keys).items()}
     wider: set[str] = set()  # integers in one chunk, and too large for that in another
 
     def fill(start: int) -> None:
-        for name, values in posterior.constrain(flat[start : start + step], keys).items():
+        part = x[:, start : start + step]
+        for name, values in posterior.constrain(part.reshape(-1, dim), keys).items():
             if np.can_cast(np.asarray(values).dtype, whole[name].dtype):
-                whole[name][start : start + step] = values
+                shaped = np.reshape(values, (*part.shape[:2], *np.shape(values)[1:]))
+                whole[name][:, start : start + step] = shaped
             else:
                 wider.add(name)
 
-    shared(fill, range(0, len(flat), step))
-    for name in sorted(wider):
-        parts = (
-            posterior.constrain(flat[i : i + step], (name,))[name]
-            for i in range(0, len(flat), step)
-        )
-        whole[name] = np.concatenate([np.asarray(part, dtype=float) for part in parts])
-    return {
-        v.name: whole.get(v.name, np.empty((0, *v.shape))).reshape(chains, draws, *v.shape)
-        for v in wanted
-    }
+    shapes = {v.name: (chains, draws, *v.shape) for v in wanted}
+    whole = {name: allocate(name, shape, types[name]) for name, shape in shapes.items()}
+    shared(fill, range(0, draws, step))
+    if wider:
+        again = {name: allocate(name, shapes[name], float) for name in keys if name in wider}
+        keys, whole = tuple(again), {**whole, **again}
+        shared(fill, range(0, draws, step))
+    return whole
 
 
 def variable_names(names: str | Sequence[str] | None, posterior: Posterior) -> tuple[str, ...]:
@@ -111,13 +116,15 @@ class Kept(NamedTuple):
     interrupted: bool
 
 
-def kept_draws(posterior: Posterior, x: Array, names: Sequence[str]) -> Kept:
+def kept_draws(
+    posterior: Posterior, x: Array, names: Sequence[str], allocate: Allocate = in_memory
+) -> Kept:
     """Do what `named_draws` does; what fails or is interrupted costs no more than it must.
 
     Then the variables are computed one by one. After an interrupt deterministic ones, which can be
     computed later, are left out, and parameters are not.
     """
-    draws, error = attempt(lambda: named_draws(posterior, x, names))
+    draws, error = attempt(lambda: named_draws(posterior, x, names, allocate))
     if draws is not None:
         return Kept(draws, [], False)
     draws, lost = {}, []

@@ -39,6 +39,7 @@ LAYERS = (
     {"results"},
     {"predictive"},
     {"sampling", "held_out"},
+    {"resuming"},
     {"calibration"},
     {"cli", "testing"},
     {""},

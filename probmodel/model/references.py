@@ -1,0 +1,122 @@
+"""Which class a model is of, in words that outlive the process, and finding that class again."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from probmodel.errors import ModelError
+from probmodel.model.loading import is_from_file, load_model
+from probmodel.model.model import Model, ModelMeta
+
+_SHOWN = 6  # changed lines that a message lists
+
+
+class Reference(NamedTuple):
+    """A model class.
+
+    Attributes
+    ----------
+    name : its qualified name
+    module : where it was defined; empty for one that `load_model` read
+    file : the file it was defined in, as far as that is known
+    source : of the file, for one that `load_model` read, or else of the class; empty if unknown
+    """
+
+    name: str
+    module: str
+    file: str
+    source: str
+
+
+def reference_of(kind: ModelMeta) -> Reference:
+    """Return what finds a class again."""
+    if is_from_file(kind):
+        file = str(sys.modules[kind.__module__].__file__)
+        return Reference(kind.__name__, "", file, Path(file).read_text(errors="replace"))
+    try:
+        file, source = inspect.getsourcefile(kind) or "", inspect.getsource(kind)
+    except (OSError, TypeError):
+        file = source = ""
+    return Reference(kind.__qualname__, kind.__module__, file, source)
+
+
+def find_model(reference: Reference, remedy: str) -> type[Model]:
+    """Return the class, if it is what it was.
+
+    A file is loaded, which runs it, if it has the source that the reference has. Modules are not
+    imported.
+
+    Parameters
+    ----------
+    reference : of the class
+    remedy : what to do where it is not found, for the error
+
+    Raises
+    ------
+    ModelError
+        If it is gone, or has changed.
+    """
+    name, module, file, source = reference
+    if not module:
+        path = Path(file)
+        if not path.is_file():
+            raise ModelError(f"the model file {file!r} is gone. {remedy}", file=file)
+        _compare(f"the model file {file!r}", source, path.read_text(errors="replace"), remedy)
+        return load_model(path, name)
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    if not isinstance(found, ModelMeta):
+        what = "defined" if module == "__main__" else "imported"
+        raise ModelError(f"the model {module}.{name} is not {what} here. {remedy}", module=module)
+    _compare(f"the model {name}", source, reference_of(found).source, remedy)
+    return cast("type[Model]", found)
+
+
+def _compare(what: str, old: str, new: str, remedy: str) -> None:
+    if not old or old == new:
+        return
+    lines = difflib.unified_diff(old.splitlines(), new.splitlines(), "then", "now", "", "", 0, "")
+    changed = [line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+    more = f"\n  ... and {len(changed) - _SHOWN} more" * (len(changed) > _SHOWN)
+    shown = "".join(f"\n  {line}" for line in changed[:_SHOWN])
+    raise ModelError(f"{what} has changed since (- then, + now):{shown}{more}\n{remedy}", what=what)
+
+
+def bound_model(model: Any) -> dict[str, Any] | None:
+    """Return what a model is bound to, and a reference to its class; None for what is no model."""
+    if not isinstance(model, Model):
+        return None
+    binding = model._binding
+    labels = {k: v.astype(str) if v.dtype.kind == "O" else v for k, v in binding.labels.items()}
+    return {"reference": reference_of(type(model)), "data": dict(binding.data), "labels": labels}
+
+
+def bound_again(known: dict[str, Any], remedy: str) -> Model:
+    """Return the model that `bound_model` was told of; for ``remedy`` see `find_model`."""
+    kind = find_model(known["reference"], remedy)
+    return kind(**known["data"], coords=known["labels"])
+
+
+def difference(known: dict[str, Any] | None, model: Any) -> str:
+    """Say in what a model differs from one that `bound_model` was told of; empty if in nothing."""
+    now = bound_model(model)
+    if known is None or now is None:
+        return "" if known is now else "one of them is no model"
+    for what in ("data", "labels"):
+        then, here = known[what], now[what]
+        for name in sorted({*then, *here}):
+            if name not in then or name not in here:
+                return f"{name} is not in both"
+            if then[name].shape != here[name].shape:
+                return f"{name} has the shape {here[name].shape}, and had {then[name].shape}"
+            same = then[name] == here[name]
+            if not np.all(same | ((then[name] != then[name]) & (here[name] != here[name]))):
+                return f"{name} has other values"
+    return ""
