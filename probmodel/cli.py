@@ -12,7 +12,7 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
 from probmodel.errors import OutputError, ProbmodelError, SamplerError, SamplingWarning
@@ -28,6 +28,8 @@ _EPILOG = """examples:
   probmodel sample models/coin.py --data coin.json --seed 1
   probmodel sample models/coin.py --data coin.json --method mala --draws 5000 --out coin.nc
   probmodel sample models/coin.py --data coin.json --set target_accept=0.7
+  probmodel sample models/coin.py --data coin.json --ess 4000 --checkpoint coin.run
+  probmodel resume coin.run
   probmodel summary coin.nc
 
 exit status: 0 if all went well, 2 after an error, 130 if stopped by Ctrl-C, 143 by SIGTERM, 129 by
@@ -51,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
     with held() as signals:
         # What is drawn is not to be lost: that command says itself where it can be interrupted.
-        stoppable = options.run is not _run_sample
+        stoppable = options.run not in _SAMPLING
         code, error = attempt(lambda: options.run(options), stoppable=stoppable)
         status: int = (code or 0) if error is None else _report(error, options)
         if signals and status in (0, _INTERRUPTED):
@@ -74,7 +76,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _report(error: BaseException, options: argparse.Namespace) -> int:
     """Say what went wrong, and return the exit status."""
     if isinstance(error, KeyboardInterrupt):
-        sampling = options.run is _run_sample
+        sampling = options.run in _SAMPLING
         _say("Interrupted; there are no draws to keep." if sampling else "Interrupted.")
         return _INTERRUPTED
     if isinstance(error, BrokenPipeError):
@@ -125,6 +127,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_sample(commands)
+    _add_resume(commands)
     command = _command(commands, "summary", _run_summary, "print the table of a saved result")
     command.add_argument("file", metavar="FILE.nc", help="a result written with --out")
     command = _command(
@@ -174,16 +177,31 @@ def _add_sample(commands: Any) -> None:
         help="go on until there are as many effective draws, and R-hat is 1.01")  # fmt: skip
     add("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
         help="a setting of the method; may be repeated")  # fmt: skip
+    add("--checkpoint", metavar="FOLDER",
+        help="keep the run in a new folder while it is made, for `probmodel resume`")  # fmt: skip
+    _add_output(command)
+
+
+def _add_output(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
     add("--out", metavar="FILE.nc", help="write the result as a netCDF file")
     add("--quiet", action="store_true", help="print nothing but errors")
 
 
+def _add_resume(commands: Any) -> None:
+    command = _command(commands, "resume", _run_resume, "go on with a run that was not finished")
+    command.add_argument("folder", metavar="FOLDER", help="what --checkpoint named")
+    command.add_argument("--max-time", type=float, metavar="SECONDS",
+        help="end after so long, from now on")  # fmt: skip
+    _add_output(command)
+
+
 def _run_sample(options: argparse.Namespace) -> int:
-    from probmodel.results.storage import check_place, keep
+    from probmodel.results.storage import check_place
     from probmodel.sampling import infer
 
     settings = dict(_setting(text) for text in options.settings)
-    names = ("method", "chains", "draws", "warmup", "thin", "seed", "max_time", "ess")
+    names = ("method", "chains", "draws", "warmup", "thin", "seed", "max_time", "ess", "checkpoint")
     given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     for name in {*given, "method", "quiet"} & settings.keys():
         option = name.replace("_", "-")
@@ -192,9 +210,27 @@ def _run_sample(options: argparse.Namespace) -> int:
         if options.out:
             check_place(options.out)
         model = _bound_model(options)
+    return _finish(lambda: infer(model, quiet=options.quiet, **given, **settings), options)
+
+
+def _run_resume(options: argparse.Namespace) -> int:
+    from probmodel.results.storage import check_place
+    from probmodel.resuming import resume
+
+    with interruptible():
+        if options.out:
+            check_place(options.out)
+    folder, limit = options.folder, options.max_time
+    return _finish(lambda: resume(folder, max_time=limit, quiet=options.quiet), options)
+
+
+def _finish(run: Callable[[], Any], options: argparse.Namespace) -> int:
+    """Draw, write what was drawn where it is wanted, and print it; return the exit status."""
+    from probmodel.results.storage import keep
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SamplingWarning)  # printed below, after the table
-        result = infer(model, quiet=options.quiet, **given, **settings)
+        result = run()
     status = _INTERRUPTED if result.attrs["interrupted"] else 0
     place, problem = keep(result, options.out) if options.out else (None, "")
     if options.quiet and status:
@@ -220,6 +256,9 @@ def _show(result: Any, status: int, options: argparse.Namespace) -> int:
         _say("The draws are not kept: --out FILE.nc keeps them.")
     attempt(lambda: _warn(result))
     return _FAILED if _FAILED in (status, ended) else status or ended
+
+
+_SAMPLING = (_run_sample, _run_resume)
 
 
 def _run_summary(options: argparse.Namespace) -> int:
@@ -309,16 +348,10 @@ def _setting(text: str) -> tuple[str, Any]:
 
 def _print_result(result: Any) -> None:
     """Print how the draws were made, and their table."""
-    from probmodel.results.summary import summary_text
+    from probmodel.results.summary import heading, summary_text
 
-    attrs = result.attrs
-    if "method" in attrs:
-        _print(
-            f"{attrs['name']}: {attrs['method']}, {attrs['chains']} chains of "
-            f"{attrs['draws_done']} draws after {attrs['warmup_done']} warm-up iterations, "
-            f"seed {attrs['seed']}; {attrs['warmup_time'] + attrs['sampling_time']:.1f} s, "
-            f"{_work(attrs)}"
-        )
+    if "method" in result.attrs:
+        _print(heading(result.attrs))
     _print(summary_text(result))
 
 
@@ -326,21 +359,6 @@ def _warn(result: Any) -> None:
     """Write the findings to standard error."""
     for finding in json.loads(result.attrs.get("warnings", "[]")):
         _say(f"warning: {finding['message']}")
-
-
-def _work(attrs: Mapping[str, Any]) -> str:
-    """Return what a run evaluated, in words: ``48496 gradients``."""
-    kinds = {
-        "logp": "log densities",
-        "grad": "gradients",
-        "hvp": "Hessian-vector products",
-        "hessian": "Hessians",
-    }
-    counts = {
-        name: attrs.get(f"n_{kind}_warmup", 0) + attrs.get(f"n_{kind}_sampling", 0)
-        for kind, name in kinds.items()
-    }
-    return ", ".join(f"{count} {name}" for name, count in counts.items() if count)
 
 
 def _one_screen(error: BaseException) -> str:

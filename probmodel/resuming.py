@@ -13,6 +13,7 @@ from probmodel.errors import OutputError
 from probmodel.inference.checkpoint import Checkpoint
 from probmodel.inference.signals import held
 from probmodel.model.references import bound_again, difference
+from probmodel.results.attributes import package_version
 from probmodel.samplers import find_sampler
 from probmodel.sampling import Begun, draw, finished
 from probmodel.threads import at_most
@@ -55,8 +56,8 @@ def resume(
         If the model is not found, or has changed.
     """
     with held() as signals:
-        before = len(signals)
-        checkpoint, asked, start = Checkpoint.open(path, _import_sampler)
+        before, version = len(signals), package_version("probmodel")
+        checkpoint, asked, start = Checkpoint.open(path, version, _import_sampler)
         with checkpoint:
             known = asked["model"]
             remedy = f"resume({os.fspath(path)!r}, model=...) takes the model from you."
@@ -85,7 +86,7 @@ def resume(
                     show=not flag("quiet", quiet), result=True,
                     begun=Begun(checkpoint, asked["x0"], asked["density"], start),
                 )  # fmt: skip
-                return finished(drawn, len(signals) > before, quiet)
+                return finished(drawn, lambda: len(signals) > before, quiet)
 
 
 def _import_sampler(name: str) -> None:

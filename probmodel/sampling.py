@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ from probmodel.inference.request import SYNONYMS, Arguments, Converged, Request,
 from probmodel.inference.signals import attempt, held, interruptible
 from probmodel.model.references import bound_model
 from probmodel.results.arviz_object import rehearse
-from probmodel.results.attributes import library_attributes, settings_json
+from probmodel.results.attributes import library_attributes, package_version, settings_json
 from probmodel.results.drawn import Drawn, drawn_from, mark_interrupted, result_of
 from probmodel.results.draws import named_draws, variable_names
 from probmodel.results.enough import enough_for
@@ -154,20 +154,20 @@ def infer(
     with held() as signals, at_most(cores):
         before = len(signals)
         drawn = draw(model, method, arguments, rest, show=not quiet, result=True)
-        return finished(drawn, len(signals) > before, quiet)
+        return finished(drawn, lambda: len(signals) > before, quiet)
 
 
-def finished(drawn: Drawn, interrupted: bool, quiet: bool) -> Any:
+def finished(drawn: Drawn, interrupted: Callable[[], bool], quiet: bool) -> Any:
     """Make the ArviZ object and warn, of a run to which no signal can do harm any more.
 
     Parameters
     ----------
     drawn : the run
-    interrupted : whether a signal came meanwhile
+    interrupted : tells whether a signal has come by now
     quiet : whether to show no warnings
     """
     result = result_of(drawn)
-    if interrupted:
+    if interrupted():
         mark_interrupted(result, drawn.findings)
     if not quiet:
         try:
@@ -277,7 +277,7 @@ def _checkpoint(
         "arguments": dataclasses.replace(own, seed=None, inits=given, checkpoint=None),
         "model": bound_model(getattr(posterior, "model", None)),
     }  # fmt: skip
-    return Checkpoint.create(own.checkpoint, about)
+    return Checkpoint.create(own.checkpoint, package_version("probmodel"), about)
 
 
 def _nothing_drawn(run: SampleRun, asked: Request) -> BaseException:

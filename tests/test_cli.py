@@ -56,6 +56,19 @@ def test_sample_until_there_are_effective_draws(coin, capsys):
     failed(capsys, main(["sample", *coin, "--ess", "-1"]), "ess must be a number above 0")
 
 
+def test_resume_goes_on_with_a_checkpoint(coin, tmp_path, capsys):
+    folder, out = tmp_path / "coin.run", tmp_path / "coin.nc"
+    assert main(["sample", *coin, *SIZES, "--checkpoint", str(folder)]) == 0
+    table = capsys.readouterr().out
+    assert main(["resume", str(folder), "--out", str(out)]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.splitlines()[1:] == table.splitlines()[1:]
+    assert f"Written to {out}" in captured.err
+    assert load(out).attrs["draws_done"] == 200
+    failed(capsys, main(["resume", str(tmp_path / "other")]), "is no checkpoint of a run")
+    failed(capsys, main(["sample", *coin, *SIZES, "--checkpoint", str(folder)]), "exists already")
+
+
 def test_sample_prints_the_table(coin, capsys):
     assert main(["sample", *coin, *SIZES]) == 0
     captured = capsys.readouterr()

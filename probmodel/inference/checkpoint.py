@@ -1,6 +1,6 @@
 """Checkpoints: a run in a folder, from which it can go on after whatever ended it.
 
-    method          its name
+    about.json      the version that wrote it, and the method
     request.npz     what was asked, of which model and data
     state.npz       all that the chains need to go on; replaced as a whole, from time to time
     draws/          the draws so far, one .npy file a quantity: (draws, chains, ...)
@@ -31,7 +31,6 @@ from probmodel.inference.encoding import EncodingError, decode, encode
 from probmodel.samplers.base import Sampler
 from probmodel.types import Array
 
-FORMAT = 1
 INTERVAL = 2.0  # seconds between two states that are written
 SHARE = 0.02  # of the time that writing may take, beyond which it is done more seldom
 _BUFFER = 1 << 20  # bytes of a quantity that wait in memory, before they are written
@@ -58,7 +57,7 @@ class Checkpoint:
         self._lock = _locked(folder)
 
     @classmethod
-    def create(cls, path: Any, request: dict[str, Any]) -> Checkpoint:
+    def create(cls, path: Any, version: str, request: dict[str, Any]) -> Checkpoint:
         """Begin a checkpoint of a run.
 
         Raises
@@ -77,8 +76,9 @@ class Checkpoint:
             (folder / "draws").mkdir(parents=True, exist_ok=True)
             found = cls(folder)
             try:
-                (folder / "method").write_text(request["method"])
-                _write(folder / "request.npz", {"format": FORMAT, **request})
+                about = {"version": version, "method": request["method"]}
+                (folder / "about.json").write_text(json.dumps(about))
+                _write(folder / "request.npz", request)
             except EncodingError as error:
                 found.close()
                 raise OutputError(
@@ -89,12 +89,15 @@ class Checkpoint:
         return found
 
     @classmethod
-    def open(cls, path: Any, prepare: Callable[[str], None]) -> tuple[Checkpoint, Any, Any]:
+    def open(
+        cls, path: Any, version: str, prepare: Callable[[str], None]
+    ) -> tuple[Checkpoint, Any, Any]:
         """Go on with a checkpoint.
 
         Parameters
         ----------
         path : of its folder
+        version : of this package
         prepare : called with the name of the method, to import its class
 
         Returns
@@ -112,14 +115,15 @@ class Checkpoint:
         with _refused(folder, "cannot be read"):
             found = cls(folder)
             try:
-                prepare((folder / "method").read_text())
-                asked = _read(folder / "request.npz")
-                if asked["format"] != FORMAT:
+                about = json.loads((folder / "about.json").read_text())
+                if about["version"] != version:
                     raise OutputError(
-                        f"the checkpoint {str(path)!r} was written by another version of "
-                        "probmodel, which alone can go on with it.",
+                        f"the checkpoint {str(path)!r} was written by probmodel "
+                        f"{about['version']}, which alone can go on with it; this is {version}.",
                         path=str(path),
                     )
+                prepare(about["method"])
+                asked = _read(folder / "request.npz")
                 state = folder / "state.npz"
                 known = _read(state) if state.exists() else None
                 if known is not None:
@@ -151,11 +155,10 @@ class Checkpoint:
 
     def allocate(self, name: str, shape: tuple[int, ...], dtype: Any) -> Array:
         """Return an array in a file of its own, for a variable of the result."""
-        folder = self.folder / "posterior"
-        folder.mkdir(exist_ok=True)
-        array: Array = np.lib.format.open_memmap(
-            folder / f"{name}.npy", mode="w+", dtype=dtype, shape=shape
-        )
+        path = self.folder / "posterior" / f"{name}.npy"
+        path.parent.mkdir(exist_ok=True)
+        path.unlink(missing_ok=True)  # an earlier result may still be mapped from it
+        array: Array = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
         return array
 
     def __call__(self, state: Callable[[], Any], last: bool = False) -> bool:
@@ -237,7 +240,6 @@ class FileColumn:
             file.seek(self.rows * self._size, os.SEEK_CUR)
             for part in parts:
                 file.write(part.data)
-            file.truncate()
             file.seek(0)
             self._write_header(file, rows)
             if durable:
@@ -277,7 +279,7 @@ def _write(path: Path, value: Any) -> None:
 
 
 def _read(path: Path) -> Any:
-    with np.load(path, allow_pickle=False) as file:
+    with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
         tree = json.loads(file["tree"].tobytes().decode())
         arrays = [file[str(i)] for i in range(len(file.files) - 1)]
     return decode(tree, arrays, _modules(Sampler))

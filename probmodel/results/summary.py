@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -118,3 +118,28 @@ def _cut(values: xr.DataArray, rows: int) -> xr.DataArray:
         values = values.isel({dim: slice(0, max(1, rows // inner))})
     # A dim that another variable has in full cannot be shorter here: the cut one gets a new name.
     return values.rename({dim: f"{dim}_cut" for dim in values.dims[2:]})
+
+
+def heading(attrs: Mapping[str, Any]) -> str:
+    """Return how the draws were made, in a line."""
+    seconds = attrs["warmup_time"] + attrs["sampling_time"]
+    return (
+        f"{attrs['name']}: {attrs['method']}, {attrs['chains']} chains of "
+        f"{attrs['draws_done']} draws after {attrs['warmup_done']} warm-up iterations, "
+        f"seed {attrs['seed']}; {seconds:.1f} s, {_work(attrs)}"
+    )
+
+
+def _work(attrs: Mapping[str, Any]) -> str:
+    """Return what a run evaluated, in words: ``48496 gradients``."""
+    kinds = {
+        "logp": "log densities",
+        "grad": "gradients",
+        "hvp": "Hessian-vector products",
+        "hessian": "Hessians",
+    }
+    counts = {
+        name: attrs.get(f"n_{kind}_warmup", 0) + attrs.get(f"n_{kind}_sampling", 0)
+        for kind, name in kinds.items()
+    }
+    return ", ".join(f"{count} {name}" for name, count in counts.items() if count)
