@@ -58,7 +58,7 @@ if TYPE_CHECKING:
         prior_predictive,
         simulate,
     )
-    from probmodel.resuming import resume
+    from probmodel.resuming import extend, resume
     from probmodel.sampling import infer
 
 __version__ = "0.1.0"
@@ -83,6 +83,7 @@ __all__ = [
     "data",
     "deterministic",
     "distributions",
+    "extend",
     "folds",
     "infer",
     "load_model",
@@ -128,7 +129,7 @@ _HOMES = {
         "prior_predictive",
         "simulate",
     ),
-    "probmodel.resuming": ("resume",),
+    "probmodel.resuming": ("extend", "resume"),
     "probmodel.sampling": ("infer",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

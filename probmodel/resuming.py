@@ -1,18 +1,22 @@
-"""`resume`: go on with a run that was kept in a checkpoint."""
+"""`resume` and `extend`: go on with a run, from its checkpoint or from its result."""
 
 from __future__ import annotations
 
-import dataclasses
 import os
+import zipfile
 from typing import Any
 
 import numpy as np
 
-from probmodel.arguments import flag
-from probmodel.errors import OutputError
+from probmodel.arguments import flag, positive
+from probmodel.density import as_posterior
+from probmodel.errors import OutputError, SamplerError, reason
 from probmodel.inference.checkpoint import Checkpoint
+from probmodel.inference.encoding import unpacked
+from probmodel.inference.request import Converged, asked_again
 from probmodel.inference.signals import held
 from probmodel.model.references import bound_again, difference
+from probmodel.results.arviz_object import extended, group, group_names
 from probmodel.results.attributes import package_version
 from probmodel.samplers import find_sampler
 from probmodel.sampling import Begun, draw, finished
@@ -59,34 +63,171 @@ def resume(
         before, version = len(signals), package_version("probmodel")
         checkpoint, asked, start = Checkpoint.open(path, version, _import_sampler)
         with checkpoint:
-            known = asked["model"]
             remedy = f"resume({os.fspath(path)!r}, model=...) takes the model from you."
-            if model is None:
-                if known is None:
-                    raise OutputError(
-                        f"the checkpoint {os.fspath(path)!r} is of a log density, which cannot be "
-                        f"kept in a file. {remedy}",
-                        path=os.fspath(path),
-                    )
-                model = bound_again(known, remedy)
-            elif what := difference(known, model):
-                raise OutputError(
-                    f"the checkpoint {os.fspath(path)!r} is of another model or data: {what}.",
-                    path=os.fspath(path),
-                )
-            entropy, key, pool = asked["seed"]
-            arguments = dataclasses.replace(
-                asked["arguments"],
-                seed=np.random.SeedSequence(entropy, spawn_key=key, pool_size=pool),
-                max_time=max_time, progressbar=progressbar, quiet=quiet,
-            )  # fmt: skip
+            model = _model(model, asked["model"], f"the checkpoint {os.fspath(path)!r}", remedy)
+            arguments = asked_again(asked, max_time=max_time, progressbar=progressbar, quiet=quiet)
+            begun = Begun(asked["x0"], asked["density"], start, checkpoint)
             with at_most(arguments.cores):
                 drawn = draw(
                     model, asked["sampler"], arguments, {},
-                    show=not flag("quiet", quiet), result=True,
-                    begun=Begun(checkpoint, asked["x0"], asked["density"], start),
+                    show=not flag("quiet", quiet), result=True, begun=begun,
                 )  # fmt: skip
                 return finished(drawn, lambda: len(signals) > before, quiet)
+
+
+def extend(
+    fit: Any,
+    draws: int | None = None,
+    *,
+    until: Converged | None = None,
+    ess: float | None = None,
+    model: Any = None,
+    max_time: float | None = None,
+    progressbar: bool = True,
+    quiet: bool = False,
+) -> Any:
+    """Go on with a run that has ended, and return all its draws.
+
+    They are those that a longer run would have had, bit for bit, on the same machine with the same
+    versions: nothing is warmed up again.
+
+    Parameters
+    ----------
+    fit : arviz.InferenceData or xarray.DataTree
+        What `infer` returned, or a file of it that was read again.
+    draws : int, optional
+        How many more draws a chain; at most, with `until` or `ess`.
+    until, ess : optional
+        As for `infer`: goes on until all draws together are good enough.
+    model : bound model or LogDensity, optional
+        What was sampled. A model is found by itself if its file is what it was, or its class is
+        imported; the data are in the fit.
+    max_time, progressbar, quiet : as for `infer`
+
+    Returns
+    -------
+    arviz.InferenceData or xarray.DataTree
+        A new result, as `infer` returns it; ``fit`` stays as it is.
+
+    Raises
+    ------
+    SamplerError
+        If it is not said how far to go.
+    OutputError
+        If the fit cannot be gone on with: its parameters were not all saved, it was made by another
+        version, of another model or data, or by a method whose settings are functions.
+    ModelError
+        If the model is not found, or has changed.
+    """
+    if draws is None and until is None and ess is None:
+        raise SamplerError("extend: say how far to go, by draws=, ess= or until=.")
+    more = None if draws is None else positive("draws", draws)
+    with held() as signals:
+        before, known = len(signals), Known(fit)
+        model = known.model if model is None else known.checked(model)
+        arguments = asked_again(
+            known.asked, max_time=max_time, until=until, ess=ess, progressbar=progressbar,
+            quiet=quiet, draws=None if more is None else known.count + more,
+            var_names=known.var_names, save_warmup=False,
+        )  # fmt: skip
+        with at_most(arguments.cores):
+            begun = known.begun(as_posterior(model), 0 if until or ess else more or 0)
+            drawn = draw(
+                model, known.asked["sampler"], arguments, {},
+                show=not flag("quiet", quiet), result=True, begun=begun,
+            )  # fmt: skip
+            result = finished(drawn, lambda: len(signals) > before, quiet)
+    warmup = [name for name in group_names(fit) if name.startswith("warmup_")]
+    return extended(result, {name: group(fit, name) for name in warmup}) if warmup else result
+
+
+class Known:
+    """What a fit knows of the run that made it.
+
+    Attributes
+    ----------
+    asked : what the run was asked for
+    count : draws a chain, after which it can be gone on with
+    var_names : the variables that were saved
+    """
+
+    def __init__(self, fit: Any) -> None:
+        if not hasattr(fit, "attrs") or "sampler_state" not in group_names(fit):
+            raise OutputError(
+                "this fit does not hold the state of its run: it is no result of infer, or "
+                "was ended in the warm-up, or a setting of its method is a function. Run infer "
+                "again; checkpoint= keeps a run from the start."
+            )
+        self._fit, self.var_names = fit, [str(name) for name in group(fit, "posterior").data_vars]
+        about = str(fit.attrs["inference_library_version"]), package_version("probmodel")
+        if about[0] != about[1]:
+            raise OutputError(
+                f"this fit was made by probmodel {about[0]}, which alone can go on with it; this "
+                f"is {about[1]}."
+            )
+        _import_sampler(str(fit.attrs["method"]))
+        try:
+            state = group(fit, "sampler_state")["state"].values.astype(np.uint8)
+            self.asked = unpacked(state.tobytes())
+            self._start = self.asked["snapshot"]
+            self.count = int(self._start["records"][0]["draw"]["count"])
+        except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
+            raise OutputError(f"the state in this fit is damaged: {reason(error)}.") from error
+
+    def _bound(self) -> dict[str, Any] | None:
+        """Return what the model was bound to."""
+        if self.asked["model"] is None:
+            return None
+        groups = [g for g in ("constant_data", "observed_data") if g in group_names(self._fit)]
+        data = {n: v.values for g in groups for n, v in group(self._fit, g).data_vars.items()}
+        return {**self.asked["model"], "data": data}
+
+    @property
+    def model(self) -> Any:
+        """The model, bound to the data of the fit."""
+        return _model(None, self._bound(), "this fit", "extend(fit, model=...) takes it from you.")
+
+    def checked(self, model: Any) -> Any:
+        """Return a model, once it is sure that it is the one that was fitted."""
+        return _model(model, self._bound(), "this fit", "")
+
+    def begun(self, posterior: Any, more: int) -> Begun:
+        """Return the run, to be gone on with for so many more draws."""
+        start, count = self._start, self.count
+        names = [v.name for v in posterior.variables if v.kind == "param"]
+        lost = [name for name in names if name not in self.var_names]
+        if lost:
+            raise OutputError(
+                f"this fit cannot be gone on with: it was made without the draws of "
+                f"{', '.join(lost)} (var_names=). checkpoint= keeps a whole run."
+            )
+        if not hasattr(posterior, "unconstrained"):
+            raise OutputError(
+                f"{posterior.name} has no method `unconstrained`, which going on takes."
+            )
+        saved, stats = group(self._fit, "posterior"), group(self._fit, "sample_stats")
+        kept = {name: saved[name].values[:, :count] for name in self.var_names}
+        places = np.concatenate([known["state"].x for known in start["groups"]])
+        density = posterior.resumed(start["density"], places)
+        flat = {name: kept[name].reshape(-1, *kept[name].shape[2:]) for name in names}
+        x = density.unconstrained(flat).reshape(-1, count, density.dim)
+        thin = self.asked["arguments"].thin
+        for known in start["groups"]:
+            known["goal"] = thin * (count + more)
+        columns = {str(name): v.values[:, :count] for name, v in stats.data_vars.items()}
+        whole = {**start, "planned": count + more}
+        return Begun(start["origin"][0], {}, whole, drawn=(x, columns), kept=kept)
+
+
+def _model(model: Any, known: dict[str, Any] | None, what: str, remedy: str) -> Any:
+    """Return the model of a run: the one that is given, if it is the same, or the one it names."""
+    if model is None:
+        if known is None:
+            raise OutputError(f"{what} is of a log density, which cannot be kept. {remedy}")
+        return bound_again(known, remedy)
+    if different := difference(known, model):
+        raise OutputError(f"{what} is of another model or data: {different}.")
+    return model
 
 
 def _import_sampler(name: str) -> None:

@@ -18,7 +18,7 @@ from probmodel.inference.checkpoint import Checkpoint
 from probmodel.inference.course import SampleRun
 from probmodel.inference.groups import sample
 from probmodel.inference.progress import Progress
-from probmodel.inference.request import SYNONYMS, Arguments, Converged, Request, request
+from probmodel.inference.request import SYNONYMS, Arguments, Converged, Request, described, request
 from probmodel.inference.signals import attempt, held, interruptible
 from probmodel.model.references import bound_model
 from probmodel.results.arviz_object import rehearse
@@ -180,20 +180,24 @@ def finished(drawn: Drawn, interrupted: Callable[[], bool], quiet: bool) -> Any:
 
 
 class Begun(NamedTuple):
-    """A run that began in another process.
+    """A run that is to be gone on with.
 
     Attributes
     ----------
-    checkpoint : where it is kept
     x0 : (chains, dim), where its chains started
     density : snapshot of the density then
     start : the last snapshot of it; None if there is none
+    checkpoint : where it is kept, if it is
+    drawn : its draws until the snapshot and their statistics, if it is not
+    kept : the variables at these draws, name -> (chains, n, *shape)
     """
 
-    checkpoint: Checkpoint
     x0: Array
     density: dict[str, Any]
     start: dict[str, Any] | None
+    checkpoint: Checkpoint | None = None
+    drawn: tuple[Array, dict[str, Array]] | None = None
+    kept: dict[str, Array] | None = None
 
 
 def draw(
@@ -235,31 +239,29 @@ def draw(
             about = {**library_attributes(), "settings": settings_json(sampler)}
             rehearse(posterior, names, about)
         starts, moves = spawned(asked.seed, 2)
-        checkpoint: Checkpoint | None
-        if begun is not None:
-            checkpoint, x0, known, start = begun
-            if start is None and hasattr(posterior, "resumed"):
-                posterior = posterior.resumed(known, x0)
-        else:
-            rng, start = np.random.default_rng(starts), None
+        if begun is None:
+            rng = np.random.default_rng(starts)
             x0 = posterior.initial_points(rng, asked.chains, own.inits)
             checkpoint = _checkpoint(own, asked, posterior, sampler, x0)
-    with checkpoint or nullcontext():
+            begun = Begun(x0, {}, None, checkpoint)
+        elif begun.start is None and hasattr(posterior, "resumed"):
+            posterior = posterior.resumed(begun.density, begun.x0)
+    with begun.checkpoint or nullcontext():
         run = sample(
-            sampler, posterior, x0, moves,
+            sampler, posterior, begun.x0, moves,
             draws=enough.first, warmup=asked.warmup, thin=asked.thin, pool=asked.pool,
             restarts=asked.restarts, arrive=own.inits is None and sampler.needs != "log density",
             standardise=asked.standardise and sampler.needs in ("gradient", "hvp"),
             early=own.warmup is None and own.inits is None, save_warmup=asked.save_warmup,
             max_time=asked.max_time, missing=enough.missing,
             progress=Progress() if asked.progressbar and show else None,
-            checkpoint=checkpoint, start=start,
+            checkpoint=begun.checkpoint, start=begun.start, drawn=begun.drawn,
         )  # fmt: skip
         asked = dataclasses.replace(asked, draws=run.draws)
         if not run.draws_done and not (asked.save_warmup and run.warmup_done):
             raise _nothing_drawn(run, asked)
         with one_blas_thread():
-            return drawn_from(run, names, sampler, asked, enough, checkpoint)
+            return drawn_from(run, names, sampler, asked, enough, begun.checkpoint, begun.kept)
 
 
 def _checkpoint(
@@ -268,14 +270,10 @@ def _checkpoint(
     """Begin the checkpoint that was asked for, if any."""
     if own.checkpoint is None:
         return None
-    given = None if own.inits is None else "given"
-    seed = asked.seed
     about = {
-        "method": sampler.name, "sampler": sampler, "x0": x0,
+        "x0": x0, "model": bound_model(getattr(posterior, "model", None)),
         "density": posterior.snapshot() if hasattr(posterior, "snapshot") else {},
-        "seed": (seed.entropy, seed.spawn_key, seed.pool_size),
-        "arguments": dataclasses.replace(own, seed=None, inits=given, checkpoint=None),
-        "model": bound_model(getattr(posterior, "model", None)),
+        **described(sampler, own, asked.seed),
     }  # fmt: skip
     return Checkpoint.create(own.checkpoint, package_version("probmodel"), about)
 

@@ -16,6 +16,7 @@ from probmodel.distributions import HalfNormal, Normal
 from probmodel.errors import ModelError, OutputError, SamplerError
 from probmodel.inference import checkpoint as module
 from probmodel.inference.checkpoint import FileColumn
+from probmodel.results.arviz_object import group_names
 from probmodel.samplers.hamiltonian.fisher_hmc import FisherHMC
 
 SIZES = {"chains": 4, "warmup": 120, "draws": 300, "seed": 2, "quiet": True}
@@ -63,7 +64,8 @@ def often(monkeypatch):
 
 def same(result, expected):
     """Assert that two results have the same draws, statistics and account of themselves."""
-    for name in expected.groups() if hasattr(expected, "groups") else expected.children:
+    assert set(group_names(result)) == set(group_names(expected))
+    for name in set(group_names(expected)) - {"sampler_state"}:  # which holds seconds
         found, known = result[name], expected[name]
         assert list(found.data_vars) == list(known.data_vars)
         for key in known.data_vars:
@@ -270,7 +272,7 @@ def test_a_log_density_is_given_again(folder):
     )
     expected = infer(density, **SIZES)
     infer(density, checkpoint=folder, **SIZES)
-    with pytest.raises(OutputError, match="of a log density, which cannot be kept in a file"):
+    with pytest.raises(OutputError, match="of a log density, which cannot be kept"):
         resume(folder)
     same(resume(folder, density, quiet=True), expected)
 

@@ -91,7 +91,8 @@ def w(result):
 
 def test_groups_and_shapes(posterior):
     result = infer(posterior, seed=1, **SMALL)
-    assert set(group_names(result)) == {"posterior", "sample_stats", "observed_data"}
+    groups = {"posterior", "sample_stats", "observed_data", "sampler_state"}
+    assert set(group_names(result)) == groups
     found = group(result, "posterior")
     assert list(found.data_vars) == ["w", "tau", "total"]
     assert found["w"].shape == (2, 30, 2)

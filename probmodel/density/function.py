@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -76,6 +76,10 @@ class FunctionDensity(LogDensity):
         """
         self._require_gradient()
         return super().hvp(x, v)
+
+    def unconstrained(self, draws: Mapping[str, Array]) -> Array:
+        """Return the draws of the one variable."""
+        return np.asarray(draws[self.variables[0].name])
 
     def constrain(self, x: Array, names: tuple[str, ...] | None = None) -> dict[str, Array]:
         """Return ``x`` under the variable's name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import autograd.numpy as anp
@@ -128,6 +128,10 @@ class LogDensity:
     def move(self, transitions: Transitions) -> Moved | None:
         """Make Hamiltonian transitions in machine code; None where there is none."""
         return None
+
+    def unconstrained(self, draws: Mapping[str, Array]) -> Array:
+        """Return the points of draws of all variables: name -> (n, *shape) to (n, dim)."""
+        raise NotImplementedError
 
     def snapshot(self) -> dict[str, Any]:
         """Return what has to be known of the density, beside its model, to go on with a run."""

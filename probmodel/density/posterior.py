@@ -12,14 +12,14 @@ from probmodel.density.engines import Engine, Switch
 from probmodel.density.layout import blocks, coordinate_names
 from probmodel.density.log_density import LogDensity
 from probmodel.density.programs import Programs
+from probmodel.density.unconstraining import unconstrained_draws, unconstrained_value
 from probmodel.errors import DataError, InitializationError, ModelError, nearest
-from probmodel.expressions import Expression, as_expression
+from probmodel.expressions import Expression
 from probmodel.geometry.constant_metric import LatentMean, constant_metric
 from probmodel.geometry.metric import ModelMetric
 from probmodel.model import Model, ModelMeta
 from probmodel.model.binding import Binding, standardised
 from probmodel.model.declarations import Observed
-from probmodel.model.parameters import FreeParameter
 from probmodel.model.pseudo_data import PseudoData
 from probmodel.types import (
     Array,
@@ -241,34 +241,16 @@ class ModelDensity(LogDensity):
         x = default.copy()
         for free, cut in self._blocks:
             if free.name in values:
-                x[cut] = self._unconstrain_one(x, free, values[free.name])
+                x[cut] = unconstrained_value(self, x, free, values[free.name])
         return x
 
     def values_at(self, x: Array, expressions: Sequence[Expression]) -> list[Array]:
         """Return the values of some expressions of the model: (n, dim) -> (n, *shape) each."""
         return self._programs.values(expressions)(x)
 
-    def _unconstrain_one(self, x: Array, free: FreeParameter, given: Any) -> Array:
-        """Return the unconstrained value of one parameter, given those declared before it."""
-        value = _broadcast(free, given)
-        frame = free.frame
-        if frame is not None:
-            params = self.values_at(x[None], [as_expression(arg) for arg in frame.args.values()])
-            with np.errstate(all="ignore"):  # what is not inside becomes NaN
-                value = free.link.inverse(value, *free.link.bounds)
-            value = frame.standardise(value, *(param[0] for param in params))
-        bounds = [bound[0] for bound in self.values_at(x[None], free.bounds)]
-        with np.errstate(all="ignore"):
-            unconstrained = np.asarray(free.constraint.inverse(value, *bounds)).reshape(-1)
-        inside = np.asarray(free.constraint.check(value, *bounds))
-        if not inside.all() or not np.isfinite(unconstrained).all():
-            raise InitializationError(
-                f"inits[{free.name!r}] lies outside its support ({free.constraint.name}), or on "
-                f"its boundary: got {value.reshape(-1)[:5]}.",
-                name=free.name,
-                value=value,
-            )
-        return unconstrained
+    def unconstrained(self, draws: Mapping[str, Array]) -> Array:
+        """Return the points of draws of all parameters: name -> (n, *shape) to (n, dim)."""
+        return unconstrained_draws(self, draws)
 
     def prior_draws(self, rng: np.random.Generator, n: int) -> Array:
         """Draw all parameters from their priors: (n, dim), on the unconstrained scale."""
@@ -375,15 +357,3 @@ def _data_groups(binding: Binding) -> tuple[dict[str, Any], dict[str, Any]]:
         group = observed if isinstance(declaration, Observed) else constant
         group[name] = (dims, array)
     return observed, constant
-
-
-def _broadcast(free: FreeParameter, given: Any) -> Array:
-    value = np.asarray(given, dtype=float)
-    try:
-        return np.broadcast_to(value, free.shape)
-    except ValueError as error:
-        raise InitializationError(
-            f"inits[{free.name!r}] has shape {value.shape}; expected {free.shape}.",
-            name=free.name,
-            shape=value.shape,
-        ) from error

@@ -137,6 +137,7 @@ class Group:
         if not self._sampler.adapts_forever:
             self.params = self._sampler.params(self._adaptation, final=True)
             self._streams = self._sampler.streams(self._rng)
+            self._adaptation = None  # it may be large, and is not asked any more
             self._set_out()
         self._note()
 

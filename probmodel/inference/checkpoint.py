@@ -15,7 +15,6 @@ reached; it is written over. Python's own format of arrays, so that `numpy.load`
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import os
 import time
@@ -27,8 +26,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from probmodel.errors import OutputError, reason
-from probmodel.inference.encoding import EncodingError, decode, encode
-from probmodel.samplers.base import Sampler
+from probmodel.inference.encoding import EncodingError, packed, unpacked
 from probmodel.types import Array
 
 INTERVAL = 2.0  # seconds between two states that are written
@@ -265,29 +263,16 @@ class FileColumn:
 
 def _write(path: Path, value: Any) -> None:
     """Replace a file as a whole."""
-    tree, arrays = encode(value)
-    content = io.BytesIO()
-    text = np.frombuffer(json.dumps(tree).encode(), dtype=np.uint8)
-    named: dict[str, Any] = {str(i): array for i, array in enumerate(arrays)}
-    np.savez(content, tree=text, **named)
-    beside = path.with_suffix(".part")
+    content, beside = packed(value), path.with_suffix(".part")
     with open(beside, "wb") as file:
-        file.write(content.getbuffer())
+        file.write(content)
         file.flush()
         os.fsync(file.fileno())
     os.replace(beside, path)
 
 
 def _read(path: Path) -> Any:
-    with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
-        tree = json.loads(file["tree"].tobytes().decode())
-        arrays = [file[str(i)] for i in range(len(file.files) - 1)]
-    return decode(tree, arrays, _modules(Sampler))
-
-
-def _modules(kind: type[Any]) -> set[str]:
-    """Modules with subclasses of a class, of this package and others."""
-    return {kind.__module__}.union(*map(_modules, kind.__subclasses__()))
+    return unpacked(path.read_bytes())
 
 
 @contextlib.contextmanager

@@ -169,6 +169,7 @@ class Course:
         thin: int,
         before: Outcome,
         snapshot: dict[str, Any] | None = None,
+        drawn: tuple[Array, dict[str, Array]] | None = None,
     ) -> None:
         self._origin, self._groups, self._records = origin, groups, records
         self._thin, self._before = thin, before
@@ -177,6 +178,15 @@ class Course:
                 group.resume(known)
             for record, known in zip(records, snapshot["records"], strict=True):
                 record.resume(known)
+        if drawn is not None:
+            self._fill(*drawn)
+
+    def _fill(self, x: Array, stats: dict[str, Array]) -> None:
+        """Begin with draws that there are already."""
+        ends = np.cumsum([record.chains for record in self._records])[:-1]
+        for g, record in enumerate(self._records):
+            own = {name: np.split(column, ends)[g] for name, column in stats.items()}
+            record.draws.fill(np.split(x, ends)[g], own)
 
     def taken(self, outcome: Outcome) -> Outcome:
         """Add what the run had taken before."""

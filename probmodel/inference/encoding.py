@@ -8,12 +8,17 @@ file that was tampered with may hold wrong numbers, but cannot run anything.
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
+import io
+import json
 import sys
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from probmodel.samplers.base import Sampler
 from probmodel.types import Array
 
 _PLAIN = (bool, int, float, str, type(None))
@@ -32,7 +37,10 @@ def encode(value: Any) -> tuple[Any, list[Array]]:
         If there is anything that is no data, such as a function.
     """
     arrays: list[Array] = []
-    return _encoded(value, arrays), arrays
+    try:
+        return _encoded(value, arrays), arrays
+    except RecursionError:
+        raise EncodingError("an object that holds itself cannot be written") from None
 
 
 def decode(tree: Any, arrays: list[Array], modules: Iterable[str] = ()) -> Any:
@@ -54,6 +62,28 @@ def decode(tree: Any, arrays: list[Array], modules: Iterable[str] = ()) -> Any:
         raise EncodingError(f"it is damaged ({error})") from error
 
 
+def packed(value: Any) -> bytes:
+    """Return a value as the content of a .npz file."""
+    tree, arrays = encode(value)
+    content = io.BytesIO()
+    named: dict[str, Any] = {str(i): array for i, array in enumerate(arrays)}
+    np.savez(content, tree=np.frombuffer(json.dumps(tree).encode(), dtype=np.uint8), **named)
+    return content.getvalue()
+
+
+def unpacked(content: bytes) -> Any:
+    """Return the value again, with classes of modules that define samplers, too."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as file:
+        tree = json.loads(file["tree"].tobytes().decode())
+        arrays = [file[str(i)] for i in range(len(file.files) - 1)]
+    return decode(tree, arrays, _modules(Sampler))
+
+
+def _modules(kind: type[Any]) -> set[str]:
+    """Modules with subclasses of a class, of this package and others."""
+    return {kind.__module__}.union(*map(_modules, kind.__subclasses__()))
+
+
 def _encoded(value: Any, arrays: list[Array]) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         if value.dtype.hasobject:
@@ -67,11 +97,20 @@ def _encoded(value: Any, arrays: list[Array]) -> Any:
     if type(value) is dict:
         return {"dict": [[_encoded(part, arrays) for part in item] for item in value.items()]}
     kind = type(value)
-    if callable(value) or not (hasattr(value, "_fields") or hasattr(value, "__dict__")):
+    plain = hasattr(value, "_fields") or hasattr(value, "__dict__")
+    if isinstance(value, type) or inspect.isroutine(value) or not plain:
         raise EncodingError(f"{kind.__module__}.{kind.__qualname__} cannot be written")
-    fields = value._asdict() if hasattr(value, "_fields") else vars(value)
-    named = [[name, _encoded(part, arrays)] for name, part in fields.items()]
+    named = [[name, _encoded(part, arrays)] for name, part in _fields(value).items()]
     return {"class": [kind.__module__, kind.__qualname__], "fields": named}
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """Return what an object holds, without what a dataclass has computed of its fields since."""
+    if hasattr(value, "_fields"):
+        return dict(value._asdict())
+    if dataclasses.is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return vars(value)
 
 
 def _decoded(tree: Any, arrays: list[Array], modules: frozenset[str]) -> Any:

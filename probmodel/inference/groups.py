@@ -23,6 +23,7 @@ from probmodel.types import Array, LogDensity
 
 _PILOT = 1 << 31  # number of the pilot among the groups, of which there are fewer
 
+Drawn = tuple[Array, dict[str, Array]]
 Missing = Callable[[Any, Array, int], int]
 
 
@@ -46,6 +47,7 @@ def sample(
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
     start: dict[str, Any] | None = None,
+    drawn: Drawn | None = None,
 ) -> SampleRun:
     """Warm up and draw, in one group of all chains or in several.
 
@@ -71,6 +73,8 @@ def sample(
     progress : shows a line per group
     checkpoint : where draws go, and from time to time a snapshot
     start : a snapshot of the same run, to go on from
+    drawn : the draws until then, (chains, n, dim), and their statistics, (chains, n), if they are
+        not in the checkpoint
 
     Returns
     -------
@@ -107,7 +111,7 @@ def sample(
             Group(sampler, origin.density, block, rng, [*record.collectors, *line], restarts, early)
             for block, rng, record, line in zip(blocks, rngs, records, lines, strict=True)
         ]
-        course = Course(origin, groups, records, thin, before, start)
+        course = Course(origin, groups, records, thin, before, start, drawn)
         outcome = before
         if not (before.interrupted or before.timed_out):
             outcome = drive(

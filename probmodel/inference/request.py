@@ -208,6 +208,27 @@ def request(arguments: Arguments, sampler: Sampler, model: str, dim: int) -> Req
     return Request(**{**own, "chains": chains, "model": model})
 
 
+def described(
+    sampler: Sampler, arguments: Arguments, seed: np.random.SeedSequence
+) -> dict[str, Any]:
+    """Return what a run of known starts was asked for, without what cannot be written to a file."""
+    own = {field.name: getattr(arguments, field.name) for field in dataclasses.fields(Arguments)}
+    own["inits"] = None if arguments.inits is None else "given"
+    return {
+        "method": sampler.name, "sampler": sampler,
+        "arguments": Arguments(**{**own, "seed": None, "checkpoint": None}),
+        "seed": (seed.entropy, seed.spawn_key, seed.pool_size),
+    }  # fmt: skip
+
+
+def asked_again(description: dict[str, Any], **changes: Any) -> Arguments:
+    """Return the arguments of a run that was `described`, with changes."""
+    entropy, key, pool_size = description["seed"]
+    seed = np.random.SeedSequence(entropy, spawn_key=key, pool_size=pool_size)
+    arguments: Arguments = description["arguments"]
+    return dataclasses.replace(arguments, seed=seed, **changes)
+
+
 def _rule(until: Any, ess: Any) -> Converged | None:
     """Return when the run may end, of which ``ess`` is the short form."""
     if ess is not None:

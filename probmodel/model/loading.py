@@ -14,6 +14,7 @@ from probmodel.errors import Location, ModelError, ProbmodelError, nearest, reas
 from probmodel.model.model import Model, ModelMeta
 
 _FILE = "_probmodel_file_"  # begins the name of a module that is made of a model file
+_SOURCES: dict[str, str] = {}  # of these modules
 
 
 def load_model(path: str | Path, name: str | None = None) -> type[Model]:
@@ -63,6 +64,11 @@ def is_from_file(cls: ModelMeta) -> bool:
     return cls.__module__.startswith(_FILE)
 
 
+def source_of(cls: ModelMeta) -> str:
+    """Return the text of the file that `load_model` read the class from, as it was then."""
+    return _SOURCES[cls.__module__]
+
+
 def _reference(cls: ModelMeta) -> str | tuple[Any, ...]:
     """Say how pickle finds a class: in its module, or in the file that it was loaded from."""
     if is_from_file(cls):
@@ -83,7 +89,9 @@ def _import(file: Path) -> dict[str, object]:
     module.__file__ = str(file)
     sys.modules[name] = module
     try:
-        exec(_compiled(file), vars(module))
+        source = file.read_bytes()
+        _SOURCES[name] = source.decode(errors="replace")
+        exec(_compiled(file, source), vars(module))
     except ProbmodelError as error:
         line = _last_line(error, file)
         if error.location is not None or line is None:
@@ -97,9 +105,8 @@ def _import(file: Path) -> dict[str, object]:
     return vars(module)
 
 
-def _compiled(file: Path) -> CodeType:
+def _compiled(file: Path, source: bytes) -> CodeType:
     """Compile the file itself: importlib takes older bytecode if size and second are the same."""
-    source = file.read_bytes()
     try:
         return compile(source, str(file), "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:

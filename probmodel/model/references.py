@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from probmodel.errors import ModelError
-from probmodel.model.loading import is_from_file, load_model
+from probmodel.model.loading import is_from_file, load_model, source_of
 from probmodel.model.model import Model, ModelMeta
 
 _SHOWN = 6  # changed lines that a message lists
@@ -38,7 +38,7 @@ def reference_of(kind: ModelMeta) -> Reference:
     """Return what finds a class again."""
     if is_from_file(kind):
         file = str(sys.modules[kind.__module__].__file__)
-        return Reference(kind.__name__, "", file, Path(file).read_text(errors="replace"))
+        return Reference(kind.__name__, "", file, source_of(kind))
     try:
         file, source = inspect.getsourcefile(kind) or "", inspect.getsource(kind)
     except (OSError, TypeError):
@@ -67,7 +67,9 @@ def find_model(reference: Reference, remedy: str) -> type[Model]:
         path = Path(file)
         if not path.is_file():
             raise ModelError(f"the model file {file!r} is gone. {remedy}", file=file)
-        _compare(f"the model file {file!r}", source, path.read_text(errors="replace"), remedy)
+        _compare(
+            f"the model file {file!r}", source, path.read_bytes().decode(errors="replace"), remedy
+        )
         return load_model(path, name)
     found: Any = sys.modules.get(module)
     for part in name.split("."):

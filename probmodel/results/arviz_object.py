@@ -32,6 +32,7 @@ def arviz_object(
     attributes: Attributes,
     warmup_draws: Mapping[str, Array] | None = None,
     unconstrained: bool = False,
+    state: bytes | None = None,
 ) -> Any:
     """Assemble the result.
 
@@ -43,13 +44,15 @@ def arviz_object(
     attributes : of the result as a whole
     warmup_draws : the same for the warm-up, where it was saved
     unconstrained : whether to add the draws before they were transformed
+    state : what the run needs to go on, if it is known
 
     Returns
     -------
     arviz.InferenceData or xarray.DataTree
         Groups ``posterior``, ``sample_stats``, ``divergences``, ``observed_data``,
-        ``constant_data``, and ``warmup_posterior``, ``warmup_sample_stats`` if the warm-up was
-        saved; ``unconstrained_posterior`` on request. Groups that would hold nothing are left out.
+        ``constant_data``, ``sampler_state``, and ``warmup_posterior``, ``warmup_sample_stats`` if
+        the warm-up was saved; ``unconstrained_posterior`` on request. Groups that would hold
+        nothing are left out.
     """
     timing = {"sampling_time": float(run.seconds_sampling), "tuning_steps": int(run.warmup_done)}
     common = {**library_attributes(), **timing}
@@ -68,6 +71,11 @@ def arviz_object(
         places = divergence_group(run, posterior, draws, library_attributes())
         if places.data_vars:
             groups["divergences"] = places
+    if run.draws_done and state is not None:
+        content = {"state": (("byte",), np.frombuffer(state, dtype=np.uint8))}
+        import xarray as xr
+
+        groups["sampler_state"] = xr.Dataset(content, attrs=library_attributes())
     if warmup_draws is not None and run.warmup_stats is not None and run.warmup_done:
         groups["warmup_posterior"] = _variables(posterior, warmup_draws, common)
         groups["warmup_sample_stats"] = _statistics(run.warmup_stats, common)

@@ -9,16 +9,20 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from probmodel.density import LogDensity
 from probmodel.density.posterior import ModelDensity
 from probmodel.errors import reason
 from probmodel.inference.checkpoint import Checkpoint
 from probmodel.inference.course import SampleRun
-from probmodel.inference.request import Request
+from probmodel.inference.encoding import EncodingError, packed
+from probmodel.inference.request import Request, described
 from probmodel.inference.signals import attempt
 from probmodel.model.lints import mistakes
+from probmodel.model.references import bound_model
 from probmodel.results.arviz_object import arviz_object
-from probmodel.results.attributes import findings_json, run_attributes
+from probmodel.results.attributes import findings_json, package_version, run_attributes
 from probmodel.results.diagnostics import diagnose
 from probmodel.results.draws import Kept, in_memory, kept_draws
 from probmodel.results.enough import Enough
@@ -61,14 +65,20 @@ def drawn_from(
     request: Request,
     enough: Enough,
     checkpoint: Checkpoint | None = None,
+    before: dict[str, Array] | None = None,
 ) -> Drawn:
     """Compute the variables and diagnose them.
 
-    Where the run has a checkpoint, variables are kept in files, too.
+    Where the run has a checkpoint, variables are kept in files, too. ``before`` are those of the
+    first draws, which are known already.
     """
     posterior = run.density
     allocate = in_memory if checkpoint is None else checkpoint.allocate
-    kept, warmup = kept_draws(posterior, run.x, names, allocate), Kept({}, [], False)
+    known = len(next(iter(before.values()))[0]) if before else 0
+    kept, warmup = kept_draws(posterior, run.x[:, known:], names, allocate), Kept({}, [], False)
+    if before:
+        both = {k: np.concatenate([before[k], new], axis=1) for k, new in kept.draws.items()}
+        kept = kept._replace(draws=both)
     if run.warmup_x is not None:
         warmup = kept_draws(posterior, run.warmup_x, names)
     findings = kept.findings + [f for f in warmup.findings if f not in kept.findings]
@@ -127,8 +137,25 @@ def result_of(drawn: Drawn) -> Any:
     lost = parameters & set(drawn.names) - drawn.draws.keys()
     return arviz_object(
         drawn.run, drawn.posterior, drawn.draws, attributes, drawn.warmup_draws or None,
-        unconstrained=bool(lost),
+        unconstrained=bool(lost), state=_state(drawn),
     )  # fmt: skip
+
+
+def _state(drawn: Drawn) -> bytes | None:
+    """Return what `extend` needs to go on, if the run can be gone on with."""
+    run, request = drawn.run, drawn.request
+    if run.snapshot is None:
+        return None
+    counts = {record["draw"]["count"] for record in run.snapshot["records"]}
+    if len(counts) > 1 or not 0 < max(counts) <= run.draws_done:
+        return None
+    model = bound_model(getattr(drawn.posterior, "model", None))
+    about = None if model is None else {"reference": model["reference"], "labels": model["labels"]}
+    state = {"model": about, "snapshot": run.snapshot, "version": package_version("probmodel")}
+    try:
+        return packed({**state, **described(drawn.sampler, request, request.seed)})
+    except EncodingError:  # a setting that is a function
+        return None
 
 
 def mark_interrupted(result: Any, findings: list[Finding]) -> None:

@@ -2,6 +2,8 @@
 
 import json
 from collections import namedtuple
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pytest
@@ -56,6 +58,27 @@ def test_classes_of_others_are_known_by_their_module():
     assert again(value, [__name__]).a == 1
     with pytest.raises(EncodingError, match="Foreign, which is not known here"):
         again(value)
+
+
+def test_what_is_computed_of_settings_is_left_out():
+    @dataclass(frozen=True)
+    class Settings:
+        n: int = 3
+
+        @cached_property
+        def twice(self):
+            return lambda: 2 * self.n
+
+    value = Settings()
+    assert value.twice() == 6
+    assert encode(value)[0]["fields"] == [["n", 3]]
+
+
+def test_circles_are_refused():
+    value = []
+    value.append(value)
+    with pytest.raises(EncodingError, match="holds itself"):
+        encode(value)
 
 
 @pytest.mark.parametrize("value", [print, Work, lambda: 0, object(), np.array([None]), 1j, b"a"])

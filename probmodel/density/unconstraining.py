@@ -1,0 +1,104 @@
+"""Values of parameters as points of unconstrained space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probmodel.constraints import Real
+from probmodel.errors import InitializationError
+from probmodel.expressions import as_expression
+from probmodel.model.parameters import FreeParameter
+from probmodel.types import Array
+
+if TYPE_CHECKING:
+    from probmodel.density.posterior import ModelDensity
+
+
+def unconstrained_value(density: ModelDensity, x: Array, free: FreeParameter, given: Any) -> Array:
+    """Return the unconstrained value of one parameter, given those declared before it.
+
+    Parameters
+    ----------
+    density : of the model
+    x : (dim,), with what was declared before
+    free : the parameter
+    given : its value; one number stands for all elements
+
+    Raises
+    ------
+    InitializationError
+        If the value has the wrong shape, or lies outside the support or on its boundary.
+    """
+    value = _broadcast(free, given)
+    bounds = [bound[0] for bound in density.values_at(x[None], free.bounds)]
+    standard = _standardised(density, x[None], free, value[None])[0]
+    with np.errstate(all="ignore"):
+        unconstrained = np.asarray(free.constraint.inverse(standard, *bounds)).reshape(-1)
+    inside = np.asarray(free.constraint.check(standard, *bounds))
+    if not inside.all() or not np.isfinite(unconstrained).all():
+        raise InitializationError(
+            f"inits[{free.name!r}] lies outside its support ({free.constraint.name}), or on "
+            f"its boundary: got {value.reshape(-1)[:5]}.",
+            name=free.name,
+            value=value,
+        )
+    return unconstrained
+
+
+def unconstrained_draws(density: ModelDensity, draws: Mapping[str, Array]) -> Array:
+    """Return the unconstrained points of draws of all parameters: name -> (n, *shape) to (n, dim).
+
+    Not finite where a value has been rounded to the boundary of its support.
+    """
+    rows = len(next(iter(draws.values())))
+    x = np.zeros((rows, density.dim))
+    for free, cut in density._blocks:
+        value = _standardised(density, x, free, draws[free.name].reshape(rows, *free.shape))
+        bounds = density.values_at(x, free.bounds)
+        x[:, cut] = _inverse(free, value, bounds).reshape(rows, -1)
+    return x
+
+
+def _inverse(free: FreeParameter, values: Array, bounds: Sequence[Array]) -> Array:
+    """Undo the constraint: (n, *shape) -> (n, *free_shape)."""
+    constraint = free.constraint
+    with np.errstate(all="ignore"):
+        if isinstance(constraint, Real):
+            return values
+        if not constraint.event_ndim:
+            return np.asarray(constraint.inverse(values, *bounds))
+        rows = zip(
+            values, *(np.broadcast_to(b, (len(values), *b.shape[1:])) for b in bounds), strict=True
+        )
+        return np.stack([np.asarray(constraint.inverse(*row)) for row in rows])
+
+
+def _standardised(density: ModelDensity, x: Array, free: FreeParameter, values: Array) -> Array:
+    """Return values on the scale of what is free, where a distribution standardises them."""
+    if free.frame is None:
+        return values
+    args = density.values_at(x, [as_expression(arg) for arg in free.frame.args.values()])
+    with np.errstate(all="ignore"):  # what is not inside becomes NaN
+        values = free.link.inverse(values, *free.link.bounds)
+        return np.stack([np.asarray(free.frame.standardise(*row)) for row in _rows(values, args)])
+
+
+def _rows(values: Array, others: Sequence[Array]) -> Iterator[tuple[Array, ...]]:
+    """Yield values with what belongs to them, of which there may be one for all."""
+    spread = (np.broadcast_to(other, (len(values), *other.shape[1:])) for other in others)
+    return zip(values, *spread, strict=True)
+
+
+def _broadcast(free: FreeParameter, given: Any) -> Array:
+    value = np.asarray(given, dtype=float)
+    try:
+        return np.broadcast_to(value, free.shape)
+    except ValueError as error:
+        raise InitializationError(
+            f"inits[{free.name!r}] has shape {value.shape}; expected {free.shape}.",
+            name=free.name,
+            shape=value.shape,
+        ) from error
