@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     )
     from probmodel.resuming import extend, resume
     from probmodel.sampling import infer
+    from probmodel.saved_fits import SavedFit, load_fit
 
 __version__ = "0.1.0"
 
@@ -76,6 +77,7 @@ __all__ = [
     "ProbmodelError",
     "SamplerError",
     "SamplingWarning",
+    "SavedFit",
     "ShapeError",
     "TimeLimitError",
     "check_model",
@@ -86,6 +88,7 @@ __all__ = [
     "extend",
     "folds",
     "infer",
+    "load_fit",
     "load_model",
     "log_likelihood",
     "log_prior",
@@ -131,6 +134,7 @@ _HOMES = {
     ),
     "probmodel.resuming": ("extend", "resume"),
     "probmodel.sampling": ("infer",),
+    "probmodel.saved_fits": ("SavedFit", "load_fit"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import zipfile
 from typing import Any
@@ -15,7 +16,7 @@ from probmodel.inference.checkpoint import Checkpoint
 from probmodel.inference.encoding import unpacked
 from probmodel.inference.request import Converged, asked_again
 from probmodel.inference.signals import held
-from probmodel.model.references import bound_again, difference
+from probmodel.model.references import Reference, bound_again, difference
 from probmodel.results.arviz_object import extended, group, group_names
 from probmodel.results.attributes import package_version
 from probmodel.samplers import find_sampler
@@ -64,7 +65,7 @@ def resume(
         checkpoint, asked, start = Checkpoint.open(path, version, _import_sampler)
         with checkpoint:
             remedy = f"resume({os.fspath(path)!r}, model=...) takes the model from you."
-            model = _model(model, asked["model"], f"the checkpoint {os.fspath(path)!r}", remedy)
+            model = same_model(model, asked["model"], f"the checkpoint {os.fspath(path)!r}", remedy)
             arguments = asked_again(asked, max_time=max_time, progressbar=progressbar, quiet=quiet)
             begun = Begun(asked["x0"], asked["density"], start, checkpoint)
             with at_most(arguments.cores):
@@ -124,7 +125,8 @@ def extend(
     more = None if draws is None else positive("draws", draws)
     with held() as signals:
         before, known = len(signals), Known(fit)
-        model = known.model if model is None else known.checked(model)
+        remedy = "extend(fit, model=...) takes the model from you."
+        model = same_model(model, bound_in(fit), "this fit", remedy)
         arguments = asked_again(
             known.asked, max_time=max_time, until=until, ess=ess, progressbar=progressbar,
             quiet=quiet, draws=None if more is None else known.count + more,
@@ -174,23 +176,6 @@ class Known:
         except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
             raise OutputError(f"the state in this fit is damaged: {reason(error)}.") from error
 
-    def _bound(self) -> dict[str, Any] | None:
-        """Return what the model was bound to."""
-        if self.asked["model"] is None:
-            return None
-        groups = [g for g in ("constant_data", "observed_data") if g in group_names(self._fit)]
-        data = {n: v.values for g in groups for n, v in group(self._fit, g).data_vars.items()}
-        return {**self.asked["model"], "data": data}
-
-    @property
-    def model(self) -> Any:
-        """The model, bound to the data of the fit."""
-        return _model(None, self._bound(), "this fit", "extend(fit, model=...) takes it from you.")
-
-    def checked(self, model: Any) -> Any:
-        """Return a model, once it is sure that it is the one that was fitted."""
-        return _model(model, self._bound(), "this fit", "")
-
     def begun(self, posterior: Any, more: int) -> Begun:
         """Return the run, to be gone on with for so many more draws."""
         start, count = self._start, self.count
@@ -219,7 +204,19 @@ class Known:
         return Begun(start["origin"][0], {}, whole, drawn=(x, columns), kept=kept)
 
 
-def _model(model: Any, known: dict[str, Any] | None, what: str, remedy: str) -> Any:
+def bound_in(fit: Any) -> dict[str, Any] | None:
+    """Return what the model of a fit was bound to, as `model.references.bound_model` does."""
+    about = json.loads(fit.attrs.get("model") or "null")
+    if about is None:
+        return None
+    labelled, names = about.pop("labelled"), set(group_names(fit))
+    groups = [group(fit, g) for g in ("constant_data", "observed_data", "posterior") if g in names]
+    data = {str(n): v.values for g in groups[:-1] for n, v in g.data_vars.items()}
+    labels = {d: g[d].values for g in groups for d in labelled if d in g.coords}
+    return {"reference": Reference(**about), "data": data, "labels": labels}
+
+
+def same_model(model: Any, known: dict[str, Any] | None, what: str, remedy: str) -> Any:
     """Return the model of a run: the one that is given, if it is the same, or the one it names."""
     if model is None:
         if known is None:

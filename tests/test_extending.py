@@ -78,7 +78,7 @@ def test_a_fit_that_was_saved(tmp_path):
     same(again, expected)
     assert list(again.posterior["party"].values) == ["a", "b", "c"]
     (tmp_path / "groups.py").unlink()
-    with pytest.raises(ModelError, match=r"is gone. extend\(fit, model=...\) takes it"):
+    with pytest.raises(ModelError, match=r"is gone. extend\(fit, model=...\) takes the model"):
         extend(fit, 10)
     same(extend(fit, 150, model=model, quiet=True), expected)
 

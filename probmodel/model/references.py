@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import inspect
 import sys
 from pathlib import Path
@@ -17,6 +18,9 @@ from probmodel.model.model import Model, ModelMeta
 _SHOWN = 6  # changed lines that a message lists
 
 
+_LONGEST = 30_000  # letters of a source that are kept; HDF5 has no attributes beyond 64 kB
+
+
 class Reference(NamedTuple):
     """A model class.
 
@@ -25,7 +29,8 @@ class Reference(NamedTuple):
     name : its qualified name
     module : where it was defined; empty for one that `load_model` read
     file : the file it was defined in, as far as that is known
-    source : of the file, for one that `load_model` read, or else of the class; empty if unknown
+    source : of the file, for one that `load_model` read, or else of the class; its SHA-256 alone
+        where it is long, and empty where it is not known
     """
 
     name: str
@@ -38,12 +43,19 @@ def reference_of(kind: ModelMeta) -> Reference:
     """Return what finds a class again."""
     if is_from_file(kind):
         file = str(sys.modules[kind.__module__].__file__)
-        return Reference(kind.__name__, "", file, source_of(kind))
+        return Reference(kind.__name__, "", file, _kept(source_of(kind)))
     try:
         file, source = inspect.getsourcefile(kind) or "", inspect.getsource(kind)
     except (OSError, TypeError):
         file = source = ""
-    return Reference(kind.__qualname__, kind.__module__, file, source)
+    return Reference(kind.__qualname__, kind.__module__, file, _kept(source))
+
+
+def _kept(source: str) -> str:
+    """Return a source, or what stands for a long one."""
+    if len(source) <= _LONGEST:
+        return source
+    return f"sha256:{hashlib.sha256(source.encode()).hexdigest()}"
 
 
 def find_model(reference: Reference, remedy: str) -> type[Model]:
@@ -67,9 +79,8 @@ def find_model(reference: Reference, remedy: str) -> type[Model]:
         path = Path(file)
         if not path.is_file():
             raise ModelError(f"the model file {file!r} is gone. {remedy}", file=file)
-        _compare(
-            f"the model file {file!r}", source, path.read_bytes().decode(errors="replace"), remedy
-        )
+        now = _kept(path.read_bytes().decode(errors="replace"))
+        _compare(f"the model file {file!r}", source, now, remedy)
         return load_model(path, name)
     found: Any = sys.modules.get(module)
     for part in name.split("."):

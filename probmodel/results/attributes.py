@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probmodel.model.references import bound_model
+
 if TYPE_CHECKING:
     from probmodel.inference.course import SampleRun
     from probmodel.inference.request import Request
@@ -35,6 +37,7 @@ def run_attributes(
     return {
         **library_attributes(),
         "name": request.model,
+        "model": _model_json(getattr(run.density, "model", None)),
         "method": sampler.name,
         "coupling": sampler.coupling,
         "adapting": int(sampler.adapts_forever),
@@ -67,6 +70,14 @@ def run_attributes(
         **_versions(),
         "warnings": findings_json(findings),
     }
+
+
+def _model_json(model: Any) -> str:
+    """Return what finds the class of a model again, and the dims that have labels, as JSON."""
+    known = bound_model(model)
+    if known is None:
+        return ""
+    return json.dumps({**known["reference"]._asdict(), "labelled": sorted(known["labels"])})
 
 
 def _centring(run: SampleRun) -> dict[str, dict[str, float]]:

@@ -20,9 +20,8 @@ from probmodel.inference.encoding import EncodingError, packed
 from probmodel.inference.request import Request, described
 from probmodel.inference.signals import attempt
 from probmodel.model.lints import mistakes
-from probmodel.model.references import bound_model
 from probmodel.results.arviz_object import arviz_object
-from probmodel.results.attributes import findings_json, package_version, run_attributes
+from probmodel.results.attributes import findings_json, run_attributes
 from probmodel.results.diagnostics import diagnose
 from probmodel.results.draws import Kept, in_memory, kept_draws
 from probmodel.results.enough import Enough
@@ -149,11 +148,9 @@ def _state(drawn: Drawn) -> bytes | None:
     counts = {record["draw"]["count"] for record in run.snapshot["records"]}
     if len(counts) > 1 or not 0 < max(counts) <= run.draws_done:
         return None
-    model = bound_model(getattr(drawn.posterior, "model", None))
-    about = None if model is None else {"reference": model["reference"], "labels": model["labels"]}
-    state = {"model": about, "snapshot": run.snapshot, "version": package_version("probmodel")}
     try:
-        return packed({**state, **described(drawn.sampler, request, request.seed)})
+        about = described(drawn.sampler, request, request.seed)
+        return packed({"snapshot": run.snapshot, **about})
     except EncodingError:  # a setting that is a function
         return None
 

@@ -40,6 +40,7 @@ LAYERS = (
     {"predictive"},
     {"sampling", "held_out"},
     {"resuming"},
+    {"saved_fits"},
     {"calibration"},
     {"cli", "testing"},
     {""},

@@ -1,0 +1,150 @@
+"""Fits that were saved, and know their model."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from probmodel import LogDensity, infer, load_fit, load_model, predict
+from probmodel.errors import DataError, ModelError, OutputError, ShapeError
+from probmodel.model import references
+from probmodel.results.arviz_object import group, group_names
+from probmodel.results.storage import keep
+
+MODEL = """
+from probmodel import Model, data, observed, param
+from probmodel.distributions import HalfNormal, Normal
+
+class Line(Model):
+    unit = data()
+    x = data(dims="day")
+    place = data(dims="day", dtype=int)
+    a = param(Normal(0, 1), dims="town")
+    b = param(Normal(0, 1))
+    s = param(HalfNormal(1))
+    y = observed(Normal(a[place] + b * x / unit, s), dims="day")
+"""
+SIZES = {"chains": 2, "warmup": 100, "draws": 100, "seed": 1, "quiet": True}
+NEW = {"x": [5.0, 6.0], "place": [1, 0]}
+
+
+def bound(file, **changes):
+    data = {"unit": 2.0, "x": [0.0, 1.0, 2.0], "place": [0, 1, 1], "y": [0.1, 0.8, 2.1]}
+    return load_model(file)(**{**data, **changes}, coords={"town": ["Ulm", "Bonn"]})
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "line.py"
+    path.write_text(MODEL)
+    return path
+
+
+@pytest.fixture
+def saved(tmp_path, file):
+    """A model, its fit and the file of that."""
+    model = bound(file)
+    fit = infer(model, **SIZES)
+    keep(fit, tmp_path / "fit.nc")
+    return model, fit, tmp_path / "fit.nc"
+
+
+def test_it_predicts_as_the_model_does(saved, file):
+    model, fit, path = saved
+    again = load_fit(path)
+    found = again.predict(NEW, seed=3)
+    new = type(model)(unit=2.0, **NEW, coords={"town": ["Ulm", "Bonn"]})
+    expected = predict(new, fit, 3)
+    np.testing.assert_array_equal(found.predictions["y"], expected.predictions["y"])
+    assert found.predictions["y"].shape == (2, 100, 2)
+    frame = again.predict(pd.DataFrame(NEW), seed=3)
+    np.testing.assert_array_equal(frame.predictions["y"], expected.predictions["y"])
+    assert again.predict(seed=1).predictions["y"].shape == (2, 100, 3)
+
+
+def test_other_labels(saved):
+    path = saved[2]
+    found = load_fit(path).predict(
+        {"x": [1.0], "place": [2]}, coords={"town": ["Ulm", "Bonn", "Kiel"]}, new_groups="draw"
+    )
+    assert found.predictions["y"].shape == (2, 100, 1)
+    labelled = load_fit(path).predict(NEW, coords={"day": ["Mon", "Tue"]})
+    assert list(labelled.predictions["day"].values) == ["Mon", "Tue"]
+
+
+@pytest.mark.filterwarnings("ignore:Estimated shape parameter")
+def test_everything_else_it_does(saved):
+    model, _, path = saved
+    again = load_fit(path)
+    assert "log_likelihood" in group_names(again.log_likelihood())
+    assert again.posterior_predictive(seed=1).posterior_predictive["y"].shape == (2, 100, 3)
+    assert "elpd" in str(again.loo())
+    longer = again.extend(50, quiet=True)
+    assert longer.result.posterior.sizes["draw"] == 150
+    expected = infer(model, **{**SIZES, "draws": 150})
+    np.testing.assert_array_equal(longer.result.posterior["a"], expected.posterior["a"])
+    assert repr(again).startswith("Line: fisher_hmc, 2 chains of 100 draws")
+
+
+def test_what_has_changed_is_said(saved, file):
+    path = saved[2]
+    file.write_text(MODEL.replace("HalfNormal(1)", "HalfNormal(3)"))
+    with pytest.raises(ModelError, match=r"has changed since[\s\S]*HalfNormal\(3\)[\s\S]*load_fit"):
+        load_fit(path)
+    assert load_fit(path, bound(file)).predict(NEW).predictions["y"].shape == (2, 100, 2)
+    with pytest.raises(OutputError, match="is of another model or data: y has other values"):
+        load_fit(path, bound(file, y=[0.0, 0.0, 0.0]))
+    file.unlink()
+    with pytest.raises(ModelError, match="is gone"):
+        load_fit(path)
+
+
+def test_long_sources_are_compared_by_their_hash(tmp_path, file, monkeypatch):
+    monkeypatch.setattr(references, "_LONGEST", 20)
+    keep(infer(bound(file), **SIZES), tmp_path / "fit.nc")
+    assert "sha256:" in load_fit(tmp_path / "fit.nc").result.attrs["model"]
+    file.write_text(MODEL + "\n")
+    with pytest.raises(ModelError, match="has changed since"):
+        load_fit(tmp_path / "fit.nc")
+
+
+@pytest.mark.parametrize(
+    ("new", "error"),
+    [({"x": [1.0]}, ShapeError), ({"x": [1.0], "place": [1], "z": 3}, DataError),
+     ({"x": ["a"], "place": [1]}, DataError)],
+)  # fmt: skip
+def test_new_data_that_do_not_fit(saved, new, error):
+    with pytest.raises(error):
+        load_fit(saved[2]).predict(new)
+
+
+def test_a_fit_of_no_model(tmp_path):
+    density = LogDensity.from_function(
+        lambda x: -0.5 * np.sum(x**2, axis=1), 2, gradient=lambda x: -x
+    )
+    keep(infer(density, **SIZES), tmp_path / "fit.nc")
+    with pytest.raises(OutputError, match="of a log density, which cannot be kept"):
+        load_fit(tmp_path / "fit.nc")
+
+
+def test_a_fit_of_another_program(saved, tmp_path, file):
+    model, fit, _ = saved
+    del fit.attrs["model"]
+    keep(fit, tmp_path / "other.nc")
+    with pytest.raises(DataError, match="does not say of which model"):
+        load_fit(tmp_path / "other.nc")
+    assert load_fit(tmp_path / "other.nc", model).model is model
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(OutputError, match="there is no file"):
+        load_fit(tmp_path / "none.nc")
+
+
+def test_what_is_kept_of_the_model(saved, file):
+    about = json.loads(saved[1].attrs["model"])
+    assert about == {
+        "name": "Line", "module": "", "file": str(file), "source": MODEL, "labelled": ["town"],
+    }  # fmt: skip
+    assert group(saved[1], "constant_data")["unit"].values == 2.0
