@@ -17,15 +17,24 @@ from probmodel.errors import SamplerError, TimeLimitError, nearest
 from probmodel.inference.checkpoint import Checkpoint
 from probmodel.inference.course import SampleRun
 from probmodel.inference.groups import sample
-from probmodel.inference.progress import Progress
-from probmodel.inference.request import SYNONYMS, Arguments, Converged, Request, described, request
+from probmodel.inference.progress import Progress, Status
+from probmodel.inference.request import (
+    ANSWERS,
+    SETTING_SYNONYMS,
+    SYNONYMS,
+    Arguments,
+    Converged,
+    Request,
+    described,
+    request,
+)
 from probmodel.inference.signals import attempt, held, interruptible
 from probmodel.model.references import bound_model
 from probmodel.results.arviz_object import rehearse
 from probmodel.results.attributes import library_attributes, package_version, settings_json
-from probmodel.results.drawn import Drawn, drawn_from, mark_interrupted, result_of
+from probmodel.results.drawn import Drawn, callback_failed, drawn_from, mark_interrupted, result_of
 from probmodel.results.draws import named_draws, variable_names
-from probmodel.results.enough import enough_for
+from probmodel.results.enough import enough_for, figures
 from probmodel.results.findings import emit
 from probmodel.samplers import DEFAULT_METHOD, find_sampler, make_sampler
 from probmodel.samplers.base import Sampler
@@ -59,6 +68,7 @@ def infer(
     save_warmup: bool = False,
     var_names: str | Sequence[str] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
+    callback: Callable[[Status], Any] | None = None,
     **settings: Any,
 ) -> Any:
     """Draw from the posterior of ``model``.
@@ -109,7 +119,7 @@ def infer(
         How many cores machine code and the checks of a run may use; all by default, where the work
         takes long enough. Draws do not depend on it.
     progressbar : bool
-        Whether to show the progress on a terminal.
+        Whether to show the progress on a terminal, or in a notebook.
     quiet : bool
         Show nothing at all, warnings included; they are still in ``attrs["warnings"]``.
     save_warmup : bool
@@ -118,11 +128,14 @@ def infer(
         The variables to keep; all by default.
     checkpoint : path, optional
         A new folder that draws go to while they are made, with all that `resume` needs to go on.
+    callback : function, optional
+        Called with a `Status` of the run five times a second. The run ends, with what there is, if
+        it returns True.
     **settings
-        Settings of the method. The usual synonyms are accepted: ``tune``, ``num_warmup``,
-        ``iter_warmup``, ``num_samples``, ``iter_sampling``, ``num_chains``, ``random_seed``,
-        ``initvals``, ``init``, ``adapt_delta``, ``target_accept_prob``, ``progress_bar``,
-        ``thinning``.
+        Settings of the method. The usual synonyms of arguments are accepted: ``tune``,
+        ``num_warmup``, ``iter_warmup``, ``num_samples``, ``iter_sampling``, ``num_chains``,
+        ``random_seed``, ``initvals``, ``init``, ``adapt_delta``, ``target_accept_prob``,
+        ``progress_bar``, ``thinning``.
 
     Returns
     -------
@@ -246,6 +259,7 @@ def draw(
             begun = Begun(x0, {}, None, checkpoint)
         elif begun.start is None and hasattr(posterior, "resumed"):
             posterior = posterior.resumed(begun.density, begun.x0)
+        progress = _progress(own, sampler, show)
     with begun.checkpoint or nullcontext():
         run = sample(
             sampler, posterior, begun.x0, moves,
@@ -253,15 +267,26 @@ def draw(
             restarts=asked.restarts, arrive=own.inits is None and sampler.needs != "log density",
             standardise=asked.standardise and sampler.needs in ("gradient", "hvp"),
             early=own.warmup is None and own.inits is None, save_warmup=asked.save_warmup,
-            max_time=asked.max_time, missing=enough.missing,
-            progress=Progress() if asked.progressbar and show else None,
+            max_time=asked.max_time, missing=enough.missing, progress=progress,
             checkpoint=begun.checkpoint, start=begun.start, drawn=begun.drawn,
         )  # fmt: skip
         asked = dataclasses.replace(asked, draws=run.draws)
         if not run.draws_done and not (asked.save_warmup and run.warmup_done):
             raise _nothing_drawn(run, asked)
         with one_blas_thread():
-            return drawn_from(run, names, sampler, asked, enough, begun.checkpoint, begun.kept)
+            drawn = drawn_from(run, names, sampler, asked, enough, begun.checkpoint, begun.kept)
+    if progress is not None and progress.problem is not None:
+        drawn.findings.append(callback_failed(progress.problem))
+    return drawn
+
+
+def _progress(own: Arguments, sampler: Sampler, show: bool) -> Progress | None:
+    """Return what shows the progress and tells a callback of it; None if there is neither."""
+    shown = own.progressbar and show
+    if not shown and own.callback is None:
+        return None
+    judge = None if sampler.coupling == "ensemble" else figures
+    return Progress(judge=judge, callback=own.callback, show=shown)
 
 
 def _checkpoint(
@@ -276,6 +301,28 @@ def _checkpoint(
         **described(sampler, own, asked.seed),
     }  # fmt: skip
     return Checkpoint.create(own.checkpoint, package_version("probmodel"), about)
+
+
+def _in_our_words(settings: dict[str, Any], known: set[str]) -> dict[str, Any]:
+    """Rename settings that other tools call otherwise."""
+    ours = {}
+    for name, value in settings.items():
+        synonym = SETTING_SYNONYMS.get(name, name)
+        own = synonym if synonym in known else name
+        if own in ours or (own != name and own in settings):
+            raise SamplerError(f"{own!r} and {name!r} mean the same; give one of them.", name=name)
+        ours[own] = value
+    return ours
+
+
+def _hint(name: str, known: set[str]) -> str:
+    """Return what may have been meant by a name that is neither argument nor setting."""
+    if name in ANSWERS:
+        return f" Here {ANSWERS[name]}."
+    if name in SETTING_SYNONYMS:
+        return f" Methods that have it call it {SETTING_SYNONYMS[name]!r}."
+    own = {"model", "method", *(infer.__kwdefaults__ or ())}
+    return nearest(name, {*known, *SYNONYMS, *own})
 
 
 def _nothing_drawn(run: SampleRun, asked: Request) -> BaseException:
@@ -309,6 +356,7 @@ def _sampler(method: str | Sampler, target_accept: Any, settings: dict[str, Any]
         settings = {**settings, "target_accept": target_accept}
     kind = type(method) if isinstance(method, Sampler) else find_sampler(method)
     known = set(setting_names(kind))
+    settings = _in_our_words(settings, known)
     unknown = [name for name in settings if name not in known]
     if unknown == ["target_accept"]:
         raise SamplerError(
@@ -317,10 +365,9 @@ def _sampler(method: str | Sampler, target_accept: Any, settings: dict[str, Any]
             method=kind.name,
         )
     if unknown:
-        own = {"model", "method", *(infer.__kwdefaults__ or ())}
-        hint = nearest(unknown[0], {*known, *SYNONYMS, *own})
         raise SamplerError(
-            f"infer() has no argument {unknown[0]!r} and {kind.name} no such setting.{hint}",
+            f"infer() has no argument {unknown[0]!r} and {kind.name} no such setting."
+            f"{_hint(unknown[0], known)}",
             name=unknown[0], method=kind.name,
         )  # fmt: skip
     return make_sampler(method, **settings)

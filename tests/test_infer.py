@@ -4,6 +4,7 @@ import dataclasses
 import inspect
 import json
 import pickle
+import re
 import signal
 import sys
 import time
@@ -27,7 +28,7 @@ from probmodel.errors import (
     SamplingWarning,
     TimeLimitError,
 )
-from probmodel.inference.request import SYNONYMS, Arguments
+from probmodel.inference.request import ANSWERS, SETTING_SYNONYMS, SYNONYMS, Arguments
 from probmodel.results.arviz_object import arviz_before_1, group, group_names
 from probmodel.results.attributes import package_version
 from probmodel.samplers import SAMPLERS, make_sampler
@@ -594,3 +595,35 @@ def test_arguments_are_those_of_the_signature():
     signature = inspect.signature(infer).parameters
     own = {name: p.default for name, p in signature.items() if p.kind is p.KEYWORD_ONLY}
     assert {field.name: field.default for field in dataclasses.fields(Arguments)} == own
+
+
+@pytest.mark.parametrize("name", sorted(SETTING_SYNONYMS))
+def test_settings_as_other_tools_call_them(posterior, name):
+    target = SETTING_SYNONYMS[name]
+    method, value = {
+        "max_depth": ("nuts", 3), "step_size": ("mala", 0.4), "n_steps": ("hmc", 7),
+        "trajectory_length": ("fisher_hmc", 1.1), "inv_metric": ("nuts", [1.0, 2.0, 1.0]),
+    }[target]  # fmt: skip
+    result = infer(posterior, method, seed=1, **SMALL, **{name: value})
+    assert json.loads(result.attrs["settings"])[target] == value
+    with pytest.raises(SamplerError, match=f"'{target}' and '{name}' mean the same"):
+        infer(posterior, method, **{name: value, target: value})
+    with pytest.raises(SamplerError, match=f"Methods that have it call it '{target}'"):
+        infer(posterior, "sa_mcmc", **{name: value})
+
+
+@pytest.mark.parametrize("name", sorted(ANSWERS))
+def test_arguments_of_other_tools_are_answered(posterior, name):
+    with pytest.raises(SamplerError, match=re.escape(f"Here {ANSWERS[name]}.")):
+        infer(posterior, **{name: 1})
+    assert posterior.calls == 0
+
+
+def test_answers_name_what_there_is():
+    """Each word with an equals sign is an argument of `infer`, or a setting of a method."""
+    known = set(inspect.signature(infer).parameters)
+    for kind in SAMPLERS.values():
+        known |= {field.name for field in dataclasses.fields(kind)}
+    used = {word for text in ANSWERS.values() for word in re.findall(r"(\w+)=", text)}
+    assert used <= known
+    assert not set(ANSWERS) & known

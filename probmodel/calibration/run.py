@@ -90,7 +90,7 @@ def sbc(
         Parameters or deterministic quantities to rank; all parameters by default. The log
         likelihood is always ranked too, if both models have the same parameters.
     progressbar : bool
-        Whether to show the progress on a terminal.
+        Whether to show the progress on a terminal, or in a notebook.
     **settings
         Other arguments of `infer` such as ``warmup``, and settings of the method.
 

@@ -106,7 +106,7 @@ def sample(
             for block, column in zip(blocks, _columns(checkpoint, start, len(blocks)), strict=True)
         ]
         rngs = [np.random.default_rng(child) for child in _children(seed, len(blocks))]
-        lines = _lines(progress, blocks, warmup, planned * thin)
+        lines = _lines(progress, records, warmup, planned * thin)
         groups = [
             Group(sampler, origin.density, block, rng, [*record.collectors, *line], restarts, early)
             for block, rng, record, line in zip(blocks, rngs, records, lines, strict=True)
@@ -118,7 +118,7 @@ def sample(
                 groups, warmup=warmup, iterations=planned * thin,
                 max_time=max_time - (before.seconds_warmup if start is None else 0.0),
                 further=lambda: thin * _further(origin.density, records, lines, thin, missing),
-                keep=partial(_keep, checkpoint, course),
+                keep=partial(_keep, checkpoint, progress, course),
                 blas_threads=None if start is None else before.blas_threads,
             )  # fmt: skip
         snapshot = course.snapshot(outcome)
@@ -167,8 +167,15 @@ def _count(store: dict[str, Any] | None) -> int:
     return store["count"] if store else 0
 
 
-def _keep(checkpoint: Checkpoint | None, course: Course, so_far: Callable[[], Outcome]) -> None:
-    """Write a snapshot, if it is time to."""
+def _keep(
+    checkpoint: Checkpoint | None,
+    progress: Progress | None,
+    course: Course,
+    so_far: Callable[[], Outcome],
+) -> None:
+    """Do what is due between two iterations: tell of the progress, write a snapshot."""
+    if progress is not None:
+        progress.tick()
     if checkpoint is not None and not checkpoint(lambda: course.snapshot(so_far(), True)):
         raise EndRun
 
@@ -220,9 +227,11 @@ def _children(
 
 
 def _lines(
-    progress: Progress | None, blocks: Sequence[Array], warmup: int, iterations: int
+    progress: Progress | None, records: Sequence[Record], warmup: int, iterations: int
 ) -> list[list[GroupLine]]:
     """Progress collectors of each group."""
     if progress is None:
-        return [[] for _ in blocks]
-    return [[line] for line in progress.lines([len(b) for b in blocks], warmup, iterations)]
+        return [[] for _ in records]
+    lines = progress.lines([record.chains for record in records], warmup, iterations)
+    progress.watch(lambda: joined([record.draws for record in records])[0])
+    return [[line] for line in lines]

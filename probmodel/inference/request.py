@@ -10,7 +10,7 @@ import dataclasses
 import math
 import numbers
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,48 @@ SYNONYMS = {
     "target_accept_prob": "target_accept",
     "progress_bar": "progressbar",
     "thinning": "thin",
+}
+
+# Settings of methods as other tools call them; a method takes those that it has.
+SETTING_SYNONYMS = {
+    "max_treedepth": "max_depth",
+    "max_tree_depth": "max_depth",
+    "stepsize": "step_size",
+    "num_leapfrog_steps": "n_steps",
+    "num_steps": "n_steps",
+    "path_length": "trajectory_length",
+    "int_time": "trajectory_length",
+    "inverse_mass_matrix": "inv_metric",
+}
+
+# Arguments of other tools that have no equal here, and what to do.
+ANSWERS = {
+    "parallel_chains": "cores= says how many cores are used; chains are run side by side anyway",
+    "n_jobs": "cores= says how many cores are used; chains are run side by side anyway",
+    "num_cores": "cores= says how many cores are used; chains are run side by side anyway",
+    "chain_method": "chains are run side by side, on all cores; leave it out",
+    "step": "method= names the sampler",
+    "nuts_sampler": "method= names the sampler",
+    "sampler": "method= names the sampler",
+    "kernel": "method= names the sampler",
+    "return_inferencedata": "the result is an ArviZ object anyway; leave it out",
+    "idata_kwargs": "log_likelihood(model, fit) and its like compute what is to be added",
+    "discard_tuned_samples": "save_warmup=True keeps the warm-up",
+    "save_warmup_draws": "save_warmup=True keeps the warm-up",
+    "dense_mass": 'metric="dense" or "diag" of a method says what is learned',
+    "L": "n_steps=, or trajectory_length=, are settings of methods with trajectories",
+    "target_ess": "ess= goes on until there are so many effective draws",
+    "target_accept_rate": "target_accept= is the acceptance rate aimed at",
+    "adapt_engaged": "the warm-up always adapts; settings of a method fix what it learns",
+    "compute_convergence_checks": "checks are always made; quiet=True keeps their warnings silent",
+    "show_progress": "progressbar=False shows none",
+    "show_console": "progressbar=False shows none",
+    "refresh": "progressbar=False shows none",
+    "verbose": "quiet=True shows nothing at all",
+    "trace": "checkpoint= keeps draws on the disk",
+    "output_dir": "checkpoint= keeps draws on the disk",
+    "resume": "resume(path) goes on with a checkpoint, and extend(fit, draws) with a fit",
+    "data": "bind the data first: infer(MyModel(**data))",
 }
 
 _POOL = "It says whether all chains teach one adaptation; they share no work with other processes."
@@ -102,6 +144,7 @@ class Arguments:
     save_warmup: bool = False
     var_names: str | Sequence[str] | None = None
     checkpoint: str | os.PathLike[str] | None = None
+    callback: Callable[[Any], Any] | None = None
 
     @classmethod
     def named(
@@ -155,6 +198,8 @@ class Arguments:
             for name in ("pool", "restarts", "standardise", "progressbar", "quiet", "save_warmup")
         }
         accept, limit = self.target_accept, self.max_time
+        if self.callback is not None and not callable(self.callback):
+            raise SamplerError(f"callback must be a function, got {self.callback!r}.")
         return dataclasses.replace(
             self,
             **sizes,
@@ -216,7 +261,7 @@ def described(
     own["inits"] = None if arguments.inits is None else "given"
     return {
         "method": sampler.name, "sampler": sampler,
-        "arguments": Arguments(**{**own, "seed": None, "checkpoint": None}),
+        "arguments": Arguments(**{**own, "seed": None, "checkpoint": None, "callback": None}),
         "seed": (seed.entropy, seed.spawn_key, seed.pool_size),
     }  # fmt: skip
 

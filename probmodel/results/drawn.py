@@ -110,6 +110,14 @@ def _mistakes(posterior: LogDensity) -> list[Finding]:
     ]
 
 
+def callback_failed(error: Exception) -> Finding:
+    """Say that the user's callback raised."""
+    message = (
+        f"callback= raised {reason(error)}, and was not called any more; the draws are complete."
+    )
+    return Finding("callback", message)
+
+
 def _not_kept(folder: str, failure: OSError) -> Finding:
     message = (
         f"The checkpoint {folder!r} could not be written ({reason(failure)}), which ended the run: "

@@ -146,6 +146,18 @@ class Enough:
         return factor
 
 
+def figures(x: Array) -> tuple[float, float]:
+    """Return the largest R-hat, and the smallest effective size, of the worst coordinates.
+
+    ``x`` are draws, (chains, draws, dim).
+    """
+    chains, draws, _ = x.shape
+    rows = np.moveaxis(x[:, :, suspects(x)], 2, 0)
+    found = convergence_of([rows], None, screening_stride(chains, draws))
+    with np.errstate(all="ignore"):
+        return float(np.fmax.reduce(found.rhat)), float(np.min([found.ess_bulk, found.ess_tail]))
+
+
 def enough_for(request: Request, given: int | None, sampler: Sampler) -> Enough:
     """Return when a run is to end.
 
