@@ -84,12 +84,12 @@ def test_a_fit_that_was_saved(tmp_path):
 
 
 def test_until_it_is_good_enough():
-    fit = infer(Groups(y=Y), "rwm", draws=200, **SIZES)
-    longer = extend(fit, until=Converged(ess=300, r_hat=None), quiet=True)
+    fit = infer(Groups(y=Y), "nuts", draws=200, **SIZES)
+    longer = extend(fit, until=Converged(ess=1500, r_hat=None), quiet=True)
     made = longer.attrs["draws"]
     assert made > 200
     assert "until" not in longer.attrs["warnings"]
-    same_run = infer(Groups(y=Y), "rwm", draws=made, **SIZES)
+    same_run = infer(Groups(y=Y), "nuts", draws=made, **SIZES)
     np.testing.assert_array_equal(longer.posterior["mu"], same_run.posterior["mu"])
     bounded = extend(fit, 100, ess=1e6, quiet=True)
     assert bounded.attrs["draws"] == 300
