@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self, cast
 
 from probmodel.distributions.base import Distribution
 from probmodel.errors import DataError, ModelError
@@ -163,6 +163,33 @@ class Model(metaclass=ModelMeta):
         labels = {} if coords is None else coords
         self._binding: Binding = bind(cls.__name__, cls._declarations, values, labels)
         self._kept: dict[str, Any] = {}  # what others have made of it, as long as it lasts
+
+    @classmethod
+    def from_frame(
+        cls, frame: Any, /, *, coords: dict[str, Any] | None = None, **given: Any
+    ) -> Self:
+        """Bind the model to the columns of a data frame.
+
+        Each datum and observed quantity takes the column of its name, a matrix ``X`` the columns
+        ``X.age``, ``X.dose``; columns that nothing takes are no error. Text and categories become
+        whole numbers from 0 and label the dim that they count; dates become days since the first,
+        and label the rows, as the frame's index does. A datum along the dim of categories takes
+        the one value that a column has for each.
+
+        Parameters
+        ----------
+        frame : a pandas data frame, or anything with a method ``to_pandas()``
+        coords : labels by dim; categories are looked up in those of their dim
+        **given : by datum, another column (its name) or columns (a list), or a value
+
+        Raises
+        ------
+        DataError
+            If a column is missing, or a value in it, with the row; or as for the model itself.
+        """
+        from probmodel.model.frames import from_frame
+
+        return cast("Self", from_frame(cls, frame, coords or {}, given))
 
     # What a model is bound to is told apart by the identity of the symbols of its class. A copy has
     # the class in common, or finds its own in another process, and is bound to the same data again.

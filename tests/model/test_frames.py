@@ -1,0 +1,211 @@
+"""Models bound to data frames as people have them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from probmodel import Model, data, infer, observed, param
+from probmodel.distributions import HalfNormal, Normal
+from probmodel.errors import DataError, ShapeError
+
+
+class Houses(Model):
+    """Levels of groups, explained by something of the group, and of the row."""
+
+    soil = data(dims="county")
+    home = data(dims="house", dtype=int)
+    floor = data(dims="house")
+    effect = param(Normal(0, 1), dims="county")
+    beta = param(Normal(0, 1))
+    s = param(HalfNormal(1))
+    y = observed(Normal((effect + soil)[home] + beta * floor, s), dims="house")
+
+
+class Regression(Model):
+    X = data(dims=("obs", "feature"))
+    beta = param(Normal(0, 1), dims="feature")
+    y = observed(Normal(X @ beta, 1.0), dims="obs")
+
+
+class Trend(Model):
+    t = data(dims="day")
+    slope = param(Normal(0, 1))
+    y = observed(Normal(slope * t, 1.0), dims="day")
+
+
+class Crossed(Model):
+    """A matrix of effects with an index along each axis."""
+
+    place = data(dims="obs", dtype=int)
+    year = data(dims="obs", dtype=int)
+    effect = param(Normal(0, 1), dims=("town", "season"))
+    y = observed(Normal(effect[place, year], 1.0), dims="obs")
+
+
+def houses(**changes):
+    columns = {
+        "county": ["Polk", "Dane", "Polk", "Adams"], "soil": [0.5, 0.1, 0.5, -1.0],
+        "floor": [0, 1, 1, 0], "log_radon": [1.0, 0.2, 0.7, 0.1], "unused": ["a", "b", "c", "d"],
+    }  # fmt: skip
+    return pd.DataFrame({**columns, **changes})
+
+
+def bound(frame, **changes):
+    return Houses.from_frame(frame, **{"home": "county", "y": "log_radon", **changes})
+
+
+def given(model):
+    return model._binding.data, model._binding.labels
+
+
+@pytest.mark.parametrize("dtype", [object, "category", "string"])
+def test_categories_are_coded_and_label_what_they_count(dtype):
+    frame = houses()
+    frame["county"] = frame["county"].astype(dtype)
+    data, labels = given(bound(frame))
+    np.testing.assert_array_equal(data["home"], [2, 1, 2, 0])
+    np.testing.assert_array_equal(data["soil"], [-1.0, 0.1, 0.5])
+    np.testing.assert_array_equal(data["y"], frame["log_radon"])
+    assert list(labels["county"]) == ["Adams", "Dane", "Polk"]
+    fit = infer(bound(frame), draws=20, warmup=50, chains=2, seed=1, quiet=True)
+    assert list(fit.posterior["county"].values) == ["Adams", "Dane", "Polk"]
+
+
+def test_the_order_of_a_categorical_is_kept():
+    order = pd.CategoricalDtype(["Polk", "Adams", "Dane"])
+    data, labels = given(bound(houses(county=houses()["county"].astype(order))))
+    np.testing.assert_array_equal(data["home"], [0, 2, 0, 1])
+    assert list(labels["county"]) == ["Polk", "Adams", "Dane"]
+
+
+def test_categories_are_looked_up_in_labels_that_are_given():
+    soil, names = [1.0, 2.0, 3.0, 4.0], ["Clay", "Polk", "Dane", "Adams"]
+    data, labels = given(bound(houses(), soil=np.array(soil), coords={"county": names}))
+    np.testing.assert_array_equal(data["home"], [1, 2, 1, 3])
+    assert list(labels["county"]) == names
+    np.testing.assert_array_equal(data["soil"], soil)
+    with pytest.raises(DataError, match=r"has 'Adams', which the labels of the dim 'county' lack"):
+        bound(houses(), soil=np.array(soil), coords={"county": ["Polk", "Dane", "x", "y"]})
+
+
+@pytest.mark.parametrize(
+    ("codes", "expected", "labels"),
+    [([1, 0, 1, 2], [1, 0, 1, 2], None), ([7, 3, 7, 9], [1, 0, 1, 2], [3, 7, 9]),
+     ([2, 1, 2, 3], [1, 0, 1, 2], [1, 2, 3])],
+)  # fmt: skip
+def test_whole_numbers_that_do_not_count_from_zero_are_categories(codes, expected, labels):
+    data, known = given(bound(houses(county=codes)))
+    np.testing.assert_array_equal(data["home"], expected)
+    if labels is not None:
+        assert list(known["county"]) == labels
+    coords = {"county": ["a", "b", "c"]}
+    named = given(bound(houses(county=expected), coords=coords))
+    np.testing.assert_array_equal(named[0]["home"], expected)
+
+
+def test_an_index_along_each_axis():
+    frame = pd.DataFrame(
+        {"place": ["b", "a", "b"], "year": [2001, 2003, 2001], "y": [0.0, 1.0, 2.0]}
+    )
+    data, labels = given(Crossed.from_frame(frame))
+    np.testing.assert_array_equal(data["place"], [1, 0, 1])
+    np.testing.assert_array_equal(data["year"], [0, 1, 0])
+    assert list(labels["town"]) == ["a", "b"]
+    assert list(labels["season"]) == [2001, 2003]
+
+
+def test_columns_of_a_matrix():
+    frame = pd.DataFrame({"X.age": [1.0, 2.0], "X.dose": [0.0, 1.0], "y": [1.0, 2.0]})
+    for model in (
+        Regression.from_frame(frame),
+        Regression.from_frame(frame.rename(columns=lambda c: c[2:] if "." in c else c),
+                              X=["age", "dose"]),
+    ):  # fmt: skip
+        data, labels = given(model)
+        np.testing.assert_array_equal(data["X"], [[1.0, 0.0], [2.0, 1.0]])
+        assert list(labels["feature"]) == ["age", "dose"]
+
+
+def test_rows_that_have_labels():
+    frame = pd.DataFrame({"X.age": [1.0, 2.0], "y": [1.0, 2.0]}, index=["ann", "bob"])
+    assert list(given(Regression.from_frame(frame))[1]["obs"]) == ["ann", "bob"]
+
+
+def test_dates_are_days_and_labels():
+    dates = pd.to_datetime(["2024-01-03", "2024-01-01", "2024-02-01"])
+    data, labels = given(Trend.from_frame(pd.DataFrame({"t": dates, "y": [1.0, 2.0, 3.0]})))
+    np.testing.assert_array_equal(data["t"], [2.0, 0.0, 31.0])
+    np.testing.assert_array_equal(labels["day"], dates.to_numpy())
+    dated = pd.DataFrame({"t": [0.0, 1.0, 2.0], "y": [1.0, 2.0, 3.0]}, index=dates)
+    np.testing.assert_array_equal(given(Trend.from_frame(dated))[1]["day"], dates.to_numpy())
+
+
+def test_other_frames_and_values():
+    class Other:
+        def to_pandas(self):
+            return houses()
+
+    np.testing.assert_array_equal(given(bound(Other()))[0]["home"], [2, 1, 2, 0])
+    ones = given(bound(houses(), floor=np.ones(4)))[0]
+    np.testing.assert_array_equal(ones["floor"], np.ones(4))
+
+
+def test_missing_observations_that_are_imputed():
+    class Days(Model):
+        mu = param(Normal(0, 1))
+        y = observed(Normal(mu, 1.0), dims="day", missing="impute")
+
+    model = Days.from_frame(pd.DataFrame({"y": [1.0, np.nan, 2.0]}))
+    assert "y_missing" in {v.name for v in model._binding.variables}
+
+
+# -- what may be wrong -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("column", ["county", "soil", "floor", "log_radon"])
+def test_a_missing_value_says_which_row(column):
+    frame = houses()
+    frame.index = ["r1", "r2", "r3", "r4"]
+    frame[column] = frame[column].astype(object)
+    frame.loc[["r2", "r4"], column] = None
+    with pytest.raises(DataError, match=f"column '{column}' has no value in rows 'r2', 'r4'"):
+        bound(frame)
+
+
+def test_many_missing_values():
+    frame = pd.DataFrame({"t": np.where(np.arange(20) % 2, np.nan, 1.0), "y": np.ones(20)})
+    with pytest.raises(DataError, match="rows 1, 3, 5, 7, 9 and 5 more"):
+        Trend.from_frame(frame)
+
+
+def test_values_that_differ_within_a_group():
+    frame = houses(soil=[0.5, 0.1, 0.6, -1.0])
+    with pytest.raises(
+        DataError, match=r"one value for each county.*'soil' has several for 'Polk'"
+    ):
+        bound(frame)
+
+
+def test_a_group_without_rows():
+    with pytest.raises(DataError, match="no row of county 'Clay'"):
+        bound(houses(), coords={"county": ["Clay", "Polk", "Dane", "Adams"]})
+
+
+def test_columns_that_are_not_there():
+    with pytest.raises(DataError, match=r"no column 'log_radn'\. Did you mean 'log_radon'"):
+        bound(houses(), y="log_radn")
+    with pytest.raises(DataError, match="'floor'"):
+        bound(houses().drop(columns="floor"))
+
+
+@pytest.mark.parametrize("frame", [None, 3, {"y": [1.0]}, [1.0]])
+def test_what_is_no_frame(frame):
+    with pytest.raises(DataError, match="takes a data frame first"):
+        Trend.from_frame(frame)
+
+
+def test_what_the_model_checks_anyway():
+    with pytest.raises(DataError, match="nothing"):
+        Trend.from_frame(pd.DataFrame({"t": [1.0], "y": [2.0]}), nothing=3)
+    with pytest.raises((DataError, ShapeError)):
+        Trend.from_frame(pd.DataFrame({"t": ["a"], "y": [2.0]}), t=np.ones(2))
