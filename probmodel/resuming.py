@@ -29,6 +29,7 @@ def resume(
     model: Any = None,
     *,
     max_time: float | None = None,
+    executor: Any = None,
     progressbar: bool = True,
     quiet: bool = False,
 ) -> Any:
@@ -46,6 +47,8 @@ def resume(
         imported; the data are in the checkpoint.
     max_time : float, optional
         Seconds, from now on, after which no further iteration is begun.
+    executor : optional
+        As for `infer`, of a run that was sampled in parts.
     progressbar, quiet : as for `infer`
 
     Returns
@@ -66,7 +69,9 @@ def resume(
         with checkpoint:
             remedy = f"resume({os.fspath(path)!r}, model=...) takes the model from you."
             model = same_model(model, asked["model"], f"the checkpoint {os.fspath(path)!r}", remedy)
-            arguments = asked_again(asked, max_time=max_time, progressbar=progressbar, quiet=quiet)
+            arguments = asked_again(
+                asked, max_time=max_time, executor=executor, progressbar=progressbar, quiet=quiet
+            )
             begun = Begun(asked["x0"], asked["density"], start, checkpoint)
             with at_most(arguments.cores):
                 drawn = draw(
@@ -84,6 +89,7 @@ def extend(
     ess: float | None = None,
     model: Any = None,
     max_time: float | None = None,
+    executor: Any = None,
     progressbar: bool = True,
     quiet: bool = False,
 ) -> Any:
@@ -104,6 +110,8 @@ def extend(
         What was sampled. A model is found by itself if its file is what it was, or its class is
         imported; the data are in the fit.
     max_time, progressbar, quiet : as for `infer`
+    executor : optional
+        As for `infer`, of a fit that was sampled in parts.
 
     Returns
     -------
@@ -129,7 +137,7 @@ def extend(
         model = same_model(model, bound_in(fit), "this fit", remedy)
         arguments = asked_again(
             known.asked, max_time=max_time, until=until, ess=ess, progressbar=progressbar,
-            quiet=quiet, draws=None if more is None else known.count + more,
+            quiet=quiet, executor=executor, draws=None if more is None else known.count + more,
             var_names=known.var_names, save_warmup=False,
         )  # fmt: skip
         with at_most(arguments.cores):

@@ -16,7 +16,8 @@ from probmodel.density.engines import Engine, use_engine
 from probmodel.errors import SamplerError, TimeLimitError, nearest
 from probmodel.inference.checkpoint import Checkpoint
 from probmodel.inference.course import SampleRun
-from probmodel.inference.groups import sample
+from probmodel.inference.groups import Split, sample
+from probmodel.inference.parts import Here
 from probmodel.inference.progress import Progress, Status
 from probmodel.inference.request import (
     ANSWERS,
@@ -27,6 +28,7 @@ from probmodel.inference.request import (
     Request,
     described,
     request,
+    split,
 )
 from probmodel.inference.signals import attempt, held, interruptible
 from probmodel.model.references import bound_model
@@ -69,6 +71,8 @@ def infer(
     var_names: str | Sequence[str] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     callback: Callable[[Status], Any] | None = None,
+    executor: Any = None,
+    parts: int | None = None,
     **settings: Any,
 ) -> Any:
     """Draw from the posterior of ``model``.
@@ -131,6 +135,12 @@ def infer(
     callback : function, optional
         Called with a `Status` of the run five times a second. The run ends, with what there is, if
         it returns True.
+    executor : optional
+        Anything with a method ``submit``, whose workers sample while this process waits: of
+        `concurrent.futures`, ``dask``, ``mpi4py.futures``. Chains warm up here, together.
+    parts : int, optional
+        In how many parts chains are sampled, each with random numbers of its own; with an
+        `executor` one for each 8 chains, and 2 at least. Draws depend on it, not on the executor.
     **settings
         Settings of the method. The usual synonyms of arguments are accepted: ``tune``,
         ``num_warmup``, ``iter_warmup``, ``num_samples``, ``iter_sampling``, ``num_chains``,
@@ -251,6 +261,7 @@ def draw(
         if result:
             about = {**library_attributes(), "settings": settings_json(sampler)}
             rehearse(posterior, names, about)
+        progress, parts = _progress(own, sampler, show), _split(asked, sampler)
         starts, moves = spawned(asked.seed, 2)
         if begun is None:
             rng = np.random.default_rng(starts)
@@ -259,7 +270,6 @@ def draw(
             begun = Begun(x0, {}, None, checkpoint)
         elif begun.start is None and hasattr(posterior, "resumed"):
             posterior = posterior.resumed(begun.density, begun.x0)
-        progress = _progress(own, sampler, show)
     with begun.checkpoint or nullcontext():
         run = sample(
             sampler, posterior, begun.x0, moves,
@@ -268,7 +278,7 @@ def draw(
             standardise=asked.standardise and sampler.needs in ("gradient", "hvp"),
             early=own.warmup is None and own.inits is None, save_warmup=asked.save_warmup,
             max_time=asked.max_time, missing=enough.missing, progress=progress,
-            checkpoint=begun.checkpoint, start=begun.start, drawn=begun.drawn,
+            checkpoint=begun.checkpoint, start=begun.start, drawn=begun.drawn, split=parts,
         )  # fmt: skip
         asked = dataclasses.replace(asked, draws=run.draws)
         if not run.draws_done and not (asked.save_warmup and run.warmup_done):
@@ -278,6 +288,12 @@ def draw(
     if progress is not None and progress.problem is not None:
         drawn.findings.append(callback_failed(progress.problem))
     return drawn
+
+
+def _split(asked: Request, sampler: Sampler) -> Split | None:
+    """Return how chains are sampled in parts, if they are."""
+    found = split(asked, sampler)
+    return None if found is None else Split(found[0] or Here(), found[1])
 
 
 def _progress(own: Arguments, sampler: Sampler, show: bool) -> Progress | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -53,6 +53,8 @@ class SampleRun:
     restarted : chains that were lost in the warm-up and began again from another's place
     density : the target on the scale of the draws
     snapshot : all that the chains need to go on; None if they were interrupted in the warm-up
+    lost : by chains that were sampled elsewhere, why the worker was lost. They are left out, unless
+        all were lost
     """
 
     x: Array
@@ -77,6 +79,7 @@ class SampleRun:
     restarted: tuple[Restart, ...]
     density: Any
     snapshot: dict[str, Any] | None = None
+    lost: dict[tuple[int, ...], str] = field(default_factory=dict)
 
     @property
     def n_grad_warmup(self) -> int:
@@ -188,6 +191,28 @@ class Course:
             own = {name: np.split(column, ends)[g] for name, column in stats.items()}
             record.draws.fill(np.split(x, ends)[g], own)
 
+    @property
+    def density(self) -> Any:
+        """The target on the scale that is sampled."""
+        return self._origin.density
+
+    @property
+    def draws(self) -> Array:
+        """Draws so far of the chains that are not lost: (chains, draws, dim)."""
+        x = joined([record.draws for record in self._records])[0]
+        lost = self._lost()
+        return np.delete(x, lost, axis=0) if lost else x
+
+    def grow(self, draws: int) -> None:
+        """Make room for so many more draws."""
+        for record in self._records:
+            record.grow(draws)
+
+    def _lost(self) -> list[int]:
+        """Chains of parts whose workers were lost; none if all were."""
+        lost = [c for g in self._groups for rows in getattr(g, "lost", ()) for c in rows]
+        return lost if len(lost) < sum(record.chains for record in self._records) else []
+
     def taken(self, outcome: Outcome) -> Outcome:
         """Add what the run had taken before."""
         if outcome is self._before:
@@ -226,7 +251,7 @@ class Course:
         stores = [record.warmup for record in records if record.warmup is not None]
         if save_warmup and stores:
             warmup_x, warmup_stats, _ = joined(stores)
-        return SampleRun(
+        run = SampleRun(
             x=x,
             stats=stats,
             warmup_x=warmup_x,
@@ -249,7 +274,30 @@ class Course:
             restarted=tuple(_numbered(groups, records)),
             density=self._origin.density,
             snapshot=snapshot,
+            lost={rows: why for g in groups for rows, why in getattr(g, "lost", {}).items()},
         )
+        lost = self._lost()
+        return _without(run, lost) if lost else run
+
+
+def _without(run: SampleRun, lost: Sequence[int]) -> SampleRun:
+    """Leave out chains."""
+    kept = np.setdiff1d(np.arange(len(run.x)), lost)
+    number = np.full(len(run.x), -1)
+    number[kept] = np.arange(len(kept))
+    events = np.isin(run.divergences.chain, kept)
+    columns = [column[events] for column in run.divergences[1:]]
+    divergences = Divergences(run.divergences.counts[kept], number[columns[0]], *columns[1:])
+    return replace(
+        run, x=run.x[kept], stats=_rows(run.stats, kept),
+        warmup_x=None if run.warmup_x is None else run.warmup_x[kept],
+        warmup_stats=None if run.warmup_stats is None else _rows(run.warmup_stats, kept),
+        positions=run.positions[kept], divergences=divergences, snapshot=None,
+    )  # fmt: skip
+
+
+def _rows(stats: dict[str, Array], kept: Array) -> dict[str, Array]:
+    return {name: column[kept] for name, column in stats.items()}
 
 
 def _numbered(groups: Sequence[Group], records: Sequence[Record]) -> Iterator[Restart]:

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from probmodel.inference.chains import Group
 from probmodel.inference.checkpoint import Checkpoint
 from probmodel.inference.course import Columns, Course, Origin, Record, SampleRun, joined
 from probmodel.inference.driver import EndRun, Outcome, drive
+from probmodel.inference.parts import Parts
 from probmodel.inference.pilot import Pilot
 from probmodel.inference.progress import GroupLine, Progress
 from probmodel.samplers.base import Sampler
@@ -22,6 +23,14 @@ from probmodel.samplers.requirements import check_density
 from probmodel.types import Array, LogDensity
 
 _PILOT = 1 << 31  # number of the pilot among the groups, of which there are fewer
+
+
+class Split(NamedTuple):
+    """How chains sample in parts: on the workers of an executor, and in how many."""
+
+    executor: Any
+    parts: int
+
 
 Drawn = tuple[Array, dict[str, Array]]
 Missing = Callable[[Any, Array, int], int]
@@ -48,6 +57,7 @@ def sample(
     checkpoint: Checkpoint | None = None,
     start: dict[str, Any] | None = None,
     drawn: Drawn | None = None,
+    split: Split | None = None,
 ) -> SampleRun:
     """Warm up and draw, in one group of all chains or in several.
 
@@ -101,14 +111,14 @@ def sample(
         )
         blocks = _split(sampler, origin.positions, pool)
         planned = draws if start is None else start["planned"]
-        records = [
-            Record(block, planned, warmup if save_warmup else 0, thin, len(blocks), column)
-            for block, column in zip(blocks, _columns(checkpoint, start, len(blocks)), strict=True)
-        ]
+        sizes = planned, warmup if save_warmup else 0, thin, len(blocks)
+        columns = _columns(checkpoint, start, len(blocks))
+        records = [Record(x, *sizes, kept) for x, kept in zip(blocks, columns, strict=True)]
         rngs = [np.random.default_rng(child) for child in _children(seed, len(blocks))]
         lines = _lines(progress, records, warmup, planned * thin)
+        make = Group if split is None else partial(Parts, **split._asdict())
         groups = [
-            Group(sampler, origin.density, block, rng, [*record.collectors, *line], restarts, early)
+            make(sampler, origin.density, block, rng, [*record.collectors, *line], restarts, early)
             for block, rng, record, line in zip(blocks, rngs, records, lines, strict=True)
         ]
         course = Course(origin, groups, records, thin, before, start, drawn)
@@ -117,7 +127,7 @@ def sample(
             outcome = drive(
                 groups, warmup=warmup, iterations=planned * thin,
                 max_time=max_time - (before.seconds_warmup if start is None else 0.0),
-                further=lambda: thin * _further(origin.density, records, lines, thin, missing),
+                further=lambda: thin * _further(course, lines, thin, missing),
                 keep=partial(_keep, checkpoint, progress, course),
                 blas_threads=None if start is None else before.blas_threads,
             )  # fmt: skip
@@ -181,16 +191,12 @@ def _keep(
 
 
 def _further(
-    density: LogDensity,
-    records: Sequence[Record],
-    lines: Sequence[Sequence[GroupLine]],
-    thin: int,
-    missing: Missing,
+    course: Course, lines: Sequence[Sequence[GroupLine]], thin: int, missing: Missing
 ) -> int:
     """Return how many more draws a chain is to make, with room made for them."""
-    more = missing(density, joined([record.draws for record in records])[0], len(records))
-    for record in records if more else ():
-        record.grow(more)
+    more = missing(course.density, course.draws, len(lines))
+    if more:
+        course.grow(more)
     for line in itertools.chain(*lines):
         line.go_on(more * thin)
     return more

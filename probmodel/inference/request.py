@@ -77,6 +77,8 @@ ANSWERS = {
     "data": "bind the data first: infer(MyModel(**data))",
 }
 
+TOGETHER = 8  # chains that are sampled in a part on an executor, unless told otherwise
+
 _POOL = "It says whether all chains teach one adaptation; they share no work with other processes."
 
 
@@ -145,6 +147,8 @@ class Arguments:
     var_names: str | Sequence[str] | None = None
     checkpoint: str | os.PathLike[str] | None = None
     callback: Callable[[Any], Any] | None = None
+    executor: Any = None
+    parts: int | None = None
 
     @classmethod
     def named(
@@ -190,7 +194,7 @@ class Arguments:
         """
         sizes: dict[str, Any] = {
             name: positive(name, value)
-            for name in ("draws", "warmup", "chains", "thin")
+            for name in ("draws", "warmup", "chains", "thin", "parts")
             if (value := getattr(self, name)) is not None or name == "thin"
         }
         flags: dict[str, Any] = {
@@ -261,7 +265,8 @@ def described(
     own["inits"] = None if arguments.inits is None else "given"
     return {
         "method": sampler.name, "sampler": sampler,
-        "arguments": Arguments(**{**own, "seed": None, "checkpoint": None, "callback": None}),
+        "arguments": Arguments(**{**own, "seed": None, "checkpoint": None, "callback": None,
+                                 "executor": None}),
         "seed": (seed.entropy, seed.spawn_key, seed.pool_size),
     }  # fmt: skip
 
@@ -289,6 +294,31 @@ def _rule(until: Any, ess: Any) -> Converged | None:
         f"until must be a rule such as Converged(ess=400, r_hat=1.01), got {until!r}.",
         name="until", value=until,
     )  # fmt: skip
+
+
+def split(request: Request, sampler: Sampler) -> tuple[Any, int] | None:
+    """Return the executor and the number of parts of a run that is sampled in parts.
+
+    Raises
+    ------
+    SamplerError
+        If it cannot be.
+    """
+    executor, parts = request.executor, request.parts
+    if executor is None and parts is None:
+        return None
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise SamplerError(f"executor= must have a method submit(), got {executor!r}.")
+    if not request.pool:
+        raise SamplerError("executor= and parts= take chains that warm up together: pool=True.")
+    if sampler.coupling == "ensemble" or sampler.adapts_forever:
+        raise SamplerError(
+            f"{sampler.name} cannot be drawn in parts: its chains depend on each other for good. "
+            "Leave out executor= and parts=.",
+            method=sampler.name,
+        )
+    parts = max(2, request.chains // TOGETHER) if parts is None else parts
+    return executor, min(parts, request.chains)
 
 
 def _between_0_and_1(name: str, value: Any) -> float:

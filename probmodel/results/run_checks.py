@@ -31,6 +31,8 @@ def check_length(run: SampleRun, request: Request) -> list[Finding]:
     if run.timed_out:
         limit = f"The time limit of {request.max_time:g} s ended the run {_end(run, request)}"
         findings.append(Finding("time_limit", limit))
+    if run.lost:
+        findings.append(_lost(run))
     if not run.draws_done:
         return findings
     if request.chains < 2:
@@ -46,6 +48,17 @@ def check_length(run: SampleRun, request: Request) -> list[Finding]:
         )
         findings.append(Finding("few_draws", message))
     return findings
+
+
+def _lost(run: SampleRun) -> Finding:
+    chains = sorted(chain for rows in run.lost for chain in rows)
+    whys = "; ".join(dict.fromkeys(run.lost.values()))
+    what = f"Workers of executor= were lost ({whys}), and with them the chains "
+    numbers = ", ".join(map(str, chains))
+    if run.snapshot is None:
+        return Finding("lost_workers", f"{what}{numbers}. The others are complete.")
+    message = f"Workers of executor= were lost ({whys}), all of them, which ended the run."
+    return Finding("lost_workers", f"{message} The result has what was drawn until then.")
 
 
 def _end(run: SampleRun, request: Request) -> str:

@@ -1,0 +1,296 @@
+"""Sampling in parts, on the workers of executors."""
+
+import json
+import multiprocessing
+import os
+import pickle
+import signal
+import time
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+
+import numpy as np
+import pytest
+
+from probmodel import Model, extend, infer, load_model, observed, param, resume
+from probmodel.distributions import HalfNormal, Normal
+from probmodel.errors import SamplerError
+from probmodel.inference import parts as module
+from probmodel.inference.parts import work
+from probmodel.results.arviz_object import group, group_names
+
+MODEL = """
+from probmodel import Model, observed, param
+from probmodel.distributions import HalfNormal, Normal
+
+class Groups(Model):
+    tau = param(HalfNormal(1))
+    mu = param(Normal(0, tau), dims="group")
+    y = observed(Normal(mu, 1.0), dims="group")
+"""
+Y = [0.3, -1.0, 2.0, 0.1, 0.7]
+SIZES = {"chains": 6, "warmup": 150, "draws": 300, "seed": 2, "quiet": True}
+
+
+class Local(Model):
+    """A model of this module, which workers of other processes may not have."""
+
+    a = param(Normal(0, 1))
+    s = param(HalfNormal(1))
+    y = observed(Normal(a, s), dims="day")
+
+
+@pytest.fixture
+def model(tmp_path):
+    (tmp_path / "groups.py").write_text(MODEL)
+    return load_model(tmp_path / "groups.py")(y=Y)
+
+
+def same(result, expected):
+    assert set(group_names(result)) == set(group_names(expected))
+    for name in set(group_names(expected)) - {"sampler_state"}:
+        for key, known in group(expected, name).data_vars.items():
+            np.testing.assert_array_equal(group(result, name)[key].values, known.values)
+    for key in ("n_grad_warmup", "n_grad_sampling", "divergences", "nonfinite", "draws_done"):
+        assert result.attrs[key] == expected.attrs[key]
+
+
+class Recorder:
+    """An executor that works here, and can be told to fail."""
+
+    def __init__(self, fails=lambda number, job: None):
+        self.jobs, self.fails = [], fails
+
+    def submit(self, function, job):
+        self.jobs.append(job)
+        future = Future()
+        error = self.fails(len(self.jobs), job)
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(function(pickle.loads(pickle.dumps(job))))
+        return future
+
+
+# -- what is drawn ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["fisher_hmc", "nuts", "rwm", "fisher_mala", "sa_mcmc"])
+def test_draws_do_not_depend_on_the_executor(model, method):
+    expected = infer(model, method, parts=3, **SIZES)
+    with ThreadPoolExecutor(2) as pool:
+        same(infer(model, method, executor=pool, parts=3, **SIZES), expected)
+    recorder = Recorder()
+    same(infer(model, method, executor=recorder, parts=3, **SIZES), expected)
+    assert len(recorder.jobs) % 3 == 0
+    assert len(recorder.jobs) >= 6
+
+
+def test_processes(model):
+    expected = infer(model, parts=2, **SIZES)
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(2, mp_context=context) as pool:
+        same(infer(model, executor=pool, **SIZES), expected)
+        same(infer(model, executor=pool, **SIZES), expected)
+
+
+def test_dask(model, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    expected = infer(model, parts=2, **SIZES)
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
+            local_directory=str(tmp_path),
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):  # fmt: skip
+        same(infer(model, executor=client.get_executor(), **SIZES), expected)
+        same(infer(model, executor=client, **SIZES), expected)
+
+
+@pytest.mark.parametrize("fewest", [1, 3, 1000])
+def test_draws_do_not_depend_on_how_many_are_asked_for_at_a_time(model, monkeypatch, fewest):
+    expected = infer(model, parts=3, **SIZES)
+    monkeypatch.setattr(module, "FEWEST", fewest)
+    monkeypatch.setattr(module, "ROUND", 0.0)
+    same(infer(model, parts=3, **SIZES), expected)
+
+
+def test_warm_up_is_that_of_all_chains_and_draws_are_of_the_posterior(model):
+    whole, split = infer(model, **SIZES), infer(model, parts=3, **{**SIZES, "draws": 4000})
+    for name in ("n_grad_warmup", "warmup_done"):
+        assert whole.attrs[name] == split.attrs[name]
+    long = infer(model, **{**SIZES, "draws": 4000, "seed": 5})
+    for name in ("mu", "tau"):
+        a, b = (r.posterior[name].values.reshape(6 * 4000, -1) for r in (split, long))
+        error = np.sqrt(2.0) * a.std(axis=0) / np.sqrt(3000.0)
+        assert (np.abs(a.mean(axis=0) - b.mean(axis=0)) < 4.0 * error).all()
+
+
+def test_parts_differ(model):
+    x = infer(model, parts=6, **SIZES).posterior["tau"].values
+    assert len(np.unique(x[:, -1])) == 6
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"thin": 3}, {"save_warmup": True}, {"ess": 1500, "draws": None}, {"chains": 1}, {"chains": 3},
+     {"engine": "numpy"}, {"var_names": "tau"}],
+    ids=str,
+)  # fmt: skip
+def test_whatever_the_arguments(model, arguments):
+    settings = {**SIZES, **arguments}
+    expected = infer(model, parts=2, **settings)
+    same(infer(model, executor=Recorder(), parts=2, **settings), expected)
+
+
+class Funnel(Model):
+    log_s = param(Normal(0, 3))
+    z = param(Normal(0, np.exp(log_s / 2)), dims="k", noncentered=False)
+
+
+def test_divergences_are_where_they_were():
+    model = Funnel(coords={"k": range(5)})
+    settings = {**SIZES, "draws": 500, "target_accept": 0.5}
+    expected = infer(model, "nuts", parts=2, **settings)
+    found = infer(model, "nuts", executor=Recorder(), parts=2, **settings)
+    assert found.attrs["divergences"] > 10
+    same(found, expected)
+    assert np.isfinite(found["divergences"]["log_s"].values).all()
+
+
+def test_a_run_in_parts_is_gone_on_with(model, tmp_path):
+    expected = infer(model, parts=2, **{**SIZES, "draws": 500})
+    fit = infer(model, parts=2, **SIZES)
+    same(extend(fit, 200, quiet=True), expected)
+    same(extend(fit, 200, executor=Recorder(), quiet=True), expected)
+    calls = []
+
+    def stop(status):
+        calls.append(status)
+        return status.phase == "sampling" and len(calls) > 1
+
+    infer(model, parts=2, callback=stop, checkpoint=tmp_path / "run", **{**SIZES, "draws": 500})
+    same(resume(tmp_path / "run", executor=Recorder(), quiet=True), expected)
+
+
+# -- what may be wrong -----------------------------------------------------------------------------
+
+
+def test_a_lost_worker_costs_its_chains(model):
+    expected = infer(model, parts=3, **SIZES)
+
+    def fails(number, job):
+        return OSError("the machine is gone") if number == 5 else None
+
+    found = infer(model, executor=Recorder(fails), parts=3, **SIZES)
+    (said,) = [f for f in json.loads(found.attrs["warnings"]) if f["kind"] == "lost_workers"]
+    assert "(OSError: the machine is gone), and with them the chains 2, 3" in said["message"]
+    kept = [0, 1, 4, 5]
+    for name in ("mu", "tau"):
+        values = found.posterior[name].values
+        np.testing.assert_array_equal(values, expected.posterior[name].values[kept])
+    assert found.sample_stats["lp"].shape == (4, 300)
+    assert found.attrs["draws_done"] == 300
+    assert "not_finite_draws" not in found.attrs["warnings"]
+
+
+def test_all_workers_lost(model):
+    def fails(number, job):
+        return BrokenProcessPool("killed") if number > 4 else None
+
+    found = infer(model, executor=Recorder(fails), parts=2, **SIZES)
+    assert 0 < found.attrs["draws_done"] < 300
+    assert found.attrs["interrupted"] == 1
+    assert "all of them, which ended the run" in found.attrs["warnings"]
+    with pytest.raises(SamplerError, match="were lost before the first draw: BrokenProcessPool"):
+        infer(model, executor=Recorder(lambda n, job: BrokenProcessPool("killed")), **SIZES)
+
+
+def test_a_worker_that_is_killed(model, monkeypatch):
+    monkeypatch.setattr(module, "ROUND", 0.2)
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(2, mp_context=context) as pool:
+        pids = list(pool.map(_pid, range(8)))
+
+        def kill(status):
+            if status.iteration > 2000:
+                os.kill(pids[0], signal.SIGKILL)
+
+        found = infer(
+            model, "rwm", executor=pool, callback=kill, **{**SIZES, "draws": 10**6, "max_time": 60}
+        )
+    assert 0 < found.attrs["draws_done"] < 10**6
+    assert "lost_workers" in found.attrs["warnings"]
+    assert np.isfinite(found.posterior["mu"].values).all()
+
+
+def _pid(number):
+    time.sleep(0.05)
+    return os.getpid()
+
+
+def test_ctrl_c_calls_the_others_off(model):
+    cancelled = []
+
+    class Slow(Recorder):
+        def submit(self, function, job):
+            if len(self.jobs) < 4:
+                return super().submit(function, job)
+            self.jobs.append(job)
+            future = Future()
+            future.result = press
+            future.cancel = lambda: cancelled.append(1)
+            return future
+
+    def press():
+        raise KeyboardInterrupt
+
+    found = infer(model, executor=Slow(), parts=2, **SIZES)
+    assert found.attrs["interrupted"] == 1
+    assert found.attrs["draws_done"] > 0
+    assert len(cancelled) == 2
+
+
+def test_a_model_that_workers_do_not_have():
+    def lacks(number, job):
+        return AttributeError("Can't get attribute 'Local' on <module '__main__'>")
+
+    with pytest.raises(SamplerError, match=r"cannot be sent to the workers.*not in a notebook"):
+        infer(Local(y=Y), executor=Recorder(lacks), **SIZES)
+
+
+def test_a_model_that_cannot_be_sent():
+    class Inner(Model):
+        a = param(Normal(0, 1))
+        y = observed(Normal(a, 1.0), dims="day")
+
+    assert infer(Inner(y=Y), parts=2, **SIZES).attrs["draws_done"] == 300  # it is not sent
+    with pytest.raises(SamplerError, match="cannot be sent to the workers of executor="):
+        infer(Inner(y=Y), executor=Recorder(), **SIZES)
+
+
+@pytest.mark.parametrize("executor", [3, "pool", object()])
+def test_what_is_no_executor(model, executor):
+    with pytest.raises(SamplerError, match=r"executor= must have a method submit\(\)"):
+        infer(model, executor=executor, **SIZES)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [({"pool": False}, "take chains that warm up together"), ({"parts": 0}, "parts must be"),
+     ({"method": "ahmc"}, "ahmc cannot be drawn in parts")],
+)  # fmt: skip
+def test_what_goes_not_together(model, arguments, message):
+    with pytest.raises(SamplerError, match=message):
+        infer(model, executor=Recorder(), **{**SIZES, **arguments})
+
+
+def test_a_job_can_be_done_twice(model):
+    """Densities are remembered, and made anew when they were forgotten."""
+    recorder = Recorder()
+    infer(model, executor=recorder, **SIZES)
+    job = recorder.jobs[-1]
+    first = work(job)
+    module._densities.clear()
+    np.testing.assert_array_equal(work(job).x, first.x)
