@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from probmodel.resuming import extend, resume
     from probmodel.sampling import infer
     from probmodel.saved_fits import SavedFit, load_fit
+    from probmodel.studies import infer_many
 
 __version__ = "0.1.0"
 
@@ -88,6 +89,7 @@ __all__ = [
     "extend",
     "folds",
     "infer",
+    "infer_many",
     "load_fit",
     "load_model",
     "log_likelihood",
@@ -135,6 +137,7 @@ _HOMES = {
     "probmodel.resuming": ("extend", "resume"),
     "probmodel.sampling": ("infer",),
     "probmodel.saved_fits": ("SavedFit", "load_fit"),
+    "probmodel.studies": ("infer_many",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -6,15 +6,16 @@ import os
 import pickle
 import signal
 import time
+import types
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
 import numpy as np
 import pytest
 
-from probmodel import Model, extend, infer, load_model, observed, param, resume
+from probmodel import Model, extend, infer, infer_many, load_model, observed, param, resume, sbc
 from probmodel.distributions import HalfNormal, Normal
-from probmodel.errors import SamplerError
+from probmodel.errors import DataError, ModelError, SamplerError, SamplingWarning
 from probmodel.inference import parts as module
 from probmodel.inference.parts import work
 from probmodel.results.arviz_object import group, group_names
@@ -172,6 +173,94 @@ def test_a_run_in_parts_is_gone_on_with(model, tmp_path):
 
     infer(model, parts=2, callback=stop, checkpoint=tmp_path / "run", **{**SIZES, "draws": 500})
     same(resume(tmp_path / "run", executor=Recorder(), quiet=True), expected)
+
+
+# -- many tasks ------------------------------------------------------------------------------------
+
+
+FEW = {"draws": 100, "warmup": 100, "chains": 4}
+
+
+@pytest.fixture(scope="module")
+def day(tmp_path_factory):
+    """The model in a file, which all processes find."""
+    path = tmp_path_factory.mktemp("models") / "day.py"
+    path.write_text(
+        "from probmodel import Model, observed, param\n"
+        "from probmodel.distributions import Normal\n"
+        "class Day(Model):\n"
+        "    mu = param(Normal(0, 1))\n"
+        "    y = observed(Normal(mu, 1.0), dims='day')\n"
+    )
+    return load_model(path)
+
+
+@pytest.fixture(scope="module")
+def processes():
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+        yield pool
+
+
+def test_calibration_does_not_depend_on_the_executor(day, processes):
+    settings = {"n": 12, "coords": {"day": range(5)}, "seed": 3, "progressbar": False}
+    expected = sbc(day, **settings, **FEW)
+    found = sbc(day, executor=processes, **settings, **FEW)
+    for name, ranks in expected.ranks.items():
+        np.testing.assert_array_equal(found.ranks[name], ranks)
+    assert str(found) == str(expected)
+
+
+def test_many_data_sets(day, processes):
+    data = [{"y": [0.1 * k, 1.0]} for k in range(6)]
+    expected = infer_many(day, data, seed=1, **FEW)
+    found = infer_many(day, data, executor=processes, seed=1, **FEW)
+    assert len(found) == 6
+    for one, known in zip(found, expected, strict=True):
+        same(one, known)
+    assert not np.array_equal(found[0].posterior["mu"], found[1].posterior["mu"])
+
+
+def test_a_data_set_that_fails_costs_no_other(day, processes):
+    data = [{"y": [1.0]}, {"y": ["a"]}, {"x": 3}, {"y": [2.0]}]
+    for executor in (None, processes):
+        with pytest.warns(SamplingWarning, match="2 of 4 data sets failed; number 1 first: "):
+            found = infer_many(day, data, executor=executor, seed=1, **FEW)
+        assert [isinstance(one, DataError) for one in found] == [False, True, True, False]
+
+
+def test_what_infer_many_does_not_take(day):
+    with pytest.raises(ModelError, match="takes a model class"):
+        infer_many(day(y=[1.0]), [])
+    with pytest.raises(SamplerError, match=r"must have a method submit\(\)"):
+        infer_many(day, [{"y": [1.0]}], executor=3)
+    assert infer_many(day, []) == []
+
+
+def test_ctrl_c_calls_tasks_off(day):
+    cancelled = []
+
+    class Pressed:
+        def submit(self, function, *args):
+            future = Future()
+            future.result, future.cancel = press, lambda: cancelled.append(1)
+            return future
+
+    def press():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        infer_many(day, [{"y": [1.0]}] * 3, executor=Pressed(), progressbar=False)
+    assert len(cancelled) == 3
+
+
+def test_a_task_that_workers_cannot_read(day):
+    def submit(function, *args):
+        future = Future()
+        future.set_exception(AttributeError("Can't get attribute 'Day' on <module '__main__'>"))
+        return future
+
+    with pytest.raises(SamplerError, match=r"cannot be sent to the workers"):
+        sbc(day, 2, coords={"day": range(3)}, executor=types.SimpleNamespace(submit=submit))
 
 
 # -- what may be wrong -----------------------------------------------------------------------------

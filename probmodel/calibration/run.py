@@ -19,7 +19,7 @@ import numbers
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from probmodel.calibration.result import Calibration
 from probmodel.calibration.simulating import Simulated, Simulation
 from probmodel.errors import DataError, InitializationError, ProbmodelError, SamplerError
 from probmodel.inference.request import Arguments
+from probmodel.inference.tasks import mapped
 from probmodel.model import Model
 from probmodel.results.drawn import Drawn
 from probmodel.results.draws import element_labels
@@ -59,6 +60,7 @@ def sbc(
     thin_to: int = 99,
     seed: int | np.random.SeedSequence | None = None,
     var_names: str | Sequence[str] | None = None,
+    executor: Any = None,
     progressbar: bool = True,
     **settings: Any,
 ) -> Calibration:
@@ -89,6 +91,9 @@ def sbc(
     var_names : str or sequence of str, optional
         Parameters or deterministic quantities to rank; all parameters by default. The log
         likelihood is always ranked too, if both models have the same parameters.
+    executor : optional
+        Anything with a method ``submit``, whose workers do the simulations. The result does not
+        depend on it.
     progressbar : bool
         Whether to show the progress on a terminal, or in a notebook.
     **settings
@@ -111,17 +116,19 @@ def sbc(
         If it is interrupted before the first simulation is done.
     """
     asked, size = _at_least("n", n, 1), _at_least("thin_to", thin_to, 2)
-    simulation = Simulation(model, simulate_with or model, data, coords, var_names)
     bar = flag("progressbar", progressbar)
     given = {"draws": draws, "chains": chains, "seed": seed}
     arguments, rest = Arguments.named(given, settings)
+    bar &= flag("progressbar", arguments.progressbar)
     root = seed_sequence(arguments.seed)
-    inference = _Inference(method, arguments, rest, size)
+    own = replace(arguments, seed=None, progressbar=False)
+    simulation = (model, simulate_with or model, data, coords, var_names)
+    study = _Study(simulation, method, own, rest, size)
     tally = _Tally(model.__name__, asked, size, root.entropy)
-    line, progress = watched(asked, bar and flag("progressbar", arguments.progressbar))
+    line, progress = watched(asked, bar)
     try:
-        for i, child in enumerate(spawned(root, asked)):
-            tally.add(i, simulation, inference, child)
+        for i, found in enumerate(mapped(study, spawned(root, asked), executor)):
+            tally.add(i, found)
             line.done, line.failed, line.warned = tally.counts
             if progress is not None:
                 progress.refresh(progress.clock())
@@ -133,6 +140,47 @@ def sbc(
         if progress is not None:
             progress.close()
     return tally.result()
+
+
+class _Found(NamedTuple):
+    """What came of a simulation: ranks, names of the elements of what is ranked, and warnings."""
+
+    ranked: Ranked
+    labels: dict[str, list[str]]
+    kinds: set[str]
+
+
+class _Study:
+    """Simulates, infers and ranks; it can be sent to other processes.
+
+    Parameters
+    ----------
+    simulation : arguments of `Simulation`
+    method, arguments, settings : of the inference
+    size : draws that are ranked
+    """
+
+    def __init__(
+        self,
+        simulation: tuple[Any, ...],
+        method: str | Sampler,
+        arguments: Arguments,
+        settings: dict[str, Any],
+        size: int,
+    ) -> None:
+        self._given = simulation, method, arguments, settings, size
+        self._simulation = Simulation(*simulation)
+        self._inference = _Inference(method, arguments, settings, size)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._given
+
+    def __call__(self, seed: np.random.SeedSequence) -> _Found:
+        """Do one simulation."""
+        draws, moves, ties = spawned(seed, 3)
+        simulated = self._simulation.draw(np.random.default_rng(draws))
+        found, drawn = self._inference.ranks(simulated, moves, ties)
+        return _Found(found, _labels(simulated), set(self._inference.kinds(found, drawn)))
 
 
 class _Inference:
@@ -210,28 +258,20 @@ class _Tally:
         """How many simulations are ranked, failed and had warnings."""
         return len(self.ranked), sum(self._failures.values()), self._warned
 
-    def add(
-        self, i: int, simulation: Simulation, inference: _Inference, seed: np.random.SeedSequence
-    ) -> None:
-        """Do a simulation. What fails is counted, unless the first fails for all of them."""
-        draws, moves, ties = seed.spawn(3)
-        try:
-            simulated = simulation.draw(np.random.default_rng(draws))
-            found, drawn = inference.ranks(simulated, moves, ties)
-        except Exception as error:
-            by_chance = isinstance(error, DataError | InitializationError)
+    def add(self, i: int, found: _Found | Exception) -> None:
+        """Take a simulation. What failed is counted, unless the first fails for all of them."""
+        if isinstance(found, Exception):
+            by_chance = isinstance(found, DataError | InitializationError)
             if i == 0 and not by_chance:
-                raise
-            self._first = self._first or error
-            text = error.message if isinstance(error, ProbmodelError) else str(error)
-            self._failures[f"{type(error).__name__}: {text.splitlines()[0] if text else ''}"] += 1
+                raise found
+            self._first = self._first or found
+            text = found.message if isinstance(found, ProbmodelError) else str(found)
+            self._failures[f"{type(found).__name__}: {text.splitlines()[0] if text else ''}"] += 1
             return
-        if not self.ranked:
-            self._labels = _labels(simulated)
-        self.ranked.append(found)
-        kinds = set(inference.kinds(found, drawn))
-        self._warnings.update(kinds)
-        self._warned += bool(kinds)
+        self._labels = self._labels or found.labels
+        self.ranked.append(found.ranked)
+        self._warnings.update(found.kinds)
+        self._warned += bool(found.kinds)
 
     def result(self) -> Calibration:
         """Put everything together; if all simulations failed, raise what the first one raised."""

@@ -30,6 +30,7 @@ from probmodel.inference.chains import Group
 from probmodel.inference.counting import Work, counting
 from probmodel.inference.driver import EndRun
 from probmodel.inference.restarts import taken
+from probmodel.inference.tasks import unsent
 from probmodel.samplers.base import Info, Sampler, State, Stretch
 from probmodel.samplers.streams import Place
 from probmodel.threads import at_most
@@ -248,7 +249,7 @@ class Parts(Group):
             pickle.dumps((self._sampler, self.params))
             return pickle.dumps((target, snapshot))
         except Exception as error:  # whatever a model or a setting holds
-            raise _unsent(error) from error
+            raise unsent(error) from error
 
     def _rounds(self) -> Iterator[Stretch]:
         while left := self.goal - self.drawn:
@@ -300,7 +301,7 @@ class Parts(Group):
             done: Done = future.result()
         except Exception as error:
             if isinstance(error, SamplerError | AttributeError | ImportError | pickle.PickleError):
-                raise _unsent(error) from error
+                raise unsent(error) from error
             self.lost[tuple(rows.tolist())] = reason(error)
             return None
         except BaseException:
@@ -331,11 +332,3 @@ def _joined(states: Sequence[Any]) -> Any:
     if isinstance(first, tuple):
         return type(first)(*(_joined(parts) for parts in zip(*states, strict=True)))
     return np.concatenate(states) if np.ndim(first) else first
-
-
-def _unsent(error: BaseException) -> SamplerError:
-    return SamplerError(
-        f"the run cannot be sent to the workers of executor=: {reason(error)}. They have to find "
-        "the model: a class in a module that they can import, or in a file that they can read "
-        "(load_model), not in a notebook or a script; and this package, in the same version."
-    )

@@ -42,6 +42,7 @@ LAYERS = (
     {"resuming"},
     {"saved_fits"},
     {"calibration"},
+    {"studies"},
     {"cli", "testing"},
     {""},
 )

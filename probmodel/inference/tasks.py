@@ -1,0 +1,87 @@
+"""Independent tasks, done one after another here, or by the workers of an executor."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+from probmodel.errors import SamplerError, reason
+from probmodel.threads import at_most
+
+ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT")
+
+_known: dict[str, Any] = {}  # the function that a worker was sent last, by the hash of its pickle
+
+
+def mapped(
+    function: Callable[[ItemT], ResultT], items: Iterable[ItemT], executor: Any = None
+) -> Iterator[ResultT | Exception]:
+    """Yield what a function returns for each item, or the exception that it raises.
+
+    Parameters
+    ----------
+    function : it can be pickled, if there is an executor
+    items : in the order of the results
+    executor : anything with a method ``submit``; None for this process
+
+    Raises
+    ------
+    SamplerError
+        If the executor is none, or the function cannot be sent.
+    KeyboardInterrupt
+        After an interrupt; tasks that have not begun are called off.
+    """
+    if executor is None:
+        for item in items:
+            yield _done(function, item)
+        return
+    if not callable(getattr(executor, "submit", None)):
+        raise SamplerError(f"executor= must have a method submit(), got {executor!r}.")
+    try:
+        sent = pickle.dumps(function)
+    except Exception as error:  # whatever it holds
+        raise unsent(error) from error
+    futures = [executor.submit(_task, sent, item) for item in items]
+    try:
+        for future in futures:
+            try:
+                found = future.result()
+            except (AttributeError, ImportError, pickle.PickleError) as error:  # in reading it
+                raise unsent(error) from error
+            except Exception as error:  # the worker was lost
+                found = error
+            yield found
+    except BaseException:
+        for future in futures:
+            if hasattr(future, "cancel"):
+                future.cancel()
+        raise
+
+
+def _task(sent: bytes, item: Any) -> Any:
+    """Do a task; what a worker is sent."""
+    key = hashlib.sha256(sent).hexdigest()
+    if key not in _known:
+        _known.clear()
+        _known[key] = pickle.loads(sent)
+    with at_most(1):
+        return _done(_known[key], item)
+
+
+def _done(function: Callable[[Any], Any], item: Any) -> Any:
+    try:
+        return function(item)
+    except Exception as error:
+        return error
+
+
+def unsent(error: BaseException) -> SamplerError:
+    """Make the error of what cannot be sent to workers, or be read there."""
+    return SamplerError(
+        f"the run cannot be sent to the workers of executor=: {reason(error)}. They have to find "
+        "the model: a class in a module that they can import, or in a file that they can read "
+        "(load_model), not in a notebook or a script; and this package, in the same version."
+    )

@@ -1,0 +1,103 @@
+"""`infer_many`: one model and many data sets, here or on the workers of an executor."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from probmodel.arguments import flag, seed_sequence
+from probmodel.calibration.live_line import watched
+from probmodel.errors import ModelError, SamplingWarning, reason
+from probmodel.inference.tasks import mapped
+from probmodel.model import Model, ModelMeta
+from probmodel.samplers import DEFAULT_METHOD
+from probmodel.samplers.base import Sampler
+from probmodel.sampling import infer, spawned
+
+
+def infer_many(
+    model: type[Model],
+    datasets: Iterable[Mapping[str, Any]],
+    method: str | Sampler = DEFAULT_METHOD,
+    *,
+    executor: Any = None,
+    seed: int | np.random.SeedSequence | None = None,
+    progressbar: bool = True,
+    **arguments: Any,
+) -> list[Any]:
+    """Draw from the posteriors of one model given many data sets.
+
+    Parameters
+    ----------
+    model : Model subclass
+    datasets : iterable of mappings
+        What the model takes for each: ``model(**dataset)``.
+    method : str or Sampler
+        As for `infer`.
+    executor : optional
+        Anything with a method ``submit``, whose workers take a data set each. Results do not depend
+        on it.
+    seed : int or SeedSequence, optional
+        Decides everything; each data set has a seed of its own.
+    progressbar : bool
+        Whether to show the progress on a terminal, or in a notebook.
+    **arguments
+        Other arguments of `infer`, and settings of the method.
+
+    Returns
+    -------
+    list
+        A result for each data set, in their order, whose ``attrs["warnings"]`` say what speaks
+        against it; or the exception, for one that failed.
+
+    Raises
+    ------
+    ModelError
+        If ``model`` is no model class.
+    SamplerError
+        If the model cannot be sent to the workers.
+
+    Warns
+    -----
+    SamplingWarning
+        If some data sets failed.
+    """
+    if not isinstance(model, ModelMeta):
+        raise ModelError(
+            f"infer_many takes a model class, and the data sets beside it; got {model!r}."
+        )
+    data = [dict(dataset) for dataset in datasets]
+    seeds = spawned(seed_sequence(seed), len(data))
+    line, progress = watched(len(data), flag("progressbar", progressbar))
+    found: list[Any] = []
+    try:
+        tasks = zip(data, seeds, strict=True)
+        for result in mapped(_Once(model, method, arguments), tasks, executor):
+            found.append(result)
+            line.failed = sum(isinstance(one, Exception) for one in found)
+            line.done = len(found) - line.failed
+            if progress is not None:
+                progress.refresh(progress.clock())
+    finally:
+        if progress is not None:
+            progress.close()
+    failed = [i for i, one in enumerate(found) if isinstance(one, Exception)]
+    if failed:
+        message = f"{len(failed)} of {len(found)} data sets failed; number {failed[0]} first: "
+        warnings.warn(message + reason(found[failed[0]]), SamplingWarning, stacklevel=2)
+    return found
+
+
+class _Once:
+    """Draws from one posterior; it can be sent to other processes."""
+
+    def __init__(self, model: Any, method: str | Sampler, arguments: dict[str, Any]) -> None:
+        self._model, self._method, self._arguments = model, method, arguments
+
+    def __call__(self, given: tuple[dict[str, Any], np.random.SeedSequence]) -> Any:
+        data, seed = given
+        bound = self._model(**data)
+        return infer(bound, self._method, seed=seed, **{**self._arguments, "quiet": True})
