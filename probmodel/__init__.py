@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         potential,
         read_data,
         to_dot,
+        to_svg,
     )
     from probmodel.predictive import (
         compute_deterministics,
@@ -106,6 +107,7 @@ __all__ = [
     "sbc",
     "simulate",
     "to_dot",
+    "to_svg",
 ]
 
 _HOMES = {
@@ -123,6 +125,7 @@ _HOMES = {
         "potential",
         "read_data",
         "to_dot",
+        "to_svg",
     ),
     "probmodel.predictive": (
         "compute_deterministics",

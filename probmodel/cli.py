@@ -137,8 +137,9 @@ def _parser() -> argparse.ArgumentParser:
     command = _command(commands, "show", _run_show, "print a model as text, LaTeX or a graph")
     _add_model(command)
     command.add_argument(
-        "--format", choices=("text", "latex", "dot"), default="text", dest="form",
-        help="text (default); latex; or dot, the graph for Graphviz, which needs no data",
+        "--format", choices=("text", "latex", "svg", "dot"), default="text", dest="form",
+        help="text (default); latex; or the graph, which needs no data: svg, a picture, or dot, "
+        "for Graphviz",
     )  # fmt: skip
     _command(commands, "methods", _run_methods, "list the sampling methods")
     return parser
@@ -279,11 +280,12 @@ def _run_check(options: argparse.Namespace) -> int:
 
 
 def _run_show(options: argparse.Namespace) -> int:
-    from probmodel.model import to_dot
+    from probmodel.model import to_dot, to_svg
     from probmodel.model.declaration_text import model_latex
 
-    if options.form == "dot":
-        _print(to_dot(_bound_model(options) if options.data else _model_class(options)))
+    if options.form in ("svg", "dot"):
+        drawn = to_svg if options.form == "svg" else to_dot
+        _print(drawn(_bound_model(options) if options.data else _model_class(options)))
         return 0
     model = _bound_model(options)
     _print(model_latex(model) if options.form == "latex" else model)

@@ -1,6 +1,7 @@
 """The modelling language: declarations, binding of data, printing, loading."""
 
 from probmodel.model.declarations import data, deterministic, observed, param, potential
+from probmodel.model.drawing import to_svg
 from probmodel.model.files import read_data
 from probmodel.model.loading import load_model
 from probmodel.model.model import Model, ModelMeta
@@ -17,4 +18,5 @@ __all__ = [
     "potential",
     "read_data",
     "to_dot",
+    "to_svg",
 ]

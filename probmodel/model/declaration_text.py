@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from typing import TYPE_CHECKING, Any
 
 from probmodel.distributions.base import Distribution
@@ -49,6 +50,32 @@ def model_text(model: Model) -> str:
     width = min(72, max(len(left) for left, _ in rows)) + 2
     lines = [f"{left:<{width - 2}}  {right}".rstrip() for left, right in rows]
     return "\n".join([binding.name, *lines])
+
+
+def model_html(model: Model) -> str:
+    """Return the model as a table of its declarations beside its graph, for notebooks."""
+    from probmodel.model.drawing import to_svg
+
+    binding, rows = model._binding, []
+    cell = 'style="text-align:left;font-family:monospace;white-space:pre-wrap"'
+    sections: dict[str, list[tuple[str, Expression]]] = {
+        title: [
+            (_line(d, binding), d) for d in binding.declarations.values() if isinstance(d, kind)
+        ]
+        for title, kind in _SECTIONS
+    }
+    named = type(model)._definitions.items()
+    sections["where"] = [(f"{n} = {to_text(e, definition=True)}", e) for n, e in named]
+    for title, lines in sections.items():
+        for i, (left, expression) in enumerate(lines):
+            texts = (title if i == 0 else "", left, _shape_text(binding, expression))
+            cells = "".join(f"<td {cell}>{html.escape(text)}</td>" for text in texts)
+            rows.append(f"<tr>{cells}</tr>")
+    head = f"<caption><b>{html.escape(binding.name)}</b></caption>"
+    return (
+        f"<div><table>{head}{''.join(rows)}</table>"
+        f"<details open><summary>graph</summary>{to_svg(model)}</details></div>"
+    )
 
 
 def _line(declaration: Declaration, binding: Binding) -> str:

@@ -208,6 +208,11 @@ class Model(metaclass=ModelMeta):
 
         return model_text(self)
 
+    def _repr_html_(self) -> str:
+        from probmodel.model.declaration_text import model_html
+
+        return model_html(self)
+
     def _repr_latex_(self) -> str:
         from probmodel.model.declaration_text import model_latex
 

@@ -76,12 +76,7 @@ def to_dot(model: Any) -> str:
     --------
     ``dot -Tsvg model.dot > model.svg`` draws what ``print(to_dot(model))`` wrote to ``model.dot``.
     """
-    kind = model if isinstance(model, ModelMeta) else type(model)
-    if not isinstance(kind, ModelMeta):
-        raise ModelError(
-            f"to_dot takes a model class or a bound model; got {type(model).__name__}.",
-            given=model,
-        )
+    kind = check_model_class("to_dot", model)
     declarations = kind._declarations
     bound = model if isinstance(model, Model) else None
     lines = [f"digraph {_quoted(kind.__name__)} {{", "  rankdir=TB;"]
@@ -99,11 +94,26 @@ def to_dot(model: Any) -> str:
     return "\n".join([*lines, "}"])
 
 
+def check_model_class(function: str, model: Any) -> ModelMeta:
+    """Return the class of a model, or of a bound one."""
+    kind: Any = model if isinstance(model, ModelMeta) else type(model)
+    if not isinstance(kind, ModelMeta):
+        raise ModelError(
+            f"{function} takes a model class or a bound model; got {type(model).__name__}.",
+            given=model,
+        )
+    return kind
+
+
 def _style(declaration: Declaration) -> str:
     return _STYLES[type(declaration)]
 
 
 def _label(declaration: Declaration, bound: Model | None) -> str:
+    return _quoted("\n".join(label_lines(declaration, bound)))
+
+
+def label_lines(declaration: Declaration, bound: Model | None) -> list[str]:
     """Return the name, the distribution, and the shape where no plate says it."""
     name = str(declaration.name)
     parts = [name]
@@ -114,7 +124,7 @@ def _label(declaration: Declaration, bound: Model | None) -> str:
     if bound is not None and not declaration.dims and not isinstance(declaration, Potential):
         shape = bound._binding.evaluator.shape(declaration)
         parts[0] += f" ({', '.join(map(str, shape))})" if shape else ""
-    return _quoted("\n".join(parts))
+    return parts
 
 
 def _family(distribution: Distribution) -> str:
@@ -124,8 +134,13 @@ def _family(distribution: Distribution) -> str:
 
 
 def _plate(dims: tuple[str, ...], bound: Model | None) -> str:
+    return _quoted(plate_text(dims, bound))
+
+
+def plate_text(dims: tuple[str, ...], bound: Model | None) -> str:
+    """Return dims with their sizes, if these are known."""
     sizes = bound._binding.dimensions.sizes if bound is not None else {}
-    return _quoted(" × ".join(f"{dim} ({sizes[dim]})" if dim in sizes else dim for dim in dims))
+    return " × ".join(f"{dim} ({sizes[dim]})" if dim in sizes else dim for dim in dims)
 
 
 def _quoted(text: str) -> str:
