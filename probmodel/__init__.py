@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         ShapeError,
         TimeLimitError,
     )
+    from probmodel.fit_page import report
     from probmodel.held_out import HeldOut, folds
     from probmodel.inference.request import Converged
     from probmodel.model import (
@@ -103,6 +104,7 @@ __all__ = [
     "predict",
     "prior_predictive",
     "read_data",
+    "report",
     "resume",
     "sbc",
     "simulate",
@@ -137,6 +139,7 @@ _HOMES = {
         "prior_predictive",
         "simulate",
     ),
+    "probmodel.fit_page": ("report",),
     "probmodel.resuming": ("extend", "resume"),
     "probmodel.sampling": ("infer",),
     "probmodel.saved_fits": ("SavedFit", "load_fit"),

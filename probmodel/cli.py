@@ -31,6 +31,7 @@ _EPILOG = """examples:
   probmodel sample models/coin.py --data coin.json --ess 4000 --checkpoint coin.run
   probmodel resume coin.run
   probmodel summary coin.nc
+  probmodel report coin.nc -o coin.html
 
 exit status: 0 if all went well, 2 after an error, 130 if stopped by Ctrl-C, 143 by SIGTERM, 129 by
 SIGHUP (what was drawn until then is shown, and written with --out), 141 if nobody reads the output.
@@ -141,6 +142,9 @@ def _parser() -> argparse.ArgumentParser:
         help="text (default); latex; or the graph, which needs no data: svg, a picture, or dot, "
         "for Graphviz",
     )  # fmt: skip
+    command = _command(commands, "report", _run_report, "write a saved result as a page")
+    command.add_argument("file", metavar="FILE.nc", help="a result written with --out")
+    command.add_argument("-o", "--out", metavar="FILE.html", help="by default beside it")
     _command(commands, "methods", _run_methods, "list the sampling methods")
     return parser
 
@@ -186,6 +190,7 @@ def _add_sample(commands: Any) -> None:
 def _add_output(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("--out", metavar="FILE.nc", help="write the result as a netCDF file")
+    add("--plot", metavar="FILE.html", help="write a page with the model, findings and pictures")
     add("--quiet", action="store_true", help="print nothing but errors")
 
 
@@ -208,8 +213,8 @@ def _run_sample(options: argparse.Namespace) -> int:
         option = name.replace("_", "-")
         raise SamplerError(f"--set {name}=... clashes with --{option}; use the latter alone.")
     with interruptible():
-        if options.out:
-            check_place(options.out)
+        for place in filter(None, (options.out, options.plot)):
+            check_place(place)
         model = _bound_model(options)
     return _finish(lambda: infer(model, quiet=options.quiet, **given, **settings), options)
 
@@ -219,8 +224,8 @@ def _run_resume(options: argparse.Namespace) -> int:
     from probmodel.resuming import resume
 
     with interruptible():
-        if options.out:
-            check_place(options.out)
+        for place in filter(None, (options.out, options.plot)):
+            check_place(place)
     folder, limit = options.folder, options.max_time
     return _finish(lambda: resume(folder, max_time=limit, quiet=options.quiet), options)
 
@@ -241,7 +246,21 @@ def _finish(run: Callable[[], Any], options: argparse.Namespace) -> int:
         _say(f"error: {problem}")
     elif place and (status or not options.quiet):
         _say(f"Written to {place}")
+    if options.plot:
+        status = _plot(result, status, options)
     return status if options.quiet else _show(result, status, options)
+
+
+def _plot(result: Any, status: int, options: argparse.Namespace) -> int:
+    """Write the page, if that can be done; return the exit status."""
+    from probmodel.fit_page import report
+
+    place, error = attempt(lambda: report(result, options.plot))
+    if error is not None:
+        return _report(error, options)
+    if not options.quiet:
+        _say(f"Written to {place}")
+    return status
 
 
 def _show(result: Any, status: int, options: argparse.Namespace) -> int:
@@ -271,6 +290,16 @@ def _run_summary(options: argparse.Namespace) -> int:
     return 0
 
 
+def _run_report(options: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from probmodel.fit_page import report
+
+    place = report(options.file, options.out or Path(options.file).with_suffix(".html"))
+    _say(f"Written to {place}")
+    return 0
+
+
 def _run_check(options: argparse.Namespace) -> int:
     from probmodel.density import check_model
 
@@ -293,21 +322,9 @@ def _run_show(options: argparse.Namespace) -> int:
 
 
 def _run_methods(options: argparse.Namespace) -> int:
-    from probmodel.samplers import list_samplers
+    from probmodel.samplers import methods_text
 
-    listed = list_samplers()
-    rows = [("method", "what it does", "paper", "package")]
-    for name, kind, package, _ in listed:
-        summary, paper = (kind.summary, kind.paper) if kind else ("cannot be used, see below", "")
-        rows.append((name, summary, paper, package))
-    columns = 4 if any(method.package for method in listed) else 3
-    widths = [max(len(row[column]) for row in rows) for column in range(columns)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=False))
-        _print("  ".join(cells).rstrip())
-    for method in listed:
-        if method.problem:
-            _print(f"\n{method.problem}")
+    _print(methods_text())
     return 0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,11 +13,8 @@ from probmodel.expressions import as_expression
 from probmodel.model.parameters import FreeParameter
 from probmodel.types import Array
 
-if TYPE_CHECKING:
-    from probmodel.density.posterior import ModelDensity
 
-
-def unconstrained_value(density: ModelDensity, x: Array, free: FreeParameter, given: Any) -> Array:
+def unconstrained_value(density: Any, x: Array, free: FreeParameter, given: Any) -> Array:
     """Return the unconstrained value of one parameter, given those declared before it.
 
     Parameters
@@ -48,7 +45,7 @@ def unconstrained_value(density: ModelDensity, x: Array, free: FreeParameter, gi
     return unconstrained
 
 
-def unconstrained_draws(density: ModelDensity, draws: Mapping[str, Array]) -> Array:
+def unconstrained_draws(density: Any, draws: Mapping[str, Array]) -> Array:
     """Return the unconstrained points of draws of all parameters: name -> (n, *shape) to (n, dim).
 
     Not finite where a value has been rounded to the boundary of its support.
@@ -76,7 +73,7 @@ def _inverse(free: FreeParameter, values: Array, bounds: Sequence[Array]) -> Arr
         return np.stack([np.asarray(constraint.inverse(*row)) for row in rows])
 
 
-def _standardised(density: ModelDensity, x: Array, free: FreeParameter, values: Array) -> Array:
+def _standardised(density: Any, x: Array, free: FreeParameter, values: Array) -> Array:
     """Return values on the scale of what is free, where a distribution standardises them."""
     if free.frame is None:
         return values

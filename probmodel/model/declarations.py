@@ -324,3 +324,20 @@ def _as_dims(declaration: Declaration, dims: Dims) -> tuple[str, ...] | None:
             dims=dims,
         )
     return names
+
+
+def expressions_of(declaration: Declaration) -> list[Expression]:
+    """Return the symbolic arguments of a declaration: parameters, bounds, expressions."""
+    found: list[Any] = []
+    if isinstance(declaration, Parameter):
+        found += list(declaration.bounds.values())
+        found += list(declaration.constraint.bounds) if declaration.constraint else []
+        found += list(declaration.prior.args.values()) if declaration.prior else []
+        found += list(declaration.declared_shape or ())
+    elif isinstance(declaration, Observed):
+        found += list(declaration.distribution.args.values())
+    elif isinstance(declaration, (Deterministic, Potential)):
+        found.append(declaration.expression)
+    elif isinstance(declaration, Data):
+        found += [declaration.lower, declaration.upper]
+    return [value for value in found if isinstance(value, Expression)]

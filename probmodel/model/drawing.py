@@ -13,6 +13,7 @@ import itertools
 from statistics import median
 from typing import Any, NamedTuple
 
+from probmodel.model.binding import Binding
 from probmodel.model.declarations import (
     Data,
     Declaration,
@@ -21,8 +22,7 @@ from probmodel.model.declarations import (
     Parameter,
     Potential,
 )
-from probmodel.model.model import Model, ModelMeta
-from probmodel.model.model_graph import check_model_class, dependencies, label_lines, plate_text
+from probmodel.model.model_graph import declared_in, dependencies, label_lines, plate_text
 
 _LETTER, _LINE, _PADDING = 7.4, 17.0, 14.0  # of a monospaced letter, a line of text, around it
 _GAP_X, _GAP_Y, _PASS = 22.0, 34.0, 10.0  # between nodes, between layers, width of a passing edge
@@ -69,10 +69,9 @@ def to_svg(model: Any) -> str:
     ModelError
         If it is neither.
     """
-    kind: ModelMeta = check_model_class("to_svg", model)
-    bound = model if isinstance(model, Model) else None
-    boxes = {name: _box(d, bound) for name, d in kind._declarations.items()}
-    parents = dependencies(kind._declarations)
+    _, declarations, binding = declared_in("to_svg", model)
+    boxes = {name: _box(declaration, binding) for name, declaration in declarations.items()}
+    parents = dependencies(declarations)
     layers = _layers(boxes, parents)
     x, y, width, height = _positions(layers, boxes)
     parts = [_edge(path, x, y, boxes) for path in _paths(boxes, parents, layers)]
@@ -87,10 +86,10 @@ def to_svg(model: Any) -> str:
     )
 
 
-def _box(declaration: Declaration, bound: Model | None) -> _Box:
-    lines = label_lines(declaration, bound)
+def _box(declaration: Declaration, binding: Binding | None) -> _Box:
+    lines = label_lines(declaration, binding)
     if declaration.dims:
-        lines.append(plate_text(declaration.dims, bound))
+        lines.append(plate_text(declaration.dims, binding))
     width = max(map(len, lines)) * _LETTER + 2 * _PADDING
     round_ = isinstance(declaration, Parameter | Observed | Potential)
     return _Box(declaration, lines, width * (1.2 if round_ else 1.0), len(lines) * _LINE + _PADDING)

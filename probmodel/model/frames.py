@@ -12,26 +12,21 @@ Which dim a column of categories counts is seen in the model: that of what the d
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from probmodel.errors import DataError, nearest
 from probmodel.expressions import Apply, Expression, topological
 from probmodel.model.containers import Labelled, Labels, as_labels
-from probmodel.model.declarations import Data, Declaration, Observed
+from probmodel.model.declarations import Data, Declaration, Observed, expressions_of
 from probmodel.types import Array
-
-if TYPE_CHECKING:
-    from probmodel.model.model import Model, ModelMeta
 
 _SHOWN = 5  # rows or categories that a message lists
 _DAY = np.timedelta64(1, "D")
 
 
-def from_frame(
-    kind: ModelMeta, frame: Any, coords: Mapping[str, Any], given: Mapping[str, Any]
-) -> Model:
+def from_frame(kind: Any, frame: Any, coords: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
     """Bind a model to the columns of a data frame; see `Model.from_frame`."""
     table = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
     if not (hasattr(table, "columns") and hasattr(table, "index")):
@@ -46,14 +41,14 @@ def from_frame(
 class _Reader:
     """Reads the data of a model from a frame."""
 
-    def __init__(self, kind: ModelMeta, table: Any, coords: Mapping[str, Any]) -> None:
+    def __init__(self, kind: Any, table: Any, coords: Mapping[str, Any]) -> None:
         self._kind, self._table = kind, table
         self._coords = {dim: as_labels(labels) for dim, labels in coords.items()}
         self._counted = dict(_counted_dims(kind))  # dims that data are indices of
         self._codes: dict[str, Array] = {}  # of the rows, by the dim that they count
         self._rows = _row_labels(table.index)
 
-    def bound(self, given: Mapping[str, Any]) -> Model:
+    def bound(self, given: Mapping[str, Any]) -> Any:
         """Bind the model; what is given names columns, or is a value."""
         declared = {
             name: d
@@ -75,8 +70,7 @@ class _Reader:
         for name, source in groups:
             values[name] = self._one_each(declared[name], source)
         others = {name: value for name, value in given.items() if name not in declared}
-        model: Model = self._kind(**values, **others, coords=self._coords)
-        return model
+        return self._kind(**values, **others, coords=self._coords)
 
     def _columns(self, name: str) -> Any:
         """Return the column of a datum, or those of a matrix; None if there are none."""
@@ -198,10 +192,8 @@ class _Reader:
         return values[first]
 
 
-def _counted_dims(kind: ModelMeta) -> Iterator[tuple[str, str]]:
+def _counted_dims(kind: Any) -> Iterator[tuple[str, str]]:
     """Yield data that are used as indices, with the dim of what they are indices of."""
-    from probmodel.model.model import expressions_of
-
     roots = [e for d in kind._declarations.values() for e in expressions_of(d)]
     for node in topological(roots):
         if not (isinstance(node, Apply) and node.operation.name == "getitem"):

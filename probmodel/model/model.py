@@ -7,16 +7,14 @@ from typing import Any, Self, cast
 
 from probmodel.distributions.base import Distribution
 from probmodel.errors import DataError, ModelError
-from probmodel.expressions import Apply, Expression, caller_location, topological
+from probmodel.expressions import Apply, caller_location, topological
 from probmodel.model.binding import Binding, bind
 from probmodel.model.class_body import ClassBody
 from probmodel.model.declarations import (
     Data,
     Declaration,
-    Deterministic,
     Observed,
-    Parameter,
-    Potential,
+    expressions_of,
 )
 
 
@@ -97,23 +95,6 @@ def _by_name(cls: ModelMeta, unnamed: tuple[Any, ...]) -> DataError:
         location=caller_location(),
         expected=takes,
     )
-
-
-def expressions_of(declaration: Declaration) -> list[Expression]:
-    """Return the symbolic arguments of a declaration: parameters, bounds, expressions."""
-    found: list[Any] = []
-    if isinstance(declaration, Parameter):
-        found += list(declaration.bounds.values())
-        found += list(declaration.constraint.bounds) if declaration.constraint else []
-        found += list(declaration.prior.args.values()) if declaration.prior else []
-        found += list(declaration.declared_shape or ())
-    elif isinstance(declaration, Observed):
-        found += list(declaration.distribution.args.values())
-    elif isinstance(declaration, (Deterministic, Potential)):
-        found.append(declaration.expression)
-    elif isinstance(declaration, Data):
-        found += [declaration.lower, declaration.upper]
-    return [value for value in found if isinstance(value, Expression)]
 
 
 def _check_declared(model: ModelMeta, name: str) -> None:
@@ -219,4 +200,4 @@ class Model(metaclass=ModelMeta):
         return model_latex(self)
 
 
-__all__ = ["Model", "ModelMeta", "expressions_of"]
+__all__ = ["Model", "ModelMeta"]

@@ -8,6 +8,7 @@ from typing import Any
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError
 from probmodel.expressions import topological
+from probmodel.model.binding import Binding
 from probmodel.model.declarations import (
     Data,
     Declaration,
@@ -15,8 +16,8 @@ from probmodel.model.declarations import (
     Observed,
     Parameter,
     Potential,
+    expressions_of,
 )
-from probmodel.model.model import Model, ModelMeta, expressions_of
 
 _STYLES: dict[type[Declaration], str] = {
     Data: 'shape=box, style=filled, fillcolor="lightgrey"',
@@ -76,17 +77,15 @@ def to_dot(model: Any) -> str:
     --------
     ``dot -Tsvg model.dot > model.svg`` draws what ``print(to_dot(model))`` wrote to ``model.dot``.
     """
-    kind = check_model_class("to_dot", model)
-    declarations = kind._declarations
-    bound = model if isinstance(model, Model) else None
-    lines = [f"digraph {_quoted(kind.__name__)} {{", "  rankdir=TB;"]
+    name, declarations, binding = declared_in("to_dot", model)
+    lines = [f"digraph {_quoted(name)} {{", "  rankdir=TB;"]
     plates: dict[tuple[str, ...], list[str]] = {}
     for name, declaration in declarations.items():
-        node = f"{_quoted(name)} [label={_label(declaration, bound)}, {_style(declaration)}];"
+        node = f"{_quoted(name)} [label={_label(declaration, binding)}, {_style(declaration)}];"
         plates.setdefault(declaration.dims or (), []).append(node)
     lines += [f"  {node}" for node in plates.pop((), [])]
     for i, (dims, nodes) in enumerate(plates.items()):
-        lines += [f"  subgraph cluster_{i} {{", f"    label={_plate(dims, bound)};"]
+        lines += [f"  subgraph cluster_{i} {{", f"    label={_plate(dims, binding)};"]
         lines += [f"    {node}" for node in nodes]
         lines.append("  }")
     for name, parents in dependencies(declarations).items():
@@ -94,26 +93,33 @@ def to_dot(model: Any) -> str:
     return "\n".join([*lines, "}"])
 
 
-def check_model_class(function: str, model: Any) -> ModelMeta:
-    """Return the class of a model, or of a bound one."""
-    kind: Any = model if isinstance(model, ModelMeta) else type(model)
-    if not isinstance(kind, ModelMeta):
+def declared_in(function: str, model: Any) -> tuple[str, Mapping[str, Declaration], Binding | None]:
+    """Return the name of a model class, or of a bound model, its declarations and its binding.
+
+    Raises
+    ------
+    ModelError
+        If it is neither; ``function`` says who asked.
+    """
+    kind = model if isinstance(model, type) else type(model)
+    declarations = getattr(kind, "_declarations", None)
+    if declarations is None:
         raise ModelError(
             f"{function} takes a model class or a bound model; got {type(model).__name__}.",
             given=model,
         )
-    return kind
+    return kind.__name__, declarations, None if kind is model else model._binding
 
 
 def _style(declaration: Declaration) -> str:
     return _STYLES[type(declaration)]
 
 
-def _label(declaration: Declaration, bound: Model | None) -> str:
-    return _quoted("\n".join(label_lines(declaration, bound)))
+def _label(declaration: Declaration, binding: Binding | None) -> str:
+    return _quoted("\n".join(label_lines(declaration, binding)))
 
 
-def label_lines(declaration: Declaration, bound: Model | None) -> list[str]:
+def label_lines(declaration: Declaration, binding: Binding | None) -> list[str]:
     """Return the name, the distribution, and the shape where no plate says it."""
     name = str(declaration.name)
     parts = [name]
@@ -121,8 +127,8 @@ def label_lines(declaration: Declaration, bound: Model | None) -> list[str]:
         parts.append(f"~ {_family(declaration.prior) if declaration.prior else 'Flat'}")
     elif isinstance(declaration, Observed):
         parts.append(f"~ {_family(declaration.distribution)}")
-    if bound is not None and not declaration.dims and not isinstance(declaration, Potential):
-        shape = bound._binding.evaluator.shape(declaration)
+    if binding is not None and not declaration.dims and not isinstance(declaration, Potential):
+        shape = binding.evaluator.shape(declaration)
         parts[0] += f" ({', '.join(map(str, shape))})" if shape else ""
     return parts
 
@@ -133,13 +139,13 @@ def _family(distribution: Distribution) -> str:
     return f"{distribution.name}({_family(inside)})" if inside is not None else distribution.name
 
 
-def _plate(dims: tuple[str, ...], bound: Model | None) -> str:
-    return _quoted(plate_text(dims, bound))
+def _plate(dims: tuple[str, ...], binding: Binding | None) -> str:
+    return _quoted(plate_text(dims, binding))
 
 
-def plate_text(dims: tuple[str, ...], bound: Model | None) -> str:
+def plate_text(dims: tuple[str, ...], binding: Binding | None) -> str:
     """Return dims with their sizes, if these are known."""
-    sizes = bound._binding.dimensions.sizes if bound is not None else {}
+    sizes = binding.dimensions.sizes if binding is not None else {}
     return " × ".join(f"{dim} ({sizes[dim]})" if dim in sizes else dim for dim in dims)
 
 

@@ -63,6 +63,27 @@ def check_place(path: str | Path) -> None:
         ) from error
 
 
+def write_text(path: str | os.PathLike[str], text: str) -> Path:
+    """Write a text file, whole or not at all.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
+    place = Path(path).expanduser().resolve()
+    check_place(place)
+    try:
+        with _beside(place) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+            os.replace(temporary, place)
+    except OSError as error:
+        raise OutputError(
+            f"cannot write {str(path)!r}: {reason(error)}.", path=str(path)
+        ) from error
+    return place
+
+
 def keep(result: Any, path: str | Path) -> Kept:
     """Write a result to ``path``, over an existing file, or else wherever it can be written.
 

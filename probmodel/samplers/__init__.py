@@ -113,3 +113,19 @@ def make_sampler(method: str | Sampler, **settings: Any) -> Sampler:
     if isinstance(method, Sampler):
         return dataclasses.replace(method, **settings)  # type: ignore[type-var]
     return kind(**settings)
+
+
+def methods_text() -> str:
+    """Return a table of all methods, as text; what cannot be used is explained below it."""
+    listed = list_samplers()
+    rows = [("method", "what it does", "paper", "package")]
+    for name, kind, package, _ in listed:
+        summary, paper = (kind.summary, kind.paper) if kind else ("cannot be used, see below", "")
+        rows.append((name, summary, paper, package))
+    columns = 4 if any(method.package for method in listed) else 3
+    widths = [max(len(row[column]) for row in rows) for column in range(columns)]
+    lines = [
+        "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=False)).rstrip()
+        for row in rows
+    ]
+    return "\n".join([*lines, *(f"\n{method.problem}" for method in listed if method.problem)])

@@ -40,7 +40,7 @@ LAYERS = (
     {"predictive"},
     {"sampling", "held_out"},
     {"resuming"},
-    {"saved_fits"},
+    {"saved_fits", "fit_page"},
     {"calibration"},
     {"studies"},
     {"cli", "testing"},

@@ -123,7 +123,7 @@ def test_commands_run(document):
 
 def test_every_command_is_shown():
     shown = {words[0] for words in COMMANDS["docs/command-line.md"]}
-    assert shown == {"sample", "resume", "summary", "show", "check", "methods"}
+    assert shown == {"sample", "resume", "report", "summary", "show", "check", "methods"}
 
 
 def anchors(document):

@@ -110,6 +110,8 @@ def make_run():
             "params": (None,),
             "groups": 1,
             "restarted": (),
+            "lost": {},
+            "snapshot": None,
             "density": None,
             "positions": np.zeros((4, 3)),
         }
