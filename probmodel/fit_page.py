@@ -89,7 +89,7 @@ class _Page:
         self._result, self._model, self._missing = result, model, missing
         self._posterior = group(result, "posterior")
         sizes = self._posterior.sizes
-        self._stride = max(1, sizes["chain"] * sizes["draw"] // MOST)
+        self._stride = -(-sizes["chain"] * sizes["draw"] // MOST)
         self._names = _worst(self._posterior)
 
     def text(self) -> str:
@@ -166,7 +166,7 @@ class _Page:
             plot = az.plot_ppc if old else az.plot_ppc_dist
             yield Picture(
                 "Posterior predictive",
-                f"What the model would observe, {PREDICTED} times, and what was observed.",
+                f"What the model would observe, {PREDICTED} times at most, and what was observed.",
                 lambda: plot(self._predicted()),
             )  # fmt: skip
 
@@ -213,7 +213,7 @@ class _Page:
     def _predicted(self) -> Any:
         """Draw what was observed anew, a few times."""
         sizes, some = self._posterior.sizes, {}
-        some["draw"] = slice(None, None, max(1, sizes["draw"] * sizes["chain"] // PREDICTED))
+        some["draw"] = slice(None, None, -(-sizes["draw"] * sizes["chain"] // PREDICTED))
         names = ("observed_data", "constant_data")
         known = {n: group(self._result, n) for n in names if n in group_names(self._result)}
         return posterior_predictive(
@@ -249,7 +249,7 @@ def _drawn(picture: Picture) -> str:
     """Return a picture as part of the page."""
     import matplotlib.pyplot as plt
 
-    plt.close("all")
+    before = set(plt.get_fignums())
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -260,6 +260,7 @@ def _drawn(picture: Picture) -> str:
     except Exception as error:  # of ArviZ, which has its own ideas of what can be drawn
         return f"<p>It could not be drawn: {html.escape(reason(error))}.</p>"
     finally:
-        plt.close("all")
+        for number in set(plt.get_fignums()) - before:
+            plt.close(number)
     encoded = base64.b64encode(content.getvalue()).decode()
     return f'<img alt="{picture.title}" src="data:image/png;base64,{encoded}">'

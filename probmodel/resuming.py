@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zipfile
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from probmodel.results.attributes import package_version
 from probmodel.samplers import find_sampler
 from probmodel.sampling import Begun, draw, finished
 from probmodel.threads import at_most
+from probmodel.types import Array
 
 
 def resume(
@@ -69,6 +71,7 @@ def resume(
         with checkpoint:
             remedy = f"resume({os.fspath(path)!r}, model=...) takes the model from you."
             model = same_model(model, asked["model"], f"the checkpoint {os.fspath(path)!r}", remedy)
+            _check_parts(asked, executor)
             arguments = asked_again(
                 asked, max_time=max_time, executor=executor, progressbar=progressbar, quiet=quiet
             )
@@ -133,15 +136,17 @@ def extend(
     more = None if draws is None else positive("draws", draws)
     with held() as signals:
         before, known = len(signals), Known(fit)
+        _check_parts(known.asked, executor)
         remedy = "extend(fit, model=...) takes the model from you."
         model = same_model(model, bound_in(fit), "this fit", remedy)
         arguments = asked_again(
             known.asked, max_time=max_time, until=until, ess=ess, progressbar=progressbar,
             quiet=quiet, executor=executor, draws=None if more is None else known.count + more,
-            var_names=known.var_names, save_warmup=False,
+            save_warmup=False,
         )  # fmt: skip
         with at_most(arguments.cores):
             begun = known.begun(as_posterior(model), 0 if until or ess else more or 0)
+            arguments = replace(arguments, var_names=known.var_names)
             drawn = draw(
                 model, known.asked["sampler"], arguments, {},
                 show=not flag("quiet", quiet), result=True, begun=begun,
@@ -164,9 +169,9 @@ class Known:
     def __init__(self, fit: Any) -> None:
         if not hasattr(fit, "attrs") or "sampler_state" not in group_names(fit):
             raise OutputError(
-                "this fit does not hold the state of its run: it is no result of infer, or "
-                "was ended in the warm-up, or a setting of its method is a function. Run infer "
-                "again; checkpoint= keeps a run from the start."
+                "this fit does not hold the state of its run: it is no result of infer, or was "
+                "ended before all groups of chains had as many draws, or a setting of its method "
+                "is a function. Run infer again; checkpoint= keeps a run from the start."
             )
         self._fit, self.var_names = fit, [str(name) for name in group(fit, "posterior").data_vars]
         about = str(fit.attrs["inference_library_version"]), package_version("probmodel")
@@ -184,10 +189,23 @@ class Known:
         except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
             raise OutputError(f"the state in this fit is damaged: {reason(error)}.") from error
 
+    def _positions(self) -> Array:
+        """Where the chains were, (chains, dim)."""
+        return np.concatenate([known["state"].x for known in self._start["groups"]])
+
     def begun(self, posterior: Any, more: int) -> Begun:
         """Return the run, to be gone on with for so many more draws."""
         start, count = self._start, self.count
         names = [v.name for v in posterior.variables if v.kind == "param"]
+        known_names = [v.name for v in posterior.variables]
+        self.var_names = [name for name in self.var_names if name in known_names]
+        sizes, places = group(self._fit, "posterior").sizes, self._positions()
+        if sizes["chain"] != len(places) or sizes["draw"] < count:
+            raise OutputError(
+                f"this fit cannot be gone on with: the run had {len(places)} chains of {count} "
+                f"draws, and it has {sizes['chain']} of {sizes['draw']}. Pass it as infer returned "
+                "it, with all chains and draws."
+            )
         lost = [name for name in names if name not in self.var_names]
         if lost:
             raise OutputError(
@@ -200,7 +218,6 @@ class Known:
             )
         saved, stats = group(self._fit, "posterior"), group(self._fit, "sample_stats")
         kept = {name: saved[name].values[:, :count] for name in self.var_names}
-        places = np.concatenate([known["state"].x for known in start["groups"]])
         density = posterior.resumed(start["density"], places)
         flat = {name: kept[name].reshape(-1, *kept[name].shape[2:]) for name in names}
         x = density.unconstrained(flat).reshape(-1, count, density.dim)
@@ -233,6 +250,13 @@ def same_model(model: Any, known: dict[str, Any] | None, what: str, remedy: str)
     if different := difference(known, model):
         raise OutputError(f"{what} is of another model or data: {different}.")
     return model
+
+
+def _check_parts(asked: dict[str, Any], executor: Any) -> None:
+    if executor is not None and asked["arguments"].parts is None:
+        raise SamplerError(
+            "executor= is for runs that were sampled in parts, and this one was not. Leave it out."
+        )
 
 
 def _import_sampler(name: str) -> None:

@@ -314,7 +314,7 @@ def _checkpoint(
     about = {
         "x0": x0, "model": bound_model(getattr(posterior, "model", None)),
         "density": posterior.snapshot() if hasattr(posterior, "snapshot") else {},
-        **described(sampler, own, asked.seed),
+        **described(sampler, own, asked),
     }  # fmt: skip
     return Checkpoint.create(own.checkpoint, package_version("probmodel"), about)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from probmodel.errors import DataError
 from probmodel.model import Model
+from probmodel.model.frames import counted_dims
 from probmodel.predictive import log_likelihood, loo, posterior_predictive, predict
 from probmodel.results.reading import load
 from probmodel.results.summary import heading, summary_text
@@ -39,6 +40,7 @@ class SavedFit:
         new_data: Mapping[str, Any] | None = None,
         *,
         coords: dict[str, Any] | None = None,
+        origin: Any = None,
         seed: int | None = None,
         new_groups: str = "error",
         var_names: str | Sequence[str] | None = None,
@@ -48,8 +50,10 @@ class SavedFit:
         Parameters
         ----------
         new_data : mapping of names to values, or a data frame
-            Data that are not modelled and not given are those of the fit.
+            Data that are not modelled and not given are those of the fit. A data frame is read as
+            by `Model.from_frame`, its groups looked up in the labels of the fit.
         coords : labels by dim, of new dims and of those with other labels than in the fit
+        origin : of dates, as for `Model.from_frame`
         seed, new_groups, var_names : as for `predict`
 
         Raises
@@ -58,15 +62,44 @@ class SavedFit:
             If new data do not fit together, or not to the model.
         """
         kind, binding = type(self.model), self.model._binding
+        if hasattr(new_data, "columns"):
+            bound = self._of_frame(new_data, coords or {}, origin)
+            return predict(bound, self.result, seed, new_groups, var_names)
         given = dict(new_data) if new_data is not None else {}
-        known = {name: binding.declarations[name] for name in binding.data}
-        old = {n: v for n, v in binding.data.items() if known[n].kind == "data" and n not in given}
-        names, changed = binding.dimensions.names, set[str]()
-        for name in given.keys() & known.keys():
-            changed.update(names(known[name], binding.data[name].shape))
+        changed = self._dims(given)
         labels = {dim: values for dim, values in binding.labels.items() if dim not in changed}
-        bound = kind(**old, **given, coords={**labels, **(coords or {})})
+        bound = kind(**self._constants(given), **given, coords={**labels, **(coords or {})})
         return predict(bound, self.result, seed, new_groups, var_names)
+
+    def _constants(self, given: Iterable[str]) -> dict[str, Any]:
+        """Return the data of the fit that are not modelled, but for those that are given."""
+        binding, names = self.model._binding, set(given)
+        kinds = {name: binding.declarations[name].kind for name in binding.data}
+        return {n: v for n, v in binding.data.items() if kinds[n] == "data" and n not in names}
+
+    def _dims(self, names: Iterable[str]) -> set[str]:
+        """Return the dims of some data of the fit."""
+        binding = self.model._binding
+        known = [name for name in names if name in binding.data]
+        return {
+            dim
+            for name in known
+            for dim in binding.dimensions.names(
+                binding.declarations[name], binding.data[name].shape
+            )
+        }
+
+    def _of_frame(self, frame: Any, coords: dict[str, Any], origin: Any) -> Any:
+        """Bind the model to a frame, with the groups of the fit and what no column gives."""
+        kind, labels = type(self.model), self.model._binding.labels
+        grouped = set(counted_dims(kind).values())
+        known = {dim: values for dim, values in labels.items() if dim in grouped}
+        stems = {str(column).partition(".")[0] for column in frame.columns}
+        of_rows = self._dims(self.model._binding.data.keys() & stems) - grouped
+        constants = {
+            n: v for n, v in self._constants(stems).items() if not self._dims([n]) & of_rows
+        }
+        return kind.from_frame(frame, coords={**known, **coords}, origin=origin, **constants)
 
     def posterior_predictive(self, seed: int | None = None) -> Any:
         """Draw what was observed anew for every draw."""

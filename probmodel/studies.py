@@ -10,7 +10,7 @@ import numpy as np
 
 from probmodel.arguments import flag, seed_sequence
 from probmodel.calibration.live_line import watched
-from probmodel.errors import ModelError, SamplingWarning, reason
+from probmodel.errors import ModelError, SamplerError, SamplingWarning, reason
 from probmodel.inference.tasks import mapped
 from probmodel.model import Model, ModelMeta
 from probmodel.samplers import DEFAULT_METHOD
@@ -63,27 +63,43 @@ def infer_many(
     Warns
     -----
     SamplingWarning
-        If some data sets failed.
+        If some data sets failed, or the study was interrupted: then the list is shorter.
     """
     if not isinstance(model, ModelMeta):
         raise ModelError(
             f"infer_many takes a model class, and the data sets beside it; got {model!r}."
         )
+    for name in ("checkpoint", "callback"):
+        if arguments.get(name) is not None:
+            raise SamplerError(f"infer_many takes no {name}=, which is of a single run.", name=name)
     data = [dict(dataset) for dataset in datasets]
     seeds = spawned(seed_sequence(seed), len(data))
     line, progress = watched(len(data), flag("progressbar", progressbar))
     found: list[Any] = []
+    interrupted = False
     try:
         tasks = zip(data, seeds, strict=True)
         for result in mapped(_Once(model, method, arguments), tasks, executor):
             found.append(result)
+            interrupted = not isinstance(result, Exception) and bool(result.attrs["interrupted"])
+            if interrupted:
+                break
             line.failed = sum(isinstance(one, Exception) for one in found)
             line.done = len(found) - line.failed
             if progress is not None:
                 progress.refresh(progress.clock())
+    except KeyboardInterrupt:
+        if not found:
+            raise
+        interrupted = True
     finally:
         if progress is not None:
             progress.close()
+    if interrupted:
+        message = (
+            f"Interrupted: {len(found)} of {len(data)} data sets were begun, the last one in part."
+        )
+        warnings.warn(message, SamplingWarning, stacklevel=2)
     failed = [i for i, one in enumerate(found) if isinstance(one, Exception)]
     if failed:
         message = f"{len(failed)} of {len(found)} data sets failed; number {failed[0]} first: "

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -83,9 +84,9 @@ def killed(monkeypatch, folder, written, model, *args, **arguments):
     """Begin a run that ends after so many states."""
     states, write = 0, module._write
 
-    def watched(path, value):
+    def watched(path, content):
         nonlocal states
-        write(path, value)
+        write(path, content)
         states += path.name == "state.npz"
         if states == written:
             raise Stop
@@ -121,6 +122,7 @@ def test_a_run_that_was_killed_is_gone_on_with(monkeypatch, often, folder, file,
         {"engine": "numpy"},
         {"engine": "llvm"},
         {"draws": None, "until": Converged(ess=3000)},
+        {"draws": None, "ess": 2000},
         {"method": FisherHMC(persistence=0.3, jitter=0.0)},
         {"chains": 1},
         {"method": "sa_mcmc", "chains": None},
@@ -244,6 +246,9 @@ def test_a_file_that_has_changed_is_refused_with_what_changed(folder, file):
     file.write_text(MODEL.replace("HalfNormal(1)", "HalfNormal(2)"))
     changed = r"has changed since .*\n  - .*\(1\)\)\n  \+ .*\(2\)\)\nresume"
     with pytest.raises(ModelError, match=changed):
+        resume(folder)
+    file.write_text(f"{MODEL}\n# a remark")
+    with pytest.raises(ModelError, match="has changed since"):
         resume(folder)
     result = resume(folder, load_model(file)(y=Y), quiet=True)  # the user says that it is right
     assert result.attrs["draws_done"] == 300
@@ -372,6 +377,53 @@ def test_a_full_disk_ends_the_run_and_keeps_everything(monkeypatch, often, folde
     for name in expected["posterior"].data_vars:
         values = found["posterior"][name].values
         np.testing.assert_array_equal(values, expected["posterior"][name].values[:, :n])
+    same(resume(folder, quiet=True), expected)
+
+
+def test_a_disk_without_room_for_the_variables(monkeypatch, folder, file):
+    """They stay in memory: a mapped file would end the process."""
+
+    def full(descriptor, offset, size):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    model = load_model(file)(y=Y)
+    expected = infer(model, **SIZES)
+    monkeypatch.setattr(module.os, "posix_fallocate", full)
+    found = infer(model, checkpoint=folder, **SIZES)
+    same(found, expected)
+    assert not isinstance(found["posterior"]["mu"].values, np.memmap)
+
+
+def test_a_state_that_cannot_be_written_ends_the_run(monkeypatch, often, folder, file):
+    def lost(value, pack=module.packed):
+        if "state" in value:
+            raise module.EncodingError("a thing cannot be written")
+        return pack(value)
+
+    monkeypatch.setattr(module, "packed", lost)
+    with pytest.raises(KeyboardInterrupt):  # in the warm-up there are no draws to keep
+        infer(load_model(file)(y=Y), checkpoint=folder, **SIZES)
+
+
+def test_another_model_of_the_same_data_is_refused(folder, file):
+    infer(load_model(file)(y=Y), checkpoint=folder, **SIZES)
+    file.write_text(MODEL.replace("HalfNormal(1)", "HalfNormal(3)"))
+    with pytest.raises(SamplerError, match="log density is not what it was"):
+        resume(folder, load_model(file)(y=Y))
+
+
+@pytest.mark.parametrize("parts", [None, 3])
+def test_a_run_in_parts_that_was_killed_before_its_first_state(monkeypatch, folder, file, parts):
+    model = load_model(file)(y=Y)
+    expected = infer(model, parts=parts or 2, **SIZES)
+
+    def stop(*args, **settings):
+        raise Stop
+
+    with ThreadPoolExecutor(2) as pool, monkeypatch.context() as patch:
+        patch.setattr("probmodel.sampling.sample", stop)
+        with pytest.raises(Stop):
+            infer(model, executor=pool, parts=parts, checkpoint=folder, **SIZES)
     same(resume(folder, quiet=True), expected)
 
 

@@ -58,9 +58,33 @@ def test_it_predicts_as_the_model_does(saved, file):
     expected = predict(new, fit, 3)
     np.testing.assert_array_equal(found.predictions["y"], expected.predictions["y"])
     assert found.predictions["y"].shape == (2, 100, 2)
-    frame = again.predict(pd.DataFrame(NEW), seed=3)
+    towns = np.array(["Ulm", "Bonn"])[NEW["place"]]
+    frame = again.predict(pd.DataFrame({**NEW, "place": towns}), seed=3)
     np.testing.assert_array_equal(frame.predictions["y"], expected.predictions["y"])
     assert again.predict(seed=1).predictions["y"].shape == (2, 100, 3)
+
+
+def test_groups_in_a_frame_are_those_of_the_fit(tmp_path):
+    """Numbers of groups are looked up, not taken for positions."""
+    (tmp_path / "groups.py").write_text(
+        "from probmodel import Model, data, observed, param\n"
+        "from probmodel.distributions import Normal\n"
+        "class Groups(Model):\n"
+        "    home = data(dims='row', dtype=int)\n"
+        "    x = data(dims='row')\n"
+        "    a = param(Normal(0, 100), dims='group')\n"
+        "    y = observed(Normal(a[home] + x, 0.1), dims='row')\n"
+    )
+    Groups = load_model(tmp_path / "groups.py")
+    homes = np.repeat([1, 2, 3], 20)
+    frame = pd.DataFrame({"home": homes, "x": 0.0, "y": 10.0 * homes, "unused": "a"})
+    keep(infer(Groups.from_frame(frame), **SIZES), tmp_path / "fit.nc")
+    fit = load_fit(tmp_path / "fit.nc")
+    found = fit.predict(pd.DataFrame({"home": [2, 1, 3, 3], "x": 1.0}), seed=1)
+    means = found.predictions["y"].mean(("chain", "draw")).values
+    np.testing.assert_allclose(means, [21.0, 11.0, 31.0, 31.0], atol=0.2)
+    with pytest.raises(DataError, match="has 4, which the labels of the dim 'group' lack"):
+        fit.predict(pd.DataFrame({"home": [4], "x": 1.0}))
 
 
 def test_other_labels(saved):
@@ -98,6 +122,36 @@ def test_what_has_changed_is_said(saved, file):
     file.unlink()
     with pytest.raises(ModelError, match="is gone"):
         load_fit(path)
+
+
+@pytest.mark.parametrize("change", [{"source": ""}, {"file": "line.py"}])
+def test_a_file_is_run_only_if_its_source_is_known(saved, tmp_path, monkeypatch, change):
+    """A fit that was tampered with cannot have another file run."""
+    _, fit, _ = saved
+    fit.attrs["model"] = json.dumps({**json.loads(fit.attrs["model"]), **change})
+    keep(fit, tmp_path / "other.nc")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ModelError, match="it is not known what the model file"):
+        load_fit(tmp_path / "other.nc")
+
+
+def test_files_of_one_name_are_told_apart(tmp_path):
+    import pickle
+
+    found = []
+    for folder, prior in (("a", "Normal(0, 1)"), ("b", "Normal(0, 2)")):
+        (tmp_path / folder).mkdir()
+        path = tmp_path / folder / "line.py"
+        path.write_text(MODEL.replace("b = param(Normal(0, 1))", f"b = param({prior})"))
+        found.append(bound(path))
+    for model, prior in zip(found, ("Normal(0, 1)", "Normal(0, 2)"), strict=True):
+        assert f"b ~ {prior}" in str(pickle.loads(pickle.dumps(model)))
+        about = json.loads(infer(model, **SIZES).attrs["model"])
+        assert f"b = param({prior})" in about["source"]
+    (tmp_path / "a" / "line.py").write_text(MODEL + "\n# changed")
+    sent = pickle.dumps(found[0])
+    with pytest.raises(ModelError, match="has changed since it was loaded"):
+        pickle.loads(sent)
 
 
 def test_long_sources_are_compared_by_their_hash(tmp_path, file, monkeypatch):

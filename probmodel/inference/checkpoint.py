@@ -15,6 +15,7 @@ reached; it is written over. Python's own format of arrays, so that `numpy.load`
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import time
@@ -49,7 +50,7 @@ class Checkpoint:
 
     def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self.folder, self._clock = folder, clock
-        self.failure: OSError | None = None
+        self.failure: OSError | EncodingError | None = None
         self._columns: list[FileColumn] = []
         self._due = clock() + INTERVAL
         self._lock = _locked(folder)
@@ -64,6 +65,14 @@ class Checkpoint:
             If the folder cannot be made, is not empty, or what was asked cannot be written.
         """
         folder = Path(path).expanduser().absolute()
+        try:
+            content = packed(request)
+        except EncodingError as error:
+            raise OutputError(
+                f"this run cannot have a checkpoint: {error}. Settings have to be numbers, text or "
+                "arrays.",
+                path=str(path),
+            ) from error
         with _refused(folder, "cannot be made"):
             if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
                 raise OutputError(
@@ -76,14 +85,10 @@ class Checkpoint:
             try:
                 about = {"version": version, "method": request["method"]}
                 (folder / "about.json").write_text(json.dumps(about))
-                _write(folder / "request.npz", request)
-            except EncodingError as error:
+                _write(folder / "request.npz", content)
+            except BaseException:
                 found.close()
-                raise OutputError(
-                    f"this run cannot have a checkpoint: {error}. Settings have to be numbers, "
-                    "text or arrays.",
-                    path=str(path),
-                ) from error
+                raise
         return found
 
     @classmethod
@@ -154,9 +159,21 @@ class Checkpoint:
     def allocate(self, name: str, shape: tuple[int, ...], dtype: Any) -> Array:
         """Return an array in a file of its own, for a variable of the result."""
         path = self.folder / "posterior" / f"{name}.npy"
-        path.parent.mkdir(exist_ok=True)
-        path.unlink(missing_ok=True)  # an earlier result may still be mapped from it
-        array: Array = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
+        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        if not size:
+            return np.empty(shape, dtype)
+        try:
+            path.parent.mkdir(exist_ok=True)
+            path.unlink(missing_ok=True)  # an earlier result may still be mapped from it
+            with open(path, "wb") as file:
+                _write_header(file, shape, np.dtype(dtype))
+                if hasattr(os, "posix_fallocate"):  # a mapped file takes its room for granted
+                    os.posix_fallocate(file.fileno(), file.tell(), size)
+                else:
+                    file.truncate(file.tell() + size)
+            array: Array = np.lib.format.open_memmap(path, mode="r+")
+        except OSError:  # no room on the disk, or none to be mapped from
+            return np.empty(shape, dtype)
         return array
 
     def __call__(self, state: Callable[[], Any], last: bool = False) -> bool:
@@ -168,9 +185,9 @@ class Checkpoint:
             for column in self._columns:
                 column.flush(durable=True)
             rows = {column.path.name: column.rows for column in self._columns}
-            _write(self.folder / "state.npz", {"rows": rows, "state": state()})
+            _write(self.folder / "state.npz", packed({"rows": rows, "state": state()}))
             self.failure = None
-        except OSError as error:
+        except (OSError, EncodingError) as error:
             self.failure = error
         now = self._clock()
         self._due = now + max(INTERVAL, (now - begin) / SHARE)
@@ -234,22 +251,16 @@ class FileColumn:
         if rows == self.rows and not durable:
             return
         with open(self.path, "r+b" if self.path.exists() else "w+b") as file:
-            self._write_header(file, self.rows)
+            _write_header(file, (self.rows, *self._shape), self._dtype)
             file.seek(self.rows * self._size, os.SEEK_CUR)
             for part in parts:
                 file.write(part.data)
             file.seek(0)
-            self._write_header(file, rows)
+            _write_header(file, (rows, *self._shape), self._dtype)
             if durable:
                 file.flush()
                 os.fsync(file.fileno())
         self.rows, self._waiting, self._last = rows, [], 0
-
-    def _write_header(self, file: BinaryIO, rows: int) -> None:
-        """Write the header, which has the same length for all numbers of draws."""
-        header = {"shape": (rows, *self._shape), "fortran_order": False}
-        header["descr"] = np.lib.format.dtype_to_descr(self._dtype)
-        np.lib.format.write_array_header_1_0(file, header)
 
     def first(self, count: int) -> Array:
         """Return the first draws, (chains, count, ...), mapped from the file."""
@@ -261,9 +272,16 @@ class FileColumn:
         return whole[:count].swapaxes(0, 1)
 
 
-def _write(path: Path, value: Any) -> None:
+def _write_header(file: BinaryIO, shape: tuple[int, ...], dtype: Any) -> None:
+    """Write the header of an array, which has the same length for all numbers of draws."""
+    descr = np.lib.format.dtype_to_descr(dtype)
+    header = {"shape": shape, "fortran_order": False, "descr": descr}
+    np.lib.format.write_array_header_1_0(file, header)
+
+
+def _write(path: Path, content: bytes) -> None:
     """Replace a file as a whole."""
-    content, beside = packed(value), path.with_suffix(".part")
+    beside = path.with_suffix(".part")
     with open(beside, "wb") as file:
         file.write(content)
         file.flush()
@@ -306,6 +324,8 @@ def _locked(folder: Path) -> BinaryIO:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         file.close()
+        if error.errno not in (errno.EAGAIN, errno.EACCES, errno.EDEADLK):
+            raise  # the file system knows no locks, or worse
         raise OutputError(
             f"the checkpoint {str(folder)!r} is in use by a run that has not ended yet.",
             path=str(folder),

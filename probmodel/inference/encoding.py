@@ -98,6 +98,7 @@ def _encoded(value: Any, arrays: list[Array]) -> Any:
         return {"dict": [[_encoded(part, arrays) for part in item] for item in value.items()]}
     kind = type(value)
     plain = hasattr(value, "_fields") or hasattr(value, "__dict__")
+    plain &= not isinstance(value, dict | list | tuple | set) or hasattr(value, "_fields")
     if isinstance(value, type) or inspect.isroutine(value) or not plain:
         raise EncodingError(f"{kind.__module__}.{kind.__qualname__} cannot be written")
     named = [[name, _encoded(part, arrays)] for name, part in _fields(value).items()]
@@ -143,6 +144,7 @@ def _class(module: str, name: str, modules: frozenset[str]) -> Any:
     found: Any = sys.modules.get(module) if own else None
     for part in name.split("."):
         found = getattr(found, part, None)
-    if not isinstance(found, type):
+    where = getattr(found, "__module__", None), getattr(found, "__qualname__", None)
+    if not isinstance(found, type) or where != (module, name):  # but no class of another module
         raise EncodingError(f"it has an object of {module}.{name}, which is not known here")
     return found

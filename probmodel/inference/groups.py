@@ -154,7 +154,18 @@ def _resumed(density: Any, start: dict[str, Any]) -> tuple[Outcome, Origin]:
     points = np.concatenate([group["state"].x for group in start["groups"]])
     if hasattr(density, "resumed"):
         density = density.resumed(start["density"], points)
+    _check_same(density, points, np.concatenate([g["state"].logp for g in start["groups"]]))
     return Outcome(False, False, *start["taken"]), Origin(density, positions, work)
+
+
+def _check_same(density: Any, points: Array, logp: Array) -> None:
+    """Raise a `SamplerError` if a density is not what it was where the chains were."""
+    now = density.log_density(points)
+    if not np.allclose(now, logp, rtol=1e-6, atol=1e-6):
+        raise SamplerError(
+            "the log density is not what it was where the chains are: the model, something that it "
+            "uses, or the data have changed since. The run cannot be gone on with."
+        )
 
 
 def _columns(

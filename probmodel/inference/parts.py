@@ -224,7 +224,8 @@ class Parts(Group):
 
     def snapshot(self) -> dict[str, Any]:
         """See `Group`; with the places of the parts, and what was lost."""
-        return {**super().snapshot(), "places": list(self._places), "lost": dict(self.lost)}
+        lost = {} if len(self.lost) == len(self._rows) else dict(self.lost)  # all can come back
+        return {**super().snapshot(), "places": list(self._places), "lost": lost}
 
     def resume(self, snapshot: dict[str, Any]) -> None:
         """See `Group`."""
@@ -300,7 +301,8 @@ class Parts(Group):
         try:
             done: Done = future.result()
         except Exception as error:
-            if isinstance(error, SamplerError | AttributeError | ImportError | pickle.PickleError):
+            unread = isinstance(error, AttributeError | ImportError | pickle.PickleError)
+            if not self.drawn and (unread or isinstance(error, SamplerError)):
                 raise unsent(error) from error
             self.lost[tuple(rows.tolist())] = reason(error)
             return None

@@ -164,7 +164,7 @@ class Progress:
         except Exception as error:  # the run does not depend on it
             self.problem = error
             return
-        if ends is True:
+        if isinstance(ends, bool | np.bool_) and ends:
             raise EndRun
 
     def _compute(self) -> None:

@@ -211,6 +211,7 @@ class Arguments:
             target_accept=None if accept is None else _between_0_and_1("target_accept", accept),
             max_time=math.inf if limit is None else _seconds("max_time", limit),
             until=_rule(self.until, self.ess),
+            ess=None,
             seed=seed_sequence(self.seed),
         )
 
@@ -257,12 +258,12 @@ def request(arguments: Arguments, sampler: Sampler, model: str, dim: int) -> Req
     return Request(**{**own, "chains": chains, "model": model})
 
 
-def described(
-    sampler: Sampler, arguments: Arguments, seed: np.random.SeedSequence
-) -> dict[str, Any]:
+def described(sampler: Sampler, arguments: Arguments, asked: Request) -> dict[str, Any]:
     """Return what a run of known starts was asked for, without what cannot be written to a file."""
+    seed, parts = asked.seed, split(asked, sampler)
     own = {field.name: getattr(arguments, field.name) for field in dataclasses.fields(Arguments)}
     own["inits"] = None if arguments.inits is None else "given"
+    own["parts"] = None if parts is None else parts[1]
     return {
         "method": sampler.name, "sampler": sampler,
         "arguments": Arguments(**{**own, "seed": None, "checkpoint": None, "callback": None,

@@ -2,11 +2,14 @@
 
     column of numbers        the datum of its name, with the row labels of the frame
     columns X.age, X.dose    the matrix X with these labels
-    text, categories         whole numbers from 0; the categories label the dim that they count
-    dates                    days since the first one; the dates label the rows
-    one value a group        a datum along the dim of a category, such as a county's
+    text, numbers of groups  whole numbers from 0, where the model has an index; the groups label
+                             the dim that they count
+    dates                    days since ``origin``
+    one value a group        a datum along the dim of groups, such as a county's
 
-Which dim a column of categories counts is seen in the model: that of what the datum is an index of.
+Which dim an index counts is seen in the model: that of the declarations it is an index of. Columns
+that count the same dim are coded together. What is no index is never coded: another frame, with
+fewer categories in it, would be coded otherwise, and nobody would know.
 """
 
 from __future__ import annotations
@@ -24,9 +27,15 @@ from probmodel.types import Array
 
 _SHOWN = 5  # rows or categories that a message lists
 _DAY = np.timedelta64(1, "D")
+_ELEMENTWISE = frozenset({
+    "add", "subtract", "multiply", "true_divide", "divide", "negative", "power", "exp", "log",
+    "sqrt", "square", "abs", "absolute", "tanh", "log1p", "expm1",
+})  # fmt: skip
 
 
-def from_frame(kind: Any, frame: Any, coords: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
+def from_frame(
+    kind: Any, frame: Any, coords: Mapping[str, Any], origin: Any, given: Mapping[str, Any]
+) -> Any:
     """Bind a model to the columns of a data frame; see `Model.from_frame`."""
     table = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
     if not (hasattr(table, "columns") and hasattr(table, "index")):
@@ -35,42 +44,54 @@ def from_frame(kind: Any, frame: Any, coords: Mapping[str, Any], given: Mapping[
             f"to_pandas(); got {type(frame).__name__}.",
             given=frame,
         )
-    return _Reader(kind, table, coords).bound(given)
+    repeated = table.columns[table.columns.duplicated()]
+    if len(repeated):
+        raise DataError(f"the frame has several columns {repeated[0]!r}. Rename or drop some.")
+    return _Reader(kind, table, coords, origin).bound(given)
 
 
 class _Reader:
     """Reads the data of a model from a frame."""
 
-    def __init__(self, kind: Any, table: Any, coords: Mapping[str, Any]) -> None:
-        self._kind, self._table = kind, table
+    def __init__(self, kind: Any, table: Any, coords: Mapping[str, Any], origin: Any) -> None:
+        self._kind, self._table, self._origin = kind, table, origin
         self._coords = {dim: as_labels(labels) for dim, labels in coords.items()}
-        self._counted = dict(_counted_dims(kind))  # dims that data are indices of
-        self._codes: dict[str, Array] = {}  # of the rows, by the dim that they count
+        every: dict[str, Declaration] = kind._declarations
+        names = [name for name, d in every.items() if isinstance(d, Data | Observed)]
+        self._declared = {name: every[name] for name in names}
+        counted = counted_dims(kind)
+        self._counted = {name: dim for name, dim in counted.items() if name in self._declared}
+        # Dims of groups: those that rows count. Neighbours count the dim of the rows themselves.
+        self._grouped = {dim for n, dim in self._counted.items() if self._own_dim(n) != dim}
+        self._codes: dict[str, Array] = {}  # by datum
         self._rows = _row_labels(table.index)
+
+    def _own_dim(self, name: str) -> str:
+        return (self._declared[name].dims or ("",))[0]
 
     def bound(self, given: Mapping[str, Any]) -> Any:
         """Bind the model; what is given names columns, or is a value."""
-        declared = {
-            name: d
-            for name, d in self._kind._declarations.items()
-            if isinstance(d, Data | Observed)
-        }
-        values, groups = {}, []
-        for name in sorted(declared, key=lambda name: name not in self._counted):
+        values: dict[str, Any] = {n: v for n, v in given.items() if n not in self._declared}
+        columns: dict[str, str] = {}
+        for name in self._declared:
             source = given.get(name, self._columns(name))
             if isinstance(source, str):
-                if (declared[name].dims or ("",))[0] in self._codes:
-                    groups.append((name, source))
-                else:
-                    values[name] = self._column(declared[name], source)
+                columns[name] = source
             elif _names_columns(source):
                 values[name] = self._matrix(name, source)
             elif source is not None:
                 values[name] = source
-        for name, source in groups:
-            values[name] = self._one_each(declared[name], source)
-        others = {name: value for name, value in given.items() if name not in declared}
-        return self._kind(**values, **others, coords=self._coords)
+        self._code(columns)
+        for name, column in columns.items():
+            if name in self._codes:
+                along_rows = self._own_dim(name) not in self._grouped
+                codes = self._codes[name]
+                values[name] = self._labelled(codes) if along_rows else codes
+            elif self._own_dim(name) in self._grouped:
+                values[name] = self._one_each(name, self._numbers(name, column))
+            else:
+                values[name] = self._labelled(self._numbers(name, column))
+        return self._kind(**values, coords=self._coords)
 
     def _columns(self, name: str) -> Any:
         """Return the column of a datum, or those of a matrix; None if there are none."""
@@ -81,100 +102,143 @@ class _Reader:
 
     def _series(self, column: str) -> Any:
         if column not in self._table.columns:
+            known = map(str, self._table.columns)
             raise DataError(
-                f"the frame has no column {column!r}.{nearest(column, self._table.columns)}",
-                column=column,
+                f"the frame has no column {column!r}.{nearest(column, known)}", column=column
             )
         return self._table[column]
-
-    def _column(self, declaration: Declaration, column: str) -> Any:
-        series = self._series(column)
-        if getattr(declaration, "missing", None) != "impute":
-            self._check_complete(column, series)
-        if getattr(series.dtype, "kind", "O") == "M":
-            return self._days(declaration, series)
-        name = str(declaration.name)
-        if name in self._counted or not _is_numeric(series):
-            return self._as_codes(name, column, series)
-        return self._labelled(series.to_numpy())
 
     def _labelled(self, values: Array, columns: Labels | None = None) -> Labelled:
         """Return values of the rows, with the labels that rows and columns have."""
         axes = enumerate((self._rows, columns))
         return Labelled(values, {axis: labels for axis, labels in axes if labels is not None})
 
-    def _check_complete(self, column: str, series: Any) -> None:
-        """Raise a `DataError` with the rows of missing values."""
+    # -- numbers -----------------------------------------------------------------------------------
+
+    def _numbers(self, name: str, column: str) -> Any:
+        """Return a column that is no index: numbers, or dates as days."""
+        series = self._checked(name, column)
+        kind = getattr(series.dtype, "kind", "O")
+        if kind == "M":
+            return self._days(column, series)
+        text = kind == "O" and any(isinstance(value, str) for value in series)
+        if text or kind in "mUS" or hasattr(series, "cat"):
+            raise DataError(
+                f"{self._declared[name].title} takes numbers, and the column {column!r} holds "
+                f"{'times' if kind == 'm' else 'text or categories'}. It is no index in the model, "
+                f"so that it is not coded: turn it into numbers that mean the same in every frame, "
+                f"such as frame[{column!r}] == {series.iloc[0]!r}.",
+                location=self._declared[name].location, column=column,
+            )  # fmt: skip
+        values = series.to_numpy(dtype=float, na_value=np.nan) if kind not in "biuf" else series
+        return np.asarray(values)
+
+    def _checked(self, name: str, column: str) -> Any:
+        """Return a column, once it is sure that no value is missing that has to be there."""
+        series = self._series(column)
+        if getattr(self._declared[name], "missing", None) == "impute":
+            return series
         rows = np.flatnonzero(series.isna().to_numpy())
         if len(rows):
-            shown = ", ".join(repr(self._table.index[i]) for i in rows[:_SHOWN])
-            more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
             plural = "s" if len(rows) > 1 else ""
             raise DataError(
-                f"the column {column!r} has no value in row{plural} {shown}{more}. Leave such rows "
-                f"out, frame.dropna(subset=[{column!r}]), or give them a value.",
+                f"the column {column!r} has no value in row{plural} "
+                f"{_listed([self._table.index[i] for i in rows])}. Leave such rows out, "
+                f"frame.dropna(subset=[{column!r}]), or give them a value.",
                 column=column, rows=rows.tolist(),
             )  # fmt: skip
+        return series
 
-    def _as_codes(self, name: str, column: str, series: Any) -> Labelled:
-        """Turn categories into whole numbers, and let them label what they count."""
-        dim = self._counted.get(name)
-        labels = self._coords.get(dim or "")
-        named = labels is not None and labels.dtype.kind in "US"
-        if (
-            dim is not None
-            and getattr(series.dtype, "kind", "O") in "iu"
-            and (named or _is_count(series))
-        ):
-            codes = series.to_numpy()  # they count already
-        elif dim is not None and labels is not None:
-            codes = self._looked_up(dim, column, series)
-        else:
-            codes, labels = _factorised(series)
-            if dim is not None:
-                self._coords[dim] = as_labels(labels)
-        if dim is not None:
-            self._codes[dim] = codes
-        return self._labelled(codes)
-
-    def _looked_up(self, dim: str, column: str, series: Any) -> Array:
-        """Return where values are among the labels of a dim."""
-        known = {label: i for i, label in enumerate(self._coords[dim].tolist())}
-        values = as_labels(series.to_numpy()).tolist()
-        new = [value for value in dict.fromkeys(values) if value not in known]
-        if new:
+    def _days(self, column: str, series: Any) -> Array:
+        if self._origin is None:
             raise DataError(
-                f"the column {column!r} has {_listed(new)}, which the labels of the dim {dim!r} "
-                f"lack. These are {_listed(list(known))}.",
-                column=column, labels=new,
-            )  # fmt: skip
-        return np.array([known[value] for value in values])
-
-    def _days(self, declaration: Declaration, series: Any) -> Labelled:
-        dates, dims = series.to_numpy(), declaration.dims or ()
-        if self._rows is None and len(dims) == 1 and series.is_unique:
-            self._coords.setdefault(dims[0], dates)
-        return self._labelled((dates - dates.min()) / _DAY)
+                f"the column {column!r} holds dates, which become days since a date that has to be "
+                f"the same in every frame: from_frame(..., origin={str(series.min())[:10]!r}).",
+                column=column,
+            )
+        plain = series.dt.tz_convert("UTC").dt.tz_localize(None) if series.dt.tz else series
+        days: Array = (plain.to_numpy() - np.datetime64(self._origin)) / _DAY
+        return days
 
     def _matrix(self, name: str, columns: Sequence[str]) -> Labelled:
-        series = [self._series(column) for column in columns]
-        for column, values in zip(columns, series, strict=True):
-            self._check_complete(column, values)
+        parts = [np.asarray(self._numbers(name, column)) for column in columns]
         labels = as_labels([str(column).removeprefix(f"{name}.") for column in columns])
-        values = np.stack([one.to_numpy() for one in series], axis=1)
-        return self._labelled(values, columns=Labels(labels))
+        return self._labelled(np.stack(parts, axis=1), Labels(labels))
 
-    def _one_each(self, declaration: Declaration, column: str) -> Any:
-        """Return the one value that a column has for each category of a dim."""
-        dim = (declaration.dims or ("",))[0]
-        codes, series = self._codes[dim], self._series(column)
-        self._check_complete(column, series)
+    # -- groups ------------------------------------------------------------------------------------
+
+    def _code(self, columns: Mapping[str, str]) -> None:
+        """Code the data that are indices, those of rows first and then those of groups."""
+        left = {name for name in columns if name in self._counted}
+        while left:
+            ready = {n for n in left if self._own_dim(n) not in self._grouped
+                     or self._coder(self._own_dim(n)) is not None}  # fmt: skip
+            if not ready:
+                name = sorted(left)[0]
+                raise DataError(
+                    f"the frame does not say to which {self._own_dim(name)} its rows belong, so "
+                    f"that {self._declared[name].title} has no value there.",
+                    name=name,
+                )
+            for dim in sorted({self._counted[name] for name in ready}):
+                own = sorted(name for name in ready if self._counted[name] == dim)
+                raw = {name: self._raw(name, columns[name]) for name in own}
+                self._codes.update(self._coded(dim, columns, raw))
+            left -= ready
+
+    def _coder(self, dim: str) -> Array | None:
+        """Return the codes of the rows in a dim of groups; None if no column has them."""
+        names = [n for n, counted in self._counted.items() if counted == dim]
+        rows = [self._codes[n] for n in names if n in self._codes]
+        rows = [codes for codes in rows if len(codes) == len(self._table)]
+        return rows[0] if rows else None
+
+    def _raw(self, name: str, column: str) -> Array:
+        """Return what an index is in the frame: of each row, or of each group."""
+        values = as_labels(self._checked(name, column).to_numpy())
+        return self._one_each(name, values) if self._own_dim(name) in self._grouped else values
+
+    def _coded(
+        self, dim: str, columns: Mapping[str, str], raw: Mapping[str, Array]
+    ) -> dict[str, Array]:
+        """Code columns that count one dim, together."""
         labels = self._coords.get(dim)
-        size = int(codes.max()) + 1 if labels is None else len(labels)
-        values = series.to_numpy()
-        first = np.full(size, -1)
+        if labels is None and dim not in self._grouped and self._rows is not None:
+            labels = self._rows.values
+        together = np.concatenate(list(raw.values()))
+        whole = together.dtype.kind in "iu"
+        if labels is None and dim not in self._grouped and not whole:
+            name = next(iter(raw))
+            raise DataError(
+                f"the column {columns[name]!r} says which rows are meant, and the rows have no "
+                "labels: give the frame an index, or count rows from 0.",
+                column=columns[name],
+            )
+        if labels is None and whole and (dim not in self._grouped or _is_count(together)):
+            if not any(dim in (d.dims or ()) for d in self._declared.values()):
+                self._coords[dim] = np.arange(together.max() + 1)
+            return dict(raw)
+        if labels is None:
+            first = self._table[columns[next(iter(raw))]]
+            ordered = hasattr(first, "cat") and len(raw) == 1
+            labels = as_labels(first.cat.categories) if ordered else np.unique(together)
+            self._coords[dim] = labels
+        return {name: _looked_up(dim, columns[name], v, labels) for name, v in raw.items()}
+
+    def _one_each(self, name: str, values: Array) -> Array:
+        """Return the one value that a column has for each group."""
+        dim, declaration = self._own_dim(name), self._declared[name]
+        codes = self._coder(dim)
+        if codes is None:
+            raise DataError(
+                f"the frame does not say to which {dim} its rows belong, so that "
+                f"{declaration.title} has no value there.",
+                name=name,
+            )
+        labels = self._coords.get(dim)
+        names = list(range(int(codes.max()) + 1)) if labels is None else labels.tolist()
+        first = np.full(len(names), -1)
         first[codes[::-1]] = np.arange(len(codes))[::-1]
-        names = list(range(size)) if labels is None else labels.tolist()
         if (first < 0).any():
             raise DataError(
                 f"the frame has no row of {dim} {names[int(np.argmin(first))]!r}, so that "
@@ -185,64 +249,67 @@ class _Reader:
         if differs.any():
             where = names[int(codes[np.argmax(differs)])]
             raise DataError(
-                f"{declaration.title} has one value for each {dim}, and the column {column!r} has "
-                f"several for {where!r}.",
-                location=declaration.location, column=column,
+                f"{declaration.title} has one value for each {dim}, and its column has several for "
+                f"{where!r}.",
+                location=declaration.location, name=name,
             )  # fmt: skip
         return values[first]
 
 
-def _counted_dims(kind: Any) -> Iterator[tuple[str, str]]:
-    """Yield data that are used as indices, with the dim of what they are indices of."""
+def counted_dims(kind: Any) -> dict[str, str]:
+    """Return data that are used as indices, with the dim of what they are indices of."""
     roots = [e for d in kind._declarations.values() for e in expressions_of(d)]
+    return dict(_counted(roots))
+
+
+def _counted(roots: Sequence[Expression]) -> Iterator[tuple[str, str]]:
     for node in topological(roots):
         if not (isinstance(node, Apply) and node.operation.name == "getitem"):
             continue
         target, index = node.args
+        dims = _dims_of(target) or ()
         for axis, part in enumerate(index if isinstance(index, tuple) else (index,)):
-            if isinstance(part, Data) and part.name is not None:
-                dims = list(_dims_of(target))
-                if dims and axis < len(dims):
-                    yield part.name, dims[axis]
+            if isinstance(part, Data) and part.name is not None and axis < len(dims):
+                yield part.name, dims[axis]
 
 
-def _dims_of(target: Any) -> Sequence[str]:
-    """Return the dims of an expression: those of the declarations in it that have most."""
-    nodes = topological([target]) if isinstance(target, Expression) else []
-    known = [tuple(n.dims) for n in nodes if isinstance(n, Declaration) and n.dims]
-    return max(known, key=len, default=())
+def _dims_of(target: Any) -> tuple[str, ...] | None:
+    """Return the dims of a declaration, or of what is computed of some element by element.
+
+    None where that cannot be told.
+    """
+    if isinstance(target, Declaration):
+        return None if getattr(target, "declared_shape", None) else tuple(target.dims or ())
+    if not isinstance(target, Apply) or target.operation.name not in _ELEMENTWISE:
+        return None
+    parts = [_dims_of(part) for part in target.args if isinstance(part, Expression)]
+    known = {dims for dims in parts if dims}
+    if None in parts or len(known) > 1:
+        return None
+    return known.pop() if known else ()
+
+
+def _looked_up(dim: str, column: str, values: Array, labels: Array) -> Array:
+    """Return where values are among the labels of a dim."""
+    known = {label: i for i, label in enumerate(labels.tolist())}
+    new = [value for value in dict.fromkeys(values.tolist()) if value not in known]
+    if new:
+        raise DataError(
+            f"the column {column!r} has {_listed(new)}, which the labels of the dim {dim!r} lack. "
+            f"These are {_listed(list(known))}.",
+            column=column, labels=new,
+        )  # fmt: skip
+    return np.array([known[value] for value in values.tolist()])
 
 
 def _names_columns(source: Any) -> bool:
-    return (
-        isinstance(source, list | tuple)
-        and all(isinstance(s, str) for s in source)
-        and bool(source)
-    )
+    several = isinstance(source, list | tuple) and len(source) > 0
+    return several and all(isinstance(name, str) for name in source)
 
 
-def _is_numeric(series: Any) -> bool:
-    return getattr(series.dtype, "kind", "O") in "biuf"
-
-
-def _is_whole(series: Any) -> bool:
-    return getattr(series.dtype, "kind", "O") in "iu"
-
-
-def _is_count(series: Any) -> bool:
+def _is_count(values: Array) -> bool:
     """Whether whole numbers are codes already: from 0, none left out."""
-    values = series.to_numpy()
-    return values.dtype.kind in "iu" and np.array_equal(
-        np.unique(values), np.arange(values.max() + 1)
-    )
-
-
-def _factorised(series: Any) -> tuple[Array, Any]:
-    """Return codes and categories: those of a categorical column in its order, else sorted."""
-    if hasattr(series, "cat"):
-        return series.cat.codes.to_numpy().astype(int), np.asarray(series.cat.categories)
-    labels, codes = np.unique(as_labels(series.to_numpy()), return_inverse=True)
-    return codes, labels
+    return np.array_equal(np.unique(values), np.arange(values.max() + 1))
 
 
 def _row_labels(index: Any) -> Labels | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copyreg
+import hashlib
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -33,18 +35,29 @@ def load_model(path: str | Path, name: str | None = None) -> type[Model]:
         If the file is missing, does not import (the message ends with its own traceback, from
         the file on) or exits, or does not hold one such class.
     """
+    return load_accepted(path, name, None)
+
+
+def load_accepted(
+    path: str | Path, name: str | None, accept: Callable[[str], None] | None
+) -> type[Model]:
+    """Do what `load_model` does, once a function has not refused the text of the file."""
     file = existing_file(path, "model file", ModelError).absolute()
     if file.suffix.lower() != ".py":
         raise ModelError(
             f"{path} is no model file: the name must end in .py; got {file.suffix!r}.",
             path=str(path),
         )
+    source = file.read_bytes()
+    if accept is not None:
+        accept(source.decode(errors="replace"))
+    module = _import(file, source)
     classes = {
         key: value
-        for key, value in _import(file).items()
+        for key, value in module.items()
         if isinstance(value, type) and issubclass(value, Model) and value is not Model
     }
-    own = {k: v for k, v in classes.items() if v.__module__ == _module_name(file)}
+    own = {k: v for k, v in classes.items() if v.__module__ == _module_name(file, source)}
     if name is not None:
         if name not in classes:
             raise ModelError(f"{path} has no model {name!r}.{nearest(name, own)}", name=name)
@@ -72,25 +85,36 @@ def source_of(cls: ModelMeta) -> str:
 def _reference(cls: ModelMeta) -> str | tuple[Any, ...]:
     """Say how pickle finds a class: in its module, or in the file that it was loaded from."""
     if is_from_file(cls):
-        return load_model, (sys.modules[cls.__module__].__file__, cls.__name__)
+        return _load_again, (sys.modules[cls.__module__].__file__, cls.__name__, source_of(cls))
     return cls.__qualname__
+
+
+def _load_again(path: str, name: str, source: str) -> type[Model]:
+    """Load a class where it is needed, from a file that has not changed."""
+
+    def accept(text: str) -> None:
+        if text != source:
+            raise ModelError(f"the model file {path!r} has changed since it was loaded.", path=path)
+
+    return load_accepted(path, name, accept)
 
 
 copyreg.pickle(ModelMeta, _reference)
 
 
-def _module_name(file: Path) -> str:
-    return f"{_FILE}{file.stem}"
+def _module_name(file: Path, source: bytes) -> str:
+    """Return a name of its own for each file, and for each state of it."""
+    state = hashlib.sha256(str(file).encode() + b"\0" + source).hexdigest()
+    return f"{_FILE}{file.stem}_{state[:16]}"
 
 
-def _import(file: Path) -> dict[str, object]:
-    name = _module_name(file)
+def _import(file: Path, source: bytes) -> dict[str, object]:
+    name = _module_name(file, source)
     module = ModuleType(name)
     module.__file__ = str(file)
     sys.modules[name] = module
+    _SOURCES[name] = source.decode(errors="replace")
     try:
-        source = file.read_bytes()
-        _SOURCES[name] = source.decode(errors="replace")
         exec(_compiled(file, source), vars(module))
     except ProbmodelError as error:
         line = _last_line(error, file)

@@ -147,30 +147,38 @@ class Model(metaclass=ModelMeta):
 
     @classmethod
     def from_frame(
-        cls, frame: Any, /, *, coords: dict[str, Any] | None = None, **given: Any
+        cls,
+        frame: Any,
+        /,
+        *,
+        coords: dict[str, Any] | None = None,
+        origin: Any = None,
+        **given: Any,
     ) -> Self:
         """Bind the model to the columns of a data frame.
 
         Each datum and observed quantity takes the column of its name, a matrix ``X`` the columns
-        ``X.age``, ``X.dose``; columns that nothing takes are no error. Text and categories become
-        whole numbers from 0 and label the dim that they count; dates become days since the first,
-        and label the rows, as the frame's index does. A datum along the dim of categories takes
-        the one value that a column has for each.
+        ``X.age``, ``X.dose``; columns that nothing takes are no error. Where the model has an
+        index, text and numbers of groups become whole numbers from 0, and label the dim that they
+        count. A datum along that dim takes the one value that a column has for each group. The
+        frame's index labels the rows.
 
         Parameters
         ----------
         frame : a pandas data frame, or anything with a method ``to_pandas()``
-        coords : labels by dim; categories are looked up in those of their dim
+        coords : labels by dim; groups are looked up in those of their dim
+        origin : the date from which dates are counted in days
         **given : by datum, another column (its name) or columns (a list), or a value
 
         Raises
         ------
         DataError
-            If a column is missing, or a value in it, with the row; or as for the model itself.
+            If a column is missing, or a value in it, with the row; if one holds text where the
+            model takes numbers; or as for the model itself.
         """
         from probmodel.model.frames import from_frame
 
-        return cast("Self", from_frame(cls, frame, coords or {}, given))
+        return cast("Self", from_frame(cls, frame, coords or {}, origin, given))
 
     # What a model is bound to is told apart by the identity of the symbols of its class. A copy has
     # the class in common, or finds its own in another process, and is bound to the same data again.

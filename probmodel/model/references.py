@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from probmodel.errors import ModelError
-from probmodel.model.loading import is_from_file, load_model, source_of
+from probmodel.model.loading import is_from_file, load_accepted, source_of
 from probmodel.model.model import Model, ModelMeta
 
 _SHOWN = 6  # changed lines that a message lists
@@ -79,9 +79,10 @@ def find_model(reference: Reference, remedy: str) -> type[Model]:
         path = Path(file)
         if not path.is_file():
             raise ModelError(f"the model file {file!r} is gone. {remedy}", file=file)
-        now = _kept(path.read_bytes().decode(errors="replace"))
-        _compare(f"the model file {file!r}", source, now, remedy)
-        return load_model(path, name)
+        if not source or not path.is_absolute():
+            raise ModelError(f"it is not known what the model file {file!r} was. {remedy}")
+        what = f"the model file {file!r}"
+        return load_accepted(path, name, lambda now: _compare(what, source, _kept(now), remedy))
     found: Any = sys.modules.get(module)
     for part in name.split("."):
         found = getattr(found, part, None)

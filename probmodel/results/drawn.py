@@ -118,7 +118,7 @@ def callback_failed(error: Exception) -> Finding:
     return Finding("callback", message)
 
 
-def _not_kept(folder: str, failure: OSError) -> Finding:
+def _not_kept(folder: str, failure: Exception) -> Finding:
     message = (
         f"The checkpoint {folder!r} could not be written ({reason(failure)}), which ended the run: "
         f"the result has what was drawn. resume({folder!r}) goes on from the last state that was "
@@ -157,7 +157,7 @@ def _state(drawn: Drawn) -> bytes | None:
     if len(counts) > 1 or not 0 < max(counts) <= run.draws_done:
         return None
     try:
-        about = described(drawn.sampler, request, request.seed)
+        about = described(drawn.sampler, request, request)
         return packed({"snapshot": run.snapshot, **about})
     except EncodingError:  # a setting that is a function
         return None

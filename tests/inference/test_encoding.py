@@ -92,6 +92,9 @@ def test_what_is_no_data_is_refused(value):
     [
         {"class": ["os", "system"], "fields": []},
         {"class": ["probmodel.model", "load_model"], "fields": []},
+        {"class": ["probmodel.results.reading", "subprocess.Popen"], "fields": []},
+        {"class": ["probmodel.results.storage", "tempfile._TemporaryFileCloser"], "fields": []},
+        {"class": ["probmodel.inference.encoding", "Sampler"], "fields": []},
         {"class": ["probmodel.inference.nowhere", "A"], "fields": []},
         {"class": ["probmodel.inference.counting", "Work"], "fields": [["logp", 1]]},
         {"class": ["probmodel.inference.counting"]},

@@ -98,9 +98,8 @@ def test_whole_numbers_that_do_not_count_from_zero_are_categories(codes, expecte
     np.testing.assert_array_equal(data["home"], expected)
     if labels is not None:
         assert list(known["county"]) == labels
-    coords = {"county": ["a", "b", "c"]}
-    named = given(bound(houses(county=expected), coords=coords))
-    np.testing.assert_array_equal(named[0]["home"], expected)
+    with pytest.raises(DataError, match="which the labels of the dim 'county' lack"):
+        bound(houses(county=expected), coords={"county": ["a", "b", "c"]})
 
 
 def test_an_index_along_each_axis():
@@ -131,13 +130,109 @@ def test_rows_that_have_labels():
     assert list(given(Regression.from_frame(frame))[1]["obs"]) == ["ann", "bob"]
 
 
-def test_dates_are_days_and_labels():
+@pytest.mark.parametrize("zone", [None, "UTC", "Europe/Berlin"])
+def test_dates_are_days_since_an_origin(zone):
+    dates = pd.to_datetime(["2024-01-03", "2024-01-01", "2024-02-01"]).tz_localize(zone)
+    frame = pd.DataFrame({"t": dates, "y": [1.0, 2.0, 3.0]})
+    data, _ = given(Trend.from_frame(frame, origin="2024-01-01"))
+    shift = 1.0 / 24.0 if zone == "Europe/Berlin" else 0.0
+    np.testing.assert_allclose(data["t"], np.array([2.0, 0.0, 31.0]) - shift)
+    with pytest.raises(
+        DataError, match=r"same in every frame: from_frame\(..., origin='2024-01-01'"
+    ):
+        Trend.from_frame(frame)
+
+
+def test_dates_as_an_index_are_labels():
     dates = pd.to_datetime(["2024-01-03", "2024-01-01", "2024-02-01"])
-    data, labels = given(Trend.from_frame(pd.DataFrame({"t": dates, "y": [1.0, 2.0, 3.0]})))
-    np.testing.assert_array_equal(data["t"], [2.0, 0.0, 31.0])
-    np.testing.assert_array_equal(labels["day"], dates.to_numpy())
     dated = pd.DataFrame({"t": [0.0, 1.0, 2.0], "y": [1.0, 2.0, 3.0]}, index=dates)
     np.testing.assert_array_equal(given(Trend.from_frame(dated))[1]["day"], dates.to_numpy())
+
+
+class Games(Model):
+    """Two columns that count one dim."""
+
+    home = data(dims="game", dtype=int)
+    away = data(dims="game", dtype=int)
+    skill = param(Normal(0, 1), dims="team")
+    y = observed(Normal(skill[home] - skill[away], 1.0), dims="game")
+
+
+@pytest.mark.parametrize("names", [["a", "b", "c", "d"], [0, 1, 2, 3], [1, 2, 5, 9]])
+def test_columns_that_count_one_dim_are_coded_together(names):
+    home, away = [0, 0, 0, 1, 1, 2], [1, 2, 3, 2, 3, 3]
+    frame = pd.DataFrame({
+        "home": [names[i] for i in home], "away": [names[i] for i in away], "y": np.ones(6),
+    })  # fmt: skip
+    found, labels = given(Games.from_frame(frame))
+    np.testing.assert_array_equal(found["home"], home)
+    np.testing.assert_array_equal(found["away"], away)
+    assert names == [0, 1, 2, 3] or list(labels["team"]) == names
+
+
+class Neighbours(Model):
+    """Rows that name other rows."""
+
+    next = data(dims="area", dtype=int)
+    phi = param(Normal(0, 1), dims="area")
+    y = observed(Normal(phi + 0.5 * phi[next], 1.0), dims="area")
+
+
+def test_rows_that_name_other_rows():
+    frame = pd.DataFrame({"next": [1, 2, 0], "y": [10.0, 20.0, 30.0]})
+    found, _ = given(Neighbours.from_frame(frame))
+    np.testing.assert_array_equal(found["next"], [1, 2, 0])
+    np.testing.assert_array_equal(found["y"], [10.0, 20.0, 30.0])
+    named = pd.DataFrame({"next": ["b", "c", "a"], "y": [1.0, 2.0, 3.0]}, index=["a", "b", "c"])
+    np.testing.assert_array_equal(given(Neighbours.from_frame(named))[0]["next"], [1, 2, 0])
+    with pytest.raises(DataError, match="the rows have no labels"):
+        Neighbours.from_frame(named.reset_index(drop=True))
+
+
+class Nested(Model):
+    """Groups of groups, whichever is declared first."""
+
+    state = data(dims="county", dtype=int)
+    home = data(dims="house", dtype=int)
+    a = param(Normal(0, 1), dims="land")
+    b = param(Normal(a[state], 1), dims="county")
+    y = observed(Normal(b[home], 1.0), dims="house")
+
+
+def test_groups_of_groups():
+    frame = pd.DataFrame({
+        "home": ["q", "p", "q", "r"], "state": ["X", "W", "X", "W"], "y": np.arange(4.0),
+    })  # fmt: skip
+    found, labels = given(Nested.from_frame(frame))
+    np.testing.assert_array_equal(found["home"], [1, 0, 1, 2])
+    np.testing.assert_array_equal(found["state"], [0, 1, 0])
+    assert list(labels["land"]) == ["W", "X"]
+
+
+def test_what_is_no_index_is_never_coded():
+    """Another frame would be coded otherwise."""
+    for column in (
+        ["a", "b"],
+        pd.Categorical(["f", "m"]),
+        pd.to_timedelta(["1h", "2h"]),
+        ["1", "2"],
+    ):
+        with pytest.raises(DataError, match="takes numbers, and the column 't' holds"):
+            Trend.from_frame(pd.DataFrame({"t": column, "y": [1.0, 2.0]}))
+    numbers = pd.DataFrame({"t": np.array([1.5, 100.0, -3.0], dtype=object), "y": np.ones(3)})
+    np.testing.assert_array_equal(given(Trend.from_frame(numbers))[0]["t"], [1.5, 100.0, -3.0])
+
+
+def test_an_index_of_what_cannot_be_told_is_left_alone():
+    class Product(Model):
+        home = data(dims="house", dtype=int)
+        x = data(dims="feature")
+        U = param(Normal(0, 1), dims=("feature", "county"))
+        y = observed(Normal((x @ U)[home], 1.0), dims="house")
+
+    frame = pd.DataFrame({"home": ["a", "b"], "y": [1.0, 2.0]})
+    with pytest.raises(DataError, match="takes numbers, and the column 'home' holds text"):
+        Product.from_frame(frame, x=np.ones(2))
 
 
 def test_other_frames_and_values():
@@ -155,8 +250,11 @@ def test_missing_observations_that_are_imputed():
         mu = param(Normal(0, 1))
         y = observed(Normal(mu, 1.0), dims="day", missing="impute")
 
-    model = Days.from_frame(pd.DataFrame({"y": [1.0, np.nan, 2.0]}))
-    assert "y_missing" in {v.name for v in model._binding.variables}
+    for column in ([1.0, np.nan, 2.0], np.array([1.0, None, 2.0], dtype=object)):
+        model = Days.from_frame(pd.DataFrame({"y": column}))
+        (variable,) = [v for v in model._binding.variables if v.name == "y_missing"]
+        assert variable.shape == (1,)
+        np.testing.assert_array_equal(model._binding.data["y"][[0, 2]], [1.0, 2.0])
 
 
 # -- what may be wrong -----------------------------------------------------------------------------
@@ -180,9 +278,7 @@ def test_many_missing_values():
 
 def test_values_that_differ_within_a_group():
     frame = houses(soil=[0.5, 0.1, 0.6, -1.0])
-    with pytest.raises(
-        DataError, match=r"one value for each county.*'soil' has several for 'Polk'"
-    ):
+    with pytest.raises(DataError, match=r"one value for each county, .* has several for 'Polk'"):
         bound(frame)
 
 
@@ -191,7 +287,15 @@ def test_a_group_without_rows():
         bound(houses(), coords={"county": ["Clay", "Polk", "Dane", "Adams"]})
 
 
+def test_columns_of_one_name():
+    frame = pd.DataFrame([[1.0, 2.0]], columns=["y", "y"])
+    with pytest.raises(DataError, match="several columns 'y'"):
+        Trend.from_frame(frame)
+
+
 def test_columns_that_are_not_there():
+    with pytest.raises(DataError, match="no column 'yy'"):
+        Trend.from_frame(pd.DataFrame({0: [1.0], "y": [1.0]}), t="yy")
     with pytest.raises(DataError, match=r"no column 'log_radn'\. Did you mean 'log_radon'"):
         bound(houses(), y="log_radn")
     with pytest.raises(DataError, match="'floor'"):
