@@ -14,7 +14,7 @@ from probmodel.inference.driver import drive
 from probmodel.inference.encoding import decode, encode
 from probmodel.samplers import SAMPLERS, make_sampler
 
-DIM, WARMUP, DRAWS = 5, 90, 20
+DIM, WARMUP, DRAWS = 5, 60, 12
 
 
 class Counts(Model):
@@ -60,7 +60,7 @@ def test_every_method_goes_on_from_wherever_it_was(name):
     method = make_sampler(name)
     group, store = made(method)
     places = set()
-    for snapshot in snapshots(group, {1, 45, WARMUP, WARMUP + 1, WARMUP + 3, WARMUP + 6}):
+    for snapshot in snapshots(group, {1, 35, WARMUP, WARMUP + 1, WARMUP + 4}):
         later, its_store = made(method)
         later.resume(snapshot)
         places.add((snapshot["warmed"], snapshot["drawn"]))
