@@ -263,6 +263,28 @@ def test_a_task_that_workers_cannot_read(day):
         sbc(day, 2, coords={"day": range(3)}, executor=types.SimpleNamespace(submit=submit))
 
 
+def test_an_interrupt_while_a_round_is_kept(model, monkeypatch):
+    """The places of the parts are those of the last round that was kept as a whole."""
+    from probmodel.inference.collectors import Counter
+
+    expected, take, rounds = infer(model, parts=2, **{**SIZES, "draws": 400}), Counter.take, 0
+
+    def interrupted(self, phase, first, stretch, params):
+        nonlocal rounds
+        rounds += phase == "draw"
+        if rounds == 3:
+            raise KeyboardInterrupt
+        take(self, phase, first, stretch, params)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Counter, "take", interrupted)
+        fit = infer(model, parts=2, **{**SIZES, "draws": 400})
+    assert fit.attrs["interrupted"] == 1
+    longer = extend(fit, 400, quiet=True)
+    whole = expected.posterior["mu"].values
+    np.testing.assert_array_equal(longer.posterior["mu"].values[:, :400], whole)
+
+
 # -- what may be wrong -----------------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@
 
 Draws are appended to their files, and have arrived on the disk before the state that counts them
 takes the place of the last one. What lies behind them in the files is of a state that was not
-reached; it is written over. Python's own format of arrays, so that `numpy.load` reads the draws.
+reached; it is written over. The format is NumPy's own, so that `numpy.load` reads the draws.
 """
 
 from __future__ import annotations

@@ -85,6 +85,7 @@ def sample(
     start : a snapshot of the same run, to go on from
     drawn : the draws until then, (chains, n, dim), and their statistics, (chains, n), if they are
         not in the checkpoint
+    split : how to sample in parts, on workers
 
     Returns
     -------

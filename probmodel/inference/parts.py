@@ -218,6 +218,7 @@ class Parts(Group):
         super().__init__(*arguments, **options)
         self._executor, self._rows = executor, np.array_split(np.arange(len(self._x0)), parts)
         self._places: list[Place] = []
+        self._noted: list[Place] = []  # where the parts were when the group noted where it was
         self._sent: Any = None
         self._iterations = FEWEST
         self.lost: dict[tuple[int, ...], str] = {}
@@ -225,12 +226,17 @@ class Parts(Group):
     def snapshot(self) -> dict[str, Any]:
         """See `Group`; with the places of the parts, and what was lost."""
         lost = {} if len(self.lost) == len(self._rows) else dict(self.lost)  # all can come back
-        return {**super().snapshot(), "places": list(self._places), "lost": lost}
+        return {**super().snapshot(), "places": self._noted, "lost": lost}
+
+    def _note(self) -> None:
+        super()._note()
+        self._noted = list(self._places)
 
     def resume(self, snapshot: dict[str, Any]) -> None:
         """See `Group`."""
         known = {**snapshot}
         self._places, self.lost = known.pop("places"), known.pop("lost")
+        self._noted = list(self._places)
         super().resume(known)
 
     def _set_out(self) -> None:
@@ -318,10 +324,9 @@ def _nothing(job: Job, like: Done) -> Done:
     """Stand for a part that was lost: its chains stay, and are NaN."""
     n, (chains, dim) = job.iterations, job.state.x.shape
     stats = {
-        name: np.full((n, chains), np.nan).astype(values.dtype, casting="unsafe")
-        if values.dtype.kind == "f" else np.zeros((n, chains), values.dtype)
+        name: np.full((n, chains), np.nan if values.dtype.kind == "f" else 0, values.dtype)
         for name, values in like.stats.items()
-    }  # fmt: skip
+    }
     x, proposed = np.full((n, chains, dim), np.nan), np.zeros((n, chains))
     return Done(
         x, stats, proposed, like.trajectories, np.empty((0, dim)), job.state, job.place, Work()
