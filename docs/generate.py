@@ -207,7 +207,7 @@ def stub() -> str:
     for name in sorted(package.__all__):
         member = getattr(package, name)
         if inspect.ismodule(member):
-            lines.append(f"from {member.__package__} import {name} as {name}")
+            lines.append(f"from {package.__name__} import {name} as {name}")
         elif name == "DISTRIBUTIONS":
             continue
         elif getattr(member, "__signature__", None) is None:

@@ -1,7 +1,7 @@
 """Gaussian process regression: a smooth curve and its noise, with the curve integrated out.
 
-The observations are jointly normal; their covariance is an expression of inputs and parameters.
-Each point shares the noise with itself alone. Here sigma is the variance of the noise.
+The observations are a smooth process and noise. `predict` draws new observations at other points,
+or with noise=False the curve itself. Here sigma is the variance of the noise.
 
     probmodel sample models/gaussian_process_regression.py --data models/data/gp_regression.csv
 
@@ -11,7 +11,7 @@ Reference: Stan User's Guide, Gaussian processes, "Gaussian process regression".
 import numpy as np
 
 from probmodel import Model, data, observed, param
-from probmodel.distributions import Gamma, HalfNormal, MvNormal
+from probmodel.distributions import Gamma, GaussianProcess, HalfNormal, kernels
 
 
 class GaussianProcessRegression(Model):
@@ -21,6 +21,5 @@ class GaussianProcessRegression(Model):
     alpha = param(HalfNormal(2))
     sigma = param(HalfNormal(1))
 
-    gap = x[:, None] - x
-    covariance = alpha**2 * np.exp(-0.5 * (gap / rho) ** 2) + sigma * (gap == 0)
-    y = observed(MvNormal(0 * x, covariance=covariance), dims="point")
+    curve = GaussianProcess(kernels.ExpQuad(alpha, rho), x, noise=np.sqrt(sigma))
+    y = observed(curve, dims="point")

@@ -44,6 +44,7 @@ class SavedFit:
         seed: int | None = None,
         new_groups: str = "error",
         var_names: str | Sequence[str] | None = None,
+        noise: bool = True,
     ) -> Any:
         """Predict what is observed at new data.
 
@@ -54,7 +55,7 @@ class SavedFit:
             by `Model.from_frame`, its groups looked up in the labels of the fit.
         coords : labels by dim, of new dims and of those with other labels than in the fit
         origin : of dates, as for `Model.from_frame`
-        seed, new_groups, var_names : as for `predict`
+        seed, new_groups, var_names, noise : as for `predict`
 
         Raises
         ------
@@ -64,12 +65,12 @@ class SavedFit:
         kind, binding = type(self.model), self.model._binding
         if hasattr(new_data, "columns"):
             bound = self._of_frame(new_data, coords or {}, origin)
-            return predict(bound, self.result, seed, new_groups, var_names)
+            return predict(bound, self.result, seed, new_groups, var_names, noise)
         given = dict(new_data) if new_data is not None else {}
         changed = self._dims(given)
         labels = {dim: values for dim, values in binding.labels.items() if dim not in changed}
         bound = kind(**self._constants(given), **given, coords={**labels, **(coords or {})})
-        return predict(bound, self.result, seed, new_groups, var_names)
+        return predict(bound, self.result, seed, new_groups, var_names, noise)
 
     def _constants(self, given: Iterable[str]) -> dict[str, Any]:
         """Return the data of the fit that are not modelled, but for those that are given."""

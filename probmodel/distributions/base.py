@@ -50,6 +50,9 @@ class Distribution(NoValue):
     # Whether the elements along the first event axis are steps in time, each given those before it.
     sequential: ClassVar[bool] = False
 
+    # Whether a value is a process and noise, so that there is a process to draw without the noise.
+    is_noisy: ClassVar[bool] = False
+
     # Whether the density is symmetric about zero, in the member that `base` returns.
     symmetric: ClassVar[bool] = False
 
@@ -231,6 +234,12 @@ class Distribution(NoValue):
         if (known.any(axis=axes) & ~known.all(axis=axes)).any():
             raise self._without("way to draw some elements of a value given the others")
         return np.where(known, value, free)
+
+    def complete_without_noise(
+        self, rng: np.random.Generator, value: Array, known: Array, *params: Array
+    ) -> Array:
+        """Draw the process without noise, at all points, given its known noisy values (NumPy)."""
+        raise self._without("noise to leave out")
 
     @property
     def has_center(self) -> bool:

@@ -71,8 +71,14 @@ class Expression:
 
     # -- operators -----------------------------------------------------------------------------
 
-    def __add__(self, other: Any) -> Apply:
-        return Apply(operation_named("add"), (self, other))
+    def _unless_left_alone(self, name: str, other: Any) -> Any:
+        """Apply an operator, but let what NumPy leaves alone, such as a kernel, do it itself."""
+        if getattr(type(other), "__array_ufunc__", True) is None:
+            return NotImplemented
+        return Apply(operation_named(name), (self, other))
+
+    def __add__(self, other: Any) -> Any:
+        return self._unless_left_alone("add", other)
 
     def __radd__(self, other: Any) -> Apply:
         return Apply(operation_named("add"), (other, self))
@@ -83,8 +89,8 @@ class Expression:
     def __rsub__(self, other: Any) -> Apply:
         return Apply(operation_named("subtract"), (other, self))
 
-    def __mul__(self, other: Any) -> Apply:
-        return Apply(operation_named("multiply"), (self, other))
+    def __mul__(self, other: Any) -> Any:
+        return self._unless_left_alone("multiply", other)
 
     def __rmul__(self, other: Any) -> Apply:
         return Apply(operation_named("multiply"), (other, self))

@@ -114,7 +114,7 @@ def _arguments(distribution: Distribution, latex: bool) -> list[str]:
     kernel = getattr(distribution, "kernel", None)
     if kernel is not None:
         named = [_argument(name, value, latex) for name, value in distribution.args.items()]
-        return [type(kernel).__name__, *named]
+        return [str(kernel), *named]
     return [_argument(None, value, latex) for value in distribution.args.values()]
 
 

@@ -22,7 +22,14 @@ _DRAWS = 2  # in which two models are compared: if they differ, they do almost e
 _TOLERANCE = 1e-6  # relative; what differs by more was not computed from the same points
 
 
-def given_old(forward: Forward, node: Observed, old: Binding, places: Places, rows: int) -> Symbol:
+def given_old(
+    forward: Forward,
+    node: Observed,
+    old: Binding,
+    places: Places,
+    rows: int,
+    noise: bool = True,
+) -> Symbol:
     """Add a draw of a process given its values in the fit, which its known elements keep.
 
     Parameters
@@ -32,17 +39,37 @@ def given_old(forward: Forward, node: Observed, old: Binding, places: Places, ro
     old : the model as it was fitted
     places : of its elements in the fit
     rows : number of draws
+    noise : whether the values have it; without, known elements are what it has been taken from
     """
     distribution = node.distribution
     value = old.data[str(node.name)][np.ix_(*places)]
     known = _outer([p >= 0 for p in places]) & ~np.isnan(value)
     value = np.where(known, value, 0.0)
+    if not noise:
+        return without_noise(forward, node, value, known, rows)
 
     def draw(rng: np.random.Generator, n: int, given: Array, *params: Array) -> Array:
         free = _sample(rng, distribution, given.shape, params)
         done = distribution.condition(free, given, known, *params)
         if not np.isfinite(done).all():
             raise refusal(node, "their covariance is not positive definite")
+        return done
+
+    given = forward.given(np.broadcast_to(value, (rows, *value.shape)))
+    operands = [given, *forward.parameters(distribution, value.shape)]
+    return forward.draw(node, distribution, draw, operands)
+
+
+def without_noise(
+    forward: Forward, node: Observed, value: Array, known: Array, rows: int
+) -> Symbol:
+    """Add a draw of a process without its noise, given those of its noisy values that are known."""
+    distribution = node.distribution
+
+    def draw(rng: np.random.Generator, n: int, given: Array, *params: Array) -> Array:
+        done = distribution.complete_without_noise(rng, given, known, *params)
+        if not np.isfinite(done).all():
+            raise refusal(node, "their covariance is not positive definite: raise jitter=")
         return done
 
     given = forward.given(np.broadcast_to(value, (rows, *value.shape)))

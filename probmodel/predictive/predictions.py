@@ -11,7 +11,7 @@ import numpy as np
 from probmodel.arguments import seed_sequence
 from probmodel.compiler.symbols import Symbol
 from probmodel.density.forward_runs import Forward
-from probmodel.errors import DataError, SamplingWarning
+from probmodel.errors import DataError, ModelError, SamplingWarning
 from probmodel.model import Model
 from probmodel.model.binding import Binding, redrawn
 from probmodel.model.declarations import Observed
@@ -77,6 +77,7 @@ def predict(
     seed: Seed = None,
     new_groups: str = "error",
     var_names: str | Sequence[str] | None = None,
+    noise: bool = True,
 ) -> Any:
     """Predict at new data: draw what the model observes there, for every posterior draw.
 
@@ -101,6 +102,9 @@ def predict(
     var_names : str or sequence of str, optional
         What to compute: by default, all observed and deterministic quantities. Parameters can be
         named, too.
+    noise : bool
+        Whether an observed `GaussianProcess` with ``noise=`` is predicted with it. Without, the
+        values are those of the process itself, also at the points of the fit.
 
     Returns
     -------
@@ -133,7 +137,9 @@ def predict(
     draws = Fit(fit)
     sequence = seed_sequence(seed)
     parameters = FromFit(binding, draws, new_groups)
-    observations = Observations(binding, parameters, sequence)
+    if not noise:
+        _check_noise(binding, names)
+    observations = Observations(binding, parameters, sequence, noise)
     arrays = _run(binding, draws, parameters, names, sequence, observations)
     missed = unheeded(bound, draws, names, parameters.filled)
     for message in (*observations.warnings, *missed):
@@ -146,6 +152,17 @@ def predict(
         labels = binding.dimensions.coords
         groups["predictions_constant_data"] = data_group(constants, labels, library_attributes())
     return draws.extended(**groups)
+
+
+def _check_noise(binding: Binding, names: Sequence[str]) -> None:
+    """Refuse predictions without noise of a model that has none to leave out."""
+    named = [binding.declarations[name] for name in names]
+    if not any(isinstance(d, Observed) and d.distribution.is_noisy for d in named):
+        raise ModelError(
+            f"predict(noise=False) leaves out the noise of a GaussianProcess(..., noise=...), and "
+            f"{binding.name} predicts none: {', '.join(names)}.",
+            model=binding.name,
+        )
 
 
 def compute_deterministics(

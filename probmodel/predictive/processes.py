@@ -22,7 +22,13 @@ from probmodel.model.declarations import Data, Declaration, Deterministic, Obser
 from probmodel.model.model_graph import dependencies, reachable
 from probmodel.predictive.anchors import same
 from probmodel.predictive.fits import FromFit
-from probmodel.predictive.given_points import Places, check_old_points, given_old, refusal
+from probmodel.predictive.given_points import (
+    Places,
+    check_old_points,
+    given_old,
+    refusal,
+    without_noise,
+)
 from probmodel.predictive.matching import find_labels
 from probmodel.predictive.models import dims_of
 from probmodel.types import Array
@@ -36,9 +42,17 @@ class Observations:
     binding : of the model that predicts, without what it observes
     parameters : the values of its parameters, from the fit
     seed : of what is drawn besides the run of the model
+    noise : whether processes are drawn with their noise
     """
 
-    def __init__(self, binding: Binding, parameters: FromFit, seed: np.random.SeedSequence) -> None:
+    def __init__(
+        self,
+        binding: Binding,
+        parameters: FromFit,
+        seed: np.random.SeedSequence,
+        noise: bool = True,
+    ) -> None:
+        self._noise = noise
         self._binding = binding
         self._parameters = parameters
         self._seed = seed
@@ -56,6 +70,7 @@ class Observations:
         """
         if not _is_process(node.distribution):
             return None
+        noise = self._noise or not node.distribution.is_noisy
         old = self._parameters.anchors.fitted()
         if old is None or node.name not in old.data:
             self.warnings.append(
@@ -65,17 +80,26 @@ class Observations:
             )
             return None
         places = self._find(node, old)
-        if places is None:
-            return None
+        if places is None or (noise and not self._has_new_points(node, places)):
+            return None if noise else self._replicate(forward, node)
         left = _left_out(node, old, places)
         if left:
-            return forward.given(self._joined(node, old, places, left))
+            return forward.given(self._joined(node, old, places, left, noise))
         parameters = self._parameters.at(self._binding)
         check_old_points(node, old, self._binding, places, parameters)
-        return given_old(forward, node, old, places, parameters.rows)
+        return given_old(forward, node, old, places, parameters.rows, noise)
+
+    def _has_new_points(self, node: Observed, places: Places) -> bool:
+        return any((p < 0).any() for p in places[-node.distribution.event_ndim :])
+
+    def _replicate(self, forward: Forward, node: Observed) -> Symbol:
+        """Draw a process without its noise, whatever was observed."""
+        shape = self._binding.evaluator.shape(node)
+        known = np.zeros(shape, dtype=bool)
+        return without_noise(forward, node, np.zeros(shape), known, self._parameters.rows)
 
     def _find(self, node: Observed, old: Binding) -> Places | None:
-        """Return the places of the elements in the fit; None if none are new points of it."""
+        """Return the places of the elements in the fit; None if none of its rows are there."""
         names = dims_of(self._binding, str(node.name))
         shape, before = self._binding.evaluator.shape(node), old.data[str(node.name)].shape
         rows = len(shape) - node.distribution.event_ndim
@@ -99,7 +123,7 @@ class Observations:
         for datum in marks:
             if labelled & set(datum.dims or ()) and not self._is_same(datum, old, matched):
                 raise _moved(node, datum)
-        return places if any((p < 0).any() for p in places[rows:]) else None
+        return places
 
     def _is_same(self, datum: Data, old: Binding, matched: dict[str, Array]) -> bool:
         """Whether a datum is that of the fit, in those elements that are matched."""
@@ -124,7 +148,7 @@ class Observations:
         return None if now == size else next((p for p in matched if p.size == now), None)
 
     def _joined(
-        self, node: Observed, old: Binding, places: Places, left: dict[str, Array]
+        self, node: Observed, old: Binding, places: Places, left: dict[str, Array], noise: bool
     ) -> Array:
         """Draw a process at its new points, in a model of the old and the new ones."""
         if node.dims is None:
@@ -142,7 +166,7 @@ class Observations:
             check_old_points(node, old, whole, everywhere, parameters)
 
             def observe(forward: Forward, other: Observed) -> Symbol | None:
-                return given_old(forward, node, old, everywhere, parameters.rows)
+                return given_old(forward, node, old, everywhere, parameters.rows, noise)
 
             plan = Forward(whole, parameters, observe).plan({"value": node})
         except ProbmodelError as error:

@@ -126,7 +126,7 @@ def test_the_posterior_is_that_of_the_exact_process():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ((X, (X,)), ModelError, "a kernel first; got ndarray"),
+        ((X, (X,)), ModelError, "a kernel first, one of .* got ndarray"),
         ((kernels.ExpQuad(), X), ModelError, r"a list of the coordinates of each axis, such as"),
         ((kernels.ExpQuad(), ()), ModelError, r"a list of the coordinates"),
         ((kernels.ExpQuad(), (X,), 1.5), ModelError, "padding, 2 or more times the grid; got 1.5"),

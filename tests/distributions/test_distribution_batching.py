@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from derivatives import program
@@ -16,6 +14,7 @@ LAYOUTS = [
     [(), (COUNT,), (2, 1), (2, COUNT), (1, 1, 1)],
 ]
 MOST_COMBINATIONS = 3
+ATTEMPTS = 20  # at drawing one that differs from the others
 
 
 @pytest.fixture
@@ -32,13 +31,17 @@ def combinations(case):
     rng = np.random.default_rng(4)
     for choices in LAYOUTS:
         rank = max(map(len, choices))
-        found = [
-            c
-            for c in itertools.product(*([()] if is_data else choices for is_data in data))
-            if any(len(layout) == rank for layout in c)
-        ]
-        keep = rng.permutation(len(found))[:MOST_COMBINATIONS]
-        yield from (found[i] for i in keep)
+        found = set()
+        for _ in range(ATTEMPTS):
+            picked = rng.integers(len(choices), size=len(data))
+            layouts = tuple(
+                () if is_data else choices[i] for is_data, i in zip(data, picked, strict=True)
+            )
+            if any(len(layout) == rank for layout in layouts):
+                found.add(layouts)
+            if len(found) == MOST_COMBINATIONS:
+                break
+        yield from sorted(found)
 
 
 def looped(case, moved, args, programs):

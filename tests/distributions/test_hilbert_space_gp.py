@@ -129,7 +129,7 @@ def test_new_points_must_lie_in_the_box():
         ((kernels.ExpQuad(), T, (3, 3)), "one n_basis, or one for each of 1 axes; got 2"),
         ((kernels.ExpQuad(), T, 3, 1.0), "boundary above 1"),
         ((kernels.ExpQuad(), T, 3, np.nan), "boundary above 1"),
-        ((T, T, 3), "a kernel first; got ndarray"),
+        ((T, T, 3), "a kernel first, one of .* got ndarray"),
     ],
 )
 def test_wrong_arguments_are_named(arguments, message):

@@ -16,7 +16,7 @@ import probmodel.functions
 from probmodel import LogDensity, infer
 from probmodel.cli import main
 from probmodel.constraints import CONSTRAINTS
-from probmodel.distributions import DISTRIBUTIONS
+from probmodel.distributions import DISTRIBUTIONS, kernels
 from probmodel.distributions.base import Distribution
 from probmodel.expressions import supported_functions
 from probmodel.inference.request import SYNONYMS
@@ -179,10 +179,13 @@ def parameters_of(kind):
 
 def test_distributions_are_listed_with_their_parameters():
     text = section("docs/modelling-language.md", "## Distributions")
-    listed = {name: arguments for name, (arguments, _) in calls(text).items()}
+    simple = set(kernels.__all__) - {"Kernel", "Isotropic", "Sum", "Product", "Exponential"}
+    of_kernels = {n: a for n, (a, _) in calls(text).items() if n in simple}
+    listed = {n: a for n, (a, _) in calls(text).items() if n not in of_kernels}
     process = re.search(r"`GaussianProcess\((.*?)\)`", text)
     listed["GaussianProcess"] = process[1].split(", ")
     assert listed == {name: parameters_of(kind) for name, kind in DISTRIBUTIONS.items()}
+    assert of_kernels == {name: list(getattr(kernels, name)().arguments) for name in simple}
 
 
 def test_functions_for_hidden_states_are_listed_with_their_arguments():

@@ -467,12 +467,12 @@ def as_prior(prior, **options):
             "Truncated's lower must be real; got inf",
         ),
         (
-            lambda s: GaussianProcess(ExpQuad(), np.arange(3.0), mean=np.ones(3)),
-            r"mean of shape \(3,\).*one number for each process\. .*mean \+ f.*MvNormal",
+            lambda s: GaussianProcess(ExpQuad(np.ones(3)), np.arange(3.0)),
+            r"amplitude of shape \(3,\).*parameters of the kernel are one number for each process",
         ),
         (
             lambda s: GaussianProcess(ExpQuad(), np.arange(3.0), jitter=s),
-            r"jitter >= 0 that is a number; got s\. .*Normal\(f, sigma\).*diagonal",
+            r"jitter >= 0 that is a number; got s\. .*noise=sigma.*Normal\(f, sigma\)",
         ),
         (lambda s: CirculantGP(ExpQuad(), [np.arange(3.0)], jitter=s), r"a number; got s\."),
         (lambda s: CirculantGP(ExpQuad(), [np.arange(3.0)], jitter=-1.0), r"a number; got -1\.0\."),

@@ -28,3 +28,44 @@ def values():
         return np.asarray(group(result, group_name)[name].values)
 
     return of
+
+
+@pytest.fixture
+def fit_to():
+    """Function of a bound model and draws, the same in each: a fit that holds its data."""
+    from probmodel.predictive.models import binding_of, constant_data, dims_of
+    from probmodel.results.arviz_object import data_group, draws_group, wrap
+
+    def fit(model, rows=20_000, draws=(), **values):
+        binding = binding_of(model)
+        labels = binding.dimensions.coords
+        arrays = {n: np.broadcast_to(v, (1, rows, *np.shape(v))) for n, v in values.items()}
+        arrays |= {name: v[None] for name, v in dict(draws).items()}
+        draws = {name: (dims_of(binding, name), array) for name, array in arrays.items()}
+        seen = {n: (dims_of(binding, n), binding.data[n]) for n in binding.data if n == "y"}
+        groups = {
+            "posterior": draws_group(draws, labels, {}),
+            "observed_data": data_group(seen, labels, {}),
+        }
+        constants = constant_data(binding)
+        if constants:
+            groups["constant_data"] = data_group(constants, labels, {})
+        return wrap(groups, {})
+
+    return fit
+
+
+@pytest.fixture
+def discrepancy():
+    """Function of draws, mean and covariance: largest error of moments, in standard errors."""
+
+    def of(draws, mean, matrix):
+        n, sd = len(draws), np.sqrt(np.diag(matrix))
+        centred = draws - mean
+        first = centred.mean(axis=0) / sd * np.sqrt(n)
+        products = centred[:, :, None] * centred[:, None, :]
+        spread = np.sqrt((np.outer(sd, sd) ** 2 + matrix**2) / n)
+        second = (products.mean(axis=0) - matrix) / spread
+        return max(np.abs(first).max(), np.abs(second).max())
+
+    return of

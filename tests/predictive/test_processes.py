@@ -28,38 +28,13 @@ from probmodel.distributions import (
 )
 from probmodel.distributions.kernels import ExpQuad, Matern32
 from probmodel.errors import DataError, ModelError
-from probmodel.predictive.models import binding_of, constant_data, dims_of
 
-DRAWS = 20_000
+DRAWS = 20_000  # as fit_to has them
 LARGEST = 5.0  # standard errors: of some hundred comparisons none is beyond by chance
 X = np.array([0.0, 0.7, 1.5, 2.4])
 NEW = np.array([0.3, 1.9, 3.5, 9.0])
 Y = np.array([0.3, -0.8, 1.1, 0.4])
 ALPHA, RHO, SIGMA, SHIFT = 1.3, 0.9, 0.4, 0.7
-
-
-@pytest.fixture
-def fit_to():
-    """Function of a bound model and draws, the same in each: a fit that holds its data."""
-    from probmodel.results.arviz_object import data_group, draws_group, wrap
-
-    def fit(model, rows=DRAWS, draws=(), **values):
-        binding = binding_of(model)
-        labels = binding.dimensions.coords
-        arrays = {n: np.broadcast_to(v, (1, rows, *np.shape(v))) for n, v in values.items()}
-        arrays |= {name: v[None] for name, v in dict(draws).items()}
-        draws = {name: (dims_of(binding, name), array) for name, array in arrays.items()}
-        seen = {n: (dims_of(binding, n), binding.data[n]) for n in binding.data if n == "y"}
-        groups = {
-            "posterior": draws_group(draws, labels, {}),
-            "observed_data": data_group(seen, labels, {}),
-        }
-        constants = constant_data(binding)
-        if constants:
-            groups["constant_data"] = data_group(constants, labels, {})
-        return wrap(groups, {})
-
-    return fit
 
 
 def covariance(x):
@@ -72,17 +47,6 @@ def conditional(mean, matrix, y):
     n = len(y)
     weights = np.linalg.solve(matrix[:n, :n], matrix[:n, n:]).T
     return mean[n:] + weights @ (y - mean[:n]), matrix[n:, n:] - weights @ matrix[:n, n:]
-
-
-def discrepancy(draws, mean, matrix):
-    """Largest error of first and second moments, in their standard errors."""
-    n, sd = len(draws), np.sqrt(np.diag(matrix))
-    centred = draws - mean
-    first = centred.mean(axis=0) / sd * np.sqrt(n)
-    products = centred[:, :, None] * centred[:, None, :]
-    spread = np.sqrt((np.outer(sd, sd) ** 2 + matrix**2) / n)
-    second = (products.mean(axis=0) - matrix) / spread
-    return max(np.abs(first).max(), np.abs(second).max())
 
 
 class Curve(Model):
@@ -136,7 +100,7 @@ def drawn(model, fit, values, name="y", **options):
 
 @pytest.mark.parametrize("model", [Curve, Root, Kriged, Shifted])
 @pytest.mark.parametrize("count", [3, 4])
-def test_new_points_are_given_the_observed_ones(model, count, fit_to, values):
+def test_new_points_are_given_the_observed_ones(model, count, fit_to, values, discrepancy):
     """Also where the data are replaced by as many: those are other points."""
     fit = fit_to(model(x=X, y=Y), alpha=ALPHA, rho=RHO)
     done = drawn(model(x=NEW[:count]), fit, values)
@@ -148,7 +112,7 @@ def test_new_points_are_given_the_observed_ones(model, count, fit_to, values):
 
 
 @pytest.mark.parametrize("model", [Curve, Kriged])
-def test_old_points_keep_their_observed_values_beside_new_ones(model, fit_to, values):
+def test_old_points_keep_their_observed_values_beside_new_ones(model, fit_to, values, discrepancy):
     fit = fit_to(model(x=X, y=Y), alpha=ALPHA, rho=RHO)
     mean, matrix = truth_of(model, np.append(X, NEW[:2]))
     truth = conditional(mean, matrix, Y)
@@ -162,7 +126,7 @@ def test_old_points_keep_their_observed_values_beside_new_ones(model, fit_to, va
     assert discrepancy(done[:, 1:], *truth) < LARGEST
 
 
-def test_every_draw_has_its_own_parameters(fit_to, values):
+def test_every_draw_has_its_own_parameters(fit_to, values, discrepancy):
     """Draws of two kinds, half and half, in chains of one fit."""
     rhos = np.tile([0.5, 2.0], DRAWS // 2)
     fit = fit_to(Curve(x=X, y=Y), alpha=ALPHA, rho=RHO, draws={"rho": rhos})
@@ -190,7 +154,7 @@ def test_points_that_coincide_with_observed_ones(fit_to, values):
     np.testing.assert_allclose(done[:, [0, 2]], Y[1], atol=1e-6)
 
 
-def test_the_same_points_are_replicates(fit_to, values):
+def test_the_same_points_are_replicates(fit_to, values, discrepancy):
     """Neither of these asks for new points: data of the same process, from its start."""
     model = Curve(x=X, y=Y)
     fit = fit_to(model, alpha=ALPHA, rho=RHO)
@@ -217,7 +181,7 @@ class Several(Model):
     y = observed(GaussianProcess(Matern32(1.0, rho), x, jitter=0.1), dims=("series", "time"))
 
 
-def test_each_of_several_series_goes_on_from_its_own(fit_to, values):
+def test_each_of_several_series_goes_on_from_its_own(fit_to, values, discrepancy):
     names = {"series": ["a", "b"]}
     both = np.stack([Y, -2.0 * Y])
     fit = fit_to(Several(x=X, y=both, coords=names), rho=RHO)
@@ -239,7 +203,7 @@ class Pairs(Model):
     y = observed(MvNormal(mean + x[:, None], known), dims=("obs", "axis"))
 
 
-def test_new_rows_are_independent_of_the_observed_ones(fit_to, values):
+def test_new_rows_are_independent_of_the_observed_ones(fit_to, values, discrepancy):
     matrix = np.array([[1.0, 0.6], [0.6, 2.0]])
     known = np.broadcast_to(matrix, (3, 2, 2))
     fit = fit_to(Pairs(x=[0.0, 1.0, 2.0], known=known, y=np.ones((3, 2))), mean=np.zeros(2))
@@ -255,7 +219,7 @@ class Distances(Model):
     y = observed(MvNormal(0.0, np.exp(-gaps / rho) + 0.1 * (gaps == 0)), dims="site")
 
 
-def test_distances_are_those_of_old_and_new_points_together(fit_to, values):
+def test_distances_are_those_of_old_and_new_points_together(fit_to, values, discrepancy):
     x = np.append(X, NEW[:2])
     gaps = np.abs(np.subtract.outer(x, x))
     fit = fit_to(Distances(gaps=gaps[:4, :4], y=Y), rho=RHO)
@@ -310,7 +274,7 @@ def test_models_that_do_not_say_how_old_and_new_points_go_together(fit_to):
             predict(model(x=NEW[:3]), fit, var_names="y")
 
 
-def test_effects_of_new_points_are_at_their_centre_or_refused(fit_to, values):
+def test_effects_of_new_points_are_at_their_centre_or_refused(fit_to, values, discrepancy):
     """What is drawn for the other quantities cannot be shared with a model of all points."""
     fit = fit_to(OwnNoise(x=X, y=Y), rho=RHO, noise=np.zeros(4))
     new = OwnNoise(x=NEW[:2], coords={"obs": [4, 5]})
@@ -339,7 +303,7 @@ def test_a_fit_without_its_data_warns(make_fit):
         predict(Curve(x=NEW), fit)
 
 
-def test_missing_values_tell_nothing(fit_to, values):
+def test_missing_values_tell_nothing(fit_to, values, discrepancy):
     y = Y.copy()
     y[1] = np.nan
     fit = fit_to(Holes(x=X, y=y), rho=RHO)

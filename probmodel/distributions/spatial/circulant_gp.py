@@ -14,7 +14,7 @@ from probmodel.constraints import Positive, Real
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
-from probmodel.distributions.kernels import Kernel
+from probmodel.distributions.kernels.isotropic import Isotropic, check_isotropic
 from probmodel.distributions.scalar.normal import Normal
 from probmodel.distributions.spatial import circulant
 from probmodel.distributions.spatial.gaussian_process import check_jitter
@@ -81,11 +81,10 @@ class CirculantGP(Distribution):
     event_ndim: ClassVar[int] = 1
 
     def __init__(
-        self, kernel: Kernel, grid: Sequence[Any], padding: float = 2.0, jitter: float = 1e-8
+        self, kernel: Isotropic, grid: Sequence[Any], padding: float = 2.0, jitter: float = 1e-8
     ) -> None:
         self.location = caller_location()
-        if not isinstance(kernel, Kernel):
-            raise self._error(f"a kernel first; got {type(kernel).__name__}")
+        check_isotropic(type(self).__name__, kernel, self.location)
         if not isinstance(grid, tuple | list) or not grid:
             raise self._error("grid, a list of the coordinates of each axis, such as (x, y)")
         if not padding >= 2.0:

@@ -12,7 +12,7 @@ from probmodel.constraints import Positive, Real
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
-from probmodel.distributions.kernels import Kernel
+from probmodel.distributions.kernels.isotropic import Isotropic, check_isotropic
 from probmodel.distributions.scalar.normal import Normal
 from probmodel.errors import DataError, ModelError
 from probmodel.expressions import caller_location, of_data, settle
@@ -63,11 +63,10 @@ class HilbertSpaceGP(Distribution):
     event_ndim: ClassVar[int] = 1
 
     def __init__(
-        self, kernel: Kernel, points: Any, n_basis: int | Sequence[int], boundary: Any = 1.5
+        self, kernel: Isotropic, points: Any, n_basis: int | Sequence[int], boundary: Any = 1.5
     ) -> None:
         self.location = caller_location()
-        if not isinstance(kernel, Kernel):
-            raise self._error(f"a kernel first; got {type(kernel).__name__}")
+        check_isotropic(type(self).__name__, kernel, self.location)
         counts = np.atleast_1d(np.asarray(n_basis, dtype=object))
         if not all(isinstance(m, int | np.integer) and m >= 1 for m in counts):
             raise self._error(f"n_basis, 1 or more functions along an axis; got {n_basis!r}")

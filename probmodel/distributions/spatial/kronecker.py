@@ -1,8 +1,8 @@
-"""Factorised correlation matrices of Gaussian processes, as Kronecker products over axes."""
+"""Factorised covariance matrices of Gaussian processes, as Kronecker products over axes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
@@ -10,59 +10,32 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.extend import Box
 
-from probmodel.distributions.domain import where_valid
-from probmodel.distributions.kernels import Kernel
 from probmodel.distributions.vector.whitening import from_constant_lower, from_lower
 from probmodel.numerics.linalg import cholesky, solve_lower, transpose
 from probmodel.types import Array
 
 
-class Correlation:
-    """Correlation matrix of a process, factorised: a product of one factor per axis.
+class Factorised:
+    """Covariance matrix of a process, factorised: a Kronecker product of one matrix per axis.
 
     Parameters
     ----------
-    kernel : the covariance function
-    length_scale : one number per batch element
-    find_distances : returns those of the coordinates of each axis, (n_1, n_1), (n_2, n_2), ...; for
-        scattered points, and on a grid where the kernel is not separable, one matrix
+    matrices : of each axis, (..., n_1, n_1), (..., n_2, n_2), ...; one matrix for scattered points,
+        and on a grid where the kernel is no product over the axes
     shape : event shape of a value
-    jitter : added to the diagonal of each factor
 
-    Without batch axes in ``length_scale`` the inverses of the roots are computed here, once, and
-    all else is let go, for it may be large; otherwise each use solves triangular systems.
+    Where no matrix has batch axes or is to be differentiated, the inverses of the roots are
+    computed here, once; otherwise each use solves triangular systems.
     """
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        length_scale: Any,
-        find_distances: Callable[[], Sequence[Array]],
-        shape: tuple[int, ...],
-        jitter: float,
-    ) -> None:
-        self.kernel = kernel
-        self.length_scale = length_scale
+    def __init__(self, matrices: Sequence[Any], shape: tuple[int, ...]) -> None:
         self.shape = shape
         self.size = prod(shape)
-        self._find_distances = find_distances
-        self._constant = isinstance(length_scale, np.ndarray) and length_scale.ndim == 0
-        scaled, correlations = self._correlate()
-        self.sizes = tuple(rho.shape[-1] for rho in correlations)
-        self._roots = [
-            cholesky(rho + jitter * np.eye(n))
-            for rho, n in zip(correlations, self.sizes, strict=True)
-        ]
+        self.sizes = tuple(m.shape[-1] for m in matrices)
+        self._constant = all(isinstance(m, np.ndarray) and m.ndim == 2 for m in matrices)
+        self._roots = [cholesky(m) for m in matrices]
         make = from_constant_lower if self._constant else from_lower
         self._whitenings = [make(root) for root in self._roots]
-        self._kept = None if self._constant else (scaled, correlations)
-
-    def _correlate(self) -> tuple[list[Any], list[Any]]:
-        """Distances in units of the length scale, and correlations, of each axis."""
-        xp = anp if isinstance(self.length_scale, Box) else np
-        scale = where_valid(xp, self.length_scale > 0, self.length_scale)[..., None, None]
-        scaled = [d / scale for d in self._find_distances()]
-        return scaled, [self.kernel.correlation(xp, s) for s in scaled]
 
     def matrix(self) -> Array:
         """Return the matrix itself, jitter included: batch shape + (size, size)."""
@@ -81,7 +54,7 @@ class Correlation:
         return sum(w.log_det * (self.size // n) for w, n in terms)
 
     def whiten(self, r: Any) -> Any:
-        """Turn residuals of unit amplitude into independent standard normal values."""
+        """Turn residuals into independent standard normal values."""
         return self._on_axes(r, [w.whiten for w in self._whitenings])
 
     def adjoint(self, z: Any) -> Any:
@@ -92,28 +65,26 @@ class Correlation:
         """Apply the inverse of `whiten`."""
         return self._on_axes(z, [w.color for w in self._whitenings])
 
-    def stretch_moments(self) -> tuple[Array, Array]:
-        """Traces of S and of its square, for the change S of the matrix in the log length scale.
+    def squared_change(self, xp: Any, relative: Any, changes: Sequence[Any]) -> Any:
+        """Squared norm of a change of the whitened matrix, ``relative`` I plus that of the axes.
 
-        S is whitened by the matrix: it is a sum of one term for each axis.
+        Parameters
+        ----------
+        relative : a number per batch element
+        changes : of the matrix of each axis, None for one that stays
         """
-        stretches = [np.asarray(m) for m in self._stretches()]
-        means = [np.trace(m, axis1=-2, axis2=-1) / m.shape[-1] for m in stretches]
-        squares = [np.sum(m * m, axis=(-2, -1)) / m.shape[-1] for m in stretches]
-        mean = np.sum(means, axis=0)
-        spread = sum(q - t * t for q, t in zip(squares, means, strict=True))
-        return self.size * mean, self.size * (mean * mean + spread)
-
-    def _stretches(self) -> Iterator[Any]:
-        """Yield the whitened change of each axis's matrix in the log length scale."""
-        scaled, correlations = self._kept or self._correlate()
-        for s, rho, root in zip(scaled, correlations, self._roots, strict=True):
-            stretched = self.kernel.stretch(s, rho)
-            yield solve_lower(root, transpose(solve_lower(root, stretched)))
+        mean, spread = relative, 0.0
+        for change, root, n in zip(changes, self._roots, self.sizes, strict=True):
+            if change is not None:
+                s = solve_lower(root, transpose(solve_lower(root, change)))
+                trace = xp.sum(s * np.eye(n), axis=(-2, -1)) / n
+                mean = mean + trace
+                spread = spread + xp.sum(s * s, axis=(-2, -1)) / n - trace * trace
+        return self.size * (mean * mean + spread)
 
     def _on_axes(self, value: Any, maps: Sequence[Callable[[Any], Any]]) -> Any:
         """Apply one linear map along each axis of the event."""
-        xp = anp if isinstance(value, Box) or isinstance(self.length_scale, Box) else np
+        xp = anp if isinstance(value, Box) or isinstance(self._roots[0], Box) else np
         event = len(self.shape)
         batch = value.shape[: value.ndim - event]
         shape = tuple(self.sizes)
@@ -130,29 +101,8 @@ class Correlation:
             value = xp.moveaxis(moved, -1, k)
         return xp.reshape(value, value.shape[: value.ndim - len(shape)] + self.shape)
 
-    def _rows(self, z: Any, axis: int) -> Any:
-        """Bring one axis last and flatten the others: batch + (size / n, n)."""
-        xp = anp if isinstance(z, Box) else np
-        batch = z.shape[: z.ndim - len(self.shape)]
-        value = xp.moveaxis(xp.reshape(z, batch + self.sizes), axis - len(self.sizes), -1)
-        return xp.reshape(value, (*batch, -1, self.sizes[axis]))
-
-
-def find_distances(*coordinates: Array) -> tuple[Array, ...]:
-    """Euclidean distances between points, of each set of coordinates: (n,) or (n, k) -> (n, n)."""
-    return tuple(_pairwise(np.asarray(x, dtype=np.float64)) for x in coordinates)
-
 
 def grid_points(*axes: Array) -> Array:
     """Coordinates of all points of a grid, the last axis running fastest: (n, number of axes)."""
     mesh = np.meshgrid(*axes, indexing="ij")
     return np.stack([m.ravel() for m in mesh], axis=-1)
-
-
-def _pairwise(x: Array) -> Array:
-    columns = x[:, None] if x.ndim == 1 else x
-    squares = np.zeros((len(columns), len(columns)))
-    for column in columns.T:
-        difference = column[:, None] - column
-        squares += difference * difference
-    return np.sqrt(squares)

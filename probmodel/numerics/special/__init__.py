@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 
 import autograd.numpy as anp
 import numpy as np
-from autograd.extend import Box, defvjp, primitive
+from autograd.extend import Box, defjvp, defvjp, primitive
 from autograd.numpy.numpy_vjps import unbroadcast_f
 from autograd.tracer import getval
 
@@ -69,6 +69,12 @@ defvjp(
     where,
     lambda ans, c, x, y: unbroadcast_f(x, lambda g: where(c, g, 0.0)),
     lambda ans, c, x, y: unbroadcast_f(y, lambda g: where(c, 0.0, g)),
+    argnums=(1, 2),
+)
+defjvp(
+    where,
+    lambda g, ans, c, x, y: where(c, g, np.zeros(np.shape(ans))),
+    lambda g, ans, c, x, y: where(c, np.zeros(np.shape(ans)), g),
     argnums=(1, 2),
 )
 

@@ -46,7 +46,7 @@ def process(kernel: Any, points: Any = None, grid: Any = None) -> Case:
     coordinates = (points,) if grid is None else grid
     shape = tuple(len(x) for x in coordinates)
 
-    def moments(mean: float, amplitude: float, length_scale: float, *axes: Any) -> Any:
+    def moments(mean: Any, amplitude: float, length_scale: float, *axes: Any) -> Any:
         if len(axes) == 1:
             matrix = correlation(kernel, axes[0], length_scale)
         elif kernel is kernels.ExpQuad:
@@ -54,12 +54,46 @@ def process(kernel: Any, points: Any = None, grid: Any = None) -> Case:
         else:
             mesh = np.array([[a, b] for a in axes[0] for b in axes[1]])
             matrix = correlation(kernel, mesh, length_scale)
-        return np.full(len(matrix), mean), amplitude**2 * matrix
+        return mean.ravel(), amplitude**2 * matrix
 
-    params = [(0.3, 1.2, 0.9, *coordinates), (-0.2, 0.8, 1.6, *coordinates)]
+    wave = np.sin(np.arange(np.prod(shape))).reshape(shape)
+    params = [(0.3 + wave, 1.2, 0.9, *coordinates), (wave - 0.2, 0.8, 1.6, *coordinates)]
     fixed = tuple(range(4, 4 + len(coordinates)))
     bad = {1: BAD_SCALE, 2: BAD_SCALE}
     return normal_vector(dist, params, moments, shape, invalid=bad, fixed=fixed)
+
+
+def noisy_process(grid: Any = None) -> Case:
+    """Curve and noise; the curve has a rational quadratic and a locally periodic part."""
+    k = kernels
+    kernel = k.RationalQuadratic() + k.ExpQuad(axes=0) * k.Periodic() + k.Linear()
+    coordinates = (POINTS,) if grid is None else grid
+    where = {"points": POINTS} if grid is None else {"grid": grid}
+    dist = d.GaussianProcess(kernel, **where, noise=0.5, jitter=JITTER)
+    shape = tuple(len(x) for x in coordinates)
+    mesh = np.stack([m.ravel() for m in np.meshgrid(*coordinates, indexing="ij")], axis=1)
+    gaps = mesh[:, None] - mesh
+    squares = (gaps**2).sum(-1)
+
+    def moments(
+        mean: Any, a: Any, b: Any, c: Any, e: Any, f: Any, g: Any, h: Any, i: Any, *rest: Any
+    ) -> Any:
+        j, k, noise, *_ = rest
+        matrix = a**2 * (1 + squares / (2 * b**2 * c)) ** -c
+        waves = np.exp(-2 * (np.sin(np.pi * gaps / i) ** 2).sum(-1) / h**2)
+        matrix += e**2 * g**2 * np.exp(-0.5 * (gaps[..., 0] / f) ** 2) * waves
+        matrix += j**2 * ((mesh[:, None] - k) * (mesh - k)).sum(-1)
+        added = JITTER * np.trace(matrix) / len(matrix) + noise.ravel() ** 2
+        return mean.ravel(), matrix + added * np.eye(len(matrix))
+
+    wave = np.sin(np.arange(np.prod(shape))).reshape(shape)
+    params = [
+        (wave, 1.2, 0.9, 1.5, 0.7, 2.0, 1.3, 0.8, 1.6, 0.4, 0.3, 0.5 + 0.1 * wave, *coordinates),
+        (-wave, 0.6, 1.4, 0.5, 0.9, 1.0, 0.7, 1.2, 2.1, 0.6, -0.7, 0.9 - 0.1 * wave, *coordinates),
+    ]
+    fixed = tuple(range(13, 13 + len(coordinates)))
+    positive = dict.fromkeys(range(1, 10), BAD_SCALE)
+    return normal_vector(dist, params, moments, shape, invalid=positive, fixed=fixed)
 
 
 CASES: dict[str, Case] = {
@@ -100,6 +134,8 @@ CASES: dict[str, Case] = {
     "GaussianProcess Matern52": process(kernels.Matern52, PLANE),
     "GaussianProcess Kronecker": process(kernels.ExpQuad, grid=AXES),
     "GaussianProcess dense grid": process(kernels.Matern52, grid=AXES),
+    "GaussianProcess noise": noisy_process(),
+    "GaussianProcess noise grid": noisy_process(AXES),
     "Affine of AR1": normal_vector(
         d.Affine(d.AR1(0.5, 1), loc=0, scale=1),
         [(0.85, 0.6, 0.3, 0.7, 1.3), (-0.3, 1.4, 0.0, -0.2, 0.8)],

@@ -72,7 +72,20 @@ def process(*coordinates: Callable[[int], Any]) -> Sized:
 
     def sized(n: int) -> tuple[Any, ...]:
         places = [axis(n) for axis in coordinates]
-        return normal(*map(len, places)), 0.3, 1.2, 0.9, *places
+        size = tuple(map(len, places))
+        return normal(*size), np.full(size, 0.3), 1.2, 0.9, *places
+
+    return sized
+
+
+def noisy_process(*coordinates: Callable[[int], Any]) -> Sized:
+    """Gaussian process with a kernel of several parts, and noise."""
+    of_kernel = (1.2, 0.9, 1.5, 0.7, 2.0, 1.3, 0.8, 1.6, 0.4, 0.3)
+
+    def sized(n: int) -> tuple[Any, ...]:
+        places = [axis(n) for axis in coordinates]
+        size = tuple(map(len, places))
+        return normal(*size), np.full(size, 0.3), *of_kernel, np.full(size, 0.5), *places
 
     return sized
 
@@ -125,6 +138,8 @@ SIZED: dict[str, Sized] = {
     "GaussianProcess Matern52": process(PLANE),
     "GaussianProcess Kronecker": process(LINE, lambda n: PAIR),
     "GaussianProcess dense grid": process(LINE, lambda n: PAIR),
+    "GaussianProcess noise": noisy_process(LINE),
+    "GaussianProcess noise grid": noisy_process(LINE, lambda n: PAIR),
     "HilbertSpaceGP ExpQuad": basis(kernels.ExpQuad, rising(5, 0.0, 3.0), lambda n: n),
     "HilbertSpaceGP Exponential": basis(kernels.Exponential, rising(5, 0.0, 3.0), lambda n: n),
     "HilbertSpaceGP Matern32": basis(kernels.Matern32, normal(5, 2), lambda n: (n, 2)),

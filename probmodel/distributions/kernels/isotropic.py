@@ -1,29 +1,50 @@
-"""Covariance functions of stationary, isotropic Gaussian processes."""
+"""Kernels of the distance alone that have a spectral density: ExpQuad and the Matern family."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import lgamma, log, pi, sqrt
 from typing import Any, ClassVar
 
-from probmodel.expressions import settle
+from probmodel.distributions.kernels.algebra import Kernel, Simple, distances
+from probmodel.errors import ModelError
+from probmodel.types import Array
 
 
-class Kernel:
+class Isotropic(Simple):
     r"""Covariance ``amplitude**2 * correlation(distance / length_scale)``.
 
     Parameters
     ----------
     amplitude : standard deviation of the process, positive
     length_scale : distance over which it varies, positive
+    axes : column of the points that it depends on, or a sequence of these; all unless given
 
-    Both may be numbers, expressions or parameters of the model.
+    Both may be numbers, expressions or parameters of the model. Length scales that differ from axis
+    to axis are those of a product: ``ExpQuad(a, l0, axes=0) * ExpQuad(1.0, l1, axes=1)``.
     """
 
     separable: ClassVar[bool] = False
 
-    def __init__(self, amplitude: Any = 1.0, length_scale: Any = 1.0) -> None:
-        self.amplitude = settle(amplitude)
-        self.length_scale = settle(length_scale)
+    def __init__(
+        self, amplitude: Any = 1.0, length_scale: Any = 1.0, *,
+        axes: int | Sequence[int] | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(axes, amplitude=amplitude, length_scale=length_scale)
+
+    @property
+    def amplitude(self) -> Any:
+        """Standard deviation of the process."""
+        return self.values["amplitude"]
+
+    @property
+    def length_scale(self) -> Any:
+        """Distance over which it varies."""
+        return self.values["length_scale"]
+
+    def formula(self, xp: Any, x: Array, y: Array, *values: Any) -> Any:
+        """Correlations at the distances of the points."""
+        return self.correlation(xp, distances(x, y) / values[0])
 
     @staticmethod
     def correlation(xp: Any, s: Any) -> Any:
@@ -52,6 +73,31 @@ class Kernel:
         raise NotImplementedError
 
 
+def check_isotropic(name: str, kernel: Any, location: Any) -> None:
+    """Refuse what is no single kernel of the distance over all axes, for a distribution.
+
+    Raises
+    ------
+    ModelError
+        With what to do instead.
+    """
+    if isinstance(kernel, Isotropic) and kernel.axes is None:
+        return
+    got = f"{kernel}" if isinstance(kernel, Kernel) else type(kernel).__name__
+    if isinstance(kernel, Isotropic):
+        got += f" of the axes {kernel.axes}"
+    advice = (
+        f" For a sum, declare a {name} for each part and add them; a GaussianProcess takes any."
+        if isinstance(kernel, Kernel)
+        else ""
+    )
+    raise ModelError(
+        f"{name} takes a kernel first, one of ExpQuad, Matern12, Matern32 and Matern52; got {got}."
+        f"{advice}",
+        location=location,
+    )
+
+
 def _matern_spectrum(nu: float, xp: Any, square: Any, axes: int) -> tuple[Any, Any]:
     """Spectral density of a Matern correlation (Rasmussen and Williams 2006, eq. 4.15)."""
     power = nu + 0.5 * axes
@@ -60,7 +106,7 @@ def _matern_spectrum(nu: float, xp: Any, square: Any, axes: int) -> tuple[Any, A
     return constant - power * xp.log(total), -power * square / total
 
 
-class ExpQuad(Kernel):
+class ExpQuad(Isotropic):
     r"""Exponentiated quadratic :math:`\exp(-s^2 / 2)`; on a grid, a product over the axes."""
 
     separable = True
@@ -81,7 +127,7 @@ class ExpQuad(Kernel):
         return 0.5 * axes * log(2.0 * pi) - 0.5 * square, -0.5 * square
 
 
-class Exponential(Kernel):
+class Exponential(Isotropic):
     r"""Exponential :math:`\exp(-s)`, also known as Matérn 1/2."""
 
     @staticmethod
@@ -100,7 +146,10 @@ class Exponential(Kernel):
         return _matern_spectrum(0.5, xp, square, axes)
 
 
-class Matern32(Kernel):
+Matern12 = Exponential
+
+
+class Matern32(Isotropic):
     r"""Matérn 3/2: :math:`(1 + \sqrt 3 s) \exp(-\sqrt 3 s)`."""
 
     @staticmethod
@@ -121,7 +170,7 @@ class Matern32(Kernel):
         return _matern_spectrum(1.5, xp, square, axes)
 
 
-class Matern52(Kernel):
+class Matern52(Isotropic):
     r"""Matérn 5/2: :math:`(1 + \sqrt 5 s + 5 s^2 / 3) \exp(-\sqrt 5 s)`."""
 
     @staticmethod
