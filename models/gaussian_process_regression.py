@@ -3,7 +3,7 @@
 The observations are jointly normal; their covariance is an expression of inputs and parameters.
 Each point shares the noise with itself alone. Here sigma is the variance of the noise.
 
-    probmodel sample models/gaussian_process_regression.py --data models/data/gp_regression.csv
+    probmodel sample gallery:gaussian_process_regression --data gallery:gp_regression.csv
 
 Reference: Stan User's Guide, Gaussian processes, "Gaussian process regression".
 """
