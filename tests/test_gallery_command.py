@@ -55,7 +55,8 @@ def test_a_copy_stands_for_itself(tmp_path, capsys):
     text = (folder / "lotka_volterra.py").read_text()
     assert "\n    probmodel sample lotka_volterra.py --data lynx_hare.json \\\n" in text
     assert "gallery:" not in text
-    assert (folder / "lynx_hare.json").read_bytes() == data_file("gallery:lynx_hare.json").read_bytes()
+    original = data_file("gallery:lynx_hare.json")
+    assert (folder / original.name).read_bytes() == original.read_bytes()
 
 
 @pytest.mark.parametrize("name", sorted(pages()))
