@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import hashlib
 import inspect
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -62,8 +64,8 @@ def _kept(source: str) -> str:
 def find_model(reference: Reference, remedy: str) -> type[Model]:
     """Return the class, if it is what it was.
 
-    A file is loaded, which runs it, if it has the source that the reference has. Modules are not
-    imported.
+    A file is loaded, which runs it, if its source does what that of the reference did: comments and
+    docstrings may differ. Modules are not imported.
 
     Parameters
     ----------
@@ -95,13 +97,27 @@ def find_model(reference: Reference, remedy: str) -> type[Model]:
 
 
 def _compare(what: str, old: str, new: str, remedy: str) -> None:
-    if not old or old == new:
+    if not old or old == new or _code(old) == _code(new):
         return
     lines = difflib.unified_diff(old.splitlines(), new.splitlines(), "then", "now", "", "", 0, "")
     changed = [line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
     more = f"\n  ... and {len(changed) - _SHOWN} more" * (len(changed) > _SHOWN)
     shown = "".join(f"\n  {line}" for line in changed[:_SHOWN])
     raise ModelError(f"{what} has changed since (- then, + now):{shown}{more}\n{remedy}", what=what)
+
+
+def _code(source: str) -> str:
+    """Return what a source does, without comments and docstrings; itself where it is no Python."""
+    try:
+        tree = ast.parse(textwrap.dedent(source))
+    except (SyntaxError, ValueError):
+        return source
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
+            node
+        ):
+            node.body = node.body[1:]
+    return ast.dump(tree)
 
 
 def bound_model(model: Any) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from probmodel import DataError, ModelError, infer, load_fit, load_model, read_data
+from probmodel import DataError, ModelError, infer, load_fit, load_model, read_data, resume
 from probmodel.model import gallery
 from probmodel.model.references import find_model, reference_of
 from probmodel.results.storage import keep
@@ -119,9 +119,19 @@ def test_a_saved_fit_finds_its_model_in_another_installation(installed, tmp_path
     np.testing.assert_array_equal(found["y"], expected["y"])
     assert again.extend(10, quiet=True).result.attrs["draws_done"] == 60
     page = folder / "eight_schools.py"
-    page.write_text(page.read_text().replace("Normal(0, 5)", "Normal(0, 6)"))
+    text = page.read_text()
+    page.write_text(text.replace("probmodel sample", "or probmodel check"))  # in its docstring
+    assert load_fit(tmp_path / "fit.nc").model is not None
+    page.write_text(text.replace("Normal(0, 5)", "Normal(0, 6)"))
     with pytest.raises(ModelError, match=r"'gallery:eight_schools' has changed since"):
         load_fit(tmp_path / "fit.nc")
+
+
+def test_a_checkpoint_finds_its_model_in_another_installation(installed, tmp_path):
+    model = load_model("gallery:eight_schools")(**read_data("gallery:eight_schools"))
+    infer(model, checkpoint=tmp_path / "run", **SIZES)
+    installed()
+    assert resume(tmp_path / "run", quiet=True).attrs["draws_done"] == 50
 
 
 def test_a_model_that_the_gallery_has_no_longer_is_gone():
