@@ -38,7 +38,7 @@ from probmodel import infer, load_model, read_data
 if sys.argv[1] == "all":
     driver.one_blas_thread = contextlib.nullcontext
     driver.suitable_blas_threads = lambda evaluate: contextlib.nullcontext(0)
-model = load_model("models/log_gaussian_cox.py")(**read_data("models/data/finpines_16x16.npz"))
+model = load_model("gallery:log_gaussian_cox")(**read_data("gallery:finpines_16x16.npz"))
 wall, processor = time.perf_counter(), time.process_time()
 infer(model, warmup=300, draws=200, seed=1, quiet=True)
 print(time.perf_counter() - wall, time.process_time() - processor)

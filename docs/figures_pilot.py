@@ -100,7 +100,7 @@ def show(panel: Axes, across: Array, tau: Array, diverging: Array, label: str) -
 
 def hierarchies() -> Figure:
     """Draw a funnel, and the same posterior as it is sampled."""
-    values = read_data("models/data/eight_schools.json")
+    values = read_data("gallery:eight_schools.json")
     sizes = {"draws": 500, "seed": 1, "quiet": True, "progressbar": False}
     figure, left, right = panels("as written", "standardised by prior and data")
     centred = infer(Centred(**values), "nuts", chains=16, **sizes)

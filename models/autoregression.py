@@ -3,7 +3,7 @@
 Each value is explained by the five before it. The first five explain others and are not explained
 themselves. Nothing keeps the process stationary.
 
-    probmodel sample models/autoregression.py --data models/data/autoregression.csv
+    probmodel sample gallery:autoregression --data gallery:autoregression.csv
 
 Reference: Stan User's Guide, Time-series models, "Autoregressive models".
 """

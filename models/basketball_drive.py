@@ -4,7 +4,7 @@ In each of two states the inverse of the player's speed and his distance to the 
 exponential distributions with rates of their own. Given the state they are independent: their log
 densities under each state add up, and ``hmm_log_likelihood`` sums out the paths of states.
 
-    probmodel sample models/basketball_drive.py --data models/data/basketball_drive.json
+    probmodel sample gallery:basketball_drive --data gallery:basketball_drive.json
 
 Starts far from the prior may end in another mode, in which the states have other meanings.
 

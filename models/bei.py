@@ -5,7 +5,7 @@ Gaussian process, wider than some squares, as a sum of waves; and clumps within 
 that fell near their tree for instance, which make the counts negative binomial. Without the two,
 trees would count as independent, and the coefficients would look far more certain than they are.
 
-    probmodel sample models/bei.py --data models/data/bei_10x20.npz
+    probmodel sample gallery:bei --data gallery:bei_10x20.npz
 
 The waves are those of ``HilbertSpaceGP``, written out so that their weights are normal parameters
 and can take ``information``. The data fix slow waves well and say little of fast ones, so that

@@ -5,7 +5,7 @@ that may be the last with the early rate, and the potential adds them up. Cumula
 data make that a formula without a loop. ``probability`` is that of each year given the rates; its
 posterior mean is the posterior of the year, more precise than a count of sampled years would be.
 
-    probmodel sample models/coal_change_point.py --data models/data/coal.json
+    probmodel sample gallery:coal_change_point --data gallery:coal.json
 
 Reference: Jarrett (1979), A note on the intervals between coal-mining disasters, Biometrika 66;
 Carlin, Gelfand and Smith (1992), Hierarchical Bayesian analysis of changepoint problems, Applied

@@ -4,7 +4,7 @@ In place of one change, a change every year, whose size ``sigma`` the data decid
 tells of its log rate what the expected count is, 1.7 in the mean: ``information=1.7`` samples the
 walk standardised by that and by sigma together, so that its coordinates are nearly independent.
 
-    probmodel sample models/coal_random_walk.py --data models/data/coal.json
+    probmodel sample gallery:coal_random_walk --data gallery:coal.json
 
 Reference: Jarrett (1979), A note on the intervals between coal-mining disasters, Biometrika 66;
 Papaspiliopoulos, Roberts and Skold (2007), A general framework for the parametrization of

@@ -2,7 +2,7 @@
 
 Simulated so that the coefficients are strongly correlated in the posterior.
 
-    probmodel sample models/correlated_regression.py --data models/data/correlated_regression.csv
+    probmodel sample gallery:correlated_regression --data gallery:correlated_regression.csv
 
 Reference: Magnusson et al. (2024), posteriordb: testing, benchmarking and developing Bayesian
 inference algorithms.

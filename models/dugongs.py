@@ -3,7 +3,7 @@
 The mean ``limit - gap * decay**age`` is written as it stands; any formula of parameters and data
 can be one. It tends to ``limit``, and ``gap`` is what is missing at birth.
 
-    probmodel sample models/dugongs.py --data models/data/dugongs.csv
+    probmodel sample gallery:dugongs --data gallery:dugongs.csv
 
 Reference: Ratkowsky (1983), Nonlinear Regression Modeling; Carlin and Gelfand (1991), An iterative
 Monte Carlo method for nonconjugate Bayesian analysis; BUGS Examples Volume II, "Dugongs".

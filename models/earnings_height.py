@@ -3,7 +3,7 @@
 A parameter without a prior is flat on its constraint. Nothing is scaled here: the coefficients
 are in the tens of thousands and almost determine each other, and so does their sampler's work.
 
-    probmodel sample models/earnings_height.py --data models/data/earnings.csv
+    probmodel sample gallery:earnings_height --data gallery:earnings.csv
 
 Reference: Gelman and Hill (2007), Data Analysis Using Regression and Multilevel Models, ch. 4.
 """

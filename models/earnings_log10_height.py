@@ -3,7 +3,7 @@
 If log10(earn) is normal with mean m and standard deviation s, then the natural logarithm is normal
 with log(10) times both.
 
-    probmodel sample models/earnings_log10_height.py --data models/data/earnings.csv
+    probmodel sample gallery:earnings_log10_height --data gallery:earnings.csv
 
 Reference: Gelman and Hill (2007), Data Analysis Using Regression and Multilevel Models, ch. 4.
 """

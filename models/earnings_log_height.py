@@ -2,7 +2,7 @@
 
 A normal distribution of the logarithm is ``LogNormal`` of the datum itself.
 
-    probmodel sample models/earnings_log_height.py --data models/data/earnings.csv
+    probmodel sample gallery:earnings_log_height --data gallery:earnings.csv
 
 Reference: Gelman and Hill (2007), Data Analysis Using Regression and Multilevel Models, ch. 4.
 """

@@ -2,7 +2,7 @@
 
 Columns of a matrix of inputs are picked by indexing, all of them at once by ``X @ beta``.
 
-    probmodel sample models/earnings_log_height_male.py --data models/data/earnings.csv
+    probmodel sample gallery:earnings_log_height_male --data gallery:earnings.csv
 
 Reference: Gelman and Hill (2007), Data Analysis Using Regression and Multilevel Models, ch. 4.
 """

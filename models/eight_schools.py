@@ -4,7 +4,7 @@ Each school's measured effect y has a known standard error sigma. The effects th
 mu and a spread tau. Written centred, the posterior narrows to a funnel as tau goes to zero;
 ``noncentered=True`` samples (theta - mu) / tau instead and reports theta.
 
-    probmodel sample models/eight_schools.py --data models/data/eight_schools.json
+    probmodel sample gallery:eight_schools --data gallery:eight_schools.json
 
 Reference: Rubin (1981), Estimation in parallel randomized experiments; Gelman et al. (2013),
 Bayesian Data Analysis, section 5.5.

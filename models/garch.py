@@ -4,7 +4,7 @@ Shown on 945 daily log returns of the pound against the dollar in per cent. ``be
 ``1 - alpha1``, so that the variance is stationary; the first day has the stationary variance, an
 expression of the parameters.
 
-    probmodel sample models/garch.py --data models/data/pound_dollar.csv
+    probmodel sample gallery:garch --data gallery:pound_dollar.csv
 
 Reference: Bollerslev (1986), Generalized autoregressive conditional heteroskedasticity, Journal of
 Econometrics 31; Stan User's Guide, "Modeling temporal heteroscedasticity"; data of Harvey, Ruiz and

@@ -3,7 +3,7 @@
 Ordered means keep the two components from swapping. The group of an observation is discrete, so
 it is not a parameter: ``Mixture`` adds up the densities of both.
 
-    probmodel sample models/gaussian_mixture.py --data models/data/gaussian_mixture.csv
+    probmodel sample gallery:gaussian_mixture --data gallery:gaussian_mixture.csv
 
 Reference: Betancourt (2017), Identifying Bayesian mixture models; Stan User's Guide, Finite
 mixtures.

@@ -3,7 +3,7 @@
 The observations are a smooth process and noise. `predict` draws new observations at other points,
 or with noise=False the curve itself. Here sigma is the variance of the noise.
 
-    probmodel sample models/gaussian_process_regression.py --data models/data/gp_regression.csv
+    probmodel sample gallery:gaussian_process_regression --data gallery:gp_regression.csv
 
 Reference: Stan User's Guide, Gaussian processes, "Gaussian process regression".
 """

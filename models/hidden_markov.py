@@ -4,7 +4,7 @@ Each observation has the level of a state that is not seen and changes by chance
 the next. ``HiddenMarkov`` sums out all paths of states; ordered levels keep the states from
 swapping.
 
-    probmodel sample models/hidden_markov.py --data models/data/hidden_markov.csv
+    probmodel sample gallery:hidden_markov --data gallery:hidden_markov.csv
 
 Reference: Stan User's Guide, Time-series models, "Hidden Markov models".
 """

@@ -2,7 +2,7 @@
 
 Expressions of data alone, here the centred inputs, are computed once, when data is bound.
 
-    probmodel sample models/kidscore_interaction.py --data models/data/kidiq.csv
+    probmodel sample gallery:kidscore_interaction --data gallery:kidiq.csv
 
 Reference: Gelman and Hill (2007), Data Analysis Using Regression and Multilevel Models, ch. 3.
 """

@@ -2,7 +2,7 @@
 
 Groups coded 1 to 4 become indicators by comparison; the first group is the baseline.
 
-    probmodel sample models/kidscore_mom_work.py --data models/data/kidiq_work.csv
+    probmodel sample gallery:kidscore_mom_work --data gallery:kidiq_work.csv
 
 Reference: Gelman and Hill (2007), Data Analysis Using Regression and Multilevel Models, ch. 3.
 """

@@ -2,7 +2,7 @@
 
 A regression on a group indicator: two means, and a standard deviation that is common to both.
 
-    probmodel sample models/kidscore_momhs.py --data models/data/kidiq.csv
+    probmodel sample gallery:kidscore_momhs --data gallery:kidiq.csv
 
 Reference: Gelman and Hill (2007), Data Analysis Using Regression and Multilevel Models, ch. 3.
 """

@@ -2,7 +2,7 @@
 
 Flat priors of the coefficients, and a half-Cauchy prior of the standard deviation.
 
-    probmodel sample models/kidscore_momhsiq.py --data models/data/kidiq.csv
+    probmodel sample gallery:kidscore_momhsiq --data gallery:kidiq.csv
 
 Reference: Gelman and Hill (2007), Data Analysis Using Regression and Multilevel Models, ch. 3.
 """

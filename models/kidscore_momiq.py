@@ -2,7 +2,7 @@
 
 A regression on one input that is not centred: intercept and slope are strongly correlated.
 
-    probmodel sample models/kidscore_momiq.py --data models/data/kidiq.csv
+    probmodel sample gallery:kidscore_momiq --data gallery:kidiq.csv
 
 Reference: Gelman and Hill (2007), Data Analysis Using Regression and Multilevel Models, ch. 3.
 """

@@ -3,7 +3,7 @@
 Years are counted so that they are near 4000. Intercept and slope then have a posterior
 correlation of -0.99999, although the model is as simple as a regression can be.
 
-    probmodel sample models/kilpisjarvi.py --data models/data/kilpisjarvi.json
+    probmodel sample gallery:kilpisjarvi --data gallery:kilpisjarvi.json
 
 Reference: Gelman et al. (2013), Bayesian Data Analysis, demonstrations by A. Vehtari; posteriordb.
 """

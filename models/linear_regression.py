@@ -3,7 +3,7 @@
 Shown on the test scores of 434 children, explained by whether the mother finished high school
 and by her IQ.
 
-    probmodel sample models/linear_regression.py --data models/data/kidiq.csv
+    probmodel sample gallery:linear_regression --data gallery:kidiq.csv
 
 Reference: Gelman and Hill (2007), Data Analysis Using Regression and Multilevel Models, ch. 3.
 """

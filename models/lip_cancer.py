@@ -5,7 +5,7 @@ ratio, the relative risk. The effects of the districts have a BYM2 prior: ``sigm
 and ``rho`` the share of it that resembles the neighbours. The share of people who work outdoors is
 itself smooth over the map, and competes with the structured part.
 
-    probmodel sample models/lip_cancer.py --data models/data/lip_cancer.json
+    probmodel sample gallery:lip_cancer --data gallery:lip_cancer.json
 
 Reference: Clayton and Kaldor (1987), Empirical Bayes estimates of age-standardized relative risks
 for use in disease mapping, Biometrics 43; Riebler et al. (2016), An intuitive Bayesian spatial

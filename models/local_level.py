@@ -5,7 +5,7 @@ Kalman filter: two parameters are left of 64, and the awkward geometry of a smal
 Its gradients are costly. Where the level itself is wanted, or the series is long, a ``RandomWalk``
 with ``information=`` is the quicker way; ``coal_random_walk.py`` has one.
 
-    probmodel sample models/local_level.py --data models/data/temperatures.csv
+    probmodel sample gallery:local_level --data gallery:temperatures.csv
 
 Reference: West and Harrison (1997), Bayesian Forecasting and Dynamic Models, chapter 2; Durbin and
 Koopman (2012), Time Series Analysis by State Space Methods, chapter 2; data of the Finnish

@@ -4,7 +4,7 @@ Shown on 126 Scots pine saplings in a plot of 10 m by 10 m, counted in 16 by 16 
 variance and length scale of the log intensity are those that Moller, Syversveen and
 Waagepetersen fitted to these trees; the intensity is per plot.
 
-    probmodel sample models/log_gaussian_cox.py --data models/data/finpines_16x16.npz
+    probmodel sample gallery:log_gaussian_cox --data gallery:finpines_16x16.npz
 
 Reference: Moller, Syversveen and Waagepetersen (1998), Log Gaussian Cox processes.
 Scandinavian Journal of Statistics 25; Girolami and Calderhead (2011), section 9.

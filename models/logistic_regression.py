@@ -4,7 +4,7 @@ Shown on the Pima Indians diabetes data (532 women, 7 measurements) and on five 
 data sets, as they come: no column is centred or scaled, which is what makes their posteriors
 hard for methods without a preconditioner.
 
-    probmodel sample models/logistic_regression.py --data models/data/pima.npz
+    probmodel sample gallery:logistic_regression --data gallery:pima.npz
 
 Reference: Titsias (2023), Optimal preconditioning and Fisher adaptive Langevin sampling.
 """

@@ -3,7 +3,7 @@
 A differential equation is a Python function of time, state and parameters; ``solve_ode`` gives its
 solution at the times of the data. Counts of pelts have multiplicative errors.
 
-    probmodel sample models/lotka_volterra.py --data models/data/lynx_hare.json \
+    probmodel sample gallery:lotka_volterra --data gallery:lynx_hare.json \
         --set 'inits={"theta": [0.5, 0.03, 0.8, 0.02], "z_init": [30, 4]}'
 
 Chains start with rates of the right size and with the first counts. From elsewhere some end where

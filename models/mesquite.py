@@ -2,7 +2,7 @@
 
 Inputs that need different treatment are put side by side with ``np.concatenate``.
 
-    probmodel sample models/mesquite.py --data models/data/mesquite.csv
+    probmodel sample gallery:mesquite --data gallery:mesquite.csv
 
 Reference: Gelman and Hill (2007), Data Analysis Using Regression and Multilevel Models, ch. 4.
 """

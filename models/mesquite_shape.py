@@ -2,7 +2,7 @@
 
 Inputs computed from the data are collected with ``np.stack``.
 
-    probmodel sample models/mesquite_shape.py --data models/data/mesquite.csv
+    probmodel sample gallery:mesquite_shape --data gallery:mesquite.csv
 
 Reference: Gelman and Hill (2007), Data Analysis Using Regression and Multilevel Models, ch. 4.
 """

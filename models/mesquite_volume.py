@@ -2,7 +2,7 @@
 
 A regression on one input that is made of three columns of the data.
 
-    probmodel sample models/mesquite_volume.py --data models/data/mesquite.csv
+    probmodel sample gallery:mesquite_volume --data gallery:mesquite.csv
 
 Reference: Gelman and Hill (2007), Data Analysis Using Regression and Multilevel Models, ch. 4.
 """

@@ -4,7 +4,7 @@ Both are Gaussian processes, approximated by sums of sine waves on an interval t
 as the data. The weights of the waves are normal, with the square root of the spectral density as
 their standard deviation. The waves are expressions of the times.
 
-    probmodel sample models/motorcycle.py --data models/data/motorcycle.csv --set target_accept=0.99
+    probmodel sample gallery:motorcycle --data gallery:motorcycle.csv --set target_accept=0.99
 
 Where sd is large, the data fix the slow waves so well that their standardised weights z become
 narrow: at the default acceptance trajectories diverge there, and the chains may not agree.

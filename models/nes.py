@@ -3,7 +3,7 @@
 Columns of the survey are data of their own; age comes in four classes, of which three become
 indicators. The same model serves the surveys of four years.
 
-    probmodel sample models/nes.py --data models/data/nes1972.csv
+    probmodel sample gallery:nes --data gallery:nes1972.csv
 
 Reference: Gelman and Hill (2007), Data Analysis Using Regression and Multilevel Models, ch. 4;
 data of the National Election Studies.

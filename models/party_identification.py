@@ -4,7 +4,7 @@ The seven answers from strong Democrat to strong Republican have an order, but n
 is an interval of a latent scale, between cutpoints that are parameters. `nes.py` takes the same
 answers as numbers. The cutpoints are kept in order by their constraint.
 
-    probmodel sample models/party_identification.py --data models/data/party1996.csv
+    probmodel sample gallery:party_identification --data gallery:party1996.csv
 
 Reference: McCullagh (1980), Regression models for ordinal data, JRSS B 42; Gelman and Hill (2007),
 Data Analysis Using Regression and Multilevel Models, section 6.5.

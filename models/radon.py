@@ -5,7 +5,7 @@ floor it was measured on (0 the basement, 1 the first floor) and by the logarith
 the soil of the county. Counties have few houses, some only one: their intercepts are drawn towards
 what the uranium says.
 
-    probmodel sample models/radon.py --data models/data/radon.json
+    probmodel sample gallery:radon --data gallery:radon.json
 
 The labels of the counties let a fit be used for houses that it has not seen, in counties that it
 has seen or not: see "Predicting at new data" in docs/prediction.md.

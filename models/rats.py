@@ -4,7 +4,7 @@ Each rat has a line of its own; all lines come from a bivariate normal distribut
 correlation has an LKJ prior. Ages are centred at 22 days, where the weights are known best. The
 five weights of a rat fix its line well, so that lines are sampled as they are, not standardised.
 
-    probmodel sample models/rats.py --data models/data/rats.json
+    probmodel sample gallery:rats --data gallery:rats.json
 
 Reference: Gelfand et al. (1990), Illustration of Bayesian inference in normal data models using
 Gibbs sampling, JASA 85; BUGS Examples Volume II, "Birats".

@@ -5,7 +5,7 @@ their height and sex. Normal errors, as in earnings_log_height_male.py, let them
 widen sigma; with t errors far values weigh less. A small ``df`` says that there are many of them, a
 large one that errors are normal.
 
-    probmodel sample models/robust_regression.py --data models/data/earnings_logarithms.csv
+    probmodel sample gallery:robust_regression --data gallery:earnings_logarithms.csv
 
 Reference: Lange, Little and Taylor (1989), Robust statistical modeling using the t distribution,
 JASA 84; prior of df from Juarez and Steel (2010), Model-based clustering of non-Gaussian panel

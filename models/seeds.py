@@ -3,7 +3,7 @@
 Plates under the same conditions differ more than binomial chance allows. ``effect`` takes that up
 on the scale of log odds.
 
-    probmodel sample models/seeds.py --data models/data/seeds.csv
+    probmodel sample gallery:seeds --data gallery:seeds.csv
 
 Reference: Crowder (1978), Beta-binomial Anova for proportions, Applied Statistics 27; Breslow and
 Clayton (1993), Approximate inference in generalized linear mixed models, JASA 88; BUGS Examples

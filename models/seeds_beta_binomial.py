@@ -4,7 +4,7 @@ A plate's probability has a beta distribution around its mean, and ``BetaBinomia
 it: five parameters in place of one for each plate. ``rho`` is the correlation between two seeds of
 a plate; at zero the model is the plain binomial regression.
 
-    probmodel sample models/seeds_beta_binomial.py --data models/data/seeds.csv
+    probmodel sample gallery:seeds_beta_binomial --data gallery:seeds.csv
 
 Reference: Crowder (1978), Beta-binomial Anova for proportions. Applied Statistics 27.
 """

@@ -3,7 +3,7 @@
 Shown on daily log returns of the S&P 500 in per cent, less their mean: ten years, or the last
 500 days.
 
-    probmodel sample models/stochastic_volatility.py --data models/data/sp500_500.csv
+    probmodel sample gallery:stochastic_volatility --data gallery:sp500_500.csv
 
 The persistence phi and the spread sigma of the log variance decide how its path may look, so that
 neither the path nor the shocks that drive it have a scale of their own, which a sampler could

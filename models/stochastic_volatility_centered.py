@@ -3,7 +3,7 @@
 The same model as stochastic_volatility.py, on the same data, written as most tools have it; h is
 the log variance less its mean here.
 
-    probmodel sample models/stochastic_volatility_centered.py --data models/data/sp500_500.csv
+    probmodel sample gallery:stochastic_volatility_centered --data gallery:sp500_500.csv
 
 This form is hard to sample: the run ends with warnings that the chains disagree about the
 persistence phi and the spread sigma. It is here to compare methods and tools by.

@@ -4,7 +4,7 @@ Diameters are taken at breast height, and small trees get a zero. ``Censored`` g
 bound the probability of everything beyond: the line may go below zero, where plain regression
 would be bent towards the zeros.
 
-    probmodel sample models/tobit.py --data models/data/finpines_sizes.csv
+    probmodel sample gallery:tobit --data gallery:finpines_sizes.csv
 
 Reference: Tobin (1958), Estimation of relationships for limited dependent variables, Econometrica
 26; data of Kellomaki and Penttinen.

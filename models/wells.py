@@ -4,7 +4,7 @@
 one is. With centred inputs each main effect is that at the average of the other input; without
 centring it would be that at zero, where no household is.
 
-    probmodel sample models/wells.py --data models/data/wells.csv
+    probmodel sample gallery:wells --data gallery:wells.csv
 
 Reference: Gelman and Hill (2007), Data Analysis Using Regression and Multilevel Models, ch. 5.
 """

@@ -20,6 +20,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from probmodel.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from probmodel import distributions
     from probmodel.calibration import Calibration, sbc
@@ -64,8 +66,6 @@ if TYPE_CHECKING:
     from probmodel.sampling import infer
     from probmodel.saved_fits import SavedFit, load_fit
     from probmodel.studies import infer_many
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Calibration",

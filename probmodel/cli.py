@@ -15,8 +15,10 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
-from probmodel.errors import OutputError, ProbmodelError, SamplerError, SamplingWarning
+from probmodel.errors import ModelError, OutputError, ProbmodelError, SamplerError, SamplingWarning
 from probmodel.inference.signals import attempt, held, interruptible
+from probmodel.model_arguments import add_model, bound_model, model_class
+from probmodel.version import __version__
 
 _SCREEN = 24  # lines that an error may fill
 _FAILED = 2
@@ -25,6 +27,8 @@ _INTERRUPTED = _SIGNALLED + 2  # SIGINT: Ctrl-C
 _NO_READER = _SIGNALLED + 13  # SIGPIPE
 
 _EPILOG = """examples:
+  probmodel gallery
+  probmodel sample gallery:radon --seed 1
   probmodel sample models/coin.py --data coin.json --seed 1
   probmodel sample models/coin.py --data coin.json --method mala --draws 5000 --out coin.nc
   probmodel sample models/coin.py --data coin.json --set target_accept=0.7
@@ -126,6 +130,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action="version", version=f"probmodel {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_sample(commands)
     _add_resume(commands)
@@ -134,9 +139,9 @@ def _parser() -> argparse.ArgumentParser:
     command = _command(
         commands, "check", _run_check, "check the gradient and transforms of a model"
     )
-    _add_model(command)
+    add_model(command)
     command = _command(commands, "show", _run_show, "print a model as text, LaTeX or a graph")
-    _add_model(command)
+    add_model(command)
     command.add_argument(
         "--format", choices=("text", "latex", "svg", "dot"), default="text", dest="form",
         help="text (default); latex; or the graph, which needs no data: svg, a picture, or dot, "
@@ -145,6 +150,9 @@ def _parser() -> argparse.ArgumentParser:
     command = _command(commands, "report", _run_report, "write a saved result as a page")
     command.add_argument("file", metavar="FILE.nc", help="a result written with --out")
     command.add_argument("-o", "--out", metavar="FILE.html", help="by default beside it")
+    command = _command(commands, "gallery", _run_gallery, "list, show or copy models to start from")
+    command.add_argument("name", nargs="?", metavar="NAME", help="a model to show")
+    command.add_argument("--copy", metavar="FOLDER", help="copy it with its data, to be changed")
     _command(commands, "methods", _run_methods, "list the sampling methods")
     return parser
 
@@ -158,14 +166,9 @@ def _command(
     return command
 
 
-def _add_model(command: argparse.ArgumentParser) -> None:
-    command.add_argument("model", metavar="MODEL", help="model file: path.py or path.py:ClassName")
-    command.add_argument("--data", metavar="FILE", help="data: a .npz, .json or .csv file")
-
-
 def _add_sample(commands: Any) -> None:
     command = _command(commands, "sample", _run_sample, "draw from the posterior of a model")
-    _add_model(command)
+    add_model(command)
     add = command.add_argument
     add("--method", metavar="NAME", help="see `probmodel methods`")
     for name, what in (
@@ -215,7 +218,7 @@ def _run_sample(options: argparse.Namespace) -> int:
     with interruptible():
         for place in filter(None, (options.out, options.plot)):
             check_place(place)
-        model = _bound_model(options)
+        model = bound_model(options, _say)
     return _finish(lambda: infer(model, quiet=options.quiet, **given, **settings), options)
 
 
@@ -303,7 +306,7 @@ def _run_report(options: argparse.Namespace) -> int:
 def _run_check(options: argparse.Namespace) -> int:
     from probmodel.density import check_model
 
-    report = check_model(_bound_model(options))
+    report = check_model(bound_model(options, _say))
     _print(report)
     return 0 if report.ok else _FAILED
 
@@ -314,10 +317,22 @@ def _run_show(options: argparse.Namespace) -> int:
 
     if options.form in ("svg", "dot"):
         drawn = to_svg if options.form == "svg" else to_dot
-        _print(drawn(_bound_model(options) if options.data else _model_class(options)))
+        _print(drawn(bound_model(options, _say) if options.data else model_class(options)))
         return 0
-    model = _bound_model(options)
+    model = bound_model(options, _say)
     _print(model_latex(model) if options.form == "latex" else model)
+    return 0
+
+
+def _run_gallery(options: argparse.Namespace) -> int:
+    from probmodel.gallery_pages import copy_page, list_text, page_text
+
+    if options.copy is not None and options.name is None:
+        raise ModelError("--copy needs a model: `probmodel gallery NAME --copy FOLDER`.")
+    if options.copy is not None:
+        _say(copy_page(options.name, options.copy))
+    else:
+        _print(list_text() if options.name is None else page_text(options.name))
     return 0
 
 
@@ -326,32 +341,6 @@ def _run_methods(options: argparse.Namespace) -> int:
 
     _print(methods_text())
     return 0
-
-
-def _model_class(options: argparse.Namespace) -> Any:
-    """Load the model file."""
-    from probmodel.model import load_model
-
-    path, colon, name = options.model.rpartition(":")
-    if not (colon and path.endswith(".py")):
-        path, name = options.model, None
-    return load_model(path, name)
-
-
-def _bound_model(options: argparse.Namespace) -> Any:
-    """Load the model file, read the data file and bind one to the other."""
-    from probmodel.model import read_data
-
-    kind = _model_class(options)
-    if options.data:
-        return kind(**read_data(options.data))
-    try:
-        return kind()
-    except ProbmodelError as error:
-        raise type(error)(
-            f"{error.message} On the command line, --data FILE gives the data.",
-            location=error.location,
-        ) from error
 
 
 def _setting(text: str) -> tuple[str, Any]:

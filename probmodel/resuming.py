@@ -45,8 +45,8 @@ def resume(
     ----------
     path : the folder
     model : bound model or LogDensity, optional
-        What was sampled. A model is found by itself if its file is what it was, or its class is
-        imported; the data are in the checkpoint.
+        What was sampled. A model is found by itself if the code of its file is what it was, or
+        its class is imported; the data are in the checkpoint.
     max_time : float, optional
         Seconds, from now on, after which no further iteration is begun.
     executor : optional
@@ -110,8 +110,8 @@ def extend(
     until, ess : optional
         As for `infer`: goes on until all draws together are good enough.
     model : bound model or LogDensity, optional
-        What was sampled. A model is found by itself if its file is what it was, or its class is
-        imported; the data are in the fit.
+        What was sampled. A model is found by itself if the code of its file is what it was, or
+        its class is imported; the data are in the fit.
     max_time, progressbar, quiet : as for `infer`
     executor : optional
         As for `infer`, of a fit that was sampled in parts.

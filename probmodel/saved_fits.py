@@ -126,8 +126,8 @@ def load_fit(path: str | os.PathLike[str], model: Any = None) -> SavedFit:
     ----------
     path : a netCDF file that ``probmodel sample --out`` or a result's own ``to_netcdf`` wrote
     model : a bound model, optional
-        What was fitted, where it is not found: it is, if its file is what it was, or its class is
-        imported. A model file that is found is loaded, which runs it.
+        What was fitted, where it is not found: it is, if the code of its file is what it was, or
+        its class is imported. A model file that is found is loaded, which runs it.
 
     Raises
     ------

@@ -250,11 +250,17 @@ def test_a_file_that_has_changed_is_refused_with_what_changed(folder, file):
     changed = r"has changed since .*\n  - .*\(1\)\)\n  \+ .*\(2\)\)\nresume"
     with pytest.raises(ModelError, match=changed):
         resume(folder)
-    file.write_text(f"{MODEL}\n# a remark")
+    file.write_text(f"{MODEL}\nunused = 0\n")
     with pytest.raises(ModelError, match="has changed since"):
         resume(folder)
     result = resume(folder, load_model(file)(y=Y), quiet=True)  # the user says that it is right
     assert result.attrs["draws_done"] == 300
+
+
+def test_remarks_may_change(folder, file):
+    infer(load_model(file)(y=Y), checkpoint=folder, **SIZES)
+    file.write_text(f'"""A line."""\n{MODEL}\n# a remark')
+    assert resume(folder, quiet=True).attrs["draws_done"] == 300
 
 
 def test_a_file_that_is_gone(folder, file):

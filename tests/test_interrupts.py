@@ -37,7 +37,7 @@ SIZES = ["--chains", "2", "--draws", "40", "--warmup", "30", "--seed", "1"]
 # Places in the life of a run: what is called there, in which module, and in which of its calls.
 BEFORE = {
     "place": (storage, "check_place", 1),
-    "loading": (cli, "_bound_model", 1),
+    "loading": (cli, "bound_model", 1),
     "rehearsal": (sampling, "rehearse", 1),
     "allocation": (groups, "_split", 1),
     "start": (chains.Group, "start", 1),

@@ -74,17 +74,17 @@ def spread(distribution: Distribution, shape: Shape, evaluator: Evaluator) -> Di
     ``shape`` is that of its value.
     """
     event = shape[len(shape) - distribution.event_ndim :]
-    short = [
-        name
+    short = {
+        name: (1,) * (spec.event_ndim - len(event)) + event
         for (name, arg), spec in zip(
             distribution.args.items(), distribution.parameters.values(), strict=True
         )
         if spec.spreads and not evaluator.shape(arg)
-    ]
+    }
     if not short:
         return distribution
     full = copy(distribution)
-    changed = {name: as_expression(full.args[name]) + np.zeros(event) for name in short}
+    changed = {n: as_expression(full.args[n]) + np.zeros(size) for n, size in short.items()}
     full.args = {**full.args, **changed}
     return full
 

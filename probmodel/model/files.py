@@ -19,6 +19,7 @@ import numpy as np
 
 from probmodel.arguments import existing_file
 from probmodel.errors import DataError, reason
+from probmodel.model import gallery
 from probmodel.model.archives import check_size, read_arrays
 from probmodel.model.containers import Labelled, Labels
 from probmodel.types import Array
@@ -51,7 +52,8 @@ def read_data(path: str | Path, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
     ----------
     path : ``.npz`` (arrays by name), ``.json`` (Stan's data format: an object of numbers and
         nested lists) or ``.csv`` (one array a column; columns ``X.age, X.dose`` become the
-        matrix ``X`` with the labels ``age, dose``)
+        matrix ``X`` with the labels ``age, dose``); or ``"gallery:radon.json"``, data of the
+        gallery, where ``"gallery:radon"`` is the first data set of that model
     max_bytes : how many bytes the file may take, unpacked; 4 GiB by default. A small damaged or
         hostile archive can claim to hold more than any memory.
 
@@ -63,7 +65,10 @@ def read_data(path: str | Path, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
     DataError
         If the file is missing, cannot be read as what its name says, or is too large.
     """
-    file = existing_file(path, "data file", DataError)
+    if gallery.is_named(path):
+        file = gallery.data_file(path)
+    else:
+        file = existing_file(path, "data file", DataError)
     readers = {".npz": _read_npz, ".json": _read_json, ".csv": _read_csv}
     reader = readers.get(file.suffix.lower())
     if reader is None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from probmodel.arguments import existing_file
 from probmodel.errors import Location, ModelError, ProbmodelError, nearest, reason
+from probmodel.model import gallery
 from probmodel.model.model import Model, ModelMeta
 
 _FILE = "_probmodel_file_"  # begins the name of a module that is made of a model file
@@ -26,7 +27,8 @@ def load_model(path: str | Path, name: str | None = None) -> type[Model]:
 
     Parameters
     ----------
-    path : a Python file with one subclass of `Model`, or several of which ``name`` picks one
+    path : a Python file with one subclass of `Model`, or several of which ``name`` picks one; or
+        ``"gallery:radon"``, a model of the gallery, by the name that `probmodel gallery` lists
     name : the class
 
     Raises
@@ -42,7 +44,10 @@ def load_accepted(
     path: str | Path, name: str | None, accept: Callable[[str], None] | None
 ) -> type[Model]:
     """Do what `load_model` does, once a function has not refused the text of the file."""
-    file = existing_file(path, "model file", ModelError).absolute()
+    if gallery.is_named(path):
+        file = gallery.model_file(path)
+    else:
+        file = existing_file(path, "model file", ModelError).absolute()
     if file.suffix.lower() != ".py":
         raise ModelError(
             f"{path} is no model file: the name must end in .py; got {file.suffix!r}.",
@@ -77,6 +82,11 @@ def is_from_file(cls: ModelMeta) -> bool:
     return cls.__module__.startswith(_FILE)
 
 
+def file_of(cls: ModelMeta) -> str:
+    """Return the file that `load_model` read the class from, or its name in the gallery."""
+    return gallery.model_name(str(sys.modules[cls.__module__].__file__))
+
+
 def source_of(cls: ModelMeta) -> str:
     """Return the text of the file that `load_model` read the class from, as it was then."""
     return _SOURCES[cls.__module__]
@@ -85,7 +95,7 @@ def source_of(cls: ModelMeta) -> str:
 def _reference(cls: ModelMeta) -> str | tuple[Any, ...]:
     """Say how pickle finds a class: in its module, or in the file that it was loaded from."""
     if is_from_file(cls):
-        return _load_again, (sys.modules[cls.__module__].__file__, cls.__name__, source_of(cls))
+        return _load_again, (file_of(cls), cls.__name__, source_of(cls))
     return cls.__qualname__
 
 

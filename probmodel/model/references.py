@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import hashlib
 import inspect
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from probmodel.errors import ModelError
-from probmodel.model.loading import is_from_file, load_accepted, source_of
+from probmodel.model import gallery
+from probmodel.model.loading import file_of, is_from_file, load_accepted, source_of
 from probmodel.model.model import Model, ModelMeta
 
 _SHOWN = 6  # changed lines that a message lists
@@ -28,7 +31,8 @@ class Reference(NamedTuple):
     ----------
     name : its qualified name
     module : where it was defined; empty for one that `load_model` read
-    file : the file it was defined in, as far as that is known
+    file : the file it was defined in, as far as that is known; the name of a model of the gallery,
+        such as ``gallery:radon``, which is the same wherever probmodel is installed
     source : of the file, for one that `load_model` read, or else of the class; its SHA-256 alone
         where it is long, and empty where it is not known
     """
@@ -42,8 +46,7 @@ class Reference(NamedTuple):
 def reference_of(kind: ModelMeta) -> Reference:
     """Return what finds a class again."""
     if is_from_file(kind):
-        file = str(sys.modules[kind.__module__].__file__)
-        return Reference(kind.__name__, "", file, _kept(source_of(kind)))
+        return Reference(kind.__name__, "", file_of(kind), _kept(source_of(kind)))
     try:
         file, source = inspect.getsourcefile(kind) or "", inspect.getsource(kind)
     except (OSError, TypeError):
@@ -61,8 +64,8 @@ def _kept(source: str) -> str:
 def find_model(reference: Reference, remedy: str) -> type[Model]:
     """Return the class, if it is what it was.
 
-    A file is loaded, which runs it, if it has the source that the reference has. Modules are not
-    imported.
+    A file is loaded, which runs it, if its source does what that of the reference did: comments and
+    docstrings may differ. Modules are not imported.
 
     Parameters
     ----------
@@ -76,13 +79,13 @@ def find_model(reference: Reference, remedy: str) -> type[Model]:
     """
     name, module, file, source = reference
     if not module:
-        path = Path(file)
-        if not path.is_file():
+        listed = gallery.is_named(file)
+        if not (gallery.has_model(file) if listed else Path(file).is_file()):
             raise ModelError(f"the model file {file!r} is gone. {remedy}", file=file)
-        if not source or not path.is_absolute():
+        if not source or not (listed or Path(file).is_absolute()):
             raise ModelError(f"it is not known what the model file {file!r} was. {remedy}")
         what = f"the model file {file!r}"
-        return load_accepted(path, name, lambda now: _compare(what, source, _kept(now), remedy))
+        return load_accepted(file, name, lambda now: _compare(what, source, _kept(now), remedy))
     found: Any = sys.modules.get(module)
     for part in name.split("."):
         found = getattr(found, part, None)
@@ -94,13 +97,27 @@ def find_model(reference: Reference, remedy: str) -> type[Model]:
 
 
 def _compare(what: str, old: str, new: str, remedy: str) -> None:
-    if not old or old == new:
+    if not old or old == new or _code(old) == _code(new):
         return
     lines = difflib.unified_diff(old.splitlines(), new.splitlines(), "then", "now", "", "", 0, "")
     changed = [line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
     more = f"\n  ... and {len(changed) - _SHOWN} more" * (len(changed) > _SHOWN)
     shown = "".join(f"\n  {line}" for line in changed[:_SHOWN])
     raise ModelError(f"{what} has changed since (- then, + now):{shown}{more}\n{remedy}", what=what)
+
+
+def _code(source: str) -> str:
+    """Return what a source does, without comments and docstrings; itself where it is no Python."""
+    try:
+        tree = ast.parse(textwrap.dedent(source))
+    except (SyntaxError, ValueError):
+        return source
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
+            node
+        ):
+            node.body = node.body[1:]
+    return ast.dump(tree)
 
 
 def bound_model(model: Any) -> dict[str, Any] | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probmodel.model.references import bound_model
+from probmodel.version import __version__
 
 if TYPE_CHECKING:
     from probmodel.inference.course import SampleRun
@@ -130,6 +131,8 @@ def package_version(name: str) -> str:
     """Return the version of a package; its own word where it is on the path but not installed."""
     from importlib import import_module, metadata
 
+    if name == "probmodel":  # metadata of another installation may be on the path, too
+        return __version__
     try:
         found = metadata.version(name)
     except metadata.PackageNotFoundError:

@@ -22,7 +22,7 @@ TREES = {name: ast.parse(path.read_text()) for name, path in MODULES.items()}
 
 # Each package or module, from left to right; members of one group stand side by side.
 LAYERS = (
-    {"errors", "types"},
+    {"errors", "types", "version"},
     {"arguments", "blas", "threads"},
     {"numerics"},
     {"expressions"},
@@ -43,6 +43,7 @@ LAYERS = (
     {"saved_fits", "fit_page"},
     {"calibration"},
     {"studies"},
+    {"model_arguments", "gallery_pages"},
     {"cli", "testing"},
     {""},
 )

@@ -21,9 +21,9 @@ from probmodel.distributions import LogNormal
 def test_a_page_says_how_it_is_run(case):
     words = (posteriordb.GALLERY / case.model).read_text().split()
     at = words.index("sample")
-    assert words[at - 1 : at + 3] == ["probmodel", "sample", f"models/{case.model}", "--data"]
+    assert words[at - 1 : at + 3] == ["probmodel", "sample", f"gallery:{case.model[:-3]}", "--data"]
     own = [c for c in posteriordb.CASES.values() if c.model == case.model]
-    assert words[at + 3] in {f"models/data/{c.data}" for c in own}
+    assert words[at + 3] in {f"gallery:{c.data}" for c in own}
 
 
 # -- references -----------------------------------------------------------------------------------

@@ -131,7 +131,7 @@ def test_kriging_on_a_grid_with_length_scales_that_vary():
     value = np.random.default_rng(6).normal(size=(3, 2))
     scales = np.array([0.5, 1.0])
     stacked = np.broadcast_to(value, (2 * ROWS, 3, 2))
-    params = [np.zeros(2 * ROWS), np.full(2 * ROWS, 2.0), np.repeat(scales, ROWS), *axes]
+    params = [np.zeros((1, 1, 1)), np.full(2 * ROWS, 2.0), np.repeat(scales, ROWS), *axes]
     done = dist.complete(np.random.default_rng(7), stacked, known, *params)
     for i, scale in enumerate(scales):
         factors = [

@@ -232,6 +232,6 @@ def test_models_to_start_from(path):
     """
     text = path.read_text()
     file = re.search(r"probmodel sample \S+ --data (\S+)", text)[1]
-    model = load_model(path)(**read_data(ROOT / file))
+    model = load_model(path)(**read_data(file))
     flat = re.findall(r"^    (\w+) = param\((?!\s*\w+\()(?!lower=.*upper=)", text, re.MULTILINE)
     assert advice(model) == [("flat prior", name) for name in flat]

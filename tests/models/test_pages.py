@@ -37,7 +37,7 @@ def options_of(page):
 def posterior(page):
     """The posterior with the data that the page's own command names."""
     options = options_of(page)
-    return as_posterior(load_model(ROOT / options.model)(**read_data(ROOT / options.data)))
+    return as_posterior(load_model(options.model)(**read_data(options.data)))
 
 
 def command(page):
@@ -55,7 +55,7 @@ def test_a_page_says_what_it_is_and_how_it_is_run(page):
     assert first.endswith(".")
     assert "\n" not in first
     assert "\nReference: " in rest
-    assert command(page)[1:3] == ["sample", f"models/{page}"]
+    assert command(page)[1:3] == ["sample", f"gallery:{page.removesuffix('.py')}"]
 
 
 def slope_error(density, x, v, factor=1.0):
@@ -142,5 +142,5 @@ def test_the_index_says_data_and_dim_of_a_page(row):
     page, teaches, data, dim = row
     (name,) = files(page)
     assert teaches
-    assert options_of(name).data.removeprefix("models/data/") in files(data)
+    assert options_of(name).data == f"gallery:{files(data)[0]}"
     assert posterior(name).dim == int(dim)

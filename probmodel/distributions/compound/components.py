@@ -61,8 +61,7 @@ class Components:
             for name, spec in member.parameters.items():
                 # What is known from data, such as points, has no axes but its own.
                 ndim = spec.event_ndim + (0 if spec.known else self._axes)
-                spreads = spec.spreads and ndim == spec.event_ndim
-                full = spec._replace(event_ndim=ndim, default=None, spreads=spreads)
+                full = spec._replace(event_ndim=ndim, default=None)
                 self.parameters[f"{prefix}.{name}"] = full
                 arg = member.args[name]
                 self.args[f"{prefix}.{name}"] = _pad_axes(arg, spec.event_ndim, ndim)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any, ClassVar
 
 import autograd.numpy as anp
@@ -25,6 +26,8 @@ from probmodel.expressions import Expression, caller_location, of_data
 from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
 
+JITTER = 1e-8  # relative to the variance
+
 
 class GaussianProcess(Distribution):
     r"""Gaussian process at scattered points or on a regular grid, with or without noise.
@@ -43,7 +46,7 @@ class GaussianProcess(Distribution):
     noise : standard deviation :math:`\sigma` of independent normal errors, a number or one for each
         point; without it the value is the process itself
     jitter : :math:`\epsilon \ge 0`, relative to the mean variance :math:`\bar k`, for a stable
-        factorisation
+        factorisation; 1e-8 unless given, and 0 with noise, which does as well
 
     Notes
     -----
@@ -80,13 +83,15 @@ class GaussianProcess(Distribution):
         grid: Sequence[Any] | None = None,
         mean: Any = 0.0,
         noise: Any = None,
-        jitter: float = 1e-8,
+        jitter: float | None = None,
     ) -> None:
         self.location = caller_location()
         if not isinstance(kernel, Kernel):
             raise self._error(f"a kernel first, {type(kernel).__name__} was given.")
         if (points is None) == (grid is None):
             raise self._error("either points= or grid=: exactly one of them.")
+        if jitter is None:
+            jitter = JITTER if noise is None else 0.0
         check_jitter(type(self).__name__, jitter, self.location)
         coordinates = {"points": as_columns(points)} if grid is None else _named_axes(grid)
         event = 1 if grid is None else len(coordinates)
@@ -179,7 +184,9 @@ class GaussianProcess(Distribution):
         at = list(self.parameters).index("noise")
         noise = np.asarray(params[at])
         quiet = (*params[:at], np.zeros_like(noise), *params[at + 1 :])
-        process = self.sample(rng, value.shape, *quiet)
+        still = copy(self)
+        still.jitter, still._constant = self.jitter or JITTER, Memory(still._factorise)
+        process = still.sample(rng, value.shape, *quiet)
         errors = noise * rng.standard_normal(value.shape)
         # The process stands before its noisy values: both together are one normal vector.
         free = np.concatenate([self._flat(process), self._flat(process + errors)], axis=-1)
@@ -187,7 +194,7 @@ class GaussianProcess(Distribution):
         mask = np.concatenate(
             [np.zeros(self._flat(known).shape, dtype=bool), self._flat(known)], -1
         )
-        silent, noisy = self._covariance(value, quiet), self._covariance(value, params)
+        silent, noisy = still._covariance(value, quiet), still._covariance(value, params)
 
         def covariance(rows: slice) -> Array:
             inner, outer = np.broadcast_arrays(silent(rows), noisy(rows))

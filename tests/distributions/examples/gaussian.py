@@ -93,6 +93,7 @@ def noisy_process(grid: Any = None) -> Case:
     ]
     fixed = tuple(range(13, 13 + len(coordinates)))
     positive = dict.fromkeys(range(1, 10), BAD_SCALE)
+    positive[11] = [np.full(shape, -0.5), np.full(shape, np.nan)]
     return normal_vector(dist, params, moments, shape, invalid=positive, fixed=fixed)
 
 
