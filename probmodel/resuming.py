@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from probmodel.density import as_posterior
 from probmodel.errors import OutputError, SamplerError, reason
 from probmodel.inference.checkpoint import Checkpoint
 from probmodel.inference.encoding import unpacked
+from probmodel.inference.progress import Status
 from probmodel.inference.request import Converged, asked_again
 from probmodel.inference.signals import held
 from probmodel.model.references import Reference, bound_again, difference
@@ -31,6 +33,7 @@ def resume(
     model: Any = None,
     *,
     max_time: float | None = None,
+    callback: Callable[[Status], Any] | None = None,
     executor: Any = None,
     progressbar: bool = True,
     quiet: bool = False,
@@ -51,7 +54,7 @@ def resume(
         Seconds, from now on, after which no further iteration is begun.
     executor : optional
         As for `infer`, of a run that was sampled in parts.
-    progressbar, quiet : as for `infer`
+    callback, progressbar, quiet : as for `infer`
 
     Returns
     -------
@@ -73,8 +76,9 @@ def resume(
             model = same_model(model, asked["model"], f"the checkpoint {os.fspath(path)!r}", remedy)
             _check_parts(asked, executor)
             arguments = asked_again(
-                asked, max_time=max_time, executor=executor, progressbar=progressbar, quiet=quiet
-            )
+                asked, max_time=max_time, callback=callback, executor=executor,
+                progressbar=progressbar, quiet=quiet,
+            )  # fmt: skip
             begun = Begun(asked["x0"], asked["density"], start, checkpoint)
             with at_most(arguments.cores):
                 drawn = draw(
@@ -92,6 +96,7 @@ def extend(
     ess: float | None = None,
     model: Any = None,
     max_time: float | None = None,
+    callback: Callable[[Status], Any] | None = None,
     executor: Any = None,
     progressbar: bool = True,
     quiet: bool = False,
@@ -112,7 +117,7 @@ def extend(
     model : bound model or LogDensity, optional
         What was sampled. A model is found by itself if its file is what it was, or its class is
         imported; the data are in the fit.
-    max_time, progressbar, quiet : as for `infer`
+    max_time, callback, progressbar, quiet : as for `infer`
     executor : optional
         As for `infer`, of a fit that was sampled in parts.
 
@@ -141,7 +146,7 @@ def extend(
         model = same_model(model, bound_in(fit), "this fit", remedy)
         arguments = asked_again(
             known.asked, max_time=max_time, until=until, ess=ess, progressbar=progressbar,
-            quiet=quiet, executor=executor, draws=None if more is None else known.count + more,
+            quiet=quiet, callback=callback, executor=executor, draws=None if more is None else known.count + more,
             save_warmup=False,
         )  # fmt: skip
         with at_most(arguments.cores):

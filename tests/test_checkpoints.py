@@ -19,6 +19,7 @@ from probmodel.inference import checkpoint as module
 from probmodel.inference.checkpoint import FileColumn
 from probmodel.results.arviz_object import group_names
 from probmodel.samplers.hamiltonian.fisher_hmc import FisherHMC
+from probmodel.samplers.random_walk.rwm import RandomWalk
 
 SIZES = {"chains": 4, "warmup": 120, "draws": 300, "seed": 2, "quiet": True}
 MODEL = """
@@ -399,13 +400,39 @@ def test_a_disk_without_room_for_the_variables(monkeypatch, folder, file):
 
 def test_a_state_that_cannot_be_written_ends_the_run(monkeypatch, often, folder, file):
     def lost(value, pack=module.packed):
-        if "state" in value:
+        if "state" in value and value["state"]["groups"][0]["drawn"] == 5:
             raise module.EncodingError("a thing cannot be written")
         return pack(value)
 
     monkeypatch.setattr(module, "packed", lost)
-    with pytest.raises(KeyboardInterrupt):  # in the warm-up there are no draws to keep
-        infer(load_model(file)(y=Y), checkpoint=folder, **SIZES)
+    found = infer(load_model(file)(y=Y), "rwm", checkpoint=folder, **SIZES)
+    assert found.attrs["draws_done"] == 5
+    assert "a thing cannot be written" in found.attrs["warnings"]
+
+
+class Noted(RandomWalk):
+    """A sampler whose adaptation holds a function."""
+
+    def adapt_init(self, rng, density, state):
+        return super().adapt_init(rng, density, state), len
+
+    def adapt(self, rng, density, i, n_warmup, adaptation, state, info):
+        own = super().adapt(rng, density, i, n_warmup, adaptation[0], state, info)
+        return own, adaptation[1]
+
+    def params(self, adaptation, final=False):
+        return super().params(adaptation[0], final)
+
+
+def test_what_a_sampler_learns_has_to_be_data(folder, file):
+    """It is said after one iteration, before there is anything to lose."""
+    moves = []
+    with pytest.raises(OutputError, match=r"cannot have a checkpoint: .*function.*cannot be writt"):
+        infer(
+            load_model(file)(y=Y), Noted(), checkpoint=folder, callback=moves.append, **SIZES
+        )
+    assert all(status.iteration <= 1 for status in moves)
+    assert not folder.exists()
 
 
 def test_another_model_of_the_same_data_is_refused(folder, file):

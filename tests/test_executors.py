@@ -19,6 +19,7 @@ from probmodel.errors import DataError, ModelError, SamplerError, SamplingWarnin
 from probmodel.inference import parts as module
 from probmodel.inference.parts import work
 from probmodel.results.arviz_object import group, group_names
+from probmodel.resuming import Known
 
 MODEL = """
 from probmodel import Model, observed, param
@@ -158,6 +159,29 @@ def test_divergences_are_where_they_were():
     assert found.attrs["divergences"] > 10
     same(found, expected)
     assert np.isfinite(found["divergences"]["log_s"].values).all()
+
+
+@pytest.mark.parametrize("parts", [None, 2])
+def test_divergences_of_an_interrupted_run_are_counted_once(monkeypatch, parts):
+    """Ctrl-C comes when divergences of an iteration are kept, and its end is not."""
+    from probmodel.inference.collectors import Counter
+
+    model, settings = Funnel(coords={"k": range(5)}), {**SIZES, "draws": 200, "parts": parts}
+    settings["target_accept"] = 0.4
+    expected, take = infer(model, "nuts", **settings), Counter.take
+
+    def interrupted(self, phase, first, stretch, params):
+        take(self, phase, first, stretch, params)
+        if phase == "draw" and first > 20 and stretch.statistics["diverging"].any():
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Counter, "take", interrupted)
+        fit = infer(model, "nuts", **settings)
+    assert fit.attrs["interrupted"] == 1
+    whole = extend(fit, 200 - Known(fit).count, quiet=True)
+    assert whole.attrs["divergences"] > 10
+    same(whole, expected)
 
 
 def test_a_run_in_parts_is_gone_on_with(model, tmp_path):

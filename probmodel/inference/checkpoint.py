@@ -18,6 +18,7 @@ import contextlib
 import errno
 import json
 import os
+import shutil
 import time
 import zipfile
 from collections.abc import Callable, Iterator
@@ -52,6 +53,7 @@ class Checkpoint:
         self.folder, self._clock = folder, clock
         self.failure: OSError | EncodingError | None = None
         self._columns: list[FileColumn] = []
+        self._untried = False  # whether it is new, and no state has been seen
         self._due = clock() + INTERVAL
         self._lock = _locked(folder)
 
@@ -86,6 +88,7 @@ class Checkpoint:
                 about = {"version": version, "method": request["method"]}
                 (folder / "about.json").write_text(json.dumps(about))
                 _write(folder / "request.npz", content)
+                found._untried = True
             except BaseException:
                 found.close()
                 raise
@@ -177,7 +180,15 @@ class Checkpoint:
         return array
 
     def __call__(self, state: Callable[[], Any], last: bool = False) -> bool:
-        """Write the state if it is time to, or the last one; return whether that went well."""
+        """Write the state if it is time to, or the last one; return whether that went well.
+
+        Raises
+        ------
+        OutputError
+            If the first one cannot be written at all, or not be read: before the run takes long.
+        """
+        if self._untried and not last:
+            self._try(state())
         begin = self._clock()
         if begin < self._due and not last:
             return True
@@ -192,6 +203,21 @@ class Checkpoint:
         now = self._clock()
         self._due = now + max(INTERVAL, (now - begin) / SHARE)
         return self.failure is None
+
+    def _try(self, state: Any) -> None:
+        """Write and read a state, to nowhere; if that fails, the folder is removed."""
+        self._untried = False
+        try:
+            unpacked(packed(state))
+        except EncodingError as error:
+            self.close()
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise OutputError(
+                f"this run cannot have a checkpoint: {error}. What a sampler knows of its chains "
+                "and has learned has to be numbers, text, arrays, and named tuples or dataclasses "
+                "of these from a module with samplers.",
+                path=str(self.folder),
+            ) from error
 
     def _check(self, rows: dict[str, int]) -> None:
         """Make sure that the files have the draws that a state counts."""

@@ -109,9 +109,9 @@ class DrawStore(Collector):
         """Begin with draws that there are already: (chains, n, dim), name -> (chains, n)."""
         self._keep(0, x.swapaxes(0, 1), {name: value.T for name, value in stats.items()})
 
-    def snapshot(self, count: int) -> dict[str, Any]:
-        """Return what is to be known of the first draws, beside themselves, to go on from them."""
-        return {"count": count, "stats": dict(self._types)}
+    def snapshot(self, iterations: int) -> dict[str, Any]:
+        """Return what another store needs, beside the draws, to go on from so many iterations."""
+        return {"count": iterations // self._thin, "stats": dict(self._types)}
 
     def resume(self, snapshot: dict[str, Any]) -> None:
         """Go on from there; whatever makes the columns has the draws."""
@@ -156,12 +156,33 @@ class Counter(Collector):
     def __init__(self) -> None:
         self.iterations: dict[Phase, int] = {"warmup": 0, "draw": 0}
         self.nonfinite: dict[Phase, int] = {"warmup": 0, "draw": 0}
+        self._before = (-1, 0)  # the first of the last iterations, and what there was before them
 
     def take(self, phase: Phase, first: int, stretch: Stretch, params: Any) -> None:
         """Count some iterations."""
-        self.iterations[phase] = first + len(stretch)
         logp = stretch.proposed
-        self.nonfinite[phase] += logp.size - int(np.count_nonzero(np.isfinite(logp)))
+        found = logp.size - int(np.count_nonzero(np.isfinite(logp)))
+        if phase == "draw":
+            self._before = (first, self.nonfinite[phase])
+        self.iterations[phase] = first + len(stretch)
+        self.nonfinite[phase] += found
+
+    def snapshot(self, iterations: int) -> dict[str, Any]:
+        """Return the counts after so many iterations of the sampling, see `resume`.
+
+        These are all, or all but the last ones that were taken.
+        """
+        first, before = self._before
+        nonfinite = before if first >= iterations else self.nonfinite["draw"]
+        return {
+            "iterations": {**self.iterations, "draw": iterations},
+            "nonfinite": {**self.nonfinite, "draw": nonfinite},
+        }
+
+    def resume(self, snapshot: dict[str, Any]) -> None:
+        """Go on from there."""
+        self.iterations = dict(snapshot["iterations"])
+        self.nonfinite = dict(snapshot["nonfinite"])
 
 
 class Divergences(NamedTuple):
@@ -183,6 +204,26 @@ class Divergences(NamedTuple):
     draw: Array
     start: Array
     end: Array
+
+
+class _Before(NamedTuple):
+    """What a store of divergences was before it took the last iterations.
+
+    Attributes
+    ----------
+    first : of these iterations
+    seen, rng : divergences until then, and the state of its generator
+    span, counts : draws that they may belong to, and the counts of these
+    slots, columns : places that are written over, and what was there
+    """
+
+    first: int
+    seen: int
+    rng: Any
+    span: slice
+    counts: Array
+    slots: Array = np.zeros(0, dtype=int)
+    columns: Sequence[Array] = ()
 
 
 class DivergenceStore(Collector):
@@ -208,6 +249,7 @@ class DivergenceStore(Collector):
         self._draw = np.full(most, np.iinfo(np.int64).max)  # what is not written: of no draw
         self._start, self._end = np.empty((most, dim)), np.empty((most, dim))
         self._rng = np.random.default_rng(0)
+        self._before: _Before | None = None
 
     def grow(self, draws: int) -> None:
         """Make room for so many more draws."""
@@ -217,21 +259,33 @@ class DivergenceStore(Collector):
         """Take the divergences of some iterations."""
         if phase != "draw" or not stretch.has_trajectories:
             return
-        if stretch.statistics["diverging"].any():
-            for i, (_, info) in enumerate(stretch, first):
-                self._take(i, info)
+        diverging = stretch.statistics["diverging"]
+        if not diverging.any():
+            return
+        iteration, chain = np.nonzero(diverging)
+        both = [_ends(info) for _, info in stretch if info.diverging.any()]
+        start, end = (np.concatenate(places) for places in zip(*both, strict=True))
+        draw, begin = (first + iteration) // self._thin, first // self._thin
+        counts = np.zeros((len(self._counts), (first + len(stretch) - 1) // self._thin + 1 - begin))
+        np.add.at(counts, (chain, draw - begin), 1)
+        self._keep(first, counts.astype(self._counts.dtype), (draw, chain, start, end))
 
-    def _take(self, i: int, info: Info) -> None:
-        chains = np.flatnonzero(info.diverging)
-        slots = self._slots(len(chains))
-        chains, slots = chains[slots < self._most], slots[slots < self._most]
+    def _keep(self, first: int, counts: Array, events: tuple[Array, ...]) -> None:
+        """Keep divergences of some iterations."""
+        span = slice(first // self._thin, first // self._thin + counts.shape[1])
+        columns = (self._draw, self._chain, self._start, self._end)
+        before = _Before(
+            first, self._seen, self._rng.bit_generator.state, span, self._counts[:, span].copy()
+        )
+        self._before = before  # first: an interrupt may come at any moment
+        slots = self._slots(len(events[0]))
+        kept, slots = slots < self._most, slots[slots < self._most]
+        self._before = before._replace(slots=slots, columns=[column[slots] for column in columns])
         # The draw is written first: after an interrupt, what is half written belongs to a draw
         # that was not kept, and is left out with it.
-        self._draw[slots] = i // self._thin
-        self._chain[slots] = chains
-        self._start[slots] = info.previous.x[chains]
-        self._end[slots] = getattr(info.record, "divergence", info.proposal.x)[chains]
-        self._counts[:, i // self._thin] += info.diverging
+        for column, values in zip(columns, events, strict=True):
+            column[slots] = values[kept]
+        self._counts[:, span] += counts
 
     def _slots(self, n: int) -> Array:
         """Places of the next ``n`` divergences by reservoir sampling; beyond the last: none."""
@@ -240,20 +294,31 @@ class DivergenceStore(Collector):
         drawn = (self._rng.random(n) * (numbers + 1)).astype(np.int64)
         return np.where(numbers < self._most, numbers, drawn)
 
-    def snapshot(self) -> dict[str, Any]:
-        """Return what another store needs to go on from here, see `resume`."""
-        kept, where = min(self._seen, self._most), np.nonzero(self._counts)
-        columns = (self._chain, self._draw, self._start, self._end)
+    def snapshot(self, iterations: int) -> dict[str, Any]:
+        """Return what another store needs to go on from so many iterations, see `resume`.
+
+        These are all, or all but the last ones that were taken.
+        """
+        columns: tuple[Array, ...] = (self._draw, self._chain, self._start, self._end)
+        counts, seen, rng = self._counts, self._seen, self._rng.bit_generator.state
+        before = self._before
+        if before is not None and before.first >= iterations:
+            seen, rng, counts = before.seen, before.rng, counts.copy()
+            counts[:, before.span] = before.counts
+            columns = tuple(column.copy() for column in columns)
+            for column, values in zip(columns, before.columns, strict=False):  # none, or all
+                column[before.slots] = values
+        kept, where = min(seen, self._most), np.nonzero(counts)
         return {
-            "seen": self._seen, "rng": self._rng.bit_generator.state, "where": where,
-            "counts": self._counts[where], "columns": tuple(column[:kept] for column in columns),
+            "seen": seen, "rng": rng, "where": where, "counts": counts[where],
+            "columns": tuple(column[:kept] for column in columns),
         }  # fmt: skip
 
     def resume(self, snapshot: dict[str, Any]) -> None:
         """Go on from there."""
         self._seen, self._rng.bit_generator.state = snapshot["seen"], snapshot["rng"]
         self._counts[snapshot["where"]] = snapshot["counts"]
-        columns = (self._chain, self._draw, self._start, self._end)
+        columns = (self._draw, self._chain, self._start, self._end)
         for column, values in zip(columns, snapshot["columns"], strict=True):
             column[: len(values)] = values
 
@@ -264,6 +329,12 @@ class DivergenceStore(Collector):
         rows = rows[np.lexsort((self._chain[rows], self._draw[rows]))]
         columns = (self._chain, self._draw, self._start, self._end)
         return Divergences(self._counts[:, :count], *(column[rows] for column in columns))
+
+
+def _ends(info: Info) -> tuple[Array, Array]:
+    """Where trajectories of an iteration that broke down began and ended, (k, dim) each."""
+    end = getattr(info.record, "divergence", info.proposal.x)
+    return info.previous.x[info.diverging], np.asarray(end)[info.diverging]
 
 
 def join_divergences(parts: Sequence[Divergences]) -> Divergences:

@@ -140,13 +140,14 @@ class Record:
         stores: list[Collector] = [self.divergences, self.draws, self.counter]
         return stores if self.warmup is None else [*stores, self.warmup]
 
-    def snapshot(self, draws: int) -> dict[str, Any]:
-        """Return what another one needs to go on from so many draws, but for these."""
+    def snapshot(self, iterations: int) -> dict[str, Any]:
+        """Return what another one needs to go on from so many iterations, but for the draws."""
         return {
-            "divergences": self.divergences.snapshot(), "draw": self.draws.snapshot(draws),
+            "divergences": self.divergences.snapshot(iterations),
+            "draw": self.draws.snapshot(iterations),
             "warmup": self.warmup and self.warmup.snapshot(self.warmup.count),
-            "iterations": dict(self.counter.iterations), "nonfinite": dict(self.counter.nonfinite),
-        }  # fmt: skip
+            "counter": self.counter.snapshot(iterations),
+        }
 
     def resume(self, snapshot: dict[str, Any]) -> None:
         """Go on from there."""
@@ -154,8 +155,7 @@ class Record:
         self.draws.resume(snapshot["draw"])
         if self.warmup is not None and snapshot["warmup"] is not None:
             self.warmup.resume(snapshot["warmup"])
-        self.counter.iterations = dict(snapshot["iterations"])
-        self.counter.nonfinite = dict(snapshot["nonfinite"])
+        self.counter.resume(snapshot["counter"])
 
 
 class Course:
@@ -169,13 +169,12 @@ class Course:
         origin: Origin,
         groups: Sequence[Group],
         records: Sequence[Record],
-        thin: int,
         before: Outcome,
         snapshot: dict[str, Any] | None = None,
         drawn: tuple[Array, dict[str, Array]] | None = None,
     ) -> None:
         self._origin, self._groups, self._records = origin, groups, records
-        self._thin, self._before = thin, before
+        self._before = before
         if snapshot is not None:
             for group, known in zip(groups, snapshot["groups"], strict=True):
                 group.resume(known)
@@ -232,7 +231,7 @@ class Course:
         density, positions, work = self._origin
         groups = [group.snapshot() for group in self._groups]
         records = [
-            record.snapshot(group["drawn"] // self._thin)
+            record.snapshot(group["drawn"])
             for record, group in zip(self._records, groups, strict=True)
         ]
         return {

@@ -122,7 +122,7 @@ def sample(
             make(sampler, origin.density, block, rng, [*record.collectors, *line], restarts, early)
             for block, rng, record, line in zip(blocks, rngs, records, lines, strict=True)
         ]
-        course = Course(origin, groups, records, thin, before, start, drawn)
+        course = Course(origin, groups, records, before, start, drawn)
         outcome = before
         if not (before.interrupted or before.timed_out):
             outcome = drive(
