@@ -146,8 +146,8 @@ def extend(
         model = same_model(model, bound_in(fit), "this fit", remedy)
         arguments = asked_again(
             known.asked, max_time=max_time, until=until, ess=ess, progressbar=progressbar,
-            quiet=quiet, callback=callback, executor=executor, draws=None if more is None else known.count + more,
-            save_warmup=False,
+            quiet=quiet, callback=callback, executor=executor, save_warmup=False,
+            draws=None if more is None else known.count + more,
         )  # fmt: skip
         with at_most(arguments.cores):
             begun = known.begun(as_posterior(model), 0 if until or ess else more or 0)

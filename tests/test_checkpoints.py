@@ -428,9 +428,7 @@ def test_what_a_sampler_learns_has_to_be_data(folder, file):
     """It is said after one iteration, before there is anything to lose."""
     moves = []
     with pytest.raises(OutputError, match=r"cannot have a checkpoint: .*function.*cannot be writt"):
-        infer(
-            load_model(file)(y=Y), Noted(), checkpoint=folder, callback=moves.append, **SIZES
-        )
+        infer(load_model(file)(y=Y), Noted(), checkpoint=folder, callback=moves.append, **SIZES)
     assert all(status.iteration <= 1 for status in moves)
     assert not folder.exists()
 

@@ -61,7 +61,7 @@ class Recorder:
     """An executor that works here, and can be told to fail."""
 
     def __init__(self, fails=lambda number, job: None):
-        self.jobs, self.fails = [], fails
+        self.jobs, self.done, self.fails = [], [], fails
 
     def submit(self, function, job):
         self.jobs.append(job)
@@ -70,7 +70,8 @@ class Recorder:
         if error is not None:
             future.set_exception(error)
         else:
-            future.set_result(function(pickle.loads(pickle.dumps(job))))
+            self.done.append(function(pickle.loads(pickle.dumps(job))))
+            future.set_result(self.done[-1])
         return future
 
 
@@ -136,14 +137,26 @@ def test_parts_differ(model):
 
 @pytest.mark.parametrize(
     "arguments",
-    [{"thin": 3}, {"save_warmup": True}, {"ess": 1500, "draws": None}, {"chains": 1}, {"chains": 3},
-     {"engine": "numpy"}, {"var_names": "tau"}],
+    [{"thin": 3}, {"thin": 50, "draws": 20}, {"save_warmup": True}, {"ess": 1500, "draws": None},
+     {"chains": 1}, {"chains": 3}, {"engine": "numpy"}, {"var_names": "tau"}],
     ids=str,
 )  # fmt: skip
 def test_whatever_the_arguments(model, arguments):
     settings = {**SIZES, **arguments}
     expected = infer(model, parts=2, **settings)
     same(infer(model, executor=Recorder(), parts=2, **settings), expected)
+
+
+def test_workers_send_the_draws_that_are_kept(model):
+    recorder = Recorder()
+    settings = {**SIZES, "thin": 7, "draws": 40}
+    fit = infer(model, "nuts", executor=recorder, parts=2, **settings)
+    rows = [(len(done.x), len(done.stats["lp"])) for done in recorder.done]
+    np.testing.assert_array_equal(np.sum(rows[::2], axis=0), [40, 40])
+    assert sum(job.iterations for job in recorder.jobs[::2]) == 280
+    assert sum(done.totals.gradients for done in recorder.done) == fit.attrs["n_grad_sampling"]
+    whole = infer(model, "nuts", parts=2, **{**SIZES, "draws": 280}).posterior["mu"].values
+    np.testing.assert_array_equal(fit.posterior["mu"].values, whole[:, 6::7])
 
 
 class Funnel(Model):
@@ -172,7 +185,7 @@ def test_divergences_of_an_interrupted_run_are_counted_once(monkeypatch, parts):
 
     def interrupted(self, phase, first, stretch, params):
         take(self, phase, first, stretch, params)
-        if phase == "draw" and first > 20 and stretch.statistics["diverging"].any():
+        if phase == "draw" and first > 20 and stretch.totals.divergences:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from probmodel.inference.driver import Collector, Phase
-from probmodel.samplers.base import Info, Stretch
+from probmodel.samplers.base import Stretch
 from probmodel.types import Array
 
 
@@ -93,9 +93,8 @@ class DrawStore(Collector):
         skipped = (-1 - first) % self._thin
         if phase != self._phase or skipped >= len(stretch):
             return
-        columns = statistics(stretch, params)
-        kept = {name: value[skipped :: self._thin] for name, value in columns.items()}
-        self._keep((first + skipped) // self._thin, stretch.x[skipped :: self._thin], kept)
+        x, own = stretch.kept(skipped, self._thin)
+        self._keep((first + skipped) // self._thin, x, statistics(own, params))
 
     def _keep(self, begin: int, x: Array, stats: dict[str, Array]) -> None:
         self._x.write(begin, x)
@@ -132,14 +131,14 @@ class DrawStore(Collector):
         return {name: column.first(count) for name, column in self._stats.items()}
 
 
-def statistics(stretch: Stretch, params: Any) -> dict[str, Array]:
-    """Statistics of iterations, (n, chains), under ArviZ's names; (n, 1) if chains share them."""
-    own = stretch.statistics
+def statistics(own: Mapping[str, Array], params: Any) -> dict[str, Array]:
+    """Complete the statistics of draws, (n, chains), by what they share: (n, 1)."""
     first = {name: own[name] for name in ("lp", "acceptance_rate", "accepted")}
+    n = len(first["lp"])
     step_size = np.atleast_1d(np.asarray(getattr(params, "step_size", np.nan), dtype=float))
     same = {
-        "step_size": np.broadcast_to(step_size, (len(stretch), len(step_size))),
-        "n_steps": np.ones((len(stretch), 1), dtype=int),
+        "step_size": np.broadcast_to(step_size, (n, len(step_size))),
+        "n_steps": np.ones((n, 1), dtype=int),
     }
     return {**first, **same, **own}
 
@@ -160,8 +159,7 @@ class Counter(Collector):
 
     def take(self, phase: Phase, first: int, stretch: Stretch, params: Any) -> None:
         """Count some iterations."""
-        logp = stretch.proposed
-        found = logp.size - int(np.count_nonzero(np.isfinite(logp)))
+        found = stretch.totals.nonfinite
         if phase == "draw":
             self._before = (first, self.nonfinite[phase])
         self.iterations[phase] = first + len(stretch)
@@ -257,18 +255,13 @@ class DivergenceStore(Collector):
 
     def take(self, phase: Phase, first: int, stretch: Stretch, params: Any) -> None:
         """Take the divergences of some iterations."""
-        if phase != "draw" or not stretch.has_trajectories:
+        if phase != "draw" or not stretch.totals.divergences:
             return
-        diverging = stretch.statistics["diverging"]
-        if not diverging.any():
-            return
-        iteration, chain = np.nonzero(diverging)
-        both = [_ends(info) for _, info in stretch if info.diverging.any()]
-        start, end = (np.concatenate(places) for places in zip(*both, strict=True))
-        draw, begin = (first + iteration) // self._thin, first // self._thin
+        found = stretch.broken()
+        draw, begin = (first + found.transition) // self._thin, first // self._thin
         counts = np.zeros((len(self._counts), (first + len(stretch) - 1) // self._thin + 1 - begin))
-        np.add.at(counts, (chain, draw - begin), 1)
-        self._keep(first, counts.astype(self._counts.dtype), (draw, chain, start, end))
+        np.add.at(counts, (found.chain, draw - begin), 1)
+        self._keep(first, counts.astype(self._counts.dtype), (draw, *found[1:]))
 
     def _keep(self, first: int, counts: Array, events: tuple[Array, ...]) -> None:
         """Keep divergences of some iterations."""
@@ -329,12 +322,6 @@ class DivergenceStore(Collector):
         rows = rows[np.lexsort((self._chain[rows], self._draw[rows]))]
         columns = (self._chain, self._draw, self._start, self._end)
         return Divergences(self._counts[:, :count], *(column[rows] for column in columns))
-
-
-def _ends(info: Info) -> tuple[Array, Array]:
-    """Where trajectories of an iteration that broke down began and ended, (k, dim) each."""
-    end = getattr(info.record, "divergence", info.proposal.x)
-    return info.previous.x[info.diverging], np.asarray(end)[info.diverging]
 
 
 def join_divergences(parts: Sequence[Divergences]) -> Divergences:

@@ -117,7 +117,7 @@ def sample(
         records = [Record(x, *sizes, kept) for x, kept in zip(blocks, columns, strict=True)]
         rngs = [np.random.default_rng(child) for child in _children(seed, len(blocks))]
         lines = _lines(progress, records, warmup, planned * thin)
-        make = Group if split is None else partial(Parts, **split._asdict())
+        make = Group if split is None else partial(Parts, **split._asdict(), thin=thin)
         groups = [
             make(sampler, origin.density, block, rng, [*record.collectors, *line], restarts, early)
             for block, rng, record, line in zip(blocks, rngs, records, lines, strict=True)

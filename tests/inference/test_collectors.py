@@ -25,7 +25,7 @@ def transition(value, chains=2):
 
 
 def test_method_without_a_step_size():
-    columns = statistics(Stretch(*transition(1.0)), params=())
+    columns = statistics(Stretch(*transition(1.0)).statistics, params=())
     assert np.isnan(columns["step_size"])
 
 
