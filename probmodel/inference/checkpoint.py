@@ -5,6 +5,7 @@
     state.npz       all that the chains need to go on; replaced as a whole, from time to time
     draws/          the draws so far, one .npy file a quantity: (draws, chains, ...)
     posterior/      variables on their own scale, once the run has ended
+    joined/         draws of all chains, then, where several groups have files of their own
     lock            held by the process that writes
 
 Draws are appended to their files, and have arrived on the disk before the state that counts them
@@ -159,9 +160,15 @@ class Checkpoint:
 
         return make
 
-    def allocate(self, name: str, shape: tuple[int, ...], dtype: Any) -> Array:
-        """Return an array in a file of its own, for a variable of the result."""
-        path = self.folder / "posterior" / f"{name}.npy"
+    def joined(self, name: str, shape: tuple[int, ...], dtype: Any) -> Array:
+        """Return an array in a file, for the draws of all groups of chains."""
+        return self.allocate(name, shape, dtype, "joined")
+
+    def allocate(
+        self, name: str, shape: tuple[int, ...], dtype: Any, folder: str = "posterior"
+    ) -> Array:
+        """Return an array in a file of its own, by default for a variable of the result."""
+        path = self.folder / folder / f"{name}.npy"
         size = int(np.prod(shape)) * np.dtype(dtype).itemsize
         if not size:
             return np.empty(shape, dtype)

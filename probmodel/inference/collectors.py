@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -28,26 +29,71 @@ class Column(Protocol):
         ...
 
 
-class MemoryColumn:
-    """Keeps a quantity in memory; see `Column`."""
+class Room:
+    """Draws in memory, (chains, draws, ...)."""
 
     def __init__(self, draws: int, shape: tuple[int, ...], dtype: Any) -> None:
-        chains, *rest = shape
-        self._values = np.empty((chains, draws, *rest), dtype=dtype)
+        self.values = np.empty((shape[0], draws, *shape[1:]), dtype)
+
+    def grow(self, draws: int) -> None:
+        """Make room for so many draws in all."""
+        old, count = self.values, self.values.shape[1]
+        if draws > count:
+            self.values = np.empty((len(old), draws, *old.shape[2:]), old.dtype)
+            self.values[:, :count] = old
+
+
+class MemoryColumn:
+    """Keeps a quantity in memory; see `Column`.
+
+    Parameters
+    ----------
+    room : that of all chains
+    rows : the chains whose draws these are
+    """
+
+    def __init__(self, room: Room, rows: slice) -> None:
+        self._room, self._rows, self._draws = room, rows, room.values.shape[1]
 
     def write(self, begin: int, values: Array) -> None:
         """Keep (n, chains, ...), of the draws from ``begin`` on."""
-        self._values[:, begin : begin + len(values)] = values.swapaxes(0, 1)
+        self._room.values[self._rows, begin : begin + len(values)] = values.swapaxes(0, 1)
 
     def grow(self, draws: int) -> None:
         """Make room for so many more draws."""
-        old = self._values
-        self._values = np.empty((len(old), old.shape[1] + draws, *old.shape[2:]), old.dtype)
-        self._values[:, : old.shape[1]] = old
+        self._draws += draws
+        self._room.grow(self._draws)
 
     def first(self, count: int) -> Array:
         """Return the first draws, (chains, count, ...)."""
-        return self._values[:, :count]
+        return self._room.values[self._rows, :count]
+
+
+Columns = Callable[[str], Callable[..., Column]]  # from the phase to what makes its columns
+
+
+def in_memory(sizes: Sequence[int]) -> list[Columns]:
+    """Return what makes the columns of each group: rows of one array of all their chains.
+
+    Parameters
+    ----------
+    sizes : chains of the groups
+    """
+    rooms: dict[tuple[str, str], Room] = {}
+    ends = np.cumsum([0, *sizes])
+
+    def of_group(first: int, end: int) -> Columns:
+        def of_phase(phase: str) -> Callable[..., Column]:
+            def make(name: str, draws: int, shape: tuple[int, ...], dtype: Any) -> Column:
+                if (phase, name) not in rooms:
+                    rooms[phase, name] = Room(draws, (int(ends[-1]), *shape[1:]), dtype)
+                return MemoryColumn(rooms[phase, name], slice(first, end))
+
+            return make
+
+        return of_phase
+
+    return [of_group(int(a), int(b)) for a, b in itertools.pairwise(ends)]
 
 
 class DrawStore(Collector):
@@ -76,7 +122,7 @@ class DrawStore(Collector):
         column: Callable[[str, int, tuple[int, ...], Any], Column] | None = None,
     ) -> None:
         self._phase, self._thin, self._draws, self._chains = phase, thin, draws, chains
-        self._make = column or (lambda name, *sizes: MemoryColumn(*sizes))
+        self._make = column or in_memory([chains])[0](phase)
         self._x = self._make("x", draws, (chains, dim), np.dtype(float))
         self._stats: dict[str, Column] = {}
         self._types: dict[str, str] = {}
