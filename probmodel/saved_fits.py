@@ -44,6 +44,7 @@ class SavedFit:
         seed: int | None = None,
         new_groups: str = "error",
         var_names: str | Sequence[str] | None = None,
+        executor: Any = None,
     ) -> Any:
         """Predict what is observed at new data.
 
@@ -54,7 +55,7 @@ class SavedFit:
             by `Model.from_frame`, its groups looked up in the labels of the fit.
         coords : labels by dim, of new dims and of those with other labels than in the fit
         origin : of dates, as for `Model.from_frame`
-        seed, new_groups, var_names : as for `predict`
+        seed, new_groups, var_names, executor : as for `predict`
 
         Raises
         ------
@@ -64,12 +65,12 @@ class SavedFit:
         kind, binding = type(self.model), self.model._binding
         if hasattr(new_data, "columns"):
             bound = self._of_frame(new_data, coords or {}, origin)
-            return predict(bound, self.result, seed, new_groups, var_names)
+            return predict(bound, self.result, seed, new_groups, var_names, executor=executor)
         given = dict(new_data) if new_data is not None else {}
         changed = self._dims(given)
         labels = {dim: values for dim, values in binding.labels.items() if dim not in changed}
         bound = kind(**self._constants(given), **given, coords={**labels, **(coords or {})})
-        return predict(bound, self.result, seed, new_groups, var_names)
+        return predict(bound, self.result, seed, new_groups, var_names, executor=executor)
 
     def _constants(self, given: Iterable[str]) -> dict[str, Any]:
         """Return the data of the fit that are not modelled, but for those that are given."""
@@ -101,13 +102,13 @@ class SavedFit:
         }
         return kind.from_frame(frame, coords={**known, **coords}, origin=origin, **constants)
 
-    def posterior_predictive(self, seed: int | None = None) -> Any:
+    def posterior_predictive(self, seed: int | None = None, executor: Any = None) -> Any:
         """Draw what was observed anew for every draw."""
-        return posterior_predictive(self.model, self.result, seed)
+        return posterior_predictive(self.model, self.result, seed, executor=executor)
 
-    def log_likelihood(self) -> Any:
+    def log_likelihood(self, executor: Any = None) -> Any:
         """Compute the log density of each observation."""
-        return log_likelihood(self.model, self.result)
+        return log_likelihood(self.model, self.result, executor=executor)
 
     def loo(self, **options: Any) -> Any:
         """Estimate the expected log predictive density by leaving one out."""

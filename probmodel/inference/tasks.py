@@ -44,11 +44,11 @@ def mapped(
         sent = pickle.dumps(function)
     except Exception as error:  # whatever it holds
         raise unsent(error) from error
-    futures = [executor.submit(_task, sent, item) for item in items]
+    futures = [_submitted(executor, sent, item) for item in items]
     try:
         for future in futures:
             try:
-                found = future.result()
+                found = future if isinstance(future, Exception) else future.result()
             except (AttributeError, ImportError, pickle.PickleError) as error:  # in reading it
                 raise unsent(error) from error
             except Exception as error:  # the worker was lost
@@ -61,14 +61,24 @@ def mapped(
         raise
 
 
+def _submitted(executor: Any, sent: bytes, item: Any) -> Any:
+    """Hand a task to an executor; return its error, if it takes none any more."""
+    try:
+        return executor.submit(_task, sent, item)
+    except Exception as error:
+        return error
+
+
 def _task(sent: bytes, item: Any) -> Any:
     """Do a task; what a worker is sent."""
     key = hashlib.sha256(sent).hexdigest()
-    if key not in _known:
+    function = _known.get(key)
+    if function is None:
+        function = pickle.loads(sent)
         _known.clear()
-        _known[key] = pickle.loads(sent)
+        _known[key] = function
     with at_most(1):
-        return _done(_known[key], item)
+        return _done(function, item)
 
 
 def _done(function: Callable[[Any], Any], item: Any) -> Any:
