@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from probmodel.errors import DataError
+from probmodel.html_tables import folded, table
 from probmodel.model import Model
 from probmodel.model.frames import counted_dims
 from probmodel.predictive import log_likelihood, loo, posterior_predictive, predict
 from probmodel.results.reading import load
 from probmodel.results.summary import heading, summary_text
 from probmodel.resuming import bound_in, extend, same_model
+
+_VERSIONS = {"probmodel": "inference_library_version"} | {
+    name: f"{name}_version" for name in ("numpy", "scipy", "autograd")
+}
 
 
 class SavedFit:
@@ -34,6 +40,35 @@ class SavedFit:
     def __repr__(self) -> str:
         about = f"{heading(self.result.attrs)}\n" if "method" in self.result.attrs else ""
         return f"{about}{summary_text(self.result)}"
+
+    def _repr_html_(self) -> str:
+        summary = folded("summary", summary_text(self.result))
+        shown = folded("model", repr(self.model))
+        return f"<div>{table(self.model._binding.name, self._rows())}{summary}{shown}</div>"
+
+    def _rows(self) -> Iterator[tuple[str, str]]:
+        """Yield what is known of the fit, and what can be done with it."""
+        attrs, data = self.result.attrs, self.model._binding.data
+        sizes = self.result["posterior"].sizes
+        shapes = (f"{n} ({', '.join(map(str, v.shape))})" if v.ndim else n for n, v in data.items())
+        yield "data", ", ".join(shapes) or "none"
+        if "method" in attrs:
+            yield "method", f"{attrs['method']}, seed {attrs['seed']}"
+            yield "warm-up", f"{attrs['warmup_done']} iterations"
+        yield "draws", f"{sizes['chain']} chains of {sizes['draw']}"
+        made = str(attrs.get("created_at", "")).replace("T", " ").partition("+")[0]
+        yield "made", f"{made} UTC" if made else "at an unknown time"
+        versions = [f"{n} {attrs[key]}" for n, key in _VERSIONS.items() if key in attrs]
+        yield "versions", ", ".join(versions) or "unknown"
+        findings = json.loads(attrs.get("warnings") or "[]")
+        for finding in findings:
+            yield "finding", str(finding["message"])
+        if not findings:
+            yield "findings", "none"
+        yield (
+            "to use",
+            ".predict(new_data), .posterior_predictive(), .loo(), .extend(draws), .result",
+        )
 
     def predict(
         self,

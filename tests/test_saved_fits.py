@@ -1,6 +1,7 @@
 """Fits that were saved, and know their model."""
 
 import json
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -48,6 +49,27 @@ def saved(tmp_path, file):
     fit = infer(model, **SIZES)
     keep(fit, tmp_path / "fit.nc")
     return model, fit, tmp_path / "fit.nc"
+
+
+def test_what_a_notebook_shows(saved):
+    _, fit, path = saved
+    html = load_fit(path)._repr_html_()
+    root = ElementTree.fromstring(html)
+    rows = [["".join(cell.itertext()) for cell in row] for row in root.find("table")][1:]
+    known, attrs = dict(rows), fit.attrs
+    assert "".join(root.find("table")[0].itertext()) == "Line"
+    assert known["data"] == "unit, x (3), place (3), y (3)"
+    assert known["method"] == f"fisher_hmc, seed {attrs['seed']}"
+    assert known["draws"] == "2 chains of 100"
+    assert known["warm-up"] == f"{attrs['warmup_done']} iterations"
+    assert known["made"] == f"{attrs['created_at'][:10]} {attrs['created_at'][11:19]} UTC"
+    assert f"probmodel {attrs['inference_library_version']}, numpy " in known["versions"]
+    findings = [finding["message"] for finding in json.loads(attrs["warnings"])]
+    assert [text for title, text in rows if title == "finding"] == findings
+    assert ".predict(new_data)" in known["to use"]
+    summary, model = ("".join(part.itertext()) for part in root.findall("details"))
+    assert "a[Ulm]" in summary
+    assert "a[town] ~ Normal(0, 1)" in model
 
 
 def test_it_predicts_as_the_model_does(saved, file):
