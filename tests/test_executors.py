@@ -111,6 +111,16 @@ def test_dask(model, tmp_path):
         same(infer(model, executor=client, **SIZES), expected)
 
 
+def test_loky(model):
+    loky = pytest.importorskip("loky")
+    expected = infer(model, parts=2, **SIZES)
+    pool = loky.get_reusable_executor(max_workers=1)
+    try:
+        same(infer(model, executor=pool, **SIZES), expected)
+    finally:
+        pool.shutdown()
+
+
 @pytest.mark.parametrize("fewest", [1, 3, 1000])
 def test_draws_do_not_depend_on_how_many_are_asked_for_at_a_time(model, monkeypatch, fewest):
     expected = infer(model, parts=3, **SIZES)
