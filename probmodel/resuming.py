@@ -72,7 +72,7 @@ def resume(
         before, version = len(signals), package_version("probmodel")
         checkpoint, asked, start = Checkpoint.open(path, version, _import_sampler)
         with checkpoint:
-            remedy = f"resume({os.fspath(path)!r}, model=...) takes the model from you."
+            remedy = f"Pass the model: resume({os.fspath(path)!r}, model=...)."
             model = same_model(model, asked["model"], f"the checkpoint {os.fspath(path)!r}", remedy)
             _check_parts(asked, executor)
             arguments = asked_again(
@@ -137,12 +137,14 @@ def extend(
         If the model is not found, or has changed.
     """
     if draws is None and until is None and ess is None:
-        raise SamplerError("extend: say how far to go, by draws=, ess= or until=.")
+        raise SamplerError(
+            "extend: say how many draws to add (draws=), or when to stop (ess=, until=)."
+        )
     more = None if draws is None else positive("draws", draws)
     with held() as signals:
         before, known = len(signals), Known(fit)
         _check_parts(known.asked, executor)
-        remedy = "extend(fit, model=...) takes the model from you."
+        remedy = "Pass the model: extend(fit, model=...)."
         model = same_model(model, bound_in(fit), "this fit", remedy)
         arguments = asked_again(
             known.asked, max_time=max_time, until=until, ess=ess, progressbar=progressbar,
@@ -174,16 +176,17 @@ class Known:
     def __init__(self, fit: Any) -> None:
         if not hasattr(fit, "attrs") or "sampler_state" not in group_names(fit):
             raise OutputError(
-                "this fit does not hold the state of its run: it is no result of infer, or was "
-                "ended before all groups of chains had as many draws, or a setting of its method "
-                "is a function. Run infer again; checkpoint= keeps a run from the start."
+                "this fit cannot be extended, as it does not hold the state of its run: it is no "
+                "result of infer, or the run was interrupted when its chains had different numbers "
+                "of draws, or a setting of its method is a function. Run infer again; a run with "
+                "checkpoint= can be resumed after an interrupt."
             )
         self._fit, self.var_names = fit, [str(name) for name in group(fit, "posterior").data_vars]
         about = str(fit.attrs["inference_library_version"]), package_version("probmodel")
         if about[0] != about[1]:
             raise OutputError(
-                f"this fit was made by probmodel {about[0]}, which alone can go on with it; this "
-                f"is {about[1]}."
+                f"this fit was made by probmodel {about[0]}, and only that version can extend it; "
+                f"this is {about[1]}."
             )
         _import_sampler(str(fit.attrs["method"]))
         try:
@@ -207,19 +210,19 @@ class Known:
         sizes, places = group(self._fit, "posterior").sizes, self._positions()
         if sizes["chain"] != len(places) or sizes["draw"] < count:
             raise OutputError(
-                f"this fit cannot be gone on with: the run had {len(places)} chains of {count} "
+                f"this fit cannot be extended: the run had {len(places)} chains of {count} "
                 f"draws, and it has {sizes['chain']} of {sizes['draw']}. Pass it as infer returned "
                 "it, with all chains and draws."
             )
         lost = [name for name in names if name not in self.var_names]
         if lost:
             raise OutputError(
-                f"this fit cannot be gone on with: it was made without the draws of "
+                f"this fit cannot be extended: it was made without the draws of "
                 f"{', '.join(lost)} (var_names=). checkpoint= keeps a whole run."
             )
         if not hasattr(posterior, "unconstrained"):
             raise OutputError(
-                f"{posterior.name} has no method `unconstrained`, which going on takes."
+                f"{posterior.name} has no method `unconstrained`, which extend needs."
             )
         saved, stats = group(self._fit, "posterior"), group(self._fit, "sample_stats")
         kept = {name: saved[name].values[:, :count] for name in self.var_names}
@@ -250,7 +253,7 @@ def same_model(model: Any, known: dict[str, Any] | None, what: str, remedy: str)
     """Return the model of a run: the one that is given, if it is the same, or the one it names."""
     if model is None:
         if known is None:
-            raise OutputError(f"{what} is of a log density, which cannot be kept. {remedy}")
+            raise OutputError(f"{what} is of a log density, which is not stored with it. {remedy}")
         return bound_again(known, remedy)
     if different := difference(known, model):
         raise OutputError(f"{what} is of another model or data: {different}.")

@@ -176,12 +176,11 @@ def load_fit(path: str | os.PathLike[str], model: Any = None) -> SavedFit:
     result = load(os.fspath(path))
     if "model" not in result.attrs and model is None:
         raise DataError(
-            f"{os.fspath(path)!r} does not say of which model it is: load_fit(path, model=...) "
-            "takes it from you.",
+            f"{os.fspath(path)!r} does not name its model. Pass it: load_fit(path, model=...).",
             path=os.fspath(path),
         )
     known = bound_in(result) if "model" in result.attrs else None
-    remedy = f"load_fit({os.fspath(path)!r}, model=...) takes the model from you."
+    remedy = f"Pass the model: load_fit({os.fspath(path)!r}, model=...)."
     if known is None and model is not None:
         return SavedFit(result, model)
     return SavedFit(result, same_model(model, known, f"the fit {os.fspath(path)!r}", remedy))

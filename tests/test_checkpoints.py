@@ -248,7 +248,7 @@ def test_labels_and_missing_values_survive(folder):
 def test_a_file_that_has_changed_is_refused_with_what_changed(folder, file):
     infer(load_model(file)(y=Y), checkpoint=folder, **SIZES)
     file.write_text(MODEL.replace("HalfNormal(1)", "HalfNormal(2)"))
-    changed = r"has changed since .*\n  - .*\(1\)\)\n  \+ .*\(2\)\)\nresume"
+    changed = r"has changed since .*\n  - .*\(1\)\)\n  \+ .*\(2\)\)\nPass the model: resume"
     with pytest.raises(ModelError, match=changed):
         resume(folder)
     file.write_text(f"{MODEL}\n# a remark")
@@ -261,7 +261,9 @@ def test_a_file_that_has_changed_is_refused_with_what_changed(folder, file):
 def test_a_file_that_is_gone(folder, file):
     infer(load_model(file)(y=Y), checkpoint=folder, **SIZES)
     file.unlink()
-    with pytest.raises(ModelError, match=r"model file .* is gone. resume\(.*, model=...\)"):
+    with pytest.raises(
+        ModelError, match=r"model file .* is gone. Pass the model: resume\(.*, model=...\)"
+    ):
         resume(folder)
 
 
@@ -281,7 +283,7 @@ def test_a_log_density_is_given_again(folder):
     )
     expected = infer(density, **SIZES)
     infer(density, checkpoint=folder, **SIZES)
-    with pytest.raises(OutputError, match="of a log density, which cannot be kept"):
+    with pytest.raises(OutputError, match="of a log density, which is not stored with it"):
         resume(folder)
     same(resume(folder, density, quiet=True), expected)
 
@@ -297,7 +299,7 @@ def test_a_folder_with_something_in_it_is_left_alone(folder, file):
 
 @pytest.mark.parametrize("path", ["nothing", "."])
 def test_what_is_no_checkpoint(tmp_path, path):
-    with pytest.raises(OutputError, match="is no checkpoint of a run"):
+    with pytest.raises(OutputError, match="holds no checkpoint of a run"):
         resume(tmp_path / path)
 
 
@@ -331,7 +333,10 @@ def test_damage_is_said(folder, file, name, how):
 def test_another_version(folder, file, monkeypatch):
     infer(load_model(file)(y=Y), checkpoint=folder, **SIZES)
     monkeypatch.setattr("probmodel.resuming.package_version", lambda name: "9.9")
-    with pytest.raises(OutputError, match=r"by probmodel 0\.1\.0, which alone .*; this is 9\.9"):
+    with pytest.raises(
+        OutputError,
+        match=r"by probmodel 0\.1\.0, and only that version can resume it; this is 9\.9",
+    ):
         resume(folder)
 
 
@@ -436,7 +441,7 @@ def test_what_a_sampler_learns_has_to_be_data(folder, file):
 def test_another_model_of_the_same_data_is_refused(folder, file):
     infer(load_model(file)(y=Y), checkpoint=folder, **SIZES)
     file.write_text(MODEL.replace("HalfNormal(1)", "HalfNormal(3)"))
-    with pytest.raises(SamplerError, match="log density is not what it was"):
+    with pytest.raises(SamplerError, match="log density has changed"):
         resume(folder, load_model(file)(y=Y))
 
 

@@ -270,7 +270,9 @@ def test_many_data_sets(day, processes):
 def test_a_data_set_that_fails_costs_no_other(day, processes):
     data = [{"y": [1.0]}, {"y": ["a"]}, {"x": 3}, {"y": [2.0]}]
     for executor in (None, processes):
-        with pytest.warns(SamplingWarning, match="2 of 4 data sets failed; number 1 first: "):
+        with pytest.warns(
+            SamplingWarning, match="2 of 4 data sets failed; the first is number 1: "
+        ):
             found = infer_many(day, data, executor=executor, seed=1, **FEW)
         assert [isinstance(one, DataError) for one in found] == [False, True, True, False]
 
@@ -436,7 +438,7 @@ def test_what_is_no_executor(model, executor):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [({"pool": False}, "take chains that warm up together"), ({"parts": 0}, "parts must be"),
+    [({"pool": False}, "all chains warm up together"), ({"parts": 0}, "parts must be"),
      ({"method": "ahmc"}, "ahmc cannot be drawn in parts")],
 )  # fmt: skip
 def test_what_goes_not_together(model, arguments, message):

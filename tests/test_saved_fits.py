@@ -200,7 +200,7 @@ def test_a_fit_of_no_model(tmp_path):
         lambda x: -0.5 * np.sum(x**2, axis=1), 2, gradient=lambda x: -x
     )
     keep(infer(density, **SIZES), tmp_path / "fit.nc")
-    with pytest.raises(OutputError, match="of a log density, which cannot be kept"):
+    with pytest.raises(OutputError, match="of a log density, which is not stored with it"):
         load_fit(tmp_path / "fit.nc")
 
 
@@ -208,7 +208,7 @@ def test_a_fit_of_another_program(saved, tmp_path, file):
     model, fit, _ = saved
     del fit.attrs["model"]
     keep(fit, tmp_path / "other.nc")
-    with pytest.raises(DataError, match="does not say of which model"):
+    with pytest.raises(DataError, match="does not name its model"):
         load_fit(tmp_path / "other.nc")
     assert load_fit(tmp_path / "other.nc", model).model is model
 

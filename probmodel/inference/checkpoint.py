@@ -80,7 +80,7 @@ class Checkpoint:
             if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
                 raise OutputError(
                     f"checkpoint={str(path)!r} exists already. If it is of an earlier run, "
-                    f"resume({str(path)!r}) goes on with that; else choose another name.",
+                    f"resume({str(path)!r}) continues it; else choose another name.",
                     path=str(path),
                 )
             (folder / "draws").mkdir(parents=True, exist_ok=True)
@@ -118,7 +118,7 @@ class Checkpoint:
         """
         folder = Path(path).expanduser().absolute()
         if not (folder / "request.npz").is_file():
-            raise OutputError(f"{str(path)!r} is no checkpoint of a run.", path=str(path))
+            raise OutputError(f"{str(path)!r} holds no checkpoint of a run.", path=str(path))
         with _refused(folder, "cannot be read"):
             found = cls(folder)
             try:
@@ -126,7 +126,8 @@ class Checkpoint:
                 if about["version"] != version:
                     raise OutputError(
                         f"the checkpoint {str(path)!r} was written by probmodel "
-                        f"{about['version']}, which alone can go on with it; this is {version}.",
+                        f"{about['version']}, and only that version can resume it; this is "
+                        f"{version}.",
                         path=str(path),
                     )
                 prepare(about["method"])
@@ -220,9 +221,9 @@ class Checkpoint:
             self.close()
             shutil.rmtree(self.folder, ignore_errors=True)
             raise OutputError(
-                f"this run cannot have a checkpoint: {error}. What a sampler knows of its chains "
-                "and has learned has to be numbers, text, arrays, and named tuples or dataclasses "
-                "of these from a module with samplers.",
+                f"this run cannot have a checkpoint: {error}. The state, the adaptation and the "
+                "parameters of a sampler have to consist of numbers, text, arrays, and named "
+                "tuples or dataclasses from a module that defines samplers.",
                 path=str(self.folder),
             ) from error
 

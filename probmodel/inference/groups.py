@@ -170,8 +170,9 @@ def _check_same(density: Any, points: Array, logp: Array) -> None:
     now = density.log_density(points)
     if not np.allclose(now, logp, rtol=1e-6, atol=1e-6):
         raise SamplerError(
-            "the log density is not what it was where the chains are: the model, something that it "
-            "uses, or the data have changed since. The run cannot be gone on with."
+            "the log density has changed: at the positions of the chains it is not what the run "
+            "recorded. The model, a module that it uses, or the data are not the same, so that the "
+            "run cannot be continued."
         )
 
 

@@ -231,7 +231,8 @@ class StartLine:
     def text(self, now: float) -> str:
         """Return the line."""
         plural = "s" if self._chains > 1 else ""
-        return f"{self._chains} chain{plural}  on the way to the bulk {self._done}/{self._steps}"
+        chains = f"{self._chains} chain{plural}"
+        return f"{chains}  climbing to the bulk of the posterior {self._done}/{self._steps}"
 
 
 class GroupLine(Collector):

@@ -91,7 +91,7 @@ def _done(function: Callable[[Any], Any], item: Any) -> Any:
 def unsent(error: BaseException) -> SamplerError:
     """Make the error of what cannot be sent to workers, or be read there."""
     return SamplerError(
-        f"the run cannot be sent to the workers of executor=: {reason(error)}. They have to find "
-        "the model: a class in a module that they can import, or in a file that they can read "
-        "(load_model), not in a notebook or a script; and this package, in the same version."
+        f"the run cannot be sent to the workers of executor=: {reason(error)}. Workers need "
+        "the same version of probmodel, and the class of the model in a module that they can "
+        "import or a file that they can read (load_model), not in a notebook or a script."
     )
