@@ -17,6 +17,7 @@ import numpy as np
 
 from probmodel.arguments import flag, positive, seed_sequence
 from probmodel.errors import SamplerError
+from probmodel.inference.tasks import check_executor
 from probmodel.samplers.base import Sampler
 
 SYNONYMS = {
@@ -308,8 +309,7 @@ def split(request: Request, sampler: Sampler) -> tuple[Any, int] | None:
     executor, parts = request.executor, request.parts
     if executor is None and parts is None:
         return None
-    if executor is not None and not callable(getattr(executor, "submit", None)):
-        raise SamplerError(f"executor= must have a method submit(), got {executor!r}.")
+    check_executor(executor)
     if not request.pool:
         raise SamplerError("executor= and parts= need pool=True: all chains warm up together.")
     if sampler.coupling == "ensemble" or sampler.adapts_forever:

@@ -38,8 +38,7 @@ def mapped(
         for item in items:
             yield _done(function, item)
         return
-    if not callable(getattr(executor, "submit", None)):
-        raise SamplerError(f"executor= must have a method submit(), got {executor!r}.")
+    check_executor(executor)
     try:
         sent = pickle.dumps(function)
     except Exception as error:  # whatever it holds
@@ -59,6 +58,12 @@ def mapped(
             if hasattr(future, "cancel"):
                 future.cancel()
         raise
+
+
+def check_executor(executor: Any) -> None:
+    """Raise a `SamplerError` for what is no executor; None is for this process."""
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise SamplerError(f"executor= must have a method submit(), got {executor!r}.")
 
 
 def _submitted(executor: Any, sent: bytes, item: Any) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 from probmodel.density.forward_runs import Plan
 from probmodel.density.programs import typed
 from probmodel.errors import SamplingWarning, reason
-from probmodel.inference.tasks import mapped
+from probmodel.inference.tasks import check_executor, mapped
 from probmodel.types import Array
 
 _FIRST = 1 << 31  # number of the first block among the children of a seed, of which there are fewer
@@ -58,11 +58,17 @@ def drawn(
     rows : how many draws
     executor : anything with a method ``submit``; None for this process
 
+    Raises
+    ------
+    SamplerError
+        If the executor is none, or the model cannot be sent to its workers.
+
     Warns
     -----
     SamplingWarning
         If workers were lost; what they were to draw is drawn here.
     """
+    check_executor(executor)
     whole = {name: np.empty((rows, *shape)) for name, (shape, _) in plan.kinds.items()}
     blocks = list(_blocks(plan, seed, rows))
     one_by_one = executor is None or len(blocks) == 1

@@ -20,10 +20,10 @@ from probmodel import (
     prior_predictive,
     simulate,
 )
-from probmodel.density import forward_runs
+from probmodel.density import as_posterior, forward_runs
 from probmodel.distributions import Normal
 from probmodel.errors import ModelError, SamplerError, SamplingWarning
-from probmodel.results.arviz_object import draws_group, group, wrap
+from probmodel.results.arviz_object import data_group, draws_group, group, wrap
 
 MODEL = """
 import numpy as np
@@ -184,5 +184,47 @@ def test_what_cannot_be_sent(small, fit):
 
     with pytest.raises(SamplerError, match="cannot be sent to the workers of executor="):
         posterior_predictive(Inner(y=np.zeros(9)), fit, executor=Recorder())
+
+
+def test_what_is_no_executor(model, fit):
     with pytest.raises(SamplerError, match=r"executor= must have a method submit\(\)"):
-        posterior_predictive(Inner(y=np.zeros(9)), fit, executor=3)
+        posterior_predictive(model, fit, executor=3)
+
+
+CURVE = """
+from probmodel import Model, data, observed, param
+from probmodel.distributions import GaussianProcess, HalfNormal
+from probmodel.distributions.kernels import Matern32
+
+class Curve(Model):
+    x = data(dims="place")
+    s = param(HalfNormal(1))
+    y = observed(GaussianProcess(Matern32(1.0, s), x, jitter=0.1), dims="place")
+"""
+
+
+@pytest.mark.parametrize("joined", [False, True])
+def test_new_points_of_a_process(monkeypatch, tmp_path, joined):
+    """Some random numbers are drawn before the run of the model, here alone."""
+    monkeypatch.setattr(forward_runs, "CHUNK", 10)
+    monkeypatch.setattr(forward_runs, "BLOCK", 1)
+    (tmp_path / "curve.py").write_text(CURVE)
+    curve, places = load_model(tmp_path / "curve.py"), ["a", "b", "c"]
+    old = curve(x=[0.0, 1.0, 2.0], y=[0.3, -0.2, 0.5], coords={"place": places})
+    draws = {"s": ((), np.exp(np.random.default_rng(0).standard_normal((2, ROWS // 2))))}
+    density = as_posterior(old)
+    known = {
+        "posterior": draws_group(draws, {}, {}),
+        "observed_data": data_group(density.observed_data, density.coords, {}),
+        "constant_data": data_group(density.constant_data, density.coords, {}),
+    }
+    fit = wrap(known, {"name": "Curve"})
+    x, labels = ([0.0, 1.0, 2.0, 1.5], [*places, "d"]) if joined else ([1.5], ["d"])
+    new = curve(x=x, coords={"place": labels})
+    recorder = Recorder()
+    found, expected = (
+        group(predict(new, fit, 1, executor=executor), "predictions")["y"].values
+        for executor in (recorder, None)
+    )
+    assert recorder.count > 1
+    np.testing.assert_array_equal(found, expected)
