@@ -173,16 +173,16 @@ def _add_sample(commands: Any) -> None:
     add("--method", metavar="NAME", help="see `probmodel methods`")
     for name, what in (
         ("chains", "number of chains"),
-        ("draws", "draws per chain that are kept"),
+        ("draws", "kept draws per chain"),
         ("warmup", "warm-up iterations per chain"),
         ("thin", "iterations per kept draw"),
         ("seed", "the same seed gives the same draws"),
     ):
         add(f"--{name}", type=int, metavar="N", help=what)
     add("--max-time", type=float, metavar="SECONDS",
-        help="end after so long, and keep what was drawn")  # fmt: skip
+        help="time limit, warm-up included; draws made until then are kept")  # fmt: skip
     add("--ess", type=float, metavar="N",
-        help="go on until there are as many effective draws, and R-hat is 1.01")  # fmt: skip
+        help="run until this effective sample size is reached, and R-hat is 1.01")  # fmt: skip
     add("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
         help="a setting of the method; may be repeated")  # fmt: skip
     add("--checkpoint", metavar="FOLDER",
@@ -201,7 +201,7 @@ def _add_resume(commands: Any) -> None:
     command = _command(commands, "resume", _run_resume, "go on with a run that was not finished")
     command.add_argument("folder", metavar="FOLDER", help="what --checkpoint named")
     command.add_argument("--max-time", type=float, metavar="SECONDS",
-        help="end after so long, from now on")  # fmt: skip
+        help="time limit, from now on")  # fmt: skip
     _add_output(command)
 
 
@@ -376,7 +376,7 @@ def _one_screen(error: BaseException) -> str:
     else:
         text = (
             f"error: {type(error).__name__}: {error}\n"
-            "This error was not foreseen; --traceback shows where it arose."
+            "This is an unexpected error; --traceback shows where it arose."
         )
     lines = text.splitlines()
     if len(lines) > _SCREEN:

@@ -77,7 +77,9 @@ def _model(result: Any, model: Any) -> tuple[Any, str]:
     """Return the model of a fit, or why it is not known."""
     try:
         known = bound_in(result) if hasattr(result, "attrs") else None
-        return same_model(model, known, "this fit", "report(fit, path, model=...) takes it."), ""
+        return same_model(
+            model, known, "this fit", "Pass the model: report(fit, path, model=...)."
+        ), ""
     except ProbmodelError as error:
         return None, error.message
 
@@ -143,7 +145,7 @@ class _Page:
             lambda: az.plot_rank(drawn),
         )  # fmt: skip
         yield Picture(
-            "Intervals", f"Where each quantity lies.{self._note}",
+            "Intervals", f"Point estimates and intervals.{self._note}",
             lambda: az.plot_forest(drawn, combined=True),
         )  # fmt: skip
         if len(self._names) > 1:
@@ -240,7 +242,7 @@ def _findings(attrs: Any) -> str:
     """Return what speaks against the draws, in words."""
     found = json.loads(attrs.get("warnings", "[]"))
     if not found:
-        return "<p>Nothing speaks against these draws.</p>"
+        return "<p>No problems were found.</p>"
     items = "".join(f"<li>{html.escape(finding['message'])}</li>" for finding in found)
     return f"<ol>{items}</ol>"
 

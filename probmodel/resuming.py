@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from probmodel.density import as_posterior
 from probmodel.errors import OutputError, SamplerError, reason
 from probmodel.inference.checkpoint import Checkpoint
 from probmodel.inference.encoding import unpacked
+from probmodel.inference.progress import Status
 from probmodel.inference.request import Converged, asked_again
 from probmodel.inference.signals import held
 from probmodel.model.references import Reference, bound_again, difference
@@ -31,6 +33,7 @@ def resume(
     model: Any = None,
     *,
     max_time: float | None = None,
+    callback: Callable[[Status], Any] | None = None,
     executor: Any = None,
     progressbar: bool = True,
     quiet: bool = False,
@@ -51,7 +54,7 @@ def resume(
         Seconds, from now on, after which no further iteration is begun.
     executor : optional
         As for `infer`, of a run that was sampled in parts.
-    progressbar, quiet : as for `infer`
+    callback, progressbar, quiet : as for `infer`
 
     Returns
     -------
@@ -69,12 +72,13 @@ def resume(
         before, version = len(signals), package_version("probmodel")
         checkpoint, asked, start = Checkpoint.open(path, version, _import_sampler)
         with checkpoint:
-            remedy = f"resume({os.fspath(path)!r}, model=...) takes the model from you."
+            remedy = f"Pass the model: resume({os.fspath(path)!r}, model=...)."
             model = same_model(model, asked["model"], f"the checkpoint {os.fspath(path)!r}", remedy)
             _check_parts(asked, executor)
             arguments = asked_again(
-                asked, max_time=max_time, executor=executor, progressbar=progressbar, quiet=quiet
-            )
+                asked, max_time=max_time, callback=callback, executor=executor,
+                progressbar=progressbar, quiet=quiet,
+            )  # fmt: skip
             begun = Begun(asked["x0"], asked["density"], start, checkpoint)
             with at_most(arguments.cores):
                 drawn = draw(
@@ -92,6 +96,7 @@ def extend(
     ess: float | None = None,
     model: Any = None,
     max_time: float | None = None,
+    callback: Callable[[Status], Any] | None = None,
     executor: Any = None,
     progressbar: bool = True,
     quiet: bool = False,
@@ -112,7 +117,7 @@ def extend(
     model : bound model or LogDensity, optional
         What was sampled. A model is found by itself if the code of its file is what it was, or
         its class is imported; the data are in the fit.
-    max_time, progressbar, quiet : as for `infer`
+    max_time, callback, progressbar, quiet : as for `infer`
     executor : optional
         As for `infer`, of a fit that was sampled in parts.
 
@@ -132,17 +137,19 @@ def extend(
         If the model is not found, or has changed.
     """
     if draws is None and until is None and ess is None:
-        raise SamplerError("extend: say how far to go, by draws=, ess= or until=.")
+        raise SamplerError(
+            "extend: say how many draws to add (draws=), or when to stop (ess=, until=)."
+        )
     more = None if draws is None else positive("draws", draws)
     with held() as signals:
         before, known = len(signals), Known(fit)
         _check_parts(known.asked, executor)
-        remedy = "extend(fit, model=...) takes the model from you."
+        remedy = "Pass the model: extend(fit, model=...)."
         model = same_model(model, bound_in(fit), "this fit", remedy)
         arguments = asked_again(
             known.asked, max_time=max_time, until=until, ess=ess, progressbar=progressbar,
-            quiet=quiet, executor=executor, draws=None if more is None else known.count + more,
-            save_warmup=False,
+            quiet=quiet, callback=callback, executor=executor, save_warmup=False,
+            draws=None if more is None else known.count + more,
         )  # fmt: skip
         with at_most(arguments.cores):
             begun = known.begun(as_posterior(model), 0 if until or ess else more or 0)
@@ -169,16 +176,17 @@ class Known:
     def __init__(self, fit: Any) -> None:
         if not hasattr(fit, "attrs") or "sampler_state" not in group_names(fit):
             raise OutputError(
-                "this fit does not hold the state of its run: it is no result of infer, or was "
-                "ended before all groups of chains had as many draws, or a setting of its method "
-                "is a function. Run infer again; checkpoint= keeps a run from the start."
+                "this fit cannot be extended, as it does not hold the state of its run: it is no "
+                "result of infer, or the run was interrupted when its chains had different numbers "
+                "of draws, or a setting of its method is a function. Run infer again; a run with "
+                "checkpoint= can be resumed after an interrupt."
             )
         self._fit, self.var_names = fit, [str(name) for name in group(fit, "posterior").data_vars]
         about = str(fit.attrs["inference_library_version"]), package_version("probmodel")
         if about[0] != about[1]:
             raise OutputError(
-                f"this fit was made by probmodel {about[0]}, which alone can go on with it; this "
-                f"is {about[1]}."
+                f"this fit was made by probmodel {about[0]}, and only that version can extend it; "
+                f"this is {about[1]}."
             )
         _import_sampler(str(fit.attrs["method"]))
         try:
@@ -202,19 +210,19 @@ class Known:
         sizes, places = group(self._fit, "posterior").sizes, self._positions()
         if sizes["chain"] != len(places) or sizes["draw"] < count:
             raise OutputError(
-                f"this fit cannot be gone on with: the run had {len(places)} chains of {count} "
+                f"this fit cannot be extended: the run had {len(places)} chains of {count} "
                 f"draws, and it has {sizes['chain']} of {sizes['draw']}. Pass it as infer returned "
                 "it, with all chains and draws."
             )
         lost = [name for name in names if name not in self.var_names]
         if lost:
             raise OutputError(
-                f"this fit cannot be gone on with: it was made without the draws of "
+                f"this fit cannot be extended: it was made without the draws of "
                 f"{', '.join(lost)} (var_names=). checkpoint= keeps a whole run."
             )
         if not hasattr(posterior, "unconstrained"):
             raise OutputError(
-                f"{posterior.name} has no method `unconstrained`, which going on takes."
+                f"{posterior.name} has no method `unconstrained`, which extend needs."
             )
         saved, stats = group(self._fit, "posterior"), group(self._fit, "sample_stats")
         kept = {name: saved[name].values[:, :count] for name in self.var_names}
@@ -245,7 +253,7 @@ def same_model(model: Any, known: dict[str, Any] | None, what: str, remedy: str)
     """Return the model of a run: the one that is given, if it is the same, or the one it names."""
     if model is None:
         if known is None:
-            raise OutputError(f"{what} is of a log density, which cannot be kept. {remedy}")
+            raise OutputError(f"{what} is of a log density, which is not stored with it. {remedy}")
         return bound_again(known, remedy)
     if different := difference(known, model):
         raise OutputError(f"{what} is of another model or data: {different}.")

@@ -196,7 +196,9 @@ def finished(drawn: Drawn, interrupted: Callable[[], bool], quiet: bool) -> Any:
         try:
             emit(drawn.findings, stacklevel=3)
         except Exception as error:  # warnings that are to be errors
-            error.add_note("The draws are kept: this exception has them as its `result`.")
+            error.add_note(
+                "The draws are not lost: they are the attribute `result` of this exception."
+            )
             error.result = result  # type: ignore[attr-defined]
             raise
     return result
@@ -348,9 +350,7 @@ def _nothing_drawn(run: SampleRun, asked: Request) -> BaseException:
         error = KeyboardInterrupt()
         error.inits = inits  # type: ignore[attr-defined]
         return error
-    advice = (
-        " This error knows where the chains are: infer(..., inits=error.inits) goes on from there."
-    )
+    advice = " To start from where the chains are now: infer(..., inits=error.inits)."
     return TimeLimitError(
         f"max_time={asked.max_time:g} seconds had passed after {run.warmup_done} of "
         f"{asked.warmup} warm-up iterations, before the first draw. Give more time, or ask for a "
@@ -376,7 +376,7 @@ def _sampler(method: str | Sampler, target_accept: Any, settings: dict[str, Any]
     unknown = [name for name in settings if name not in known]
     if unknown == ["target_accept"]:
         raise SamplerError(
-            f"{kind.name} has no target_accept: it does not steer its acceptance rate. "
+            f"{kind.name} has no target_accept: it does not adapt to an acceptance rate. "
             f"Its settings: {', '.join(sorted(known)) or 'none'}.",
             method=kind.name,
         )

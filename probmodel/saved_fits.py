@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from probmodel.errors import DataError
+from probmodel.html_tables import folded, table
 from probmodel.model import Model
 from probmodel.model.frames import counted_dims
 from probmodel.predictive import log_likelihood, loo, posterior_predictive, predict
 from probmodel.results.reading import load
 from probmodel.results.summary import heading, summary_text
 from probmodel.resuming import bound_in, extend, same_model
+
+_VERSIONS = {"probmodel": "inference_library_version"} | {
+    name: f"{name}_version" for name in ("numpy", "scipy", "autograd")
+}
 
 
 class SavedFit:
@@ -35,6 +41,35 @@ class SavedFit:
         about = f"{heading(self.result.attrs)}\n" if "method" in self.result.attrs else ""
         return f"{about}{summary_text(self.result)}"
 
+    def _repr_html_(self) -> str:
+        summary = folded("summary", summary_text(self.result))
+        shown = folded("model", repr(self.model))
+        return f"<div>{table(self.model._binding.name, self._rows())}{summary}{shown}</div>"
+
+    def _rows(self) -> Iterator[tuple[str, str]]:
+        """Yield what is known of the fit, and what can be done with it."""
+        attrs, data = self.result.attrs, self.model._binding.data
+        sizes = self.result["posterior"].sizes
+        shapes = (f"{n} ({', '.join(map(str, v.shape))})" if v.ndim else n for n, v in data.items())
+        yield "data", ", ".join(shapes) or "none"
+        if "method" in attrs:
+            yield "method", f"{attrs['method']}, seed {attrs['seed']}"
+            yield "warm-up", f"{attrs['warmup_done']} iterations"
+        yield "draws", f"{sizes['chain']} chains of {sizes['draw']}"
+        made = str(attrs.get("created_at", "")).replace("T", " ").partition("+")[0]
+        yield "made", f"{made} UTC" if made else "at an unknown time"
+        versions = [f"{n} {attrs[key]}" for n, key in _VERSIONS.items() if key in attrs]
+        yield "versions", ", ".join(versions) or "unknown"
+        findings = json.loads(attrs.get("warnings") or "[]")
+        for finding in findings:
+            yield "finding", str(finding["message"])
+        if not findings:
+            yield "findings", "none"
+        yield (
+            "to use",
+            ".predict(new_data), .posterior_predictive(), .loo(), .extend(draws), .result",
+        )
+
     def predict(
         self,
         new_data: Mapping[str, Any] | None = None,
@@ -45,6 +80,7 @@ class SavedFit:
         new_groups: str = "error",
         var_names: str | Sequence[str] | None = None,
         noise: bool = True,
+        executor: Any = None,
     ) -> Any:
         """Predict what is observed at new data.
 
@@ -55,7 +91,7 @@ class SavedFit:
             by `Model.from_frame`, its groups looked up in the labels of the fit.
         coords : labels by dim, of new dims and of those with other labels than in the fit
         origin : of dates, as for `Model.from_frame`
-        seed, new_groups, var_names, noise : as for `predict`
+        seed, new_groups, var_names, noise, executor : as for `predict`
 
         Raises
         ------
@@ -65,12 +101,14 @@ class SavedFit:
         kind, binding = type(self.model), self.model._binding
         if hasattr(new_data, "columns"):
             bound = self._of_frame(new_data, coords or {}, origin)
-            return predict(bound, self.result, seed, new_groups, var_names, noise)
+            return predict(
+                bound, self.result, seed, new_groups, var_names, noise, executor=executor
+            )
         given = dict(new_data) if new_data is not None else {}
         changed = self._dims(given)
         labels = {dim: values for dim, values in binding.labels.items() if dim not in changed}
         bound = kind(**self._constants(given), **given, coords={**labels, **(coords or {})})
-        return predict(bound, self.result, seed, new_groups, var_names, noise)
+        return predict(bound, self.result, seed, new_groups, var_names, noise, executor=executor)
 
     def _constants(self, given: Iterable[str]) -> dict[str, Any]:
         """Return the data of the fit that are not modelled, but for those that are given."""
@@ -102,13 +140,13 @@ class SavedFit:
         }
         return kind.from_frame(frame, coords={**known, **coords}, origin=origin, **constants)
 
-    def posterior_predictive(self, seed: int | None = None) -> Any:
+    def posterior_predictive(self, seed: int | None = None, executor: Any = None) -> Any:
         """Draw what was observed anew for every draw."""
-        return posterior_predictive(self.model, self.result, seed)
+        return posterior_predictive(self.model, self.result, seed, executor=executor)
 
-    def log_likelihood(self) -> Any:
+    def log_likelihood(self, executor: Any = None) -> Any:
         """Compute the log density of each observation."""
-        return log_likelihood(self.model, self.result)
+        return log_likelihood(self.model, self.result, executor=executor)
 
     def loo(self, **options: Any) -> Any:
         """Estimate the expected log predictive density by leaving one out."""
@@ -141,12 +179,11 @@ def load_fit(path: str | os.PathLike[str], model: Any = None) -> SavedFit:
     result = load(os.fspath(path))
     if "model" not in result.attrs and model is None:
         raise DataError(
-            f"{os.fspath(path)!r} does not say of which model it is: load_fit(path, model=...) "
-            "takes it from you.",
+            f"{os.fspath(path)!r} does not name its model. Pass it: load_fit(path, model=...).",
             path=os.fspath(path),
         )
     known = bound_in(result) if "model" in result.attrs else None
-    remedy = f"load_fit({os.fspath(path)!r}, model=...) takes the model from you."
+    remedy = f"Pass the model: load_fit({os.fspath(path)!r}, model=...)."
     if known is None and model is not None:
         return SavedFit(result, model)
     return SavedFit(result, same_model(model, known, f"the fit {os.fspath(path)!r}", remedy))

@@ -96,14 +96,13 @@ def infer_many(
         if progress is not None:
             progress.close()
     if interrupted:
-        message = (
-            f"Interrupted: {len(found)} of {len(data)} data sets were begun, the last one in part."
-        )
+        message = f"Interrupted after {len(found)} of {len(data)} data sets, the last one in part."
         warnings.warn(message, SamplingWarning, stacklevel=2)
     failed = [i for i, one in enumerate(found) if isinstance(one, Exception)]
     if failed:
-        message = f"{len(failed)} of {len(found)} data sets failed; number {failed[0]} first: "
-        warnings.warn(message + reason(found[failed[0]]), SamplingWarning, stacklevel=2)
+        what = f"{len(failed)} of {len(found)} data sets failed; the first is number {failed[0]}"
+        message = f"{what}: {reason(found[failed[0]])}"
+        warnings.warn(message, SamplingWarning, stacklevel=2)
     return found
 
 

@@ -64,7 +64,7 @@ def test_arguments_of_a_wrong_type(given):
 def test_pool_takes_no_executor():
     with (
         ThreadPoolExecutor(1) as executor,
-        pytest.raises(SamplerError, match="whether all chains teach one adaptation"),
+        pytest.raises(SamplerError, match="whether all chains share one adaptation"),
     ):
         infer(MODEL, pool=executor, seed=1, draws=5, warmup=5)
 

@@ -65,7 +65,7 @@ def test_resume_goes_on_with_a_checkpoint(coin, tmp_path, capsys):
     assert captured.out.splitlines()[1:] == table.splitlines()[1:]
     assert f"Written to {out}" in captured.err
     assert load(out).attrs["draws_done"] == 200
-    failed(capsys, main(["resume", str(tmp_path / "other")]), "is no checkpoint of a run")
+    failed(capsys, main(["resume", str(tmp_path / "other")]), "holds no checkpoint of a run")
     failed(capsys, main(["sample", *coin, *SIZES, "--checkpoint", str(folder)]), "exists already")
 
 

@@ -19,6 +19,7 @@ from probmodel.errors import DataError, ModelError, SamplerError, SamplingWarnin
 from probmodel.inference import parts as module
 from probmodel.inference.parts import work
 from probmodel.results.arviz_object import group, group_names
+from probmodel.resuming import Known
 
 MODEL = """
 from probmodel import Model, observed, param
@@ -60,7 +61,7 @@ class Recorder:
     """An executor that works here, and can be told to fail."""
 
     def __init__(self, fails=lambda number, job: None):
-        self.jobs, self.fails = [], fails
+        self.jobs, self.done, self.fails = [], [], fails
 
     def submit(self, function, job):
         self.jobs.append(job)
@@ -69,7 +70,8 @@ class Recorder:
         if error is not None:
             future.set_exception(error)
         else:
-            future.set_result(function(pickle.loads(pickle.dumps(job))))
+            self.done.append(function(pickle.loads(pickle.dumps(job))))
+            future.set_result(self.done[-1])
         return future
 
 
@@ -109,6 +111,16 @@ def test_dask(model, tmp_path):
         same(infer(model, executor=client, **SIZES), expected)
 
 
+def test_loky(model):
+    loky = pytest.importorskip("loky")
+    expected = infer(model, parts=2, **SIZES)
+    pool = loky.get_reusable_executor(max_workers=1)
+    try:
+        same(infer(model, executor=pool, **SIZES), expected)
+    finally:
+        pool.shutdown()
+
+
 @pytest.mark.parametrize("fewest", [1, 3, 1000])
 def test_draws_do_not_depend_on_how_many_are_asked_for_at_a_time(model, monkeypatch, fewest):
     expected = infer(model, parts=3, **SIZES)
@@ -135,14 +147,26 @@ def test_parts_differ(model):
 
 @pytest.mark.parametrize(
     "arguments",
-    [{"thin": 3}, {"save_warmup": True}, {"ess": 1500, "draws": None}, {"chains": 1}, {"chains": 3},
-     {"engine": "numpy"}, {"var_names": "tau"}],
+    [{"thin": 3}, {"thin": 50, "draws": 20}, {"save_warmup": True}, {"ess": 1500, "draws": None},
+     {"chains": 1}, {"chains": 3}, {"engine": "numpy"}, {"var_names": "tau"}],
     ids=str,
 )  # fmt: skip
 def test_whatever_the_arguments(model, arguments):
     settings = {**SIZES, **arguments}
     expected = infer(model, parts=2, **settings)
     same(infer(model, executor=Recorder(), parts=2, **settings), expected)
+
+
+def test_workers_send_the_draws_that_are_kept(model):
+    recorder = Recorder()
+    settings = {**SIZES, "thin": 7, "draws": 40}
+    fit = infer(model, "nuts", executor=recorder, parts=2, **settings)
+    rows = [(len(done.x), len(done.stats["lp"])) for done in recorder.done]
+    np.testing.assert_array_equal(np.sum(rows[::2], axis=0), [40, 40])
+    assert sum(job.iterations for job in recorder.jobs[::2]) == 280
+    assert sum(done.totals.gradients for done in recorder.done) == fit.attrs["n_grad_sampling"]
+    whole = infer(model, "nuts", parts=2, **{**SIZES, "draws": 280}).posterior["mu"].values
+    np.testing.assert_array_equal(fit.posterior["mu"].values, whole[:, 6::7])
 
 
 class Funnel(Model):
@@ -158,6 +182,29 @@ def test_divergences_are_where_they_were():
     assert found.attrs["divergences"] > 10
     same(found, expected)
     assert np.isfinite(found["divergences"]["log_s"].values).all()
+
+
+@pytest.mark.parametrize("parts", [None, 2])
+def test_divergences_of_an_interrupted_run_are_counted_once(monkeypatch, parts):
+    """Ctrl-C comes when divergences of an iteration are kept, and its end is not."""
+    from probmodel.inference.collectors import Counter
+
+    model, settings = Funnel(coords={"k": range(5)}), {**SIZES, "draws": 200, "parts": parts}
+    settings["target_accept"] = 0.4
+    expected, take = infer(model, "nuts", **settings), Counter.take
+
+    def interrupted(self, phase, first, stretch, params):
+        take(self, phase, first, stretch, params)
+        if phase == "draw" and first > 20 and stretch.totals.divergences:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Counter, "take", interrupted)
+        fit = infer(model, "nuts", **settings)
+    assert fit.attrs["interrupted"] == 1
+    whole = extend(fit, 200 - Known(fit).count, quiet=True)
+    assert whole.attrs["divergences"] > 10
+    same(whole, expected)
 
 
 def test_a_run_in_parts_is_gone_on_with(model, tmp_path):
@@ -223,7 +270,9 @@ def test_many_data_sets(day, processes):
 def test_a_data_set_that_fails_costs_no_other(day, processes):
     data = [{"y": [1.0]}, {"y": ["a"]}, {"x": 3}, {"y": [2.0]}]
     for executor in (None, processes):
-        with pytest.warns(SamplingWarning, match="2 of 4 data sets failed; number 1 first: "):
+        with pytest.warns(
+            SamplingWarning, match="2 of 4 data sets failed; the first is number 1: "
+        ):
             found = infer_many(day, data, executor=executor, seed=1, **FEW)
         assert [isinstance(one, DataError) for one in found] == [False, True, True, False]
 
@@ -389,7 +438,7 @@ def test_what_is_no_executor(model, executor):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [({"pool": False}, "take chains that warm up together"), ({"parts": 0}, "parts must be"),
+    [({"pool": False}, "all chains warm up together"), ({"parts": 0}, "parts must be"),
      ({"method": "ahmc"}, "ahmc cannot be drawn in parts")],
 )  # fmt: skip
 def test_what_goes_not_together(model, arguments, message):

@@ -1,6 +1,7 @@
 """Fits that were saved, and know their model."""
 
 import json
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -48,6 +49,27 @@ def saved(tmp_path, file):
     fit = infer(model, **SIZES)
     keep(fit, tmp_path / "fit.nc")
     return model, fit, tmp_path / "fit.nc"
+
+
+def test_what_a_notebook_shows(saved):
+    _, fit, path = saved
+    html = load_fit(path)._repr_html_()
+    root = ElementTree.fromstring(html)
+    rows = [["".join(cell.itertext()) for cell in row] for row in root.find("table")][1:]
+    known, attrs = dict(rows), fit.attrs
+    assert "".join(root.find("table")[0].itertext()) == "Line"
+    assert known["data"] == "unit, x (3), place (3), y (3)"
+    assert known["method"] == f"fisher_hmc, seed {attrs['seed']}"
+    assert known["draws"] == "2 chains of 100"
+    assert known["warm-up"] == f"{attrs['warmup_done']} iterations"
+    assert known["made"] == f"{attrs['created_at'][:10]} {attrs['created_at'][11:19]} UTC"
+    assert f"probmodel {attrs['inference_library_version']}, numpy " in known["versions"]
+    findings = [finding["message"] for finding in json.loads(attrs["warnings"])]
+    assert [text for title, text in rows if title == "finding"] == findings
+    assert ".predict(new_data)" in known["to use"]
+    summary, model = ("".join(part.itertext()) for part in root.findall("details"))
+    assert "a[Ulm]" in summary
+    assert "a[town] ~ Normal(0, 1)" in model
 
 
 def test_it_predicts_as_the_model_does(saved, file):
@@ -178,7 +200,7 @@ def test_a_fit_of_no_model(tmp_path):
         lambda x: -0.5 * np.sum(x**2, axis=1), 2, gradient=lambda x: -x
     )
     keep(infer(density, **SIZES), tmp_path / "fit.nc")
-    with pytest.raises(OutputError, match="of a log density, which cannot be kept"):
+    with pytest.raises(OutputError, match="of a log density, which is not stored with it"):
         load_fit(tmp_path / "fit.nc")
 
 
@@ -186,7 +208,7 @@ def test_a_fit_of_another_program(saved, tmp_path, file):
     model, fit, _ = saved
     del fit.attrs["model"]
     keep(fit, tmp_path / "other.nc")
-    with pytest.raises(DataError, match="does not say of which model"):
+    with pytest.raises(DataError, match="does not name its model"):
         load_fit(tmp_path / "other.nc")
     assert load_fit(tmp_path / "other.nc", model).model is model
 

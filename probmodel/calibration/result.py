@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.calibration.uniformity import p_values
+from probmodel.html_tables import table
 from probmodel.types import Array
 
 LEVEL = 0.01
@@ -108,19 +109,24 @@ class Calibration:
         ----------
         most : rows to show, those with the smallest p-values; all by default
         """
-        names = list(self.series)
-        if most is not None and len(names) > most:
-            kept = set(sorted(names, key=self.p_values.__getitem__)[:most])
-            names = [name for name in names if name in kept]
+        names = self._first(most)
         rows = [("", "mean", "spread", "p", "verdict"), *(self._row(name) for name in names)]
         widths = [max(len(row[i]) for row in rows) for i in range(4)]
-        lines = [self._headline()]
+        lines = [f"{self.name}: {self._headline()}"]
         for name, *numbers, verdict in rows:
             cells = (c.rjust(w) for c, w in zip(numbers, widths[1:], strict=True))
             lines.append(f"  {name:<{widths[0]}}  {'  '.join(cells)}  {verdict}")
-        if len(names) < len(self.series):
-            lines.append(f"  ... and {len(self.series) - len(names)} with larger p-values")
-        return "\n".join([*lines, *self._remarks()])
+        return "\n".join([*lines, *self._more(names), *self._remarks()])
+
+    def _first(self, most: int | None) -> list[str]:
+        """Names of the quantities with the smallest p-values, in their order."""
+        names = list(self.series)
+        kept = set(sorted(names, key=self.p_values.__getitem__)[:most])
+        return [name for name in names if name in kept]
+
+    def _more(self, shown: list[str]) -> list[str]:
+        left = len(self.series) - len(shown)
+        return [f"  ... and {left} with larger p-values"] if left else []
 
     def _row(self, name: str) -> tuple[str, str, str, str, str]:
         mean, spread = self._moments(name)
@@ -132,7 +138,7 @@ class Calibration:
         refuted = sum(p <= self.level for p in self.p_values.values())
         found = f"{refuted} of {len(self.series)} quantities are NOT calibrated"
         return (
-            f"{self.name}: {found if refuted else 'ranks are uniform'} "
+            f"{found if refuted else 'ranks are uniform'} "
             f"({self.n} simulations, ranks among {self.L} draws, level {LEVEL:g} for all)"
         )
 
@@ -156,6 +162,14 @@ class Calibration:
         return self.summary(_SHOWN)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        names = self._first(_SHOWN)
+        rows: list[tuple[str, ...]] = [self._row(name) for name in names]
+        strong = {row[-1] for row in rows} - {"ok"}
+        rows += [(line.strip(),) for line in (*self._more(names), *self._remarks())]
+        heads = ("", "mean", "spread", "p", "verdict")
+        return table(self.name, rows, about=self._headline(), heads=heads, strong=tuple(strong))
 
     def plot(self, var_names: Any = None, *, most: int = 12) -> Any:
         """Draw the ECDF of the ranks less that of uniform ones, with simultaneous bands.

@@ -11,6 +11,7 @@ from probmodel.blas import one_blas_thread
 from probmodel.density.posterior import ModelDensity
 from probmodel.density.prior import simulate_once
 from probmodel.errors import ProbmodelError
+from probmodel.html_tables import table
 from probmodel.model import Model
 from probmodel.model.binding import redrawn
 from probmodel.model.lints import Advice, lint
@@ -51,8 +52,17 @@ class Report:
         """Whether every check passed."""
         return all(check.ok for check in self.checks)
 
+    def _repr_html_(self) -> str:
+        rows = [("ok" if c.ok else "FAILED", c.title, c.detail) for c in self.checks]
+        rows += [("advice", a.declaration, a.message) for a in self.advice]
+        return table(self.name, rows, about=self._verdict, strong=("FAILED", "advice"))
+
+    @property
+    def _verdict(self) -> str:
+        return "all checks passed" if self.ok else "some checks FAILED"
+
     def __str__(self) -> str:
-        lines = [f"{self.name}: {'all checks passed' if self.ok else 'some checks FAILED'}"]
+        lines = [f"{self.name}: {self._verdict}"]
         for check in self.checks:
             lines.append(f"  {'ok    ' if check.ok else 'FAILED'}  {check.title}: {check.detail}")
         lines += [f"  advice  {advice}" for advice in self.advice]

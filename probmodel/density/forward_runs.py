@@ -31,6 +31,7 @@ from probmodel.model.parameters import FreeParameter
 from probmodel.types import Array
 
 CHUNK = 1 << 20  # numbers in flight in one pass over some of the draws: 8 MB
+BLOCK = 16  # passes over draws that have random numbers of their own, and may be made elsewhere
 
 
 class _Randomness(threading.local):
@@ -218,6 +219,12 @@ class Plan:
     kinds : shape and type of each output, by name
     given : known values, (draws, *shape) each
     randomness : where the draws of the program get random numbers from
+
+    Attributes
+    ----------
+    kinds, given : as they were given
+    step : draws that are made in one pass
+    block : draws that are made with random numbers of their own, see `predictive.draws_in_blocks`
     """
 
     def __init__(
@@ -228,20 +235,27 @@ class Plan:
         randomness: _Randomness,
     ) -> None:
         self._program = program
-        self._kinds = kinds
-        self._given = given
+        self.kinds = kinds
+        self.given = given
         self._randomness = randomness
-        self._step = max(1, CHUNK // max(1, program.numbers))
+        self.step = max(1, CHUNK // max(1, program.numbers))
+        self.block = BLOCK * self.step
+
+    def of(self, given: Sequence[Array], step: int) -> Plan:
+        """Return the same run with other known values, and passes of so many draws."""
+        found = Plan(self._program, self.kinds, given, self._randomness)
+        found.step = step
+        return found
 
     def run(self, rng: np.random.Generator, rows: int) -> dict[str, Array]:
         """Make so many draws: name -> (rows, *shape). Works through them in chunks."""
         self._randomness.rng = rng
-        whole = {name: np.empty((rows, *shape)) for name, (shape, _) in self._kinds.items()}
-        for start in range(0, rows, self._step):
-            stop = min(start + self._step, rows)
+        whole = {name: np.empty((rows, *shape)) for name, (shape, _) in self.kinds.items()}
+        for start in range(0, rows, self.step):
+            stop = min(start + self.step, rows)
             with one_blas_thread():
-                given = (g[start:stop] for g in self._given)
+                given = (g[start:stop] for g in self.given)
                 parts = self._program(np.zeros(stop - start), *given)
             for values, part in zip(whole.values(), parts, strict=True):
                 values[start:stop] = part
-        return {name: typed(whole[name], dtype) for name, (_, dtype) in self._kinds.items()}
+        return {name: typed(whole[name], dtype) for name, (_, dtype) in self.kinds.items()}

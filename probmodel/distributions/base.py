@@ -81,6 +81,16 @@ class Distribution(NoValue):
             type(self).__name__, self.parameters, args, kwargs, self.location
         )
 
+    def __repr__(self) -> str:
+        from probmodel.distributions.printed import distribution_text
+
+        return distribution_text(self) if hasattr(self, "_args") else super().__repr__()
+
+    def _repr_html_(self) -> str:
+        from probmodel.distributions.printed import distribution_html
+
+        return distribution_html(self)
+
     @property
     def args(self) -> dict[str, Any]:
         """What each parameter was given: numbers, arrays and expressions, copied when it was."""

@@ -5,6 +5,7 @@
     state.npz       all that the chains need to go on; replaced as a whole, from time to time
     draws/          the draws so far, one .npy file a quantity: (draws, chains, ...)
     posterior/      variables on their own scale, once the run has ended
+    joined/         draws of all chains, then, where several groups have files of their own
     lock            held by the process that writes
 
 Draws are appended to their files, and have arrived on the disk before the state that counts them
@@ -18,6 +19,7 @@ import contextlib
 import errno
 import json
 import os
+import shutil
 import time
 import zipfile
 from collections.abc import Callable, Iterator
@@ -52,6 +54,7 @@ class Checkpoint:
         self.folder, self._clock = folder, clock
         self.failure: OSError | EncodingError | None = None
         self._columns: list[FileColumn] = []
+        self._untried = False  # whether it is new, and no state has been seen
         self._due = clock() + INTERVAL
         self._lock = _locked(folder)
 
@@ -77,7 +80,7 @@ class Checkpoint:
             if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
                 raise OutputError(
                     f"checkpoint={str(path)!r} exists already. If it is of an earlier run, "
-                    f"resume({str(path)!r}) goes on with that; else choose another name.",
+                    f"resume({str(path)!r}) continues it; else choose another name.",
                     path=str(path),
                 )
             (folder / "draws").mkdir(parents=True, exist_ok=True)
@@ -86,6 +89,7 @@ class Checkpoint:
                 about = {"version": version, "method": request["method"]}
                 (folder / "about.json").write_text(json.dumps(about))
                 _write(folder / "request.npz", content)
+                found._untried = True
             except BaseException:
                 found.close()
                 raise
@@ -114,7 +118,7 @@ class Checkpoint:
         """
         folder = Path(path).expanduser().absolute()
         if not (folder / "request.npz").is_file():
-            raise OutputError(f"{str(path)!r} is no checkpoint of a run.", path=str(path))
+            raise OutputError(f"{str(path)!r} holds no checkpoint of a run.", path=str(path))
         with _refused(folder, "cannot be read"):
             found = cls(folder)
             try:
@@ -122,7 +126,8 @@ class Checkpoint:
                 if about["version"] != version:
                     raise OutputError(
                         f"the checkpoint {str(path)!r} was written by probmodel "
-                        f"{about['version']}, which alone can go on with it; this is {version}.",
+                        f"{about['version']}, and only that version can resume it; this is "
+                        f"{version}.",
                         path=str(path),
                     )
                 prepare(about["method"])
@@ -156,9 +161,15 @@ class Checkpoint:
 
         return make
 
-    def allocate(self, name: str, shape: tuple[int, ...], dtype: Any) -> Array:
-        """Return an array in a file of its own, for a variable of the result."""
-        path = self.folder / "posterior" / f"{name}.npy"
+    def joined(self, name: str, shape: tuple[int, ...], dtype: Any) -> Array:
+        """Return an array in a file, for the draws of all groups of chains."""
+        return self.allocate(name, shape, dtype, "joined")
+
+    def allocate(
+        self, name: str, shape: tuple[int, ...], dtype: Any, folder: str = "posterior"
+    ) -> Array:
+        """Return an array in a file of its own, by default for a variable of the result."""
+        path = self.folder / folder / f"{name}.npy"
         size = int(np.prod(shape)) * np.dtype(dtype).itemsize
         if not size:
             return np.empty(shape, dtype)
@@ -177,7 +188,15 @@ class Checkpoint:
         return array
 
     def __call__(self, state: Callable[[], Any], last: bool = False) -> bool:
-        """Write the state if it is time to, or the last one; return whether that went well."""
+        """Write the state if it is time to, or the last one; return whether that went well.
+
+        Raises
+        ------
+        OutputError
+            If the first one cannot be written at all, or not be read: before the run takes long.
+        """
+        if self._untried and not last:
+            self._try(state())
         begin = self._clock()
         if begin < self._due and not last:
             return True
@@ -192,6 +211,21 @@ class Checkpoint:
         now = self._clock()
         self._due = now + max(INTERVAL, (now - begin) / SHARE)
         return self.failure is None
+
+    def _try(self, state: Any) -> None:
+        """Write and read a state, to nowhere; if that fails, the folder is removed."""
+        self._untried = False
+        try:
+            unpacked(packed(state))
+        except EncodingError as error:
+            self.close()
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise OutputError(
+                f"this run cannot have a checkpoint: {error}. The state, the adaptation and the "
+                "parameters of a sampler have to consist of numbers, text, arrays, and named "
+                "tuples or dataclasses from a module that defines samplers.",
+                path=str(self.folder),
+            ) from error
 
     def _check(self, rows: dict[str, int]) -> None:
         """Make sure that the files have the draws that a state counts."""

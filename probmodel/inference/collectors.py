@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from probmodel.inference.driver import Collector, Phase
-from probmodel.samplers.base import Info, Stretch
+from probmodel.samplers.base import Stretch
 from probmodel.types import Array
 
 
@@ -28,26 +29,71 @@ class Column(Protocol):
         ...
 
 
-class MemoryColumn:
-    """Keeps a quantity in memory; see `Column`."""
+class Room:
+    """Draws in memory, (chains, draws, ...)."""
 
     def __init__(self, draws: int, shape: tuple[int, ...], dtype: Any) -> None:
-        chains, *rest = shape
-        self._values = np.empty((chains, draws, *rest), dtype=dtype)
+        self.values = np.empty((shape[0], draws, *shape[1:]), dtype)
+
+    def grow(self, draws: int) -> None:
+        """Make room for so many draws in all."""
+        old, count = self.values, self.values.shape[1]
+        if draws > count:
+            self.values = np.empty((len(old), draws, *old.shape[2:]), old.dtype)
+            self.values[:, :count] = old
+
+
+class MemoryColumn:
+    """Keeps a quantity in memory; see `Column`.
+
+    Parameters
+    ----------
+    room : that of all chains
+    rows : the chains whose draws these are
+    """
+
+    def __init__(self, room: Room, rows: slice) -> None:
+        self._room, self._rows, self._draws = room, rows, room.values.shape[1]
 
     def write(self, begin: int, values: Array) -> None:
         """Keep (n, chains, ...), of the draws from ``begin`` on."""
-        self._values[:, begin : begin + len(values)] = values.swapaxes(0, 1)
+        self._room.values[self._rows, begin : begin + len(values)] = values.swapaxes(0, 1)
 
     def grow(self, draws: int) -> None:
         """Make room for so many more draws."""
-        old = self._values
-        self._values = np.empty((len(old), old.shape[1] + draws, *old.shape[2:]), old.dtype)
-        self._values[:, : old.shape[1]] = old
+        self._draws += draws
+        self._room.grow(self._draws)
 
     def first(self, count: int) -> Array:
         """Return the first draws, (chains, count, ...)."""
-        return self._values[:, :count]
+        return self._room.values[self._rows, :count]
+
+
+Columns = Callable[[str], Callable[..., Column]]  # from the phase to what makes its columns
+
+
+def in_memory(sizes: Sequence[int]) -> list[Columns]:
+    """Return what makes the columns of each group: rows of one array of all their chains.
+
+    Parameters
+    ----------
+    sizes : chains of the groups
+    """
+    rooms: dict[tuple[str, str], Room] = {}
+    ends = np.cumsum([0, *sizes])
+
+    def of_group(first: int, end: int) -> Columns:
+        def of_phase(phase: str) -> Callable[..., Column]:
+            def make(name: str, draws: int, shape: tuple[int, ...], dtype: Any) -> Column:
+                if (phase, name) not in rooms:
+                    rooms[phase, name] = Room(draws, (int(ends[-1]), *shape[1:]), dtype)
+                return MemoryColumn(rooms[phase, name], slice(first, end))
+
+            return make
+
+        return of_phase
+
+    return [of_group(int(a), int(b)) for a, b in itertools.pairwise(ends)]
 
 
 class DrawStore(Collector):
@@ -76,7 +122,7 @@ class DrawStore(Collector):
         column: Callable[[str, int, tuple[int, ...], Any], Column] | None = None,
     ) -> None:
         self._phase, self._thin, self._draws, self._chains = phase, thin, draws, chains
-        self._make = column or (lambda name, *sizes: MemoryColumn(*sizes))
+        self._make = column or in_memory([chains])[0](phase)
         self._x = self._make("x", draws, (chains, dim), np.dtype(float))
         self._stats: dict[str, Column] = {}
         self._types: dict[str, str] = {}
@@ -93,9 +139,8 @@ class DrawStore(Collector):
         skipped = (-1 - first) % self._thin
         if phase != self._phase or skipped >= len(stretch):
             return
-        columns = statistics(stretch, params)
-        kept = {name: value[skipped :: self._thin] for name, value in columns.items()}
-        self._keep((first + skipped) // self._thin, stretch.x[skipped :: self._thin], kept)
+        x, own = stretch.kept(skipped, self._thin)
+        self._keep((first + skipped) // self._thin, x, statistics(own, params))
 
     def _keep(self, begin: int, x: Array, stats: dict[str, Array]) -> None:
         self._x.write(begin, x)
@@ -109,9 +154,9 @@ class DrawStore(Collector):
         """Begin with draws that there are already: (chains, n, dim), name -> (chains, n)."""
         self._keep(0, x.swapaxes(0, 1), {name: value.T for name, value in stats.items()})
 
-    def snapshot(self, count: int) -> dict[str, Any]:
-        """Return what is to be known of the first draws, beside themselves, to go on from them."""
-        return {"count": count, "stats": dict(self._types)}
+    def snapshot(self, iterations: int) -> dict[str, Any]:
+        """Return what another store needs, beside the draws, to go on from so many iterations."""
+        return {"count": iterations // self._thin, "stats": dict(self._types)}
 
     def resume(self, snapshot: dict[str, Any]) -> None:
         """Go on from there; whatever makes the columns has the draws."""
@@ -132,14 +177,14 @@ class DrawStore(Collector):
         return {name: column.first(count) for name, column in self._stats.items()}
 
 
-def statistics(stretch: Stretch, params: Any) -> dict[str, Array]:
-    """Statistics of iterations, (n, chains), under ArviZ's names; (n, 1) if chains share them."""
-    own = stretch.statistics
+def statistics(own: Mapping[str, Array], params: Any) -> dict[str, Array]:
+    """Complete the statistics of draws, (n, chains), by what they share: (n, 1)."""
     first = {name: own[name] for name in ("lp", "acceptance_rate", "accepted")}
+    n = len(first["lp"])
     step_size = np.atleast_1d(np.asarray(getattr(params, "step_size", np.nan), dtype=float))
     same = {
-        "step_size": np.broadcast_to(step_size, (len(stretch), len(step_size))),
-        "n_steps": np.ones((len(stretch), 1), dtype=int),
+        "step_size": np.broadcast_to(step_size, (n, len(step_size))),
+        "n_steps": np.ones((n, 1), dtype=int),
     }
     return {**first, **same, **own}
 
@@ -156,12 +201,32 @@ class Counter(Collector):
     def __init__(self) -> None:
         self.iterations: dict[Phase, int] = {"warmup": 0, "draw": 0}
         self.nonfinite: dict[Phase, int] = {"warmup": 0, "draw": 0}
+        self._before = (-1, 0)  # the first of the last iterations, and what there was before them
 
     def take(self, phase: Phase, first: int, stretch: Stretch, params: Any) -> None:
         """Count some iterations."""
+        found = stretch.totals.nonfinite
+        if phase == "draw":
+            self._before = (first, self.nonfinite[phase])
         self.iterations[phase] = first + len(stretch)
-        logp = stretch.proposed
-        self.nonfinite[phase] += logp.size - int(np.count_nonzero(np.isfinite(logp)))
+        self.nonfinite[phase] += found
+
+    def snapshot(self, iterations: int) -> dict[str, Any]:
+        """Return the counts after so many iterations of the sampling, see `resume`.
+
+        These are all, or all but the last ones that were taken.
+        """
+        first, before = self._before
+        nonfinite = before if first >= iterations else self.nonfinite["draw"]
+        return {
+            "iterations": {**self.iterations, "draw": iterations},
+            "nonfinite": {**self.nonfinite, "draw": nonfinite},
+        }
+
+    def resume(self, snapshot: dict[str, Any]) -> None:
+        """Go on from there."""
+        self.iterations = dict(snapshot["iterations"])
+        self.nonfinite = dict(snapshot["nonfinite"])
 
 
 class Divergences(NamedTuple):
@@ -183,6 +248,26 @@ class Divergences(NamedTuple):
     draw: Array
     start: Array
     end: Array
+
+
+class _Before(NamedTuple):
+    """What a store of divergences was before it took the last iterations.
+
+    Attributes
+    ----------
+    first : of these iterations
+    seen, rng : divergences until then, and the state of its generator
+    span, counts : draws that they may belong to, and the counts of these
+    slots, columns : places that are written over, and what was there
+    """
+
+    first: int
+    seen: int
+    rng: Any
+    span: slice
+    counts: Array
+    slots: Array = np.zeros(0, dtype=int)
+    columns: Sequence[Array] = ()
 
 
 class DivergenceStore(Collector):
@@ -208,6 +293,7 @@ class DivergenceStore(Collector):
         self._draw = np.full(most, np.iinfo(np.int64).max)  # what is not written: of no draw
         self._start, self._end = np.empty((most, dim)), np.empty((most, dim))
         self._rng = np.random.default_rng(0)
+        self._before: _Before | None = None
 
     def grow(self, draws: int) -> None:
         """Make room for so many more draws."""
@@ -215,23 +301,30 @@ class DivergenceStore(Collector):
 
     def take(self, phase: Phase, first: int, stretch: Stretch, params: Any) -> None:
         """Take the divergences of some iterations."""
-        if phase != "draw" or not stretch.has_trajectories:
+        if phase != "draw" or not stretch.totals.divergences:
             return
-        if stretch.statistics["diverging"].any():
-            for i, (_, info) in enumerate(stretch, first):
-                self._take(i, info)
+        found = stretch.broken()
+        draw, begin = (first + found.transition) // self._thin, first // self._thin
+        counts = np.zeros((len(self._counts), (first + len(stretch) - 1) // self._thin + 1 - begin))
+        np.add.at(counts, (found.chain, draw - begin), 1)
+        self._keep(first, counts.astype(self._counts.dtype), (draw, *found[1:]))
 
-    def _take(self, i: int, info: Info) -> None:
-        chains = np.flatnonzero(info.diverging)
-        slots = self._slots(len(chains))
-        chains, slots = chains[slots < self._most], slots[slots < self._most]
+    def _keep(self, first: int, counts: Array, events: tuple[Array, ...]) -> None:
+        """Keep divergences of some iterations."""
+        span = slice(first // self._thin, first // self._thin + counts.shape[1])
+        columns = (self._draw, self._chain, self._start, self._end)
+        before = _Before(
+            first, self._seen, self._rng.bit_generator.state, span, self._counts[:, span].copy()
+        )
+        self._before = before  # first: an interrupt may come at any moment
+        slots = self._slots(len(events[0]))
+        kept, slots = slots < self._most, slots[slots < self._most]
+        self._before = before._replace(slots=slots, columns=[column[slots] for column in columns])
         # The draw is written first: after an interrupt, what is half written belongs to a draw
         # that was not kept, and is left out with it.
-        self._draw[slots] = i // self._thin
-        self._chain[slots] = chains
-        self._start[slots] = info.previous.x[chains]
-        self._end[slots] = getattr(info.record, "divergence", info.proposal.x)[chains]
-        self._counts[:, i // self._thin] += info.diverging
+        for column, values in zip(columns, events, strict=True):
+            column[slots] = values[kept]
+        self._counts[:, span] += counts
 
     def _slots(self, n: int) -> Array:
         """Places of the next ``n`` divergences by reservoir sampling; beyond the last: none."""
@@ -240,20 +333,31 @@ class DivergenceStore(Collector):
         drawn = (self._rng.random(n) * (numbers + 1)).astype(np.int64)
         return np.where(numbers < self._most, numbers, drawn)
 
-    def snapshot(self) -> dict[str, Any]:
-        """Return what another store needs to go on from here, see `resume`."""
-        kept, where = min(self._seen, self._most), np.nonzero(self._counts)
-        columns = (self._chain, self._draw, self._start, self._end)
+    def snapshot(self, iterations: int) -> dict[str, Any]:
+        """Return what another store needs to go on from so many iterations, see `resume`.
+
+        These are all, or all but the last ones that were taken.
+        """
+        columns: tuple[Array, ...] = (self._draw, self._chain, self._start, self._end)
+        counts, seen, rng = self._counts, self._seen, self._rng.bit_generator.state
+        before = self._before
+        if before is not None and before.first >= iterations:
+            seen, rng, counts = before.seen, before.rng, counts.copy()
+            counts[:, before.span] = before.counts
+            columns = tuple(column.copy() for column in columns)
+            for column, values in zip(columns, before.columns, strict=False):  # none, or all
+                column[before.slots] = values
+        kept, where = min(seen, self._most), np.nonzero(counts)
         return {
-            "seen": self._seen, "rng": self._rng.bit_generator.state, "where": where,
-            "counts": self._counts[where], "columns": tuple(column[:kept] for column in columns),
+            "seen": seen, "rng": rng, "where": where, "counts": counts[where],
+            "columns": tuple(column[:kept] for column in columns),
         }  # fmt: skip
 
     def resume(self, snapshot: dict[str, Any]) -> None:
         """Go on from there."""
         self._seen, self._rng.bit_generator.state = snapshot["seen"], snapshot["rng"]
         self._counts[snapshot["where"]] = snapshot["counts"]
-        columns = (self._chain, self._draw, self._start, self._end)
+        columns = (self._draw, self._chain, self._start, self._end)
         for column, values in zip(columns, snapshot["columns"], strict=True):
             column[: len(values)] = values
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -11,6 +12,7 @@ import numpy as np
 
 from probmodel.inference.chains import Group
 from probmodel.inference.collectors import (
+    Columns,
     Counter,
     Divergences,
     DivergenceStore,
@@ -22,10 +24,15 @@ from probmodel.inference.driver import Collector, Outcome
 from probmodel.inference.restarts import Restart
 from probmodel.types import Array
 
+Allocate = Callable[[str, tuple[int, ...], Any], Array]  # makes an array of draws in the end
+
+
+def _in_memory(name: str, shape: tuple[int, ...], dtype: Any) -> Array:
+    return np.empty(shape, dtype)
+
+
 _MOST_DIVERGENCES = 1000  # kept of a run, over all chains
 _MOST_NUMBERS = 1 << 22  # in the positions of those that are kept: 32 MB for their starts
-
-Columns = Callable[[str], Callable[..., Any]]  # from the phase to what makes its columns
 
 
 @dataclass(frozen=True)
@@ -140,13 +147,14 @@ class Record:
         stores: list[Collector] = [self.divergences, self.draws, self.counter]
         return stores if self.warmup is None else [*stores, self.warmup]
 
-    def snapshot(self, draws: int) -> dict[str, Any]:
-        """Return what another one needs to go on from so many draws, but for these."""
+    def snapshot(self, iterations: int) -> dict[str, Any]:
+        """Return what another one needs to go on from so many iterations, but for the draws."""
         return {
-            "divergences": self.divergences.snapshot(), "draw": self.draws.snapshot(draws),
+            "divergences": self.divergences.snapshot(iterations),
+            "draw": self.draws.snapshot(iterations),
             "warmup": self.warmup and self.warmup.snapshot(self.warmup.count),
-            "iterations": dict(self.counter.iterations), "nonfinite": dict(self.counter.nonfinite),
-        }  # fmt: skip
+            "counter": self.counter.snapshot(iterations),
+        }
 
     def resume(self, snapshot: dict[str, Any]) -> None:
         """Go on from there."""
@@ -154,8 +162,7 @@ class Record:
         self.draws.resume(snapshot["draw"])
         if self.warmup is not None and snapshot["warmup"] is not None:
             self.warmup.resume(snapshot["warmup"])
-        self.counter.iterations = dict(snapshot["iterations"])
-        self.counter.nonfinite = dict(snapshot["nonfinite"])
+        self.counter.resume(snapshot["counter"])
 
 
 class Course:
@@ -169,13 +176,12 @@ class Course:
         origin: Origin,
         groups: Sequence[Group],
         records: Sequence[Record],
-        thin: int,
         before: Outcome,
         snapshot: dict[str, Any] | None = None,
         drawn: tuple[Array, dict[str, Array]] | None = None,
     ) -> None:
         self._origin, self._groups, self._records = origin, groups, records
-        self._thin, self._before = thin, before
+        self._before = before
         if snapshot is not None:
             for group, known in zip(groups, snapshot["groups"], strict=True):
                 group.resume(known)
@@ -197,9 +203,9 @@ class Course:
         return self._origin.density
 
     @property
-    def draws(self) -> Array:
+    def draws(self) -> Any:
         """Draws so far of the chains that are not lost: (chains, draws, dim)."""
-        x = joined([record.draws for record in self._records])[0]
+        x = drawn_by([record.draws for record in self._records])
         lost = self._lost()
         return np.delete(x, lost, axis=0) if lost else x
 
@@ -232,7 +238,7 @@ class Course:
         density, positions, work = self._origin
         groups = [group.snapshot() for group in self._groups]
         records = [
-            record.snapshot(group["drawn"] // self._thin)
+            record.snapshot(group["drawn"])
             for record, group in zip(self._records, groups, strict=True)
         ]
         return {
@@ -242,15 +248,20 @@ class Course:
         }  # fmt: skip
 
     def assembled(
-        self, outcome: Outcome, save_warmup: bool, snapshot: dict[str, Any] | None
+        self,
+        outcome: Outcome,
+        save_warmup: bool,
+        snapshot: dict[str, Any] | None,
+        allocate: Allocate | None = None,
     ) -> SampleRun:
-        """Put the groups' draws together, as many as every group has."""
+        """Put the groups' draws together, as many as every group has; in memory by default."""
+        allocate = allocate or _in_memory
         records, groups, outcome = self._records, self._groups, self.taken(outcome)
-        x, stats, draws_done = joined([record.draws for record in records])
+        x, stats, draws_done = joined([record.draws for record in records], allocate)
         warmup_x = warmup_stats = None
         stores = [record.warmup for record in records if record.warmup is not None]
         if save_warmup and stores:
-            warmup_x, warmup_stats, _ = joined(stores)
+            warmup_x, warmup_stats, _ = joined(stores, lambda n, *of: allocate(f"warmup.{n}", *of))
         run = SampleRun(
             x=x,
             stats=stats,
@@ -310,15 +321,52 @@ def _numbered(groups: Sequence[Group], records: Sequence[Record]) -> Iterator[Re
         first += record.chains
 
 
-def joined(stores: Sequence[DrawStore]) -> tuple[Array, dict[str, Array], int]:
+class Beside:
+    """Draws of several groups, put together where they are read: (chains, draws, dim)."""
+
+    def __init__(self, parts: Sequence[Array]) -> None:
+        self._parts = parts
+        self.shape = (sum(map(len, parts)), *parts[0].shape[1:])
+        self.size = math.prod(self.shape)
+
+    def __getitem__(self, key: Any) -> Array:
+        """Return these of each chain; the first index takes them all."""
+        return np.concatenate([part[key] for part in self._parts])
+
+
+def drawn_by(stores: Sequence[DrawStore]) -> Any:
+    """Draws of all groups so far, without a copy: an array, or what is read like one."""
+    count = min(store.count for store in stores)
+    parts = [store.x(count) for store in stores]
+    whole = _of_one(parts)
+    return Beside(parts) if whole is None else whole
+
+
+def joined(
+    stores: Sequence[DrawStore], allocate: Allocate = _in_memory
+) -> tuple[Array, dict[str, Array], int]:
     """Draws and statistics of all groups: (chains, count, dim), name -> (chains, count), count."""
     count = min(store.count for store in stores)
     parts = [store.stats(count) for store in stores]
     names = parts[0] if all(parts) else ()
-    stats = {name: _concatenated([part[name] for part in parts]) for name in names}
-    return _concatenated([store.x(count) for store in stores]), stats, count
+    stats = {name: _concatenated(name, [part[name] for part in parts], allocate) for name in names}
+    return _concatenated("x", [store.x(count) for store in stores], allocate), stats, count
 
 
-def _concatenated(arrays: Sequence[Array]) -> Array:
-    """Put arrays together; a single one is not copied, since draws may fill half the memory."""
-    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+def _concatenated(name: str, arrays: Sequence[Array], allocate: Allocate) -> Array:
+    """Put arrays together; what is one already is not copied: draws may fill half the memory."""
+    whole = _of_one(arrays)
+    if whole is None:
+        whole = allocate(name, (sum(map(len, arrays)), *arrays[0].shape[1:]), arrays[0].dtype)
+        np.concatenate(arrays, out=whole)
+    return whole
+
+
+def _of_one(arrays: Sequence[Array]) -> Array | None:
+    """Return the array whose rows some arrays are, if there is one."""
+    base, count = arrays[0].base, arrays[0].shape[1]
+    if len(arrays) == 1:
+        return arrays[0]
+    if base is None or any(array.base is not base for array in arrays):
+        return None
+    return base[:, :count] if len(base) == sum(map(len, arrays)) else None

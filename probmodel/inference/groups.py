@@ -13,7 +13,8 @@ import numpy as np
 from probmodel.errors import SamplerError
 from probmodel.inference.chains import Group
 from probmodel.inference.checkpoint import Checkpoint
-from probmodel.inference.course import Columns, Course, Origin, Record, SampleRun, joined
+from probmodel.inference.collectors import Columns, in_memory
+from probmodel.inference.course import Allocate, Course, Origin, Record, SampleRun, drawn_by
 from probmodel.inference.driver import EndRun, Outcome, drive
 from probmodel.inference.parts import Parts
 from probmodel.inference.pilot import Pilot
@@ -113,16 +114,16 @@ def sample(
         blocks = _split(sampler, origin.positions, pool)
         planned = draws if start is None else start["planned"]
         sizes = planned, warmup if save_warmup else 0, thin, len(blocks)
-        columns = _columns(checkpoint, start, len(blocks))
+        columns = _columns(checkpoint, start, list(map(len, blocks)))
         records = [Record(x, *sizes, kept) for x, kept in zip(blocks, columns, strict=True)]
         rngs = [np.random.default_rng(child) for child in _children(seed, len(blocks))]
         lines = _lines(progress, records, warmup, planned * thin)
-        make = Group if split is None else partial(Parts, **split._asdict())
+        make = Group if split is None else partial(Parts, **split._asdict(), thin=thin)
         groups = [
             make(sampler, origin.density, block, rng, [*record.collectors, *line], restarts, early)
             for block, rng, record, line in zip(blocks, rngs, records, lines, strict=True)
         ]
-        course = Course(origin, groups, records, thin, before, start, drawn)
+        course = Course(origin, groups, records, before, start, drawn)
         outcome = before
         if not (before.interrupted or before.timed_out):
             outcome = drive(
@@ -138,7 +139,12 @@ def sample(
     finally:
         if progress is not None:
             progress.close()
-    return course.assembled(outcome, save_warmup, snapshot)
+    return course.assembled(outcome, save_warmup, snapshot, _files(checkpoint))
+
+
+def _files(checkpoint: Checkpoint | None) -> Allocate | None:
+    """Return what makes files for the draws of all groups, if they are kept in files."""
+    return None if checkpoint is None else checkpoint.joined
 
 
 def _arrived(pilot: Pilot, max_time: float) -> tuple[Outcome, Origin]:
@@ -164,24 +170,25 @@ def _check_same(density: Any, points: Array, logp: Array) -> None:
     now = density.log_density(points)
     if not np.allclose(now, logp, rtol=1e-6, atol=1e-6):
         raise SamplerError(
-            "the log density is not what it was where the chains are: the model, something that it "
-            "uses, or the data have changed since. The run cannot be gone on with."
+            "the log density has changed: at the positions of the chains it is not what the run "
+            "recorded. The model, a module that it uses, or the data are not the same, so that the "
+            "run cannot be continued."
         )
 
 
 def _columns(
-    checkpoint: Checkpoint | None, start: dict[str, Any] | None, groups: int
-) -> list[Columns | None]:
-    """Return what makes the files of draws of each group."""
+    checkpoint: Checkpoint | None, start: dict[str, Any] | None, sizes: Sequence[int]
+) -> list[Columns]:
+    """Return what keeps the draws of each group, of so many chains: memory, or files."""
     if checkpoint is None:
-        return [None] * groups
-    records: list[Any] = [{}] * groups if start is None else start["records"]
+        return in_memory(sizes)
+    records: list[Any] = [{}] * len(sizes) if start is None else start["records"]
 
     def of_group(g: int) -> Columns:
         stores = {phase: records[g].get(phase) for phase in ("warmup", "draw")}
         return lambda phase: checkpoint.column(g, phase, _count(stores[phase]))
 
-    return [of_group(g) for g in range(groups)]
+    return [of_group(g) for g in range(len(sizes))]
 
 
 def _count(store: dict[str, Any] | None) -> int:
@@ -251,5 +258,5 @@ def _lines(
     if progress is None:
         return [[] for _ in records]
     lines = progress.lines([record.chains for record in records], warmup, iterations)
-    progress.watch(lambda: joined([record.draws for record in records])[0])
+    progress.watch(lambda: drawn_by([record.draws for record in records]))
     return [[line] for line in lines]

@@ -19,7 +19,7 @@ import pickle
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +31,7 @@ from probmodel.inference.counting import Work, counting
 from probmodel.inference.driver import EndRun
 from probmodel.inference.restarts import taken
 from probmodel.inference.tasks import unsent
-from probmodel.samplers.base import Info, Sampler, State, Stretch
+from probmodel.samplers.base import Broken, Sampler, Stretch, Totals
 from probmodel.samplers.streams import Place
 from probmodel.threads import at_most
 from probmodel.types import Array
@@ -50,6 +50,7 @@ class Job(NamedTuple):
     density : the target and its snapshot, pickled; or the target, for this process
     sampler, params, state, place : of the part, as `Sampler.stretches` takes them
     iterations : how many to make
+    skipped, thin : the first one that is kept, and each how many-th is from there on
     """
 
     density: Any
@@ -58,25 +59,27 @@ class Job(NamedTuple):
     state: Any
     place: Place
     iterations: int
+    skipped: int = 0
+    thin: int = 1
 
 
 class Done(NamedTuple):
-    """What came of a job: of n iterations and the chains of a part.
+    """What came of a job.
 
     Attributes
     ----------
-    x, stats, proposed, trajectories : as of a `Stretch`
-    breaks : where trajectories broke down, by iteration and chain: (k, dim) in the order of
-        ``stats["diverging"]``
+    x, stats : of the iterations that are kept, as by `Stretch.kept`
+    totals, broken : of all of them, as of a `Stretch`
+    trajectories : whether the method has any
     state, place : after it
     work : evaluations that it took
     """
 
     x: Array
     stats: dict[str, Array]
-    proposed: Array
+    totals: Totals
+    broken: Broken
     trajectories: bool
-    breaks: Array
     state: Any
     place: Place
     work: Work
@@ -106,39 +109,34 @@ def work(job: Job) -> Done:
     with one_blas_thread(), at_most(1):
         density = counting(_density(job.density, job.state.x))
         streams = job.sampler.streams(np.random.default_rng(0)).at(job.place)
-        made, stretches = 0, []
+        made, kept, totals, broken = 0, [], Totals(), []
         rounds = job.sampler.stretches(
             streams, density, job.state, job.params, lambda: job.iterations - made
         )
         for stretch in rounds:
-            stretches.append(stretch)
+            x, stats = stretch.kept((job.skipped - made) % job.thin, job.thin)
+            kept.append((x.copy(), {name: column.copy() for name, column in stats.items()}))
+            totals = totals.plus(stretch.totals)
+            found = stretch.broken()
+            broken.append(found._replace(transition=found.transition + made))
             made += len(stretch)
-        names = stretches[0].statistics
-        stats = {n: np.concatenate([s.statistics[n] for s in stretches]) for n in names}
-        x = np.concatenate([stretch.x for stretch in stretches])
+        whole = {n: np.concatenate([stats[n] for _, stats in kept]) for n in kept[0][1]}
         return Done(
-            x, stats, np.concatenate([stretch.proposed for stretch in stretches]),
-            stretches[0].has_trajectories, _breaks(stretches, x.shape[2]),
-            stretches[-1].last, streams.place, density.work,
+            np.concatenate([x for x, _ in kept]), whole, totals, _in_a_row(broken),
+            stretch.has_trajectories, stretch.last, streams.place, density.work,
         )  # fmt: skip
 
 
-def _breaks(stretches: Sequence[Stretch], dim: int) -> Array:
-    """Where trajectories broke down, (k, dim)."""
-    places = [np.empty((0, dim))]
-    for stretch in stretches:
-        if stretch.statistics["diverging"].any():
-            for _, info in stretch:
-                ends = getattr(info.record, "divergence", info.proposal.x)
-                places.append(np.asarray(ends)[info.diverging])
-    return np.concatenate(places)
+def _in_a_row(parts: Sequence[Broken]) -> Broken:
+    """Put trajectories that broke down together."""
+    return Broken(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 class Round(Stretch):
-    """Iterations of all chains, made by workers."""
+    """Iterations of all chains, made by workers: of those that are not kept sums alone."""
 
-    def __init__(self, start: Any, last: Any, parts: Sequence[Done]) -> None:
-        self._start, self.last, self._parts = start, last, parts
+    def __init__(self, iterations: int, last: Any, parts: Sequence[Done]) -> None:
+        self._iterations, self.last, self._parts = iterations, last, parts
 
     @property
     def has_trajectories(self) -> bool:
@@ -146,45 +144,32 @@ class Round(Stretch):
         return self._parts[0].trajectories
 
     @cached_property
-    def x(self) -> Array:
+    def totals(self) -> Totals:
         """See `Stretch`."""
-        return np.concatenate([part.x for part in self._parts], axis=1)
+        return reduce(Totals.plus, (part.totals for part in self._parts))
 
-    @property
-    def proposed(self) -> Array:
-        """See `Stretch`."""
-        return np.concatenate([part.proposed for part in self._parts], axis=1)
-
-    @cached_property
-    def statistics(self) -> dict[str, Array]:
-        """See `Stretch`; what chains share is repeated for each."""
+    def kept(self, begin: int, thin: int) -> tuple[Array, dict[str, Array]]:
+        """See `Stretch`; what chains share is repeated for each. The workers knew which."""
 
         def spread(part: Done, name: str) -> Array:
             return np.broadcast_to(part.stats[name], part.x.shape[:2])
 
         names = self._parts[0].stats
-        return {n: np.concatenate([spread(p, n) for p in self._parts], axis=1) for n in names}
+        stats = {n: np.concatenate([spread(p, n) for p in self._parts], axis=1) for n in names}
+        return np.concatenate([part.x for part in self._parts], axis=1), stats
+
+    def broken(self) -> Broken:
+        """See `Stretch`."""
+        ends = np.cumsum([0, *(part.x.shape[1] for part in self._parts)])
+        found = _in_a_row([
+            part.broken._replace(chain=part.broken.chain + first)
+            for part, first in zip(self._parts, ends[:-1], strict=True)
+        ])  # fmt: skip
+        order = np.lexsort((found.chain, found.transition))
+        return Broken(*(column[order] for column in found))
 
     def __len__(self) -> int:
-        return len(self._parts[0].x)
-
-    def __iter__(self) -> Iterator[tuple[Any, Info]]:
-        """Yield what is known of each iteration: where chains were, and where they broke down."""
-        stats, before = self.statistics, self._start.x
-        ends = np.full_like(self.x, np.nan)
-        first = 0
-        for part in self._parts:
-            ends[:, first : first + part.x.shape[1]][part.stats["diverging"]] = part.breaks
-            first += part.x.shape[1]
-        for i, x in enumerate(self.x):
-            lp, none = stats["lp"][i], np.zeros(0)
-            info = Info(
-                stats["acceptance_rate"][i], stats["accepted"][i], stats["diverging"][i],
-                stats["n_grad"][i], State(before, lp, none), State(ends[i], self.proposed[i], none),
-                {},
-            )  # fmt: skip
-            before = x
-            yield State(x, lp, none), info
+        return self._iterations
 
 
 class Here:
@@ -208,14 +193,18 @@ class Parts(Group):
     *arguments, **options : of the `Group`
     executor : anything with a method ``submit``
     parts : how many
+    thin : iterations per draw that workers send
 
     Attributes
     ----------
     lost : by the chains of a part, why its worker was lost
     """
 
-    def __init__(self, *arguments: Any, executor: Any, parts: int, **options: Any) -> None:
+    def __init__(
+        self, *arguments: Any, executor: Any, parts: int, thin: int, **options: Any
+    ) -> None:
         super().__init__(*arguments, **options)
+        self._thin = thin
         self._executor, self._rows = executor, np.array_split(np.arange(len(self._x0)), parts)
         self._places: list[Place] = []
         self._noted: list[Place] = []  # where the parts were when the group noted where it was
@@ -264,13 +253,14 @@ class Parts(Group):
             found = self._round(n)
             yield found
             took = time.perf_counter() - begin
-            most = max(FEWEST, min(MOST, LARGEST // self._state.x.size))
+            most = max(FEWEST, min(MOST, LARGEST // self._state.x.size) * self._thin)
             self._iterations = int(np.clip(n * min(2.0, ROUND / max(took, 1e-9)), FEWEST, most))
 
     def _round(self, n: int) -> Stretch:
         """Let all parts that are left make so many iterations."""
+        kept = (-1 - self.drawn) % self._thin, self._thin
         jobs = [
-            Job(self._sent, self._sampler, self.params, taken(self._state, rows), place, n)
+            Job(self._sent, self._sampler, self.params, taken(self._state, rows), place, n, *kept)
             for rows, place in zip(self._rows, self._places, strict=True)
         ]
         futures = [self._submitted(r, job) for r, job in zip(self._rows, jobs, strict=True)]
@@ -288,7 +278,7 @@ class Parts(Group):
         for part in found:
             total = total.plus(part.work)
         self._density.go_on_from(total)
-        return Round(self._state, _joined([part.state for part in whole]), whole)
+        return Round(n, _joined([part.state for part in whole]), whole)
 
     def _submitted(self, rows: Array, job: Job) -> Any:
         """Hand a job to the executor; None if that takes none, or the part was lost before."""
@@ -322,15 +312,15 @@ class Parts(Group):
 
 def _nothing(job: Job, like: Done) -> Done:
     """Stand for a part that was lost: its chains stay, and are NaN."""
-    n, (chains, dim) = job.iterations, job.state.x.shape
+    chains, dim = job.state.x.shape
+    n, none = len(like.x), np.zeros(0, dtype=int)
     stats = {
         name: np.full((n, chains), np.nan if values.dtype.kind == "f" else 0, values.dtype)
         for name, values in like.stats.items()
     }
-    x, proposed = np.full((n, chains, dim), np.nan), np.zeros((n, chains))
-    return Done(
-        x, stats, proposed, like.trajectories, np.empty((0, dim)), job.state, job.place, Work()
-    )
+    broken = Broken(none, none, np.empty((0, dim)), np.empty((0, dim)))
+    x = np.full((n, chains, dim), np.nan)
+    return Done(x, stats, Totals(), broken, like.trajectories, job.state, job.place, Work())
 
 
 def _joined(states: Sequence[Any]) -> Any:

@@ -231,7 +231,8 @@ class StartLine:
     def text(self, now: float) -> str:
         """Return the line."""
         plural = "s" if self._chains > 1 else ""
-        return f"{self._chains} chain{plural}  on the way to the bulk {self._done}/{self._steps}"
+        chains = f"{self._chains} chain{plural}"
+        return f"{chains}  climbing to the bulk of the posterior {self._done}/{self._steps}"
 
 
 class GroupLine(Collector):
@@ -270,19 +271,20 @@ class GroupLine(Collector):
 
     def take(self, phase: Phase, first: int, stretch: Stretch, params: Any) -> None:
         """Note some iterations."""
-        now, n, seen = self._progress.clock(), len(stretch), stretch.statistics
+        now, n, seen = self._progress.clock(), len(stretch), stretch.totals
         self._in_phase = self._in_phase + n if phase == self.phase else n
-        self.acceptance = self._smooth(self.acceptance, float(np.mean(seen["acceptance_rate"])), n)
+        acceptance, steps = seen.acceptance / seen.transitions, seen.steps / seen.transitions
+        self.acceptance = self._smooth(self.acceptance, acceptance, n)
         self._pace = self._smooth(self._pace, (now - self._last) / n, n)
         if stretch.has_trajectories:
-            self.steps = self._smooth(self.steps, float(np.mean(seen["n_steps"])), n)
+            self.steps = self._smooth(self.steps, steps, n)
         self.phase, self._last = phase, now
         self.done = first + n + (self._warmup if phase == "draw" else 0)
-        self.gradients += int(np.sum(seen["n_grad"]))
-        if phase == "draw" and stretch.has_trajectories:
-            self.divergences += int(np.count_nonzero(seen["diverging"]))
-        step_size = seen.get("step_size", getattr(params, "step_size", np.nan))
-        self.step_size = float(np.mean(step_size))
+        self.gradients += seen.gradients
+        self.divergences += seen.divergences if phase == "draw" else 0
+        own = seen.step_size / seen.transitions
+        shared = getattr(params, "step_size", np.nan)
+        self.step_size = float(np.mean(shared)) if np.isnan(own) else own
         self._progress.refresh(now)
 
     def _smooth(self, mean: float, new: float, n: int) -> float:

@@ -17,6 +17,7 @@ import numpy as np
 
 from probmodel.arguments import flag, positive, seed_sequence
 from probmodel.errors import SamplerError
+from probmodel.inference.tasks import check_executor
 from probmodel.samplers.base import Sampler
 
 SYNONYMS = {
@@ -49,37 +50,37 @@ SETTING_SYNONYMS = {
 
 # Arguments of other tools that have no equal here, and what to do.
 ANSWERS = {
-    "parallel_chains": "cores= says how many cores are used; chains are run side by side anyway",
-    "n_jobs": "cores= says how many cores are used; chains are run side by side anyway",
-    "num_cores": "cores= says how many cores are used; chains are run side by side anyway",
-    "chain_method": "chains are run side by side, on all cores; leave it out",
+    "parallel_chains": "cores= limits the processor cores; all chains run at the same time",
+    "n_jobs": "cores= limits the processor cores; all chains run at the same time",
+    "num_cores": "cores= limits the processor cores; all chains run at the same time",
+    "chain_method": "all chains run at the same time, on all cores; leave it out",
     "step": "method= names the sampler",
     "nuts_sampler": "method= names the sampler",
     "sampler": "method= names the sampler",
     "kernel": "method= names the sampler",
-    "return_inferencedata": "the result is an ArviZ object anyway; leave it out",
-    "idata_kwargs": "log_likelihood(model, fit) and its like compute what is to be added",
+    "return_inferencedata": "the result is always an ArviZ object; leave it out",
+    "idata_kwargs": "log_likelihood(model, fit) and log_prior(model, fit) add groups to a fit",
     "discard_tuned_samples": "save_warmup=True keeps the warm-up",
     "save_warmup_draws": "save_warmup=True keeps the warm-up",
-    "dense_mass": 'metric="dense" or "diag" of a method says what is learned',
+    "dense_mass": 'the setting metric="dense" or metric="diag" chooses the mass matrix',
     "L": "n_steps=, or trajectory_length=, are settings of methods with trajectories",
-    "target_ess": "ess= goes on until there are so many effective draws",
-    "target_accept_rate": "target_accept= is the acceptance rate aimed at",
-    "adapt_engaged": "the warm-up always adapts; settings of a method fix what it learns",
-    "compute_convergence_checks": "checks are always made; quiet=True keeps their warnings silent",
+    "target_ess": "ess= runs until an effective sample size is reached",
+    "target_accept_rate": "target_accept= is the target acceptance rate",
+    "adapt_engaged": "the warm-up always adapts; settings of the method say what",
+    "compute_convergence_checks": "convergence is always checked; quiet=True hides the warnings",
     "show_progress": "progressbar=False shows none",
     "show_console": "progressbar=False shows none",
     "refresh": "progressbar=False shows none",
     "verbose": "quiet=True shows nothing at all",
     "trace": "checkpoint= keeps draws on the disk",
     "output_dir": "checkpoint= keeps draws on the disk",
-    "resume": "resume(path) goes on with a checkpoint, and extend(fit, draws) with a fit",
+    "resume": "resume(path) continues a checkpoint, and extend(fit, draws) a fit",
     "data": "bind the data first: infer(MyModel(**data))",
 }
 
 TOGETHER = 8  # chains that are sampled in a part on an executor, unless told otherwise
 
-_POOL = "It says whether all chains teach one adaptation; they share no work with other processes."
+_POOL = "It says whether all chains share one adaptation; executor= takes a pool of processes."
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,10 +116,10 @@ class Converged:
                     name=name, value=value,
                 )  # fmt: skip
         if self.ess is None and self.r_hat is None:
-            raise SamplerError("Converged: ess and r_hat are both None, so nothing is asked for.")
+            raise SamplerError("Converged: ess and r_hat are both None, so there is no criterion.")
 
     def __str__(self) -> str:
-        parts = [f"an effective size of {self.ess:g}"] * (self.ess is not None)
+        parts = [f"an effective sample size of {self.ess:g}"] * (self.ess is not None)
         return " and ".join(parts + [f"an R-hat of {self.r_hat:g}"] * (self.r_hat is not None))
 
 
@@ -308,13 +309,13 @@ def split(request: Request, sampler: Sampler) -> tuple[Any, int] | None:
     executor, parts = request.executor, request.parts
     if executor is None and parts is None:
         return None
-    if executor is not None and not callable(getattr(executor, "submit", None)):
-        raise SamplerError(f"executor= must have a method submit(), got {executor!r}.")
+    check_executor(executor)
     if not request.pool:
-        raise SamplerError("executor= and parts= take chains that warm up together: pool=True.")
+        raise SamplerError("executor= and parts= need pool=True: all chains warm up together.")
     if sampler.coupling == "ensemble" or sampler.adapts_forever:
         raise SamplerError(
-            f"{sampler.name} cannot be drawn in parts: its chains depend on each other for good. "
+            f"{sampler.name} cannot be drawn in parts: its chains depend on each other also "
+            "after the warm-up. "
             "Leave out executor= and parts=.",
             method=sampler.name,
         )

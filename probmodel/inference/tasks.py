@@ -38,17 +38,16 @@ def mapped(
         for item in items:
             yield _done(function, item)
         return
-    if not callable(getattr(executor, "submit", None)):
-        raise SamplerError(f"executor= must have a method submit(), got {executor!r}.")
+    check_executor(executor)
     try:
         sent = pickle.dumps(function)
     except Exception as error:  # whatever it holds
         raise unsent(error) from error
-    futures = [executor.submit(_task, sent, item) for item in items]
+    futures = [_submitted(executor, sent, item) for item in items]
     try:
         for future in futures:
             try:
-                found = future.result()
+                found = future if isinstance(future, Exception) else future.result()
             except (AttributeError, ImportError, pickle.PickleError) as error:  # in reading it
                 raise unsent(error) from error
             except Exception as error:  # the worker was lost
@@ -61,14 +60,30 @@ def mapped(
         raise
 
 
+def check_executor(executor: Any) -> None:
+    """Raise a `SamplerError` for what is no executor; None is for this process."""
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise SamplerError(f"executor= must have a method submit(), got {executor!r}.")
+
+
+def _submitted(executor: Any, sent: bytes, item: Any) -> Any:
+    """Hand a task to an executor; return its error, if it takes none any more."""
+    try:
+        return executor.submit(_task, sent, item)
+    except Exception as error:
+        return error
+
+
 def _task(sent: bytes, item: Any) -> Any:
     """Do a task; what a worker is sent."""
     key = hashlib.sha256(sent).hexdigest()
-    if key not in _known:
+    function = _known.get(key)
+    if function is None:
+        function = pickle.loads(sent)
         _known.clear()
-        _known[key] = pickle.loads(sent)
+        _known[key] = function
     with at_most(1):
-        return _done(_known[key], item)
+        return _done(function, item)
 
 
 def _done(function: Callable[[Any], Any], item: Any) -> Any:
@@ -81,7 +96,7 @@ def _done(function: Callable[[Any], Any], item: Any) -> Any:
 def unsent(error: BaseException) -> SamplerError:
     """Make the error of what cannot be sent to workers, or be read there."""
     return SamplerError(
-        f"the run cannot be sent to the workers of executor=: {reason(error)}. They have to find "
-        "the model: a class in a module that they can import, or in a file that they can read "
-        "(load_model), not in a notebook or a script; and this package, in the same version."
+        f"the run cannot be sent to the workers of executor=: {reason(error)}. Workers need "
+        "the same version of probmodel, and the class of the model in a module that they can "
+        "import or a file that they can read (load_model), not in a notebook or a script."
     )

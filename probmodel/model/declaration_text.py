@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING, Any
 
-from probmodel.distributions.base import Distribution
-from probmodel.distributions.compound.wrapper import Compound
+from probmodel.distributions.printed import distribution_latex, distribution_text
 from probmodel.expressions import Expression
 from probmodel.expressions.text import latex_name, to_latex, to_text
+from probmodel.html_tables import table
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import (
     Data,
@@ -57,7 +56,6 @@ def model_html(model: Model) -> str:
     from probmodel.model.drawing import to_svg
 
     binding, rows = model._binding, []
-    cell = 'style="text-align:left;font-family:monospace;white-space:pre-wrap"'
     sections: dict[str, list[tuple[str, Expression]]] = {
         title: [
             (_line(d, binding), d) for d in binding.declarations.values() if isinstance(d, kind)
@@ -68,14 +66,9 @@ def model_html(model: Model) -> str:
     sections["where"] = [(f"{n} = {to_text(e, definition=True)}", e) for n, e in named]
     for title, lines in sections.items():
         for i, (left, expression) in enumerate(lines):
-            texts = (title if i == 0 else "", left, _shape_text(binding, expression))
-            cells = "".join(f"<td {cell}>{html.escape(text)}</td>" for text in texts)
-            rows.append(f"<tr>{cells}</tr>")
-    head = f"<caption><b>{html.escape(binding.name)}</b></caption>"
-    return (
-        f"<div><table>{head}{''.join(rows)}</table>"
-        f"<details open><summary>graph</summary>{to_svg(model)}</details></div>"
-    )
+            rows.append((title if i == 0 else "", left, _shape_text(binding, expression)))
+    graph = f"<details open><summary>graph</summary>{to_svg(model)}</details>"
+    return f"<div>{table(binding.name, rows)}{graph}</div>"
 
 
 def _line(declaration: Declaration, binding: Binding) -> str:
@@ -100,35 +93,6 @@ def _line(declaration: Declaration, binding: Binding) -> str:
     if isinstance(declaration, (Deterministic, Potential)):
         return f"{name} = {to_text(declaration.expression, definition=True)}"
     return name
-
-
-def distribution_text(distribution: Distribution) -> str:
-    """Return a distribution with its arguments, as it is written in a model."""
-    return f"{distribution.name}({', '.join(_arguments(distribution, latex=False))})"
-
-
-def _arguments(distribution: Distribution, latex: bool) -> list[str]:
-    """Return the printed arguments; a distribution made of others shows those."""
-    if isinstance(distribution, Compound):
-        return [_argument(name, value, latex) for name, value in distribution.written()]
-    kernel = getattr(distribution, "kernel", None)
-    if kernel is not None:
-        named = [_argument(name, value, latex) for name, value in distribution.args.items()]
-        return [str(kernel), *named]
-    return [_argument(None, value, latex) for value in distribution.args.values()]
-
-
-def _argument(name: str | None, value: Any, latex: bool) -> str:
-    """Return ``name=value``, or a value: an expression, a distribution or a list of those."""
-    if name is not None:
-        shown = name.replace("_", r"\_") if latex else name
-        return f"{shown}={_argument(None, value, latex)}"
-    if isinstance(value, Distribution):
-        return distribution_latex(value) if latex else distribution_text(value)
-    if isinstance(value, list | tuple) and any(isinstance(v, Distribution) for v in value):
-        inside = ", ".join(_argument(None, v, latex) for v in value)
-        return rf"\left[{inside}\right]" if latex else f"[{inside}]"
-    return to_latex(value) if latex else to_text(value)
 
 
 def _bounds_text(bounds: dict[str, Any]) -> str:
@@ -160,9 +124,3 @@ def model_latex(model: Model) -> str:
         rows.append(rf"{latex_name(key)} &= {to_latex(expression, definition=True)}")
     body = " \\\\\n".join(rows)
     return f"$$\n\\begin{{aligned}}\n{body}\n\\end{{aligned}}\n$$"
-
-
-def distribution_latex(distribution: Distribution) -> str:
-    """Return a distribution with its arguments as LaTeX."""
-    arguments = ", ".join(_arguments(distribution, latex=True))
-    return rf"\operatorname{{{distribution.name}}}\left({arguments}\right)"

@@ -23,9 +23,9 @@ from probmodel.constraints import (
 )
 from probmodel.distributions import Flat, Gamma, InverseGamma, Uniform
 from probmodel.distributions.base import Distribution
+from probmodel.distributions.printed import distribution_text
 from probmodel.errors import Location
 from probmodel.expressions import Apply, Constant, Symbol
-from probmodel.model.declaration_text import distribution_text
 from probmodel.model.declarations import (
     Data,
     Declaration,

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from probmodel.density.forward_runs import Forward
+from probmodel.density.forward_runs import Forward, Plan
 from probmodel.distributions.base import Distribution
 from probmodel.errors import DataError
 from probmodel.expressions import as_expression
 from probmodel.model import Model
 from probmodel.model.binding import Binding
-from probmodel.model.declarations import Declaration
+from probmodel.model.declarations import Declaration, Observed, Parameter
 from probmodel.model.imputation import positions
+from probmodel.predictive.draws_in_blocks import drawn
 from probmodel.predictive.fits import Fit, FromFit
 from probmodel.predictive.models import Groups, binding_of, chosen, dims_of, observed_names
 from probmodel.results.arviz_object import group, group_names, import_arviz
 from probmodel.types import Array
 
 
-def log_likelihood(model: Model, fit: Any, var_names: str | Sequence[str] | None = None) -> Any:
+def log_likelihood(
+    model: Model,
+    fit: Any,
+    var_names: str | Sequence[str] | None = None,
+    *,
+    executor: Any = None,
+) -> Any:
     """Compute the log likelihood of each observation for every posterior draw.
 
     Parameters
@@ -32,6 +40,8 @@ def log_likelihood(model: Model, fit: Any, var_names: str | Sequence[str] | None
         What `infer` returned.
     var_names : str or sequence of str, optional
         The observed quantities, all by default.
+    executor : optional
+        As for `posterior_predictive`.
 
     Returns
     -------
@@ -56,12 +66,11 @@ def log_likelihood(model: Model, fit: Any, var_names: str | Sequence[str] | None
                 location=declaration.location,
                 name=declaration.name,
             )
-    distributions = {name: binding.declarations[name].distribution for name in names}
     known = Fit(fit)
-    return known.extended(log_likelihood=_densities(binding, known, distributions))
+    return known.extended(log_likelihood=_densities(model, known, names, executor))
 
 
-def log_prior(model: Model, fit: Any) -> Any:
+def log_prior(model: Model, fit: Any, *, executor: Any = None) -> Any:
     """Compute the log prior density of each element of the parameters for every posterior draw.
 
     It is the density on the scale of the model, without the Jacobian of the map that is sampled;
@@ -73,6 +82,8 @@ def log_prior(model: Model, fit: Any) -> Any:
         The model that was fitted, bound to its data.
     fit : arviz.InferenceData or xarray.DataTree
         What `infer` returned.
+    executor : optional
+        As for `posterior_predictive`.
 
     Returns
     -------
@@ -87,9 +98,8 @@ def log_prior(model: Model, fit: Any) -> Any:
     """
     binding = binding_of(model)
     known = Fit(fit)
-    declared = [free for free in binding.free if free.name in binding.declarations]
-    priors = {free.name: free.declaration.prior for free in declared}
-    return known.extended(log_prior=_densities(binding, known, priors))
+    names = [free.name for free in binding.free if free.name in binding.declarations]
+    return known.extended(log_prior=_densities(model, known, names, executor))
 
 
 def loo(model: Model, fit: Any, **options: Any) -> Any:
@@ -138,14 +148,11 @@ def loo(model: Model, fit: Any, **options: Any) -> Any:
     return import_arviz().loo(fit, **options)
 
 
-def _densities(binding: Binding, fit: Fit, distributions: Mapping[str, Distribution | None]) -> Any:
-    """Make the data set of the log densities of some declarations, by name."""
-    forward = Forward(binding, FromFit(binding, fit))
-    outputs: dict[str, Any] = {}
-    for name, distribution in distributions.items():
-        declaration = binding.declarations[name]
-        outputs[name] = _elements(forward, declaration, distribution)
-    values = forward.plan(outputs).run(np.random.default_rng(0), fit.rows)
+def _densities(model: Model, fit: Fit, names: Sequence[str], executor: Any) -> Any:
+    """Make the data set of the log densities of some declarations."""
+    binding = binding_of(model)
+    again, seed = partial(_again, model, fit.few(), names), np.random.SeedSequence(0)
+    values = drawn(_plan(model, fit, names), again, seed, fit.rows, executor)
     arrays: Groups = {}
     labels = dict(binding.dimensions.coords)
     for name, array in values.items():
@@ -157,6 +164,29 @@ def _densities(binding: Binding, fit: Fit, distributions: Mapping[str, Distribut
         else:
             arrays[name] = dims_of(binding, name)[: array.ndim - 1], array
     return fit.group(labels, arrays)
+
+
+def _again(model: Model, few: Any, names: Sequence[str]) -> Plan:
+    """Make the plan in a worker, of a few draws of the fit."""
+    return _plan(model, Fit(few), names)
+
+
+def _plan(model: Model, fit: Fit, names: Sequence[str]) -> Plan:
+    """Return what computes the log densities of declarations."""
+    binding = binding_of(model)
+    forward = Forward(binding, FromFit(binding, fit))
+    outputs: dict[str, Any] = {}
+    for name in names:
+        declaration = binding.declarations[name]
+        outputs[name] = _elements(forward, declaration, _distribution(declaration))
+    return forward.plan(outputs)
+
+
+def _distribution(declaration: Declaration) -> Distribution | None:
+    if isinstance(declaration, Observed):
+        return declaration.distribution
+    assert isinstance(declaration, Parameter)
+    return declaration.prior
 
 
 def _complete(binding: Binding, name: str, batch: int) -> Array:

@@ -20,7 +20,7 @@ from probmodel.model.parameters import FreeParameter
 from probmodel.predictive.anchors import Anchors
 from probmodel.predictive.matching import check_times, find_places, old_labels
 from probmodel.predictive.possible import check_bounds, check_event, in_part, support_of
-from probmodel.results.arviz_object import draws_group, extended, group, group_names
+from probmodel.results.arviz_object import draws_group, extended, group, group_names, wrap
 from probmodel.results.attributes import library_attributes
 from probmodel.types import Array, Variable
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 NEW_GROUPS = ("error", "zero", "draw")
+_FEW = 2  # draws that workers are sent, to make a plan by
 _SHOWN = 5  # labels that a message lists
 
 
@@ -88,6 +89,12 @@ class Fit:
         sample = {dim: self.posterior[dim].values for dim in ("chain", "draw")}
         attributes = {**library_attributes(), **more}
         return draws_group(shaped, labels, attributes, sample)
+
+    def few(self) -> Any:
+        """Return a result of a few of its draws, with its data: enough to match parameters."""
+        posterior = self.posterior.isel(chain=slice(0, 1), draw=slice(0, _FEW))
+        known = [n for n in ("constant_data", "observed_data") if n in group_names(self.result)]
+        return wrap({"posterior": posterior, **{n: group(self.result, n) for n in known}}, {})
 
     def extended(self, **groups: xr.Dataset) -> Any:
         """Return a new result that has these groups besides."""

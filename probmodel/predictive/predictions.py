@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from probmodel.arguments import seed_sequence
-from probmodel.compiler.symbols import Symbol
-from probmodel.density.forward_runs import Forward
+from probmodel.density.forward_runs import Forward, Plan
 from probmodel.errors import DataError, ModelError, SamplingWarning
 from probmodel.model import Model
 from probmodel.model.binding import Binding, redrawn
 from probmodel.model.declarations import Observed
+from probmodel.predictive.draws_in_blocks import drawn
 from probmodel.predictive.fits import Fit, FromFit, deterministic_names
 from probmodel.predictive.models import (
+    Groups,
     binding_of,
     chosen,
     constant_data,
@@ -27,13 +29,17 @@ from probmodel.predictive.processes import Observations
 from probmodel.predictive.unheeded import unheeded
 from probmodel.results.arviz_object import data_group
 from probmodel.results.attributes import library_attributes, seed_attributes
-from probmodel.types import Array
 
 Seed = int | np.random.SeedSequence | None
 
 
 def posterior_predictive(
-    model: Model, fit: Any, seed: Seed = None, var_names: str | Sequence[str] | None = None
+    model: Model,
+    fit: Any,
+    seed: Seed = None,
+    var_names: str | Sequence[str] | None = None,
+    *,
+    executor: Any = None,
 ) -> Any:
     """Draw the observed quantities anew for every posterior draw.
 
@@ -48,6 +54,9 @@ def posterior_predictive(
     var_names : str or sequence of str, optional
         The observed quantities to draw, all by default. The others keep their data, where
         something depends on them.
+    executor : optional
+        Anything with a method ``submit``, whose workers make some of the draws, which do not depend
+        on it. It pays where draws are many and large: fewer are made here.
 
     Returns
     -------
@@ -66,7 +75,7 @@ def posterior_predictive(
     known = Fit(fit)
     binding = redrawn(bound, names)
     sequence = seed_sequence(seed)
-    arrays = _run(binding, known, FromFit(binding, known), names, sequence)
+    arrays = _drawn(Wanted(model, names, redraw=names), known, sequence, executor).arrays
     group = known.group(binding.dimensions.coords, arrays, **seed_attributes(sequence))
     return known.extended(posterior_predictive=group)
 
@@ -78,6 +87,8 @@ def predict(
     new_groups: str = "error",
     var_names: str | Sequence[str] | None = None,
     noise: bool = True,
+    *,
+    executor: Any = None,
 ) -> Any:
     """Predict at new data: draw what the model observes there, for every posterior draw.
 
@@ -105,6 +116,9 @@ def predict(
     noise : bool
         Whether an observed `GaussianProcess` with ``noise=`` is predicted with it. Without, the
         values are those of the process itself, also at the points of the fit.
+    executor : optional
+        Anything with a method ``submit``, whose workers make some of the draws, which do not depend
+        on it. It pays where draws are many and large: fewer are made here.
 
     Returns
     -------
@@ -136,20 +150,17 @@ def predict(
     names = chosen(binding, computed if var_names is None else var_names, known)
     draws = Fit(fit)
     sequence = seed_sequence(seed)
-    parameters = FromFit(binding, draws, new_groups)
     if not noise:
         _check_noise(binding, names)
-    observations = Observations(binding, parameters, sequence, noise)
-    arrays = _run(binding, draws, parameters, names, sequence, observations)
-    missed = unheeded(bound, draws, names, parameters.filled)
-    for message in (*observations.warnings, *missed):
+    wanted = Wanted(model, names, None, new_groups, observe=True, noise=noise)
+    found = _drawn(wanted, draws, sequence, executor)
+    missed = unheeded(bound, draws, names, found.filled)
+    for message in (*found.warnings, *missed):
         warnings.warn(message, SamplingWarning, stacklevel=2)
-    groups = {
-        "predictions": draws.group(binding.dimensions.coords, arrays, **seed_attributes(sequence))
-    }
+    labels, about = binding.dimensions.coords, seed_attributes(sequence)
+    groups = {"predictions": draws.group(labels, found.arrays, **about)}
     constants = constant_data(binding)
     if constants:
-        labels = binding.dimensions.coords
         groups["predictions_constant_data"] = data_group(constants, labels, library_attributes())
     return draws.extended(**groups)
 
@@ -166,7 +177,11 @@ def _check_noise(binding: Binding, names: Sequence[str]) -> None:
 
 
 def compute_deterministics(
-    model: Model, fit: Any, var_names: str | Sequence[str] | None = None
+    model: Model,
+    fit: Any,
+    var_names: str | Sequence[str] | None = None,
+    *,
+    executor: Any = None,
 ) -> Any:
     """Compute deterministic quantities for every posterior draw.
 
@@ -180,6 +195,8 @@ def compute_deterministics(
         What `infer` returned.
     var_names : str or sequence of str, optional
         The deterministic quantities to compute, all by default.
+    executor : optional
+        As for `posterior_predictive`.
 
     Returns
     -------
@@ -196,7 +213,7 @@ def compute_deterministics(
     if not names:
         raise DataError(f"{binding.name} declares no deterministic(...).", model=binding.name)
     known = Fit(fit)
-    arrays = _run(binding, known, FromFit(binding, known), names, seed_sequence(0))
+    arrays = _drawn(Wanted(model, names), known, seed_sequence(0), executor).arrays
     kept = known.posterior.drop_vars([name for name in names if name in known.posterior])
     posterior = kept.merge(
         known.group(binding.dimensions.coords, arrays), join="exact", combine_attrs="override"
@@ -204,16 +221,65 @@ def compute_deterministics(
     return known.extended(posterior=posterior)
 
 
-def _run(
-    binding: Binding,
-    fit: Fit,
-    parameters: FromFit,
-    names: Sequence[str],
-    seed: np.random.SeedSequence,
-    observe: Callable[[Forward, Observed], Symbol | None] = lambda forward, node: None,
-) -> dict[str, tuple[tuple[str, ...], Array]]:
-    """Compute named quantities of a model for every draw of a fit: dims and (rows, *shape)."""
-    forward = Forward(binding, parameters, observe)
-    outputs = {name: binding.declarations[name] for name in names}
-    drawn = forward.plan(outputs).run(np.random.default_rng(seed), fit.rows)
-    return {name: (dims_of(binding, name), values) for name, values in drawn.items()}
+class Wanted(NamedTuple):
+    """What is computed for each draw of a fit.
+
+    Attributes
+    ----------
+    model : the bound model
+    names : of what is computed
+    redraw : observed quantities that are drawn anew; all for None, () for none
+    new_groups : as for `predict`; None where there is no such choice
+    observe : whether observed processes are drawn given what was observed
+    noise : whether they are drawn with their noise
+    """
+
+    model: Model
+    names: Sequence[str]
+    redraw: Sequence[str] | None = ()
+    new_groups: str | None = None
+    observe: bool = False
+    noise: bool = True
+
+
+class _Found(NamedTuple):
+    """What was computed: dims and (rows, *shape) by name; elements filled in, and warnings."""
+
+    arrays: Groups
+    filled: list[str]
+    warnings: list[str]
+
+
+def _drawn(wanted: Wanted, fit: Fit, seed: np.random.SeedSequence, executor: Any) -> _Found:
+    """Compute named quantities of a model for every draw of a fit."""
+    binding, parameters, observations = _sources(wanted, fit, seed)
+    plan = _plan(wanted, binding, parameters, observations)
+    again = partial(_again, wanted, fit.few(), seed)
+    arrays = drawn(plan, again, seed, fit.rows, executor)
+    named = {name: (dims_of(binding, name), values) for name, values in arrays.items()}
+    return _Found(named, parameters.filled, observations.warnings)
+
+
+def _again(wanted: Wanted, few: Any, seed: np.random.SeedSequence) -> Plan:
+    """Make the plan in a worker, of a few draws of the fit."""
+    return _plan(wanted, *_sources(wanted, Fit(few), seed))
+
+
+def _sources(
+    wanted: Wanted, fit: Fit, seed: np.random.SeedSequence
+) -> tuple[Binding, FromFit, Observations]:
+    bound = binding_of(wanted.model)
+    binding = bound if wanted.redraw == () else redrawn(bound, wanted.redraw)
+    parameters = FromFit(binding, fit, wanted.new_groups)
+    return binding, parameters, Observations(binding, parameters, seed, wanted.noise)
+
+
+def _plan(
+    wanted: Wanted, binding: Binding, parameters: FromFit, observations: Observations
+) -> Plan:
+    forward = (
+        Forward(binding, parameters, observations)
+        if wanted.observe
+        else Forward(binding, parameters)
+    )
+    return forward.plan({name: binding.declarations[name] for name in wanted.names})

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from probmodel.arguments import positive, seed_sequence
 from probmodel.compiler.symbols import Symbol
-from probmodel.density.forward_runs import Forward
+from probmodel.density.forward_runs import Forward, Plan
 from probmodel.density.prior import draw_from_prior, prior_plan
 from probmodel.errors import DataError, nearest
 from probmodel.expressions import as_expression
@@ -17,6 +18,7 @@ from probmodel.model import Model
 from probmodel.model.binding import Binding, redrawn
 from probmodel.model.declarations import Observed
 from probmodel.model.parameters import FreeParameter
+from probmodel.predictive.draws_in_blocks import drawn
 from probmodel.predictive.models import Groups, binding_of, constant_data, dims_of, observed_names
 from probmodel.predictive.possible import support_of
 from probmodel.predictive.predictions import Seed
@@ -27,7 +29,9 @@ from probmodel.types import Array
 _NO_NUMBERS = {"c": "holds complex numbers", "U": "holds text", "S": "holds text"}
 
 
-def prior_predictive(model: Model, draws: int = 500, seed: Seed = None) -> Any:
+def prior_predictive(
+    model: Model, draws: int = 500, seed: Seed = None, *, executor: Any = None
+) -> Any:
     """Draw parameters from their priors, and data given these.
 
     Every parameter is drawn given those declared before it; there is no sampler involved.
@@ -41,6 +45,8 @@ def prior_predictive(model: Model, draws: int = 500, seed: Seed = None) -> Any:
         Number of draws, which are independent.
     seed : int or SeedSequence, optional
         The same seed gives the same draws.
+    executor : optional
+        As for `posterior_predictive`.
 
     Returns
     -------
@@ -57,8 +63,8 @@ def prior_predictive(model: Model, draws: int = 500, seed: Seed = None) -> Any:
     rows = positive("draws", draws)
     sequence = seed_sequence(seed)
     binding = redrawn(bound)
-    drawn = prior_plan(binding).run(np.random.default_rng(sequence), rows)
-    arrays = {name: (dims_of(binding, name), values[None]) for name, values in drawn.items()}
+    found = drawn(prior_plan(binding), partial(_prior, model), sequence, rows, executor)
+    arrays = {name: (dims_of(binding, name), values[None]) for name, values in found.items()}
     labels, own = binding.dimensions.coords, library_attributes()
     attributes = {**own, **seed_attributes(sequence)}
     prior = {name: array for name, array in arrays.items() if name in binding.saved}
@@ -75,8 +81,17 @@ def prior_predictive(model: Model, draws: int = 500, seed: Seed = None) -> Any:
     return wrap(groups, {**attributes, "name": binding.name})
 
 
+def _prior(model: Model) -> Plan:
+    return prior_plan(redrawn(binding_of(model)))
+
+
 def simulate(
-    model: Model, params: Mapping[str, Any], seed: Seed = None, draws: int | None = None
+    model: Model,
+    params: Mapping[str, Any],
+    seed: Seed = None,
+    draws: int | None = None,
+    *,
+    executor: Any = None,
 ) -> dict[str, Array]:
     """Draw data for given values of the parameters.
 
@@ -91,6 +106,8 @@ def simulate(
         The same seed gives the same data.
     draws : int, optional
         Number of data sets; without it there is one, and no axis for it.
+    executor : optional
+        As for `posterior_predictive`.
 
     Returns
     -------
@@ -108,13 +125,18 @@ def simulate(
     bound = binding_of(model)
     names = observed_names(bound)
     rows = 1 if draws is None else positive("draws", draws)
-    binding = redrawn(bound)
+    again = partial(_simulation, model, dict(params))
+    found = drawn(again(rows), again, seed_sequence(seed), rows, executor)
+    return {name: found[name][0] if draws is None else found[name] for name in names}
+
+
+def _simulation(model: Model, params: dict[str, Any], rows: int = 1) -> Plan:
+    binding = redrawn(binding_of(model))
     forward = Forward(binding, _Given(binding, params, rows))
+    names = observed_names(binding)
     # Parameters that nothing depends on are outputs, too: what is given is checked in any case.
     wanted = [*names, *(name for name in params if name not in names)]
-    outputs = {name: binding.declarations[name] for name in wanted}
-    drawn = forward.plan(outputs).run(np.random.default_rng(seed_sequence(seed)), rows)
-    return {name: drawn[name][0] if draws is None else drawn[name] for name in names}
+    return forward.plan({name: binding.declarations[name] for name in wanted})
 
 
 class _Given:

@@ -108,8 +108,8 @@ def rehearse(posterior: Posterior, names: Collection[str], attributes: Attribute
         wrap({"posterior": _variables(posterior, draws, {}), **_data_groups(posterior)}, attributes)
     except (ValueError, TypeError) as error:
         raise ModelError(
-            f"the draws of {posterior.name} would not go into an ArviZ object: {error}. Nothing "
-            "was drawn. Rename what this says; 'chain' and 'draw' are the dims of all draws.",
+            f"the draws of {posterior.name} cannot be stored in an ArviZ object: {error}. Nothing "
+            "was drawn. Rename the variable or dim in question; 'chain' and 'draw' are reserved.",
             model=posterior.name,
         ) from error
 

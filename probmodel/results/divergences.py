@@ -76,7 +76,7 @@ def check_divergences(
     if count <= _FEW * trajectories or steps is None or np.max(steps) <= 1:
         return []
     names: tuple[str, ...] = ()
-    where = "So many depend on no place: the steps are far too long, or the warm-up too short."
+    where = "So many have one reason: the steps are far too long, or the warm-up is too short."
     if count < _MOST * trajectories:
         names, where = _explain(run, posterior, draws, found)
     message = (
@@ -126,16 +126,16 @@ def _explain(
     ess = np.array([sizes[name] for name in names])
     apart = _apart(run, blocks, starts, ess)
     if not (apart.reach < 1.0).any():
-        return (), "Too few are independent to tell what sets the places where they start apart."
+        return (), "Too few draws are independent to tell which parameters they depend on."
     clear = apart.distance > np.maximum(apart.reach, _CLEAR)
     clear &= apart.distance >= _ALSO * apart.distance.max()
     top = worst(apart.distance, clear, highest=True)[:_MOST_NAMED]
     if not top.size:
-        return (), "No single parameter sets the places where they start apart."
+        return (), "No single parameter tells their starting points from the other draws."
     rows = [row for block in blocks for row in block]
     points = [row for block in starts for row in block]
     ranges = [f"{names[i]} {_range(points[i])} (all draws: {_range(rows[i])})" for i in top]
-    text = f"Most of them start apart from the other draws, at {' and '.join(ranges)}."
+    text = f"Most of them start where other draws seldom are: {' and '.join(ranges)}."
     return tuple(names[i] for i in top), text
 
 

@@ -120,9 +120,9 @@ def callback_failed(error: Exception) -> Finding:
 
 def _not_kept(folder: str, failure: Exception) -> Finding:
     message = (
-        f"The checkpoint {folder!r} could not be written ({reason(failure)}), which ended the run: "
-        f"the result has what was drawn. resume({folder!r}) goes on from the last state that was "
-        "written, once that is mended."
+        f"The run ended because its checkpoint {folder!r} could not be written "
+        f"({reason(failure)}). The result holds the draws made until then. Once this is "
+        f"solved, resume({folder!r}) continues from the last state that was written."
     )
     return Finding("checkpoint", message)
 

@@ -97,20 +97,20 @@ class Enough:
         ess = np.fmin(found.ess_bulk, found.ess_tail)
         if not np.isfinite(ess).all():
             name = names[int(np.flatnonzero(~np.isfinite(ess))[0])]
-            message = f"Whether there is {self.rule} cannot be told: {name} has draws that are not "
+            message = f"Convergence ({self.rule}) cannot be judged: {name} has draws that are not "
             return [Finding("until", f"{message}finite, or too few.", (name,))]
         figures, worst = [], []
         if self.rule.ess is not None:
             worst.append(names[int(np.argmin(ess))])
-            figures.append(f"the smallest effective size is {ess.min():.0f} ({worst[-1]})")
+            figures.append(f"the smallest effective sample size is {ess.min():.0f} ({worst[-1]})")
         if self.rule.r_hat is not None and np.isfinite(found.rhat).any():
             worst.append(names[int(np.nanargmax(found.rhat))])
             figures.append(f"the largest R-hat is {np.nanmax(found.rhat):.3f} ({worst[-1]})")
         wanted = float(f"{x.shape[1] * factor * MARGIN:.2g}")
         message = (
-            f"The run was to go on until {self.rule}; {' and '.join(figures)} after {x.shape[1]} "
-            f"draws a chain. It would take about {wanted:.0f} (draws={wanted:.0f}), if chains "
-            "differ by chance alone and not because they are stuck."
+            f"The run ended before it reached {self.rule}: {' and '.join(figures)} after "
+            f"{x.shape[1]} draws per chain. About {wanted:.0f} draws per chain would be needed "
+            f"(draws={wanted:.0f}), provided that the chains mix and none is stuck."
         )
         return [Finding("until", message, tuple(dict.fromkeys(worst)))]
 

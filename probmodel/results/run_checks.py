@@ -171,7 +171,8 @@ def check_acceptance(run: SampleRun, sampler: Sampler) -> list[Finding]:
     if abs(first - second) > _DRIFT:
         message = (
             f"The acceptance rate changed from {first:.2f} in the first half of sampling to "
-            f"{second:.2f} in the second: the chains were still on their way. Raise warmup."
+            f"{second:.2f} in the second: the chains had not reached the posterior when sampling "
+            "began. Raise warmup."
         )
         return [Finding("acceptance_drift", message)]
     return []
@@ -183,9 +184,9 @@ def check_warmup(run: SampleRun, sampler: Sampler, request: Request) -> list[Fin
     if initial is None or request.warmup > initial:
         return []
     message = (
-        f"{request.warmup} warm-up iterations are no more than the {initial} with which "
-        f"{sampler.name} begins before it learns the shape of the posterior: raise warmup well "
-        f"beyond {initial}, or lower initial_steps."
+        f"The warm-up of {request.warmup} iterations ended before {sampler.name} learned the shape "
+        f"of the posterior, which it does after the first {initial}: raise warmup well beyond "
+        f"{initial}, or lower initial_steps."
     )
     return [Finding("short_warmup", message)]
 

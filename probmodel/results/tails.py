@@ -84,10 +84,11 @@ def check_tails(run: SampleRun, found: Quantities, sampler: Sampler) -> list[Fin
         f"{'above' if at[i] else 'below'} {low[i].bound:.3g} ({low[i].ratio:.2f})" for i in top
     ]
     message = (
-        "Far out, transitions are accepted far less often than in the middle: for "
-        f"{listed(names, texts, int(flagged.sum()))}, in brackets the ratio of the two. Each is "
-        "the outermost 1 % of the draws; such places are visited too seldom, and R-hat and ESS "
-        f"do not show it: probabilities and quantiles out there may be wrong. {_advice(sampler)}"
+        "In the tails transitions are accepted far less often than in the middle, for "
+        f"{listed(names, texts, int(flagged.sum()))}: the outermost 1 % of the draws, with the "
+        "ratio of the two acceptance rates in brackets. The tails are visited too seldom, which "
+        "R-hat and ESS do not show, so that tail probabilities and quantiles may be wrong. "
+        f"{_advice(sampler)}"
     )
     return [Finding("tails", message, names)]
 

@@ -73,6 +73,47 @@ class Info(NamedTuple):
     record: Any = None
 
 
+class Totals(NamedTuple):
+    """What is told of transitions as a whole: sums over them and their chains.
+
+    Attributes
+    ----------
+    transitions : how many, one for each chain
+    acceptance, steps, gradients : acceptance probabilities, steps of trajectories, gradients
+    step_size : step sizes, NaN where these are a parameter
+    divergences : trajectories that broke down
+    nonfinite : proposals whose log density is not finite
+    """
+
+    transitions: int = 0
+    acceptance: float = 0.0
+    steps: float = 0.0
+    gradients: int = 0
+    step_size: float = 0.0
+    divergences: int = 0
+    nonfinite: int = 0
+
+    def plus(self, other: Totals) -> Totals:
+        """Add up two."""
+        pairs: Any = zip(self, other, strict=True)
+        return Totals(*(a + b for a, b in pairs))
+
+
+class Broken(NamedTuple):
+    """Trajectories that broke down, in the order of transitions and chains.
+
+    Attributes
+    ----------
+    transition, chain : (k,)
+    start, end : (k, dim), where they began, and where they broke down
+    """
+
+    transition: Array
+    chain: Array
+    start: Array
+    end: Array
+
+
 class Stretch:
     """Transitions in a row, with the same parameters: of one, unless a subclass has more.
 
@@ -120,6 +161,43 @@ class Stretch:
             "n_grad": info.n_grad, "diverging": info.diverging, **info.stats,
         }  # fmt: skip
         return {name: np.asarray(column)[None] for name, column in columns.items()}
+
+    def kept(self, begin: int, thin: int) -> tuple[Array, dict[str, Array]]:
+        """Positions and statistics of every ``thin``-th transition from ``begin`` on."""
+        columns = {name: column[begin::thin] for name, column in self.statistics.items()}
+        return self.x[begin::thin], columns
+
+    @cached_property
+    def totals(self) -> Totals:
+        """Sums over all transitions."""
+        n, chains = self.proposed.shape
+        seen, trajectories = self.statistics, self.has_trajectories
+
+        def total(name: str) -> float:
+            return float(np.broadcast_to(seen[name], (n, chains)).sum())
+
+        return Totals(
+            n * chains, total("acceptance_rate"), total("n_steps") if trajectories else 0.0,
+            int(total("n_grad")), total("step_size") if "step_size" in seen else np.nan,
+            int(total("diverging")) if trajectories else 0,
+            n * chains - int(np.count_nonzero(np.isfinite(self.proposed))),
+        )  # fmt: skip
+
+    def broken(self) -> Broken:
+        """Trajectories that broke down; of methods that have some."""
+        if not self.totals.divergences:
+            none = np.zeros(0, dtype=int)
+            return Broken(none, none, *(np.empty((0, self.x.shape[2])) for _ in range(2)))
+        transition, chain = np.nonzero(self.statistics["diverging"])
+        both = [_ends(info) for _, info in self if info.diverging.any()]
+        start, end = (np.concatenate(places) for places in zip(*both, strict=True))
+        return Broken(transition, chain, start, end)
+
+
+def _ends(info: Info) -> tuple[Array, Array]:
+    """Where trajectories that broke down began and ended, (k, dim) each."""
+    end = getattr(info.record, "divergence", info.proposal.x)
+    return info.previous.x[info.diverging], np.asarray(end)[info.diverging]
 
 
 class Remark(NamedTuple):

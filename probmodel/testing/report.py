@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from probmodel.html_tables import table
 from probmodel.samplers.base import Sampler
 from probmodel.testing.runs import Effort
 
@@ -38,8 +39,16 @@ class Report:
         """Whether every check passed."""
         return not any(self.problems.values())
 
+    def _repr_html_(self) -> str:
+        rows = [("FAILED" if p else "ok", check, p) for check, p in self.problems.items()]
+        return table(self.name, rows, about=self._verdict, strong=("FAILED",))
+
+    @property
+    def _verdict(self) -> str:
+        return "all checks passed" if self.ok else "some checks FAILED"
+
     def __str__(self) -> str:
-        lines = [f"{self.name}: {'all checks passed' if self.ok else 'some checks FAILED'}"]
+        lines = [f"{self.name}: {self._verdict}"]
         for check, problem in self.problems.items():
             lines.append(f"  FAILED  {check}: {problem}" if problem else f"  ok      {check}")
         return "\n".join(lines)

@@ -23,7 +23,7 @@ TREES = {name: ast.parse(path.read_text()) for name, path in MODULES.items()}
 # Each package or module, from left to right; members of one group stand side by side.
 LAYERS = (
     {"errors", "types", "version"},
-    {"arguments", "blas", "threads"},
+    {"arguments", "blas", "html_tables", "threads"},
     {"numerics"},
     {"expressions"},
     {"constraints"},

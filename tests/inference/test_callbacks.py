@@ -7,7 +7,7 @@ import types
 import numpy as np
 import pytest
 
-from probmodel import Model, infer, observed, param
+from probmodel import Model, extend, infer, observed, param, resume
 from probmodel.distributions import HalfNormal, Normal
 from probmodel.errors import SamplerError
 from probmodel.inference import progress as module
@@ -98,6 +98,31 @@ def test_ctrl_c_in_it_interrupts_the_run(often):
             raise KeyboardInterrupt
 
     assert infer(MODEL, "rwm", callback=press, **SIZES).attrs["interrupted"] == 1
+
+
+def test_it_is_told_of_a_run_that_is_gone_on_with(often, tmp_path):
+    """It can end that run, too, which goes on once more."""
+    ended = {"callback": lambda status: status.iteration >= 150, **SIZES}
+    expected = infer(MODEL, "rwm", **SIZES).posterior["a"].values
+    infer(MODEL, "rwm", checkpoint=tmp_path / "run", **ended)
+    told = []
+
+    def later(status):
+        told.append(status)
+        return status.iteration >= 300
+
+    known = resume(tmp_path / "run", model=MODEL, callback=later, quiet=True)
+    assert known.attrs["draws_done"] == 200
+    assert (told[0].phase, told[0].iteration, told[0].iterations) == ("sampling", 151, 500)
+    whole = extend(known, 200, model=MODEL, callback=told.append, quiet=True)
+    np.testing.assert_array_equal(whole.posterior["a"].values, expected)
+    assert (told[-1].iteration, told[-1].iterations) == (500, 500)
+    for go_on in (
+        lambda: resume(tmp_path / "run", model=MODEL, callback=3),
+        lambda: extend(whole, 1, model=MODEL, callback=3),
+    ):
+        with pytest.raises(SamplerError, match="callback must be a function, got 3"):
+            go_on()
 
 
 def test_what_is_no_function():

@@ -25,7 +25,7 @@ def transition(value, chains=2):
 
 
 def test_method_without_a_step_size():
-    columns = statistics(Stretch(*transition(1.0)), params=())
+    columns = statistics(Stretch(*transition(1.0)).statistics, params=())
     assert np.isnan(columns["step_size"])
 
 
@@ -151,6 +151,42 @@ def test_half_written_divergences_are_left_out():
     assert (found.draw < 2).all()
     np.testing.assert_array_equal(found.start[:, 0], found.draw + 100.0 * found.chain)
     assert found.counts.sum() == 4
+
+
+@pytest.mark.parametrize("thin", [1, 3])
+@pytest.mark.parametrize("most", [4, 1000])
+def test_what_was_taken_before_an_interrupt_can_be_taken_again(thin, most):
+    """Iterations from 9 on were interrupted after this store: a run goes on from before them."""
+    pattern = np.random.default_rng(1).random((18, 2)) < 0.6
+
+    def taken(store, first, last):
+        for i in range(first, last):
+            store.record("draw", i, *trajectory(i, pattern[i].tolist()), None)
+
+    whole, ended, later = (DivergenceStore(2, 18 // thin, 3, thin, most) for _ in range(3))
+    taken(whole, 0, 18)
+    taken(ended, 0, 9)
+    same = ended.snapshot(9)
+    taken(ended, 9, 10)
+    snapshot = ended.snapshot(9)
+    assert snapshot["seen"] == same["seen"] < ended.snapshot(10)["seen"]
+    later.resume(snapshot)
+    taken(later, 9, 18)
+    for found, known in zip(later.divergences(99), whole.divergences(99), strict=True):
+        np.testing.assert_array_equal(found, known)
+
+
+def test_counts_before_an_interrupt():
+    counter = Counter()
+    for i in range(3):
+        state, info = trajectory(i, [1, 0])
+        bad = info._replace(proposal=info.proposal._replace(logp=np.array([-np.inf, 0.0])))
+        counter.record("draw", i, state, bad, None)
+    later = Counter()
+    later.resume(counter.snapshot(2))
+    assert (later.iterations["draw"], later.nonfinite["draw"]) == (2, 2)
+    later.resume(counter.snapshot(3))
+    assert (later.iterations["draw"], later.nonfinite["draw"]) == (3, 3)
 
 
 def test_groups_are_numbered_through():

@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 from probmodel.errors import SamplerError
+from probmodel.inference.checkpoint import Checkpoint
+from probmodel.inference.collectors import DrawStore, in_memory
+from probmodel.inference.course import drawn_by, joined
 from probmodel.inference.groups import sample
 from probmodel.samplers import make_sampler
 
@@ -55,6 +58,45 @@ def test_unpooled_groups_are_as_small_as_the_method_allows(counting, flat, fewes
     assert (run.groups, len(run.params)) == (groups, groups)
     np.testing.assert_array_equal(run.x[:, 0, 0], 2.0 * np.arange(chains) + 6.0)
     assert run.x.shape == (chains, 6, 2)
+
+
+def test_draws_of_groups_lie_in_one_array(counting, flat):
+    """They are not put together by copies, neither for a look at them nor in the end."""
+    first, second = in_memory([2, 3])
+    stores = [DrawStore("draw", n, 4, 2, 1, make("draw")) for n, make in ((2, first), (3, second))]
+    x = np.random.default_rng(0).random((5, 6, 2))
+    for store, own in zip(stores, (x[:2], x[2:]), strict=True):
+        store.fill(own[:, :4], {"lp": own[:, :4, 0]})
+    for store in stores:
+        store.grow(2)
+    for store, own in zip(stores, (x[:2], x[2:]), strict=True):
+        store.fill(own, {"lp": own[..., 0]})
+    seen, (whole, stats, count) = drawn_by(stores), joined(stores)
+    assert count == 6
+    np.testing.assert_array_equal(whole, x)
+    np.testing.assert_array_equal(stats["lp"], x[..., 0])
+    assert np.shares_memory(seen, whole)
+    assert all(np.shares_memory(whole, store.x(6)) for store in stores)
+    assert np.shares_memory(stats["lp"], stores[1].stats(6)["lp"])
+
+
+def test_draws_of_groups_in_files_are_read_where_they_are(counting, flat, tmp_path):
+    expected = go(counting(), flat, pool=False, save_warmup=True)
+    with Checkpoint(tmp_path) as checkpoint:
+        (tmp_path / "draws").mkdir()
+        seen = []
+        run = go(
+            counting(), flat, pool=False, save_warmup=True, checkpoint=checkpoint,
+            missing=lambda density, x, groups: seen.append((x, x[:, ::2, 1], x.shape, x.size)) or 0,
+        )  # fmt: skip
+    x, part, shape, size = seen[-1]
+    assert not isinstance(x, np.ndarray)
+    np.testing.assert_array_equal(part, expected.x[:, ::2, 1])
+    assert (shape, size) == (expected.x.shape, expected.x.size)
+    for name in ("x", "warmup_x"):
+        assert isinstance(getattr(run, name), np.memmap)
+        np.testing.assert_array_equal(getattr(run, name), getattr(expected, name))
+    np.testing.assert_array_equal(run.stats["lp"], expected.stats["lp"])
 
 
 def test_too_few_chains(counting, flat):

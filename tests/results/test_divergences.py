@@ -84,7 +84,7 @@ def test_the_range_is_that_of_the_starts(check, make_run, diverge):
     run.divergences.start[:, 0] = np.linspace(3.0, 4.0, 21)
     found = check(run)
     assert found.variables == ("w[age]",)
-    assert "at w[age] between 3.05 and 3.95 (" in found.message
+    assert "seldom are: w[age] between 3.05 and 3.95 (" in found.message
 
 
 def test_several_parameters_may_set_them_apart(check, make_run, diverge):
@@ -107,7 +107,7 @@ def test_divergences_anywhere_name_no_parameter(check, make_run, diverge, seed):
     run = make_run(seed=seed)
     found = check(diverge(run, rng.integers(4, size=40), rng.integers(1, 500, size=40)))
     assert found.variables == ()
-    assert "No single parameter sets the places" in found.message
+    assert "No single parameter tells their starting points" in found.message
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -122,7 +122,7 @@ def test_a_burst_of_a_slow_chain_names_no_parameter(check, make_run, diverge, se
 def test_too_few_to_tell(check, make_run, diverge):
     found = check(diverge(make_run(), [3], [250]))
     assert "1 of 2000 trajectories diverged (< 0.1 %): 1 in chain 3, namely at" in found.message
-    assert "Too few are independent to tell" in found.message
+    assert "Too few draws are independent to tell" in found.message
 
 
 def test_when_most_diverge_it_is_not_their_starts(check, make_run, diverge):

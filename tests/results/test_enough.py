@@ -214,7 +214,7 @@ def test_draws_bound_it_and_the_warning_says_what_it_would_take(draws):
         assert said == []
         return
     ess = smallest(result)[0]
-    assert f"the smallest effective size is {ess:.0f} (x[" in said[0]
+    assert f"the smallest effective sample size is {ess:.0f} (x[" in said[0]
     wanted = int(re.search(r"draws=(\d+)", said[0])[1])
     assert wanted == pytest.approx(1.2 * draws * 10_000 / ess, rel=0.06)
 
@@ -267,7 +267,7 @@ def test_draws_that_are_not_finite_end_it():
     enough = Enough(Converged(), 10_000, 200, asked=True)
     assert enough.missing(target(), x) == 0
     (finding,) = enough.shortfall(target(), x, 1)
-    assert "cannot be told: x[0] has draws that are not finite" in finding.message
+    assert "cannot be judged: x[0] has draws that are not finite" in finding.message
 
 
 # -- what going on does to the estimates -----------------------------------------------------------

@@ -92,7 +92,7 @@ def test_the_message_names_quantity_side_and_remedy(make_run, sampler):
     (finding,) = check_tails(run, Quantities(["a", "b", "tau"], [rows], NOTHING), sampler)
     assert finding.kind == "tails"
     assert finding.variables == ("tau",)
-    assert re.search(r"for tau above 2\.\d+ \(0\.\d\d\), in brackets", finding.message)
+    assert re.search(r"for tau above 2\.\d+ \(0\.\d\d\): the outermost", finding.message)
     assert "Use the default method" in finding.message
     assert "a higher target_accept; it was 0.574" in finding.message
 
