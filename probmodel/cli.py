@@ -192,7 +192,7 @@ def _add_sample(commands: Any) -> None:
 
 def _add_output(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
-    add("--out", metavar="FILE.nc", help="write the result as a netCDF file")
+    add("-o", "--out", metavar="FILE.nc", help="write the result as a netCDF file")
     add("--plot", metavar="FILE.html", help="write a page with the model, findings and pictures")
     add("--quiet", action="store_true", help="print nothing but errors")
 
