@@ -1,9 +1,9 @@
 """Explosions in coal mines, 1851 to 1962: a Poisson rate that changes once, in an unknown year.
 
-The year is discrete, so that it is summed out: ``log_weight`` is the log likelihood for each year
-that may be the last with the early rate, and the potential adds them up. Cumulative sums of the
-data make that a formula without a loop. ``probability`` is that of each year given the rates; its
-posterior mean is the posterior of the year, more precise than a count of sampled years would be.
+The change year is discrete, so the model sums it out. ``log_weight`` is the log likelihood if the
+early rate ends with a given year, for each year; the potential sums the likelihoods. Cumulative
+sums of the data replace a loop. ``probability`` is the probability of each year given the rates.
+Its posterior mean is the posterior of the year, more precise than counts of sampled years.
 
     probmodel sample gallery:coal_change_point --data gallery:coal.json
 

@@ -1,8 +1,7 @@
 """A hidden Markov model: a series that switches between two levels.
 
-Each observation has the level of a state that is not seen and changes by chance from one time to
-the next. ``HiddenMarkov`` sums out all paths of states; ordered levels keep the states from
-swapping.
+Each observation has the level of a hidden state, which is a Markov chain. ``HiddenMarkov`` sums out
+all state paths. Ordered levels prevent label switching.
 
     probmodel sample gallery:hidden_markov --data gallery:hidden_markov.csv
 

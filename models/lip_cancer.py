@@ -1,9 +1,9 @@
 """Lip cancer in 56 districts of Scotland: a map of relative risks, smoothed over neighbours.
 
-Cases are Poisson with the expected number as offset: what is modelled is the logarithm of their
-ratio, the relative risk. The effects of the districts have a BYM2 prior: ``sigma`` is their size
-and ``rho`` the share of it that resembles the neighbours. The share of people who work outdoors is
-itself smooth over the map, and competes with the structured part.
+Cases are Poisson with the expected number as offset, so the linear predictor is the log relative
+risk. The district effects have a BYM2 prior: ``sigma`` is their standard deviation and ``rho`` the
+spatially structured share of their variance. The share of people who work outdoors is itself smooth
+over the map, so it competes with the structured part.
 
     probmodel sample gallery:lip_cancer --data gallery:lip_cancer.json
 
