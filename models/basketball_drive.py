@@ -24,7 +24,7 @@ class BasketballDrive(Model):
     v = data(dims="time", lower=0)  # distance to the hoop
     alpha = data(dims=("state", "next_state"), lower=0)
 
-    theta1 = param(Dirichlet(alpha[0]))  # of the next state, from the first
+    theta1 = param(Dirichlet(alpha[0]))  # transitions from the first state
     theta2 = param(Dirichlet(alpha[1]))
     phi = param(Normal([0, 3], 1), constraint=PositiveOrdered())
     rate = param(Normal([0, 3], 1), constraint=PositiveOrdered())

@@ -44,12 +44,12 @@ class Bei(Model):
 
     amplitude = param(HalfNormal(2))
     length = param(LogNormal(np.log(200), 0.3))  # metres
-    phi = param(LogNormal(0, 0.5))  # the fewer clumps, the larger
+    phi = param(LogNormal(0, 0.5))  # larger with fewer clumps
     scale = amplitude * np.sqrt(2 * np.pi) * length * np.exp(-((length * frequency / 2) ** 2))
     weights = param(Normal(0, scale), information=phi * np.sum(waves**2, axis=0))
 
-    alpha = param(Normal(-5, 2))  # log of trees a square metre
-    beta_elevation = param(Normal(0, 1))  # for ten metres
-    beta_gradient = param(Normal(0, 1))  # for a tenth
+    alpha = param(Normal(-5, 2))  # log of trees per square metre
+    beta_elevation = param(Normal(0, 1))  # per ten metres
+    beta_gradient = param(Normal(0, 1))  # per tenth
     log_mean = np.log(area) + alpha + beta_elevation * high + beta_gradient * steep
     count = observed(NegativeBinomial2Log(log_mean + waves @ weights, phi), dims="square")

@@ -21,10 +21,10 @@ from probmodel.distributions import Exponential
 class CoalChangePoint(Model):
     disasters = data(dims="year", dtype=int, lower=0)
 
-    early = param(Exponential(1))  # explosions a year
+    early = param(Exponential(1))  # explosions per year
     late = param(Exponential(1))
 
-    years = np.cumsum(disasters >= 0)  # 1, 2, 3, ...: so many years have the early rate
+    years = np.cumsum(disasters >= 0)  # 1, 2, 3, ...: years with the early rate
     total = np.cumsum(disasters)
     log_early = total * np.log(early) - years * early
     log_late = (total[-1] - total) * np.log(late) - (years[-1] - years) * late

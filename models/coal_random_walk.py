@@ -22,5 +22,5 @@ class CoalRandomWalk(Model):
     sigma = param(HalfNormal(0.5))
     walk = param(RandomWalk(sigma, initial_scale=2.0), dims="year", information=1.7)
 
-    rate = deterministic(np.exp(walk), dims="year")  # explosions a year
+    rate = deterministic(np.exp(walk), dims="year")  # explosions per year
     disasters = observed(PoissonLog(walk), dims="year")

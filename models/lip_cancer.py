@@ -24,7 +24,7 @@ class LipCancer(Model):
     outdoor = data(dims="district", lower=0, upper=100)  # per cent in farming, fishing, forestry
 
     alpha = param(Normal(0, 1))
-    beta = param(Normal(0, 1))  # for ten per cent more
+    beta = param(Normal(0, 1))  # per ten per cent
     sigma = param(HalfNormal(1))
     rho = param(Beta(0.5, 0.5))
     effect = param(BYM2(sigma, rho, edges), dims="district", noncentered=True)
