@@ -1,7 +1,7 @@
-"""Autoregression of order five, given its first five values.
+"""Autoregression of order five, conditional on its first five values.
 
-Each value is explained by the five before it. The first five explain others and are not explained
-themselves. Nothing keeps the process stationary.
+Each value is regressed on the five before it. The first five values are inputs only. The process
+need not be stationary.
 
     probmodel sample gallery:autoregression --data gallery:autoregression.csv
 

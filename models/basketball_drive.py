@@ -1,12 +1,12 @@
 """When does a basketball player drive to the hoop? Two series that share one hidden state.
 
-In each of two states the inverse of the player's speed and his distance to the hoop have
-exponential distributions with rates of their own. Given the state they are independent: their log
-densities under each state add up, and ``hmm_log_likelihood`` sums out the paths of states.
+In each of two states, the inverse of the player's speed and his distance to the hoop have
+exponential distributions, each with its own rate. They are independent given the state, so the
+model adds their log densities under each state. ``hmm_log_likelihood`` sums out the state paths.
 
     probmodel sample gallery:basketball_drive --data gallery:basketball_drive.json
 
-Starts far from the prior may end in another mode, in which the states have other meanings.
+Chains that start far from the prior may end in another mode, where the states mean something else.
 
 Reference: Imad and Betancourt (2018), Tagging basketball events with HMM in Stan.
 """
@@ -24,7 +24,7 @@ class BasketballDrive(Model):
     v = data(dims="time", lower=0)  # distance to the hoop
     alpha = data(dims=("state", "next_state"), lower=0)
 
-    theta1 = param(Dirichlet(alpha[0]))  # of the next state, from the first
+    theta1 = param(Dirichlet(alpha[0]))  # transitions from the first state
     theta2 = param(Dirichlet(alpha[1]))
     phi = param(Normal([0, 3], 1), constraint=PositiveOrdered())
     rate = param(Normal([0, 3], 1), constraint=PositiveOrdered())

@@ -1,17 +1,18 @@
 """3604 trees in a rain forest: a Cox process with elevation and slope of the ground as covariates.
 
-Trees are counted in squares of 50 m by 50 m. What the covariates leave out comes in two sizes: a
-Gaussian process, wider than some squares, as a sum of waves; and clumps within a square, of seeds
-that fell near their tree for instance, which make the counts negative binomial. Without the two,
-trees would count as independent, and the coefficients would look far more certain than they are.
+Trees are counted in squares of 50 m by 50 m. Two terms model what the covariates do not explain. A
+Gaussian process, written as a sum of sine waves, varies over several squares. Clumps within a
+square, for instance of seeds that fell near their tree, make the counts negative binomial. Without
+these terms the model would treat trees as independent, and the coefficients would look far too
+certain.
 
     probmodel sample gallery:bei --data gallery:bei_10x20.npz
 
 The waves are those of ``HilbertSpaceGP``, written out so that their weights are normal parameters
-and can take ``information``. The data fix slow waves well and say little of fast ones, so that
-neither weights as they are nor non-centred ones are easy to sample: with ``noncentered=True``
-trajectories diverge, and the chains do not agree. A square where many trees are expected tells
-about ``phi`` of its log mean.
+and can take ``information``. The data determine slow waves well and fast waves poorly, so neither
+centred nor non-centred weights are easy to sample: with ``noncentered=True`` trajectories diverge
+and the chains disagree. Where many trees are expected, a square's count has an expected
+information of about ``phi`` on its log mean.
 
 Reference: Moller and Waagepetersen (2007), Modern statistics for spatial point processes,
 Scandinavian Journal of Statistics 34; Riutort-Mayol et al. (2023), Practical Hilbert space
@@ -43,12 +44,12 @@ class Bei(Model):
 
     amplitude = param(HalfNormal(2))
     length = param(LogNormal(np.log(200), 0.3))  # metres
-    phi = param(LogNormal(0, 0.5))  # the fewer clumps, the larger
+    phi = param(LogNormal(0, 0.5))  # larger with fewer clumps
     scale = amplitude * np.sqrt(2 * np.pi) * length * np.exp(-((length * frequency / 2) ** 2))
     weights = param(Normal(0, scale), information=phi * np.sum(waves**2, axis=0))
 
-    alpha = param(Normal(-5, 2))  # log of trees a square metre
-    beta_elevation = param(Normal(0, 1))  # for ten metres
-    beta_gradient = param(Normal(0, 1))  # for a tenth
+    alpha = param(Normal(-5, 2))  # log of trees per square metre
+    beta_elevation = param(Normal(0, 1))  # per ten metres
+    beta_gradient = param(Normal(0, 1))  # per tenth
     log_mean = np.log(area) + alpha + beta_elevation * high + beta_gradient * steep
     count = observed(NegativeBinomial2Log(log_mean + waves @ weights, phi), dims="square")

@@ -1,9 +1,9 @@
 """Explosions in coal mines, 1851 to 1962: a Poisson rate that changes once, in an unknown year.
 
-The year is discrete, so that it is summed out: ``log_weight`` is the log likelihood for each year
-that may be the last with the early rate, and the potential adds them up. Cumulative sums of the
-data make that a formula without a loop. ``probability`` is that of each year given the rates; its
-posterior mean is the posterior of the year, more precise than a count of sampled years would be.
+The change year is discrete, so the model sums it out. ``log_weight`` is the log likelihood if the
+early rate ends with a given year, for each year; the potential sums the likelihoods. Cumulative
+sums of the data replace a loop. ``probability`` is the probability of each year given the rates.
+Its posterior mean is the posterior of the year, more precise than counts of sampled years.
 
     probmodel sample gallery:coal_change_point --data gallery:coal.json
 
@@ -21,10 +21,10 @@ from probmodel.distributions import Exponential
 class CoalChangePoint(Model):
     disasters = data(dims="year", dtype=int, lower=0)
 
-    early = param(Exponential(1))  # explosions a year
+    early = param(Exponential(1))  # explosions per year
     late = param(Exponential(1))
 
-    years = np.cumsum(disasters >= 0)  # 1, 2, 3, ...: so many years have the early rate
+    years = np.cumsum(disasters >= 0)  # 1, 2, 3, ...: years with the early rate
     total = np.cumsum(disasters)
     log_early = total * np.log(early) - years * early
     log_late = (total[-1] - total) * np.log(late) - (years[-1] - years) * late

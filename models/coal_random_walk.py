@@ -1,8 +1,9 @@
 """Explosions in coal mines, 1851 to 1962: a Poisson rate whose logarithm is a random walk.
 
-In place of one change, a change every year, whose size ``sigma`` the data decide. One year's count
-tells of its log rate what the expected count is, 1.7 in the mean: ``information=1.7`` samples the
-walk standardised by that and by sigma together, so that its coordinates are nearly independent.
+The rate changes every year instead of once; ``sigma``, the size of the changes, is estimated. The
+expected information of a year's count on its log rate is the expected count, 1.7 on average.
+``information=1.7`` standardises the walk by this and by sigma, which makes the sampled coordinates
+nearly independent.
 
     probmodel sample gallery:coal_random_walk --data gallery:coal.json
 
@@ -21,5 +22,5 @@ class CoalRandomWalk(Model):
     sigma = param(HalfNormal(0.5))
     walk = param(RandomWalk(sigma, initial_scale=2.0), dims="year", information=1.7)
 
-    rate = deterministic(np.exp(walk), dims="year")  # explosions a year
+    rate = deterministic(np.exp(walk), dims="year")  # explosions per year
     disasters = observed(PoissonLog(walk), dims="year")

@@ -1,6 +1,6 @@
 """Linear regression on five inputs that are nearly collinear, without an intercept.
 
-Simulated so that the coefficients are strongly correlated in the posterior.
+The data are simulated so that the coefficients are strongly correlated in the posterior.
 
     probmodel sample gallery:correlated_regression --data gallery:correlated_regression.csv
 

@@ -1,7 +1,7 @@
 """Length of sea cows by age: a nonlinear growth curve towards a limit.
 
-The mean ``limit - gap * decay**age`` is written as it stands; any formula of parameters and data
-can be one. It tends to ``limit``, and ``gap`` is what is missing at birth.
+The mean is the formula ``limit - gap * decay**age``; any formula of parameters and data can be a
+mean. It tends to ``limit`` with age, and is ``gap`` below it at birth.
 
     probmodel sample gallery:dugongs --data gallery:dugongs.csv
 

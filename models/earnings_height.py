@@ -1,7 +1,7 @@
 """Earnings explained by height, in dollars and inches, with flat priors.
 
-A parameter without a prior is flat on its constraint. Nothing is scaled here: the coefficients
-are in the tens of thousands and almost determine each other, and so does their sampler's work.
+A parameter without a prior is flat on its constraint. Nothing is scaled here: the coefficients are
+in the tens of thousands and almost determine each other, which makes them harder to sample.
 
     probmodel sample gallery:earnings_height --data gallery:earnings.csv
 

@@ -1,7 +1,7 @@
-"""Earnings on the scale of powers of ten, explained by height.
+"""Earnings on the log10 scale, explained by height.
 
 If log10(earn) is normal with mean m and standard deviation s, then the natural logarithm is normal
-with log(10) times both.
+with mean log(10) * m and standard deviation log(10) * s.
 
     probmodel sample gallery:earnings_log10_height --data gallery:earnings.csv
 

@@ -1,6 +1,6 @@
 """The logarithm of earnings explained by height.
 
-A normal distribution of the logarithm is ``LogNormal`` of the datum itself.
+A normal model of log earnings is a ``LogNormal`` model of earnings.
 
     probmodel sample gallery:earnings_log_height --data gallery:earnings.csv
 

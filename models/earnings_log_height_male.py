@@ -1,6 +1,6 @@
 """The logarithm of earnings explained by height and sex.
 
-Columns of a matrix of inputs are picked by indexing, all of them at once by ``X @ beta``.
+Indexing picks single columns of the input matrix; ``X @ beta`` uses all of them at once.
 
     probmodel sample gallery:earnings_log_height_male --data gallery:earnings.csv
 

@@ -1,8 +1,8 @@
 """Eight schools: a hierarchical model of coaching effects, non-centred.
 
-Each school's measured effect y has a known standard error sigma. The effects theta share a mean
-mu and a spread tau. Written centred, the posterior narrows to a funnel as tau goes to zero;
-``noncentered=True`` samples (theta - mu) / tau instead and reports theta.
+Each school's measured effect y has a known standard error sigma. The effects theta share a mean mu
+and a standard deviation tau. In the centred form the posterior narrows to a funnel as tau goes to
+zero. ``noncentered=True`` samples (theta - mu) / tau instead and reports theta.
 
     probmodel sample gallery:eight_schools --data gallery:eight_schools.json
 

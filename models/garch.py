@@ -1,8 +1,8 @@
-"""GARCH(1, 1): the variance of a day's return depends on the return and the variance before.
+"""GARCH(1, 1): the variance of a day's return depends on the previous return and variance.
 
-Shown on 945 daily log returns of the pound against the dollar in per cent. ``beta1`` is bounded by
-``1 - alpha1``, so that the variance is stationary; the first day has the stationary variance, an
-expression of the parameters.
+The data are 945 daily log returns of the pound against the dollar in per cent. ``beta1`` is bounded
+by ``1 - alpha1``, so the variance is stationary. The first day has the stationary variance, which
+is an expression of the parameters.
 
     probmodel sample gallery:garch --data gallery:pound_dollar.csv
 

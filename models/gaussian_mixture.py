@@ -1,7 +1,7 @@
-"""A mixture of two normal distributions, with its groups summed out.
+"""A mixture of two normal distributions, with the component labels summed out.
 
-Ordered means keep the two components from swapping. The group of an observation is discrete, so
-it is not a parameter: ``Mixture`` adds up the densities of both.
+Ordered means prevent label switching. The component of an observation is discrete, so it is not a
+parameter: ``Mixture`` sums it out.
 
     probmodel sample gallery:gaussian_mixture --data gallery:gaussian_mixture.csv
 

@@ -1,6 +1,6 @@
 """Gaussian process regression: a smooth curve and its noise, with the curve integrated out.
 
-The observations are a smooth process and noise. `predict` draws new observations at other points,
+The observations are a smooth process plus noise. `predict` draws new observations at other points,
 or with noise=False the curve itself. Here sigma is the variance of the noise.
 
     probmodel sample gallery:gaussian_process_regression --data gallery:gp_regression.csv

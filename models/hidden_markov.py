@@ -1,8 +1,7 @@
 """A hidden Markov model: a series that switches between two levels.
 
-Each observation has the level of a state that is not seen and changes by chance from one time to
-the next. ``HiddenMarkov`` sums out all paths of states; ordered levels keep the states from
-swapping.
+Each observation has the level of a hidden state, which is a Markov chain. ``HiddenMarkov`` sums out
+all state paths. Ordered levels prevent label switching.
 
     probmodel sample gallery:hidden_markov --data gallery:hidden_markov.csv
 
@@ -18,7 +17,7 @@ from probmodel.functions import component_log_densities, state_probabilities
 
 
 class TwoLevels(Model):
-    theta1 = param(Dirichlet(np.ones(2)))  # of the next state, from the first
+    theta1 = param(Dirichlet(np.ones(2)))  # transitions from the first state
     theta2 = param(Dirichlet(np.ones(2)))
     mu = param(Normal([3, 10], 1), constraint=PositiveOrdered())
 
@@ -27,4 +26,4 @@ class TwoLevels(Model):
     y = observed(HiddenMarkov(start, change, Normal(mu, 1)), dims="time")
 
     seen = component_log_densities(Normal(mu, 1), y)
-    state = deterministic(state_probabilities(seen, start, change))  # given all of the series
+    state = deterministic(state_probabilities(seen, start, change))  # given the whole series

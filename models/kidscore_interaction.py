@@ -1,6 +1,6 @@
-"""Test scores of children: schooling and IQ of the mother, centred, and their product.
+"""Children's test scores: the mother's schooling and IQ, centred, and their interaction.
 
-Expressions of data alone, here the centred inputs, are computed once, when data is bound.
+Expressions of data alone, here the centred inputs, are computed once, when data are bound.
 
     probmodel sample gallery:kidscore_interaction --data gallery:kidiq.csv
 

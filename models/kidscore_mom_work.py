@@ -1,6 +1,7 @@
 """Test scores of children in four groups, by whether and when the mother worked.
 
-Groups coded 1 to 4 become indicators by comparison; the first group is the baseline.
+Comparisons such as ``mom_work == 2`` turn groups coded 1 to 4 into indicators. The first group is
+the baseline.
 
     probmodel sample gallery:kidscore_mom_work --data gallery:kidiq_work.csv
 

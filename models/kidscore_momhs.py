@@ -1,6 +1,6 @@
 """Test scores of children explained by whether the mother finished high school.
 
-A regression on a group indicator: two means, and a standard deviation that is common to both.
+A regression on a group indicator: two means and one standard deviation for both groups.
 
     probmodel sample gallery:kidscore_momhs --data gallery:kidiq.csv
 

@@ -1,6 +1,6 @@
 """Test scores of children explained by the schooling and the IQ of the mother.
 
-Flat priors of the coefficients, and a half-Cauchy prior of the standard deviation.
+The coefficients have flat priors and the standard deviation has a half-Cauchy prior.
 
     probmodel sample gallery:kidscore_momhsiq --data gallery:kidiq.csv
 

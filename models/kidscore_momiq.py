@@ -1,6 +1,6 @@
 """Test scores of children explained by the IQ of the mother.
 
-A regression on one input that is not centred: intercept and slope are strongly correlated.
+The input is not centred, so intercept and slope are strongly correlated.
 
     probmodel sample gallery:kidscore_momiq --data gallery:kidiq.csv
 

@@ -1,7 +1,7 @@
-"""Summer temperatures at Kilpisjarvi over 62 years: a trend with an intercept far away.
+"""Summer temperatures at Kilpisjarvi over 62 years: a trend in uncentred years.
 
-Years are counted so that they are near 4000. Intercept and slope then have a posterior
-correlation of -0.99999, although the model is as simple as a regression can be.
+The input is the year plus 2000, a number near 4000. So intercept and slope have a posterior
+correlation of -0.99999, although the model is a simple regression.
 
     probmodel sample gallery:kilpisjarvi --data gallery:kilpisjarvi.json
 

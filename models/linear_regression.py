@@ -1,7 +1,7 @@
 """Linear regression with weak priors.
 
-Shown on the test scores of 434 children, explained by whether the mother finished high school
-and by her IQ.
+The data are test scores of 434 children, explained by whether the mother finished high school and
+by her IQ.
 
     probmodel sample gallery:linear_regression --data gallery:kidiq.csv
 

@@ -1,9 +1,9 @@
 """Lip cancer in 56 districts of Scotland: a map of relative risks, smoothed over neighbours.
 
-Cases are Poisson with the expected number as offset: what is modelled is the logarithm of their
-ratio, the relative risk. The effects of the districts have a BYM2 prior: ``sigma`` is their size
-and ``rho`` the share of it that resembles the neighbours. The share of people who work outdoors is
-itself smooth over the map, and competes with the structured part.
+Cases are Poisson with the expected number as offset, so the linear predictor is the log relative
+risk. The district effects have a BYM2 prior: ``sigma`` is their standard deviation and ``rho`` the
+spatially structured share of their variance. The share of people who work outdoors is itself smooth
+over the map, so it competes with the structured part.
 
     probmodel sample gallery:lip_cancer --data gallery:lip_cancer.json
 
@@ -24,7 +24,7 @@ class LipCancer(Model):
     outdoor = data(dims="district", lower=0, upper=100)  # per cent in farming, fishing, forestry
 
     alpha = param(Normal(0, 1))
-    beta = param(Normal(0, 1))  # for ten per cent more
+    beta = param(Normal(0, 1))  # per ten per cent
     sigma = param(HalfNormal(1))
     rho = param(Beta(0.5, 0.5))
     effect = param(BYM2(sigma, rho, edges), dims="district", noncentered=True)

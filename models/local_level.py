@@ -1,9 +1,9 @@
-"""Summer temperatures over 62 years: a level that drifts, seen through noise.
+"""Summer temperatures over 62 years: a drifting level observed with noise.
 
 The local level model is a random walk plus noise. ``GaussianDLM`` integrates the walk out by the
-Kalman filter: two parameters are left of 64, and the awkward geometry of a small drift with them.
-Its gradients are costly. Where the level itself is wanted, or the series is long, a ``RandomWalk``
-with ``information=`` is the quicker way; ``coal_random_walk.py`` has one.
+Kalman filter. Two of 64 parameters remain, without the funnel that a small drift gives the walk.
+The gradients of the filter are costly. For the level itself, or for a long series, a ``RandomWalk``
+with ``information=`` is quicker; see ``coal_random_walk.py``.
 
     probmodel sample gallery:local_level --data gallery:temperatures.csv
 

@@ -1,8 +1,8 @@
 """Log-Gaussian Cox process on a grid: counts in cells with a smooth random log intensity.
 
-Shown on 126 Scots pine saplings in a plot of 10 m by 10 m, counted in 16 by 16 cells. The mean,
-variance and length scale of the log intensity are those that Moller, Syversveen and
-Waagepetersen fitted to these trees; the intensity is per plot.
+The data are 126 Scots pine saplings in a plot of 10 m by 10 m, counted in 16 by 16 cells. The mean,
+variance and length scale of the log intensity are fixed at the values that Moller, Syversveen and
+Waagepetersen fitted to these trees. The intensity is per plot.
 
     probmodel sample gallery:log_gaussian_cox --data gallery:finpines_16x16.npz
 

@@ -1,8 +1,8 @@
 """Bayesian logistic regression with standard normal priors.
 
-Shown on the Pima Indians diabetes data (532 women, 7 measurements) and on five other classic
-data sets, as they come: no column is centred or scaled, which is what makes their posteriors
-hard for methods without a preconditioner.
+It fits the Pima Indians diabetes data (532 women, 7 measurements) and five other classic data sets.
+No column is centred or scaled, which makes the posteriors hard for methods without a
+preconditioner.
 
     probmodel sample gallery:logistic_regression --data gallery:pima.npz
 

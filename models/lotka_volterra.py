@@ -1,13 +1,14 @@
 """Predator and prey: hares and lynxes in Canada, 1900 to 1920, by the Lotka-Volterra equations.
 
-A differential equation is a Python function of time, state and parameters; ``solve_ode`` gives its
-solution at the times of the data. Counts of pelts have multiplicative errors.
+The differential equation is a Python function of time, state and parameters. ``solve_ode`` returns
+its solution at the times of the data. Pelt counts have multiplicative errors.
 
     probmodel sample gallery:lotka_volterra --data gallery:lynx_hare.json \
         --set 'inits={"theta": [0.5, 0.03, 0.8, 0.02], "z_init": [30, 4]}'
 
-Chains start with rates of the right size and with the first counts. From elsewhere some end where
-the populations hardly oscillate and all is noise: a mode of no weight that they do not leave.
+The initial values are rates of the right size and the first counts. From other initial values some
+chains get stuck in a mode of negligible weight, where the populations hardly oscillate and noise
+explains everything.
 
 Reference: Carpenter (2018), Predator-prey population dynamics: the Lotka-Volterra model in Stan;
 data of the Hudson's Bay Company.

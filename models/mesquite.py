@@ -1,6 +1,6 @@
 """Leaf weight of mesquite bushes explained by the logarithms of six measurements.
 
-Inputs that need different treatment are put side by side with ``np.concatenate``.
+``np.concatenate`` combines the logged inputs with the indicator, which stays as it is.
 
     probmodel sample gallery:mesquite --data gallery:mesquite.csv
 

@@ -1,6 +1,6 @@
 """Leaf weight of mesquite bushes explained by volume, area and shape of the canopy, and height.
 
-Inputs computed from the data are collected with ``np.stack``.
+``np.stack`` combines inputs computed from the data.
 
     probmodel sample gallery:mesquite_shape --data gallery:mesquite.csv
 

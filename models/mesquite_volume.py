@@ -1,6 +1,6 @@
 """Leaf weight of mesquite bushes explained by the volume of the canopy.
 
-A regression on one input that is made of three columns of the data.
+The one input is computed from three columns of the data.
 
     probmodel sample gallery:mesquite_volume --data gallery:mesquite.csv
 

@@ -6,8 +6,9 @@ their standard deviation. The waves are expressions of the times.
 
     probmodel sample gallery:motorcycle --data gallery:motorcycle.csv --set target_accept=0.99
 
-Where sd is large, the data fix the slow waves so well that their standardised weights z become
-narrow: at the default acceptance trajectories diverge there, and the chains may not agree.
+Where sd is large, the data determine the slow waves so well that the posterior of their
+standardised weights z is narrow. At the default target acceptance rate trajectories diverge there,
+and the chains may disagree.
 
 Reference: Silverman (1985), Some aspects of the spline smoothing approach to non-parametric
 regression curve fitting; Riutort-Mayol et al. (2023), Practical Hilbert space approximate

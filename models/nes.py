@@ -1,7 +1,7 @@
 """Party identification of voters in a survey, explained by ideology and background.
 
-Columns of the survey are data of their own; age comes in four classes, of which three become
-indicators. The same model serves the surveys of four years.
+Each column of the survey is a datum with its own name. Age has four classes; three of them become
+indicators. The same model fits the surveys of four years.
 
     probmodel sample gallery:nes --data gallery:nes1972.csv
 

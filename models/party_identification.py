@@ -1,8 +1,8 @@
 """Party identification as an ordered outcome: a cumulative logistic regression.
 
-The seven answers from strong Democrat to strong Republican have an order, but no distances: each
-is an interval of a latent scale, between cutpoints that are parameters. `nes.py` takes the same
-answers as numbers. The cutpoints are kept in order by their constraint.
+The seven answers, from strong Democrat to strong Republican, have an order but no distances. Each
+answer is an interval of a latent scale. The cutpoints between intervals are parameters, and their
+constraint keeps them in order. `nes.py` treats the same answers as numbers.
 
     probmodel sample gallery:party_identification --data gallery:party1996.csv
 

@@ -1,14 +1,14 @@
 """Radon in houses: a regression whose intercept varies by county.
 
-Shown on 919 houses in 85 counties of Minnesota: the logarithm of the radon level, explained by the
-floor it was measured on (0 the basement, 1 the first floor) and by the logarithm of the uranium in
-the soil of the county. Counties have few houses, some only one: their intercepts are drawn towards
-what the uranium says.
+The data are log radon levels of 919 houses in 85 counties of Minnesota. The predictors are the
+floor of the measurement (0 the basement, 1 the first floor) and the logarithm of the uranium in the
+soil of the county. Counties have few houses, some only one, so their intercepts shrink towards the
+regression on uranium.
 
     probmodel sample gallery:radon --data gallery:radon.json
 
-The labels of the counties let a fit be used for houses that it has not seen, in counties that it
-has seen or not: see "Predicting at new data" in docs/prediction.md.
+With the labels of the counties, a fit can predict for new houses, in old and new counties: see
+"Predicting at new data" in docs/prediction.md.
 
 Reference: Gelman and Hill (2007), Data Analysis Using Regression and Multilevel Models, ch. 12.
 """

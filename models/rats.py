@@ -1,8 +1,8 @@
 """Growth of 30 young rats: lines whose intercepts and slopes vary together.
 
-Each rat has a line of its own; all lines come from a bivariate normal distribution, whose
-correlation has an LKJ prior. Ages are centred at 22 days, where the weights are known best. The
-five weights of a rat fix its line well, so that lines are sampled as they are, not standardised.
+Each rat has its own line. The lines come from a bivariate normal distribution whose correlation
+has an LKJ prior. Ages are centred at 22 days, where the weights are known best. Five weights
+determine a rat's line well, so the lines are sampled centred, not standardised.
 
     probmodel sample gallery:rats --data gallery:rats.json
 

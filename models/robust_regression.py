@@ -1,9 +1,9 @@
-"""Robust regression: errors with Student's t distribution, whose tails the data decide.
+"""Robust regression: Student's t errors with unknown degrees of freedom.
 
 Some people report a few hundred dollars a year, almost five standard deviations below others of
-their height and sex. Normal errors, as in earnings_log_height_male.py, let them pull the line and
-widen sigma; with t errors far values weigh less. A small ``df`` says that there are many of them, a
-large one that errors are normal.
+their height and sex. With normal errors, as in earnings_log_height_male.py, these outliers pull the
+line and inflate sigma. With t errors they weigh less. A small ``df`` means many outliers, a large
+one nearly normal errors.
 
     probmodel sample gallery:robust_regression --data gallery:earnings_logarithms.csv
 

@@ -1,7 +1,7 @@
 """Germination of seeds on 21 plates: a binomial regression with a random effect for each plate.
 
-Plates under the same conditions differ more than binomial chance allows. ``effect`` takes that up
-on the scale of log odds.
+Plates under the same conditions vary more than a binomial distribution allows. ``effect`` models
+this extra variation on the log-odds scale.
 
     probmodel sample gallery:seeds --data gallery:seeds.csv
 

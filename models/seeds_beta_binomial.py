@@ -1,8 +1,8 @@
-"""Germination of seeds, overdispersed: a beta-binomial regression, plates' effects summed out.
+"""Overdispersed germination of seeds: a beta-binomial regression, plate effects integrated out.
 
-A plate's probability has a beta distribution around its mean, and ``BetaBinomial`` integrates over
-it: five parameters in place of one for each plate. ``rho`` is the correlation between two seeds of
-a plate; at zero the model is the plain binomial regression.
+A plate's probability has a beta distribution around its mean, and ``BetaBinomial`` integrates it
+out. This leaves five parameters instead of one for each plate. ``rho`` is the correlation between
+two seeds of a plate; with ``rho`` at zero the model is the binomial regression.
 
     probmodel sample gallery:seeds_beta_binomial --data gallery:seeds.csv
 

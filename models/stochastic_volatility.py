@@ -1,15 +1,15 @@
 """Stochastic volatility: returns whose log variance follows a stationary autoregression.
 
-Shown on daily log returns of the S&P 500 in per cent, less their mean: ten years, or the last
+The data are daily log returns of the S&P 500 in per cent, less their mean: ten years, or the last
 500 days.
 
     probmodel sample gallery:stochastic_volatility --data gallery:sp500_500.csv
 
-The persistence phi and the spread sigma of the log variance decide how its path may look, so that
-neither the path nor the shocks that drive it have a scale of their own, which a sampler could
-learn. One day's return by itself tells the log variance of that day with an expected information
-of 1/2, whatever that variance is. ``information=0.5`` samples the path standardised by that and by
-what phi and sigma say: given them, its coordinates are nearly independent standard normals.
+The path of the log variance depends on its persistence phi and its spread sigma. So neither the
+path nor its shocks have a fixed scale that the warm-up could adapt to. The expected information of
+a day's return on that day's log variance is 1/2, whatever the variance. ``information=0.5``
+standardises the path by this and by its prior given phi and sigma. Given phi and sigma, the sampled
+coordinates are then nearly independent standard normals.
 
 Reference: Kim, Shephard and Chib (1998), Stochastic volatility: likelihood inference and
 comparison with ARCH models; priors as in Hirt, Titsias and Dellaportas (2021), section 4.4;

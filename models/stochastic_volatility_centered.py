@@ -1,12 +1,12 @@
-"""Stochastic volatility, with the path of the log variance itself as parameters.
+"""Stochastic volatility, with the path of the log variance sampled centred.
 
-The same model as stochastic_volatility.py, on the same data, written as most tools have it; h is
-the log variance less its mean here.
+This is the model of stochastic_volatility.py, on the same data, in the form that most tools use.
+Here h is the log variance less its mean.
 
     probmodel sample gallery:stochastic_volatility_centered --data gallery:sp500_500.csv
 
-This form is hard to sample: the run ends with warnings that the chains disagree about the
-persistence phi and the spread sigma. It is here to compare methods and tools by.
+This form is hard to sample: the run ends with warnings that the chains disagree on the persistence
+phi and the spread sigma. Use it to compare methods and tools.
 
 Reference: as in stochastic_volatility.py.
 """

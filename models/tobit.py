@@ -1,8 +1,8 @@
 """Diameter of pine saplings by height: a regression of censored values, the Tobit model.
 
-Diameters are taken at breast height, and small trees get a zero. ``Censored`` gives a value at its
-bound the probability of everything beyond: the line may go below zero, where plain regression
-would be bent towards the zeros.
+Diameters are measured at breast height, and small trees get a zero. ``Censored`` gives a value at
+the bound the probability of everything beyond it. So the line may go below zero, where an ordinary
+regression would bend towards the zeros.
 
     probmodel sample gallery:tobit --data gallery:finpines_sizes.csv
 

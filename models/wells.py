@@ -1,8 +1,8 @@
 """Who switches to a safe well? A logistic regression with an interaction of centred inputs.
 
 3020 households in Bangladesh learned how much arsenic is in their well and how far the next safe
-one is. With centred inputs each main effect is that at the average of the other input; without
-centring it would be that at zero, where no household is.
+well is. With centred inputs, each main effect is the effect at the average of the other input.
+Without centring it would be the effect at zero, where no household is.
 
     probmodel sample gallery:wells --data gallery:wells.csv
 
