@@ -1,1 +1,1 @@
-"""Reusable parts of adaptation: pure functions of arrays, with no sampler in sight."""
+"""Reusable parts of adaptation: pure functions of arrays, independent of any sampler."""

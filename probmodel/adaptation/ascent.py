@@ -1,10 +1,10 @@
-"""Chains climb from random starts to the bulk of a posterior, each by itself.
+"""Initial climb of each chain (L-BFGS), from a random start to the bulk of the posterior.
 
     x       positions                                                       (chains, dim)
     f, g    minus the log density, and its gradient                         (chains,), (chains, dim)
     p       direction of descent of f, from the last changes of x and g     (chains, dim)
     t       step along p, found by bisection between a and b                (chains,)
-    B       Hessian of f that the last changes of x and g tell of           (dim, dim) of each chain
+    B       Hessian of f, estimated from the last changes of x and g        (dim, dim) of each chain
     F       -f - log(det B) / 2                                             (chains,)
 
 A limited-memory quasi-Newton method (Nocedal and Wright, 2006, Numerical Optimization, algorithms
@@ -15,8 +15,8 @@ where the density rises by many orders, and far starts take some tens of evaluat
 Chains are to arrive at the bulk, not at the mode, which may be far from it, or infinitely high. A
 normal draw has ``g' H^-1 g = dim`` on average, H being the Hessian. A chain has arrived after two
 steps in a row that gained less than `depth` times dim, and of which no more was to be expected.
-From there it goes to a draw from the normal distribution with the inverse Hessian that its last
-steps tell of as covariance (as in Zhang, Carpenter, Gelman and Vehtari, 2022, Pathfinder, Journal
+From there it goes to a draw from the normal distribution with the inverse Hessian estimated from
+its last steps as covariance (as in Zhang, Carpenter, Gelman and Vehtari, 2022, Pathfinder, Journal
 of Machine Learning Research 23, 306), or to a nearer place if the density there is too low.
 
 A density may have no mode: in the funnel of a centred hierarchy it rises without bounds, in a

@@ -1,4 +1,4 @@
-"""A normal proposal fitted to an ensemble, and which of its points is to leave.
+"""Ensemble proposal: a normal distribution fitted to the points, and the choice of the one to drop.
 
     theta_1..theta_N   points of an ensemble; theta_(N+1) is a proposed one   (chains, N + 1, dim)
     S_-n               the N points without theta_n

@@ -1,4 +1,4 @@
-"""A first step size, found by trying: the acceptance of one step from the starting points."""
+"""Initial step size, found by trial: the acceptance of one step from the starting points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A covariance that is a diagonal, corrected along a few directions.
+"""Low-rank covariance estimate: a diagonal, corrected along a few directions.
 
     x, g      draws and their gradients of the log density          (n, dim)
     S         diagonal of scales                                    (dim,)

@@ -1,4 +1,4 @@
-"""Step sizes of the chains' own, in warm-up, for chains that share one later.
+"""Per-chain step sizes in the warm-up, for chains that share one later.
 
 Far from the bulk one chain may need steps many orders of magnitude shorter than another, and would
 stay where it started with a shared step. While nothing is known yet, every chain steers its own

@@ -1,4 +1,4 @@
-"""Forms of a root C with parameters theta: from outer products to gradients, and steps of theta.
+"""Parametric forms of a mass matrix root: gradients from outer products, and parameter updates.
 
     C        root of the inverse mass matrix                     (dim, dim), as a map
     theta    its parameters                                      one array

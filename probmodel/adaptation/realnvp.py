@@ -1,4 +1,4 @@
-"""A RealNVP: an invertible map, made of two networks, that bends the space a sampler moves in.
+"""RealNVP: an invertible nonlinear map of two networks, by which a sampler changes coordinates.
 
     z            coordinates in which the sampler moves           (rows, d), d even, halves z1, z2
     x            f(z), coordinates of the target                  (rows, d)
@@ -17,7 +17,7 @@ layers are inverted in closed form, and their Jacobians are triangular.
     Dinh, Sohl-Dickstein and Bengio (2017), "Density estimation using Real NVP"; the layers and g
     are those of Hirt, Titsias and Dellaportas (2021), section 4.5.
 
-The gradient in z is written out, since every leapfrog step asks for it, in operations that autograd
+The gradient in z is written out, since every leapfrog step needs it, in operations that autograd
 can differentiate once more, in theta. Second derivatives in z come from jets (`flow_layers`): each
 number carries its derivatives along two directions through one forward pass.
 """

@@ -1,4 +1,4 @@
-"""Who steers which step size in a warm-up: first each chain its own, then all chains one.
+"""Step-size adaptation in the warm-up: first one step size for each chain, then one for all.
 
 A `Rule` steers one step size by acceptances.
 """

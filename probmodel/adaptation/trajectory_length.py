@@ -1,4 +1,4 @@
-"""The length of trajectories, by stochastic ascent of the change in squared distance (ChEES).
+"""Trajectory length, by stochastic ascent of ChEES, the change in squared distance.
 
     z, z'    whitened positions at the start and the end, less their mean     (chains, dim)
     r'       whitened momentum at the end, the velocity of z'                 (chains, dim)

@@ -1,4 +1,4 @@
-"""Running mean and scatter of what several chains pass through, a batch at a time.
+"""Running mean and scatter of the positions of several chains, a batch at a time.
 
 x_1..x_C   positions of the chains               (chains, dim)
 mean       of all positions so far               (dim,)

@@ -1,7 +1,7 @@
 """Stan's schedule of a warm-up: when a mass matrix is learned, and when it is put to use.
 
-A first buffer takes the chains to where they belong, slow windows of doubling length each learn a
-mass matrix from their own draws, and a last buffer settles the step size.
+A first buffer takes the chains to the bulk, slow windows of doubling length each learn a mass
+matrix from their own draws, and a last buffer settles the step size.
 
     Stan Development Team, Stan reference manual, "HMC algorithm parameters: automatic tuning".
 """

@@ -1,4 +1,4 @@
-"""What every sampler is: settings, and pure functions that move chains or learn from their moves.
+"""Base class of samplers: settings, and pure functions that move chains or learn from their moves.
 
 Separation is by method. `Sampler.step` moves the chains and cannot see what was learned except
 through `Params`; `Sampler.adapt` learns and cannot move a chain. After warm-up the driver asks once
@@ -22,7 +22,7 @@ Need = Literal["log density", "gradient", "hvp", "metric"]
 
 
 class State(NamedTuple):
-    """Where the chains are. Samplers may use a longer tuple with these fields first.
+    """State of the chains. Samplers may use a longer tuple with these fields first.
 
     Attributes
     ----------
@@ -214,7 +214,7 @@ class Remark(NamedTuple):
 
 
 class Sampler(ABC):
-    """A Markov kernel and the way it learns its parameters.
+    """A Markov kernel and the adaptation of its parameters.
 
     Subclasses are frozen dataclasses of settings, validated in ``__post_init__``. All methods are
     pure: they return new objects and leave their arguments alone. ``Params`` and the adaptation are
@@ -231,9 +231,9 @@ class Sampler(ABC):
     learns : what the warm-up learns, in a few words
     cost : work of one iteration and chain, after the warm-up
     coupling : how the chains of one group depend on each other. ``"independent"``: not at all.
-        ``"pooled_warmup"``: they teach one adaptation and are independent given the frozen
-        parameters. ``"ensemble"``: a group is one Markov chain on the product space, so that
-        R-hat and effective sizes are to be computed over groups.
+        ``"pooled_warmup"``: they share one adaptation and are independent given the frozen
+        parameters. ``"ensemble"``: a group is one Markov chain on the product space, so that R-hat
+        and effective sizes are to be computed over groups.
     adapts_forever : whether `adapt` goes on while sampling, as its author has shown that the
         changes vanish fast enough for the draws to keep their limit; ``i`` then goes on from
         ``n_warmup``, and `params` is never asked for the final ones

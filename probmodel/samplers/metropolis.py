@@ -1,7 +1,8 @@
-"""What all Metropolis-Hastings kernels share: evaluation, acceptance, and rows that are not finite.
+"""Common parts of Metropolis-Hastings kernels: evaluation, acceptance, and non-finite rows.
 
 A row whose log density or gradient is not finite is marked by ``logp = -inf`` and a zero gradient.
-The mark is no slope: such a proposal is rejected and kept out of every average of the adaptation.
+The zero is a mark and not a slope: such a proposal is rejected and kept out of every average of the
+adaptation.
 """
 
 from __future__ import annotations

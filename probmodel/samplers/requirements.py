@@ -1,4 +1,4 @@
-"""Whether a target offers what a sampler needs."""
+"""Requirements of samplers: checks that a target offers what a sampler needs."""
 
 from __future__ import annotations
 

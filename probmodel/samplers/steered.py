@@ -16,9 +16,9 @@ class SteeredSampler(Sampler):
     Parameters
     ----------
     step_size : float, optional
-        Where the step size starts; found by trying if not given.
+        Initial step size; found by trial steps if not given.
     target_accept : float
-        Acceptance rate that it aims at, between 0 and 1.
+        Target acceptance rate, between 0 and 1.
     step_rate : float
         Robbins-Monro rate, between 0 and 1.
 

@@ -1,4 +1,4 @@
-"""What samplers share whose warm-up learns a step size and nothing else.
+"""Common base of samplers whose warm-up adapts a step size and nothing else.
 
     sigma       step size                          ()
     alpha       Metropolis-Hastings probability    (chains,)

@@ -1,4 +1,4 @@
-"""The random numbers of a sampler while it samples, and the place that they have come to."""
+"""Random number streams of the sampling, and their current positions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Place(NamedTuple):
-    """Where streams have come to: after ``used`` of ``together`` transitions drawn from ``states``.
+    """Position of the streams: after ``used`` of ``together`` transitions drawn from ``states``.
 
     Attributes
     ----------

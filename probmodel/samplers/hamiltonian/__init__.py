@@ -1,1 +1,1 @@
-"""Samplers of trajectories in a mass matrix that is the same everywhere."""
+"""Hamiltonian samplers with a constant mass matrix."""

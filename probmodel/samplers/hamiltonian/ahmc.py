@@ -10,7 +10,7 @@
 
 Deviations. In Algorithm 1 kicks carry the sign of an ascent in energy; here as everywhere they
 follow the log density. L_r is drawn once for all chains, and they share one search: the reward is
-their mean. The chains start where they are told to: the search for a mode that the authors' code
+their mean. The chains start at their initial values: the search for a mode that the authors' code
 begins with is left out. A trajectory that leaves ``bounds`` on its way is rejected too.
 """
 
@@ -30,7 +30,7 @@ from probmodel.types import Array, LogDensity
 
 @dataclass(frozen=True)
 class AdaptiveHMC(BayesAdaptiveSampler):
-    """Hamiltonian Monte Carlo that goes on choosing its step size and number of steps.
+    """Hamiltonian Monte Carlo that keeps adapting its step size and number of steps.
 
     Parameters
     ----------

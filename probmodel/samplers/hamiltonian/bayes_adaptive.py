@@ -1,4 +1,4 @@
-"""What the samplers share that choose step size and trajectory length by Bayesian optimisation.
+"""Common base of samplers that choose step size and trajectory length by Bayesian optimisation.
 
     gamma     setting in force: step size epsilon, most leapfrog steps L
     L_r       leapfrog steps of one iteration, uniform on 1..L, the same for all chains
@@ -101,36 +101,36 @@ class BayesAdaptiveSampler(Sampler):
         Smallest and largest step size to choose from. By default from 0.05 to 2 times the step size
         at which a single leapfrog step from the starting points is accepted with probability 0.8.
     steps_range : (int, int)
-        Fewest and most leapfrog steps to choose from, 1 or more; the same number twice fixes it.
-        Each trajectory has a random number of steps, from 1 up to the chosen one.
+        Smallest and largest number of leapfrog steps to choose from, at least 1; equal numbers fix
+        it. Each trajectory has a random number of steps, from 1 up to the chosen one.
     k : int
-        Blocks before the adaptation begins to vanish, which it does at the end of the warm-up at
-        the latest; block k + i is followed by a new choice with probability (i + 1)^-1/2. A block
-        takes a k-th of the warm-up.
+        Number of blocks before the adaptation begins to vanish, at the end of the warm-up at the
+        latest; block k + i is followed by a new choice with probability (i + 1)^-1/2. A block takes
+        a k-th of the warm-up.
     alpha : float
-        What the best reward counts in units of the surrogate, above 0.
+        Value of the best reward in units of the surrogate, above 0.
     kappa : float
         Length scale of the surrogate, as a share of the ranges, above 0.
     delta : float
-        The smaller, the more the search explores; between 0 and 1.
+        Between 0 and 1; the search explores more with smaller values.
     sigma_f : float
         Standard deviation of the surrogate before any reward, above 0.
     noise : float
         Variance of one reward about its mean, in units of the surrogate, above 0.
     spacing : {"log", "linear"}
-        Whether the step sizes to choose from are even on the log scale or as they are.
+        Scale on which the step sizes to choose from are evenly spaced.
     freeze : bool
-        Whether to end the adaptation with the warm-up, at the setting that then seems best.
+        Whether the adaptation ends with the warm-up, at the setting that then seems best.
     bounds : float or (array, array), optional
         Radius of a ball around the origin, or lower and upper limits of a box, on the unconstrained
         scale: proposals outside are rejected. By default there is none.
     reward : callable, optional
-        ``reward(draws, step_size, n_steps)`` gives the reward of a block in place of the squared
-        jumps: the larger the better, and 0 for a setting that is of no use. ``draws`` are the
-        unconstrained positions of the block, (chains, block, dim); ``n_steps`` is L.
+        ``reward(draws, step_size, n_steps)`` returns the reward of a block, in place of the squared
+        jumps: larger is better, and a useless setting has 0. ``draws`` are the unconstrained
+        positions of the block, (chains, block, dim); ``n_steps`` is L.
     budget : int, optional
         Leapfrog steps of a block, draws times L, for a given ``reward``: blocks of few steps then
-        have more draws. By default all blocks have as many draws.
+        have more draws. By default all blocks have equally many draws.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """A log density confined to a ball or a box of the unconstrained space.
 
-The proofs of methods that adapt for ever ask for a compact state space. Outside the region the log
+The proofs of methods that adapt for ever require a compact state space. Outside the region the log
 density is minus infinity, so that a trajectory which leaves it ends there and is rejected.
 """
 
@@ -57,7 +57,7 @@ class Region(NamedTuple):
 
 
 class Confined:
-    """Passes everything on to a log density, except that there is none outside a region.
+    """A log density that is minus infinity outside a region, and unchanged inside.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ one target. ``robust`` does this instead, in the warm-up alone:
 1. c starts as the multiple of the identity that half of the proposals are accepted with, found by
    trying. h is such that z has about unit variance once theta is learned: the entropy of a normal
    target is largest where D = -I/3.
-2. A trajectory that diverges, or is not finite, teaches nothing but the curvature at its start:
+2. A trajectory that diverges, or is not finite, contributes only the curvature at its start:
    where the leapfrog steps are unstable, the slope of the loss is immense and points anywhere.
 3. A gradient that is too large is shortened, where the published run cuts its entries.
 4. In the second half of the warm-up the learning rate falls to zero in a straight line.

@@ -1,4 +1,4 @@
-"""Entropy-based adaptive Hamiltonian Monte Carlo: learns the mass matrix by gradients.
+"""Entropy-based adaptive Hamiltonian Monte Carlo: the mass matrix is learned by gradients.
 
     q        position                                                       (chains, dim)
     C        root of the inverse mass matrix, M^-1 = C C'                   see `projections`
@@ -66,48 +66,48 @@ class EntropyHMC(Sampler):
     Parameters
     ----------
     preconditioner : {"diag", "dense", "tridiagonal", "realnvp"}
-        What the root C of the inverse mass matrix is: a diagonal; a lower triangular matrix; the
+        Form of the root C of the inverse mass matrix: a diagonal; a lower triangular matrix; the
         inverse of an upper bidiagonal one, so that the mass matrix is tridiagonal, for a chain of
-        parameters each of which depends on its neighbours; or, for two parameters, a map that is
-        not linear, a network.
+        parameters each of which depends on its neighbours; or, for an even number of parameters, a
+        nonlinear map given by a network.
     objective : {"gsm", "esjd", "l2hmc"}
-        What is learned for: the generalised speed measure, acceptance and entropy; or, for
-        comparison, the expected squared jump, alone or with its inverse.
+        Objective of the adaptation: the generalised speed measure, of acceptance and entropy; or,
+        for comparison, the expected squared jump, alone or with its inverse.
     n_steps : int
         L, leapfrog steps of a trajectory, at least 1.
     target_accept : float
-        Acceptance rate that beta aims at, between 0 and 1; for ``"gsm"`` only.
+        Target acceptance rate for beta, between 0 and 1; for ``"gsm"`` only.
     learning_rate : float, optional
-        Size of the steps that Adam takes, above 0. If not given it is 0.03, or 0.001 in a run that
-        is not robust and for ``"realnvp"``.
+        Step size of Adam, above 0. If not given it is 0.03, or 0.001 with ``robust=False`` and for
+        ``"realnvp"``.
     decay : bool, optional
         Whether the learning rate falls to zero in the second half of the warm-up; if not given,
-        only in a robust run.
+        only with ``robust=True``.
     momentum : float
-        Share that Adam's mean gradient keeps of its past, from 0 to below 1.
+        Weight of the past in Adam's mean gradient, from 0 to below 1.
     clip : float
-        Largest entry of a gradient, above 0; a robust run bounds it by half of beta too.
+        Largest entry of a gradient, above 0; ``robust=True`` also bounds it by half of beta.
     entropy_rate : float
         Rate of beta and gamma, between 0 and 1.
     penalty_start : float
-        delta, the |mu| from which on there is a penalty, between 0 and 1.
+        delta, the |mu| above which there is a penalty, between 0 and 1.
     penalty_slope : float
         Slope of the penalty for |mu| above delta + 1, above 0. It is smooth with 2.
     least_terms : int
-        n0, at least 1: terms that the series for the entropy always has.
+        n0, the smallest number of terms of the series for the entropy, at least 1.
     exact : bool
         Whether ``"gsm"`` differentiates the energy through the gradients of a trajectory too,
         which takes L more Hessian-vector products.
     jump_power : float
         Power of the length of a jump in ``"esjd"`` and ``"l2hmc"``, above 0.
     initial_scale : float, optional
-        Scale of the first C, above 0. If not given it is found by trying, or is dim^(-1/3) in a
-        run that is not robust, where the first C is random.
+        Scale of the first C, above 0. If not given it is found by trial steps, or is dim^(-1/3)
+        with ``robust=False``, where the first C is random.
     width : int
         Hidden units of the two layers of ``"realnvp"``, at least 1.
     robust : bool
-        Whether to add to Algorithm 1 what the head of this file lists, or that of entropy_flow.py
-        for ``"realnvp"``.
+        Whether to add to Algorithm 1 the changes listed at the head of this file, or of
+        entropy_flow.py for ``"realnvp"``.
 
     Raises
     ------

@@ -100,7 +100,7 @@ class Adaptation(NamedTuple):
 
 
 class Lesson(NamedTuple):
-    """What trajectories say about theta.
+    """What trajectories contribute to the gradient in theta.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Hamiltonian Monte Carlo that learns its mass matrix from scores, and how long to go.
+"""Hamiltonian Monte Carlo with a mass matrix learned from scores and a learned trajectory length.
 
     x, y      position, proposal                                             (chains, dim)
     g         score, the gradient of the log density                         (chains, dim)
@@ -24,11 +24,11 @@ The warm-up has two parts. In the first the chains take Langevin steps, and lear
 does to get to the bulk from wherever they start. In the second they follow trajectories: after
 10, 25, 50, 100, 200, ... of them a new C is put to use, h follows alpha by dual averaging, and T
 climbs the criterion of `adaptation.trajectory_length`. Early ones have few steps: with a C that is
-not right yet long ones cost more than they teach. The usual steps of a trajectory are of the size h
-at most, and h is `LONGEST_STEP` at most, because C has the scale of the posterior: beyond that a
-trajectory would be steered by the acceptance of a resonance. Where the posterior is narrower than
-that a chain halves its steps, see `suited_steps`. What steers h is the acceptance, which counts
-half where steps are halved; chains that are stuck, where most are not, are left out.
+not right yet long ones cost more than they are worth. The usual steps of a trajectory are of the
+size h at most, and h is `LONGEST_STEP` at most, because C has the scale of the posterior: beyond
+that the acceptance of a resonance would decide the step size. Where the posterior is narrower than
+that a chain halves its steps, see `suited_steps`. The acceptance adapts h, and counts half where
+steps are halved; chains that are stuck, where most are not, are left out.
 """
 
 from __future__ import annotations
@@ -146,19 +146,19 @@ class FisherHMC(Sampler):
     Parameters
     ----------
     target_accept : float
-        Acceptance, between 0 and 1, that h aims at, where trajectories take several steps; shorter
-        ones are accepted more often. Trajectories of halved steps count half.
+        Target acceptance rate for h, between 0 and 1, where trajectories take several steps;
+        shorter ones are accepted more often. Trajectories of halved steps count half.
     trajectory_length : float, optional
         T, above 0, in units of the whitened posterior; learned if not given.
     jitter : float
-        Share by which the lengths of trajectories vary, from 0 to below 1.
+        Relative variation of the trajectory length, from 0 to below 1.
     persistence : float
-        rho, from 0 to below 1: how much of the momentum is kept from one trajectory to the next.
+        rho, from 0 to below 1: share of the momentum that is kept from one trajectory to the next.
     metric : {"auto", "dense", "low_rank", "diag"}
-        What the inverse mass matrix is: any matrix, a diagonal and a few directions, or a diagonal.
-        By default dense up to 50 parameters, and low-rank beyond, which few draws tell better.
+        Form of the inverse mass matrix: dense, a diagonal and a few directions, or a diagonal. By
+        default dense up to 50 parameters, and low-rank beyond, which few draws estimate better.
     max_steps : int
-        Most steps of a trajectory, at least 1.
+        Largest number of steps of a trajectory, at least 1.
 
     Raises
     ------
@@ -174,7 +174,7 @@ class FisherHMC(Sampler):
     max_steps: int = 500
 
     name: ClassVar[str] = "fisher_hmc"
-    summary: ClassVar[str] = "trajectories of learned length, whitened by what the scores tell"
+    summary: ClassVar[str] = "Hamiltonian with a learned mass matrix and trajectory length"
     paper: ClassVar[str] = "after Titsias (2023) and Hoffman et al. (2021)"
     learns: ClassVar[str] = "step size, trajectory length, mass matrix"
     cost: ClassVar[str] = "2 gradients or more, 2 O(d²) each"

@@ -1,4 +1,4 @@
-"""What `fisher_hmc` learns of the shape of the posterior, while it samples trajectories.
+"""Mass matrix adaptation of `fisher_hmc`, from the scores and draws of its trajectories.
 
     x, g      draws and their scores                                        (chains, dim)
     s         score increments over trajectories, sqrt(alpha) (g(y) - g(x)) (chains, dim)
@@ -9,14 +9,14 @@
     U, e      eigenvectors and eigenvalues of C^-1 Sigma C'^-1              (dim, dim), (dim,)
 
 A dense C begins as R, scaled so that the entries of C'g have mean square one over the trajectories
-so far; later ones weigh more. (The scores at one time would tell too little where chains and
-parameters are few.) By the information inequality F^-1 is the smallest covariance that these scores
-allow: for a posterior that is not normal, some directions are wider, in which trajectories would
-take long. Where a window of draws shows that beyond chance, C is widened by e^(1/4), which makes
-the inverse mass matrix along those directions the geometric mean of F^-1 and Sigma; that is the
-best choice for a normal density fitted to both (Seyboldt, Carlson and Carpenter, 2026,
-arXiv:2603.18845). What the chains do not travel themselves counts little: chains in different modes
-would widen C by the distance between these.
+so far; later ones weigh more. (The scores at one time are too few where chains and parameters are
+few.) By the information inequality F^-1 is the smallest covariance that these scores allow: for a
+posterior that is not normal, some directions are wider, in which trajectories would take long.
+Where a window of draws shows that beyond chance, C is widened by e^(1/4), which makes the inverse
+mass matrix along those directions the geometric mean of F^-1 and Sigma; that is the best choice for
+a normal density fitted to both (Seyboldt, Carlson and Carpenter, 2026, arXiv:2603.18845). Distances
+between chains count little, because chains in different modes would widen C by the distance between
+the modes.
 
 The diagonal and the low-rank kind take that geometric mean for all directions, from the draws and
 the scores of a window, as `adaptation.low_rank` says; their memory is O(dim) a draw kept. Chains
@@ -50,7 +50,7 @@ FEWEST_TIMES = 10  # of a window, for what lies between chains to be compared wi
 
 
 class Seen(NamedTuple):
-    """A transition: where it led and the scores there; those at both ends; what came of it."""
+    """A transition: its end and the scores there, those at both ends, and its outcome."""
 
     x: Array
     grad: Array
@@ -71,8 +71,8 @@ class DenseShape(NamedTuple):
     sums : (chains, dim), of each chain's
     squares : (chains,), mean square of each chain's scores whitened by R; later trajectories weigh
         more
-    waiting : transitions that nothing has been learned from; it is done for some at once, which
-        takes a fraction of the time
+    waiting : transitions not used for adaptation yet; several are used at once, which takes a
+        fraction of the time
     times : transitions that there have been
     """
 
@@ -212,7 +212,7 @@ def together(x: Array) -> Array:
 
 
 def dense_shape(R: Array, n: int, chains: int) -> DenseShape:
-    """Begin with what ``n`` updates of R have told."""
+    """Begin with R after ``n`` updates."""
     return DenseShape(R, n, no_moments(len(R)), squares=np.ones(chains))
 
 

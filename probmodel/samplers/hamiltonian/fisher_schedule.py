@@ -1,4 +1,4 @@
-"""When `fisher_hmc` does what in its warm-up: Langevin steps, then trajectories in windows.
+"""Warm-up schedule of `fisher_hmc`: Langevin steps, then trajectories in windows.
 
 A window is a part with one mass matrix, which is renewed at its end. The warm-up may end early
 after a window, if the chains have settled in it, see `inference.settled`.

@@ -1,4 +1,4 @@
-"""The kernel of `fisher_hmc`: trajectories or Langevin steps, at once if the density can.
+"""Kernel of `fisher_hmc`: trajectories or Langevin steps, several at once if the density can.
 
 T         length of a trajectory in time; zero for one Langevin step
 h         step size
@@ -30,7 +30,7 @@ from probmodel.types import Array, LogDensity
 
 
 class Kernel(NamedTuple):
-    """What moves the chains.
+    """A transition kernel of the chains.
 
     Attributes
     ----------

@@ -67,21 +67,22 @@ class HMC(WindowedSampler):
     Parameters
     ----------
     step_size : float, optional
-        Where the step size h starts; found by trying if not given.
+        Initial step size h; found by trial steps if not given.
     target_accept : float
-        Acceptance rate that h aims at, between 0 and 1; 0.651 is optimal in high dimension.
+        Target acceptance rate for h, between 0 and 1; 0.651 is optimal in high dimension.
     metric : {"identity", "diag", "dense", "low_rank"}
-        What is learned of the posterior covariance: nothing, its diagonal, all of it, or scales
-        and a few directions.
+        What the warm-up estimates of the posterior covariance: nothing, its diagonal, all of it, or
+        scales and a few directions.
     inv_metric : array, optional
-        The covariance, (dim, dim), or its diagonal, (dim,); given, it is not learned.
+        The covariance, (dim, dim), or its diagonal, (dim,), if it is known: it is then not
+        estimated.
     n_steps : int
         Leapfrog steps L of a trajectory; at least 1.
     random_steps : bool
-        Whether each trajectory takes a random number of steps, from 1 to ``n_steps``: no direction
-        can then come back to where it began every time.
+        Whether each trajectory takes a random number of steps, from 1 to ``n_steps``, so that no
+        direction returns to its start every time.
     steering : {"dual_averaging", "robbins_monro"}
-        How h is steered in the warm-up; the second is a published rule, for comparison.
+        Rule by which the warm-up adapts h; the second is a published rule, for comparison.
 
     Raises
     ------

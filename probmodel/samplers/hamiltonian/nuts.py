@@ -107,17 +107,18 @@ class NUTS(WindowedSampler):
     Parameters
     ----------
     step_size : float, optional
-        Where the step size h starts; found by trying if not given.
+        Initial step size h; found by trial steps if not given.
     target_accept : float
         Mean acceptance along a trajectory that h aims at, between 0 and 1; higher values mean
         shorter steps, and fewer divergences.
     metric : {"identity", "diag", "dense", "low_rank"}
-        What is learned of the posterior covariance: nothing, its diagonal, all of it, or scales
-        and a few directions.
+        What the warm-up estimates of the posterior covariance: nothing, its diagonal, all of it, or
+        scales and a few directions.
     inv_metric : array, optional
-        The covariance, (dim, dim), or its diagonal, (dim,); given, it is not learned.
+        The covariance, (dim, dim), or its diagonal, (dim,), if it is known: it is then not
+        estimated.
     max_depth : int
-        Doublings of a trajectory, at most; from 1 to 16.
+        Largest number of doublings of a trajectory, from 1 to 16.
 
     Raises
     ------

@@ -1,8 +1,8 @@
-"""Transitions that are made several at a time, in one call of the density.
+"""Batched transitions: several at a time, in one call of the density.
 
-What is random is drawn beforehand, by another thread while the transitions before are made. Momenta
-and uniform numbers come from generators of their own, so that the draws do not depend on how many
-are made at a time.
+Random numbers are drawn beforehand, by another thread during the transitions before. Momenta and
+uniform numbers come from generators of their own, so that the draws do not depend on how many are
+made at a time.
 """
 
 from __future__ import annotations

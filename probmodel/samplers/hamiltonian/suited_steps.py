@@ -1,4 +1,4 @@
-"""Trajectories whose steps are as short as their place asks for.
+"""Locally adaptive trajectories: steps are halved where the posterior is narrow.
 
     z        where a trajectory begins: position and momentum             see `hamiltonian`
     -z       the same with the momentum turned round
@@ -10,10 +10,10 @@
     p_j(z)   a_j(z) prod_{i < j} (1 - a_i(z)), that of the level          (chains,)
 
 One step size does not suit a posterior whose scale changes from place to place: where it narrows,
-in a neck or along a ridge, the step of the bulk is never accepted, and chains neither get there nor
-away. So a trajectory is tried with the usual step first, then with one half as long, and so on, and
-each is kept to with the probability a_j. The level is thus drawn anew with each momentum, and the
-end of the trajectory, turned round, is a proposal on the larger space of positions, momenta and
+in a neck or along a ridge, the step of the bulk is never accepted, and chains can neither enter nor
+leave. So a trajectory is tried with the usual step first, then with one half as long, and so on,
+and each is kept to with the probability a_j. The level is thus drawn anew with each momentum, and
+the end of the trajectory, turned round, is a proposal on the larger space of positions, momenta and
 levels. Where halving goes on, trajectories take less time: longer ones would cost more than they
 are worth in places that are seldom visited. The end is accepted with the probability
 
@@ -29,10 +29,10 @@ is tried twice.
     Bou-Rabee, Carpenter, Kleppe and Liu (2025), "The within-orbit adaptive leapfrog no-U-turn
     sampler", arXiv:2506.18746: halved steps, and the range of the energy to judge them by.
 
-Deviations. They choose a level for each step of a trajectory, which is finer; but one step in
-whose place another level would be chosen from the other end makes the whole trajectory vain.
-Along the ridge of a differential equation's rate that was every second one. And a_j falls
-smoothly, where a sharp bound has the same effect.
+Deviations. They choose a level for each step of a trajectory, which is finer; but a single step for
+which another level would be chosen from the other end invalidates the whole trajectory. Along the
+ridge of a differential equation's rate this was every second trajectory. And a_j falls smoothly,
+where a sharp bound has the same effect.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Suited(NamedTuple):
     log_weight : (chains,), logarithm of p_j(-z') / p_j(z)
     first : (chains,), a_0(z)
     level : (chains,), j
-    failed : (chains,) bool, where the finest level was hopeless, too
+    failed : (chains,) bool, where the finest level failed too
     taken : (chains,) int, gradients of all that was tried
     """
 

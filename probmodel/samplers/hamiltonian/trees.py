@@ -20,7 +20,7 @@ half; one that completes trees, one for each of the ones at the end of n, is tes
 these and with its right half. Where a stretch begins, its momentum and S before it are kept in a
 slot: number "ones of n", as that of a tree that is complete is not needed any more.
 
-What is random is drawn beforehand: momenta, and for each transition of a chain a seed, of which
+Random numbers are drawn beforehand: momenta, and for each transition of a chain a seed, of which
 uniform numbers are made, see `numerics.split_mix`. A density that is machine code makes the
 transitions itself, with the same numbers and to the same rules, each chain at its own pace.
 """

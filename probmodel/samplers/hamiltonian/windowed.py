@@ -8,9 +8,9 @@
     Hoffman and Gelman (2014), "The No-U-Turn Sampler", JMLR 15; Stan Development Team, Stan
     reference manual, "HMC algorithm parameters: automatic tuning".
 
-Deviations. The chains of a group learn together: the draws of all make one M^-1, and their mean
-acceptance steers one h. Chains that start far out must not spoil it for the others, and none is to
-pay for scales far from one:
+Deviations. The chains of a group share one adaptation: the draws of all make one M^-1, and their
+mean acceptance adapts one h. Chains that start far out must not harm the others, and scales far
+from one must not cost long trajectories:
 
 1. In the first buffer each chain has an h of its own, found by trying and then steered closely.
 2. There M^-1 is learned too, after 8, 16, 32 and 64 iterations: a diagonal, of the variances of
@@ -19,9 +19,9 @@ pay for scales far from one:
    M^-1 (`settled`).
 4. A chain that is rejected ten times in a row takes shorter steps until it moves again, and does
    not steer h meanwhile.
-5. Stan adds 0.005 / (n + 5) to the variance of n draws. Where the gradients tell of a scale that
-   is smaller by far, this is too much, and the inverse variance of the gradients takes the place
-   of 0.001.
+5. Stan adds 0.005 / (n + 5) to the variance of n draws. Where the gradients show a scale that is
+   far smaller, this is too much, and the inverse variance of the gradients takes the place of
+   0.001.
 """
 
 from __future__ import annotations
@@ -95,18 +95,19 @@ class Adaptation(NamedTuple):
 
 @dataclass(frozen=True)
 class WindowedSampler(Sampler):
-    """Base of the samplers that are warmed up as Stan's are.
+    """Base of the samplers with Stan's warm-up.
 
     Parameters
     ----------
     step_size : float, optional
-        Where the step size starts; found by trying if not given.
+        Initial step size; found by trial steps if not given.
     target_accept : float
-        Acceptance that it aims at, between 0 and 1.
+        Target acceptance rate, between 0 and 1.
     metric : {"identity", "diag", "dense", "low_rank"}
-        What is learned of the posterior covariance.
+        What the warm-up estimates of the posterior covariance.
     inv_metric : array, optional
-        The covariance, (dim, dim), or its diagonal, (dim,); given, it is not learned.
+        The covariance, (dim, dim), or its diagonal, (dim,), if it is known: it is then not
+        estimated.
 
     Raises
     ------

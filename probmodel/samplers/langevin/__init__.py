@@ -1,1 +1,1 @@
-"""Samplers of one gradient step: Langevin moves and how their preconditioners learn."""
+"""Langevin samplers, with one gradient a move, and the adaptation of their preconditioners."""

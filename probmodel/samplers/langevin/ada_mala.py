@@ -1,4 +1,4 @@
-"""Adaptive Langevin: preconditions by the running covariance of the chain.
+"""Adaptive Langevin, preconditioned by the running covariance of the chain.
 
     x, y      position, proposal                                        (chains, dim)
     Sigma_n   covariance of the first n positions, plus lambda I/(n-1)  (dim, dim)
@@ -59,15 +59,15 @@ class AdaMALA(SteeredSampler):
     Parameters
     ----------
     step_size : float, optional
-        Where sigma starts; found by trying if not given.
+        Initial step size sigma; found by trial steps if not given.
     target_accept : float
-        Acceptance rate that sigma aims at, between 0 and 1.
+        Target acceptance rate for sigma, between 0 and 1.
     step_rate : float
         Robbins-Monro rate rho of sigma^2, between 0 and 1.
     damping : float
         lambda, above 0.
     initial_steps : int, optional
-        n0, at least 1: so many plain iterations, and as many again that learn the covariance
+        n0, at least 1: number of plain iterations, followed by as many that learn the covariance
         before it is used. By default 500, or a quarter of a warm-up shorter than 2000.
 
     Raises

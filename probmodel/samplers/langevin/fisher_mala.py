@@ -1,4 +1,4 @@
-"""Fisher-adaptive Metropolis-adjusted Langevin: learns its preconditioner from score increments.
+"""Fisher-adaptive Langevin (MALA): the preconditioner is learned from score increments.
 
     x, y      position, proposal                                        (chains, dim)
     g         score, the gradient of the log density                    (chains, dim)
@@ -8,8 +8,8 @@
 
     Titsias (2023), "Optimal preconditioning and Fisher adaptive Langevin sampling", Algorithm 1.
 
-How R and sigma are learned, and what is added to the paper for several chains, is said at the head
-of `fisher_warmup`.
+The head of `fisher_warmup` says how R and sigma are adapted, and what is added to the paper for
+several chains.
 """
 
 from __future__ import annotations
@@ -41,27 +41,28 @@ class FisherMALA(SteeredSampler):
     Parameters
     ----------
     step_size : float, optional
-        Where sigma starts; found by trying if not given.
+        Initial step size sigma; found by trial steps if not given.
     target_accept : float
-        Acceptance rate that sigma aims at, between 0 and 1.
+        Target acceptance rate for sigma, between 0 and 1.
     step_rate : float
         Robbins-Monro rate rho of sigma^2, between 0 and 1.
     signal : {"rb", "increment", "score", "paired"}
-        What R is learned from: the score increment of every proposal, weighted by its acceptance
-        probability (eq. 16); that of accepted proposals (eq. 15); the score itself, uncentred
-        (section 4.1); or centred by its running mean (appendix C).
+        Signal from which R is learned: the score increment of every proposal, weighted by its
+        acceptance probability (eq. 16); that of accepted proposals (eq. 15); the score itself,
+        uncentred (section 4.1); or centred by its running mean (appendix C).
     damping : float
         lambda, above 0.
     initial_steps : int, optional
-        n0, at least 0. By default 500, or a quarter of a warm-up shorter than 2000.
+        n0, iterations before R is learned, at least 0. By default 500, or a quarter of a warm-up
+        shorter than 2000.
     learning_rate : float or callable, optional
         gamma_n of appendix B: a number in (0, 1), or a function of n = 2, 3, ... with such values
         (gamma_1 is 1). By default 1/n, or 4/(n + 3) in a robust run.
     robust : bool, optional
-        Whether to add to Algorithm 1 what the head of `fisher_warmup` lists. By default for groups
-        of several chains; ``False`` is the paper's algorithm for any number of chains.
+        Whether to add to Algorithm 1 the changes listed at the head of `fisher_warmup`. By default
+        for groups of several chains; ``False`` is the paper's algorithm for any number of chains.
     metric : {"dense", "diag"}
-        Whether A is any matrix, as in the paper, or a diagonal, for very many parameters.
+        Whether A is dense, as in the paper, or a diagonal, for very many parameters.
 
     Raises
     ------

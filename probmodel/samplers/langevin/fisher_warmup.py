@@ -1,4 +1,4 @@
-"""How Langevin chains learn a step size and the inverse Fisher matrix from score increments.
+"""Warm-up of Langevin chains: the step size, and the inverse Fisher matrix from score increments.
 
     g         score, the gradient of the log density                    (chains, dim)
     alpha     Metropolis-Hastings probability                           (chains,)
@@ -19,8 +19,8 @@ more within a short warm-up; ``robust`` adds, by default for groups of several c
 
 1. Each chain steers its own step size at first, for n0/4 iterations (50 at most) or, up to n0, for
    as long as the steps of some chain keep growing.
-2. R is learned from then on, from score increments, and thrown away after n0 iterations: what the
-   way to the bulk was like is forgotten altogether.
+2. R is learned from then on, from score increments, and thrown away after n0 iterations, so that
+   the path to the bulk is forgotten.
 3. The step size is looked for anew after updates 1, 2, 4, ..., 64 of R, because each changes the
    geometry under it by orders of magnitude, which Robbins-Monro steps take long to follow.
 4. gamma_n = 4/(n + 3) in place of 1/n: later signals, from a better preconditioner, weigh more.
@@ -73,7 +73,7 @@ class Params(NamedTuple):
 
 
 class Fisher(NamedTuple):
-    """What is known of the Fisher matrix.
+    """Current estimate of the Fisher matrix.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Gradient-based adaptive Langevin: its preconditioner climbs the generalised speed measure.
+"""Gradient-based adaptive Langevin: the preconditioner ascends the generalised speed measure.
 
     x, y      position, proposal                                    (chains, dim)
     g         gradient of the log density                           (chains, dim)
@@ -37,13 +37,13 @@ class GradientAdaptiveMALA(GradientAdaptive):
     Parameters
     ----------
     target_accept : float
-        Acceptance rate that beta aims at, between 0 and 1.
+        Target acceptance rate for beta, between 0 and 1.
     learning_rate : float
-        eta, above 0: about how far an entry of L moves in one iteration.
+        eta, above 0: roughly the change of an entry of L in one iteration.
     entropy_rate : float
         rho of beta, between 0 and 1.
     initial_scale : float, optional
-        L starts as this times the identity; 0.1/sqrt(dim) if not given.
+        The initial L is this times the identity; 0.1/sqrt(dim) if not given.
     diagonal : bool
         Whether to learn scales only.
 

@@ -38,13 +38,13 @@ class GradientAdaptiveMALAExact(GradientAdaptive):
     Parameters
     ----------
     target_accept : float
-        Acceptance rate that beta aims at, between 0 and 1.
+        Target acceptance rate for beta, between 0 and 1.
     learning_rate : float
-        eta, above 0: about how far an entry of L moves in one iteration.
+        eta, above 0: roughly the change of an entry of L in one iteration.
     entropy_rate : float
         rho of beta, between 0 and 1.
     initial_scale : float, optional
-        L starts as this times the identity; 0.1/sqrt(dim) if not given.
+        The initial L is this times the identity; 0.1/sqrt(dim) if not given.
     diagonal : bool
         Whether to learn scales only.
 

@@ -1,4 +1,4 @@
-"""What the gradient-based adaptive samplers share: how their proposals learn from the target.
+"""Common base of the gradient-based adaptive samplers: the adaptation of their proposals.
 
     x, y      position, proposal                        (chains, dim)
     g         gradient of the log density               (chains, dim)
@@ -50,19 +50,19 @@ class Params(NamedTuple):
 
 @dataclass(frozen=True)
 class GradientAdaptive(Sampler):
-    """Base of the samplers whose proposals climb the generalised speed measure in the warm-up.
+    """Base of samplers whose proposals ascend the generalised speed measure in the warm-up.
 
     Parameters
     ----------
     target_accept : float
-        Acceptance rate that beta aims at, between 0 and 1.
+        Target acceptance rate for beta, between 0 and 1.
     learning_rate : float
-        eta, above 0: about how far an entry of L moves in one iteration, so that L needs at least
+        eta, above 0: roughly the change of an entry of L in one iteration, so that L needs at least
         the largest scale of the posterior over eta iterations.
     entropy_rate : float
         rho of beta, between 0 and 1.
     initial_scale : float, optional
-        L starts as this times the identity; 0.1/sqrt(dim) if not given.
+        The initial L is this times the identity; 0.1/sqrt(dim) if not given.
     diagonal : bool
         Whether to learn scales only.
 

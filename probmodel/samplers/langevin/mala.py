@@ -35,9 +35,9 @@ class MALA(StepSizeSampler):
     Parameters
     ----------
     step_size : float, optional
-        Where sigma starts; found by trying if not given.
+        Initial step size sigma; found by trial steps if not given.
     target_accept : float
-        Acceptance rate that sigma aims at, between 0 and 1; 0.574 is optimal in high dimension.
+        Target acceptance rate for sigma, between 0 and 1; 0.574 is optimal in high dimension.
     step_rate : float
         Robbins-Monro rate rho, between 0 and 1.
 

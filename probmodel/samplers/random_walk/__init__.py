@@ -1,1 +1,1 @@
-"""Samplers that see the log density alone: random walks and ensembles."""
+"""Samplers that use the log density alone: random walks and ensembles."""

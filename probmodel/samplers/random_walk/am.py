@@ -1,4 +1,4 @@
-"""Adaptive Metropolis: a random walk whose covariance is learned from where the chain has been.
+"""Adaptive Metropolis: a random walk with a covariance learned from the past positions.
 
     x, y      position, proposal                                   (chains, dim)
     mu        running mean of the positions                        (dim,)
@@ -14,13 +14,13 @@
     variant "cholesky": Titsias and Dellaportas (2019), "Gradient-based adaptive Markov chain Monte
     Carlo", section 4: L follows a stochastic gradient.
 
-Deviations: both stop adapting with the warm-up. The positions of all chains of a group teach one L.
-"haario" steers its scale by the rule of the other variant, where Zhu tunes it by hand, factorises
-anew after every fifth iteration only, and begins with plain steps whose size is found by trying.
-With ``forget`` it begins anew with the covariance at iterations n0, 2 n0, 4 n0, ...: the way from a
-start far out would else weigh on it for very long.
-Each chain applies the rule for delta once. A dense L of "cholesky" does not more than double in one
-move, as it would again and again while it is far too small: there the paper's step is unstable.
+Deviations: both stop adapting with the warm-up. All chains of a group share one L. "haario" steers
+its scale by the rule of the other variant, where Zhu tunes it by hand, factorises anew after every
+fifth iteration only, and begins with plain steps whose size is found by trying. With ``forget`` it
+begins anew with the covariance at iterations n0, 2 n0, 4 n0, ...: otherwise the path from a distant
+start would bias it for very long. Each chain applies the rule for delta once. A dense L of
+"cholesky" does not more than double in one move, as it would again and again while it is far too
+small: there the paper's step is unstable.
 """
 
 from __future__ import annotations
@@ -95,19 +95,18 @@ class AdaptiveMetropolis(SteeredSampler):
     Parameters
     ----------
     step_size : float, optional
-        Where the scale starts; by default found by trying ("haario") or as in the preset
-        ("cholesky").
+        Initial scale; by default found by trial steps ("haario") or as in the preset ("cholesky").
     target_accept : float
-        Acceptance rate that the scale aims at, between 0 and 1.
+        Target acceptance rate for the scale, between 0 and 1.
     step_rate : float
         Robbins-Monro rate of delta, between 0 and 1.
     variant : {"haario", "cholesky"}
-        How the covariance is learned, see the head of this file.
+        Rule that adapts the covariance, see the head of this file.
     diagonal : bool
         Whether to learn scales only.
     initial_steps : int, optional
-        Plain iterations before the covariance is used, at least 2; for "haario" only. By default
-        500, or a quarter of a warm-up shorter than 2000.
+        Number of plain iterations before the covariance is used, at least 2; for "haario" only. By
+        default 500, or a quarter of a warm-up shorter than 2000.
     preset : {"paper", "code"}
         Initial scales and learning rate of "cholesky": those of the paper, or those of its
         authors' program, which made the tables.

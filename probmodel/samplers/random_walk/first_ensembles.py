@@ -1,4 +1,4 @@
-"""Where the ensembles of a sampler with several points a chain begin.
+"""Initial ensembles of a sampler with several points a chain.
 
     x       starting point of each chain, the centre of its ensemble       (chains, dim)
     N       points of one ensemble

@@ -1,4 +1,4 @@
-"""Gradient-based adaptive random walk: its covariance climbs the generalised speed measure.
+"""Gradient-based adaptive random walk: the covariance ascends the generalised speed measure.
 
     x, y      position, proposal                        (chains, dim)
     g         gradient of the log density               (chains, dim)
@@ -8,7 +8,7 @@
 
     Titsias and Dellaportas (2019), "Gradient-based adaptive Markov chain Monte Carlo", section 2.2.
 
-The gradient of the log density teaches L in the warm-up; afterwards the log density is enough.
+The warm-up adapts L with gradients of the log density; afterwards the log density is enough.
 
 Deviations: the gradient is averaged over the chains of a group. The floor of the diagonal of L
 follows where L starts, so that scales below the 1e-3 of the paper's code can be learned.
@@ -35,13 +35,13 @@ class GradientAdaptiveRandomWalk(GradientAdaptive):
     Parameters
     ----------
     target_accept : float
-        Acceptance rate that beta aims at, between 0 and 1.
+        Target acceptance rate for beta, between 0 and 1.
     learning_rate : float
-        eta, above 0: about how far an entry of L moves in one iteration.
+        eta, above 0: roughly the change of an entry of L in one iteration.
     entropy_rate : float
         rho of beta, between 0 and 1.
     initial_scale : float, optional
-        L starts as this times the identity; 0.1/sqrt(dim) if not given.
+        The initial L is this times the identity; 0.1/sqrt(dim) if not given.
     diagonal : bool
         Whether to learn scales only.
 

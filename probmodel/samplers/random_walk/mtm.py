@@ -36,9 +36,9 @@ class MultipleTry(StepSizeSampler):
     Parameters
     ----------
     step_size : float, optional
-        Where q starts; found by trying if not given.
+        Initial step size q; found by trial steps if not given.
     target_accept : float
-        Acceptance rate that q aims at, between 0 and 1.
+        Target acceptance rate for q, between 0 and 1.
     step_rate : float
         Robbins-Monro rate, between 0 and 1.
     tries : int

@@ -32,9 +32,9 @@ class RandomWalk(StepSizeSampler):
     Parameters
     ----------
     step_size : float, optional
-        Where sigma starts; found by trying if not given.
+        Initial step size sigma; found by trial steps if not given.
     target_accept : float
-        Acceptance rate that sigma aims at, between 0 and 1.
+        Target acceptance rate for sigma, between 0 and 1.
     step_rate : float
         Robbins-Monro rate eta, above 0; the factor ``1 - eta`` of a rejection must stay positive,
         so below 1.

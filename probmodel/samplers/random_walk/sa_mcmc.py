@@ -19,7 +19,7 @@ That dependence sits at lags of N and more and is spread over many of them, wher
 effective sizes, which look at small lags until they find none, do not see it. With a new slot at
 every iteration they are overstated by 3 for a normal posterior and by 16 for a curved one. So each
 slot is reported for ``hold`` iterations in a row: repetition that is seen, in place of dependence
-that is not. `remarks` compares short stretches of draws with long ones and tells what is left.
+that is not. `remarks` compares short stretches of draws with long ones and reports what remains.
 
 An ensemble that reaches around the posterior contracts onto it; one that does not shrinks before it
 gets there, and then creeps, for about N z^2 iterations from z posterior standard deviations away.
@@ -68,7 +68,7 @@ class Params(NamedTuple):
 
 
 class Ensemble(NamedTuple):
-    """Where the chains are.
+    """State of the chains.
 
     Attributes
     ----------
@@ -96,20 +96,20 @@ class SampleAdaptive(Sampler):
     Parameters
     ----------
     covariance : {"full", "diag"}
-        What is fitted to the points: a normal with all covariances, or a scale mixture of normals
-        with none.
+        Distribution fitted to the points: a normal with all covariances, or a scale mixture of
+        normals with none.
     ensemble : int, optional
-        N, the points of one chain: at least dim + 2, or 3 without covariances. By default 15 a
-        dimension (4 without covariances), and 40 at least.
+        N, the number of points of one chain: at least dim + 2, or 3 without covariances. By default
+        15 a dimension (4 without covariances), and 40 at least.
     start : {"normal", "prior", "mode"}, optional
-        Where the points come from: N(x, q_0^2 I) around each starting point x, the prior, or
-        q_0 times the normal approximation at the mode that Newton's method finds from x. By
+        Distribution of the initial points: N(x, q_0^2 I) around each starting point x, the prior,
+        or q_0 times the normal approximation at the mode that Newton's method finds from x. By
         default the mode, if the density has a Hessian and there is one; else "normal".
     initial_scale : float, optional
         q_0, above 0: better too large than too small. By default 3, and 1 at a mode.
     hold : int
-        Iterations for which one slot is reported before the next, at least 1. The draws hold most
-        with 1, but then effective sizes are overstated.
+        Iterations for which one slot is reported before the next, at least 1. With 1 the draws hold
+        most information, but effective sample sizes are overstated.
 
     Raises
     ------
@@ -124,7 +124,7 @@ class SampleAdaptive(Sampler):
     hold: int = 5
 
     name: ClassVar[str] = "sa_mcmc"
-    summary: ClassVar[str] = "ensembles that propose from their own normal fit, no gradients"
+    summary: ClassVar[str] = "normal proposal fitted to an ensemble of points, no gradients"
     paper: ClassVar[str] = "Zhu (2019)"
     needs: ClassVar[Need] = "log density"
     learns: ClassVar[str] = "nothing: its proposal follows the ensemble"

@@ -1,1 +1,1 @@
-"""Samplers in a metric of the model: of each place, or one for all of the posterior."""
+"""Riemannian samplers: in a position-dependent metric, or in one for the whole posterior."""

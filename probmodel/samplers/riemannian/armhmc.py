@@ -37,12 +37,12 @@ from probmodel.types import Array, LogDensity
 
 @dataclass(frozen=True)
 class AdaptiveRiemannianHMC(BayesAdaptiveSampler):
-    """Riemannian manifold HMC that goes on choosing its step size and number of steps.
+    """Riemannian manifold HMC that keeps adapting its step size and number of steps.
 
     Parameters
     ----------
     steps_range : (int, int)
-        Fewest and most steps to choose from, 1 or more; the same number twice fixes it. Each
+        Smallest and largest number of steps to choose from, at least 1; equal numbers fix it. Each
         trajectory has a random number of steps, from 1 up to the chosen one.
     metric : {"fisher", "neg_hessian", "softabs"}
         The density's own metric (for a model the expected Fisher information of what is observed,

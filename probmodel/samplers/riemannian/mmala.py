@@ -16,8 +16,8 @@
     Fisher adaptive Langevin sampling", Algorithm 1.
 
 Deviations. Gamma comes from central differences of the metric, for a metric of any kind. A proposal
-without a positive definite metric is rejected, so that the draws keep to where there is one. Far
-out the metric says little of the way to the bulk, and chains would stay where they start:
+without a positive definite metric is rejected, so that the draws stay where there is one. Far out
+the metric is no guide to the bulk, and chains would stay at their starting points:
 
 1. Unless a step size is given each chain looks for one of its own, and steers it for a quarter of
    the warm-up, 500 iterations at most. Their median is then the step size of all.
@@ -110,9 +110,9 @@ class ManifoldMALA(SteeredSampler):
     Parameters
     ----------
     step_size : float, optional
-        Where sigma starts; found by trying if not given.
+        Initial step size sigma; found by trial steps if not given.
     target_accept : float
-        Acceptance rate that sigma aims at, between 0 and 1.
+        Target acceptance rate for sigma, between 0 and 1.
     step_rate : float
         Robbins-Monro rate rho, between 0 and 1.
     metric : {"fisher", "neg_hessian", "softabs"}
@@ -120,8 +120,8 @@ class ManifoldMALA(SteeredSampler):
         observed, minus the Hessian of the other terms); minus the Hessian of the log density, for
         one that is concave; or that with its eigenvalues made positive.
     drift : {"simplified", "full"}
-        Whether to leave Gamma out, or to follow the Langevin diffusion of the metric. Both leave
-        the posterior as it is; the full drift takes 2 dim more metrics a proposal.
+        Drift without Gamma, or that of the Langevin diffusion of the metric. Both leave the
+        posterior invariant; the full drift takes 2 dim more metrics a proposal.
     softness : float
         a of ``metric="softabs"``, above 0: eigenvalues below 1/a in absolute value become 1/a.
 
@@ -138,7 +138,7 @@ class ManifoldMALA(SteeredSampler):
     softness: float = 1e6
 
     name: ClassVar[str] = "mmala"
-    summary: ClassVar[str] = "Langevin preconditioned by the metric of where it is"
+    summary: ClassVar[str] = "Langevin preconditioned by a position-dependent metric"
     paper: ClassVar[str] = "Girolami and Calderhead (2011)"
     needs: ClassVar[Need] = "metric"
     learns: ClassVar[str] = "step size"

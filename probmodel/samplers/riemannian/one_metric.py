@@ -1,4 +1,4 @@
-"""What the samplers share that move in one metric, the same everywhere, and learn a step size.
+"""Common base of samplers that move in one constant metric and adapt a step size.
 
     x       position                                                   (chains, dim)
     G, K    metric, and its lower Cholesky factor: G = K K'            (dim, dim)
@@ -70,9 +70,9 @@ class ConstantMetricSampler(Sampler):
     Parameters
     ----------
     step_size : float, optional
-        Where epsilon starts; found by trying if not given.
+        Initial step size epsilon; found by trial steps if not given.
     target_accept : float
-        Acceptance rate that epsilon aims at, between 0 and 1.
+        Target acceptance rate for epsilon, between 0 and 1.
     latent_mean : {"paper", "exact", "mode"}
         Where the information of the data is taken.
     metric : array, optional

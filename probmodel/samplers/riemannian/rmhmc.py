@@ -1,4 +1,4 @@
-"""Riemannian manifold Hamiltonian Monte Carlo: the mass matrix is the metric of where it is.
+"""Riemannian manifold Hamiltonian Monte Carlo: the mass matrix depends on the position.
 
     x, p      position, momentum: p ~ N(0, G(x))                          (chains, dim)
     G         metric                                                      (chains, dim, dim)
@@ -14,9 +14,9 @@
     manifold Monte Carlo samplers", ICML. Dual averaging of the step size: Hoffman and Gelman
     (2014), "The No-U-Turn Sampler", JMLR 15.
 
-Deviations. The papers choose the step size by hand; here the warm-up steers it unless it is told
-not to. A trajectory that was given up counts as acceptance 0: its step was too long. Gradients of
-the metric come from the density, or by differences where it has none.
+Deviations. The papers choose the step size by hand; here the warm-up adapts it, unless
+``adapt_step_size=False``. A trajectory that was given up counts as acceptance 0: its step was too
+long. Gradients of the metric come from the density, or by differences where it has none.
 """
 
 from __future__ import annotations
@@ -54,15 +54,15 @@ class RiemannianHMC(Sampler):
     Parameters
     ----------
     step_size : float, optional
-        Where epsilon starts; 0.5 if not given.
+        Initial step size epsilon; 0.5 if not given.
     adapt_step_size : bool
-        Whether the warm-up steers epsilon; otherwise it stays where it starts, as in the papers.
+        Whether the warm-up adapts epsilon; otherwise it keeps its initial value, as in the papers.
     n_steps : int
-        L, the most leapfrog steps of a trajectory, of 1 or more.
+        L, the largest number of leapfrog steps of a trajectory, at least 1.
     random_steps : bool
         Whether each trajectory has a random length, from 1 to L steps, or always L.
     target_accept : float
-        Acceptance rate that epsilon aims at, between 0 and 1.
+        Target acceptance rate for epsilon, between 0 and 1.
     metric : {"fisher", "neg_hessian", "softabs"}
         G: the metric of the density (for a model the expected Fisher information of what is
         observed, minus the Hessian of the other terms); minus the Hessian of the log density, for
@@ -89,7 +89,7 @@ class RiemannianHMC(Sampler):
     check_reversibility: bool | None = None
 
     name: ClassVar[str] = "rmhmc"
-    summary: ClassVar[str] = "Hamiltonian trajectories in the metric of where they are"
+    summary: ClassVar[str] = "Hamiltonian trajectories in a position-dependent metric"
     paper: ClassVar[str] = "Girolami and Calderhead (2011)"
     needs: ClassVar[Need] = "metric"
     learns: ClassVar[str] = "step size"
