@@ -319,7 +319,8 @@ def test_kinds_of_warnings_are_listed():
 def test_options_of_sample_are_listed(capsys):
     with pytest.raises(SystemExit):
         main(["sample", "--help"])
-    known = set(re.findall(r"^  (?:-\w[^,\n]*, )?(--[\w-]+)", capsys.readouterr().out, re.MULTILINE))
+    text = capsys.readouterr().out
+    known = set(re.findall(r"^  (?:-\w[^,\n]*, )?(--[\w-]+)", text, re.MULTILINE))
     table = section("docs/command-line.md", "## sample")
     listed = {option for row in rows(table) for option in re.findall(r"--[\w-]+", row[0])}
     assert listed == known - {"--help"}
