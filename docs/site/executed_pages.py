@@ -27,18 +27,18 @@ from repository_links import ROOT
 KEPT = ROOT / "build" / "shown"
 STRICT = (
     "import warnings\n"
-    "warnings.simplefilter('error')\n"
+    "for kind in (UserWarning, RuntimeWarning, FutureWarning):\n"
+    "    warnings.simplefilter('error', kind)\n"
     "warnings.filterwarnings('ignore', r'\\s*ArviZ is undergoing', FutureWarning)\n"
-    "import matplotlib\n"
+    "import matplotlib.style\n"
     f"matplotlib.style.use({str(Path(__file__).with_name('probmodel.mplstyle'))!r})"
 )
 LENIENT = (
-    "import probmodel, warnings\n"
-    "warnings.filterwarnings('{}', category=getattr(probmodel, '{}'))"
+    "import probmodel, warnings\nwarnings.filterwarnings('{}', category=getattr(probmodel, '{}'))"
 )
 _FENCE = re.compile(r"^```python([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _MARK = "PUT-OUTPUT-{}-HERE"
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_NOISE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|^/\S*ipykernel_\S*: ", re.MULTILINE)
 _shown: dict[str, list[str]] = {}  # outputs of each page as HTML
 
 
@@ -103,7 +103,11 @@ def _run(text: str, uri: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "models").symlink_to(ROOT / "models")
         NotebookClient(
-            notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": folder}}
+            notebook,
+            kernel_name="python3",
+            extra_arguments=["--log-level=ERROR"],
+            timeout=300,
+            resources={"metadata": {"path": folder}},
         ).execute()
         written = {
             path.name: path.read_text(encoding="utf-8") for path in Path(folder).glob("*.html")
@@ -119,7 +123,7 @@ def _as_html(outputs: list[Any]) -> str:
 
 def _one(output: Any) -> str:
     if output.output_type == "stream":
-        return f"<pre>{html.escape(_ANSI.sub('', output.text))}</pre>"
+        return f"<pre>{html.escape(_NOISE.sub('', output.text))}</pre>"
     data = output.get("data", {})
     if "text/html" in data:
         return f"<div>{data['text/html']}</div>"

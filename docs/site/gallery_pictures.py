@@ -98,7 +98,9 @@ def drawn(name: str, model: Any) -> bytes:
 # -- kinds of pictures -------------------------------------------------------------------------
 
 
-def curve(x: tuple[str, int | None], y: str, xlabel: str, ylabel: str, log: bool = False) -> Picture:
+def curve(
+    x: tuple[str, int | None], y: str, xlabel: str, ylabel: str, log: bool = False
+) -> Picture:
     """Data along one input, with the predictive distribution."""
 
     def draw(axes: Axes, fit: Fit) -> None:

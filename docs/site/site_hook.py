@@ -121,4 +121,3 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
     """Put in what the examples of a page showed, and turn its formulas into MathML."""
     html = executed_pages.with_outputs(html, page.file.src_uri)
     return with_mathml(html, page.file.src_uri)
-
