@@ -1,4 +1,8 @@
-"""Docstrings as Markdown, for the reference: their formulas and literals are those of RST."""
+"""Docstrings as Markdown, for the reference.
+
+Formulas and literals are those of RST there, and a parameter is described right after its colon
+where its type goes without saying; the readers of NumPy's format expect the type there, and no more.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,10 @@ from typing import Any
 import griffe
 
 _BLOCK = re.compile(r"^([ ]*)\.\. math:: (.+(?:\n\1[ ]+\S.*)*)", re.MULTILINE)
+_PARAMETERS = re.compile(
+    r"(^Parameters\n-+\n)(.*?)(?=^\S[^\n]*\n-+\n|\Z)", re.MULTILINE | re.DOTALL
+)
+_ENTRY = re.compile(r"^(\*{0,2}\w[\w, *]*) : (.+)\n((?:[ ]+\S.*\n?|\n(?=[ ]))*)", re.MULTILINE)
 _ROLE = re.compile(r":math:`([^`]+)`")
 
 
@@ -18,9 +26,22 @@ def to_markdown(text: str) -> str:
         lines = [found[1] + line.strip() for line in (r"\[", *found[2].splitlines(), r"\]")]
         return "\n".join(lines)
 
+    text = _PARAMETERS.sub(lambda found: found[1] + _ENTRY.sub(_described, found[2] + "\n"), text)
     text = _BLOCK.sub(block, text)
     text = _ROLE.sub(lambda found: rf"\({' '.join(found[1].split())}\)", text)
     return text.replace("``", "`")
+
+
+def _described(found: re.Match[str]) -> str:
+    """Return the entry of a parameter with its description where readers look for it."""
+    name, first, rest = found[1], found[2], found[3]
+    is_type = (
+        rest[:1] == " " and rest.strip()[:1].isupper() and not re.search(r"[.;:,]$|[.;] ", first)
+    )
+    if is_type:
+        return found[0]
+    indent = re.match(r"[ ]*", rest)[0] if rest.strip() else "    "  # type: ignore[index]
+    return f"{name}\n{indent}{first[:1].upper()}{first[1:]}\n{rest}"
 
 
 class DocstringMath(griffe.Extension):

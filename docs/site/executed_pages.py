@@ -72,7 +72,7 @@ def with_outputs(page: str, uri: str) -> str:
 def _digest(text: str) -> str:
     """Return what changes with a page and the package."""
     digest = hashlib.sha256(text.encode())
-    for path in sorted((ROOT / "probmodel").rglob("*.py")) + [Path(__file__)]:
+    for path in [*sorted((ROOT / "probmodel").rglob("*.py")), Path(__file__)]:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -64,8 +64,8 @@ def with_cards(text: str) -> str:
 
     def cards(found: re.Match[str]) -> str:
         shown = "\n".join(
-            f'<a class="card" href="../{name}/"><img alt="{alternative(name)}" loading="lazy" '
-            f'src="../pictures/{name}.png"><b>{name}</b><span>{_plain(lesson)}</span></a>'
+            f'<a class="card" href="{name}/"><img alt="{alternative(name)}" loading="lazy" '
+            f'src="pictures/{name}.png"><b>{name}</b><span>{_plain(lesson)}</span></a>'
             for name, lesson, _, _ in _ROW.findall(found[1])
         )
         return f'<div class="cards">\n{shown}\n</div>\n'
@@ -89,7 +89,8 @@ def _page(entry: Entry) -> str:
     title, _, text = doc.partition("\n")
     code = source.partition('"""\n\n')[2]
     picture = gallery_pictures.PICTURES[entry.name]
-    text = text.strip().replace("``", "`")
+    text = re.sub(r"docs/([\w-]+)\.md", r"[\g<0>](../docs/\1.md)", text.strip())
+    text = text.replace("``", "`")
     return (
         f"# {title.rstrip('.')}\n\n"
         f"{text}\n\n"

@@ -101,7 +101,7 @@ def drawn(name: str, model: Any) -> bytes:
 def curve(
     x: tuple[str, int | None], y: str, xlabel: str, ylabel: str, log: bool = False
 ) -> Picture:
-    """Data along one input, with the predictive distribution."""
+    """Show data along one input, with the predictive distribution."""
 
     def draw(axes: Axes, fit: Fit) -> None:
         at = fit.data(*x)
@@ -132,7 +132,7 @@ def _pooled(at: Any, replicates: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def agreement(y: str, label: str, log: bool = False) -> Picture:
-    """Observed against predicted."""
+    """Show what was observed against what is predicted."""
 
     def draw(axes: Axes, fit: Fit) -> None:
         seen = fit.data(y).ravel()
@@ -153,7 +153,7 @@ def agreement(y: str, label: str, log: bool = False) -> Picture:
 
 
 def binned(y: str, label: str) -> Picture:
-    """Shares of a binary outcome against predicted probabilities, in ten groups."""
+    """Show shares of a binary outcome against predicted probabilities, in ten groups."""
 
     def draw(axes: Axes, fit: Fit) -> None:
         replicates, seen = fit.replicates(y), fit.data(y)
@@ -174,7 +174,7 @@ def binned(y: str, label: str) -> Picture:
 
 
 def bars(y: str, label: str) -> Picture:
-    """Frequencies of the values of a discrete outcome, in data and replicates."""
+    """Show how often a discrete outcome has each value, in data and replicates."""
 
     def draw(axes: Axes, fit: Fit) -> None:
         seen, replicates = fit.data(y).astype(int), fit.replicates(y).astype(int)
@@ -194,7 +194,7 @@ def bars(y: str, label: str) -> Picture:
 
 
 def densities(y: str, label: str) -> Picture:
-    """Histogram of data, and those of replicates."""
+    """Show the histogram of data, and those of replicates."""
 
     def draw(axes: Axes, fit: Fit) -> None:
         seen, replicates = fit.data(y).ravel(), fit.replicates(y)
@@ -215,7 +215,7 @@ def densities(y: str, label: str) -> Picture:
 
 
 def forest(*names: str, log: bool = False) -> Picture:
-    """Intervals of parameters."""
+    """Show intervals of parameters."""
 
     def draw(axes: Axes, fit: Fit) -> None:
         labels, columns = [], []
@@ -243,7 +243,7 @@ def _intervals(axes: Axes, columns: Any, labels: list[str]) -> None:
 
 
 def sorted_intervals(name: str, label: str) -> Picture:
-    """Intervals of many like quantities, in the order of their medians."""
+    """Show intervals of many like quantities, in the order of their medians."""
 
     def draw(axes: Axes, fit: Fit) -> None:
         low, middle, high = np.quantile(fit[name], [0.05, 0.5, 0.95], axis=0)
@@ -257,7 +257,7 @@ def sorted_intervals(name: str, label: str) -> Picture:
 
 
 def replicates(y: str, label: str) -> Picture:
-    """A series, and others that the fit thinks as likely."""
+    """Show a series, and others that the fit thinks as likely."""
 
     def draw(axes: Axes, fit: Fit) -> None:
         seen, others = fit.data(y), fit.replicates(y)
@@ -278,7 +278,7 @@ def replicates(y: str, label: str) -> Picture:
 def band(
     value: Callable[[Fit], Any], seen: Callable[[Fit], Any], xlabel: str, ylabel: str, caption: str
 ) -> Picture:
-    """A quantity along time, with data."""
+    """Show a quantity along time, with data."""
 
     def draw(axes: Axes, fit: Fit) -> None:
         low, middle, high = np.quantile(value(fit), [0.05, 0.5, 0.95], axis=0)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Sequence
+
 import probmodel
 import probmodel.functions
 import probmodel.testing
@@ -63,7 +66,7 @@ def pages() -> dict[str, tuple[str, str]]:
     found = {
         f"reference/{page}.md": (
             title,
-            _page(title, words, [(n, f"probmodel.{n}") for n in names]),
+            _page(title, words, [f"probmodel.{n}" for n in names]),
         )
         for page, (title, words, names) in GROUPS.items()
     }
@@ -73,22 +76,19 @@ def pages() -> dict[str, tuple[str, str]]:
     return {"reference/index.md": ("Reference", INTRODUCTION + listing), **found}
 
 
-def _packages() -> dict[str, tuple[str, str, list[tuple[str, str]]]]:
+def _packages() -> dict[str, tuple[str, str, list[str | type]]]:
     """Return title, purpose and members of the pages on packages inside `probmodel`."""
-    functions = [(n, f"probmodel.functions.{n}") for n in probmodel.functions.__all__]
-    checks = [
-        (n, f"probmodel.testing.{n}") for n in probmodel.testing.__all__ if n.startswith("check_")
-    ]
-    bases = [
-        ("Distribution", "probmodel.distributions.base.Distribution"),
-        ("Constraint", "probmodel.constraints.base.Constraint"),
-        ("Sampler", "probmodel.samplers.base.Sampler"),
-    ]
+    bases = (
+        "probmodel.distributions.base.Distribution",
+        "probmodel.constraints.base.Constraint",
+        "probmodel.samplers.base.Sampler",
+    )
+    checks = [f"probmodel.testing.{n}" for n in probmodel.testing.__all__ if n.startswith("check_")]
     return {
         "distributions": (
             "Distributions",
-            "`probmodel.distributions`. [Distributions](../distributions.md) has the same without "
-            "signatures, and [Modelling language](../modelling-language.md#distributions) a table.",
+            "`probmodel.distributions`. [Modelling language](../modelling-language.md#distributions) "
+            "has them in a table, with what can be truncated, censored and non-centred.",
             _classes(DISTRIBUTIONS),
         ),
         "kernels": (
@@ -107,18 +107,18 @@ def _packages() -> dict[str, tuple[str, str, list[tuple[str, str]]]]:
             "Functions",
             "`probmodel.functions`: functions of symbols beyond NumPy's, see "
             "[Modelling language](../modelling-language.md#functions-of-symbols).",
-            functions,
+            [f"probmodel.functions.{n}" for n in probmodel.functions.__all__],
         ),
         "samplers": (
             "Samplers",
-            "Classes behind the [methods](../methods.md).",
-            [(name, _path(kind)) for name, kind in SAMPLERS.items()],
+            "The classes behind the [methods](../methods.md), whose pages say when to choose them.",
+            list(SAMPLERS.values()),
         ),
         "extending": (
             "Extending",
             "Base classes, and the checks that parts of your own should pass. The guide is "
             "[Extending](../extending.md).",
-            bases + checks,
+            [*bases, *checks],
         ),
     }
 
@@ -127,15 +127,23 @@ def _is_kernel(value: object) -> bool:
     return isinstance(value, type) and issubclass(value, kernels.Kernel)
 
 
-def _classes(kinds: dict[str, type]) -> list[tuple[str, str]]:
-    return [(name, _path(kind)) for name, kind in sorted(kinds.items(), key=lambda k: k[0].lower())]
+def _classes(kinds: dict[str, type]) -> list[str | type]:
+    return [kind for _, kind in sorted(kinds.items(), key=lambda item: item[0].lower())]
 
 
-def _path(kind: type) -> str:
-    return f"{kind.__module__}.{kind.__qualname__}"
+def _page(title: str, words: str, members: Sequence[str | type]) -> str:
+    """Return a page with an entry for each member: a path, or a class without its methods."""
+    return f"# {title}\n\n{words}\n\n" + "\n".join(
+        _class_entry(each) if isinstance(each, type) else f"::: {each}\n" for each in members
+    )
 
 
-def _page(title: str, words: str, members: list[tuple[str, str]]) -> str:
-    """Return a page with an entry for each member: the name it is shown by, and where it is."""
-    entries = (f"## `{name}` {{ #{name} }}\n\n::: {path}\n" for name, path in members)
-    return f"# {title}\n\n{words}\n\n" + "\n".join(entries)
+def _class_entry(kind: type) -> str:
+    """Return the entry of a class: how it is called, and its docstring."""
+    taken = inspect.signature(kind).parameters.values()
+    call = ", ".join(str(p.replace(annotation=p.empty)) for p in taken)
+    return (
+        f"## `{kind.__name__}`\n\n```python\n{kind.__name__}({call})\n```\n\n"
+        f"::: {kind.__module__}.{kind.__qualname__}\n    options:\n"
+        "      members: false\n      show_root_heading: false\n\n"
+    )

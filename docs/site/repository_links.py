@@ -35,6 +35,8 @@ def place(path: str) -> str:
         return PLACES[path]
     if path.startswith("docs/"):
         return path.removeprefix("docs/")
+    if path.startswith("models/pictures/"):  # made with the site
+        return path.replace("models", "gallery", 1)
     model = re.fullmatch(r"models/(\w+)\.py", path)
     if model:
         return f"gallery/{model[1]}.md"
