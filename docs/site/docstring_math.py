@@ -1,7 +1,7 @@
 """Docstrings as Markdown, for the reference.
 
 Formulas and literals are those of RST there, and a parameter is described right after its colon
-where its type goes without saying; the readers of NumPy's format expect the type there, and no more.
+where its type goes without saying; readers of NumPy's format expect the type there, and no more.
 """
 
 from __future__ import annotations

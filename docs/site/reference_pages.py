@@ -87,8 +87,9 @@ def _packages() -> dict[str, tuple[str, str, list[str | type]]]:
     return {
         "distributions": (
             "Distributions",
-            "`probmodel.distributions`. [Modelling language](../modelling-language.md#distributions) "
-            "has them in a table, with what can be truncated, censored and non-centred.",
+            "`probmodel.distributions`. The "
+            "[modelling language](../modelling-language.md#distributions) has them in a table, "
+            "with what can be truncated, censored and non-centred.",
             _classes(DISTRIBUTIONS),
         ),
         "kernels": (
