@@ -16,6 +16,7 @@ _PARAMETERS = re.compile(
     r"(^Parameters\n-+\n)(.*?)(?=^\S[^\n]*\n-+\n|\Z)", re.MULTILINE | re.DOTALL
 )
 _ENTRY = re.compile(r"^(\*{0,2}\w[\w, *]*) : (.+)\n((?:[ ]+\S.*\n?|\n(?=[ ]))*)", re.MULTILINE)
+_TYPE = re.compile(r"(int|float|str|bool|number|array|path|function|callable|sequence)\b|\{")
 _ROLE = re.compile(r":math:`([^`]+)`")
 
 
@@ -26,7 +27,9 @@ def to_markdown(text: str) -> str:
         lines = [found[1] + line.strip() for line in (r"\[", *found[2].splitlines(), r"\]")]
         return "\n".join(lines)
 
-    text = _PARAMETERS.sub(lambda found: found[1] + _ENTRY.sub(_described, found[2] + "\n"), text)
+    text = _PARAMETERS.sub(
+        lambda found: found[1] + _ENTRY.sub(_described, f"{found[2]}\n")[:-1], text
+    )
     text = _BLOCK.sub(block, text)
     text = _ROLE.sub(lambda found: rf"\({' '.join(found[1].split())}\)", text)
     return text.replace("``", "`")
@@ -35,13 +38,12 @@ def to_markdown(text: str) -> str:
 def _described(found: re.Match[str]) -> str:
     """Return the entry of a parameter with its description where readers look for it."""
     name, first, rest = found[1], found[2], found[3]
-    is_type = (
-        rest[:1] == " " and rest.strip()[:1].isupper() and not re.search(r"[.;:,]$|[.;] ", first)
-    )
+    body, plain = rest.strip(), not re.search(r"[.;:,]$|[.;] ", first)
+    is_type = bool(body) and plain and (body[0].isupper() or bool(_TYPE.match(first)))
     if is_type:
         return found[0]
     indent = re.match(r"[ ]*", rest)[0] if rest.strip() else "    "  # type: ignore[index]
-    return f"{name}\n{indent}{first[:1].upper()}{first[1:]}\n{rest}"
+    return f"{name}\n{indent}{first}\n{rest}"
 
 
 class DocstringMath(griffe.Extension):

@@ -123,7 +123,7 @@ def _as_html(outputs: list[Any]) -> str:
 
 def _one(output: Any) -> str:
     if output.output_type == "stream":
-        kind = ' class="warned"' if output.name == "stderr" else ""
+        kind = ' class="warned"' if output.get("name") == "stderr" else ""
         return f"<pre{kind}>{html.escape(_NOISE.sub('', output.text))}</pre>"
     data = output.get("data", {})
     if "text/html" in data:
@@ -132,6 +132,6 @@ def _one(output: Any) -> str:
         code = data["image/png"].replace("\n", "")
         return f'<img alt="What the example above draws" src="data:image/png;base64,{code}">'
     if "text/plain" in data:
-        kind = ' class="warned"' if output.name == "stderr" else ""
+        kind = ' class="warned"' if output.get("name") == "stderr" else ""
         return f"<pre{kind}>{html.escape(data['text/plain'])}</pre>"
     return ""

@@ -10,7 +10,6 @@ import probmodel.functions
 import probmodel.testing
 from probmodel.constraints import CONSTRAINTS
 from probmodel.distributions import DISTRIBUTIONS, kernels
-from probmodel.samplers import SAMPLERS
 
 INTRODUCTION = "# Reference\n\nEvery public name, with what its docstring says.\n\n"
 # Page: title, what it is for, and its names in `probmodel`.
@@ -110,11 +109,6 @@ def _packages() -> dict[str, tuple[str, str, list[str | type]]]:
             "[Modelling language](../modelling-language.md#functions-of-symbols).",
             [f"probmodel.functions.{n}" for n in probmodel.functions.__all__],
         ),
-        "samplers": (
-            "Samplers",
-            "The classes behind the [methods](../methods.md), whose pages say when to choose them.",
-            list(SAMPLERS.values()),
-        ),
         "extending": (
             "Extending",
             "Base classes, and the checks that parts of your own should pass. The guide is "
@@ -146,5 +140,5 @@ def _class_entry(kind: type) -> str:
     return (
         f"## `{kind.__name__}`\n\n```python\n{kind.__name__}({call})\n```\n\n"
         f"::: {kind.__module__}.{kind.__qualname__}\n    options:\n"
-        "      members: false\n      show_root_heading: false\n\n"
+        "      members: false\n      show_root_heading: false\n      show_root_toc_entry: false\n\n"
     )
