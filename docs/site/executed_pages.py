@@ -47,6 +47,8 @@ def executed(text: str, uri: str, files: Files, config: MkDocsConfig) -> str:
 
     Files of HTML that the examples write are published beside the page.
     """
+    if not _FENCE.search(text):
+        return text
     name = Path(uri).stem
     known = KEPT / f"{name}-{_digest(text)}.json"
     if not known.exists():
@@ -59,6 +61,8 @@ def executed(text: str, uri: str, files: Files, config: MkDocsConfig) -> str:
     notebook = jupytext.writes(_notebook(text), fmt="ipynb")
     files.append(File.generated(config, f"tutorials/{name}.ipynb", content=notebook))
     marks = iter(range(len(_shown[uri])))
+    title, _, rest = text.partition("\n")
+    text = f"{title}\n\n[This page as a notebook]({name}.ipynb){{ .notebook }}\n{rest}"
     return _FENCE.sub(lambda found: f"{found[0]}\n\n{_MARK.format(next(marks))}", text)
 
 
