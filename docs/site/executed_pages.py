@@ -62,7 +62,9 @@ def executed(text: str, uri: str, files: Files, config: MkDocsConfig) -> str:
     files.append(File.generated(config, f"tutorials/{name}.ipynb", content=notebook))
     marks = iter(range(len(_shown[uri])))
     title, _, rest = text.partition("\n")
-    text = f"{title}\n\n[This page as a notebook]({name}.ipynb){{ .notebook }}\n{rest}"
+    offered = [f"[This page as a notebook]({name}.ipynb){{ .notebook }}"]
+    offered += [f"[{file}, which it writes]({file}){{ .notebook }}" for file in result["files"]]
+    text = f"{title}\n\n{' · '.join(offered)}\n{rest}"
     return _FENCE.sub(lambda found: f"{found[0]}\n\n{_MARK.format(next(marks))}", text)
 
 
