@@ -133,7 +133,9 @@ class _Printer:
         *symbols, precedence = _INFIX[name]
         symbol = symbols[self.language]
         if self.language and name == "power":
-            return f"{self._inside(args[0], 8)}^{{{self.show(args[1])[0]}}}", precedence
+            base = self._inside(args[0], 8)
+            base = rf"\left({base}\right)" if base.startswith(r"\frac") else base
+            return f"{base}^{{{self.show(args[1])[0]}}}", precedence
         if self.language and name == "divide":
             return rf"\frac{{{self.show(args[0])[0]}}}{{{self.show(args[1])[0]}}}", _ATOM
         right_binds = 0 if name == "power" else 1

@@ -36,10 +36,11 @@ class ModelMeta(type):
         body.check_names(name)
         cls = super().__new__(mcs, name, bases, dict(body))
         inherited = [base for base in bases if isinstance(base, ModelMeta)]
-        cls._declarations = {k: d for base in inherited for k, d in base._declarations.items()}
-        cls._definitions = {k: e for base in inherited for k, e in base._definitions.items()}
+        before = {k: d for base in inherited for k, d in base._declarations.items()}
         own = {k: v for k, v in body.items() if isinstance(v, Declaration)}
-        cls._declarations.update(own)
+        # What is declared anew stands where it is declared, after what it may use.
+        cls._declarations = {k: d for k, d in before.items() if own.get(k, d) is d} | own
+        cls._definitions = {k: e for base in inherited for k, e in base._definitions.items()}
         cls._definitions.update({k: v for k, v in body.items() if isinstance(v, Apply)})
         if inherited:
             _check_declarations(name, cls._declarations)

@@ -63,6 +63,8 @@ class Anchors:
             expression = as_expression(given)
             before, now = old.evaluator.value(expression), self._binding.evaluator.value(expression)
             axes = [None if axis is None else start + axis for axis in along]
+            if len(set(axes)) == 1 and len(set(before.shape)) > 1:  # edges: compared as a whole
+                axes = [None] * len(axes)
             for k, axis in enumerate(axes):
                 if axis is not None:
                     known = places[axis] >= 0

@@ -52,6 +52,7 @@ x, beta, n = symbols()
         (x.mean() + x.sum(axis=1), "mean(x) + sum(x, axis=1)", "mean"),
         (1 - x, "1 - x", "1 - x"),
         (1 / x, "1 / x", r"\frac{1}{x}"),
+        ((1 / x) ** 2, "(1 / x) ** 2", r"\left(\frac{1}{x}\right)^{2}"),
         (np.ones(3) @ x, "[1, 1, 1] @ x", "x"),
         (x != -1.5, "x != -1.5", r"\ne"),
         (x <= 1, "x <= 1", r"\le"),

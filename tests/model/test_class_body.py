@@ -135,6 +135,20 @@ def test_inherited_declarations_keep_their_names():
     assert list(Derived._declarations) == ["mu", "scaled", "pull"]
 
 
+def test_what_is_declared_anew_may_use_what_is_new():
+    class Base(Model):
+        mu = param(Normal(0, 1))
+        y = observed(Normal(mu, 1), dims="obs")
+
+    class Derived(Base):
+        mu = Base.mu
+        sigma = param(HalfNormal(1))
+        y = observed(Normal(Base.mu, sigma), dims="obs")
+
+    assert list(Derived._declarations) == ["mu", "sigma", "y"]
+    assert "Normal(mu, sigma)" in str(Derived(y=[1.0, 2.0]))
+
+
 def test_a_body_inside_a_body_keeps_its_own():
     class Outer(Model):
         a = param(Normal(0, 1))

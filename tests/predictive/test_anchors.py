@@ -101,6 +101,21 @@ def test_effects_of_a_graph_belong_to_its_edges():
     predict(Map(edges=other, coords=turned), fit)
 
 
+class Neighbours(Model):
+    edges = data(("edge", "end"), dtype=int)
+    effect = param(ICAR(edges), dims="a")
+    y = observed(Normal(effect, 1.0), dims="a")
+
+
+def test_lists_of_edges_are_compared_as_a_whole():
+    model = Neighbours(edges=[[0, 1], [1, 2], [2, 3]], y=[0.0, 1.0, 2.0, 1.0])
+    fit = short(model)
+    replicates = posterior_predictive(model, fit, seed=1)
+    assert replicates["posterior_predictive"]["y"].shape[-1] == 4
+    with pytest.raises(DataError, match="'effect': the adjacency of its ICAR"):
+        predict(Neighbours(edges=[[0, 2], [1, 2], [2, 3]], y=[0.0, 1.0, 2.0, 1.0]), fit)
+
+
 def test_a_fit_without_its_data_is_not_compared(make_fit):
     fit = make_fit(f=(("obs",), np.zeros((1, 5, 3))), g=(("obs",), np.zeros((1, 5, 3))))
     predict(Curve(x=[5.0, 6.0, 7.0]), fit)
