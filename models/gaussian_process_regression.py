@@ -21,5 +21,5 @@ class GaussianProcessRegression(Model):
     alpha = param(HalfNormal(2))
     sigma = param(HalfNormal(1))
 
-    curve = GaussianProcess(kernels.ExpQuad(alpha, rho), x, noise=np.sqrt(sigma))
+    curve = GaussianProcess(kernels.ExpQuad(alpha, rho), x, noise=np.sqrt(sigma), jitter=0.0)
     y = observed(curve, dims="point")

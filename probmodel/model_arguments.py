@@ -56,4 +56,5 @@ def bound_model(options: argparse.Namespace, say: Callable[[str], None]) -> Any:
 
 def _file_and_class(model: str) -> tuple[str, str | None]:
     path, colon, name = model.rpartition(":")
-    return (path, name) if colon and path.endswith(".py") else (model, None)
+    has_class = path.endswith(".py") or path.startswith("gallery:")
+    return (path, name) if colon and has_class else (model, None)

@@ -149,10 +149,11 @@ def extend(
         arguments = asked_again(
             known.asked, max_time=max_time, until=until, ess=ess, progressbar=progressbar,
             quiet=quiet, callback=callback, executor=executor, save_warmup=False,
-            draws=None if more is None else known.count + more,
+            draws=None if more is None else known.draws + more,
         )  # fmt: skip
         with at_most(arguments.cores):
-            begun = known.begun(as_posterior(model), 0 if until or ess else more or 0)
+            beyond = known.draws - known.count  # a draw that an interrupt left unfinished
+            begun = known.begun(as_posterior(model), beyond + (0 if until or ess else more or 0))
             arguments = replace(arguments, var_names=known.var_names)
             drawn = draw(
                 model, known.asked["sampler"], arguments, {},
@@ -170,6 +171,7 @@ class Known:
     ----------
     asked : what the run was asked for
     count : draws a chain, after which it can be gone on with
+    draws : draws a chain in the fit: a few more, after some interrupts
     var_names : the variables that were saved
     """
 
@@ -194,6 +196,7 @@ class Known:
             self.asked = unpacked(state.tobytes())
             self._start = self.asked["snapshot"]
             self.count = int(self._start["records"][0]["draw"]["count"])
+            self.draws = max(self.count, group(fit, "posterior").sizes["draw"])
         except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
             raise OutputError(f"the state in this fit is damaged: {reason(error)}.") from error
 

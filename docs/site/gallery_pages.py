@@ -108,7 +108,7 @@ def bound(name: str) -> Any:
     path = MODELS / f"{name}.py"
     data = re.search(r"--data (\S+)", path.read_text(encoding="utf-8"))
     assert data is not None, f"{path} names no data"
-    return load_model(path)(**read_data(ROOT / data[1]))
+    return load_model(path)(**read_data(data[1]))
 
 
 def pictures() -> dict[str, bytes]:

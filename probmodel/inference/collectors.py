@@ -288,7 +288,8 @@ class DivergenceStore(Collector):
 
     def __init__(self, chains: int, draws: int, dim: int, thin: int = 1, most: int = 1000) -> None:
         self._thin, self._most, self._seen = thin, most, 0
-        self._counts = np.zeros((chains, draws), dtype=np.int32)
+        # The last column is of a draw that an interrupt left unfinished.
+        self._counts = np.zeros((chains, draws + 1), dtype=np.int32)
         self._chain = np.empty(most, dtype=np.int64)
         self._draw = np.full(most, np.iinfo(np.int64).max)  # what is not written: of no draw
         self._start, self._end = np.empty((most, dim)), np.empty((most, dim))

@@ -52,14 +52,19 @@ def folder() -> Path:
     ModelError
         If the package was installed without it.
     """
-    places = (_PACKAGE / "gallery", _PACKAGE.parent / "models")
-    for place in places:
+    for place in _places():
         if (place / "README.md").is_file():
             return place
+    places = _places()
     raise ModelError(
         f"the gallery is missing: expected the folder {str(places[0])!r} of an installation or "
         f"{str(places[1])!r} of a checkout. Install probmodel again."
     )
+
+
+def _places() -> tuple[Path, Path]:
+    """Return where the pages are: in an installation, and in a checkout."""
+    return _PACKAGE / "gallery", _PACKAGE.parent / "models"
 
 
 @cache
@@ -106,7 +111,7 @@ def model_file(path: Any) -> Path:
 def model_name(file: str) -> str:
     """Return the gallery's name of a file that is a page of it; else the file as it is."""
     path = Path(file)
-    is_page = path.parent == folder() and has_model(path.name)
+    is_page = path.parent in _places() and has_model(path.name)
     return f"{PREFIX}{path.stem}" if is_page else file
 
 

@@ -130,6 +130,12 @@ def check_old_points(
     order, kept = order[known], np.flatnonzero(known)
     before = before[:, order][:, :, np.append(order, -1)]
     after = after[:, kept][:, :, np.append(kept, -1)]
+    if not (np.isfinite(before).all() and np.isfinite(after).all()):
+        raise refusal(
+            node,
+            "their covariance is not positive definite at some draws of the fit, which noise or "
+            "more jitter prevents",
+        )
     if not np.allclose(before, after, rtol=_TOLERANCE, atol=_TOLERANCE * np.abs(before).max()):
         raise refusal(
             node, "its mean or covariance at the points of the fit is another once new ones follow"

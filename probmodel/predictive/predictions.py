@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from probmodel.errors import DataError, ModelError, SamplingWarning
 from probmodel.model import Model
 from probmodel.model.binding import Binding, redrawn
 from probmodel.model.declarations import Observed
+from probmodel.model.model_graph import dependencies, reachable
 from probmodel.predictive.draws_in_blocks import drawn
 from probmodel.predictive.fits import Fit, FromFit, deterministic_names
 from probmodel.predictive.models import (
@@ -29,6 +30,7 @@ from probmodel.predictive.processes import Observations
 from probmodel.predictive.unheeded import unheeded
 from probmodel.results.arviz_object import data_group
 from probmodel.results.attributes import library_attributes, seed_attributes
+from probmodel.types import Array
 
 Seed = int | np.random.SeedSequence | None
 
@@ -69,13 +71,21 @@ def posterior_predictive(
         If the fit lacks parameters of the model, or a name is unknown.
     ModelError
         If ``model`` is no bound model, or observes nothing.
+
+    Warns
+    -----
+    SamplingWarning
+        If some values are NaN, as their distribution cannot be drawn from.
     """
     bound = binding_of(model)
     names = chosen(bound, var_names, observed_names(bound))
     known = Fit(fit)
     binding = redrawn(bound, names)
     sequence = seed_sequence(seed)
-    arrays = _drawn(Wanted(model, names, redraw=names), known, sequence, executor).arrays
+    found = _drawn(Wanted(model, names, redraw=names), known, sequence, executor)
+    for message in found.warnings:
+        warnings.warn(message, SamplingWarning, stacklevel=2)
+    arrays = found.arrays
     group = known.group(binding.dimensions.coords, arrays, **seed_attributes(sequence))
     return known.extended(posterior_predictive=group)
 
@@ -167,7 +177,8 @@ def predict(
 
 def _check_noise(binding: Binding, names: Sequence[str]) -> None:
     """Refuse predictions without noise of a model that has none to leave out."""
-    named = [binding.declarations[name] for name in names]
+    used = reachable(names, dependencies(binding.declarations))
+    named = [binding.declarations[name] for name in used]
     if not any(isinstance(d, Observed) and d.distribution.is_noisy for d in named):
         raise ModelError(
             f"predict(noise=False) leaves out the noise of a GaussianProcess(..., noise=...), and "
@@ -257,7 +268,23 @@ def _drawn(wanted: Wanted, fit: Fit, seed: np.random.SeedSequence, executor: Any
     again = partial(_again, wanted, fit.few(), seed)
     arrays = drawn(plan, again, seed, fit.rows, executor)
     named = {name: (dims_of(binding, name), values) for name, values in arrays.items()}
-    return _Found(named, parameters.filled, observations.warnings)
+    return _Found(named, parameters.filled, [*observations.warnings, *_missing(binding, arrays)])
+
+
+def _missing(binding: Binding, arrays: dict[str, Array]) -> Iterator[str]:
+    """Yield a warning for each observed quantity that could not be drawn at some draws."""
+    for name, values in arrays.items():
+        declaration = binding.declarations[name]
+        if not isinstance(declaration, Observed) or values.dtype.kind != "f" or not len(values):
+            continue
+        lost = int(np.sum(np.isnan(values).reshape(len(values), -1).any(axis=1)))
+        if lost:
+            yield (
+                f"{declaration.title} is NaN in {lost} of {len(values)} draws: its "
+                f"{declaration.distribution.name} cannot be drawn from with the parameters there. "
+                "The usual reason is a covariance that is not positive definite; add noise or "
+                "jitter to it."
+            )
 
 
 def _again(wanted: Wanted, few: Any, seed: np.random.SeedSequence) -> Plan:

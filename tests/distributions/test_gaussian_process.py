@@ -9,9 +9,9 @@ import pytest
 from derivatives import program
 from scipy import stats
 
-from probmodel import Model, data, param
+from probmodel import Model, data, infer, observed, param
 from probmodel.density import as_posterior
-from probmodel.distributions import GaussianProcess, Normal, kernels
+from probmodel.distributions import GaussianProcess, HalfNormal, InverseGamma, Normal, kernels
 from probmodel.distributions.spatial import kronecker as correlation
 from probmodel.errors import ModelError
 
@@ -109,6 +109,50 @@ def test_its_size_follows_from_the_points():
 
     shapes = [free.shape for free in Plane(x=np.random.default_rng(0).random((7, 2)))._binding.free]
     assert shapes == [(7,)] * 3
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 2000.0])
+@pytest.mark.parametrize("n", [2, 9, 65])
+def test_the_jitter_is_relative_to_the_variance_of_any_kernel(scale, n):
+    x = scale * np.linspace(0.9, 1.1, n)
+    y = np.sin(x)
+    # The covariance x x' + e I has a determinant and an inverse in closed form.
+    e = 1e-8 * np.mean(x * x)
+    square = (y @ y - (x @ y) ** 2 / (e + x @ x)) / e
+    expected = -0.5 * (square + (n - 1) * np.log(e) + np.log(e + x @ x) + n * np.log(2 * np.pi))
+    for kernel in (kernels.Linear(1.0), 1.0 * kernels.Linear(1.0)):
+        dist = GaussianProcess(kernel, x)
+        args = [np.asarray(v) for v in dist.args.values()]
+        assert dist.log_density(np, y, *args) == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_smooth_curve_almost_without_noise_is_fitted():
+    """Small noise is where a matrix without jitter has no factor, and chains would not start."""
+
+    class Smooth(Model):
+        x = data("obs")
+        length = param(InverseGamma(5, 5))
+        sigma = param(HalfNormal(1))
+        y = observed(GaussianProcess(kernels.ExpQuad(1.0, length), x, noise=sigma), dims="obs")
+
+    x = np.linspace(0, 3, 20)
+    fit = infer(Smooth(x=x, y=np.sin(2 * x)), draws=200, chains=4, seed=1, quiet=True)
+    assert float(fit.posterior["sigma"].mean()) < 1e-3
+    assert np.isfinite(fit.sample_stats["lp"].values).all()
+    assert np.ptp(fit.posterior["length"].mean("draw").values) < 0.5
+
+
+@pytest.mark.parametrize("noise", [0.3, np.full((3, 1), 0.3), np.full((3, 4), 0.3)])
+def test_noise_on_a_grid(noise):
+    axes = (X[:3], X[:4])
+    dist = GaussianProcess(kernels.ExpQuad(1.3, 0.8), grid=axes, noise=noise)
+    y = np.random.default_rng(0).standard_normal((3, 4))
+    mesh = np.array([[a, b] for a in axes[0] for b in axes[1]])
+    squares = ((mesh[:, None] - mesh) ** 2).sum(-1)
+    covariance = 1.3**2 * np.exp(-0.5 * squares / 0.8**2) + (0.3**2 + 1.69e-8) * np.eye(12)
+    expected = stats.multivariate_normal(np.zeros(12), covariance).logpdf(y.ravel())
+    args = [np.asarray(v) for v in dist.args.values()]
+    assert dist.log_density(np, y, *args) == pytest.approx(expected, rel=1e-9)
 
 
 def test_it_can_be_pickled():

@@ -71,6 +71,7 @@ def test_sums_products_numbers_and_axes():
     np.testing.assert_allclose(((a + b) * c)(PLANE), (a(PLANE) + b(PLANE)) * c(PLANE))
     np.testing.assert_allclose((2.0 * a + 3)(PLANE), 2.0 * a(PLANE) + 3.0)
     np.testing.assert_allclose((np.float64(2.0) * a * 0.5)(PLANE), a(PLANE))
+    np.testing.assert_allclose(sum([a, b])(PLANE), (a + b)(PLANE))
     assert str((a + 1.0) * b) == "(ExpQuad + Constant) * Linear"
     assert list((a * b).arguments) == ["amplitude_1", "length_scale_1", "amplitude_2", "center_2"]
     each = [kernels.ExpQuad(1.0, scale, axes=i) for i, scale in enumerate((0.5, 1.0, 2.0))]

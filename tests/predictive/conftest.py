@@ -36,13 +36,13 @@ def fit_to():
     from probmodel.predictive.models import binding_of, constant_data, dims_of
     from probmodel.results.arviz_object import data_group, draws_group, wrap
 
-    def fit(model, rows=20_000, draws=(), **values):
+    def fit(model, rows=20_000, draws=(), names=("y",), **values):
         binding = binding_of(model)
         labels = binding.dimensions.coords
         arrays = {n: np.broadcast_to(v, (1, rows, *np.shape(v))) for n, v in values.items()}
         arrays |= {name: v[None] for name, v in dict(draws).items()}
         draws = {name: (dims_of(binding, name), array) for name, array in arrays.items()}
-        seen = {n: (dims_of(binding, n), binding.data[n]) for n in binding.data if n == "y"}
+        seen = {n: (dims_of(binding, n), binding.data[n]) for n in binding.data if n in names}
         groups = {
             "posterior": draws_group(draws, labels, {}),
             "observed_data": data_group(seen, labels, {}),

@@ -3,8 +3,25 @@
 import numpy as np
 import pytest
 
-from probmodel import Model, data, infer, observed, param, predict
-from probmodel.distributions import GaussianProcess, HalfNormal, Normal, kernels
+from probmodel import (
+    Model,
+    SamplingWarning,
+    data,
+    deterministic,
+    infer,
+    observed,
+    param,
+    posterior_predictive,
+    predict,
+)
+from probmodel.distributions import (
+    Affine,
+    GaussianProcess,
+    HalfNormal,
+    MvNormal,
+    Normal,
+    kernels,
+)
 from probmodel.errors import ModelError
 
 LARGEST = 5.0  # standard errors: of some hundred comparisons none is beyond by chance
@@ -71,6 +88,37 @@ def test_a_model_without_noise_has_none_to_leave_out(fit_to):
 
     with pytest.raises(ModelError, match=r"leaves out the noise of a GaussianProcess.*: y\."):
         predict(Plain(y=Y), fit_to(Plain(y=Y), sigma=SIGMA), noise=False)
+
+
+class Scaled(Model):
+    x = data("obs")
+    sigma = param(HalfNormal(1.0))
+    z = observed(Affine(GaussianProcess(KERNEL, x, noise=sigma), 1.0, 2.0), dims="obs")
+    twice = deterministic(2 * z, dims="obs")
+
+
+def test_a_process_that_is_shifted_and_stretched(fit_to, values, discrepancy):
+    """Also where what is asked for depends on the process."""
+    old = Scaled(x=X, z=1.0 + 2.0 * (Y - SLOPE * X))
+    fit = fit_to(old, sigma=SIGMA, names=("z",))
+    done = predict(Scaled(x=NEW), fit, seed=1, noise=False, var_names="twice")
+    mean, matrix = process_given(NEW, np.full(4, SIGMA))
+    shifted = 2 * (1.0 + 2.0 * (mean - SLOPE * NEW))
+    assert discrepancy(values(done, "predictions", "twice")[0], shifted, 16.0 * matrix) < LARGEST
+
+
+def test_values_that_cannot_be_drawn_are_told(fit_to):
+    class Singular(Model):
+        x = data("obs")
+        sigma = param(HalfNormal(1.0))
+        y = observed(MvNormal(0 * x, sigma * (x[:, None] == x) - 0.5), dims="obs")
+
+    model = Singular(x=X, y=Y)
+    fit = fit_to(model, rows=4, draws={"sigma": np.array([0.1, 3.0, 0.2, 4.0])})
+    with pytest.warns(SamplingWarning, match="observed 'y' is NaN in 2 of 4 draws: its MvNormal"):
+        posterior_predictive(model, fit, seed=1)
+    with pytest.raises(ModelError, match="their covariance is not positive definite"):
+        predict(Singular(x=NEW), fit, seed=1)
 
 
 def test_a_curve_is_found_from_its_noisy_values():

@@ -56,6 +56,7 @@ class Affine(Wrapper):
                 location=self.location,
                 given=dist.name,
             )
+        vars(self).update(is_noisy=dist.is_noisy)
         self.support()
 
     def support(self) -> Constraint:
@@ -105,6 +106,15 @@ class Affine(Wrapper):
         x, given = (self._standardise(np, a, loc, scale) for a in (free, value))
         shifted = self.noncentered(np, self.dist.condition(x, given, known, *inner), loc, scale)
         return np.where(known, value, shifted)
+
+    def complete_without_noise(
+        self, rng: np.random.Generator, value: Array, known: Array, *params: Array
+    ) -> Array:
+        """Shift and stretch the process without noise of ``dist``."""
+        *inner, loc, scale = params
+        given = self._standardise(np, value, loc, scale)
+        process = self.dist.complete_without_noise(rng, given, known, *inner)
+        return np.asarray(self.noncentered(np, process, loc, scale))
 
     def moments(self, event: tuple[int, ...], *params: Array) -> tuple[Array, Array] | None:
         """Shift and stretch those of ``dist``."""

@@ -69,6 +69,8 @@ class Kernel:
         return Sum(self, _as_kernel(other))
 
     def __radd__(self, other: Any) -> Kernel:
+        if isinstance(other, int) and other == 0:  # the start of Python's sum()
+            return self
         return Sum(_as_kernel(other), self)
 
     def __mul__(self, other: Any) -> Kernel:
@@ -165,6 +167,7 @@ class Simple(Kernel):
     """
 
     signed: ClassVar[tuple[str, ...]] = ()  # parameters that may be zero or negative
+    stationary: ClassVar[bool] = True  # whether the diagonal of ``unit`` is 1
 
     def __init__(self, axes: int | Sequence[int] | None = None, **values: Any) -> None:
         self.location = caller_location()

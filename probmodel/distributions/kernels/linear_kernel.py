@@ -20,6 +20,7 @@ class Linear(Simple):
     """
 
     signed = ("center",)
+    stationary = False
 
     def __init__(
         self, amplitude: Any = 1.0, center: Any = 0.0, *, axes: int | Sequence[int] | None = None

@@ -26,8 +26,6 @@ from probmodel.expressions import Expression, caller_location, of_data
 from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
 
-JITTER = 1e-8  # relative to the variance
-
 
 class GaussianProcess(Distribution):
     r"""Gaussian process at scattered points or on a regular grid, with or without noise.
@@ -46,7 +44,7 @@ class GaussianProcess(Distribution):
     noise : standard deviation :math:`\sigma` of independent normal errors, a number or one for each
         point; without it the value is the process itself
     jitter : :math:`\epsilon \ge 0`, relative to the mean variance :math:`\bar k`, for a stable
-        factorisation; 1e-8 unless given, and 0 with noise, which does as well
+        factorisation
 
     Notes
     -----
@@ -83,25 +81,23 @@ class GaussianProcess(Distribution):
         grid: Sequence[Any] | None = None,
         mean: Any = 0.0,
         noise: Any = None,
-        jitter: float | None = None,
+        jitter: float = 1e-8,
     ) -> None:
         self.location = caller_location()
         if not isinstance(kernel, Kernel):
             raise self._error(f"a kernel first, {type(kernel).__name__} was given.")
         if (points is None) == (grid is None):
             raise self._error("either points= or grid=: exactly one of them.")
-        if jitter is None:
-            jitter = JITTER if noise is None else 0.0
         check_jitter(type(self).__name__, jitter, self.location)
         coordinates = {"points": as_columns(points)} if grid is None else _named_axes(grid)
         event = 1 if grid is None else len(coordinates)
         self.kernel, self.jitter = kernel, float(jitter)
         vars(self).update(is_noisy=noise is not None)
-        # The amplitude of a single kernel without noise is left out of the matrix.
-        self._scales = isinstance(kernel, Simple) and not self.is_noisy
-        self._function = kernel.covariance
-        if isinstance(kernel, Simple) and self._scales:
-            self._function = kernel.unit
+        # The amplitude of a single kernel with constant variance and no noise is left out of the
+        # matrix, which then has ones on its diagonal.
+        self._scales, self._function = False, kernel.covariance
+        if isinstance(kernel, Simple) and kernel.stationary and not self.is_noisy:
+            self._scales, self._function = True, kernel.unit
         self._kronecker = grid is not None and self._scales and is_separable(kernel)
         given = kernel.arguments
         noises = {"noise": noise} if self.is_noisy else {}
@@ -185,7 +181,7 @@ class GaussianProcess(Distribution):
         noise = np.asarray(params[at])
         quiet = (*params[:at], np.zeros_like(noise), *params[at + 1 :])
         still = copy(self)
-        still.jitter, still._constant = self.jitter or JITTER, Memory(still._factorise)
+        still.jitter, still._constant = self.jitter or 1e-8, Memory(still._factorise)
         process = still.sample(rng, value.shape, *quiet)
         errors = noise * rng.standard_normal(value.shape)
         # The process stands before its noisy values: both together are one normal vector.
@@ -253,6 +249,7 @@ class GaussianProcess(Distribution):
                 added = added * trace / len(x)
             if self.is_noisy:
                 noise = where_valid(xp, shapes[-1] >= 0, shapes[-1])
+                noise = noise + np.zeros(tuple(map(len, coordinates)))
                 added = added + self._flat(noise * noise)[..., None, :]
             matrices.append(matrix + added * np.eye(len(x)))
         return matrices
