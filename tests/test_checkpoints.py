@@ -13,10 +13,12 @@ import numpy as np
 import pytest
 
 from probmodel import Converged, LogDensity, Model, infer, load_model, observed, param, resume
+from probmodel.density import engines
 from probmodel.distributions import HalfNormal, Normal
 from probmodel.errors import ModelError, OutputError, SamplerError
 from probmodel.inference import checkpoint as module
 from probmodel.inference.checkpoint import FileColumn
+from probmodel.inference.collectors import DrawStore
 from probmodel.results.arviz_object import group_names
 from probmodel.samplers.hamiltonian.fisher_hmc import FisherHMC
 from probmodel.samplers.random_walk.rwm import RandomWalk
@@ -150,6 +152,29 @@ def test_whatever_the_arguments(monkeypatch, often, folder, file, arguments):
         shutil.rmtree(folder)
         killed(monkeypatch, folder, written, model, **{**SIZES, **arguments})
         same(resume(folder, quiet=True), expected)
+
+
+@pytest.mark.parametrize(("method", "enough"), [("fisher_hmc", 16_000.0), ("nuts", 40_000.0)])
+def test_machine_code_takes_over_where_it_would_have(
+    monkeypatch, often, folder, file, method, enough
+):
+    """That is in draw 18 or 27. An interrupt comes when draws have been made, and are not kept."""
+    model, settings = load_model(file)(y=Y), {**SIZES, "warmup": 20, "draws": 60}
+    monkeypatch.setattr(engines, "ENOUGH", enough)
+    expected, take = infer(model, method, **settings), DrawStore.take
+
+    for stopped in (3, 17, 18, 19, 27, 28, 45):
+
+        def interrupted(self, phase, first, stretch, params, stopped=stopped):
+            if phase == "draw" and first >= stopped:
+                raise KeyboardInterrupt
+            take(self, phase, first, stretch, params)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(DrawStore, "take", interrupted)
+            infer(model, method, checkpoint=folder, **settings)
+        same(resume(folder, quiet=True), expected)
+        shutil.rmtree(folder)
 
 
 def test_a_run_that_was_killed_before_its_first_state(monkeypatch, folder, file):

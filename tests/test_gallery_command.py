@@ -5,9 +5,10 @@ import shlex
 
 import pytest
 
-from probmodel import load_model, read_data
+from probmodel import infer, load_model, read_data
 from probmodel.cli import main
 from probmodel.gallery_pages import copy_page, list_text, page_text
+from probmodel.model import gallery
 from probmodel.model.gallery import data_file, model_file, pages
 from probmodel.results.reading import load
 
@@ -83,7 +84,7 @@ def test_a_copy_replaces_nothing(tmp_path, capsys):
         (["gallery", "--copy", "folder"], "--copy needs a model"),
         (["sample", "gallery:radn"], "Did you mean 'radon'?"),
         (["sample", "gallery:radon", "--data", "gallery:radon.jsn"], "Did you mean 'radon.json'?"),
-        (["show", "gallery:radon:Argon"], "no model 'radon:Argon'"),
+        (["show", "gallery:radon:Argon"], "gallery:radon has no model 'Argon'"),
     ],
 )
 def test_wrong_words_are_answered(words, text, capsys):
@@ -111,6 +112,26 @@ def test_data_of_a_model_are_taken_by_themselves_and_said(capsys, tmp_path):
 def test_quiet_says_nothing_of_the_data(capsys):
     assert main(["sample", "gallery:eight_schools", *FEW, "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("named", ["gallery:radon:Radon", "gallery:radon.py:Radon"])
+def test_a_class_of_a_page_can_be_named(named, capsys):
+    assert main(["show", named]) == 0
+    assert "Radon" in capsys.readouterr().out
+
+
+def test_models_of_ones_own_need_no_gallery(tmp_path, monkeypatch):
+    """A copy of the package alone has no gallery: other models are sampled all the same."""
+    path = tmp_path / "own.py"
+    path.write_text(model_file("gallery:eight_schools").read_text())
+    schools = read_data("gallery:eight_schools.json")
+    monkeypatch.setattr(gallery, "_PACKAGE", tmp_path / "package")
+    gallery.pages.cache_clear()
+    try:
+        fit = infer(load_model(path)(**schools), draws=20, warmup=50, seed=1, quiet=True)
+    finally:
+        gallery.pages.cache_clear()
+    assert str(path) in fit.attrs["model"]
 
 
 def test_the_graph_of_a_model_needs_no_data(capsys):

@@ -116,6 +116,13 @@ class Switch:
         if in_use == "llvm" and not self.reason:
             self._machine = self._made(x)
 
+    def settle(self, x: Array) -> None:
+        """Make machine code now, or never: work that is shared out is then counted by nobody."""
+        if self._machine is None and not self.reason:
+            self._machine = self._made(x)
+            if self._machine is None and not self.reason:
+                self.reason = "machine code could not be compared with NumPy when sampling began"
+
     def __call__(self, x: Array) -> tuple[Array, Array]:
         """Return log density, (chains,), and gradient, (chains, dim), at ``x``.
 

@@ -108,10 +108,19 @@ class ModelDensity(LogDensity):
         """See `LogDensity.grow`."""
         return self._switch.grow(doublings)
 
+    @property
+    def engine_state(self) -> tuple[float, float, str]:
+        """How far the engine is, see `Switch.snapshot`."""
+        return self._switch.snapshot()
+
+    def settle_engine(self, x: Array) -> None:
+        """Decide for good what computes gradients, see `Switch.settle`."""
+        self._switch.settle(x)
+
     def snapshot(self) -> dict[str, Any]:
         """Return the scale of hierarchies, and how far the engine is."""
         pseudo_data = {name: tuple(data) for name, data in self._binding.pseudo_data.items()}
-        return {"pseudo_data": pseudo_data, "engine": self._switch.snapshot()}
+        return {"pseudo_data": pseudo_data, "engine": self.engine_state}
 
     def resumed(self, snapshot: dict[str, Any], x: Array) -> ModelDensity:
         """Return the density on the scale, and with the engine, that it had."""

@@ -25,6 +25,7 @@ class _Mark(NamedTuple):
     params: Any
     place: Place
     work: Work
+    engine: Any
 
 
 class Group:
@@ -170,7 +171,7 @@ class Group:
         """Note where the group is."""
         self._mark = _Mark(
             self.drawn, self._state, self._adaptation, self.params, self._streams.place,
-            self._density.work,
+            self._density.work, self._density.engine_state,
         )  # fmt: skip
 
     def snapshot(self) -> dict[str, Any]:
@@ -182,7 +183,7 @@ class Group:
         known = {name: getattr(self, name) for name in _SNAPSHOT}
         mark = self._mark or _Mark(
             0, self._state, self._adaptation, self.params, Streams(self._rng).place,
-            self._density.work,
+            self._density.work, self._density.engine_state,
         )  # fmt: skip
         return {**known, **mark._asdict()}
 

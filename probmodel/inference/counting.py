@@ -70,6 +70,11 @@ class CountingDensity:
         """Evaluations so far."""
         return Work(self._logp, self._grad, self._hvp, self._hessian)
 
+    @property
+    def engine_state(self) -> Any:
+        """How far the engine of gradients is; None for a density without engines."""
+        return getattr(self._density, "engine_state", None)
+
     def go_on_from(self, work: Work) -> None:
         """Count on from there."""
         self._logp, self._grad, self._hvp, self._hessian = work

@@ -241,10 +241,13 @@ class Course:
             record.snapshot(group["drawn"])
             for record, group in zip(self._records, groups, strict=True)
         ]
+        known = density.snapshot() if hasattr(density, "snapshot") else {}
+        engines = [group["engine"] for group in groups if group["engine"] is not None]
+        if engines:  # as far as after the last whole iteration of any group
+            known["engine"] = max(engines, key=lambda engine: (engine[0], engine[2] == "llvm"))
         return {
-            "origin": (positions, work), "groups": groups, "records": records,
+            "origin": (positions, work), "groups": groups, "records": records, "density": known,
             "planned": self._records[0].planned, "taken": tuple(self.taken(outcome)[2:]),
-            "density": density.snapshot() if hasattr(density, "snapshot") else {},
         }  # fmt: skip
 
     def assembled(
@@ -348,7 +351,8 @@ def joined(
     """Draws and statistics of all groups: (chains, count, dim), name -> (chains, count), count."""
     count = min(store.count for store in stores)
     parts = [store.stats(count) for store in stores]
-    names = parts[0] if all(parts) else ()
+    # An interrupt may come when a group has begun to keep its first draw.
+    names = [name for name in parts[0] if all(name in part for part in parts)]
     stats = {name: _concatenated(name, [part[name] for part in parts], allocate) for name in names}
     return _concatenated("x", [store.x(count) for store in stores], allocate), stats, count
 

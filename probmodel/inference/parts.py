@@ -234,6 +234,8 @@ class Parts(Group):
             seeds = own.spawn(len(self._rows))
             rngs = [np.random.default_rng(seed) for seed in seeds]
             self._places = [self._sampler.streams(rng).place for rng in rngs]
+        if hasattr(self._target, "settle_engine"):  # else it would depend on who makes what
+            self._target.settle_engine(self._state.x)
         self._sent = self._target if isinstance(self._executor, Here) else self._pickled()
         self._stretches = self._rounds()
 

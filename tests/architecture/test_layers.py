@@ -45,12 +45,12 @@ LAYERS = (
     {"studies"},
     {"model_arguments", "gallery_pages"},
     {"cli", "testing"},
-    {""},
+    {"", "__main__"},
 )
 # Samplers and the driver see a log density, never the model behind it.
 BLIND = {"adaptation", "samplers", "inference"}
 MODELLING = {"expressions", "constraints", "distributions", "model", "geometry", "density"}
-ENTRY_POINTS = {"probmodel", "probmodel.cli"}
+ENTRY_POINTS = {"probmodel", "probmodel.__main__", "probmodel.cli"}
 GLM = "probmodel.distributions.glm"  # spells regressions as Stan does; asked for by name, too
 HEAVY = ("arviz", "xarray", "pandas", "matplotlib", "scipy.stats", "probmodel.testing")
 MOST_LINES = 400

@@ -17,7 +17,7 @@ from probmodel.samplers.hamiltonian.dynamics import (
 from probmodel.samplers.hamiltonian.suited_steps import FINEST, simulate_suited
 from probmodel.samplers.hamiltonian.trees import grown
 from probmodel.samplers.metropolis import DIVERGENCE, evaluate
-from probmodel.types import Doublings
+from probmodel.types import Doublings, Grown
 
 
 class Plain:
@@ -124,7 +124,14 @@ def transitions(target, density, chains, C, h, rng, depth=6, n=30):
     x, logp, grad = begun(density, chains, rng)[:3]
     momenta = rng.standard_normal((n, *x.shape))
     seeds = rng.integers(1 << 64, size=(n, chains), dtype=np.uint64)
-    return grown(target, Doublings(x, logp, grad, momenta, seeds, C, h, depth, DIVERGENCE))
+    parts, state, made = [], (x, logp, grad), 0
+    while made < n:  # NumPy makes one at a time
+        rest = Doublings(*state, momenta[made:], seeds[made:], C, h, depth, DIVERGENCE)
+        parts.append(grown(target, rest))
+        state = tuple(places[-1] for places in parts[-1][:3])
+        made += len(parts[-1].x) - 1
+    later = [[column[1:] for column in part[:3]] + list(part[3:]) for part in parts[1:]]
+    return Grown(*(np.concatenate(columns) for columns in zip(parts[0], *later, strict=True)))
 
 
 def assert_same_trees(found, expected):

@@ -108,6 +108,19 @@ def test_thinned_out_divergences_belong_to_the_next_draw():
     np.testing.assert_array_equal(found.start[:, 0], [0.0, 1.0, 5.0])
 
 
+def test_divergences_of_a_draw_that_an_interrupt_left_unfinished():
+    """They are known to the run that goes on, which has that draw."""
+    store = DivergenceStore(1, 5, 3, thin=3)
+    for i in range(8):
+        store.record("draw", i, *trajectory(i, [i in (1, 7)]), None)
+    after = DivergenceStore(1, 2, 3, thin=3)  # of the draws that were finished
+    after.resume(store.snapshot(8))
+    after.grow(2)
+    after.record("draw", 8, *trajectory(8, [True]), None)
+    np.testing.assert_array_equal(after.divergences(3).counts, [[1, 0, 2]])
+    np.testing.assert_array_equal(after.divergences(3).draw, [0, 2, 2])
+
+
 def test_warmup_and_single_steps_have_no_divergences():
     store = DivergenceStore(2, 5, 3)
     state, info = trajectory(1, [1, 1])

@@ -183,6 +183,27 @@ def test_interrupt_between_two_statistics_leaves_no_half_draw(counting, flat):
     np.testing.assert_array_equal(run.x[0, :, 0], [1.0, 2.0, 3.0])
 
 
+@pytest.mark.parametrize("written", [1, 2, 3])
+@pytest.mark.parametrize("group", [1, 2, 4])
+def test_interrupt_while_the_first_draw_of_a_group_is_written(
+    counting, flat, monkeypatch, group, written
+):
+    """Some groups have all statistics of a draw then, one has some and others have none."""
+    begin, stores = DrawStore._begin, []
+
+    def interrupted(self, name, dtype):
+        stores.append(self)
+        if len(set(map(id, stores))) == group and stores.count(self) == written:
+            raise KeyboardInterrupt
+        begin(self, name, dtype)
+
+    monkeypatch.setattr(DrawStore, "_begin", interrupted)
+    run = go(counting(), flat, pool=False)
+    assert run.interrupted
+    assert (run.draws_done, run.x.shape) == (0, (4, 0, 2))
+    assert all(column.shape == (4, 0) for column in run.stats.values())
+
+
 def test_proposals_that_are_not_finite_are_counted(targets):
     target = targets.HalfSpace(1)
     run = sample(make_sampler("rwm", step_size=5.0), target, np.ones((3, 1)), 1, draws=50, warmup=0)

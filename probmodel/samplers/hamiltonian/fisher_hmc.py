@@ -205,8 +205,7 @@ class FisherHMC(Sampler):
     ) -> tuple[Phase, Info]:
         """One trajectory of every chain, all of one length; or one Langevin step."""
         kernel = self._kernel(params)
-        (stretch,) = kernel.made(density, state, kernel.drawn_once(rng, state.x.shape))
-        return next(iter(stretch))
+        return next(iter(kernel.made(density, state, kernel.drawn_once(rng, state.x.shape))))
 
     def streams(self, rng: np.random.Generator) -> Streams:
         """Return the generators of momenta and of uniform numbers."""

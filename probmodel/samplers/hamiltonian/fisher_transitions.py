@@ -8,7 +8,6 @@ rho       what is kept of the momentum
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -65,21 +64,17 @@ class Kernel(NamedTuple):
         levels = [rng.random(1), rng.random((chains, FINEST)).ravel()] if self.length else []
         return momenta, np.concatenate([*levels, rng.random(chains)])[None]
 
-    def made(self, density: LogDensity, start: Phase, drawn: Drawn) -> Iterator[Stretch]:
-        """Make transitions, at once if the density can, or else one by one."""
+    def made(self, density: LogDensity, start: Phase, drawn: Drawn) -> Stretch:
+        """Make all transitions at once if the density can, or else the first one."""
         found = None
         if not self.length:
             found = leapfrogs(density, start, self.root, drawn, self.step_size)
         elif not self.persistence:
             plan, most = self.plan, min(MOST, self.max_steps)
             found = several(density, start, self.root, drawn, plan, most)
-        if found is not None:
-            yield found
-            return
-        for momentum, numbers in zip(*drawn, strict=True):
-            move = self._moved(density, start, momentum, numbers)
-            start = move[0]
-            yield Stretch(*move)
+        if found is None:
+            return Stretch(*self._moved(density, start, drawn[0][0], drawn[1][0]))
+        return found
 
     def _moved(
         self, density: LogDensity, state: Phase, momentum: Array, numbers: Array

@@ -150,8 +150,7 @@ class NUTS(WindowedSampler):
         """One trajectory of every chain."""
         momenta = rng.standard_normal(state.x.shape)[None]
         seeds = rng.integers(1 << 64, size=len(state.x), dtype=np.uint64)[None]
-        (stretch,) = self._made(density, params, state, (momenta, seeds))
-        return next(iter(stretch))
+        return next(iter(self._made(density, params, state, (momenta, seeds))))
 
     def streams(self, rng: np.random.Generator) -> Streams:
         """Return the generators of momenta and of seeds."""
@@ -169,13 +168,11 @@ class NUTS(WindowedSampler):
         draw = partial(_drawn, streams, state.x.shape)
         return in_calls(streams, draw, partial(self._made, density, params), state, left)
 
-    def _made(
-        self, density: LogDensity, params: Params, start: State, drawn: Drawn
-    ) -> Iterator[Stretch]:
+    def _made(self, density: LogDensity, params: Params, start: State, drawn: Drawn) -> Stretch:
         """Make transitions with what was drawn for them."""
         steps, root = params.step_size, params.root
         wanted = Doublings(*start, *drawn, root, steps, self.max_depth, DIVERGENCE)
-        yield Transitions(grown(density, wanted), steps)
+        return Transitions(grown(density, wanted), steps)
 
     def remarks(self, params: Params, stats: dict[str, Array]) -> list[Remark]:
         """Say so if trajectories were cut off before they turned."""

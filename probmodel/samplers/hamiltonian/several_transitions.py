@@ -8,7 +8,7 @@ made at a time.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -45,7 +45,7 @@ class Record(NamedTuple):
 def in_calls(
     streams: Streams,
     draw: Callable[[int], Drawn],
-    made: Callable[[Any, Drawn], Iterable[Stretch]],
+    made: Callable[[Any, Drawn], Stretch],
     state: Any,
     left: Callable[[], int],
 ) -> Iterator[Stretch]:
@@ -55,7 +55,8 @@ def in_calls(
     ----------
     streams : that ``draw`` draws from
     draw : draws what is random in so many transitions; the first of the arrays is momenta
-    made : makes these transitions from a state
+    made : makes these transitions from a state, or the first of them: the density may learn to
+        make them all at once in between
     state : where the chains are
     left : tells how many are wanted
     """
@@ -69,7 +70,8 @@ def in_calls(
         waiting = min(count, n - (together - used))
         drawn = ahead(draw, waiting) if waiting > 0 else None
         begin = time.perf_counter()
-        for stretch in made(state, (given[0][used:], given[1][used:])):
+        while used < together:
+            stretch = made(state, (given[0][used:], given[1][used:]))
             state, used = stretch.last, used + len(stretch)
             last = used == together
             streams.place = Place(following) if last else Place(here, together, used)

@@ -37,20 +37,17 @@ from probmodel.types import Array, Doublings, Grown, LogDensity
 
 
 def grown(density: LogDensity, wanted: Doublings) -> Grown:
-    """Make transitions, one after the other, by the density itself if it can."""
+    """Make all transitions by the density itself if it can, or else the first one."""
     own = getattr(density, "grow", None)
     found: Grown | None = None if own is None else own(wanted)
     if found is not None:
         return found
-    states, rest = [(wanted.x, wanted.logp, wanted.grad)], []
-    for momentum, seeds in zip(wanted.momenta, wanted.seeds, strict=True):
-        transition = _Transition(density, Phase(*states[-1], momentum), seeds, wanted)
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            transition.grow()
-        states.append(transition.draw[:3])
-        rest.append(transition.found())
-    columns = [*zip(*states, strict=True), *zip(*rest, strict=True)]
-    return Grown(*(np.stack(column) for column in columns))
+    start = wanted.x, wanted.logp, wanted.grad
+    transition = _Transition(density, Phase(*start, wanted.momenta[0]), wanted.seeds[0], wanted)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        transition.grow()
+    states = (np.stack(both) for both in zip(start, transition.draw[:3], strict=True))
+    return Grown(*states, *(np.stack([column]) for column in transition.found()))
 
 
 class _Stretch(NamedTuple):
