@@ -63,38 +63,42 @@ def process(kernel: Any, points: Any = None, grid: Any = None) -> Case:
     return normal_vector(dist, params, moments, shape, invalid=bad, fixed=fixed)
 
 
-def noisy_process(grid: Any = None) -> Case:
-    """Curve and noise; the curve has a rational quadratic and a locally periodic part."""
-    k = kernels
-    kernel = k.RationalQuadratic() + k.ExpQuad(axes=0) * k.Periodic() + k.Linear()
+def noisy_process(kernel: Any, covariance: Any, params: Any, grid: Any = None) -> Case:
+    """Process and noise, with a kernel of several parts."""
     coordinates = (POINTS,) if grid is None else grid
     where = {"points": POINTS} if grid is None else {"grid": grid}
     dist = d.GaussianProcess(kernel, **where, noise=0.5, jitter=JITTER)
     shape = tuple(len(x) for x in coordinates)
     mesh = np.stack([m.ravel() for m in np.meshgrid(*coordinates, indexing="ij")], axis=1)
-    gaps = mesh[:, None] - mesh
-    squares = (gaps**2).sum(-1)
+    n = len(kernel.arguments)
 
-    def moments(
-        mean: Any, a: Any, b: Any, c: Any, e: Any, f: Any, g: Any, h: Any, i: Any, *rest: Any
-    ) -> Any:
-        j, k, noise, *_ = rest
-        matrix = a**2 * (1 + squares / (2 * b**2 * c)) ** -c
-        waves = np.exp(-2 * (np.sin(np.pi * gaps / i) ** 2).sum(-1) / h**2)
-        matrix += e**2 * g**2 * np.exp(-0.5 * (gaps[..., 0] / f) ** 2) * waves
-        matrix += j**2 * ((mesh[:, None] - k) * (mesh - k)).sum(-1)
-        added = JITTER * np.trace(matrix) / len(matrix) + noise.ravel() ** 2
+    def moments(mean: Any, *rest: Any) -> Any:
+        matrix = covariance(mesh, *rest[:n])
+        added = JITTER * np.trace(matrix) / len(matrix) + rest[n].ravel() ** 2
         return mean.ravel(), matrix + added * np.eye(len(matrix))
 
     wave = np.sin(np.arange(np.prod(shape))).reshape(shape)
-    params = [
-        (wave, 1.2, 0.9, 1.5, 0.7, 2.0, 1.3, 0.8, 1.6, 0.4, 0.3, 0.5 + 0.1 * wave, *coordinates),
-        (-wave, 0.6, 1.4, 0.5, 0.9, 1.0, 0.7, 1.2, 2.1, 0.6, -0.7, 0.9 - 0.1 * wave, *coordinates),
+    first, second = params
+    both = [
+        (wave, *first, 0.5 + 0.1 * wave, *coordinates),
+        (-wave, *second, 0.9 - 0.1 * wave, *coordinates),
     ]
-    fixed = tuple(range(13, 13 + len(coordinates)))
-    positive = dict.fromkeys(range(1, 10), BAD_SCALE)
-    positive[11] = [np.full(shape, -0.5), np.full(shape, np.nan)]
-    return normal_vector(dist, params, moments, shape, invalid=positive, fixed=fixed)
+    bad = {i: BAD_SCALE for i, (_, above) in enumerate(kernel.arguments.values(), 1) if above}
+    bad[n + 1] = [np.full(shape, -0.5), np.full(shape, np.nan)]
+    fixed = tuple(range(n + 3, n + 3 + len(coordinates)))
+    return normal_vector(dist, both, moments, shape, invalid=bad, fixed=fixed)
+
+
+def rational_and_linear(x: Any, a: Any, b: Any, c: Any, slope: Any, center: Any) -> Any:
+    squares = ((x[:, None] - x) ** 2).sum(-1)
+    lines = ((x[:, None] - center) * (x - center)).sum(-1)
+    return a**2 * (1 + squares / (2 * b**2 * c)) ** -c + slope**2 * lines
+
+
+def locally_periodic(x: Any, a: Any, b: Any, c: Any, e: Any, period: Any) -> Any:
+    gaps = x[:, None] - x
+    waves = (np.sin(np.pi * gaps / period) ** 2).sum(-1)
+    return (a * c) ** 2 * np.exp(-0.5 * (gaps[..., 0] / b) ** 2 - 2 * waves / e**2)
 
 
 CASES: dict[str, Case] = {
@@ -135,8 +139,17 @@ CASES: dict[str, Case] = {
     "GaussianProcess Matern52": process(kernels.Matern52, PLANE),
     "GaussianProcess Kronecker": process(kernels.ExpQuad, grid=AXES),
     "GaussianProcess dense grid": process(kernels.Matern52, grid=AXES),
-    "GaussianProcess noise": noisy_process(),
-    "GaussianProcess noise grid": noisy_process(AXES),
+    "GaussianProcess noise": noisy_process(
+        kernels.RationalQuadratic() + kernels.Linear(),
+        rational_and_linear,
+        [(1.2, 0.9, 1.5, 0.4, 0.3), (0.6, 1.4, 0.5, 0.6, -0.7)],
+    ),
+    "GaussianProcess noise grid": noisy_process(
+        kernels.ExpQuad(axes=0) * kernels.Periodic(),
+        locally_periodic,
+        [(0.7, 2.0, 1.3, 0.8, 1.6), (0.9, 1.0, 0.7, 1.2, 2.1)],
+        AXES,
+    ),
     "Affine of AR1": normal_vector(
         d.Affine(d.AR1(0.5, 1), loc=0, scale=1),
         [(0.85, 0.6, 0.3, 0.7, 1.3), (-0.3, 1.4, 0.0, -0.2, 0.8)],

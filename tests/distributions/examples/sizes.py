@@ -80,7 +80,7 @@ def process(*coordinates: Callable[[int], Any]) -> Sized:
 
 def noisy_process(*coordinates: Callable[[int], Any]) -> Sized:
     """Gaussian process with a kernel of several parts, and noise."""
-    of_kernel = (1.2, 0.9, 1.5, 0.7, 2.0, 1.3, 0.8, 1.6, 0.4, 0.3)
+    of_kernel = (1.2, 0.9, 1.5, 0.4, 0.3)
 
     def sized(n: int) -> tuple[Any, ...]:
         places = [axis(n) for axis in coordinates]
