@@ -61,9 +61,9 @@ class Fit:
             self._replicates = posterior_predictive(self.model, self._result, seed=2)
         return self._flat(self._replicates["posterior_predictive"][name])
 
-    def predicted(self, name: str, **data: Any) -> Any:
+    def predicted(self, name: str, noise: bool = True, **data: Any) -> Any:
         """Return draws of an observed quantity at new data."""
-        new = predict(type(self.model)(**data), self._result, seed=2)
+        new = predict(type(self.model)(**data), self._result, seed=2, noise=noise)
         return self._flat(new["predictions"][name])
 
     @staticmethod
@@ -319,9 +319,11 @@ def _schooling(axes: Axes, fit: Fit) -> None:
 
 
 def _process(axes: Axes, fit: Fit) -> None:
-    grid = np.linspace(-10.9, 10.9, 110)  # none at the data, where the noise is that of the data
-    low, middle, high = np.quantile(fit.predicted("y", x=grid), [0.05, 0.5, 0.95], axis=0)
-    axes.fill_between(grid, low, high, color=BLUE, alpha=0.2, lw=0)
+    grid = np.linspace(-11, 11, 89)
+    for noise, alpha in ((True, 0.12), (False, 0.25)):
+        new = fit.predicted("y", noise=noise, x=grid)
+        low, middle, high = np.quantile(new, [0.05, 0.5, 0.95], axis=0)
+        axes.fill_between(grid, low, high, color=BLUE, alpha=alpha, lw=0)
     axes.plot(grid, middle, color=BLUE)
     axes.plot(fit.data("x"), fit.data("y"), "o", color=GREY)
     axes.set(xlabel="x", ylabel="y")
@@ -453,7 +455,8 @@ PICTURES = {
         "Dots: explosions in each year. Line and band: median and 90 % interval of their rate.",
     ),
     "gaussian_process_regression": Picture(
-        _process, "Dots: the data. Line and band: median and 90 % interval of predictions."
+        _process, "Dots: the data. Line and inner band: median and 90 % interval of the curve. Outer "
+        "band: 90 % interval of new observations.",
     ),
     "motorcycle": curve(("time", None), "accel", "milliseconds after the impact", "acceleration"),
     "lip_cancer": Picture(

@@ -84,6 +84,20 @@ def test_descriptions_of_parameters_are_told_from_types():
     )
 
 
+def test_what_is_written_beside_entries_stands_before_them():
+    pytest.importorskip("griffe")
+    from docstring_math import to_markdown
+
+    text = (
+        "Title.\n\nParameters\n----------\nx : (n,)\n\nNumbers or symbols.\n\n"
+        "Returns\n-------\n(n,), as ``x``\n\nRaises\n------\nModelError\n    If not.\n"
+    )
+    assert to_markdown(text) == (
+        "Title.\n\nNumbers or symbols.\n\n**Returns:** (n,), as `x`\n\n"
+        "Parameters\n----------\nx\n    (n,)\n\nRaises\n------\nModelError\n    If not.\n"
+    )
+
+
 def test_the_reference_has_every_public_name():
     import reference_pages
 
