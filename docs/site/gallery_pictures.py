@@ -455,8 +455,8 @@ PICTURES = {
         "Dots: explosions in each year. Line and band: median and 90 % interval of their rate.",
     ),
     "gaussian_process_regression": Picture(
-        _process, "Dots: the data. Line and inner band: median and 90 % interval of the curve. Outer "
-        "band: 90 % interval of new observations.",
+        _process, "Dots: the data. Line and inner band: median and 90 % interval of the curve. "
+        "Outer band: 90 % interval of new observations.",
     ),
     "motorcycle": curve(("time", None), "accel", "milliseconds after the impact", "acceleration"),
     "lip_cancer": Picture(
