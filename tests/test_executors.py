@@ -17,6 +17,7 @@ from probmodel import Model, extend, infer, infer_many, load_model, observed, pa
 from probmodel.distributions import HalfNormal, Normal
 from probmodel.errors import DataError, ModelError, SamplerError, SamplingWarning
 from probmodel.inference import parts as module
+from probmodel.inference import tasks
 from probmodel.inference.parts import work
 from probmodel.results.arviz_object import group, group_names
 
@@ -417,6 +418,29 @@ def test_a_model_that_workers_do_not_have():
 
     with pytest.raises(SamplerError, match=r"cannot be sent to the workers.*not in a notebook"):
         infer(Local(y=Y), executor=Recorder(lacks), **SIZES)
+
+
+@pytest.mark.parametrize("run", ["infer", "infer_many"])
+def test_a_worker_of_another_version(model, day, monkeypatch, run):
+    class Elsewhere:
+        def submit(self, function, *arguments):
+            future = Future()
+            with monkeypatch.context() as patch:
+                patch.setattr(tasks, "__version__", "0.0.9")
+                try:
+                    future.set_result(function(*arguments))
+                except Exception as error:
+                    future.set_exception(error)
+            return future
+
+    module._densities.clear()
+    tasks._known.clear()
+    runs = {
+        "infer": lambda: infer(model, executor=Elsewhere(), **SIZES),
+        "infer_many": lambda: infer_many(day, [{"y": [1.0]}], executor=Elsewhere(), quiet=True),
+    }
+    with pytest.raises(SamplerError, match=r"has probmodel 0\.0\.9, and the run was sent by prob"):
+        runs[run]()
 
 
 def test_a_model_that_cannot_be_sent():

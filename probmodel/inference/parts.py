@@ -30,7 +30,7 @@ from probmodel.inference.chains import Group
 from probmodel.inference.counting import Work, counting
 from probmodel.inference.driver import EndRun
 from probmodel.inference.restarts import taken
-from probmodel.inference.tasks import unsent
+from probmodel.inference.tasks import packed, unpacked, unsent
 from probmodel.samplers.base import Broken, Sampler, Stretch, Totals
 from probmodel.samplers.streams import Place
 from probmodel.threads import at_most
@@ -94,7 +94,7 @@ def _density(pickled: Any, x: Array) -> Any:
         return pickled
     key = hashlib.sha256(pickled).hexdigest()
     if key not in _densities:
-        density, snapshot = pickle.loads(pickled)
+        density, snapshot = unpacked(pickled)
         if hasattr(density, "use_engine"):
             density.use_engine(None, 1)
         while len(_densities) >= _KEPT:
@@ -243,11 +243,8 @@ class Parts(Group):
         """Return the density as workers get it, if all that they need can be sent."""
         target: Any = self._target
         snapshot = target.snapshot() if hasattr(target, "snapshot") else {}
-        try:
-            pickle.dumps((self._sampler, self.params))
-            return pickle.dumps((target, snapshot))
-        except Exception as error:  # whatever a model or a setting holds
-            raise unsent(error) from error
+        packed((self._sampler, self.params))  # what a job holds besides
+        return packed((target, snapshot))
 
     def _rounds(self) -> Iterator[Stretch]:
         while left := self.goal - self.drawn:

@@ -9,9 +9,12 @@ from typing import Any, TypeVar
 
 from probmodel.errors import SamplerError, reason
 from probmodel.threads import at_most
+from probmodel.version import __version__
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
+
+_UNREAD = (AttributeError, ImportError, pickle.PickleError, SamplerError)  # see `unpacked`
 
 _known: dict[str, Any] = {}  # the function that a worker was sent last, by the hash of its pickle
 
@@ -39,16 +42,13 @@ def mapped(
             yield _done(function, item)
         return
     check_executor(executor)
-    try:
-        sent = pickle.dumps(function)
-    except Exception as error:  # whatever it holds
-        raise unsent(error) from error
+    sent = packed(function)
     futures = [_submitted(executor, sent, item) for item in items]
     try:
         for future in futures:
             try:
                 found = future if isinstance(future, Exception) else future.result()
-            except (AttributeError, ImportError, pickle.PickleError) as error:  # in reading it
+            except _UNREAD as error:  # errors of the function itself are results
                 raise unsent(error) from error
             except Exception as error:  # the worker was lost
                 found = error
@@ -79,7 +79,7 @@ def _task(sent: bytes, item: Any) -> Any:
     key = hashlib.sha256(sent).hexdigest()
     function = _known.get(key)
     if function is None:
-        function = pickle.loads(sent)
+        function = unpacked(sent)
         _known.clear()
         _known[key] = function
     with at_most(1):
@@ -91,6 +91,37 @@ def _done(function: Callable[[Any], Any], item: Any) -> Any:
         return function(item)
     except Exception as error:
         return error
+
+
+def packed(what: Any) -> bytes:
+    """Return what workers are sent: the version of this package, and a pickle.
+
+    Raises
+    ------
+    SamplerError
+        If it cannot be pickled.
+    """
+    try:
+        return f"{__version__}\n".encode() + pickle.dumps(what)
+    except Exception as error:  # whatever it holds
+        raise unsent(error) from error
+
+
+def unpacked(sent: bytes) -> Any:
+    """Return what was sent to this worker.
+
+    Raises
+    ------
+    SamplerError
+        If it was sent by another version of this package.
+    """
+    version, _, content = sent.partition(b"\n")
+    if version.decode() != __version__:
+        raise SamplerError(
+            f"a worker of executor= has probmodel {__version__}, and the run was sent by probmodel "
+            f"{version.decode()}. Install the same version on both sides."
+        )
+    return pickle.loads(content)
 
 
 def unsent(error: BaseException) -> SamplerError:
