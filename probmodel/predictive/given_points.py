@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -55,9 +56,7 @@ def given_old(
             raise refusal(node, "their covariance is not positive definite")
         return done
 
-    given = forward.given(np.broadcast_to(value, (rows, *value.shape)))
-    operands = [given, *forward.parameters(distribution, value.shape)]
-    return forward.draw(node, distribution, draw, operands)
+    return _drawn(forward, node, draw, value, rows)
 
 
 def without_noise(
@@ -72,9 +71,16 @@ def without_noise(
             raise refusal(node, "their covariance is not positive definite: raise jitter=")
         return done
 
+    return _drawn(forward, node, draw, value, rows)
+
+
+def _drawn(
+    forward: Forward, node: Observed, draw: Callable[..., Array], value: Array, rows: int
+) -> Symbol:
+    """Add draws given one value, by a function of that and the parameters."""
     given = forward.given(np.broadcast_to(value, (rows, *value.shape)))
-    operands = [given, *forward.parameters(distribution, value.shape)]
-    return forward.draw(node, distribution, draw, operands)
+    operands = [given, *forward.parameters(node.distribution, value.shape)]
+    return forward.draw(node, node.distribution, draw, operands)
 
 
 def _sample(

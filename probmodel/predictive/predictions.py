@@ -85,8 +85,7 @@ def posterior_predictive(
     found = _drawn(Wanted(model, names, redraw=names), known, sequence, executor)
     for message in found.warnings:
         warnings.warn(message, SamplingWarning, stacklevel=2)
-    arrays = found.arrays
-    group = known.group(binding.dimensions.coords, arrays, **seed_attributes(sequence))
+    group = known.group(binding.dimensions.coords, found.arrays, **seed_attributes(sequence))
     return known.extended(posterior_predictive=group)
 
 

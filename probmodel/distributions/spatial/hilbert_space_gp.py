@@ -12,6 +12,7 @@ from probmodel.constraints import Positive, Real
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
+from probmodel.distributions.kernels.algebra import columns
 from probmodel.distributions.kernels.isotropic import Isotropic, check_isotropic
 from probmodel.distributions.scalar.normal import Normal
 from probmodel.errors import DataError, ModelError
@@ -106,15 +107,15 @@ class HilbertSpaceGP(Distribution):
 
     def _box(self, points: Array) -> tuple[Array, Array]:
         """Centre and half widths of the box, (k,), from the points it was declared with."""
-        columns = _columns(points)
-        low, high = columns.min(axis=0), columns.max(axis=0)
+        places = columns(points)
+        low, high = places.min(axis=0), places.max(axis=0)
         if not np.all(high > low):
             raise DataError(
                 "HilbertSpaceGP: the points must differ along each axis; those of axis "
                 f"{int(np.argmin(high > low))} are all {low[np.argmin(high > low)]:g}.",
                 location=self.location,
             )
-        axes = columns.shape[1]
+        axes = places.shape[1]
         for name, given in (("n_basis", self.n_basis), ("boundary", self.boundary)):
             if len(given) not in (1, axes):
                 raise self._error(f"one {name}, or one for each of {axes} axes; got {len(given)}")
@@ -132,21 +133,21 @@ class HilbertSpaceGP(Distribution):
 
     def _basis(self, points: Array, declared: Array) -> Array:
         centre, half = self._box(declared)
-        columns = _columns(points)
-        if columns.shape[1] != len(half):
-            raise self._error(f"points of {len(half)} coordinates; got {columns.shape[1]}")
-        outside = np.abs(columns - centre) > half
+        places = columns(points)
+        if places.shape[1] != len(half):
+            raise self._error(f"points of {len(half)} coordinates; got {places.shape[1]}")
+        outside = np.abs(places - centre) > half
         if outside.any():
             i, k = np.argwhere(outside)[0]
             raise DataError(
-                f"HilbertSpaceGP: point {i} lies at {columns[i, k]:g} on axis {k}, outside the box "
+                f"HilbertSpaceGP: point {i} lies at {places[i, k]:g} on axis {k}, outside the box "
                 f"from {(centre - half)[k]:g} to {(centre + half)[k]:g}. Raise boundary=, or "
                 "declare the process with points as far out.",
                 location=self.location,
             )
-        shifted = columns - centre + half
+        shifted = places - centre + half
         indices = self._indices(len(half))
-        functions = np.ones((len(columns), len(indices)))
+        functions = np.ones((len(places), len(indices)))
         for k, numbers in enumerate(indices.T):
             angles = 0.5 * pi / half[k] * shifted[:, k, None] * numbers
             functions *= np.sin(angles) / np.sqrt(half[k])
@@ -217,9 +218,3 @@ class HilbertSpaceGP(Distribution):
     def standardise(self, value: Array, *params: Any) -> Array:
         """Divide each weight by its standard deviation."""
         return np.asarray(value * np.exp(-self._log_scales(np, *map(np.asarray, params))[0]))
-
-
-def _columns(points: Any) -> Array:
-    """Points as (n, k), for n numbers too."""
-    columns = np.asarray(points, dtype=float)
-    return columns[:, None] if columns.ndim == 1 else columns

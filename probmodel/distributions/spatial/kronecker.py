@@ -57,10 +57,6 @@ class Factorised:
         """Turn residuals into independent standard normal values."""
         return self._on_axes(r, [w.whiten for w in self._whitenings])
 
-    def adjoint(self, z: Any) -> Any:
-        """Apply the transpose of `whiten`."""
-        return self._on_axes(z, [w.adjoint for w in self._whitenings])
-
     def color(self, z: Any) -> Any:
         """Apply the inverse of `whiten`."""
         return self._on_axes(z, [w.color for w in self._whitenings])
