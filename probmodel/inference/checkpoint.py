@@ -260,6 +260,11 @@ class FileColumn:
 
     def write(self, begin: int, values: Array) -> None:
         """Keep (n, chains, ...), of the draws from ``begin`` on."""
+        last = self._last + len(values)
+        if self._waiting and last <= self._room:  # as nearly always, so it has to be quick
+            self._waiting[-1][self._last : last] = values
+            self._last = last
+            return
         while len(values):
             if not self._waiting or self._last == self._room:
                 with contextlib.suppress(OSError):  # `flush` will say so when a state is written
