@@ -1,0 +1,1 @@
+"""Programs in the Stan language, read, run and written."""

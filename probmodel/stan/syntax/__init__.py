@@ -1,0 +1,1 @@
+"""The text of Stan programs: words, grammar, the tree that they make."""
