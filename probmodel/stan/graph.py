@@ -1,0 +1,177 @@
+"""The graph of what parameters decide: operations on elements, each with a number of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from probmodel.stan.syntax.nodes import Node
+from probmodel.stan.values import Value
+from probmodel.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Operation:
+    """A function of arrays: of numbers with NumPy, of symbols of the modelling language alike.
+
+    Attributes
+    ----------
+    name : for messages
+    function : of arrays whose last axes are the arguments' own; axes before these are those of
+        many calls at once, and broadcast
+    ranks : how many axes each argument has; None for functions of numbers, which broadcast
+    shape : of the result, from the shapes of the arguments and the keywords; by trying without
+    batched : whether it can be called for many at once
+    """
+
+    name: str
+    function: Callable[..., Any]
+    ranks: tuple[int, ...] | None = None
+    shape: Callable[..., tuple[int, ...]] | None = None
+    batched: bool = True
+
+
+Keywords = tuple[tuple[str, Any], ...]
+
+
+class Step(NamedTuple):
+    """An operation with its operands.
+
+    Attributes
+    ----------
+    operation : which; None for a leaf, whose name is among the ``keywords``
+    keywords : what else it is given
+    operands : numbers of elements, one or an array of them each; negative ones are constants
+    laned : which operands have lanes along their first axis
+    shape : of the result; the first axis is that of lanes if an operand has them
+    start : number of its first element
+    place : in the program
+    """
+
+    operation: Operation | None
+    keywords: Keywords
+    operands: tuple[Any, ...]
+    laned: tuple[bool, ...]
+    shape: tuple[int, ...]
+    start: int
+    place: Node | None
+
+
+class Graph:
+    """All steps, in the order in which they were made: operands before what is made of them."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.size = 0
+        self._numbers = np.empty(64)
+        self._known = 0
+        self._single: dict[Any, int] = {}
+
+    def leaf(self, name: str, shape: tuple[int, ...], place: Node | None = None) -> Any:
+        """Return the elements of something that is given from outside."""
+        return self._made(None, (("name", name),), (), (), shape, place)
+
+    def constants(self, numbers: Any) -> Any:
+        """Return elements that are numbers."""
+        if np.ndim(numbers):
+            return self._kept(np.asarray(numbers, dtype=float))
+        number = float(numbers)
+        key = number or str(number)  # zeros have signs
+        if key not in self._single:
+            self._single[key] = int(self._kept(np.asarray(number)))
+        return self._single[key]
+
+    def _kept(self, numbers: Array) -> Array:
+        start, self._known = self._known, self._known + numbers.size
+        if self._known > len(self._numbers):
+            grown = np.empty(2 * self._known)
+            grown[:start] = self._numbers[:start]
+            self._numbers = grown
+        self._numbers[start : self._known] = numbers.reshape(-1)
+        return -1 - np.arange(start, self._known).reshape(numbers.shape)
+
+    def numbers(self, elements: Any) -> Any:
+        """Return the numbers of elements that are constants."""
+        return self._numbers[-1 - np.asarray(elements)]
+
+    def elements(self, value: Value) -> Any:
+        """Return the numbers of a value's elements; constants for what is known."""
+        return value.array if value.traced else self.constants(value.array)
+
+    def apply(
+        self,
+        operation: Operation,
+        values: Sequence[Value],
+        kind: str,
+        keywords: Keywords = (),
+        place: Node | None = None,
+    ) -> Value:
+        """Compute an operation where all is known, and record it otherwise."""
+        laned = tuple(v.laned for v in values)
+        if not any(v.traced for v in values):
+            with np.errstate(all="ignore"):
+                arrays = aligned(operation, [v.array for v in values], laned)
+                found = operation.function(*arrays, **dict(keywords))
+            return Value(kind, found, laned=any(laned))
+        operands = tuple(self.elements(v) for v in values)
+        shape = self._shape(operation, keywords, operands, laned)
+        array = self._made(operation, keywords, operands, laned, shape, place)
+        return Value(kind, array, True, any(laned))
+
+    def _shape(
+        self, operation: Operation, keywords: Keywords, operands: Sequence[Any], laned: Any
+    ) -> tuple[int, ...]:
+        shapes = tuple(np.shape(o) for o in operands)
+        if operation.ranks is None:
+            if not any(shapes):
+                return ()
+            return np.broadcast_shapes(*map(np.shape, aligned(operation, operands, laned)))
+        own = [s[1:] if lane else s for s, lane in zip(shapes, laned, strict=True)]
+        lanes = {s[:1] for s, lane in zip(shapes, laned, strict=True) if lane} or {()}
+        if operation.shape is not None:
+            return (*next(iter(lanes)), *operation.shape(*own, **dict(keywords)))
+        with np.errstate(all="ignore"):
+            found = operation.function(*map(_probe, own), **dict(keywords))
+        return (*next(iter(lanes)), *np.shape(found))
+
+    def _made(
+        self,
+        operation: Operation | None,
+        keywords: Keywords,
+        operands: tuple[Any, ...],
+        laned: tuple[bool, ...],
+        shape: tuple[int, ...],
+        place: Node | None,
+    ) -> Any:
+        start = self.size
+        self.steps.append(Step(operation, keywords, operands, laned, shape, start, place))
+        if not shape:
+            self.size += 1
+            return start
+        self.size += prod(shape)
+        return np.arange(start, self.size).reshape(shape)
+
+
+def aligned(operation: Operation, arrays: Sequence[Any], laned: Sequence[bool]) -> Sequence[Any]:
+    """Give arrays with lanes axes of length one behind these, so that numbers broadcast."""
+    if operation.ranks is not None or not any(laned):
+        return arrays
+    ranks = [np.ndim(a) - lane for a, lane in zip(arrays, laned, strict=True)]
+    most = max(ranks)
+    return [
+        a
+        if not lane or rank == most
+        else a.reshape(a.shape[0], *(1,) * (most - rank), *a.shape[1:])
+        for a, lane, rank in zip(arrays, laned, ranks, strict=True)
+    ]
+
+
+def _probe(shape: tuple[int, ...]) -> Any:
+    """Return numbers that functions of arrays, matrices too, can be tried with."""
+    if len(shape) == 2 and shape[0] == shape[1]:
+        return np.eye(shape[0]) + 0.1
+    return np.full(shape, 0.5)

@@ -1,0 +1,116 @@
+"""Values while a program is run: numbers that are known, and elements that parameters decide.
+
+A program is run once, with its data, before there are draws. What data decide is known then. What
+parameters decide is traced: each element of it has a number, under which the `Graph` knows how it
+is computed. Arrays of such numbers are indexed, cut, joined and filled like any others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from probmodel.types import Array
+
+RANKS = {"int": 0, "real": 0, "complex": 0, "vector": 1, "row_vector": 1, "matrix": 2}
+UNSET = np.iinfo(np.int64).min  # an integer that was declared and not assigned
+
+
+class Value:
+    """A number or an array of a program.
+
+    Parameters
+    ----------
+    kind : ``int``, ``real``, ``complex``, ``vector``, ``row_vector`` or ``matrix``: what it is, or
+        what it is an array of
+    array : numbers; if ``traced``, those of elements in the graph
+    traced : whether parameters decide some of its elements
+    laned : whether its first axis runs over the lanes in which the program is run side by side
+        (iterations of a loop, or draws)
+    source : of data, which elements of which variable these are: (name, flat positions)
+    """
+
+    __slots__ = ("array", "kind", "laned", "shared", "source", "traced")
+
+    def __init__(
+        self,
+        kind: str,
+        array: Any,
+        traced: bool = False,
+        laned: bool = False,
+        source: tuple[str, Any] | None = None,
+    ) -> None:
+        self.kind, self.array, self.traced, self.laned = kind, array, traced, laned
+        self.source = source
+        self.shared = False  # whether others may hold the array, so that it is copied before change
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape, without lanes."""
+        return np.shape(self.array)[1:] if self.laned else np.shape(self.array)
+
+    @property
+    def rank(self) -> int:
+        """Number of axes, without lanes."""
+        return np.ndim(self.array) - self.laned
+
+    @property
+    def array_rank(self) -> int:
+        """How many of these are axes of the array around what ``kind`` names."""
+        return self.rank - RANKS[self.kind]
+
+    @property
+    def known(self) -> bool:
+        """Whether it is one array of numbers, the same in all lanes."""
+        return not (self.traced or self.laned)
+
+    def like(self, array: Any, kind: str | None = None) -> Value:
+        """Return other elements of the same sort: what they are depends on the same things."""
+        return Value(kind or self.kind, array, self.traced, self.laned)
+
+    def __repr__(self) -> str:
+        marks = "traced " * self.traced + "laned " * self.laned
+        return f"<{marks}{self.kind} {self.shape}>"
+
+
+class Tuple:
+    """A tuple of values.
+
+    Parameters
+    ----------
+    items : its elements
+    """
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: Sequence[Any]) -> None:
+        self.items = tuple(items)
+
+
+def integer(number: int) -> Value:
+    """Return a whole number that is known."""
+    return Value("int", number)
+
+
+def real(number: float) -> Value:
+    """Return a real number that is known."""
+    return Value("real", number)
+
+
+def type_text(value: Any) -> str:
+    """Return the type of a value, as Stan writes those of arguments."""
+    if isinstance(value, str):
+        return "string"
+    if isinstance(value, Tuple):
+        return f"tuple({', '.join(map(type_text, value.items))})"
+    n = value.array_rank
+    return f"array[{',' * (n - 1)}] {value.kind}" if n else str(value.kind)
+
+
+def unset(kind: str, shape: tuple[int, ...]) -> Array:
+    """Return the numbers of a variable that was declared and not assigned."""
+    if kind == "int":
+        return np.full(shape, UNSET, dtype=np.int64)
+    return np.full(shape, np.nan, dtype=complex if kind == "complex" else float)
