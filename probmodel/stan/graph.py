@@ -23,7 +23,8 @@ class Operation:
     name : for messages
     function : of arrays whose last axes are the arguments' own; axes before these are those of
         many calls at once, and broadcast
-    ranks : how many axes each argument has; None for functions of numbers, which broadcast
+    ranks : how many axes each argument has, the last one standing for all that follow; axes before
+        these broadcast. None for functions of numbers.
     shape : of the result, from the shapes of the arguments and the keywords; by trying without
     batched : whether it can be called for many at once
     """
@@ -33,6 +34,12 @@ class Operation:
     ranks: tuple[int, ...] | None = None
     shape: Callable[..., tuple[int, ...]] | None = None
     batched: bool = True
+
+    def own_ranks(self, count: int) -> tuple[int, ...]:
+        """Return how many axes each of some arguments has."""
+        if self.ranks is None:
+            return (0,) * count
+        return (*self.ranks, *self.ranks[-1:] * count)[:count]
 
 
 Keywords = tuple[tuple[str, Any], ...]
@@ -70,6 +77,15 @@ class Graph:
         self._numbers = np.empty(64)
         self._known = 0
         self._single: dict[Any, int] = {}
+
+    def mark(self) -> tuple[int, int]:
+        """Return how much there is, so that what comes can be undone."""
+        return len(self.steps), self.size
+
+    def undo(self, mark: tuple[int, int]) -> None:
+        """Forget all steps since a mark."""
+        del self.steps[mark[0] :]
+        self.size = mark[1]
 
     def leaf(self, name: str, shape: tuple[int, ...], place: Node | None = None) -> Any:
         """Return the elements of something that is given from outside."""
@@ -157,16 +173,17 @@ class Graph:
 
 
 def aligned(operation: Operation, arrays: Sequence[Any], laned: Sequence[bool]) -> Sequence[Any]:
-    """Give arrays with lanes axes of length one behind these, so that numbers broadcast."""
-    if operation.ranks is not None or not any(laned):
+    """Give arrays with lanes axes of length one behind these, so that batches broadcast."""
+    if not any(laned):
         return arrays
-    ranks = [np.ndim(a) - lane for a, lane in zip(arrays, laned, strict=True)]
-    most = max(ranks)
+    own = operation.own_ranks(len(arrays))
+    batch = [
+        np.ndim(a) - lane - rank for a, lane, rank in zip(arrays, laned, own, strict=True)
+    ]
+    most = max(batch)
     return [
-        a
-        if not lane or rank == most
-        else a.reshape(a.shape[0], *(1,) * (most - rank), *a.shape[1:])
-        for a, lane, rank in zip(arrays, laned, ranks, strict=True)
+        a.reshape(a.shape[0], *(1,) * (most - rank), *a.shape[1:]) if lane and rank < most else a
+        for a, lane, rank in zip(arrays, laned, batch, strict=True)
     ]
 
 

@@ -1,0 +1,229 @@
+"""Calls of functions: those of the tables, densities, and what takes functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from probmodel.errors import nearest
+from probmodel.functions import log_ccdf, log_cdf, log_density
+from probmodel.stan.expressions import Expressions, Frame, as_real
+from probmodel.stan.graph import Graph, Operation
+from probmodel.stan.indexing import LanesDiffer, Problem
+from probmodel.stan.library.data_functions import OF_DATA, SIZES
+from probmodel.stan.library.densities import DENSITIES, Density, random, split_density_name
+from probmodel.stan.library.elementwise import ELEMENTWISE, WHOLE_NUMBERS
+from probmodel.stan.library.entries import Move, Whole
+from probmodel.stan.library.moves import MOVES
+from probmodel.stan.library.whole import WHOLE
+from probmodel.stan.syntax import nodes as n
+from probmodel.stan.values import RANKS, Value, type_text
+
+_SUM = Operation("sum", lambda x: np.sum(x, axis=-1), (1,))
+_EXP = Operation("exp", np.exp)
+_ADD_UP = {"density": log_density, "lcdf": log_cdf, "lccdf": log_ccdf, "cdf": log_cdf}
+
+
+@cache
+def _elementwise(name: str) -> Operation:
+    return Operation(name, ELEMENTWISE[name])
+
+
+@cache
+def _whole(name: str) -> Operation:
+    entry = WHOLE[name]
+    return Operation(name, entry.function, entry.ranks, batched=entry.batched)
+
+
+@cache
+def density_operation(name: str, what: str = "density") -> Operation:
+    """Return the log density of a distribution, or log probability, one number for each value."""
+    density, function = DENSITIES[name], _ADD_UP[what]
+
+    def evaluate(value: Any, *args: Any) -> Any:
+        return function(density.make(*args), value - density.first if density.first else value)
+
+    def shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+        return batch_shape(density, shapes)
+
+    return Operation(f"{name}_{what}", evaluate, density.ranks, shape)
+
+
+def batch_shape(density: Density, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """Return the shape of the log density of values, given theirs and those of the parameters."""
+    batches = (s[: len(s) - r] for s, r in zip(shapes, density.ranks, strict=True))
+    return np.broadcast_shapes(*batches)
+
+
+class Calls(Expressions):
+    """What functions return."""
+
+    rng: np.random.Generator | None = None
+    lanes: int | None = None
+
+    def call(self, node: n.Call, frame: Frame) -> Any:
+        """Return what a function returns."""
+        special = self.special(node)
+        if special is not None:
+            return special(node, frame)
+        args = [self.evaluate(a, frame) for a in node.args]
+        user = self.user_function(node.name, args, node)
+        if user is not None:
+            return user
+        return self.named(node.name, args, node)
+
+    def special(self, node: n.Call) -> Callable[[n.Call, Frame], Any] | None:
+        """Return what evaluates a call whose arguments are not all values."""
+        return None
+
+    def user_function(self, name: str, args: list[Any], node: n.Node) -> Any:
+        """Return what a function of the program returns; None if it has none of that name."""
+        raise NotImplementedError
+
+    def named(self, name: str, values: list[Any], node: n.Node) -> Any:
+        """Return what a function of the tables makes of values."""
+        with self.at(node):
+            if name in SIZES:
+                return SIZES[name](*values)
+            if not all(isinstance(v, Value) for v in values):
+                self.fail(f"{name}({', '.join(map(type_text, values))}) is not defined.", node)
+            if name in ELEMENTWISE:
+                return self._elementwise(name, values, node)
+            if name in WHOLE:
+                return self._whole(WHOLE[name], name, values, node)
+            if name in MOVES:
+                return self.moved(MOVES[name], values)
+            if name in OF_DATA:
+                return self._of_data(name, values, node)
+        return self._density(name, values, node)
+
+    def _elementwise(self, name: str, values: list[Value], node: n.Node) -> Value:
+        widest = max(values, key=lambda v: (v.rank, RANKS[v.kind]))
+        if any(v.rank and v.shape != widest.shape for v in values):
+            shapes = ", ".join(str(v.shape) for v in values)
+            raise Problem(f"{name} takes containers of one size; got {shapes}")
+        whole = all(v.kind == "int" for v in values)
+        kind = widest.kind if widest.kind != "int" or (whole and name in WHOLE_NUMBERS) else "real"
+        return self.apply(_elementwise(name), values, kind, node)
+
+    def _whole(self, entry: Whole, name: str, values: list[Value], node: n.Node) -> Value:
+        kind = entry.kind if isinstance(entry.kind, str) else entry.kind(values)
+        given = [_flat(v) for v in values] if entry.flat else values
+        found = self.apply(_whole(name), given, kind, node)
+        return found
+
+    def moved(self, move: Move, values: list[Value]) -> Value:
+        """Cut, join or repeat elements."""
+        kind = move.kind if isinstance(move.kind, str) else move.kind(values)
+        parts = [v for i, v in enumerate(values) if i not in move.sizes]
+        traced, laned = any(v.traced for v in parts), any(v.laned for v in parts)
+        offset, given, pools = 0, [], []
+        for i, value in enumerate(values):
+            if i in move.sizes:
+                sizes = self.common(value, n.Node(n.Place("", 0, 0)), "a size")
+                given.append(int(sizes) if np.ndim(sizes) == 0 else sizes)
+                continue
+            size = prod(value.shape)
+            given.append(offset + np.arange(size).reshape(value.shape))
+            offset += size
+            pools.append(self.graph.elements(value) if traced else np.asarray(value.array))
+        options = {"zero": offset, "one": offset + 1} if move.fills else {}
+        where = np.asarray(move.function(*given, **options))
+        if move.fills:
+            pools += [self.graph.constants(x) if traced else np.asarray(x) for x in (0, 1)]
+            parts = [*parts, Value(parts[0].kind, 0), Value(parts[0].kind, 1)]
+        array = _gathered(pools, parts, where, laned)
+        found = Value(kind, array, traced, laned)
+        if len(parts) == 1 and parts[0].source is not None and not laned:
+            name, places = parts[0].source
+            found.source = name, np.asarray(places).reshape(-1)[where]
+        return found if kind == "int" or traced else as_real(found)
+
+    def _of_data(self, name: str, values: list[Value], node: n.Node) -> Value:
+        function, kind = OF_DATA[name]
+        if any(v.traced for v in values):
+            self.fail(f"{name} takes data; this depends on parameters.", node)
+        if not any(v.laned for v in values):
+            return Value(kind, function(*(v.array for v in values)))
+        lanes = next(len(v.array) for v in values if v.laned)
+        found = [
+            function(*(v.array[i] if v.laned else v.array for v in values)) for i in range(lanes)
+        ]
+        if len({np.shape(f) for f in found}) > 1:
+            raise LanesDiffer
+        return Value(kind, np.stack(found), laned=True)
+
+    # -- distributions -----------------------------------------------------------------------------
+
+    def _density(self, name: str, values: list[Value], node: n.Node) -> Value:
+        split = split_density_name(name)
+        if split is None or split[0] not in DENSITIES:
+            known = [*ELEMENTWISE, *WHOLE, *MOVES, *SIZES, *OF_DATA, *map("{}_lpdf".format, DENSITIES)]
+            self.fail(f"there is no function {name!r} here.{nearest(name, known)}", node)
+        distribution, what = split
+        with self.at(node):
+            if what == "rng":
+                return self._random(distribution, values, node)
+            return self.log_density(distribution, values, node, what)
+
+    def log_density(
+        self, name: str, values: list[Value], node: n.Node, what: str = "density"
+    ) -> Value:
+        """Return the log density of values, or the log probability, added up."""
+        density = DENSITIES[name]
+        self.check_count(name, density, values, node)
+        elements = self.apply(density_operation(name, what), values, "real", node)
+        total = elements
+        if elements.rank:
+            total = self.apply(_SUM, [_flat(elements)], "real", node)
+        return self.apply(_EXP, [total], "real", node) if what == "cdf" else total
+
+    def check_count(
+        self, name: str, density: Density, values: Sequence[Value], node: n.Node
+    ) -> None:
+        """Complain of too many or too few parameters, and of values of another rank."""
+        takes = len(density.ranks) - 1
+        if len(values) - 1 != takes:
+            raise Problem(f"{name} takes {takes} parameters; got {len(values) - 1}")
+        for i, (value, rank) in enumerate(zip(values, density.ranks, strict=True)):
+            if value.rank < rank:
+                what = "its value" if i == 0 else f"parameter {i}"
+                raise Problem(
+                    f"{name}: {what} is a {type_text(value)}; it must be a "
+                    f"{('number', 'vector', 'matrix')[rank]}"
+                )
+        if density.discrete and values[0].traced:
+            raise Problem(f"{name} is discrete, and so its value must come from data")
+
+    def _random(self, name: str, values: list[Value], node: n.Node) -> Value:
+        if self.rng is None:
+            self.fail(f"{name}_rng draws at random, which is for generated quantities.", node)
+        if any(v.traced for v in values):
+            self.fail(f"{name}_rng takes numbers; this depends on parameters.", node)
+        return random(name, self.rng, values, self.lanes)
+
+
+def _flat(value: Value) -> Value:
+    """Return the elements as a vector."""
+    lead = np.shape(value.array)[: int(value.laned)]
+    return value.like(np.reshape(value.array, (*lead, -1)))
+
+
+def _gathered(pools: list[Any], parts: Sequence[Value], where: Any, laned: bool) -> Any:
+    """Return the elements of several arrays at flat positions, in each lane."""
+    if not laned:
+        flat = np.concatenate([np.reshape(p, -1) for p in pools])
+        return flat[where]
+    lanes = next(len(p) for p, v in zip(pools, parts, strict=True) if v.laned)
+    rows = [
+        np.reshape(p, (lanes, -1)) if v.laned else np.broadcast_to(np.reshape(p, -1), (lanes, np.size(p)))
+        for p, v in zip(pools, parts, strict=True)
+    ]
+    return np.concatenate(rows, axis=1)[:, where]
+
+
+__all__ = ["Calls", "Graph", "batch_shape", "density_operation"]

@@ -1,0 +1,456 @@
+"""Expressions of a program: their values, once data are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import numpy as np
+
+from probmodel.errors import DataError, ModelError, ProbmodelError, nearest
+from probmodel.expressions import Expression as Symbolic
+from probmodel.stan.complaints import Sources, complaint
+from probmodel.stan.graph import Graph, Keywords, Operation
+from probmodel.stan.indexing import Between, LanesDiffer, Problem, known_parts, select
+from probmodel.stan.syntax import nodes as n
+from probmodel.stan.values import RANKS, Tuple, Value, integer, real, type_text
+
+Frame = dict[str, Any]
+
+# Where a branch of a condition on parameters is not taken, what it computes is computed at these
+# arguments instead, so that no infinite slope meets the zero that the branch counts.
+_SAFE = {
+    "log": 1.0, "divide": 1.0, "sqrt": 1.0, "power": 1.0, "log1p": 0.0, "log1m": 0.0, "inv": 1.0,
+    "logit": 0.5, "lgamma": 1.0, "acos": 0.0, "asin": 0.0, "atanh": 0.0, "log_diff_exp": 1.0,
+    "log1m_exp": -1.0, "inv_sqrt": 1.0, "pow": 1.0, "inv_Phi": 0.5, "exp": 0.0, "digamma": 1.0,
+}  # fmt: skip
+
+
+def _truncated_quotient(a: Any, b: Any) -> Any:
+    """Divide whole numbers towards zero, as Stan does."""
+    quotient = np.floor_divide(np.abs(a), np.abs(b)) * np.sign(a) * np.sign(b)
+    return quotient if np.ndim(quotient) else int(quotient)
+
+
+def _power(a: Any, b: Any) -> Any:
+    if isinstance(a, Symbolic) or isinstance(b, Symbolic):
+        return a**b
+    return np.power(np.asarray(a, dtype=float), b)
+
+
+ADD = Operation("add", lambda a, b: a + b)
+MULTIPLY = Operation("multiply", lambda a, b: a * b)
+DIVIDE = Operation("divide", lambda a, b: np.divide(a, b))
+NEGATE = Operation("negative", lambda a: -a)
+CHOOSE = Operation("where", lambda c, a, b: np.where(c, a, b))
+NOT = Operation("not", lambda a: np.logical_not(a))
+AND = Operation("and", lambda a, b: np.logical_and(a, b))
+OR = Operation("or", lambda a, b: np.logical_or(a, b))
+_ELEMENTWISE = {
+    "+": ADD,
+    "-": Operation("subtract", lambda a, b: a - b),
+    ".*": MULTIPLY,
+    "./": DIVIDE,
+    "^": Operation("power", _power),
+    ".^": Operation("power", _power),
+}
+_COMPARISONS = {
+    "==": Operation("equal", lambda a, b: a == b),
+    "!=": Operation("not_equal", lambda a, b: a != b),
+    "<": Operation("less", lambda a, b: a < b),
+    "<=": Operation("less_equal", lambda a, b: a <= b),
+    ">": Operation("greater", lambda a, b: a > b),
+    ">=": Operation("greater_equal", lambda a, b: a >= b),
+}
+_PRODUCTS = {
+    ("matrix", "matrix"), ("matrix", "vector"), ("row_vector", "matrix"),
+    ("row_vector", "vector"), ("vector", "row_vector"),
+}  # fmt: skip
+
+
+class Expressions:
+    """What expressions evaluate to, given the variables around them.
+
+    Parameters
+    ----------
+    sources : the text of the program, by file
+    observed : names of data that may follow a distribution, whose elements are kept apart
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        self.sources = sources
+        self.graph = Graph()
+        self.guards: list[Value] = []
+        self._dispatch: dict[type, Callable[[Any, Frame], Any]] = {
+            n.Number: self._number, n.Text: self._text, n.Name: self._name, n.Index: self._index,
+            n.Call: self.call, n.Unary: self._unary, n.Binary: self._binary,
+            n.Ternary: self._ternary, n.ArrayOf: self._array, n.RowOf: self._row,
+            n.TupleOf: self._tuple, n.Field: self._field,
+        }  # fmt: skip
+
+    def call(self, node: n.Call, frame: Frame) -> Any:
+        """Return what a function returns."""
+        raise NotImplementedError
+
+    # -- errors ------------------------------------------------------------------------------------
+
+    def fail(
+        self, message: str, node: n.Node | None, kind: type[ProbmodelError] = ModelError
+    ) -> NoReturn:
+        """Raise an error that points at a node."""
+        raise complaint(message, node.place if node else None, self.sources, kind)
+
+    @contextmanager
+    def at(self, node: n.Node) -> Iterator[None]:
+        """Say of what goes wrong inside that it does so at a node."""
+        try:
+            yield
+        except (ProbmodelError, LanesDiffer):
+            raise
+        except (Problem, ValueError, IndexError, TypeError, ArithmeticError) as error:
+            self.fail(f"{error}.", node)
+        except np.linalg.LinAlgError as error:
+            self.fail(f"{error}. The matrix comes from data alone.", node, DataError)
+        except (RecursionError, MemoryError) as error:
+            self.fail(f"this takes too much ({type(error).__name__}).", node)
+
+    # -- values ------------------------------------------------------------------------------------
+
+    def evaluate(self, node: n.Expression, frame: Frame) -> Any:
+        """Return the value of an expression: a `Value`, a `Tuple`, or text."""
+        return self._dispatch[type(node)](node, frame)
+
+    def value(self, node: n.Expression, frame: Frame) -> Value:
+        """Return the value of an expression that is a number or an array."""
+        found = self._dispatch[type(node)](node, frame)
+        if not isinstance(found, Value):
+            self.fail(f"expected a number or an array; got a {type_text(found)}.", node)
+        return found
+
+    def whole(self, node: n.Expression, frame: Frame, what: str) -> int:
+        """Return a whole number that data decide, the same in all lanes."""
+        value = self.value(node, frame)
+        if value.kind != "int" or value.rank:
+            self.fail(f"{what} must be a whole number; got a {type_text(value)}.", node)
+        return int(self.common(value, node, what))
+
+    def common(self, value: Value, node: n.Node, what: str) -> Any:
+        """Return the numbers of a value that data decide, the same in all lanes."""
+        if value.traced:
+            self.fail(f"{what} must come from data; this depends on parameters.", node)
+        if value.laned:
+            if np.any(value.array != value.array[:1]):
+                raise LanesDiffer
+            return value.array[0]
+        return value.array
+
+    def apply(
+        self,
+        operation: Operation,
+        values: Sequence[Value],
+        kind: str,
+        node: n.Node | None,
+        keywords: Keywords = (),
+    ) -> Value:
+        """Compute an operation, or record it; inside a branch, where the branch is taken."""
+        if self.guards and operation.name in _SAFE and any(v.traced for v in values):
+            safe = real(_SAFE[operation.name])
+            values = [self._guarded(v, safe) if v.traced else v for v in values]
+        return self.graph.apply(operation, values, kind, keywords, node)
+
+    def _guarded(self, value: Value, safe: Value) -> Value:
+        guard = self.guards[-1]
+        return self.graph.apply(CHOOSE, [guard, value, safe], value.kind)
+
+    # -- kinds of expressions ----------------------------------------------------------------------
+
+    def _number(self, node: n.Number, frame: Frame) -> Value:
+        kind = {int: "int", float: "real", complex: "complex"}[type(node.value)]
+        return Value(kind, node.value)
+
+    def _text(self, node: n.Text, frame: Frame) -> str:
+        return node.value
+
+    def lookup(self, node: n.Name, frame: Frame) -> Any:
+        """Return a variable, to be looked into."""
+        if node.name not in frame:
+            names = [name for name in frame if isinstance(name, str)]
+            self.fail(f"{node.name!r} is not declared here.{nearest(node.name, names)}", node)
+        return frame[node.name]
+
+    def _name(self, node: n.Name, frame: Frame) -> Any:
+        value = self.lookup(node, frame)
+        if isinstance(value, Value):
+            value.shared = True
+        return value
+
+    def _index(self, node: n.Index, frame: Frame) -> Any:
+        base = node.base
+        value = self.lookup(base, frame) if isinstance(base, n.Name) else self.evaluate(base, frame)
+        indices = self.indices(node, frame)
+        if isinstance(value, list):  # an array of tuples
+            return self._element_of_list(value, indices, node)
+        if not isinstance(value, Value):
+            self.fail(f"a {type_text(value)} has no elements to index.", node)
+        with self.at(node):
+            return known_parts(select(value, indices), self.graph)
+
+    def _element_of_list(self, values: list[Any], indices: Any, node: n.Index) -> Any:
+        found: Any = values
+        for index in indices:
+            if isinstance(index, Between) or index.rank:
+                self.fail("an array of tuples takes one index at a time.", node)
+            where = int(self.common(index, node, "an index"))
+            if not 1 <= where <= len(found):
+                self.fail(f"index {where} is out of range: there are {len(found)}.", node)
+            found = found[where - 1]
+        return found
+
+    def indices(self, node: n.Index, frame: Frame) -> list[Value | Between]:
+        """Evaluate indices."""
+        found: list[Value | Between] = []
+        for index in node.indices:
+            if isinstance(index, n.Slice):
+                ends = (None if e is None else self.value(e, frame) for e in (index.lower, index.upper))
+                found.append(Between(*ends))
+            else:
+                found.append(self.value(index, frame))
+        return found
+
+    def _field(self, node: n.Field, frame: Frame) -> Any:
+        value = self.evaluate(node.base, frame)
+        if not isinstance(value, Tuple):
+            self.fail(f"a {type_text(value)} has no element .{node.position}: it is no tuple.", node)
+        if not 1 <= node.position <= len(value.items):
+            self.fail(f"the tuple has {len(value.items)} elements, and no .{node.position}.", node)
+        return value.items[node.position - 1]
+
+    def _unary(self, node: n.Unary, frame: Frame) -> Value:
+        value = self.value(node.operand, frame)
+        if node.operator == "-":
+            with self.at(node):
+                return self.apply(NEGATE, [value], value.kind, node)
+        if node.operator == "+":
+            return value
+        if node.operator == "!":
+            return self.apply(NOT, [value], "int", node)
+        if value.kind not in ("vector", "row_vector", "matrix") or value.array_rank:
+            self.fail(f"only vectors and matrices are transposed; got a {type_text(value)}.", node)
+        if value.kind == "matrix":
+            return value.like(np.swapaxes(value.array, -1, -2))
+        return value.like(value.array, {"vector": "row_vector", "row_vector": "vector"}[value.kind])
+
+    def _binary(self, node: n.Binary, frame: Frame) -> Value:
+        if node.operator in ("&&", "||"):
+            return self._logical(node, frame)
+        left, right = self.value(node.left, frame), self.value(node.right, frame)
+        with self.at(node):
+            return self.operate(node.operator, left, right, node)
+
+    def operate(self, operator: str, left: Value, right: Value, node: n.Node) -> Value:
+        """Return what an infix operator makes of two values."""
+        if operator in _COMPARISONS:
+            return self.apply(_COMPARISONS[operator], [left, right], "int", node)
+        whole = left.kind == right.kind == "int"
+        if operator in ("%", "%/%") or (operator == "/" and whole):
+            return self._whole_quotient(operator, left, right, node)
+        if operator == "*" and (left.kind, right.kind) in _PRODUCTS:
+            return self.product(left, right, node)
+        if operator == "/" and right.kind == "matrix" and left.kind in ("matrix", "row_vector"):
+            return self.named("mdivide_right", [left, right], node)
+        if operator == "\\":
+            return self.named("mdivide_left", [left, right], node)
+        if operator in "*/" and left.rank and right.rank:
+            self.fail(
+                f"{type_text(left)} {operator} {type_text(right)} is not defined; element by "
+                f"element it is .{operator}",
+                node,
+            )
+        operation = _ELEMENTWISE["." + operator if operator in "*/" else operator]
+        kind = container(left, right, node, self)
+        if whole and operator in ("^", ".^"):
+            kind = "real"
+        return self.apply(operation, [left, right], kind, node)
+
+    def product(self, left: Value, right: Value, node: n.Node) -> Value:
+        """Return a matrix product."""
+        return self.named(f"{left.kind}*{right.kind}", [left, right], node)
+
+    def named(self, name: str, values: list[Value], node: n.Node) -> Value:
+        """Return what a function of the tables makes of values."""
+        raise NotImplementedError
+
+    def _whole_quotient(self, operator: str, left: Value, right: Value, node: n.Node) -> Value:
+        if not left.kind == right.kind == "int":
+            self.fail(f"{operator} takes whole numbers; got {left.kind} and {right.kind}.", node)
+        if left.traced or right.traced:
+            self.fail("whole numbers that depend on parameters are not divided here.", node)
+        if np.any(np.asarray(right.array) == 0):
+            self.fail("a whole number is divided by zero.", node, DataError)
+        remainder = operator == "%"
+        laned = left.laned or right.laned
+        found = (np.fmod if remainder else _truncated_quotient)(left.array, right.array)
+        return Value("int", found, laned=laned)
+
+    def _logical(self, node: n.Binary, frame: Frame) -> Value:
+        left = self.value(node.left, frame)
+        decides = node.operator == "||"
+        if left.known:
+            if bool(left.array) == decides:
+                return integer(int(decides))
+            right = self.value(node.right, frame)
+            return right if not right.known else integer(int(bool(right.array)))
+        right = self.value(node.right, frame)
+        return self.apply(OR if decides else AND, [left, right], "int", node)
+
+    def _ternary(self, node: n.Ternary, frame: Frame) -> Any:
+        condition = self.value(node.condition, frame)
+        if condition.known:
+            return self.evaluate(node.then if condition.array else node.otherwise, frame)
+        if not condition.traced:
+            return self._ternary_by_lane(node, condition, frame)
+        with self.guarded(condition):
+            then = self.value(node.then, frame)
+        with self.guarded(self.apply(NOT, [condition], "int", node)):
+            otherwise = self.value(node.otherwise, frame)
+        with self.at(node):
+            return self.choose(condition, then, otherwise, node)
+
+    def _ternary_by_lane(self, node: n.Ternary, condition: Value, frame: Frame) -> Any:
+        truth = np.asarray(condition.array, dtype=bool)
+        if truth.all() or not truth.any():
+            return self.evaluate(node.then if truth.all() else node.otherwise, frame)
+        parts = []
+        for chosen, branch in ((truth, node.then), (~truth, node.otherwise)):
+            with self.in_lanes(chosen):
+                parts.append(self.value(branch, restricted(frame, chosen)))
+        return self.by_lane(truth, *parts)
+
+    @contextmanager
+    def in_lanes(self, chosen: Any) -> Iterator[None]:
+        """Run what is inside in some of the lanes alone."""
+        yield
+
+    def by_lane(self, truth: Any, then: Value, otherwise: Value) -> Value:
+        """Put values of two sorts of lanes together again."""
+        if then.shape != otherwise.shape:
+            raise LanesDiffer
+        traced = then.traced or otherwise.traced
+        parts = [self.graph.elements(v) if traced else v.array for v in (then, otherwise)]
+        kind = then.kind if otherwise.kind == "int" else otherwise.kind
+        array = np.empty((len(truth), *then.shape), np.result_type(*map(np.asarray, parts)))
+        array[truth], array[~truth] = parts
+        return Value(kind, array, traced, True)
+
+    @contextmanager
+    def guarded(self, condition: Value) -> Iterator[None]:
+        """Evaluate what is inside for where a condition on parameters holds."""
+        if self.guards:
+            condition = self.graph.apply(AND, [self.guards[-1], condition], "int")
+        self.guards.append(condition)
+        try:
+            yield
+        finally:
+            self.guards.pop()
+
+    def choose(self, condition: Value, then: Any, otherwise: Any, node: n.Node) -> Any:
+        """Return one value where a condition holds, and another where not."""
+        if isinstance(then, Tuple):
+            pairs = zip(then.items, otherwise.items, strict=True)
+            return Tuple([self.choose(condition, a, b, node) for a, b in pairs])
+        if then.shape != otherwise.shape:
+            raise Problem(
+                f"both branches must have one shape; they have {then.shape} and {otherwise.shape}"
+            )
+        if condition.laned or then.laned or otherwise.laned or not then.rank:
+            kind = then.kind if otherwise.kind == "int" else otherwise.kind
+            return self.graph.apply(CHOOSE, [condition, then, otherwise], kind, (), node)
+        first, second = (np.array(self.graph.elements(v)) for v in (then, otherwise))
+        differ = first != second
+        chosen = self.graph.apply(
+            CHOOSE,
+            [condition, *(Value("real", e[differ], True) for e in (first, second))],
+            "real",
+            (),
+            node,
+        )
+        first[differ] = chosen.array
+        return Value(then.kind, first, True)
+
+    # -- containers --------------------------------------------------------------------------------
+
+    def _array(self, node: n.ArrayOf, frame: Frame) -> Any:
+        items = [self.evaluate(item, frame) for item in node.items]
+        if not items:
+            self.fail("an empty array {} has no type; declare one of size 0.", node)
+        if not isinstance(items[0], Value):
+            return items
+        with self.at(node):
+            return self.stacked(items)
+
+    def stacked(self, items: Sequence[Value]) -> Value:
+        """Return values of one shape as an array."""
+        kinds = {v.kind for v in items}
+        if not (len(kinds) == 1 or kinds <= {"int", "real"}):
+            raise Problem(f"the elements are of different types: {', '.join(sorted(kinds))}")
+        traced, laned = any(v.traced for v in items), any(v.laned for v in items)
+        kind = kinds.pop() if len(kinds) == 1 else "real"
+        arrays = [self.graph.elements(v) if traced else np.asarray(v.array) for v in items]
+        if laned:
+            most = max(len(a) for a, v in zip(arrays, items, strict=True) if v.laned)
+            arrays = [
+                a if v.laned else np.broadcast_to(a, (most, *np.shape(a)))
+                for a, v in zip(arrays, items, strict=True)
+            ]
+        if len({np.shape(a) for a in arrays}) > 1:
+            raise Problem("the elements have different sizes")
+        array = np.stack(arrays, axis=int(laned))
+        if kind != "int" and not traced:
+            array = array.astype(complex if kind == "complex" else float)
+        return Value(kind, array, traced, laned)
+
+    def _row(self, node: n.RowOf, frame: Frame) -> Value:
+        items = [self.value(item, frame) for item in node.items]
+        if not items:
+            return Value("row_vector", np.zeros(0))
+        with self.at(node):
+            found = self.stacked(items)
+        kind = {"int": "row_vector", "real": "row_vector", "row_vector": "matrix"}.get(found.kind)
+        if kind is None:
+            self.fail(f"[...] takes numbers or row vectors; got a {found.kind}.", node)
+        return Value(kind, as_real(found).array, found.traced, found.laned)
+
+    def _tuple(self, node: n.TupleOf, frame: Frame) -> Tuple:
+        return Tuple([self.evaluate(item, frame) for item in node.items])
+
+
+def container(left: Value, right: Value, node: n.Node, of: Expressions) -> str:
+    """Return the kind of what an operation on elements makes of two values."""
+    if left.rank and right.rank and left.shape != right.shape:
+        of.fail(f"sizes differ: {left.shape} and {right.shape}.", node)
+    if RANKS[left.kind] and RANKS[right.kind] and left.kind != right.kind:
+        of.fail(f"a {left.kind} meets a {right.kind}; transpose one of them.", node)
+    kinds = {left.kind, right.kind}
+    for kind in ("matrix", "vector", "row_vector", "complex", "real"):
+        if kind in kinds:
+            return kind
+    return "int"
+
+
+def as_real(value: Value) -> Value:
+    """Return whole numbers as real ones."""
+    if value.kind != "int":
+        return value
+    array = value.array if value.traced else np.asarray(value.array, dtype=float)[()]
+    return Value("real", array, value.traced, value.laned, value.source)
+
+
+def restricted(frame: Frame, chosen: Any) -> Frame:
+    """Return variables in some of the lanes alone."""
+    return {
+        name: value.like(value.array[chosen])
+        if isinstance(value, Value) and value.laned
+        else value
+        for name, value in frame.items()
+    }

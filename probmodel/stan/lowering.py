@@ -1,0 +1,257 @@
+"""From the graph to expressions of the modelling language: equal steps of one place become one.
+
+A step's level is the longest way to it from the parameters. Steps of one level and one place in
+the program, with operands of the same shapes, are computed at once, as one operation on arrays.
+What they take from others is chosen by indices that are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from probmodel.expressions import Expression
+from probmodel.stan.graph import Graph, Operation, Step, aligned
+from probmodel.types import Array
+
+_CACHED = 100_000  # elements: longer requests for the same elements are not recognised
+
+
+class CycleError(Exception):
+    """What is asked for is needed to compute itself."""
+
+
+class Lowering:
+    """Makes expressions of elements.
+
+    Parameters
+    ----------
+    graph : whose elements these are
+    roots : arrays of all elements that will be asked for
+    leaf : returns the expression of a leaf, by its name
+    """
+
+    def __init__(
+        self, graph: Graph, roots: Sequence[Any], leaf: Callable[[str], Expression]
+    ) -> None:
+        self._graph, self._leaf = graph, leaf
+        steps = graph.steps
+        sizes = np.array([prod(s.shape) for s in steps], dtype=np.int64)
+        self._owner = np.repeat(np.arange(len(steps)), sizes)
+        self._piece = np.full(graph.size, -1)
+        self._offset = np.zeros(graph.size, dtype=np.int64)
+        self._pieces: list[tuple[Any, tuple[int, ...]]] = []
+        self._made: dict[Any, Any] = {}
+        self._pending: set[int] = set()
+        self._group_of, self._groups, self._levels = self._grouped(self._needed(roots))
+
+    # -- which steps are computed together ---------------------------------------------------------
+
+    def _needed(self, roots: Sequence[Any]) -> Array:
+        """Return which steps are asked for, directly or not."""
+        owner, steps = self._owner, self._graph.steps
+        needed = np.zeros(len(steps), dtype=bool)
+        for root in roots:
+            needed[owner[_elements(root)]] = True
+        for i in range(len(steps) - 1, -1, -1):
+            if needed[i]:
+                for operand in steps[i].operands:
+                    if isinstance(operand, int):
+                        if operand >= 0:
+                            needed[owner[operand]] = True
+                    else:
+                        needed[owner[_elements(operand)]] = True
+        return needed
+
+    def _grouped(self, needed: Array) -> tuple[Array, list[list[int]], list[int]]:
+        """Return the group of each step, the steps of each group, and its level."""
+        owner, steps = self._owner.tolist(), self._graph.steps
+        level = [0] * len(steps)
+        group_of = np.full(len(steps), -1)
+        keys: dict[Any, int] = {}
+        groups: list[list[int]] = []
+        levels: list[int] = []
+        for i in np.flatnonzero(needed).tolist():
+            step = steps[i]
+            deepest = -1
+            for operand in step.operands:
+                if isinstance(operand, int):
+                    if operand >= 0:
+                        deepest = max(deepest, level[owner[operand]])
+                else:
+                    found = np.unique(self._owner[_elements(operand)])
+                    deepest = max([deepest, *(level[j] for j in found.tolist())])
+            level[i] = deepest + 1
+            key = self._key(i, step, level[i])
+            if key not in keys:
+                keys[key] = len(groups)
+                groups.append([])
+                levels.append(level[i])
+            group_of[i] = keys[key]
+            groups[keys[key]].append(i)
+        return group_of, groups, levels
+
+    def _key(self, i: int, step: Step, level: int) -> Any:
+        if step.operation is None or not step.operation.batched:
+            return i
+        shapes = tuple(
+            np.shape(o)[int(lane) :] for o, lane in zip(step.operands, step.laned, strict=True)
+        )
+        return step.operation, step.keywords, id(step.place), level, shapes
+
+    # -- expressions -------------------------------------------------------------------------------
+
+    def expression(self, elements: Any) -> Any:
+        """Return an expression of elements, or an array if all are constants."""
+        elements = np.asarray(elements)
+        flat = elements.reshape(-1)
+        computed = flat[flat >= 0]
+        if not computed.size:
+            return self._graph.numbers(elements)
+        key = (elements.shape, flat.tobytes()) if flat.size <= _CACHED else None
+        if key not in self._made:
+            self._require(computed)
+            found = self._chosen(flat, elements.shape)
+            if key is None:
+                return found
+            self._made[key] = found
+        return self._made[key]
+
+    def _require(self, elements: Array) -> None:
+        """Compute the groups that some elements are of, and those that these need."""
+        wanted: set[int] = set()
+        todo = np.unique(self._group_of[self._owner[elements]]).tolist()
+        while todo:
+            group = todo.pop()
+            if group in wanted or self._is_made(group):
+                continue
+            if group in self._pending:
+                raise CycleError
+            wanted.add(group)
+            for i in self._groups[group]:
+                for operand in self._graph.steps[i].operands:
+                    inside = _elements(operand)
+                    todo += np.unique(self._group_of[self._owner[inside]]).tolist()
+        self._pending |= wanted
+        try:
+            for group in sorted(wanted, key=lambda g: self._levels[g]):
+                if not self._is_made(group):
+                    self._make(group)
+        finally:
+            self._pending -= wanted
+
+    def _is_made(self, group: int) -> bool:
+        return bool(self._piece[self._graph.steps[self._groups[group][0]].start] >= 0)
+
+    def _make(self, group: int) -> None:
+        steps = [self._graph.steps[i] for i in self._groups[group]]
+        operation = steps[0].operation
+        if operation is None:
+            self._keep(steps, self._leaf(dict(steps[0].keywords)["name"]), steps[0].shape)
+            return
+        operands, laned, lanes = _together(steps)
+        arrays = aligned(operation, operands, laned)
+        found = operation.function(*map(self.expression, arrays), **dict(steps[0].keywords))
+        own = steps[0].shape[int(any(steps[0].laned)) :]
+        self._keep(steps, found, (lanes, *own) if any(laned) else own)
+
+    def _keep(self, steps: Sequence[Step], found: Any, shape: tuple[int, ...]) -> None:
+        piece = len(self._pieces)
+        self._pieces.append((found, shape))
+        place, size = 0, prod(shape)
+        for step in steps:
+            count = prod(step.shape)
+            where = slice(step.start, step.start + count)
+            self._piece[where] = piece
+            self._offset[where] = (place + np.arange(count)) % size
+            place += count
+
+    def _chosen(self, flat: Array, shape: tuple[int, ...]) -> Any:
+        """Choose elements of what is computed, and of constants, in an order."""
+        pieces = np.where(flat >= 0, self._piece[flat], -1)
+        first = pieces[0]
+        if first >= 0 and np.all(pieces == first):
+            return self._of_one(int(first), self._offset[flat], shape)
+        parts, order = [], np.empty(len(flat), dtype=np.int64)
+        done = 0
+        for piece in np.unique(pieces):
+            where = np.flatnonzero(pieces == piece)
+            if piece < 0:
+                numbers = self._graph.numbers(flat[where])
+                parts.append(numbers)
+                order[where] = done + np.arange(len(where))
+                done += len(where)
+                continue
+            used, place = np.unique(self._offset[flat[where]], return_inverse=True)
+            parts.append(self._of_one(int(piece), used, (len(used),)))
+            order[where] = done + place
+            done += len(used)
+        joined = np.concatenate(parts)
+        if len(order) == done and np.array_equal(order, np.arange(done)):
+            return joined if len(shape) == 1 else np.reshape(joined, shape)
+        return joined[order.reshape(shape)]
+
+    def _of_one(self, piece: int, offsets: Array, shape: tuple[int, ...]) -> Any:
+        """Choose elements of one expression."""
+        found, own = self._pieces[piece]
+        if not isinstance(found, Expression):
+            return np.broadcast_to(found, own).reshape(-1)[offsets].reshape(shape)
+        size = prod(own)
+        if len(offsets) == size and np.array_equal(offsets, np.arange(size)):
+            return found if shape == own else np.reshape(found, shape)
+        if not shape and len(own) <= 1:
+            return found[int(offsets[0])] if own else found
+        if not own:
+            return np.broadcast_to(found, shape)
+        key = ("flat", piece)
+        if key not in self._made:
+            self._made[key] = found if len(own) == 1 else np.reshape(found, (size,))
+        vector = self._made[key]
+        if not shape:
+            return vector[int(offsets[0])]
+        start = int(offsets[0])
+        if len(shape) == 1 and np.array_equal(offsets, start + np.arange(len(offsets))):
+            return vector[start : start + len(offsets)]
+        return vector[offsets.reshape(shape)]
+
+
+def _elements(operand: Any) -> Array:
+    """Return the elements of an operand that are no constants."""
+    flat = np.asarray(operand).reshape(-1)
+    return flat[flat >= 0]
+
+
+def _together(steps: Sequence[Step]) -> tuple[list[Any], list[bool], int]:
+    """Return the operands of steps with a lane for each step, and how many lanes there are.
+
+    An operand that is the same for all keeps its shape. If all are, one lane is computed.
+    """
+    first = steps[0]
+    if len(steps) == 1:
+        lanes = first.shape[0] if any(first.laned) else 1
+        return list(first.operands), list(first.laned), lanes
+    counts = [s.shape[0] if any(s.laned) else 1 for s in steps]
+    operands: list[Any] = []
+    laned: list[bool] = []
+    for j in range(len(first.operands)):
+        given = [s.operands[j] for s in steps]
+        own = [s.laned[j] for s in steps]
+        if not any(own) and all(g is given[0] for g in given):
+            stacked: Any = given[0]
+            same = True
+        else:
+            rows = [
+                np.asarray(g) if lane else np.repeat(np.asarray(g)[None], count, 0)
+                for g, lane, count in zip(given, own, counts, strict=True)
+            ]
+            stacked = np.concatenate(rows)
+            same = bool(np.all(stacked == stacked[:1]))
+        operands.append(stacked[0] if same and np.ndim(stacked) and stacked is not given[0] else stacked)
+        laned.append(not same)
+    return operands, laned, sum(counts)
+
+
+__all__ = ["CycleError", "Lowering", "Operation"]
