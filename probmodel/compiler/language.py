@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from math import prod
 from typing import Any
 
@@ -11,9 +12,16 @@ import numpy as np
 
 from probmodel.compiler import formulas as _formulas  # noqa: F401 - fills the table of symbols
 from probmodel.compiler.differentiation import taken
-from probmodel.compiler.symbols import positions
+from probmodel.compiler.symbols import ASKED, positions
+from probmodel.distributions.base import Distribution
 from probmodel.numerics import linalg, special
 from probmodel.numerics.recurrences import linear_recurrence, matrix_recurrence
+
+
+def asked_of(distribution: Distribution) -> AbstractContextManager[None]:
+    """Let formulas of this package ask about all elements; others may not."""
+    own = type(distribution).__module__.startswith("probmodel.distributions")
+    return ASKED.for_the_worst() if own else nullcontext()
 
 
 def _mean(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -72,7 +80,9 @@ def _dot(a: Any, b: Any) -> Any:
 
 
 def _call(*args: Any, function: Callable[..., Any], event_ndims: Any, primitive: Any = None) -> Any:
-    return function(anp, *args)
+    form = getattr(function, "form", None)  # the distribution whose method it is
+    with nullcontext() if form is None else asked_of(form):
+        return function(anp, *args)
 
 
 def _pad_axes(x: Any, least: int, ndim: int) -> Any:

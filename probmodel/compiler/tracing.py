@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from math import prod
 from typing import Any, NamedTuple
 
@@ -18,16 +17,16 @@ from probmodel.compiler.differentiation import (
     gradient_of,
     taken,
 )
-from probmodel.compiler.language import OPERATIONS
+from probmodel.compiler.language import OPERATIONS, asked_of
 from probmodel.compiler.schedule import ordered
-from probmodel.compiler.symbols import ASKED, Symbol, positions
+from probmodel.compiler.symbols import Symbol, positions
 from probmodel.distributions.base import Distribution
+from probmodel.distributions.links import linked
 from probmodel.distributions.sums import batch_shape
 from probmodel.expressions import Apply, Expression, map_leaves, topological
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Deterministic
 from probmodel.model.evaluation import Evaluator
-from probmodel.model.links import linked
 from probmodel.model.terms import Term
 
 
@@ -291,12 +290,6 @@ def _kernel(distribution: Distribution, operands: Sequence[Any]) -> Any:
         kernel = distribution.log_kernel(anp, *operands)
     batch = batch_shape(operands, distribution.event_ndims)
     return anp.sum(kernel) * (prod(batch) // max(1, prod(np.shape(kernel))))
-
-
-def asked_of(distribution: Distribution) -> AbstractContextManager[None]:
-    """Let formulas of this package ask about all elements; others may not."""
-    own = type(distribution).__module__.startswith("probmodel.distributions")
-    return ASKED.for_the_worst() if own else nullcontext()
 
 
 def _base(distribution: Distribution, operands: Sequence[Any]) -> float:

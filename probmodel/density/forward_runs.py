@@ -16,17 +16,18 @@ import autograd.numpy as anp
 import numpy as np
 
 from probmodel.blas import one_blas_thread
+from probmodel.compiler.language import asked_of
 from probmodel.compiler.numpy_engine import NumpyProgram
 from probmodel.compiler.python_calls import Function, called
 from probmodel.compiler.symbols import Symbol, spread
-from probmodel.compiler.tracing import Program, Scope, Trace, aligned, asked_of
+from probmodel.compiler.tracing import Program, Scope, Trace, aligned
 from probmodel.density.programs import typed
 from probmodel.distributions.base import Distribution
+from probmodel.distributions.links import linked
 from probmodel.errors import ModelError
 from probmodel.expressions import Expression, as_expression
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Declaration, Observed, Parameter
-from probmodel.model.links import linked
 from probmodel.model.parameters import FreeParameter
 from probmodel.types import Array
 

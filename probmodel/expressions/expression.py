@@ -20,7 +20,7 @@ from probmodel.expressions.operations import (
 # What to write in the place of functions that need values.
 LIBRARIES = {
     "scipy.stats": "declare distributions of probmodel.distributions by param(...) or "
-    "observed(...), or write densities out in potential(...)",
+    "observed(...), or write log_density(Normal(mu, sigma), y) of probmodel.functions",
     "scipy.special": "gammaln, psi, expit, logit, log_expit, erf, erfc, ndtr and log_ndtr take "
     "symbols; write others out, such as m + np.log(np.sum(np.exp(a - m))) with m = np.max(a)",
     "scipy.linalg": "np.linalg.cholesky, np.linalg.solve, np.linalg.inv and @ take symbols",

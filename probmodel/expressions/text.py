@@ -167,7 +167,10 @@ class _Printer:
             return self._called(name, parts)
         parts = [self._argument(arg) for arg in node.args]
         if name == "call":
-            name = node.kwargs["function"].__name__
+            function = node.kwargs["function"]
+            name = function.__name__
+            if hasattr(function, "shown"):  # a method of a distribution, which shows its arguments
+                parts = [function.shown(bool(self.language)), parts[0]]
         else:
             options = node.operation.options
             given = node.kwargs.items()  # symbols and arrays are told apart by how they look

@@ -9,6 +9,7 @@ from probmodel.functions.component_functions import (
 )
 from probmodel.functions.interpolation import interpolate
 from probmodel.functions.linear import linear_recurrence, matrix_recurrence
+from probmodel.functions.log_densities import log_ccdf, log_cdf, log_density
 from probmodel.functions.newton import solve_newton
 from probmodel.functions.ode import solve_ode
 from probmodel.functions.quadrature import integrate_1d
@@ -21,6 +22,9 @@ __all__ = [
     "integrate_1d",
     "interpolate",
     "linear_recurrence",
+    "log_ccdf",
+    "log_cdf",
+    "log_density",
     "matrix_recurrence",
     "most_likely_states",
     "scan",

@@ -6,7 +6,7 @@ draws, they return arrays. Leading axes broadcast.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import autograd.numpy as anp
@@ -15,7 +15,8 @@ from autograd.extend import primitive
 
 from probmodel.distributions.compound.components import Components
 from probmodel.distributions.process import forward_algorithm as forward
-from probmodel.expressions import OPERATIONS, Apply, Expression, as_expression, caller_location
+from probmodel.expressions import caller_location
+from probmodel.functions.recorded_calls import Formula, call
 from probmodel.numerics.special import logsumexp
 from probmodel.types import Array
 
@@ -42,7 +43,7 @@ def component_log_densities(components: Any, value: Any) -> Any:
     """
     parts = Components("component_log_densities", "components", components, caller_location())
     event_ndims = (parts.event_ndim, *(spec.event_ndim for spec in parts.parameters.values()))
-    return _call(_of_components(parts), (value, *parts.args.values()), event_ndims)
+    return call(_of_components(parts), (value, *parts.args.values()), event_ndims)
 
 
 def component_probabilities(weights: Any, components: Any, value: Any) -> Any:
@@ -80,7 +81,7 @@ def hmm_log_likelihood(log_emissions: Any, initial: Any, transition: Any) -> Any
     ModelError
         If there are several transition matrices for one series, when the model is bound.
     """
-    return _call(_LOG_LIKELIHOOD, (log_emissions, initial, transition), _CHAIN)
+    return call(_LOG_LIKELIHOOD, (log_emissions, initial, transition), _CHAIN)
 
 
 def state_probabilities(log_emissions: Any, initial: Any, transition: Any) -> Any:
@@ -94,7 +95,7 @@ def state_probabilities(log_emissions: Any, initial: Any, transition: Any) -> An
     -------
     (..., T, K)
     """
-    return _call(_STATE_PROBABILITIES, (log_emissions, initial, transition), _CHAIN)
+    return call(_STATE_PROBABILITIES, (log_emissions, initial, transition), _CHAIN)
 
 
 def most_likely_states(log_emissions: Any, initial: Any, transition: Any) -> Any:
@@ -113,44 +114,10 @@ def most_likely_states(log_emissions: Any, initial: Any, transition: Any) -> Any
     Viterbi (1967), Error bounds for convolutional codes and an asymptotically optimum decoding
     algorithm. IEEE Transactions on Information Theory 13.
     """
-    return _call(_MOST_LIKELY_STATES, (log_emissions, initial, transition), _CHAIN)
+    return call(_MOST_LIKELY_STATES, (log_emissions, initial, transition), _CHAIN)
 
 
-class _Formula:
-    """A function of arrays as the language records it: called with xp first.
-
-    Parameters
-    ----------
-    name : as it is printed
-    evaluate : the function, without xp
-    primitive : the same as an autograd primitive, if autograd is not to trace it
-    """
-
-    def __init__(
-        self, name: str, evaluate: Callable[..., Any], primitive: Callable[..., Any] | None = None
-    ) -> None:
-        self.__name__ = name
-        self.evaluate = evaluate
-        self.primitive = primitive
-
-    def __call__(self, xp: Any, *args: Any) -> Any:
-        return self.evaluate(*args)
-
-
-def _call(formula: _Formula, args: Sequence[Any], event_ndims: Sequence[int]) -> Any:
-    """Record a call if an argument is symbolic, else evaluate it."""
-    if any(isinstance(arg, Expression) for arg in args):
-        options = {
-            "function": formula,
-            "event_ndims": tuple(event_ndims),
-            "primitive": formula.primitive,
-        }
-        return Apply(OPERATIONS["call"], tuple(map(as_expression, args)), options)
-    with np.errstate(all="ignore"):
-        return formula(np, *(np.asarray(arg, dtype=float) for arg in args))
-
-
-def _of_components(parts: Components) -> _Formula:
+def _of_components(parts: Components) -> Formula:
     """Log densities of components, (..., K)."""
 
     def rank_of(args: Sequence[Any]) -> int:
@@ -162,7 +129,7 @@ def _of_components(parts: Components) -> _Formula:
         logs = parts.evaluate("log_density", anp, value, params, rank_of((value, *params)))
         return anp.moveaxis(logs, 0, -1)
 
-    return _Formula("component_log_densities", log_densities)
+    return Formula("component_log_densities", log_densities)
 
 
 def _most_likely_states(log_emissions: Any, initial: Any, transition: Any) -> Array:
@@ -198,10 +165,10 @@ def _of_one_matrix(log_emissions: Any, initial: Any, transition: Any) -> Any:
     return forward.hmm_log_likelihood(log_emissions, initial, transition)
 
 
-_LOG_LIKELIHOOD = _Formula("hmm_log_likelihood", _of_one_matrix, forward.hmm_log_likelihood)
-_STATE_PROBABILITIES = _Formula(
+_LOG_LIKELIHOOD = Formula("hmm_log_likelihood", _of_one_matrix, forward.hmm_log_likelihood)
+_STATE_PROBABILITIES = Formula(
     "state_probabilities", lambda *args: forward.forward_backward(*args).log_emissions
 )
-_MOST_LIKELY_STATES = _Formula(
+_MOST_LIKELY_STATES = Formula(
     "most_likely_states", _most_likely_states, primitive(_most_likely_states)
 )

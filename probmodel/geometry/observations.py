@@ -13,11 +13,11 @@ from probmodel.compiler.numpy_engine import NumpyProgram
 from probmodel.compiler.python_calls import called, is_unknown
 from probmodel.compiler.tracing import Program, Scope, Trace, dimension, evaluated
 from probmodel.distributions.base import Distribution
+from probmodel.distributions.links import linked
 from probmodel.distributions.sums import batch_shape
 from probmodel.errors import ModelError
 from probmodel.expressions import Expression
 from probmodel.model.binding import Binding
-from probmodel.model.links import linked
 from probmodel.model.terms import Term
 from probmodel.types import Array
 

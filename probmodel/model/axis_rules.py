@@ -176,6 +176,14 @@ def _everything(call: Call) -> Names:
     return call.meet(call.operands)
 
 
+def _called(call: Call) -> Names:
+    """Meet the batch axes of what a method of a distribution is given; others have no rule."""
+    if not hasattr(call.options["function"], "distribution"):
+        return ()
+    given = zip(call.operands, call.options["event_ndims"], strict=True)
+    return call.meet([o.part(slice(max(len(o.shape) - e, 0))) for o, e in given])
+
+
 _RULES: dict[str, Callable[[Call], Names]] = {
     **{name: _everything for name, op in OPERATIONS.items() if op.elementwise},
     **dict.fromkeys(("sum", "mean", "prod", "max", "min", "var", "std"), _reduced),
@@ -197,6 +205,7 @@ _RULES: dict[str, Callable[[Call], Names]] = {
     "concatenate": _joined,
     "stack": _stacked,
     "linear_recurrence": _everything,
+    "call": _called,
 }
 
 

@@ -23,6 +23,7 @@ from probmodel.model.declarations import (
     Parameter,
     Potential,
 )
+from probmodel.model.density_calls import check_density_calls, term_of
 from probmodel.model.dimensions import Dimensions
 from probmodel.model.evaluation import Evaluator
 from probmodel.model.imputation import Imputation, impute
@@ -105,9 +106,11 @@ def bind(
     binding = Binding(name, declarations=dict(declarations), pseudo_data=pseudo_data or {})
     _check_names(name, declarations, values)
     unnamed = _read_data(binding, declarations, values, coords, redraw)
+    checked: set[int] = set()
     for declaration in declarations.values():
         try:
             _BINDERS[type(declaration)](binding, declaration)
+            check_density_calls(declaration, binding.evaluator, checked)
         except Exception as error:  # functions of the user, and NumPy's, may raise anything
             place = getattr(error, "location", None)
             if isinstance(error, ProbmodelError) and place not in (None, caller_location()):
@@ -284,7 +287,7 @@ def _bind_deterministic(binding: Binding, declaration: Deterministic) -> None:
 
 def _bind_potential(binding: Binding, declaration: Potential) -> None:
     binding.evaluator.shape(declaration.expression)
-    binding.terms.append(Term(str(declaration.name), "potential", declaration.expression))
+    binding.terms.append(term_of(declaration, binding.evaluator))
 
 
 def _alias(binding: Binding, declaration: Deterministic, expression: Expression) -> None:

@@ -68,6 +68,23 @@ def check_distribution(
     return shape
 
 
+def check_arguments(
+    declaration: Declaration, distribution: Distribution, evaluator: Evaluator
+) -> None:
+    """Check the parameters of a distribution that a declaration uses in a formula.
+
+    Raises
+    ------
+    ModelError
+        If what data decide is impossible, or depends on parameters and must not.
+    ShapeError
+        If a parameter lacks axes, or the parameters do not fit each other.
+    """
+    params = [evaluator.value(arg) for arg in distribution.args.values()]
+    _check_constants(declaration, distribution, params, evaluator)
+    _batch_shape(declaration, distribution, params)
+
+
 def spread(distribution: Distribution, shape: Shape, evaluator: Evaluator) -> Distribution:
     """Return a distribution that has vectors where it was given numbers for all their elements.
 

@@ -9,6 +9,7 @@ from probmodel.errors import Location, ModelError, ProbmodelError
 from probmodel.stan.syntax.nodes import Place
 
 Sources = Mapping[str, str]  # the text of each file that a program is made of
+WIDTH = 100  # of the part of a line that is shown
 
 
 def complaint(
@@ -30,15 +31,25 @@ def complaint(
     """
     if place is None:
         return kind(message, **values)
-    lines = sources.get(place.file, "").splitlines()
-    shown = ""
-    if 1 <= place.line <= len(lines):
-        line = lines[place.line - 1]
-        lead = "".join("\t" if c == "\t" else " " for c in line[: place.column - 1])
-        shown = f"\n    {line}\n    {lead}^"
     return kind(
-        f"column {place.column}: {message}{shown}",
+        f"column {place.column}: {message}{_shown(place, sources)}",
         location=Location(place.file, place.line),
         column=place.column,
         **values,
     )
+
+
+def _shown(place: Place, sources: Sources) -> str:
+    """Return the line of a place, or its part around the place, with a mark below the column."""
+    lines = sources.get(place.file, "").split("\n")
+    if not 1 <= place.line <= len(lines):
+        return ""
+    line = "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in lines[place.line - 1])
+    column = place.column - 1
+    if len(line) > WIDTH:
+        start = max(0, min(column - WIDTH // 2, len(line) - WIDTH))
+        before, after = "..." * (start > 0), "..." * (start + WIDTH < len(line))
+        line = before + line[start : start + WIDTH] + after
+        column += len(before) - start
+    lead = "".join("\t" if c == "\t" else " " for c in line[:column])
+    return f"\n    {line}\n    {lead}^"

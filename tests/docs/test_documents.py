@@ -193,14 +193,19 @@ def test_distributions_are_listed_with_their_parameters():
     assert of_kernels == {name: list(getattr(kernels, name)().arguments) for name in simple}
 
 
-def test_functions_for_hidden_states_are_listed_with_their_arguments():
-    listed = calls(
-        section("docs/modelling-language.md", "## Functions for hidden components and states")
-    )
+FUNCTIONS = {
+    "## Functions for hidden components and states": "component_functions",
+    "## Log densities in formulas": "log_densities",
+}
+
+
+@pytest.mark.parametrize("heading", FUNCTIONS)
+def test_functions_are_listed_with_their_arguments(heading):
+    listed = calls(section("docs/modelling-language.md", heading))
     assert {name: arguments for name, (arguments, _) in listed.items()} == {
         name: list(inspect.signature(function).parameters)
         for name, function in vars(probmodel.functions).items()
-        if getattr(function, "__module__", "") == "probmodel.functions.component_functions"
+        if getattr(function, "__module__", "") == f"probmodel.functions.{FUNCTIONS[heading]}"
     }
 
 

@@ -68,7 +68,7 @@ class Components:
             self._own.append(list(member.parameters.values()))
         supports = [member.support() for member in self.members]
         self._alike = _alike(supports)
-        self._inner = [None if self._alike else _inner_value(s) for s in supports]
+        self._inner = [None if self._alike else inner_value(s) for s in supports]
 
     @property
     def has_cdf(self) -> bool:
@@ -288,7 +288,7 @@ def _ends(support: Constraint) -> tuple[Any, Any]:
     return lower, upper
 
 
-def _inner_value(support: Constraint) -> float | None:
+def inner_value(support: Constraint) -> float | None:
     """Return a number inside a set of numbers; None if it is the whole line, or is not known."""
     if support.event_ndim or not all(map(_number, support.bounds)):
         return None

@@ -70,7 +70,10 @@ class Slice(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Index(Node):
-    """``base[i, j:k, :]``; an index that is left out (``x[]``, ``x[, 2]``) is ``Slice(None, None)``."""
+    """``base[i, j:k, :]``.
+
+    An index that is left out (``x[]``, ``x[, 2]``) is ``Slice(None, None)``.
+    """
 
     base: Expression
     indices: tuple[Expression | Slice, ...]
@@ -132,8 +135,9 @@ class TupleOf(Node):
 
 
 Expression = (
-    Number | Text | Name | Call | Index | Field | Unary | Binary | Ternary | ArrayOf | RowOf | TupleOf
-)
+    Number | Text | Name | Call | Index | Field | Unary | Binary | Ternary | ArrayOf | RowOf
+    | TupleOf
+)  # fmt: skip
 
 
 # -- types -----------------------------------------------------------------------------------------
@@ -286,8 +290,8 @@ class Do(Node):
 
 
 Statement = (
-    Declare | Assign | Tilde | Target | If | For | ForEach | While | Break | Continue | Return | Block
-    | Say | Do
+    Declare | Assign | Tilde | Target | If | For | ForEach | While | Break | Continue | Return
+    | Block | Say | Do
 )  # fmt: skip
 
 

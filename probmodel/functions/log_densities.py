@@ -1,0 +1,160 @@
+"""Log densities and distribution functions of a distribution, at values that formulas give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import autograd.numpy as anp
+import numpy as np
+from autograd.tracer import getval
+
+from probmodel.distributions.base import Distribution
+from probmodel.distributions.compound.components import inner_value
+from probmodel.distributions.links import linked
+from probmodel.distributions.printed import distribution_latex, distribution_text
+from probmodel.distributions.sums import batch_shape
+from probmodel.errors import ModelError
+from probmodel.expressions import as_expression, caller_location
+from probmodel.functions.recorded_calls import call
+from probmodel.numerics.special import where
+
+
+def log_density(distribution: Distribution, value: Any) -> Any:
+    """Log density, or log probability, of a distribution at a value.
+
+    Parameters
+    ----------
+    distribution : any distribution; its arguments may be symbols
+    value : numbers, data, parameters or expressions. Those of a discrete distribution must come
+        from data.
+
+    Returns
+    -------
+    One number for each value, with all constants; minus infinity outside the support. The batch
+    axes of the value and the parameters broadcast. An expression if anything is symbolic, else an
+    array.
+
+    Raises
+    ------
+    ModelError
+        If ``distribution`` is no distribution, or, when the model is bound, if its parameters or
+        the value make no sense.
+    """
+    return _at("log_density", distribution, value)
+
+
+def log_cdf(distribution: Distribution, value: Any) -> Any:
+    """Log probability of values up to and including ``value``; see `log_density`.
+
+    Raises
+    ------
+    ModelError
+        If the distribution has no cumulative distribution function here, or as `log_density`.
+    """
+    return _at("log_cdf", distribution, value)
+
+
+def log_ccdf(distribution: Distribution, value: Any) -> Any:
+    """Log probability of values above ``value``; see `log_cdf`."""
+    return _at("log_ccdf", distribution, value)
+
+
+class DensityFormula:
+    """A method of a distribution that has batch shape, as the language records it.
+
+    Parameters
+    ----------
+    method : ``"log_density"``, ``"log_cdf"`` or ``"log_ccdf"``
+    distribution : as it was declared
+    form : of the same distribution, the one whose parameters the formula is called with
+    """
+
+    primitive = None
+
+    def __init__(self, method: str, distribution: Distribution, form: Distribution) -> None:
+        self.__name__ = method
+        self.distribution, self.form = distribution, form
+
+    def shown(self, latex: bool) -> str:
+        """Return the distribution as it is printed."""
+        return (distribution_latex if latex else distribution_text)(self.distribution)
+
+    def __call__(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Evaluate: batch shape."""
+        if xp is np:
+            self._check_event(value, params)
+        args = _aligned(self.form, (value, *params))
+        batch = batch_shape(args, self.form.event_ndims)
+        own = {"log_density": self._density, "log_cdf": self.form.log_cdf}
+        found = own.get(self.__name__, self.form.log_ccdf)(xp, *args)
+        return found if np.shape(found) == batch else found + np.zeros(batch)
+
+    def _density(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density with all constants, also of values that the support does not have."""
+        form, inside = self.form, None
+        known = isinstance(value, np.ndarray)
+        kernel_value, base = value, 0.0
+        inner = None if form.discrete else inner_value(form.support())
+        if inner is not None:
+            plain = getval(value)
+            inside = form.support().check(plain, *form.support().bounds) | xp.isnan(plain)
+            inside = None if known and inside.all() else inside
+            kernel_value = value if inside is None else where(inside, value, inner)
+        if known or form.discrete:
+            fixed = [p if isinstance(p, np.ndarray) else np.zeros(np.shape(p)) for p in params]
+            base = form.log_base(value, *fixed)
+        found = form.log_kernel(xp, kernel_value, *params) + base
+        return found if inside is None else where(inside, found, -np.inf)
+
+    def _check_event(self, value: Any, params: Sequence[Any]) -> None:
+        """Raise a `ValueError` if the parameters are those of values of another shape."""
+        form = self.form
+        rank = np.ndim(value) - form.event_ndim
+        if rank < 0:
+            raise ValueError(f"a {form.name} value has {form.event_ndim} axes or more")
+        expected = form.event_shape(*params) if form.event_ndim else None
+        if expected is not None and np.shape(value)[rank:] != expected:
+            raise ValueError(
+                f"the parameters of {form.name} are those of values of shape {expected}"
+            )
+
+
+def _at(method: str, distribution: Any, value: Any) -> Any:
+    """Record a call of a method, or evaluate it."""
+    if not isinstance(distribution, Distribution):
+        raise ModelError(
+            f"{method} takes a distribution such as Normal(0, 1), and a value; got "
+            f"{type(distribution).__name__}.",
+            location=caller_location(),
+            given=distribution,
+        )
+    if method != "log_density" and not distribution.has_cdf:
+        raise ModelError(
+            f"{method}: {distribution.name} has no cumulative distribution function here.",
+            location=caller_location(),
+            given=distribution.name,
+        )
+    form, params = distribution, tuple(distribution.args.values())
+    if method == "log_density":
+        form, expressions = linked(form, tuple(map(as_expression, params)))
+        params = params if form is distribution else expressions
+    formula = DensityFormula(method, distribution, form)
+    return call(formula, (value, *params), form.event_ndims)
+
+
+def _aligned(form: Distribution, args: Sequence[Any]) -> list[Any]:
+    """Give a value and parameters axes that broadcast: event axes last, batch axes in front."""
+    ndims = form.event_ndims
+    rank = max(np.ndim(a) - e for a, e in zip(args, ndims, strict=True))
+    known = (False, *(spec.known for spec in form.parameters.values()))
+    return [
+        a if is_known else _with_axes(a, (0 if np.ndim(a) < e else max(rank, 0)) + e)
+        for a, e, is_known in zip(args, ndims, known, strict=True)
+    ]
+
+
+def _with_axes(a: Any, ndim: int) -> Any:
+    """Put axes of length one in front."""
+    missing = ndim - np.ndim(a)
+    return anp.reshape(a, (1,) * missing + np.shape(a)) if missing > 0 else a

@@ -1,0 +1,97 @@
+"""Log densities in formulas: what is checked of them, and which are terms by themselves."""
+
+from __future__ import annotations
+
+from probmodel.distributions.base import Distribution
+from probmodel.distributions.sums import batch_shape
+from probmodel.errors import ModelError
+from probmodel.expressions import Apply, Expression, as_expression, topological
+from probmodel.model.checks import check_arguments, spread
+from probmodel.model.declarations import (
+    Declaration,
+    Deterministic,
+    Parameter,
+    Potential,
+    expressions_of,
+)
+from probmodel.model.evaluation import Evaluator
+from probmodel.model.terms import Term
+
+
+def check_density_calls(declaration: Declaration, evaluator: Evaluator, done: set[int]) -> None:
+    """Check the distributions whose log densities a declaration uses, and the values.
+
+    Parameters
+    ----------
+    declaration : bound, so that the evaluator knows its expressions
+    evaluator : of the model
+    done : the ``id`` of expressions that were checked before; updated
+
+    Raises
+    ------
+    ModelError, ShapeError
+        If a parameter cannot be what data make it, or a discrete value depends on parameters.
+    """
+    for node in topological(expressions_of(declaration), done=done):
+        distribution = _distribution_of(node)
+        if isinstance(node, Apply) and distribution is not None:
+            check_arguments(declaration, distribution, evaluator)
+            if distribution.discrete:
+                _check_discrete(declaration, distribution, node)
+
+
+def term_of(potential: Potential, evaluator: Evaluator) -> Term:
+    """Return the term of a potential: that of a distribution, where it is one log density."""
+    name, expression = str(potential.name), potential.expression
+    node = expression
+    if isinstance(node, Apply) and node.operation.name == "sum" and _is_total(node):
+        node = as_expression(node.args[0])
+    distribution = _distribution_of(node, "log_density")
+    if distribution is None:
+        return Term(name, "potential", expression)
+    assert isinstance(node, Apply)
+    value, shape = node.args[0], evaluator.shape(node.args[0])
+    full = spread(distribution, shape, evaluator)
+    shapes = [evaluator.value(a) for a in (value, *full.args.values())]
+    if batch_shape(shapes, full.event_ndims) != shape[: len(shape) - full.event_ndim]:
+        return Term(name, "potential", expression)
+    return Term.of_distribution(name, "potential", full, value)
+
+
+def _is_total(node: Apply) -> bool:
+    return node.kwargs.get("axis") is None
+
+
+def _distribution_of(node: Expression, method: str = "") -> Distribution | None:
+    """Return the distribution whose method an expression is, of that name if one is given."""
+    if not isinstance(node, Apply) or node.operation.name != "call":
+        return None
+    function = node.kwargs["function"]
+    if method and function.__name__ != method:
+        return None
+    distribution: Distribution | None = getattr(function, "distribution", None)
+    return distribution
+
+
+def _check_discrete(declaration: Declaration, distribution: Distribution, node: Apply) -> None:
+    value = node.args[0]
+    if not _depends_on_parameters(value):
+        return
+    raise ModelError(
+        f"{declaration.title}: {node.kwargs['function'].__name__} of {distribution.name} takes "
+        f"whole numbers that come from data; {value!r} depends on parameters, which are "
+        "continuous. Sum over the values that it may have, as in docs/modelling-language.md.",
+        location=node.location,
+        distribution=distribution.name,
+    )
+
+
+def _depends_on_parameters(expression: Expression) -> bool:
+    pending, done = [expression], set[int]()
+    while pending:
+        for node in topological([pending.pop()], done=done):
+            if isinstance(node, Parameter):
+                return True
+            if isinstance(node, Deterministic):
+                pending.append(node.expression)
+    return False

@@ -1,0 +1,112 @@
+"""Draws of random numbers, as the functions whose names end in ``_rng`` make them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from probmodel import distributions as d
+from probmodel.errors import ModelError, reason
+from probmodel.stan.library.densities import DENSITIES
+from probmodel.types import Array
+
+Shape = tuple[int, ...]
+
+# Distributions that Stan has a density of, and no generator.
+WITHOUT_DRAWS = frozenset(
+    {"wiener", "gaussian_dlm_obs", "multi_gp", "multi_gp_cholesky", "matrix_normal_prec"}
+)
+
+
+class Draw(NamedTuple):
+    """A generator whose arguments are not those of the density.
+
+    Attributes
+    ----------
+    make : of its arguments, to a distribution
+    ranks : how many axes each argument has, before which there may be those of a batch
+    event : of its arguments, to the shape of one value, where the distribution does not know it
+    """
+
+    make: Callable[..., d.Distribution]
+    ranks: tuple[int, ...]
+    event: Callable[..., Shape] | None = None
+
+
+def _square(size: Any, eta: Any) -> Shape:
+    sizes = np.unique(size)
+    if sizes.size != 1 or sizes[0] < 1 or sizes[0] != np.floor(sizes[0]):
+        raise ValueError("the size must be a whole number from 1 up, one for all matrices")
+    return (int(sizes[0]),) * 2
+
+
+RANDOM: dict[str, Draw] = {
+    "multinomial": Draw(lambda p, n: d.Multinomial(n, p), (1, 0)),
+    "multinomial_logit": Draw(lambda a, n: d.MultinomialLogit(n, a), (1, 0)),
+    "dirichlet_multinomial": Draw(lambda a, n: d.DirichletMultinomial(n, a), (1, 0)),
+    "lkj_corr": Draw(lambda size, eta: d.LKJ(eta), (0, 0), _square),
+    "lkj_corr_cholesky": Draw(lambda size, eta: d.LKJCholesky(eta), (0, 0), _square),
+}
+
+
+def has_draws(name: str) -> bool:
+    """Whether Stan draws from a distribution."""
+    return name in DENSITIES and name not in WITHOUT_DRAWS
+
+
+def draw_ranks(name: str) -> tuple[int, ...]:
+    """Return how many axes each argument of a generator has."""
+    return RANDOM[name].ranks if name in RANDOM else DENSITIES[name].ranks[1:]
+
+
+def draw_kind(name: str) -> str:
+    """Return what a generator returns, as `Value.kind` has it; counts are arrays of integers."""
+    entry = DENSITIES[name]
+    return "int" if entry.discrete else ("real", "vector", "matrix")[entry.ranks[0]]
+
+
+def random(name: str, rng: np.random.Generator, args: Sequence[Any], batch: Shape = ()) -> Array:
+    """Draw a value for each element of a batch.
+
+    Parameters
+    ----------
+    name : of a distribution that `has_draws`
+    rng : where the numbers come from
+    args : arrays; those of `draw_ranks` are their own axes, and axes before these are those of the
+        batch, and broadcast
+    batch : axes that the batch has at least
+
+    Returns
+    -------
+    Values: the axes of the batch, then their own; whole numbers are integers
+
+    Raises
+    ------
+    ModelError
+        If an argument is not what the distribution takes.
+    """
+    special, entry = RANDOM.get(name), DENSITIES[name]
+    args = [np.asarray(a) for a in args]
+    try:
+        made = special.make(*args) if special else entry.make(*args)
+        params = [np.asarray(p) for p in made.args.values()]
+        _check(name, made, params)
+        own = special.event(*args) if special and special.event else made.event_shape(*params)
+        shapes = [p.shape[: p.ndim - n] for p, n in zip(params, made.event_ndims[1:], strict=True)]
+        shape = np.broadcast_shapes(batch, *shapes)
+        drawn = made.sample(rng, (*shape, *(own or ())), *params)
+    except ValueError as error:
+        raise ModelError(f"{name}_rng cannot draw: {reason(error)}.") from error
+    return np.asarray(drawn) + entry.first
+
+
+def _check(name: str, made: d.Distribution, params: Sequence[Array]) -> None:
+    """Raise a `ModelError` for the first parameter that is not in its set."""
+    for (parameter, spec), given in zip(made.parameters.items(), params, strict=True):
+        if not np.all(spec.constraint.check(given)):
+            shown = f"; got {given:g}" if given.ndim == 0 else ""
+            raise ModelError(
+                f"{name}_rng needs a {parameter} that is {spec.constraint.name}{shown}."
+            )

@@ -1,0 +1,196 @@
+"""Log densities and distribution functions in formulas."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from probmodel import Model, data, deterministic, infer, observed, param, potential, predict
+from probmodel import distributions as d
+from probmodel.density import as_posterior
+from probmodel.errors import ModelError, ShapeError
+from probmodel.functions import log_ccdf, log_cdf, log_density
+
+Y = np.array([-1.2, 0.3, 2.5, 0.9])
+K = np.array([0, 2, 1, 5])
+
+
+class Written(Model):
+    """A mixture by hand, beside other formulas."""
+
+    y = data("obs")
+    k = data("obs", dtype=int)
+    a = param(d.Normal(0, 1), dims="obs")
+    s = param(d.HalfNormal(1))
+    p = param(d.Beta(2, 2))
+    rate = np.exp(a)
+    gap = potential(log_density(d.Normal(0, s), a[1:] - a[:-1]))
+    mixture = potential(
+        np.logaddexp(
+            np.log(p) + log_density(d.Normal(a, s), y),
+            np.log1p(-p) + log_density(d.Gamma(2, s), y - 0.1 * a),
+        )
+    )
+    counts = potential(0.5 * log_density(d.Poisson(rate), k))
+    cut = potential(log_cdf(d.Normal(a, s), y) - log_ccdf(d.Exponential(rate), np.exp(y)))
+    each = deterministic(log_density(d.StudentT(3, 0, s), y), dims="obs")
+
+
+def test_derivatives_and_values(assert_derivatives):
+    model = Written(y=Y, k=K)
+    density = as_posterior(model)
+    x = 0.4 * np.random.default_rng(1).standard_normal((4, density.dim))
+    assert_derivatives(model, x)
+    assert density.calls_back == ()
+    values, terms = density.constrain(x), density.terms(x)
+    for i in range(4):
+        a, s, p = (values[name][i] for name in ("a", "s", "p"))
+        gamma = stats.gamma(2, 0, 1 / s).logpdf(Y - 0.1 * a)
+        mixed = np.logaddexp(np.log(p) + stats.norm(a, s).logpdf(Y), np.log1p(-p) + gamma)
+        cut = stats.norm(a, s).logcdf(Y) + np.exp(a) * np.exp(Y)
+        expected = {
+            "gap": stats.norm(0, s).logpdf(np.diff(a)).sum(),
+            "mixture": mixed.sum(),
+            "counts": 0.5 * stats.poisson(np.exp(a)).logpmf(K).sum(),
+            "cut": cut.sum(),
+        }
+        for name, value in expected.items():
+            np.testing.assert_allclose(terms[f"potential of {name}"][i], value, rtol=1e-10)
+        np.testing.assert_allclose(values["each"][i], stats.t(3, 0, s).logpdf(Y), rtol=1e-12)
+
+
+def test_arrays_give_arrays():
+    found = log_density(d.Normal([[0.0], [1.0]], 2.0), Y)
+    np.testing.assert_allclose(found, stats.norm([[0], [1]], 2).logpdf(Y), rtol=1e-14)
+    np.testing.assert_allclose(log_cdf(d.Normal(0, 1), 0.3), stats.norm.logcdf(0.3))
+    np.testing.assert_allclose(log_ccdf(d.Poisson(2.0), K), stats.poisson(2).logsf(K))
+    many = log_density(d.MvNormal(0.0, np.eye(2)), np.zeros((5, 2)))
+    np.testing.assert_allclose(many, np.full(5, -np.log(2 * np.pi)))
+    chosen = log_density(d.Categorical([0.2, 0.8]), [0, 1, 1])
+    np.testing.assert_allclose(chosen, np.log([0.2, 0.8, 0.8]))
+
+
+OUTSIDE = {
+    "Gamma": (d.Gamma(2, 1), -1.0),
+    "Beta": (d.Beta(2, 2), 1.5),
+    "LogNormal": (d.LogNormal(0, 1), -0.1),
+    "Rayleigh": (d.Rayleigh(1), -2.0),
+    "Poisson": (d.Poisson(2), 0.5),
+    "Truncated": (d.Truncated(d.Normal(0, 1), lower=0), -0.1),
+    "Mixture": (d.Mixture([0.5, 0.5], [d.Gamma(2, 1), d.Exponential(1)]), -1.0),
+}
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_outside_the_support(name):
+    dist, value = OUTSIDE[name]
+    assert log_density(dist, value) == -np.inf
+    found = log_density(dist, [value, 1.0])
+    assert found[0] == -np.inf
+    assert np.isfinite(found[1]) or name == "Beta"
+    if dist.discrete:
+        return
+
+    class Mixed(Model):
+        x = param(d.Normal(0, 1))
+        term = potential(np.logaddexp(log_density(dist, value + 0 * x), -0.5 * x**2))
+
+    density = as_posterior(Mixed())
+    x = np.array([[0.3]])
+    np.testing.assert_allclose(density(x).grad, -2 * x)  # of the prior and of what is possible
+
+
+def test_one_log_density_is_a_term_of_its_own():
+    """And so takes the form of its link, whatever the scale."""
+
+    class Alone(Model):
+        y = data("obs", dtype=int)
+        e = param(d.Normal(0, 1), dims="obs")
+        term = potential(np.sum(log_density(d.Poisson(np.exp(e)), y)))
+
+    class Declared(Model):
+        e = param(d.Normal(0, 1), dims="obs")
+        y = observed(d.Poisson(np.exp(e)), dims="obs")
+
+    one, other = as_posterior(Alone(y=K)), as_posterior(Declared(y=K))
+    x = np.random.default_rng(2).standard_normal((3, 4))
+    np.testing.assert_array_equal(one(x).logp, other(x).logp)
+    np.testing.assert_array_equal(one(x).grad, other(x).grad)
+    assert one._programs.gradient.operations == other._programs.gradient.operations
+    far = np.full((1, 4), -800.0)
+    weighted = type("Weighted", (Model,), {"e": (e := param(d.Normal(0, 1))),
+                    "t": potential(3 * log_density(d.Poisson(np.exp(e)), K))})  # fmt: skip
+    assert np.isfinite(as_posterior(weighted())(far[:, :1]).logp).all()
+
+
+def test_pairs_are_not_a_term_but_a_sum_of_them():
+    class Pairs(Model):
+        m = param(d.Normal(0, 1), dims="group")
+        y = data("obs")
+        term = potential(log_density(d.Normal(m[:, None], 1.0), y))
+
+    density = as_posterior(Pairs(y=Y, coords={"group": ["a", "b"]}))
+    x = np.array([[0.1, -0.4]])
+    expected = stats.norm(x.T, 1).logpdf(Y).sum() + stats.norm.logpdf(x).sum()
+    np.testing.assert_allclose(density(x).logp, [expected])
+
+
+def test_predictions_of_new_data():
+    class Predicted(Model):
+        m = param(d.Normal(0, 1))
+        y = observed(d.Poisson(np.exp(m)), dims="obs")
+        surprise = deterministic(-log_density(d.Poisson(np.exp(m)), y), dims="obs")
+
+    fit = infer(Predicted(y=K), draws=20, warmup=50, seed=1, quiet=True)
+    rate = np.exp(fit.posterior["m"].values)[..., None]
+    expected = -stats.poisson(rate).logpmf(K)
+    np.testing.assert_allclose(fit.posterior["surprise"], expected, rtol=1e-10)
+    new = predict(Predicted(y=K), fit, seed=2).predictions
+    expected = -stats.poisson(rate).logpmf(new["y"])
+    np.testing.assert_allclose(new["surprise"], expected, rtol=1e-10)
+
+
+def test_printing():
+    text = str(Written(y=Y, k=K))
+    assert "gap = log_density(Normal(0, s), a[1:] - a[:-1])" in text
+    assert "each[obs] = log_density(StudentT(3, 0, s), y)" in text
+    assert r"\operatorname{Normal}\left(0, s\right)" in Written(y=Y, k=K)._repr_latex_()
+
+
+def test_what_is_refused():
+    with pytest.raises(ModelError, match=r"log_density takes a distribution such as .* got float"):
+        log_density(1.0, Y)
+    with pytest.raises(ModelError, match="log_cdf: MvNormal has no cumulative"):
+        log_cdf(d.MvNormal(np.zeros(2), np.eye(2)), np.zeros(2))
+
+    class Discrete(Model):
+        x = param(d.Normal(0, 1))
+        z = deterministic(np.floor(x))
+        term = potential(log_density(d.Poisson(2.0), z))
+
+    with pytest.raises(ModelError, match=r"'term': log_density of Poisson takes whole numbers"):
+        Discrete()
+
+    class Impossible(Model):
+        x = param(d.Normal(0, 1))
+        s = data()
+        term = potential(2 * log_density(d.Normal(x, s), 1.0))
+
+    with pytest.raises(ModelError, match=r"'term': Normal's scale must be .*; got -1"):
+        Impossible(s=-1)
+
+    class Sizes(Model):
+        x = param(d.Normal(0, 1), shape=3)
+        term = potential(log_density(d.MvNormal(x, np.eye(3)), np.zeros(2)))
+
+    with pytest.raises(ShapeError, match=r"those of values of shape \(3,\)"):
+        Sizes()
+
+    class Unrelated(Model):
+        x = param(d.Normal(0, 1), dims="group")
+        y = data("obs")
+        term = potential(2 * log_density(d.Normal(x, 1), y))
+
+    with pytest.raises(ShapeError, match="the dim 'obs' of data 'y'"):
+        Unrelated(y=np.zeros(2), coords={"group": ["a", "b"]})
