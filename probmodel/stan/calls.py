@@ -9,13 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from probmodel.distributions.base import Distribution
 from probmodel.errors import nearest
 from probmodel.functions import log_ccdf, log_cdf, log_density
 from probmodel.stan.expressions import Expressions, Frame, as_real
-from probmodel.stan.graph import Graph, Operation
+from probmodel.stan.graph import Operation, aligned
 from probmodel.stan.indexing import LanesDiffer, Problem
 from probmodel.stan.library.data_functions import OF_DATA, SIZES
-from probmodel.stan.library.densities import DENSITIES, Density, random, split_density_name
+from probmodel.stan.library.densities import DENSITIES, Density, density_of, raised
+from probmodel.stan.library.density_names import split_density_name
+from probmodel.stan.library.draws import draw_kind, draw_ranks, has_draws, random
 from probmodel.stan.library.elementwise import ELEMENTWISE, WHOLE_NUMBERS
 from probmodel.stan.library.entries import Move, Whole
 from probmodel.stan.library.moves import MOVES
@@ -40,23 +43,25 @@ def _whole(name: str) -> Operation:
 
 
 @cache
-def density_operation(name: str, what: str = "density") -> Operation:
+def density_operation(name: str, what: str = "density", variant: str = "") -> Operation:
     """Return the log density of a distribution, or log probability, one number for each value."""
-    density, function = DENSITIES[name], _ADD_UP[what]
+    density, function = density_of(name, ("", "", variant)), _ADD_UP[what]
 
     def evaluate(value: Any, *args: Any) -> Any:
-        return function(density.make(*args), value - density.first if density.first else value)
+        return function(distribution(density, value, args), value - density.first)
 
     def shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-        return batch_shape(density, shapes)
+        if name.endswith("_glm"):
+            return shapes[0]
+        batches = (s[: len(s) - r] for s, r in zip(shapes, density.ranks, strict=True))
+        return np.broadcast_shapes(*batches)
 
     return Operation(f"{name}_{what}", evaluate, density.ranks, shape)
 
 
-def batch_shape(density: Density, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """Return the shape of the log density of values, given theirs and those of the parameters."""
-    batches = (s[: len(s) - r] for s, r in zip(shapes, density.ranks, strict=True))
-    return np.broadcast_shapes(*batches)
+def distribution(density: Density, value: Any, args: Sequence[Any]) -> Distribution:
+    """Return the distribution of a value, given arrays or symbols for its parameters."""
+    return density.make(*((value,) if density.takes_value else ()), *args)
 
 
 class Calls(Expressions):
@@ -162,49 +167,71 @@ class Calls(Expressions):
     def _density(self, name: str, values: list[Value], node: n.Node) -> Value:
         split = split_density_name(name)
         if split is None or split[0] not in DENSITIES:
-            known = [*ELEMENTWISE, *WHOLE, *MOVES, *SIZES, *OF_DATA, *map("{}_lpdf".format, DENSITIES)]
+            own = [f"{d}_{'lpmf' if e.discrete else 'lpdf'}" for d, e in DENSITIES.items()]
+            known = [*ELEMENTWISE, *WHOLE, *MOVES, *SIZES, *OF_DATA, *own]
             self.fail(f"there is no function {name!r} here.{nearest(name, known)}", node)
-        distribution, what = split
         with self.at(node):
-            if what == "rng":
-                return self._random(distribution, values, node)
-            return self.log_density(distribution, values, node, what)
+            if split[1] == "rng":
+                return self._random(split[0], values, node)
+            return self.log_density(split[0], values, node, split[1])
 
     def log_density(
         self, name: str, values: list[Value], node: n.Node, what: str = "density"
     ) -> Value:
         """Return the log density of values, or the log probability, added up."""
-        density = DENSITIES[name]
-        self.check_count(name, density, values, node)
-        elements = self.apply(density_operation(name, what), values, "real", node)
+        values = self.parameters_of(name, values, node)
+        operation = density_operation(name, what, _variant(name, values))
+        elements = self.apply(operation, values, "real", node)
         total = elements
         if elements.rank:
             total = self.apply(_SUM, [_flat(elements)], "real", node)
         return self.apply(_EXP, [total], "real", node) if what == "cdf" else total
 
-    def check_count(
-        self, name: str, density: Density, values: Sequence[Value], node: n.Node
-    ) -> None:
-        """Complain of too many or too few parameters, and of values of another rank."""
+    def parameters_of(self, name: str, values: Sequence[Any], node: n.Node) -> list[Value]:
+        """Return a value and the parameters of a distribution as its entry has them.
+
+        Raises
+        ------
+        Problem
+            If there are too many or too few, or they are numbers where vectors are needed.
+        """
+        density = density_of(name, [v.kind if isinstance(v, Value) else "" for v in values])
         takes = len(density.ranks) - 1
         if len(values) - 1 != takes:
             raise Problem(f"{name} takes {takes} parameters; got {len(values) - 1}")
+        found = []
         for i, (value, rank) in enumerate(zip(values, density.ranks, strict=True)):
+            what = "its value" if i == 0 else f"parameter {i}"
+            if not isinstance(value, Value):
+                raise Problem(f"{name}: {what} is a {type_text(value)}")
+            if value.rank < rank and name.endswith("_glm"):
+                value = value.like(raised(np.asarray(value.array), value.rank, rank))
             if value.rank < rank:
-                what = "its value" if i == 0 else f"parameter {i}"
-                raise Problem(
-                    f"{name}: {what} is a {type_text(value)}; it must be a "
-                    f"{('number', 'vector', 'matrix')[rank]}"
-                )
-        if density.discrete and values[0].traced:
+                takes_a = ("number", "vector", "matrix")[rank]
+                raise Problem(f"{name}: {what} is a {type_text(value)}, and must be a {takes_a}")
+            found.append(value)
+        if density.discrete and found[0].traced:
             raise Problem(f"{name} is discrete, and so its value must come from data")
+        return found
 
     def _random(self, name: str, values: list[Value], node: n.Node) -> Value:
         if self.rng is None:
             self.fail(f"{name}_rng draws at random, which is for generated quantities.", node)
         if any(v.traced for v in values):
             self.fail(f"{name}_rng takes numbers; this depends on parameters.", node)
-        return random(name, self.rng, values, self.lanes)
+        if not has_draws(name):
+            self.fail(f"there is no {name}_rng.", node)
+        given = Operation(name, np.add, draw_ranks(name) or None)
+        arrays = aligned(given, [v.array for v in values], [v.laned for v in values])
+        batch = () if self.lanes is None else (self.lanes,)
+        axes = max((np.ndim(a) - r for a, r in zip(arrays, draw_ranks(name), strict=True)), default=0)
+        batch = (*batch, *(1,) * max(0, axes - len(batch)))
+        drawn = random(name, self.rng, arrays, batch)
+        return Value(draw_kind(name), drawn, laned=self.lanes is not None)
+
+
+def _variant(name: str, values: Sequence[Value]) -> str:
+    return values[2].kind if name == "gaussian_dlm_obs" else ""
 
 
 def _flat(value: Value) -> Value:
@@ -225,5 +252,3 @@ def _gathered(pools: list[Any], parts: Sequence[Value], where: Any, laned: bool)
     ]
     return np.concatenate(rows, axis=1)[:, where]
 
-
-__all__ = ["Calls", "Graph", "batch_shape", "density_operation"]

@@ -240,16 +240,16 @@ def _together(steps: Sequence[Step]) -> tuple[list[Any], list[bool], int]:
         given = [s.operands[j] for s in steps]
         own = [s.laned[j] for s in steps]
         if not any(own) and all(g is given[0] for g in given):
-            stacked: Any = given[0]
-            same = True
-        else:
-            rows = [
-                np.asarray(g) if lane else np.repeat(np.asarray(g)[None], count, 0)
-                for g, lane, count in zip(given, own, counts, strict=True)
-            ]
-            stacked = np.concatenate(rows)
-            same = bool(np.all(stacked == stacked[:1]))
-        operands.append(stacked[0] if same and np.ndim(stacked) and stacked is not given[0] else stacked)
+            operands.append(given[0])
+            laned.append(False)
+            continue
+        rows = [
+            np.asarray(g) if lane else np.repeat(np.asarray(g)[None], count, 0)
+            for g, lane, count in zip(given, own, counts, strict=True)
+        ]
+        stacked = np.concatenate(rows)
+        same = bool(np.all(stacked == stacked[:1]))
+        operands.append(stacked[0] if same else stacked)
         laned.append(not same)
     return operands, laned, sum(counts)
 

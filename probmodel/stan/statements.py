@@ -13,7 +13,8 @@ from probmodel.stan.calls import Calls
 from probmodel.stan.complaints import Sources
 from probmodel.stan.expressions import ADD, NOT, Frame, as_real, restricted
 from probmodel.stan.indexing import LanesDiffer, changed
-from probmodel.stan.library.densities import DENSITIES, split_density_name
+from probmodel.stan.library.densities import DENSITIES
+from probmodel.stan.library.density_names import split_density_name
 from probmodel.stan.side_by_side import assigned, can_run_side_by_side
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.values import RANKS, Tuple, Value, real, type_text, unset
@@ -293,8 +294,8 @@ class Interpreter(Calls):
     ) -> None:
         """Add a distribution's log density."""
         with self.at(node):
-            self.check_count(name, DENSITIES[name], values, node)
-        self.add(Term(node, name, values[0], tuple(values[1:]), lower, upper))
+            found = self.parameters_of(name, values, node)
+        self.add(Term(node, name, found[0], tuple(found[1:]), lower, upper))
 
     def add(self, term: Term | Increment) -> None:
         """Keep a term: once for each lane, and for the cases that it counts in."""

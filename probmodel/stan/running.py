@@ -1,0 +1,112 @@
+"""One run of a program with its data, up to the end of its model block."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from probmodel.stan.complaints import Sources
+from probmodel.stan.library.density_names import split_density_name
+from probmodel.stan.side_by_side import parts
+from probmodel.stan.assembling import Assembly, Leaf
+from probmodel.stan.statements import Interpreter
+from probmodel.stan.syntax import nodes as n
+from probmodel.stan.values import Value
+
+
+class Run:
+    """What a program makes of data.
+
+    Parameters
+    ----------
+    program : its tree
+    sources : its text, by file
+    given : data, by name
+
+    Attributes
+    ----------
+    assembly : the declarations that come of it
+    data, transformed_data : values, by name
+    """
+
+    def __init__(self, program: n.Program, sources: Sources, given: Mapping[str, Any]) -> None:
+        self._program, self._given = program, given
+        self.interpreter = Interpreter(program.functions, sources)
+        self._observed = _distributed_names(program)
+        frame: dict[str, Any] = {}
+        self._read(frame)
+        self.data = dict(frame)
+        self._transform_data(frame)
+        self.known = dict(frame)
+        leaves = self._parameters(frame)
+        transformed = self._transformed(frame)
+        local = dict(frame)
+        self.interpreter.run(program.blocks.get("model", ()), local)
+        arrays = {k: v.array for k, v in self.known.items() if isinstance(v, Value)}
+        self.assembly = Assembly(self.interpreter, leaves, transformed, arrays)
+
+    def _read(self, frame: dict[str, Any]) -> None:
+        for node in self._program.blocks.get("data", ()):
+            assert isinstance(node, n.Declare)
+            kind = self.interpreter.declared(node.type, frame).kind
+            shape = self.interpreter.shape(node.type, frame)
+            if node.name not in self._given:
+                self.interpreter.fail(f"missing data {node.name}", node)
+            array = np.asarray(self._given[node.name], dtype=int if kind == "int" else float).reshape(shape)
+            frame[node.name] = self._sourced(node.name, Value(kind, array[()]))
+
+    def _sourced(self, name: str, value: Any) -> Any:
+        """Let elements of what may follow a distribution remember which they are."""
+        if name in self._observed and isinstance(value, Value) and not value.traced:
+            shape = np.shape(value.array)
+            value.source = name, np.arange(int(np.prod(shape))).reshape(shape)
+        return value
+
+    def _transform_data(self, frame: dict[str, Any]) -> None:
+        block = self._program.blocks.get("transformed data", ())
+        self.interpreter.run(block, frame)
+        for node in block:
+            if isinstance(node, n.Declare):
+                frame[node.name] = self._sourced(node.name, frame[node.name])
+
+    def _parameters(self, frame: dict[str, Any]) -> list[Leaf]:
+        leaves = []
+        for node in self._program.blocks.get("parameters", ()):
+            assert isinstance(node, n.Declare)
+            declared = self.interpreter.declared(node.type, frame)
+            bounds = {
+                key: self.interpreter.value(e, frame) for key, e in node.type.bounds.items()
+            }
+            shape = declared.shape
+            if not int(np.prod(shape)):
+                frame[node.name] = declared
+                continue
+            elements = self.interpreter.graph.leaf(node.name, shape, node)
+            frame[node.name] = Value(declared.kind, elements, True)
+            leaves.append(Leaf(node, shape, np.asarray(elements), bounds))
+        return leaves
+
+    def _transformed(self, frame: dict[str, Any]) -> dict[str, Value]:
+        block = self._program.blocks.get("transformed parameters", ())
+        self.interpreter.run(block, frame)
+        found = {}
+        for node in block:
+            if isinstance(node, n.Declare) and isinstance(frame[node.name], Value):
+                found[node.name] = frame[node.name]
+        return found
+
+
+def _distributed_names(program: n.Program) -> set[str]:
+    """Return the variables whose elements are given a distribution somewhere."""
+    found = set()
+    for node in parts(tuple(program.blocks.values())):
+        value = None
+        if isinstance(node, n.Tilde):
+            value = node.value
+        elif isinstance(node, n.Call) and node.args:
+            split = split_density_name(node.name)
+            value = node.args[0] if split and split[1] == "density" else None
+        found |= {p.name for p in parts(value) if isinstance(p, n.Name)}
+    return found
