@@ -1,1 +1,1 @@
-"""Functions and distributions of the Stan language, in tables by what they do to their arguments."""
+"""Functions and distributions of the Stan language, in tables by what they do to arguments."""

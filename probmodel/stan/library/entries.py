@@ -23,6 +23,9 @@ class Whole(NamedTuple):
     kind : of the result, as `Value.kind` has it; or a function of the values that are given
     flat : whether all arguments are made vectors first: they may be containers of any kind
     batched : whether it can be called for many at once
+    single : the same for one call alone, where that is written shorter
+    sizes : which arguments are whole numbers that must be known, counted from 0; they come as they
+        are, the same for all calls
     """
 
     function: Callable[..., Any]
@@ -30,6 +33,8 @@ class Whole(NamedTuple):
     kind: Kind = "real"
     flat: bool = False
     batched: bool = True
+    single: Callable[..., Any] | None = None
+    sizes: tuple[int, ...] = ()
 
 
 class Move(NamedTuple):
@@ -54,3 +59,8 @@ class Move(NamedTuple):
 def same(values: Sequence[Value]) -> str:
     """Return the kind of the first argument."""
     return values[0].kind
+
+
+def number(values: Sequence[Value]) -> str:
+    """Return ``int`` for containers of whole numbers, and ``real`` for others."""
+    return "int" if values[0].kind == "int" else "real"

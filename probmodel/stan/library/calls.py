@@ -1,0 +1,70 @@
+"""Functions of arrays that the modelling language records as calls, and those it cannot record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from probmodel.errors import ModelError
+from probmodel.expressions import OPERATIONS, Apply, Expression, as_expression
+
+Function = Callable[..., Any]
+
+
+def symbolic(values: Sequence[Any]) -> bool:
+    """Whether one of the values is a symbol."""
+    return any(isinstance(value, Expression) for value in values)
+
+
+def either(numbers: Function, symbols: Function) -> Function:
+    """Join a function of numbers and one that symbols answer to."""
+    return lambda *args: (symbols if symbolic(args) else numbers)(*args)
+
+
+def called(name: str, function: Function, ranks: Sequence[int], numbers: Sequence[int] = ()) -> Any:
+    """Make a function that autograd can differentiate one of arrays and symbols.
+
+    Parameters
+    ----------
+    name : as it is printed
+    function : of arrays, whose shapes it may use
+    ranks : how many axes each argument has
+    numbers : arguments in which it has no derivative, so that they must be numbers
+    """
+
+    def formula(xp: Any, *args: Any) -> Any:
+        return function(*args)
+
+    formula.__name__ = name
+
+    def call(*args: Any) -> Any:
+        if not symbolic(args):
+            return function(*(np.asarray(a, dtype=float) for a in args))
+        for i in numbers:
+            if isinstance(args[i], Expression):
+                raise ModelError(
+                    f"{name} has no derivative in its argument {i + 1}, which must come from data "
+                    "alone; here parameters decide it.",
+                    function=name,
+                )
+        options = {"function": formula, "event_ndims": tuple(ranks), "primitive": None}
+        return Apply(OPERATIONS["call"], tuple(map(as_expression, args)), options)
+
+    return call
+
+
+def of_numbers(name: str, function: Function) -> Function:
+    """Make a function refuse symbols, because it has no derivative."""
+
+    def call(*args: Any) -> Any:
+        if symbolic(args):
+            raise ModelError(
+                f"{name} has no derivative here: its arguments must come from data alone, or stand "
+                "in generated quantities; here parameters decide one of them.",
+                function=name,
+            )
+        return function(*args)
+
+    return call
