@@ -15,16 +15,17 @@ from probmodel.functions import log_ccdf, log_cdf, log_density
 from probmodel.stan.expressions import Expressions, Frame, as_real
 from probmodel.stan.graph import Operation, aligned
 from probmodel.stan.indexing import LanesDiffer, Problem
-from probmodel.stan.library.data_functions import OF_DATA, SIZES
+from probmodel.stan.library.data_functions import CONSTANTS, OF_DATA, SIZES
 from probmodel.stan.library.densities import DENSITIES, Density, density_of, raised
 from probmodel.stan.library.density_names import split_density_name
 from probmodel.stan.library.draws import draw_kind, draw_ranks, has_draws, random
 from probmodel.stan.library.elementwise import ELEMENTWISE, WHOLE_NUMBERS
 from probmodel.stan.library.entries import Move, Whole
 from probmodel.stan.library.moves import MOVES
+from probmodel.stan.library.overloads import OPERATORS, meaning
 from probmodel.stan.library.whole import WHOLE
 from probmodel.stan.syntax import nodes as n
-from probmodel.stan.values import RANKS, Value, type_text
+from probmodel.stan.values import RANKS, Value, integer, real, type_text
 
 _SUM = Operation("sum", lambda x: np.sum(x, axis=-1), (1,))
 _EXP = Operation("exp", np.exp)
@@ -39,7 +40,7 @@ def _elementwise(name: str) -> Operation:
 @cache
 def _whole(name: str) -> Operation:
     entry = WHOLE[name]
-    return Operation(name, entry.function, entry.ranks, batched=entry.batched)
+    return Operation(name, entry.function, entry.ranks, None, entry.batched, entry.single)
 
 
 @cache
@@ -92,19 +93,29 @@ class Calls(Expressions):
     def named(self, name: str, values: list[Any], node: n.Node) -> Any:
         """Return what a function of the tables makes of values."""
         with self.at(node):
+            if name in CONSTANTS and not values:
+                return real(CONSTANTS[name])
             if name in SIZES:
-                return SIZES[name](*values)
+                return self._size(name, values)
             if not all(isinstance(v, Value) for v in values):
                 self.fail(f"{name}({', '.join(map(type_text, values))}) is not defined.", node)
+            if name in OPERATORS and len(values) == 2:
+                return self.operate(OPERATORS[name], values[0], values[1], node)
+            name = meaning(name, values)
             if name in ELEMENTWISE:
                 return self._elementwise(name, values, node)
             if name in WHOLE:
                 return self._whole(WHOLE[name], name, values, node)
             if name in MOVES:
-                return self.moved(MOVES[name], values)
+                return self.moved(MOVES[name], values, node)
             if name in OF_DATA:
                 return self._of_data(name, values, node)
         return self._density(name, values, node)
+
+    def _size(self, name: str, values: list[Any]) -> Value:
+        if len(values) == 1 and isinstance(values[0], list):  # an array of tuples
+            return integer(len(values[0]))
+        return SIZES[name](*values)
 
     def _elementwise(self, name: str, values: list[Value], node: n.Node) -> Value:
         widest = max(values, key=lambda v: (v.rank, RANKS[v.kind]))
@@ -118,10 +129,27 @@ class Calls(Expressions):
     def _whole(self, entry: Whole, name: str, values: list[Value], node: n.Node) -> Value:
         kind = entry.kind if isinstance(entry.kind, str) else entry.kind(values)
         given = [_flat(v) for v in values] if entry.flat else values
-        found = self.apply(_whole(name), given, kind, node)
-        return found
+        operation = _whole(name)
+        if entry.sizes:
+            operation, given = self._sized(operation, entry, values, node)
+        return self.apply(operation, given, kind, node)
 
-    def moved(self, move: Move, values: list[Value]) -> Value:
+    def _sized(
+        self, operation: Operation, entry: Whole, values: list[Value], node: n.Node
+    ) -> tuple[Operation, list[Value]]:
+        """Return an operation that has its sizes, and the arguments that are left."""
+        sizes = {i: self.common(values[i], node, "a size") for i in entry.sizes if i < len(values)}
+        rest = [i for i in range(len(values)) if i not in sizes]
+
+        def function(*arrays: Any) -> Any:
+            given = {**sizes, **dict(zip(rest, arrays, strict=True))}
+            return entry.function(*(given[i] for i in range(len(values))))
+
+        ranks = operation.own_ranks(len(values))
+        sized = Operation(operation.name, function, tuple(ranks[i] for i in rest))
+        return sized, [values[i] for i in rest]
+
+    def moved(self, move: Move, values: list[Value], node: n.Node) -> Value:
         """Cut, join or repeat elements."""
         kind = move.kind if isinstance(move.kind, str) else move.kind(values)
         parts = [v for i, v in enumerate(values) if i not in move.sizes]
@@ -129,7 +157,7 @@ class Calls(Expressions):
         offset, given, pools = 0, [], []
         for i, value in enumerate(values):
             if i in move.sizes:
-                sizes = self.common(value, n.Node(n.Place("", 0, 0)), "a size")
+                sizes = self.common(value, node, "a size")
                 given.append(int(sizes) if np.ndim(sizes) == 0 else sizes)
                 continue
             size = prod(value.shape)
@@ -149,7 +177,8 @@ class Calls(Expressions):
         return found if kind == "int" or traced else as_real(found)
 
     def _of_data(self, name: str, values: list[Value], node: n.Node) -> Value:
-        function, kind = OF_DATA[name]
+        function, kinds = OF_DATA[name]
+        kind = kinds if isinstance(kinds, str) else kinds(values)
         if any(v.traced for v in values):
             self.fail(f"{name} takes data; this depends on parameters.", node)
         if not any(v.laned for v in values):

@@ -27,6 +27,7 @@ class Operation:
         these broadcast. None for functions of numbers.
     shape : of the result, from the shapes of the arguments and the keywords; by trying without
     batched : whether it can be called for many at once
+    single : the same for one call alone, where that is another function
     """
 
     name: str
@@ -34,6 +35,12 @@ class Operation:
     ranks: tuple[int, ...] | None = None
     shape: Callable[..., tuple[int, ...]] | None = None
     batched: bool = True
+    single: Callable[..., Any] | None = None
+
+    def __call__(self, laned: Sequence[bool], *arrays: Any, **keywords: Any) -> Any:
+        """Call the function, for many at once where an argument has lanes."""
+        function = self.function if self.single is None or any(laned) else self.single
+        return function(*arrays, **keywords)
 
     def own_ranks(self, count: int) -> tuple[int, ...]:
         """Return how many axes each of some arguments has."""
@@ -131,7 +138,7 @@ class Graph:
         if not any(v.traced for v in values):
             with np.errstate(all="ignore"):
                 arrays = aligned(operation, [v.array for v in values], laned)
-                found = operation.function(*arrays, **dict(keywords))
+                found = operation(laned, *arrays, **dict(keywords))
             return Value(kind, found, laned=any(laned))
         operands = tuple(self.elements(v) for v in values)
         shape = self._shape(operation, keywords, operands, laned)

@@ -154,7 +154,7 @@ class Lowering:
             return
         operands, laned, lanes = _together(steps)
         arrays = aligned(operation, operands, laned)
-        found = operation.function(*map(self.expression, arrays), **dict(steps[0].keywords))
+        found = operation(laned, *map(self.expression, arrays), **dict(steps[0].keywords))
         own = steps[0].shape[int(any(steps[0].laned)) :]
         self._keep(steps, found, (lanes, *own) if any(laned) else own)
 

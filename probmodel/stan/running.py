@@ -11,7 +11,7 @@ from probmodel.stan.complaints import Sources
 from probmodel.stan.library.density_names import split_density_name
 from probmodel.stan.side_by_side import parts
 from probmodel.stan.assembling import Assembly, Leaf
-from probmodel.stan.statements import Interpreter
+from probmodel.stan.higher_order import HigherOrder
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.values import Value
 
@@ -33,7 +33,7 @@ class Run:
 
     def __init__(self, program: n.Program, sources: Sources, given: Mapping[str, Any]) -> None:
         self._program, self._given = program, given
-        self.interpreter = Interpreter(program.functions, sources)
+        self.interpreter = HigherOrder(program.functions, sources)
         self._observed = _distributed_names(program)
         frame: dict[str, Any] = {}
         self._read(frame)
