@@ -289,9 +289,8 @@ class Assembly:
         """Add the log density of values that parameters decide."""
         made = self._made(found)
         value = self._of(found.value)
-        first = found.density.first
-        expression = log_density(made, value - first if first else value)
-        self._declare(self._name_at(found.node), Potential(expression), found.node)
+        declared = Potential(log_density(made, value))
+        self._declare(self._name_at(found.node), declared, found.node)
 
 
 def _joined(parts: Sequence[Merged], run: Interpreter) -> Merged | None:

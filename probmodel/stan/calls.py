@@ -49,7 +49,7 @@ def density_operation(name: str, what: str = "density", variant: str = "") -> Op
     density, function = density_of(name, ("", "", variant)), _ADD_UP[what]
 
     def evaluate(value: Any, *args: Any) -> Any:
-        return function(distribution(density, value, args), value - density.first)
+        return function(distribution(density, value, args), value)
 
     def shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
         if name.endswith("_glm"):
@@ -96,7 +96,7 @@ class Calls(Expressions):
             if name in CONSTANTS and not values:
                 return real(CONSTANTS[name])
             if name in SIZES:
-                return self._size(name, values)
+                return self._sizes_of(name, values)
             if not all(isinstance(v, Value) for v in values):
                 self.fail(f"{name}({', '.join(map(type_text, values))}) is not defined.", node)
             if name in OPERATORS and len(values) == 2:
@@ -112,7 +112,7 @@ class Calls(Expressions):
                 return self._of_data(name, values, node)
         return self._density(name, values, node)
 
-    def _size(self, name: str, values: list[Any]) -> Value:
+    def _sizes_of(self, name: str, values: list[Any]) -> Value:
         if len(values) == 1 and isinstance(values[0], list):  # an array of tuples
             return integer(len(values[0]))
         return SIZES[name](*values)

@@ -171,7 +171,7 @@ class Lowering:
 
     def _chosen(self, flat: Array, shape: tuple[int, ...]) -> Any:
         """Choose elements of what is computed, and of constants, in an order."""
-        pieces = np.where(flat >= 0, self._piece[flat], -1)
+        pieces = np.where(flat >= 0, self._piece[np.maximum(flat, 0)], -1)
         first = pieces[0]
         if first >= 0 and np.all(pieces == first):
             return self._of_one(int(first), self._offset[flat], shape)

@@ -16,6 +16,7 @@ from probmodel.expressions import Expression
 from probmodel.numerics.linalg import transpose
 from probmodel.numerics.special import LOG_2PI
 from probmodel.numerics.special.bessel import log_i0e
+from probmodel.stan.library.from_one import FromOne
 from probmodel.types import Array
 
 
@@ -31,14 +32,12 @@ class Density(NamedTuple):
         number for a vector or a row vector for a matrix, see `raised`. Regressions make a
         distribution of numbers, with the rows as the last axis of the batch.
     discrete : whether Stan's names are ``_lpmf`` and ``_lupmf``
-    first : what Stan's smallest value is, where it counts from 1 and the distribution from 0
     takes_value : whether what is made depends on the value, such as on what counts add up to
     """
 
     make: Callable[..., d.Distribution]
     ranks: tuple[int, ...]
     discrete: bool = False
-    first: int = 0
     takes_value: bool = False
 
 
@@ -197,10 +196,10 @@ DENSITIES: dict[str, Density] = {
     **{name: _numbers(*entry, False) for name, entry in _CONTINUOUS.items()},
     "std_normal": Density(lambda: d.Normal(0.0, 1.0), (0,)),
     # Categories, which Stan counts from 1.
-    "categorical": Density(lambda p: d.Categorical(p), (0, 1), True, 1),
-    "categorical_logit": Density(lambda a: d.CategoricalLogit(a), (0, 1), True, 1),
-    "ordered_logistic": Density(lambda eta, c: d.OrderedLogistic(eta, c), (0, 0, 1), True, 1),
-    "ordered_probit": Density(lambda eta, c: d.OrderedProbit(eta, c), (0, 0, 1), True, 1),
+    "categorical": Density(lambda p: FromOne(d.Categorical(p)), (0, 1), True),
+    "categorical_logit": Density(lambda a: FromOne(d.CategoricalLogit(a)), (0, 1), True),
+    "ordered_logistic": Density(lambda eta, c: FromOne(d.OrderedLogistic(eta, c)), (0, 0, 1), True),
+    "ordered_probit": Density(lambda eta, c: FromOne(d.OrderedProbit(eta, c)), (0, 0, 1), True),
     # Counts, whose total Stan takes from the value.
     "multinomial": Density(
         lambda y, p: d.Multinomial(np.sum(y, axis=-1), p), (1, 1), True, takes_value=True
@@ -230,10 +229,10 @@ DENSITIES: dict[str, Density] = {
         True,
     ),
     "categorical_logit_glm": Density(
-        lambda x, a, b: d.CategoricalLogit(_by_row(a) + x @ b), (1, 2, 1, 2), True, 1
+        lambda x, a, b: FromOne(d.CategoricalLogit(_by_row(a) + x @ b)), (1, 2, 1, 2), True, 1
     ),
     "ordered_logistic_glm": Density(
-        lambda x, b, c: d.OrderedLogistic(_product(x, b), _by_row(c)), (1, 2, 1, 1), True, 1
+        lambda x, b, c: FromOne(d.OrderedLogistic(_product(x, b), _by_row(c))), (1, 2, 1, 1), True, 1
     ),
     # Vectors.
     "dirichlet": Density(lambda a: d.Dirichlet(a), (1, 1)),

@@ -99,7 +99,7 @@ def random(name: str, rng: np.random.Generator, args: Sequence[Any], batch: Shap
         drawn = made.sample(rng, (*shape, *(own or ())), *params)
     except ValueError as error:
         raise ModelError(f"{name}_rng cannot draw: {reason(error)}.") from error
-    return np.asarray(drawn) + entry.first
+    return np.asarray(drawn)
 
 
 def _check(name: str, made: d.Distribution, params: Sequence[Array]) -> None:
