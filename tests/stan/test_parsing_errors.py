@@ -80,7 +80,7 @@ CASES = [
     ("data { tuple ¦x; }", "expected '(' and the types of the tuple's elements, got 'x'."),
     ("model { ¦real<lower=0> x; }", f"{LOCAL} bounds"),
     ("model { ¦simplex[2] x; }", f"{LOCAL} the constraint of 'simplex'"),
-    ("model { tuple(real, ¦int<lower=0>) x; }", f"{LOCAL} bounds"),
+    ("model { tuple(real, tuple(int, ¦int<lower=0>)) x; }", f"{LOCAL} bounds"),
     ("transformed data { { ¦real<lower=0> x; } }", f"{LOCAL} bounds"),
     ("functions { void f() { ¦real<lower=0> x; } }", f"{LOCAL} bounds"),
     # bounds
