@@ -10,6 +10,7 @@ from probmodel.stan.syntax.nodes import Place
 from probmodel.stan.syntax.words import Word
 
 MOST_NESTED = 100  # brackets in brackets, blocks in blocks: what reads the tree calls itself
+LONGEST = 60  # of a word in a message
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
@@ -110,7 +111,9 @@ class Cursor:
         """Return the next word as messages name it."""
         if self.word.kind == "end":
             return "the end of the program"
-        return self.word.text if self.word.kind == "text" else repr(self.word.text)
+        text = self.word.text
+        text = text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+        return text if self.word.kind == "text" else repr(text)
 
     def missing(self, what: str) -> NoReturn:
         """Complain that something else was expected here."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import isfinite
 
 from probmodel.errors import nearest
-from probmodel.stan.syntax.cursor import Cursor
+from probmodel.stan.syntax.cursor import MOST_NESTED, Cursor
 from probmodel.stan.syntax.keywords import (
     INFIX,
     KEYWORDS,
@@ -96,7 +96,7 @@ def prefix(cursor: Cursor) -> Expression:
 def postfix(cursor: Cursor) -> Expression:
     """Read an operand with the indices, fields and transposes behind it."""
     found = primary(cursor)
-    while True:
+    for _ in range(MOST_NESTED):
         word = cursor.word
         if word.text == "[":
             found = Index(found.place, found, indices(cursor))
@@ -108,6 +108,7 @@ def postfix(cursor: Cursor) -> Expression:
             found = Field(found.place, found, _position(cursor, word))
         else:
             return found
+    cursor.fail(f"more than {MOST_NESTED} indices and transposes follow each other here.")
 
 
 def primary(cursor: Cursor) -> Expression:

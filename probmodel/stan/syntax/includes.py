@@ -10,7 +10,8 @@ from probmodel.stan.complaints import complaint
 from probmodel.stan.syntax.nodes import Place
 from probmodel.stan.syntax.words import Word, words_of
 
-MOST_INCLUDES = 1000  # in a program: files that include each other twice grow without end
+MOST_INCLUDES = 1000  # in a program: where each file includes the next twice, they double
+MOST_NESTED = 100  # files that include files
 
 
 def decoded(data: bytes) -> str:
@@ -70,7 +71,7 @@ class _Reader:
     def _included(self, word: Word, folders: list[Path], within: tuple[Path, ...]) -> list[Word]:
         """Return the words of the file that ``#include`` names."""
         name = word.text.removeprefix("#include").strip()
-        name = name[1:-1] if name[0] in '"<' else name
+        name = name[1:-1] if name.startswith(('"', "<")) else name
         path = self._found(name, folders, word.place)
         if path.resolve() in within:
             files = " -> ".join(p.name for p in (*within, path))
@@ -78,10 +79,9 @@ class _Reader:
                 f"files include each other in a circle: {files}.", word.place, self.sources
             )
         self._includes += 1
-        if self._includes > MOST_INCLUDES:
-            raise complaint(
-                f"the program includes more than {MOST_INCLUDES} files.", word.place, self.sources
-            )
+        if self._includes > MOST_INCLUDES or len(within) > MOST_NESTED:
+            message = f"more than {MOST_INCLUDES} includes, or {MOST_NESTED} in one another."
+            raise complaint(message, word.place, self.sources)
         try:
             text = decoded(path.read_bytes())
         except OSError as error:
@@ -92,7 +92,7 @@ class _Reader:
     def _found(self, name: str, folders: list[Path], place: Place) -> Path:
         """Return the first file of that name in the folders."""
         if not name or Path(name).is_absolute():
-            message = f"expected a file relative to the folders of includes, got {name!r}."
+            message = f"expected a file, named relative to a folder of includes, got {name!r}."
             raise complaint(message, place, self.sources)
         for folder in folders:
             if _is_file(folder / name):

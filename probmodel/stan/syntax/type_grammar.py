@@ -48,14 +48,15 @@ def declaration(cursor: Cursor, bounded: bool, assigned: str = "") -> list[Decla
 
 def _check_local(cursor: Cursor, type_: Type) -> None:
     """Complain about bounds of a local variable."""
-    for part in (type_, *type_.items):
-        if part.bounds or part.kind not in (*UNSIZED, "tuple"):
-            what = "bounds" if part.bounds else f"the constraint of {part.kind!r}"
-            cursor.fail(
-                f"a local variable cannot have {what}; only variables at the top of a block "
-                "other than the model block can.",
-                part.place,
-            )
+    if type_.bounds or type_.kind not in (*UNSIZED, "tuple"):
+        what = "bounds" if type_.bounds else f"the constraint of {type_.kind!r}"
+        cursor.fail(
+            f"a local variable cannot have {what}; only variables at the top of a block "
+            "other than the model block can.",
+            type_.place,
+        )
+    for item in type_.items:
+        _check_local(cursor, item)
 
 
 def sized_type(cursor: Cursor) -> Type:
