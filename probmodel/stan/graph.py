@@ -81,22 +81,23 @@ class Graph:
     def __init__(self) -> None:
         self.steps: list[Step] = []
         self.size = 0
+        self.loops: list[tuple[Node, tuple[int, ...]]] = []  # see `recurrences`
         self._numbers = np.empty(64)
         self._known = 0
         self._single: dict[Any, int] = {}
 
-    def mark(self) -> tuple[int, int]:
+    def mark(self) -> tuple[int, int, int]:
         """Return how much there is, so that what comes can be undone."""
-        return len(self.steps), self.size
+        return len(self.steps), self.size, len(self.loops)
 
-    def undo(self, mark: tuple[int, int]) -> None:
+    def undo(self, mark: tuple[int, int, int]) -> None:
         """Forget all steps since a mark."""
-        del self.steps[mark[0] :]
+        del self.steps[mark[0] :], self.loops[mark[2] :]
         self.size = mark[1]
 
     def leaf(self, name: str, shape: tuple[int, ...], place: Node | None = None) -> Any:
         """Return the elements of something that is given from outside."""
-        return self._made(None, (("name", name),), (), (), shape, place)
+        return self.made(None, (("name", name),), (), (), shape, place)
 
     def constants(self, numbers: Any) -> Any:
         """Return elements that are numbers."""
@@ -142,7 +143,7 @@ class Graph:
             return Value(kind, found, laned=any(laned))
         operands = tuple(self.elements(v) for v in values)
         shape = self._shape(operation, keywords, operands, laned)
-        array = self._made(operation, keywords, operands, laned, shape, place)
+        array = self.made(operation, keywords, operands, laned, shape, place)
         return Value(kind, array, True, any(laned))
 
     def _shape(
@@ -161,7 +162,7 @@ class Graph:
             found = operation.function(*map(_probe, own), **dict(keywords))
         return (*next(iter(lanes)), *np.shape(found))
 
-    def _made(
+    def made(
         self,
         operation: Operation | None,
         keywords: Keywords,
@@ -170,6 +171,7 @@ class Graph:
         shape: tuple[int, ...],
         place: Node | None,
     ) -> Any:
+        """Record an operation with its operands; returns its elements."""
         start = self.size
         self.steps.append(Step(operation, keywords, operands, laned, shape, start, place))
         if not shape:

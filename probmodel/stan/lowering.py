@@ -15,9 +15,13 @@ import numpy as np
 
 from probmodel.expressions import Expression
 from probmodel.stan.graph import Graph, Operation, Step, aligned
+from probmodel.stan.recurrences import FEWEST, Loop, Repeated, Uses, repeated, scanned
 from probmodel.types import Array
 
 _CACHED = 100_000  # elements: longer requests for the same elements are not recognised
+_FEW = 60  # groups: programs of no more are left as they are
+_CONSTANTS = -2  # in the place of the number of a piece
+_WORTH = 40  # steps that a scan must save
 
 
 class CycleError(Exception):
@@ -46,7 +50,14 @@ class Lowering:
         self._pieces: list[tuple[Any, tuple[int, ...]]] = []
         self._made: dict[Any, Any] = {}
         self._pending: set[int] = set()
-        self._group_of, self._groups, self._levels = self._grouped(self._needed(roots))
+        self._done: set[int] = set()
+        self._scans: dict[int, Repeated] = {}  # by group
+        needed = self._needed(roots)
+        self._group(needed, [])
+        if len(self._groups) > _FEW:
+            scans = self._recurrences(needed, roots)
+            if scans:
+                self._group(needed, scans)
 
     # -- which steps are computed together ---------------------------------------------------------
 
@@ -66,33 +77,74 @@ class Lowering:
                         needed[owner[_elements(operand)]] = True
         return needed
 
-    def _grouped(self, needed: Array) -> tuple[Array, list[list[int]], list[int]]:
-        """Return the group of each step, the steps of each group, and its level."""
-        owner, steps = self._owner.tolist(), self._graph.steps
-        level = [0] * len(steps)
-        group_of = np.full(len(steps), -1)
+    def _recurrences(self, needed: Array, roots: Sequence[Any]) -> list[Repeated]:
+        """Return what scans compute: of the longest loops first, and none inside another."""
+        uses = Uses.of(self._graph, np.flatnonzero(needed), roots)
+        runs: dict[int, int] = {}
+        for node, _ in self._graph.loops:
+            runs[id(node)] = runs.get(id(node), 0) + 1
+        found: list[Repeated] = []
+        taken = np.zeros(len(self._graph.steps), dtype=bool)
+        for node, starts in sorted(self._graph.loops, key=lambda loop: loop[1][0] - loop[1][-1]):
+            steps = starts[-1] - starts[0]
+            if len(starts) <= FEWEST or steps < _WORTH * runs[id(node)]:
+                continue
+            if taken[starts[0] : starts[-1]].any() or not needed[starts[0] : starts[-1]].any():
+                continue
+            parts = repeated(self._graph, Loop(starts), uses)
+            for part in parts:
+                taken[part.first : part.first + part.count * part.length] = True
+            found += parts
+        return sorted(found, key=lambda part: part.first)
+
+    def _group(self, needed: Array, scans: Sequence[Repeated]) -> None:
+        """Find the group of each step, the steps of each group, and its level."""
+        steps = self._graph.steps
+        self._group_of = np.full(len(steps), -1)
+        self._groups: list[list[int]] = []
+        self._levels: list[int] = []
+        self._scans.clear()
+        level = np.full(len(steps), -1)
         keys: dict[Any, int] = {}
-        groups: list[list[int]] = []
-        levels: list[int] = []
-        for i in np.flatnonzero(needed).tolist():
+        at = 0
+        for part in scans:
+            stop = part.first + part.count * part.length
+            self._add(np.arange(at, part.first), needed, level, keys)
+            inside = np.arange(part.first, stop)
+            place = (inside - part.first) % part.count
+            self._add(inside[~part.dependent[place]], needed, level, keys)
+            self._add_scan(part, inside[part.inside[place]], level)
+            self._add(inside[(part.dependent & ~part.inside)[place]], needed, level, keys)
+            at = stop
+        self._add(np.arange(at, len(steps)), needed, level, keys)
+
+    def _deepest(self, operand: Any, level: Array) -> int:
+        if isinstance(operand, int):
+            return int(level[self._owner[operand]]) if operand >= 0 else -1
+        inside = _elements(operand)
+        return int(level[self._owner[inside]].max()) if inside.size else -1
+
+    def _add(self, where: Array, needed: Array, level: Array, keys: dict[Any, int]) -> None:
+        steps = self._graph.steps
+        for i in where[needed[where]].tolist():
             step = steps[i]
-            deepest = -1
-            for operand in step.operands:
-                if isinstance(operand, int):
-                    if operand >= 0:
-                        deepest = max(deepest, level[owner[operand]])
-                else:
-                    found = np.unique(self._owner[_elements(operand)])
-                    deepest = max([deepest, *(level[j] for j in found.tolist())])
-            level[i] = deepest + 1
-            key = self._key(i, step, level[i])
+            own = 1 + max((self._deepest(o, level) for o in step.operands), default=-1)
+            level[i] = own
+            key = self._key(i, step, own)
             if key not in keys:
-                keys[key] = len(groups)
-                groups.append([])
-                levels.append(level[i])
-            group_of[i] = keys[key]
-            groups[keys[key]].append(i)
-        return group_of, groups, levels
+                keys[key] = len(self._groups)
+                self._groups.append([])
+                self._levels.append(own)
+            self._group_of[i] = keys[key]
+            self._groups[keys[key]].append(i)
+
+    def _add_scan(self, part: Repeated, where: Array, level: Array) -> None:
+        own = 1 + self._deepest(part.externals(), level)
+        level[where] = own
+        self._group_of[where] = len(self._groups)
+        self._scans[len(self._groups)] = part
+        self._groups.append(where.tolist())
+        self._levels.append(own)
 
     def _key(self, i: int, step: Step, level: int) -> Any:
         if step.operation is None or not step.operation.batched:
@@ -131,10 +183,9 @@ class Lowering:
             if group in self._pending:
                 raise CycleError
             wanted.add(group)
-            for i in self._groups[group]:
-                for operand in self._graph.steps[i].operands:
-                    inside = _elements(operand)
-                    todo += np.unique(self._group_of[self._owner[inside]]).tolist()
+            for operand in self._operands(group):
+                inside = _elements(operand)
+                todo += np.unique(self._group_of[self._owner[inside]]).tolist()
         self._pending |= wanted
         try:
             for group in sorted(wanted, key=lambda g: self._levels[g]):
@@ -143,10 +194,20 @@ class Lowering:
         finally:
             self._pending -= wanted
 
+    def _operands(self, group: int) -> list[Any]:
+        """Return what a group needs."""
+        if group in self._scans:
+            return [self._scans[group].externals()]
+        return [o for i in self._groups[group] for o in self._graph.steps[i].operands]
+
     def _is_made(self, group: int) -> bool:
-        return bool(self._piece[self._graph.steps[self._groups[group][0]].start] >= 0)
+        return group in self._done
 
     def _make(self, group: int) -> None:
+        self._done.add(group)
+        if group in self._scans:
+            self._make_scan(self._scans[group])
+            return
         steps = [self._graph.steps[i] for i in self._groups[group]]
         operation = steps[0].operation
         if operation is None:
@@ -157,6 +218,17 @@ class Lowering:
         found = operation(laned, *map(self.expression, arrays), **dict(steps[0].keywords))
         own = steps[0].shape[int(any(steps[0].laned)) :]
         self._keep(steps, found, (lanes, *own) if any(laned) else own)
+
+    def _make_scan(self, part: Repeated) -> None:
+        states = scanned(part, self.expression, Lowering)
+        width = len(part.new)
+        piece = len(self._pieces)
+        self._pieces.append((states, (part.length, width)))
+        found = np.flatnonzero(part.slots >= 0)
+        for i in range(part.length):
+            where = part.base + i * part.size + found
+            self._piece[where] = piece
+            self._offset[where] = i * width + part.slots[found]
 
     def _keep(self, steps: Sequence[Step], found: Any, shape: tuple[int, ...]) -> None:
         piece = len(self._pieces)
@@ -171,7 +243,8 @@ class Lowering:
 
     def _chosen(self, flat: Array, shape: tuple[int, ...]) -> Any:
         """Choose elements of what is computed, and of constants, in an order."""
-        pieces = np.where(flat >= 0, self._piece[np.maximum(flat, 0)], -1)
+        pieces = np.where(flat >= 0, self._piece[np.maximum(flat, 0)], _CONSTANTS)
+        assert np.all(pieces != -1), "an element that nothing computes"
         first = pieces[0]
         if first >= 0 and np.all(pieces == first):
             return self._of_one(int(first), self._offset[flat], shape)
@@ -179,7 +252,7 @@ class Lowering:
         done = 0
         for piece in np.unique(pieces):
             where = np.flatnonzero(pieces == piece)
-            if piece < 0:
+            if piece == _CONSTANTS:
                 numbers = self._graph.numbers(flat[where])
                 parts.append(numbers)
                 order[where] = done + np.arange(len(where))

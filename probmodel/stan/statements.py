@@ -447,9 +447,11 @@ class Interpreter(Calls):
         run = self._run[type(body)]
         if node.name in frame:
             self.fail(f"{node.name!r} is declared twice.", node)
+        starts, steps = [], self.graph.steps
         try:
             for value in values:
                 self._count(node)
+                starts.append(len(steps))
                 frame[node.name] = value
                 flow = run(body, frame)
                 if flow is None or flow.kind == "continue":
@@ -461,6 +463,8 @@ class Interpreter(Calls):
                 return flow
         finally:
             frame.pop(node.name, None)
+        if starts and len(steps) > starts[0]:
+            self.graph.loops.append((node, (*starts, len(steps))))
         return None
 
     def _for_side_by_side(self, node: n.For, lower: int, upper: int, frame: Frame) -> bool:
