@@ -62,6 +62,7 @@ def _one_hot(name: str, one: Any) -> Callable[..., Array]:
 
 def _spaced(n: int, low: Any, high: Any) -> Array:
     """Return equidistant numbers; a single one is the upper end."""
+    _checked("linspaced_vector", n)
     return np.linspace(low, high, n) if n != 1 else np.array([high], dtype=float)
 
 
