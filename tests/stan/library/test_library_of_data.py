@@ -8,7 +8,7 @@ import pytest
 from probmodel.stan.library.data_functions import CONSTANTS, OF_DATA, SIZES
 from probmodel.stan.library.elementwise import ELEMENTWISE
 from probmodel.stan.library.moves import MOVES
-from probmodel.stan.library.overloads import OPERATORS, meaning
+from probmodel.stan.library.overloads import OPERATORS, TUPLES, meaning
 from probmodel.stan.library.whole import WHOLE
 from probmodel.stan.values import Value, integer, real
 
@@ -135,9 +135,13 @@ def test_constants():
 
 
 def test_no_name_has_two_meanings():
-    tables = (ELEMENTWISE, WHOLE, MOVES, SIZES, OF_DATA, OPERATORS)
+    tables = (ELEMENTWISE, WHOLE, MOVES, SIZES, OF_DATA, OPERATORS, TUPLES)
     names = [name for table in tables for name in table]
     assert len(names) == len(set(names))
+
+
+def test_elements_of_tuples_are_functions():
+    assert {part for parts in TUPLES.values() for part in parts} <= WHOLE.keys() | OF_DATA.keys()
 
 
 VECTOR, ROW, MATRIX = (

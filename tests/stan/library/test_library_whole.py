@@ -5,7 +5,9 @@ import pytest
 import scipy.linalg
 from scipy import special
 
+from probmodel.stan.graph import Graph, Operation
 from probmodel.stan.library.whole import WHOLE
+from probmodel.stan.values import Value
 
 RNG = np.random.default_rng(7)
 V, W = RNG.normal(size=4), RNG.normal(size=4)
@@ -229,6 +231,18 @@ def test_many_calls_at_once(name):
             one = [a * factor if i in free and i != alone else a for i, a in enumerate(args)]
             expected = entry.function(*one)
             np.testing.assert_allclose(found[k], expected, rtol=1e-11, atol=1e-13)
+
+
+@pytest.mark.parametrize("name", sorted(name for name in CASES if not WHOLE[name].sizes))
+def test_shapes_are_found_by_trying(name):
+    args = CASES[name][1]
+    graph = Graph()
+    traced = [Value("real", graph.leaf("x", np.shape(a)), True) for a in args]
+    laned = [Value("real", graph.leaf("x", (3, *np.shape(a))), True, True) for a in args]
+    operation = Operation(name, WHOLE[name].function, WHOLE[name].ranks)
+    expected = np.shape(WHOLE[name].function(*args))
+    assert graph.apply(operation, traced, "real").shape == expected
+    assert graph.apply(operation, laned, "real").shape == expected
 
 
 @pytest.mark.parametrize("name", CASES)
