@@ -38,7 +38,7 @@ def on_symbols(function, args, varied):
 def assert_symbols():
     """Compare a function of symbols, and its gradient, with that of numbers."""
 
-    def check(function, args, varied=None, tolerance=1e-6):
+    def check(function, args, varied=None, tolerance=1e-6, second=False):
         args = [np.asarray(a) if np.ndim(a) else a for a in args]
         if varied is None:
             varied = range(len(args))
@@ -49,6 +49,12 @@ def assert_symbols():
         np.testing.assert_allclose(logp[0], of_numbers(x), rtol=1e-11, atol=1e-13)
         scale = max(1.0, np.max(np.abs(numeric)))
         np.testing.assert_allclose(grad[0], numeric, rtol=tolerance, atol=tolerance * scale)
+        if second:
+            v = 1e-5 * weights_of(x.shape)
+            numeric = (density((x + v)[None]).grad - density((x - v)[None]).grad) / 2.0
+            product = density.hvp(x[None], v[None])
+            scale = max(1e-5, np.max(np.abs(numeric)))
+            np.testing.assert_allclose(product, numeric, atol=1e-5 * scale)
 
     return check
 

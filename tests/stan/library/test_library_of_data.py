@@ -92,6 +92,8 @@ def test_singular_vectors():
         ("zeros_vector", [-1]),
         ("linspaced_vector", [-1, 0, 1]),
         ("linspaced_int_array", [-1, 0, 1]),
+        ("linspaced_int_array", [3, 2, 1]),
+        ("uniform_simplex", [0]),
     ],
 )
 def test_arguments_must_make_sense(name, args):
@@ -125,6 +127,7 @@ def test_whole_numbers_are_spaced_as_far_as_they_can_be():
     spaced = OF_DATA["linspaced_int_array"][0]
     np.testing.assert_array_equal(spaced(4, 0, 10), [0, 3, 6, 9])
     np.testing.assert_array_equal(spaced(5, 0, 1), [0, 0, 0, 1, 1])
+    np.testing.assert_array_equal(spaced(7, 0, 2), [0, 0, 0, 1, 1, 1, 2])
     np.testing.assert_array_equal(spaced(1, 0, 7), [7])
 
 
