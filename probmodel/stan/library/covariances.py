@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.stan.library.calls import symbolic
 from probmodel.stan.library.entries import Whole
+from probmodel.stan.library.recorded import symbolic
 
 Correlation = Callable[..., Any]
 

@@ -62,17 +62,27 @@ def _one_hot(name: str, one: Any) -> Callable[..., Array]:
 
 def _spaced(n: int, low: Any, high: Any) -> Array:
     """Return equidistant numbers; a single one is the upper end."""
+    _checked("linspaced_vector", n)
     return np.linspace(low, high, n) if n != 1 else np.array([high], dtype=float)
 
 
 def _spaced_whole(n: int, low: int, high: int) -> Array:
-    """Return equidistant whole numbers, up to as many of them as are possible."""
-    if n <= 1:
-        return np.full(_checked("linspaced_int_array", n), high, dtype=np.int64)
+    """Return equidistant whole numbers; where there are fewer than ``n``, each several times."""
+    _checked("linspaced_int_array", n)
     gap = high - low
+    if gap < 0:
+        raise ValueError(f"linspaced_int_array needs bounds in order, not {low} and {high}")
+    if n <= 1:
+        return np.full(n, high, dtype=np.int64)
     if gap < n - 1:
-        return low + (np.arange(n) * (gap + 1)) // n
+        return low + np.arange(n) // ((n + gap) // (gap + 1))
     return low + np.arange(n) * (gap // (n - 1))
+
+
+def _uniform_simplex(n: int) -> Array:
+    if n < 1:
+        raise ValueError(f"uniform_simplex needs a size of 1 or more, not {n}")
+    return np.full(n, 1.0 / n)
 
 
 def _order(x: Array, sign: int) -> Array:
@@ -132,7 +142,7 @@ OF_DATA: dict[str, tuple[Callable[..., Any], Kind]] = {
     "linspaced_row_vector": (_spaced, "row_vector"),
     "linspaced_array": (_spaced, "real"),
     "linspaced_int_array": (_spaced_whole, "int"),
-    "uniform_simplex": (lambda n: np.full(_checked("uniform_simplex", n), 1.0 / n), "vector"),
+    "uniform_simplex": (_uniform_simplex, "vector"),
     "identity_matrix": (lambda n: np.eye(_checked("identity_matrix", n)), "matrix"),
     "qr_Q": (lambda x: _qr(x, True)[0], "matrix"),
     "qr_R": (lambda x: _qr(x, True)[1], "matrix"),

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import special
 
 from probmodel.expressions import Expression
-from probmodel.stan.library.calls import Function, either, of_numbers
+from probmodel.stan.library.recorded import Function, either, of_numbers
 from probmodel.stan.library.special_functions import SPECIAL
 
 _LOG_2 = math.log(2.0)

@@ -8,9 +8,9 @@ import autograd.numpy as anp
 import numpy as np
 
 from probmodel.numerics import linalg
-from probmodel.numerics.matrix_exponential import expm
-from probmodel.stan.library.calls import called
+from probmodel.numerics.square_matrices import det, expm, log_abs_det
 from probmodel.stan.library.entries import Whole
+from probmodel.stan.library.recorded import called
 
 
 def _diagonal(a: Any) -> Any:
@@ -77,10 +77,6 @@ def _singular_values(a: Any) -> Any:
     return anp.linalg.svd(a, full_matrices=False)[1]
 
 
-def _slogdet(a: Any) -> Any:
-    return anp.linalg.slogdet(a)[1]
-
-
 def _scaled_exponential(t: Any, a: Any, b: Any) -> Any:
     return anp.matmul(expm(anp.reshape(t, (*np.shape(t), 1, 1)) * a), b)
 
@@ -93,8 +89,8 @@ MATRIX_FUNCTIONS: dict[str, Whole] = {
     "trace": Whole(called("trace", _trace, (2,)), (2,), single=np.trace),
     "add_diag": _made("add_diag", _add_diagonal, (2, 1)),
     "add_diag:number": _made("add_diag", _add_number, (2, 0)),
-    "determinant": _made("determinant", anp.linalg.det, (2,), "real"),
-    "log_determinant": _made("log_determinant", _slogdet, (2,), "real"),
+    "determinant": _made("determinant", det, (2,), "real"),
+    "log_determinant": _made("log_determinant", log_abs_det, (2,), "real"),
     "log_determinant_spd": _made("log_determinant_spd", _log_det_spd, (2,), "real"),
     "chol2inv": _made("chol2inv", _of_factor, (2,)),
     "generalized_inverse": _made("generalized_inverse", anp.linalg.pinv, (2,)),

@@ -16,6 +16,8 @@ from probmodel.stan.library.entries import Move, number, same
 from probmodel.stan.values import Value
 from probmodel.types import Array
 
+_WHAT = ("rows", "columns")
+_OF_MATRICES = ("block", "sub_row", "sub_col")
 _TRANSPOSED = {"vector": "row_vector", "row_vector": "vector"}
 
 
@@ -31,13 +33,14 @@ def _part(name: str, x: Array, first: int, count: int, axis: int = 0) -> Array:
     if count < 0:
         raise IndexError(f"{name} needs a size of 0 or more, not {count}")
     if count and not 1 <= first <= first + count - 1 <= length:
-        raise IndexError(f"{name} needs elements {first} to {first + count - 1} of {length}")
+        what = _WHAT[axis] if x.ndim == 2 and name in _OF_MATRICES else "elements"
+        raise IndexError(f"{name} needs {what} {first} to {first + count - 1} of {length}")
     return x[(slice(None),) * axis + (slice(first - 1, first - 1 + count),)]
 
 
 def _one(name: str, x: Array, index: int, axis: int) -> Array:
     if not 1 <= index <= x.shape[axis]:
-        raise IndexError(f"{name} needs number {index} of {x.shape[axis]}")
+        raise IndexError(f"{name} needs {_WHAT[axis][:-1]} {index} of {x.shape[axis]}")
     return np.take(x, index - 1, axis)
 
 
@@ -60,8 +63,9 @@ def _joined(name: str, axis: int, *parts: Array) -> Array:
     other = 1 - axis
     a, b = parts
     if a.ndim > 1 and a.shape[other] != b.shape[other]:
-        what = ("rows", "columns")[other]
-        raise ValueError(f"{name} needs as many {what}, not {a.shape[other]} and {b.shape[other]}")
+        raise ValueError(
+            f"{name} needs as many {_WHAT[other]}, not {a.shape[other]} and {b.shape[other]}"
+        )
     return np.concatenate([a, b], axis=axis)
 
 
@@ -85,6 +89,11 @@ def _diagonal_matrix(x: Array, zero: Any, one: Any) -> Array:
 
 
 def _symmetrized(x: Array) -> Array:
+    rows, columns = x.shape
+    if rows != columns:
+        raise ValueError(
+            f"symmetrize_from_lower_tri needs a square matrix, not {rows} by {columns}"
+        )
     return np.where(np.tri(*x.shape) > 0.0, x, x.T)
 
 

@@ -9,7 +9,7 @@ from probmodel.stan.values import Value
 
 Values = Sequence[Value]
 
-# Functions by other names: what operators do, and what has been renamed.
+# Functions that do what operators of two operands do; with one argument, what those of one do.
 OPERATORS: dict[str, str] = {
     "add": "+",
     "plus": "+",
@@ -20,7 +20,15 @@ OPERATORS: dict[str, str] = {
     "elt_multiply": ".*",
     "elt_divide": "./",
 }
-ARRAYS = ("int", "real")
+# Functions that return a tuple, and those that return its elements.
+TUPLES: dict[str, tuple[str, ...]] = {
+    "qr": ("qr_Q", "qr_R"),
+    "qr_thin": ("qr_thin_Q", "qr_thin_R"),
+    "svd": ("svd_U", "singular_values", "svd_V"),
+    "eigendecompose_sym": ("eigenvectors_sym", "eigenvalues_sym"),
+    "csr_extract": ("csr_extract_w", "csr_extract_v", "csr_extract_u"),
+}
+_NUMBERS = ("int", "real")
 
 
 def _by_kind(argument: int, *kinds: str) -> Callable[[str, Values], str]:
@@ -72,7 +80,7 @@ def _covariance(count: int) -> Callable[[str, Values], str]:
 
     def choose(name: str, values: Values) -> str:
         two = "two " if len(values) == count + 2 else ""
-        points = "numbers" if values[0].kind in ARRAYS else "vectors"
+        points = "numbers" if values[0].kind in _NUMBERS else "vectors"
         return f"{name}:{two}{points}{',scales' if values[-1].rank else ''}"
 
     return choose

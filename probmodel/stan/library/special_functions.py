@@ -9,7 +9,7 @@ from scipy import special
 
 from probmodel.numerics import special as own
 from probmodel.numerics.special import further
-from probmodel.stan.library.calls import Function, called, either, of_numbers
+from probmodel.stan.library.recorded import Function, called, either, of_numbers
 
 
 def _number(name: str, function: Function, numbers: tuple[int, ...] = (), count: int = 1) -> Any:

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from probmodel import functions
-from probmodel.stan.library.calls import either
 from probmodel.stan.library.covariances import COVARIANCES
 from probmodel.stan.library.entries import Whole, number, same
 from probmodel.stan.library.matrix_functions import MATRIX_FUNCTIONS
+from probmodel.stan.library.recorded import either
 from probmodel.stan.library.sparse import SPARSE
 
 
@@ -110,6 +110,15 @@ def _log_mix_of_many(p: Any, x: Any) -> Any:
     return _last(_log_sum_exp(np.log(p)[..., None, :] + x))
 
 
+def _hidden_marginal(omega: Any, transition: Any, initial: Any) -> Any:
+    return functions.hmm_log_likelihood(_t(omega), initial, transition)
+
+
+def _hidden_marginals(omega: Any, transition: Any, initial: Any) -> Any:
+    """Return the same for many calls, which the log densities of what was seen tell."""
+    return _hidden_marginal(omega + 0.0 * transition[..., :1, :1], transition, initial)
+
+
 def _hidden_states(omega: Any, transition: Any, initial: Any) -> Any:
     return _t(functions.state_probabilities(_t(omega), initial, transition))
 
@@ -194,12 +203,7 @@ _SYSTEMS: dict[str, Whole] = {
 }
 
 _HIDDEN_STATES: dict[str, Whole] = {
-    "hmm_marginal": Whole(
-        lambda omega, transition, initial: functions.hmm_log_likelihood(
-            _t(omega), initial, transition
-        ),
-        (2, 2, 1),
-    ),
+    "hmm_marginal": Whole(_hidden_marginals, (2, 2, 1), single=_hidden_marginal),
     "hmm_hidden_state_prob": Whole(_hidden_states, (2, 2, 1), "matrix"),
 }
 

@@ -1,4 +1,4 @@
-"""The exponential of matrices, with derivatives of every order."""
+"""Exponentials and determinants of stacks of matrices, with derivatives of every order."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.extend import defvjp, primitive
 
+from probmodel.numerics.matrices import inv
 from probmodel.types import Array
 
 
@@ -18,6 +19,22 @@ def expm(a: Array) -> Array:
 
     finite = np.isfinite(a).all(axis=(-2, -1), keepdims=True)
     return np.where(finite, scipy.linalg.expm(np.where(finite, a, 0.0)), np.nan)
+
+
+@primitive
+def det(a: Array) -> Array:
+    """Return determinants of a stack of matrices; their slope is NaN where they are zero."""
+    return np.linalg.det(a)
+
+
+@primitive
+def log_abs_det(a: Array) -> Array:
+    """Logarithms of the absolute values of determinants; minus infinity where these are zero."""
+    return np.linalg.slogdet(a)[1]
+
+
+def _wide(x: Any) -> Any:
+    return anp.reshape(x, (*np.shape(x), 1, 1))
 
 
 def _pull(ans: Array, a: Any) -> Any:
@@ -33,4 +50,10 @@ def _pull(ans: Array, a: Any) -> Any:
     return pull
 
 
+def _inverse_transposed(a: Any) -> Any:
+    return anp.swapaxes(inv(a), -1, -2)
+
+
 defvjp(expm, _pull)
+defvjp(det, lambda ans, a: lambda g: _wide(g * ans) * _inverse_transposed(a))
+defvjp(log_abs_det, lambda ans, a: lambda g: _wide(g) * _inverse_transposed(a))
