@@ -56,7 +56,7 @@ def _correlations(y: Array) -> Array:
 
 def _place(bad: Array) -> str:
     """Return the place of the first element that is true, from 1: ``[2, 1]``."""
-    return f"[{', '.join(str(i + 1) for i in np.argwhere(bad)[0])}"
+    return f"[{', '.join(str(i + 1) for i in np.argwhere(bad)[0])}]"
 
 
 def _sum_fault(y: Array) -> str:

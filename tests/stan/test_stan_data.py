@@ -250,7 +250,7 @@ HALF = np.array([[1.0, 0.0], [0.6, 0.8]])
         ("sum_to_zero_vector", [1, -1], [1, -0.5], "its elements sum to 0.5"),
         ("ordered", [1, 2], [2, 2], "elements 1 and 2 are 2 and 2"),
         ("ordered", [-1, 2], [0, np.inf], "not finite"),
-        ("positive_ordered", [0, 2], [-1, 2], "from 0 up; element 1 is -1"),
+        ("positive_ordered", [0, 2], [-1, 2], "from 0 up; element [1] is -1"),
         ("sum_to_zero_matrix", [[1, -1], [-1, 1]], [[1, -1], [-1, 2]], "row 2 sums to 1"),
         ("sum_to_zero_matrix", [[1, -1], [-1, 1]], [[1, -1], [1, -1]], "column 1 sums to 2"),
         ("row_stochastic_matrix", [[0.5, 0.5], [0, 1]], [[0.5, 0.5], [0, 2]], "row 2 sums to 2"),
