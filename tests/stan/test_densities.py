@@ -18,7 +18,7 @@ from probmodel.stan.library.density_names import (
     right_name,
     split_density_name,
 )
-from probmodel.stan.library.draws import draw_kind, draw_ranks, has_draws, random
+from probmodel.stan.library.rng_functions import draw_kind, draw_ranks, has_draws, random
 
 sys.path.insert(0, str(Path(__file__).parent))
 
