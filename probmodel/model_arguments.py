@@ -17,7 +17,7 @@ def add_model(command: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     command.add_argument(
         "--data", metavar="FILE",
-        help="a .npz, .json or .csv file, or gallery:FILE; a model of the gallery has data",
+        help="a .npz, .json, .csv or .R file, or gallery:FILE; a model of the gallery has data",
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Reading data files: NPZ, CSV and Stan's JSON.
+"""Reading data files: NPZ, CSV, Stan's JSON and R's dump format.
 
 A data file is read, never run: nothing in it is evaluated or unpickled.
 """
@@ -22,6 +22,7 @@ from probmodel.errors import DataError, reason
 from probmodel.model import gallery
 from probmodel.model.archives import check_size, read_arrays
 from probmodel.model.containers import Labelled, Labels
+from probmodel.model.r_dump import parse_dump
 from probmodel.types import Array
 
 MAX_BYTES = 4 * 2**30
@@ -51,9 +52,10 @@ def read_data(path: str | Path, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
     Parameters
     ----------
     path : ``.npz`` (arrays by name), ``.json`` (Stan's data format: an object of numbers and
-        nested lists) or ``.csv`` (one array a column; columns ``X.age, X.dose`` become the
-        matrix ``X`` with the labels ``age, dose``); or ``"gallery:radon.json"``, data of the
-        gallery, where ``"gallery:radon"`` is the first data set of that model
+        nested lists), ``.R`` or ``.dump`` (what R's ``dump`` and ``stan_rdump`` write) or ``.csv``
+        (one array a column; columns ``X.age, X.dose`` become the matrix ``X`` with the labels
+        ``age, dose``); or ``"gallery:radon.json"``, data of the gallery, where
+        ``"gallery:radon"`` is the first data set of that model
     max_bytes : how many bytes the file may take, unpacked; 4 GiB by default. A small damaged or
         hostile archive can claim to hold more than any memory.
 
@@ -69,11 +71,10 @@ def read_data(path: str | Path, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
         file = gallery.data_file(path)
     else:
         file = existing_file(path, "data file", DataError)
-    readers = {".npz": _read_npz, ".json": _read_json, ".csv": _read_csv}
-    reader = readers.get(file.suffix.lower())
+    reader = _READERS.get(file.suffix.lower())
     if reader is None:
         raise DataError(
-            f"{path}: the name must end in .npz, .json or .csv; got {file.suffix!r}.",
+            f"{path}: the name must end in .npz, .json, .csv or .R; got {file.suffix!r}.",
             path=str(path),
         )
     try:
@@ -147,10 +148,27 @@ def _labels(coords: Any) -> Any:
 
 
 def _value(name: str, value: Any, max_bytes: int) -> Any:
-    """Return an array, or numbers by label for an object of them."""
+    """Return an array, or numbers by label for an object of them, or the elements of tuples.
+
+    A tuple, as Stan writes it, is an object with the names ``1``, ``2`` and so on. Of these there
+    may be lists.
+    """
+    if _is_tuple(value):
+        return {key: _value(f"{name}.{key}", item, max_bytes) for key, item in value.items()}
+    first = value
+    while isinstance(first, list) and first:
+        first = first[0]
+    if first is not value and _is_tuple(first):
+        return [_value(name, item, max_bytes) for item in value]
     if isinstance(value, dict):
         return dict(zip(value, _array(name, list(value.values()), max_bytes), strict=True))
     return _array(name, value, max_bytes)
+
+
+def _is_tuple(value: Any) -> bool:
+    if not isinstance(value, dict) or not value:
+        return False
+    return list(value) == [str(i + 1) for i in range(len(value))]
 
 
 def _array(name: str, value: Any, max_bytes: int) -> Array:
@@ -204,6 +222,10 @@ def _text_array(name: str, items: Sequence[str], max_bytes: int) -> Array:
     size = len(items) * max(map(len, items)) * np.dtype("U1").itemsize
     check_size(f"the array of text {name!r} takes", size, max_bytes)
     return np.array(items)
+
+
+def _read_dump(file: Path, max_bytes: int) -> dict[str, Any]:
+    return {name: array[()] for name, array in parse_dump(_text(file), max_bytes).items()}
 
 
 def _read_csv(file: Path, max_bytes: int) -> dict[str, Any]:
@@ -269,3 +291,13 @@ def _group_columns(columns: dict[str, Array]) -> dict[str, Any]:
             np.stack(list(members.values()), axis=1), {1: Labels(np.asarray(list(members)))}
         )
     return out
+
+
+_READERS = {
+    ".npz": _read_npz,
+    ".json": _read_json,
+    ".csv": _read_csv,
+    ".r": _read_dump,
+    ".rdump": _read_dump,
+    ".dump": _read_dump,
+}

@@ -93,10 +93,14 @@ def random(name: str, rng: np.random.Generator, args: Sequence[Any], batch: Shap
         made = special.make(*args) if special else entry.make(*args)
         params = [np.asarray(p) for p in made.args.values()]
         _check(name, made, params)
-        own = special.event(*args) if special and special.event else made.event_shape(*params)
+        own: Shape = ()
+        if made.event_ndim:
+            event = special.event if special else None
+            own = (event(*args) if event else made.event_shape(*params)) or ()
+        rows = (1,) * (entry.ranks[0] - made.event_ndim)
         shapes = [p.shape[: p.ndim - n] for p, n in zip(params, made.event_ndims[1:], strict=True)]
-        shape = np.broadcast_shapes(batch, *shapes)
-        drawn = made.sample(rng, (*shape, *(own or ())), *params)
+        shape = np.broadcast_shapes((*batch, *rows), *shapes)
+        drawn = made.sample(rng, (*shape, *own), *params)
     except ValueError as error:
         raise ModelError(f"{name}_rng cannot draw: {reason(error)}.") from error
     return np.asarray(drawn)
@@ -105,7 +109,7 @@ def random(name: str, rng: np.random.Generator, args: Sequence[Any], batch: Shap
 def _check(name: str, made: d.Distribution, params: Sequence[Array]) -> None:
     """Raise a `ModelError` for the first parameter that is not in its set."""
     for (parameter, spec), given in zip(made.parameters.items(), params, strict=True):
-        if not np.all(spec.constraint.check(given)):
+        if not np.all(spec.constraint.check(given, *spec.constraint.bounds)):
             shown = f"; got {given:g}" if given.ndim == 0 else ""
             raise ModelError(
                 f"{name}_rng needs a {parameter} that is {spec.constraint.name}{shown}."
