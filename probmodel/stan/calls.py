@@ -18,14 +18,14 @@ from probmodel.stan.indexing import LanesDiffer, Problem
 from probmodel.stan.library.data_functions import CONSTANTS, OF_DATA, SIZES
 from probmodel.stan.library.densities import DENSITIES, Density, density_of, raised
 from probmodel.stan.library.density_names import split_density_name
-from probmodel.stan.library.draws import draw_kind, draw_ranks, has_draws, random
-from probmodel.stan.library.elementwise import ELEMENTWISE, WHOLE_NUMBERS
+from probmodel.stan.library.rng_functions import draw_kind, draw_ranks, has_draws, random
+from probmodel.stan.library.elementwise import ELEMENTWISE, KINDS, WHOLE_NUMBERS
 from probmodel.stan.library.entries import Move, Whole
 from probmodel.stan.library.moves import MOVES
-from probmodel.stan.library.overloads import OPERATORS, meaning
+from probmodel.stan.library.overloads import OPERATORS, TUPLES, meaning
 from probmodel.stan.library.whole import WHOLE
 from probmodel.stan.syntax import nodes as n
-from probmodel.stan.values import RANKS, Value, integer, real, type_text
+from probmodel.stan.values import RANKS, Tuple, Value, integer, real, type_text
 
 _SUM = Operation("sum", lambda x: np.sum(x, axis=-1), (1,))
 _EXP = Operation("exp", np.exp)
@@ -99,6 +99,8 @@ class Calls(Expressions):
                 return self._sizes_of(name, values)
             if not all(isinstance(v, Value) for v in values):
                 self.fail(f"{name}({', '.join(map(type_text, values))}) is not defined.", node)
+            if name in TUPLES:
+                return Tuple([self.named(part, values, node) for part in TUPLES[name]])
             if name in OPERATORS and len(values) == 2:
                 return self.operate(OPERATORS[name], values[0], values[1], node)
             name = meaning(name, values)
@@ -123,7 +125,8 @@ class Calls(Expressions):
             shapes = ", ".join(str(v.shape) for v in values)
             raise Problem(f"{name} takes containers of one size; got {shapes}")
         whole = all(v.kind == "int" for v in values)
-        kind = widest.kind if widest.kind != "int" or (whole and name in WHOLE_NUMBERS) else "real"
+        number = KINDS.get(name, "int" if whole and name in WHOLE_NUMBERS else "real")
+        kind = widest.kind if RANKS[widest.kind] else number
         return self.apply(_elementwise(name), values, kind, node)
 
     def _whole(self, entry: Whole, name: str, values: list[Value], node: n.Node) -> Value:

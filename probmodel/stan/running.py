@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from probmodel.errors import DataError, nearest
+from probmodel.stan.assembling import Assembly, Leaf
 from probmodel.stan.complaints import Sources
+from probmodel.stan.data import checked, read_declared
+from probmodel.stan.higher_order import HigherOrder
 from probmodel.stan.library.density_names import split_density_name
 from probmodel.stan.side_by_side import parts
-from probmodel.stan.assembling import Assembly, Leaf
-from probmodel.stan.higher_order import HigherOrder
 from probmodel.stan.syntax import nodes as n
-from probmodel.stan.values import Value
+from probmodel.stan.syntax.printing import text_of
+from probmodel.stan.values import Tuple, Value
 
 
 class Run:
@@ -48,14 +51,33 @@ class Run:
         self.assembly = Assembly(self.interpreter, leaves, transformed, arrays)
 
     def _read(self, frame: dict[str, Any]) -> None:
+        run = self.interpreter
         for node in self._program.blocks.get("data", ()):
             assert isinstance(node, n.Declare)
-            kind = self.interpreter.declared(node.type, frame).kind
-            shape = self.interpreter.shape(node.type, frame)
             if node.name not in self._given:
-                self.interpreter.fail(f"missing data {node.name}", node)
-            array = np.asarray(self._given[node.name], dtype=int if kind == "int" else float).reshape(shape)
-            frame[node.name] = self._sourced(node.name, Value(kind, array[()]))
+                self._refuse_missing(node)
+            sizes = run.sizes(node.type, frame)
+            given = self._given[node.name]
+            value = read_declared(node.type, sizes, given, node.name, node.place, run.sources)
+            checked(value, node.type, self._bounds(node.type, frame), node.name, node.place, run.sources)
+            frame[node.name] = _by_element(value, len(node.type.array))
+
+    def _refuse_missing(self, node: n.Declare) -> NoReturn:
+        declared = [d for d in self._program.blocks["data"] if isinstance(d, n.Declare)]
+        missing = [d.name for d in declared if d.name not in self._given]
+        names = ", ".join(repr(name) for name in missing)
+        hint = nearest(node.name, self._given) if self._given else ""
+        self.interpreter.fail(
+            f"the data lack {names}: the program declares {text_of(node.type)} {node.name}.{hint}",
+            node,
+            DataError,
+        )
+
+    def _bounds(self, type_: n.Type, frame: dict[str, Any]) -> Any:
+        """Return the bounds of a declaration; of a tuple, those of each element."""
+        if type_.kind == "tuple":
+            return [self._bounds(item, frame) for item in type_.items]
+        return {key: self.interpreter.value(e, frame) for key, e in type_.bounds.items()}
 
     def _sourced(self, name: str, value: Any) -> Any:
         """Let elements of what may follow a distribution remember which they are."""
@@ -69,16 +91,18 @@ class Run:
         self.interpreter.run(block, frame)
         for node in block:
             if isinstance(node, n.Declare):
-                frame[node.name] = self._sourced(node.name, frame[node.name])
+                value = frame[node.name]
+                if not isinstance(value, list):
+                    bounds, sources = self._bounds(node.type, frame), self.interpreter.sources
+                    checked(value, node.type, bounds, node.name, node.place, sources)
+                frame[node.name] = self._sourced(node.name, value)
 
     def _parameters(self, frame: dict[str, Any]) -> list[Leaf]:
         leaves = []
         for node in self._program.blocks.get("parameters", ()):
             assert isinstance(node, n.Declare)
             declared = self.interpreter.declared(node.type, frame)
-            bounds = {
-                key: self.interpreter.value(e, frame) for key, e in node.type.bounds.items()
-            }
+            bounds = self._bounds(node.type, frame)
             shape = declared.shape
             if not int(np.prod(shape)):
                 frame[node.name] = declared
@@ -96,6 +120,23 @@ class Run:
             if isinstance(node, n.Declare) and isinstance(frame[node.name], Value):
                 found[node.name] = frame[node.name]
         return found
+
+
+def _by_element(value: Any, axes: int) -> Any:
+    """Return a tuple of arrays as an array of tuples."""
+    if not isinstance(value, Tuple) or not axes:
+        return value
+    parts = [_by_element(item, 0) for item in value.items]
+    count = len(parts[0].items) if isinstance(parts[0], Tuple) else parts[0].shape[0]
+    return [
+        _by_element(Tuple([_at(part, i) for part in parts]), axes - 1) for i in range(count)
+    ]
+
+
+def _at(value: Any, i: int) -> Any:
+    if isinstance(value, Tuple):
+        return Tuple([_at(item, i) for item in value.items])
+    return Value(value.kind, np.asarray(value.array)[i])
 
 
 def _distributed_names(program: n.Program) -> set[str]:

@@ -11,27 +11,18 @@ import numpy as np
 from probmodel.errors import DataError
 from probmodel.stan.calls import Calls
 from probmodel.stan.complaints import Sources
-from probmodel.stan.expressions import ADD, NOT, Frame, as_real, restricted
+from probmodel.stan.data import declared_shape, stored_kind
+from probmodel.stan.expressions import NOT, OR, Frame, as_real, restricted
 from probmodel.stan.indexing import LanesDiffer, changed
 from probmodel.stan.library.densities import DENSITIES
 from probmodel.stan.library.density_names import split_density_name
 from probmodel.stan.side_by_side import assigned, can_run_side_by_side
 from probmodel.stan.syntax import nodes as n
-from probmodel.stan.values import RANKS, Tuple, Value, real, type_text, unset
+from probmodel.stan.values import Tuple, Value, real, type_text, unset
 
 MOST_ITERATIONS = 20_000_000  # of all loops of a program together: beyond, it is taken for endless
 _MOST_CALLS = 400  # of functions inside each other
 _FEWEST_LANES = 16  # iterations from which on a loop is tried side by side
-
-# What kinds with constraints are without them, and how often their size counts.
-BASES = {
-    "simplex": "vector", "unit_vector": "vector", "sum_to_zero_vector": "vector",
-    "ordered": "vector", "positive_ordered": "vector", "cov_matrix": "matrix",
-    "corr_matrix": "matrix", "cholesky_factor_cov": "matrix", "cholesky_factor_corr": "matrix",
-    "row_stochastic_matrix": "matrix", "column_stochastic_matrix": "matrix",
-    "sum_to_zero_matrix": "matrix",
-}  # fmt: skip
-
 
 class Term(NamedTuple):
     """A distribution's log density, at values that a program gives it.
@@ -141,18 +132,19 @@ class Interpreter(Calls):
 
     def operate_logical(self, first: Value, second: Value, node: n.Node) -> Value:
         """Return whether one of two conditions holds."""
-        from probmodel.stan.expressions import OR
-
         return self.apply(OR, [first, second], "int", node)
 
     # -- variables ---------------------------------------------------------------------------------
 
     def shape(self, type_: n.Type, frame: Frame) -> tuple[int, ...]:
         """Return the shape that a declaration gives, axes of the array first."""
-        array = [self._size(size, frame) for size in type_.array if size is not None]
-        own = [self._size(size, frame) for size in type_.sizes]
-        rank = RANKS.get(BASES.get(type_.kind, type_.kind), 0)
-        return (*array, *(own * rank if len(own) < rank else own))
+        return declared_shape(type_, self.sizes(type_, frame))
+
+    def sizes(self, type_: n.Type, frame: Frame) -> list[Any]:
+        """Return the sizes of a type, those of the array first; of a tuple, then its elements'."""
+        given = [s for s in (*type_.array, *type_.sizes) if s is not None]
+        own = [self.sizes(item, frame) for item in type_.items]
+        return [*(self._size(size, frame) for size in given), *own]
 
     def _size(self, node: n.Expression, frame: Frame) -> int:
         size = self.whole(node, frame, "a size")
@@ -170,17 +162,13 @@ class Interpreter(Calls):
 
     def declared(self, type_: n.Type, frame: Frame) -> Any:
         """Return a variable that was not assigned."""
-        shape = self.shape(type_, frame)
         if type_.kind == "tuple":
             if not type_.array:
                 return Tuple([self.declared(item, frame) for item in type_.items])
             inner = n.Type(type_.place, "tuple", items=type_.items)
+            shape = tuple(self._size(s, frame) for s in type_.array if s is not None)
             return _nested(shape, lambda: self.declared(inner, frame))
-        kind = BASES.get(type_.kind, type_.kind)
-        if kind.startswith("complex_"):
-            kind = kind.removeprefix("complex_")
-        if kind not in RANKS:
-            self.fail(f"variables of type {type_.kind} are not supported.", type_)
+        shape, kind = self.shape(type_, frame), stored_kind(type_.kind)
         if self.lanes is not None:
             return Value(kind, unset(kind, (self.lanes, *shape)), laned=True)
         return Value(kind, unset(kind, shape)[()])
@@ -606,6 +594,3 @@ def _shown(value: Any) -> str:
     if not isinstance(value, Value) or value.traced:
         return "..."
     return str(value.array)
-
-
-__all__ = ["ADD", "BASES", "Flow", "Increment", "Interpreter", "Term"]
