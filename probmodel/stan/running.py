@@ -10,7 +10,8 @@ import numpy as np
 from probmodel.errors import DataError, nearest
 from probmodel.stan.assembling import Assembly, Leaf
 from probmodel.stan.complaints import Sources
-from probmodel.stan.data import checked, read_declared
+from probmodel.stan.data import checked, read_declared, stored_kind
+from probmodel.stan.generated import Generated
 from probmodel.stan.higher_order import HigherOrder
 from probmodel.stan.library.density_names import split_density_name
 from probmodel.stan.side_by_side import parts
@@ -44,11 +45,13 @@ class Run:
         self._transform_data(frame)
         self.known = dict(frame)
         leaves = self._parameters(frame)
-        transformed = self._transformed(frame)
+        self._transformed = self._transform(frame)
+        self._leaves = leaves
         local = dict(frame)
         self.interpreter.run(program.blocks.get("model", ()), local)
         arrays = {k: v.array for k, v in self.known.items() if isinstance(v, Value)}
-        self.assembly = Assembly(self.interpreter, leaves, transformed, arrays)
+        self.assembly = Assembly(self.interpreter, leaves, self._transformed, arrays)
+        self.unknown: tuple[str, ...] = ()
 
     def _read(self, frame: dict[str, Any]) -> None:
         run = self.interpreter
@@ -112,7 +115,16 @@ class Run:
             leaves.append(Leaf(node, shape, np.asarray(elements), bounds))
         return leaves
 
-    def _transformed(self, frame: dict[str, Any]) -> dict[str, Value]:
+    def generated(self) -> Generated | None:
+        """Return the generated quantities, if there are some."""
+        if not self._program.blocks.get("generated quantities"):
+            return None
+        given = {leaf.node.name: stored_kind(leaf.node.type.kind) for leaf in self._leaves}
+        given |= {name: value.kind for name, value in self._transformed.items()}
+        found = Generated(self._program, self.interpreter.sources, self.known, given)
+        return found if found.variables else None
+
+    def _transform(self, frame: dict[str, Any]) -> dict[str, Value]:
         block = self._program.blocks.get("transformed parameters", ())
         self.interpreter.run(block, frame)
         found = {}
