@@ -381,7 +381,7 @@ def test_shape_from_a_parameter():
         k = param(Normal(0, 1))
         x = param(Normal(0, 1), shape=k)
 
-    with pytest.raises(ShapeError, match="positive integers or integer data"):
+    with pytest.raises(ShapeError, match="integers from 0, or integer data"):
         Bad()
 
 
