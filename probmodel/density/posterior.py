@@ -231,7 +231,9 @@ class ModelDensity(LogDensity):
         known = self._binding.saved
         if all(name in known for name in wanted):
             return self._saved(x, wanted)
-        needed = dict.fromkeys([*(name for name in wanted if name in known), *self._generated.needs])
+        needed = dict.fromkeys(
+            [*(name for name in wanted if name in known), *self._generated.needs]
+        )
         values = self._saved(x, tuple(needed))
         values |= self._generated.at({name: values[name] for name in self._generated.needs})
         return {name: values[name] for name in wanted}

@@ -54,8 +54,8 @@ def load_accepted(
         file = existing_file(path, "model file", ModelError).absolute()
     suffix = file.suffix.lower()
     if suffix in OTHERS:
-        found: type[Model] = import_module(OTHERS[suffix]).load_accepted(file, name, accept)
-        return found
+        read: type[Model] = import_module(OTHERS[suffix]).load_accepted(file, name, accept)
+        return read
     if suffix != ".py":
         raise ModelError(
             f"{path} is no model file: the name must end in .py, or in .stan for a Stan program; "

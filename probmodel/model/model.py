@@ -153,6 +153,11 @@ class Model(metaclass=ModelMeta):
         cls = type(self)
         return bind(cls.__name__, cls._declarations, dict(values), dict(labels))
 
+    @classmethod
+    def _outline(cls, data: Mapping[str, Any]) -> Mapping[str, Declaration]:
+        """Return what the model declares, given data that are not modelled."""
+        return cls._declarations
+
     def _as_given(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the data and labels that bind the model again."""
         return dict(self._binding.data), self._binding.labels

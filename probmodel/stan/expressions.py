@@ -12,7 +12,7 @@ from probmodel.errors import DataError, ModelError, ProbmodelError, nearest
 from probmodel.expressions import Expression as Symbolic
 from probmodel.stan.complaints import Sources, complaint
 from probmodel.stan.graph import Graph, Keywords, Operation
-from probmodel.stan.indexing import Between, LanesDiffer, Problem, known_parts, select
+from probmodel.stan.indexing import Between, LanesDifferError, OperationError, known_parts, select
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.values import RANKS, Tuple, Value, integer, real, type_text
 
@@ -106,9 +106,9 @@ class Expressions:
         """Say of what goes wrong inside that it does so at a node."""
         try:
             yield
-        except (ProbmodelError, LanesDiffer):
+        except (ProbmodelError, LanesDifferError):
             raise
-        except (Problem, ValueError, IndexError, TypeError, ArithmeticError) as error:
+        except (OperationError, ValueError, IndexError, TypeError, ArithmeticError) as error:
             self.fail(f"{error}.", node)
         except np.linalg.LinAlgError as error:
             self.fail(f"{error}. The matrix comes from data alone.", node, DataError)
@@ -141,7 +141,7 @@ class Expressions:
             self.fail(f"{what} must come from data; this depends on parameters.", node)
         if value.laned:
             if np.any(value.array != value.array[:1]):
-                raise LanesDiffer
+                raise LanesDifferError
             return value.array[0]
         return value.array
 
@@ -212,7 +212,9 @@ class Expressions:
         found: list[Value | Between] = []
         for index in node.indices:
             if isinstance(index, n.Slice):
-                ends = (None if e is None else self.value(e, frame) for e in (index.lower, index.upper))
+                ends = (
+                    None if e is None else self.value(e, frame) for e in (index.lower, index.upper)
+                )
                 found.append(Between(*ends))
             else:
                 found.append(self.value(index, frame))
@@ -221,7 +223,9 @@ class Expressions:
     def _field(self, node: n.Field, frame: Frame) -> Any:
         value = self.evaluate(node.base, frame)
         if not isinstance(value, Tuple):
-            self.fail(f"a {type_text(value)} has no element .{node.position}: it is no tuple.", node)
+            self.fail(
+                f"a {type_text(value)} has no element .{node.position}: it is no tuple.", node
+            )
         if not 1 <= node.position <= len(value.items):
             self.fail(f"the tuple has {len(value.items)} elements, and no .{node.position}.", node)
         return value.items[node.position - 1]
@@ -335,7 +339,7 @@ class Expressions:
     def by_lane(self, truth: Any, then: Value, otherwise: Value) -> Value:
         """Put values of two sorts of lanes together again."""
         if then.shape != otherwise.shape:
-            raise LanesDiffer
+            raise LanesDifferError
         traced = then.traced or otherwise.traced
         parts = [self.graph.elements(v) if traced else v.array for v in (then, otherwise)]
         kind = then.kind if otherwise.kind == "int" else otherwise.kind
@@ -360,7 +364,7 @@ class Expressions:
             pairs = zip(then.items, otherwise.items, strict=True)
             return Tuple([self.choose(condition, a, b, node) for a, b in pairs])
         if then.shape != otherwise.shape:
-            raise Problem(
+            raise OperationError(
                 f"both branches must have one shape; they have {then.shape} and {otherwise.shape}"
             )
         if condition.laned or then.laned or otherwise.laned or not then.rank:
@@ -393,7 +397,7 @@ class Expressions:
         """Return values of one shape as an array."""
         kinds = {v.kind for v in items}
         if not (len(kinds) == 1 or kinds <= {"int", "real"}):
-            raise Problem(f"the elements are of different types: {', '.join(sorted(kinds))}")
+            raise OperationError(f"the elements are of different types: {', '.join(sorted(kinds))}")
         traced, laned = any(v.traced for v in items), any(v.laned for v in items)
         kind = kinds.pop() if len(kinds) == 1 else "real"
         arrays = [self.graph.elements(v) if traced else np.asarray(v.array) for v in items]
@@ -404,7 +408,7 @@ class Expressions:
                 for a, v in zip(arrays, items, strict=True)
             ]
         if len({np.shape(a) for a in arrays}) > 1:
-            raise Problem("the elements have different sizes")
+            raise OperationError("the elements have different sizes")
         array = np.stack(arrays, axis=int(laned))
         if kind != "int" and not traced:
             array = array.astype(complex if kind == "complex" else float)
@@ -449,8 +453,6 @@ def as_real(value: Value) -> Value:
 def restricted(frame: Frame, chosen: Any) -> Frame:
     """Return variables in some of the lanes alone."""
     return {
-        name: value.like(value.array[chosen])
-        if isinstance(value, Value) and value.laned
-        else value
+        name: value.like(value.array[chosen]) if isinstance(value, Value) and value.laned else value
         for name, value in frame.items()
     }

@@ -10,7 +10,7 @@ import numpy as np
 
 from probmodel.stan.complaints import Sources
 from probmodel.stan.higher_order import HigherOrder
-from probmodel.stan.indexing import LanesDiffer
+from probmodel.stan.indexing import LanesDifferError
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.values import Value
 from probmodel.types import Array, Variable
@@ -76,7 +76,7 @@ class Generated:
         count = len(next(iter(draws.values())))
         try:
             return self._run(draws, rng)
-        except LanesDiffer:
+        except LanesDifferError:
             rows = [
                 self._run({k: v[i : i + 1] for k, v in draws.items()}, rng) for i in range(count)
             ]

@@ -186,9 +186,7 @@ def aligned(operation: Operation, arrays: Sequence[Any], laned: Sequence[bool]) 
     if not any(laned):
         return arrays
     own = operation.own_ranks(len(arrays))
-    batch = [
-        np.ndim(a) - lane - rank for a, lane, rank in zip(arrays, laned, own, strict=True)
-    ]
+    batch = [np.ndim(a) - lane - rank for a, lane, rank in zip(arrays, laned, own, strict=True)]
     most = max(batch)
     return [
         a.reshape(a.shape[0], *(1,) * (most - rank), *a.shape[1:]) if lane and rank < most else a

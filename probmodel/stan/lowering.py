@@ -93,7 +93,7 @@ class Lowering:
                 continue
             parts = repeated(self._graph, Loop(starts), uses)
             for part in parts:
-                taken[part.first : part.first + part.count * part.length] = True
+                taken[part.first : part.first + part.steps * part.length] = True
             found += parts
         return sorted(found, key=lambda part: part.first)
 
@@ -108,10 +108,10 @@ class Lowering:
         keys: dict[Any, int] = {}
         at = 0
         for part in scans:
-            stop = part.first + part.count * part.length
+            stop = part.first + part.steps * part.length
             self._add(np.arange(at, part.first), needed, level, keys)
             inside = np.arange(part.first, stop)
-            place = (inside - part.first) % part.count
+            place = (inside - part.first) % part.steps
             self._add(inside[~part.dependent[place]], needed, level, keys)
             self._add_scan(part, inside[part.inside[place]], level)
             self._add(inside[(part.dependent & ~part.inside)[place]], needed, level, keys)

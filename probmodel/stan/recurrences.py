@@ -9,6 +9,7 @@ computed for all iterations at once.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,7 +37,7 @@ class Repeated(NamedTuple):
 
     Attributes
     ----------
-    first, count : index of its first step, and how many steps an iteration has
+    first, steps : index of its first step, and how many steps an iteration has
     length : how many iterations
     base, size : number of its first element, and how many elements an iteration has
     inside : which of the steps of an iteration, counted from 0, the scan computes
@@ -50,7 +51,7 @@ class Repeated(NamedTuple):
     """
 
     first: int
-    count: int
+    steps: int
     length: int
     base: int
     size: int
@@ -100,7 +101,7 @@ class Uses(NamedTuple):
         return used
 
 
-class _Irregular(Exception):
+class _IrregularError(Exception):
     """Iterations are not alike."""
 
 
@@ -116,7 +117,7 @@ def repeated(graph: Graph, loop: Loop, uses: Uses) -> list[Repeated]:
     for first, stop in _runs(graph, loop.starts):
         try:
             part = _Finder(graph, loop.starts[first : stop + 1]).found(uses)
-        except _Irregular:
+        except _IrregularError:
             continue
         if part is not None:
             found.append(part)
@@ -128,7 +129,7 @@ def _runs(graph: Graph, starts: Sequence[int]) -> list[tuple[int, int]]:
     codes: dict[Any, int] = {}
     signs = [
         tuple(codes.setdefault(_sign(s), len(codes)) for s in graph.steps[a:b])
-        for a, b in zip(starts, starts[1:], strict=False)
+        for a, b in pairwise(starts)
     ]
     runs, begin = [], 0
     for i in range(1, len(signs) + 1):
@@ -164,7 +165,9 @@ class _Finder:
         rows = []
         for i in range(self._length):
             step = self._graph.steps[self._first + i * self._count + j]
-            rows.append(np.concatenate([np.reshape(o, -1) for o in step.operands] or [np.zeros(0, int)]))
+            rows.append(
+                np.concatenate([np.reshape(o, -1) for o in step.operands] or [np.zeros(0, int)])
+            )
         return np.stack(rows)
 
     def found(self, uses: Uses) -> Repeated | None:
@@ -177,7 +180,7 @@ class _Finder:
 
     def _lags(self, elements: Array) -> tuple[Array, Array]:
         """Return how many iterations back each operand is, and where in these; -1 for others."""
-        length, n = elements.shape
+        length = len(elements)
         relative = elements[-1] - self._base
         within = (relative >= 0) & (relative < self._size * length)
         back = np.where(within, length - 1 - relative // self._size, -1)
@@ -217,12 +220,12 @@ class _Finder:
         region = slice(self._base, self._base + self._size * self._length)
         asked = wanted[region].reshape(self._length, self._size).any(axis=0)
         own = np.zeros(self._size, dtype=bool)
-        for j in np.flatnonzero(inside):
+        for j in np.flatnonzero(inside).tolist():
             own[self._range(j)] = True
         slots, initial = self._states(lags, inside, own)
-        for offset in np.flatnonzero(asked & own):
-            if (offset, 1) not in slots:
-                slots[int(offset), 1] = len(slots)
+        for place in np.flatnonzero(asked & own).tolist():
+            if (place, 1) not in slots:
+                slots[place, 1] = len(slots)
                 initial.append(int(self._graph.constants(0.0)))
         graph = Graph()
         state = graph.leaf("state", (len(slots),))
@@ -248,7 +251,7 @@ class _Finder:
         """Return the places of a state, by element and lag, and what is in them at first."""
         slots: dict[tuple[int, int], int] = {}
         initial: list[int] = []
-        for j in np.flatnonzero(inside):
+        for j in np.flatnonzero(inside).tolist():
             back, offset = lags[j]
             for e in np.flatnonzero(back > 0):
                 if not own[offset[e]]:
@@ -261,7 +264,7 @@ class _Finder:
                         slots[place, m] = len(slots)
                         initial.append(value)
                     elif initial[slot] != value:
-                        raise _Irregular
+                        raise _IrregularError
         return slots, initial
 
 
@@ -298,7 +301,9 @@ class _Writer:
             for operand in step.operands:
                 size = int(np.size(operand))
                 part = flat[start : start + size]
-                operands.append(part.reshape(np.shape(operand)) if np.ndim(operand) else int(part[0]))
+                operands.append(
+                    part.reshape(np.shape(operand)) if np.ndim(operand) else int(part[0])
+                )
                 start += size
             made = graph.made(
                 step.operation, step.keywords, tuple(operands), step.laned, step.shape, step.place
@@ -335,7 +340,7 @@ class _Writer:
         return plan
 
     def _check(self, column: Array) -> None:
-        """Raise `_Irregular` if something from outside depends on what the scan computes."""
+        """Raise `_IrregularError` if something from outside depends on what the scan computes."""
         finder = self._finder
         inside = column[
             (column >= finder._base) & (column < finder._base + finder._size * finder._length)
@@ -343,7 +348,7 @@ class _Writer:
         if inside.size:
             steps = finder._step_of((inside - finder._base) % finder._size)
             if self._dependent[steps].any():
-                raise _Irregular
+                raise _IrregularError
 
     def _resolved(self, plan: tuple[str, int], row: Any, kept: Any) -> int:
         what, place = plan

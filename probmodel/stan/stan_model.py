@@ -17,7 +17,6 @@ from probmodel.model.declarations import Data, Declaration
 from probmodel.model.model import Model, ModelMeta
 from probmodel.model.references import TEXT, Reference, kept
 from probmodel.stan.complaints import Sources
-from probmodel.stan.generated import Generated
 from probmodel.stan.running import Run
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.syntax.includes import decoded
@@ -41,20 +40,24 @@ class StanModel(Model):
     def _bound(self, values: Mapping[str, Any], labels: Mapping[str, Any]) -> Binding:
         cls = type(self)
         run = Run(cls.program, cls.sources, values)
-        self._given = {k: np.asarray(v.array) for k, v in run.data.items() if isinstance(v, Value)}
-        self._given_apart = {k: values[k] for k in run.data if k not in self._given}
+        arrays = {k: np.asarray(v.array) for k, v in run.data.items() if isinstance(v, Value)}
+        self._given = {k: arrays.get(k, values.get(k)) for k in run.data if k not in run.unknown}
         self.generated = run.generated()
-        declarations: dict[str, Declaration] = {}
-        data = dict(run.assembly.observed)
-        for name, array in self._given.items():
-            if name not in run.assembly.declarations:
-                declarations[name] = _datum(name, array)
-                data[name] = array
-        declarations |= run.assembly.declarations
-        return bind(cls.__name__, declarations, data, {}, run.unknown)
+        declarations = _declared(run)
+        own = {k: v for k, v in arrays.items() if isinstance(declarations.get(k), Data)}
+        unknown = [k for k, of in run.assembly.sources.items() if of in run.unknown]
+        found = bind(cls.__name__, declarations, {**own, **run.assembly.observed}, {}, unknown)
+        found.variables.sort(key=lambda v: run.order.index(v.name))
+        return found
+
+    @classmethod
+    def _outline(cls, data: Mapping[str, Any]) -> Mapping[str, Declaration]:
+        run = Run(cls.program, cls.sources, data)
+        run.check_simulation()
+        return _declared(run)
 
     def _as_given(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        return {**self._given, **self._given_apart}, {}
+        return dict(self._given), {}
 
     @classmethod
     def _reference(cls) -> Reference:
@@ -63,6 +66,13 @@ class StanModel(Model):
     @classmethod
     def _remade(cls) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return _made, (cls.__name__, cls.program, dict(cls.sources), cls.file)
+
+
+def _declared(run: Run) -> dict[str, Declaration]:
+    """Return the declarations of a program, with those of data that are not modelled."""
+    own = run.assembly.declarations
+    arrays = {k: np.asarray(v.array) for k, v in run.data.items() if isinstance(v, Value)}
+    return {k: _datum(k, array) for k, array in arrays.items() if k not in own} | own
 
 
 def _datum(name: str, array: Any) -> Data:
@@ -134,7 +144,9 @@ def load_accepted(
         accept(text)
     program, sources = parse(text, str(file), [Path(f) for f in folders])
     stem = "".join(c if c.isalnum() else "_" for c in file.stem)
-    return _made(name or (stem if not stem[:1].isdigit() else f"_{stem}"), program, sources, str(file))
+    return _made(
+        name or (stem if not stem[:1].isdigit() else f"_{stem}"), program, sources, str(file)
+    )
 
 
 def from_source(source: str, name: str) -> type[StanModel]:
