@@ -15,14 +15,14 @@ from probmodel.errors import Location, ModelError
 from probmodel.expressions import Expression
 from probmodel.functions import log_density
 from probmodel.model.declarations import Declaration, Deterministic, Observed, Parameter, Potential
-from probmodel.stan.calls import density_operation, distribution
 from probmodel.stan.density_terms import Increment, Term
-from probmodel.stan.expressions import CHOOSE
+from probmodel.stan.function_calls import density_operation, distribution
 from probmodel.stan.lowering import CycleError, Lowering
 from probmodel.stan.merging import Merged, by_statement, increments_of, merged, reordered
+from probmodel.stan.operators import CHOOSE
+from probmodel.stan.stan_values import Value, real
 from probmodel.stan.statements import Interpreter
 from probmodel.stan.syntax import nodes as n
-from probmodel.stan.values import Value, real
 from probmodel.types import Array
 
 _CONSTRAINTS: dict[str, Any] = {

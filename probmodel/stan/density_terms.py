@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from probmodel.errors import nearest
-from probmodel.stan.expressions import Frame
-from probmodel.stan.library.densities import DENSITIES
 from probmodel.stan.library.density_names import split_density_name
+from probmodel.stan.library.stan_densities import DENSITIES
+from probmodel.stan.operators import Frame
+from probmodel.stan.stan_values import Value
 from probmodel.stan.syntax import nodes as n
-from probmodel.stan.values import Value
 from probmodel.stan.variables import Variables
 
 

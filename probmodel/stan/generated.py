@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from probmodel.stan.complaints import Sources
-from probmodel.stan.higher_order import HigherOrder
 from probmodel.stan.indexing import LanesDifferError
+from probmodel.stan.solver_calls import HigherOrder
+from probmodel.stan.stan_values import Value
 from probmodel.stan.syntax import nodes as n
-from probmodel.stan.values import Value
 from probmodel.types import Array, Variable
 
 

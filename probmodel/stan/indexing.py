@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.stan.graph import Graph
-from probmodel.stan.values import RANKS, Value
+from probmodel.stan.stan_values import RANKS, Value
+from probmodel.stan.traced_graph import Graph
 from probmodel.types import Array
 
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from probmodel.expressions import Expression
-from probmodel.stan.graph import Graph, Operation, Step, aligned
-from probmodel.stan.recurrences import FEWEST, Loop, Repeated, Uses, repeated, scanned
+from probmodel.stan.rolled_loops import FEWEST, Loop, Repeated, Uses, repeated, scanned
+from probmodel.stan.traced_graph import Graph, Operation, Step, aligned
 from probmodel.types import Array
 
 _CACHED = 100_000  # elements: longer requests for the same elements are not recognised

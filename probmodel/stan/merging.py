@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from probmodel.stan.density_terms import Increment, Term
-from probmodel.stan.graph import Graph, Operation, aligned
-from probmodel.stan.library.densities import Density, density_of
+from probmodel.stan.library.stan_densities import Density, density_of
+from probmodel.stan.stan_values import Value
 from probmodel.stan.syntax.nodes import Node
-from probmodel.stan.values import Value
+from probmodel.stan.traced_graph import Graph, Operation, aligned
 
 
 class Merged(NamedTuple):

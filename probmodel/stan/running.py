@@ -12,12 +12,12 @@ from probmodel.stan.assembling import Assembly, Leaf
 from probmodel.stan.complaints import Sources
 from probmodel.stan.data import checked, declared_shape, read_declared, stored_kind
 from probmodel.stan.generated import Generated
-from probmodel.stan.higher_order import HigherOrder
 from probmodel.stan.library.density_names import split_density_name
 from probmodel.stan.side_by_side import parts, root
+from probmodel.stan.solver_calls import HigherOrder
+from probmodel.stan.stan_values import Tuple, Value
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.syntax.printing import text_of
-from probmodel.stan.values import Tuple, Value
 
 
 class Run:

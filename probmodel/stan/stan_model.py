@@ -18,10 +18,10 @@ from probmodel.model.model import Model, ModelMeta
 from probmodel.model.references import TEXT, Reference, kept
 from probmodel.stan.complaints import Sources
 from probmodel.stan.running import Run
+from probmodel.stan.stan_values import Value
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.syntax.includes import decoded
 from probmodel.stan.syntax.parser import parse
-from probmodel.stan.values import Value
 
 Folders = Sequence[str | os.PathLike[str]]
 

@@ -11,11 +11,11 @@ import numpy as np
 from probmodel.errors import DataError
 from probmodel.stan.complaints import Sources
 from probmodel.stan.density_terms import DensityTerms, Increment, Term
-from probmodel.stan.expressions import NOT, OR, Frame, as_real, restricted
 from probmodel.stan.indexing import LanesDifferError
+from probmodel.stan.operators import NOT, OR, Frame, as_real, restricted
 from probmodel.stan.side_by_side import assigned, can_run_side_by_side
+from probmodel.stan.stan_values import Tuple, Value, real, type_text
 from probmodel.stan.syntax import nodes as n
-from probmodel.stan.values import Tuple, Value, real, type_text
 
 MOST_ITERATIONS = 20_000_000  # of all loops of a program together: beyond, it is taken for endless
 _MOST_CALLS = 400  # of functions inside each other
@@ -191,9 +191,9 @@ class Interpreter(DensityTerms):
             raise LanesDifferError
         if then is not None and otherwise is not None:
             return Flow("return", self._by_lane(truth, then.value, otherwise.value))
-        if then is not None:
-            return Flow("return", then.value, Value("int", truth, laned=True))
-        return Flow("return", otherwise.value, Value("int", ~truth, laned=True))
+        returned, where = (then, truth) if then is not None else (otherwise, ~truth)
+        assert returned is not None
+        return Flow("return", returned.value, Value("int", where, laned=True))
 
     def _filled(self, value: Any, chosen: Any, new: Any) -> Value:
         """Return a value that is another one in some lanes."""

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from probmodel.errors import DataError
-from probmodel.stan.calls import Calls
 from probmodel.stan.data import declared_shape, stored_kind
-from probmodel.stan.expressions import Frame, as_real
+from probmodel.stan.function_calls import Calls
 from probmodel.stan.indexing import changed
+from probmodel.stan.operators import Frame, as_real
+from probmodel.stan.stan_values import Tuple, Value, type_text, unset
 from probmodel.stan.syntax import nodes as n
-from probmodel.stan.values import Tuple, Value, type_text, unset
 
 
 class Variables(Calls):

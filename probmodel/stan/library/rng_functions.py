@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel import distributions as d
 from probmodel.errors import ModelError, reason
-from probmodel.stan.library.densities import DENSITIES
+from probmodel.stan.library.stan_densities import DENSITIES
 from probmodel.types import Array
 
 Shape = tuple[int, ...]

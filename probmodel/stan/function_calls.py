@@ -12,20 +12,21 @@ import numpy as np
 from probmodel.distributions.base import Distribution
 from probmodel.errors import nearest
 from probmodel.functions import log_ccdf, log_cdf, log_density
-from probmodel.stan.expressions import Expressions, Frame, as_real
-from probmodel.stan.graph import Operation, aligned
+from probmodel.stan.expressions import Expressions
 from probmodel.stan.indexing import LanesDifferError, OperationError
 from probmodel.stan.library.data_functions import CONSTANTS, OF_DATA, SIZES
-from probmodel.stan.library.densities import DENSITIES, Density, density_of, raised
 from probmodel.stan.library.density_names import split_density_name
 from probmodel.stan.library.elementwise import ELEMENTWISE, KINDS, WHOLE_NUMBERS
 from probmodel.stan.library.entries import Move, Whole
 from probmodel.stan.library.moves import MOVES
 from probmodel.stan.library.overloads import OPERATORS, TUPLES, meaning
 from probmodel.stan.library.rng_functions import draw_kind, draw_ranks, has_draws, random
+from probmodel.stan.library.stan_densities import DENSITIES, Density, density_of, raised
 from probmodel.stan.library.whole import WHOLE
+from probmodel.stan.operators import Frame, as_real
+from probmodel.stan.stan_values import RANKS, Tuple, Value, integer, real, type_text
 from probmodel.stan.syntax import nodes as n
-from probmodel.stan.values import RANKS, Tuple, Value, integer, real, type_text
+from probmodel.stan.traced_graph import Operation, aligned
 
 _SUM = Operation("sum", lambda x: np.sum(x, axis=-1), (1,))
 _EXP = Operation("exp", np.exp)

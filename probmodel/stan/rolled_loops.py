@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from probmodel.functions import scan
-from probmodel.stan.graph import Graph, Step
+from probmodel.stan.loop_iterations import Iterations, Lags
+from probmodel.stan.traced_graph import Graph, Step
 from probmodel.types import Array
 
 FEWEST = 12  # iterations from which on a loop is looked at
@@ -116,7 +117,7 @@ def repeated(graph: Graph, loop: Loop, uses: Uses) -> list[Repeated]:
     found = []
     for first, stop in _runs(graph, loop.starts):
         try:
-            part = _Finder(graph, loop.starts[first : stop + 1]).found(uses)
+            part = _rolled(Iterations(graph, loop.starts[first : stop + 1]), uses)
         except _IrregularError:
             continue
         if part is not None:
@@ -145,127 +146,60 @@ def _sign(step: Step) -> Any:
     return step.operation, step.keywords, shapes, step.laned, step.shape, id(step.place)
 
 
-class _Finder:
-    """Looks at iterations that are alike."""
+def _rolled(of: Iterations, uses: Uses) -> Repeated | None:
+    """Return the part of iterations that a scan computes, if there is one."""
+    lags = [of.lags(e) for e in of.operands]
+    inside, dependent = of.feedback(lags)
+    if not inside.any():
+        return None
+    steps = np.arange(of.length * of.steps)
+    wanted = uses.but_by(of.first + steps[inside[steps % of.steps]])
+    region = slice(of.base, of.base + of.size * of.length)
+    asked = wanted[region].reshape(of.length, of.size).any(axis=0)
+    own = np.zeros(of.size, dtype=bool)
+    for j in np.flatnonzero(inside).tolist():
+        own[of.range_of(j)] = True
+    slots, initial = _states(of, lags, inside, own)
+    for place in np.flatnonzero(asked & own).tolist():
+        if (place, 1) not in slots:
+            slots[place, 1] = len(slots)
+            initial.append(int(of.graph.constants(0.0)))
+    graph = Graph()
+    state = graph.leaf("state", (len(slots),))
+    writer = _Writer(of, lags, own, slots, state, graph, dependent)
+    new = writer.write(np.flatnonzero(inside))
+    where = np.full(of.size, -1)
+    for (offset, lag), slot in slots.items():
+        if lag == 1:
+            where[offset] = slot
+    return Repeated(
+        of.first, of.steps, of.length, of.base, of.size, inside, dependent,
+        graph, new, np.array(initial, dtype=np.int64), writer.sequences(), writer.captured(),
+        where,
+    )  # fmt: skip
 
-    def __init__(self, graph: Graph, starts: Sequence[int]) -> None:
-        self._graph = graph
-        self._first, self._count = starts[0], starts[1] - starts[0]
-        self._length = len(starts) - 1
-        steps = graph.steps[self._first : self._first + self._count]
-        self._base = steps[0].start
-        after = self._first + self._count
-        end = graph.steps[after].start if after < len(graph.steps) else graph.size
-        self._size = end - self._base
-        self._place = np.array([s.start - self._base for s in steps])
-        self._operands = [self._elements(j) for j in range(self._count)]
 
-    def _elements(self, j: int) -> Array:
-        """Return the elements that step ``j`` takes, in each iteration: (length, n)."""
-        rows = []
-        for i in range(self._length):
-            step = self._graph.steps[self._first + i * self._count + j]
-            rows.append(
-                np.concatenate([np.reshape(o, -1) for o in step.operands] or [np.zeros(0, int)])
-            )
-        return np.stack(rows)
-
-    def found(self, uses: Uses) -> Repeated | None:
-        """Return the part that a scan computes, if there is one."""
-        lags = [self._lags(e) for e in self._operands]
-        inside, dependent = self._feedback(lags)
-        if not inside.any():
-            return None
-        return self._repeated(lags, inside, dependent, uses)
-
-    def _lags(self, elements: Array) -> tuple[Array, Array]:
-        """Return how many iterations back each operand is, and where in these; -1 for others."""
-        length = len(elements)
-        relative = elements[-1] - self._base
-        within = (relative >= 0) & (relative < self._size * length)
-        back = np.where(within, length - 1 - relative // self._size, -1)
-        offset = np.where(within, relative % self._size, -1)
-        for e in np.flatnonzero(within):
-            lag = int(back[e])
-            expected = self._base + (np.arange(lag, length) - lag) * self._size + offset[e]
-            if lag > length // 2 or not np.array_equal(elements[lag:, e], expected):
-                back[e], offset[e] = -1, -1
-        return back, offset
-
-    def _step_of(self, offset: Any) -> Any:
-        return np.searchsorted(self._place, offset, side="right") - 1
-
-    def _feedback(self, lags: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
-        """Return the steps that feed back into later iterations, and those that depend on them."""
-        count = self._count
-        now: list[set[int]] = []
-        earlier: list[set[int]] = []
-        for back, offset in lags:
-            steps = self._step_of(offset)
-            now.append(set(steps[back == 0].tolist()))
-            earlier.append(set(steps[back > 0].tolist()))
-        inside = np.zeros(count, dtype=bool)
-        for component in _cycles(count, now, earlier):
-            inside[component] = True
-        # Whatever lies between steps that feed back belongs to them.
-        below = _closure(count, now, earlier, inside)
-        above = _ancestors(count, now, earlier, inside)
-        return below & above, below
-
-    def _repeated(
-        self, lags: Sequence[tuple[Array, Array]], inside: Array, dependent: Array, uses: Uses
-    ) -> Repeated:
-        steps = np.arange(self._length * self._count)
-        wanted = uses.but_by(self._first + steps[inside[steps % self._count]])
-        region = slice(self._base, self._base + self._size * self._length)
-        asked = wanted[region].reshape(self._length, self._size).any(axis=0)
-        own = np.zeros(self._size, dtype=bool)
-        for j in np.flatnonzero(inside).tolist():
-            own[self._range(j)] = True
-        slots, initial = self._states(lags, inside, own)
-        for place in np.flatnonzero(asked & own).tolist():
-            if (place, 1) not in slots:
-                slots[place, 1] = len(slots)
-                initial.append(int(self._graph.constants(0.0)))
-        graph = Graph()
-        state = graph.leaf("state", (len(slots),))
-        writer = _Writer(self, lags, own, slots, state, graph, dependent)
-        new = writer.write(np.flatnonzero(inside))
-        where = np.full(self._size, -1)
-        for (offset, lag), slot in slots.items():
-            if lag == 1:
-                where[offset] = slot
-        return Repeated(
-            self._first, self._count, self._length, self._base, self._size, inside, dependent,
-            graph, new, np.array(initial, dtype=np.int64), writer.sequences(), writer.captured(),
-            where,
-        )  # fmt: skip
-
-    def _range(self, j: int) -> slice:
-        end = self._place[j + 1] if j + 1 < self._count else self._size
-        return slice(int(self._place[j]), int(end))
-
-    def _states(
-        self, lags: Sequence[tuple[Array, Array]], inside: Array, own: Array
-    ) -> tuple[dict[tuple[int, int], int], list[int]]:
-        """Return the places of a state, by element and lag, and what is in them at first."""
-        slots: dict[tuple[int, int], int] = {}
-        initial: list[int] = []
-        for j in np.flatnonzero(inside).tolist():
-            back, offset = lags[j]
-            for e in np.flatnonzero(back > 0):
-                if not own[offset[e]]:
-                    continue
-                lag, place = int(back[e]), int(offset[e])
-                for m in range(1, lag + 1):
-                    value = int(self._operands[j][lag - m, e])
-                    slot = slots.get((place, m))
-                    if slot is None:
-                        slots[place, m] = len(slots)
-                        initial.append(value)
-                    elif initial[slot] != value:
-                        raise _IrregularError
-        return slots, initial
+def _states(
+    of: Iterations, lags: Lags, inside: Array, own: Array
+) -> tuple[dict[tuple[int, int], int], list[int]]:
+    """Return the places of a state, by element and lag, and what is in them at first."""
+    slots: dict[tuple[int, int], int] = {}
+    initial: list[int] = []
+    for j in np.flatnonzero(inside).tolist():
+        back, offset = lags[j]
+        for e in np.flatnonzero(back > 0):
+            if not own[offset[e]]:
+                continue
+            lag, place = int(back[e]), int(offset[e])
+            for m in range(1, lag + 1):
+                value = int(of.operands[j][lag - m, e])
+                slot = slots.get((place, m))
+                if slot is None:
+                    slots[place, m] = len(slots)
+                    initial.append(value)
+                elif initial[slot] != value:
+                    raise _IrregularError
+    return slots, initial
 
 
 class _Writer:
@@ -273,29 +207,29 @@ class _Writer:
 
     def __init__(
         self,
-        finder: _Finder,
-        lags: Sequence[tuple[Array, Array]],
+        of: Iterations,
+        lags: Lags,
         own: Array,
         slots: dict[tuple[int, int], int],
         state: Any,
         graph: Graph,
         dependent: Array,
     ) -> None:
-        self._finder, self._lags, self._own = finder, lags, own
+        self._of, self._lags, self._own = of, lags, own
         self._slots, self._state, self._graph = slots, np.atleast_1d(state), graph
         self._dependent = dependent
-        self._map = np.full(finder._size, -1)
+        self._map = np.full(of.size, -1)
         self._sequences: dict[bytes, tuple[int, Array]] = {}
         self._captured: dict[int, int] = {}
 
     def write(self, steps: Array) -> Array:
         """Write some steps of an iteration; returns the next state."""
-        finder, graph = self._finder, self._graph
+        of, graph = self._of, self._graph
         plans = [self._plan(j) for j in steps]
         row = graph.leaf("row", (len(self._sequences),)) if self._sequences else np.zeros(0, int)
         kept = graph.leaf("kept", (len(self._captured),)) if self._captured else np.zeros(0, int)
         for j, plan in zip(steps, plans, strict=True):
-            step = finder._graph.steps[finder._first + j]
+            step = of.graph.steps[of.first + j]
             flat = np.array([self._resolved(p, row, kept) for p in plan], dtype=np.int64)
             operands, start = [], 0
             for operand in step.operands:
@@ -308,7 +242,7 @@ class _Writer:
             made = graph.made(
                 step.operation, step.keywords, tuple(operands), step.laned, step.shape, step.place
             )
-            self._map[finder._range(j)] = np.reshape(made, -1)
+            self._map[of.range_of(j)] = np.reshape(made, -1)
         new = np.empty(len(self._slots), dtype=np.int64)
         for (offset, lag), slot in self._slots.items():
             new[slot] = self._map[offset] if lag == 1 else self._state[self._slots[offset, lag - 1]]
@@ -316,7 +250,7 @@ class _Writer:
 
     def _plan(self, j: int) -> list[tuple[str, int]]:
         """Say of each operand where it comes from, and make room for it."""
-        elements = self._finder._operands[j]
+        elements = self._of.operands[j]
         back, offset = self._lags[j]
         plan: list[tuple[str, int]] = []
         for e in range(elements.shape[1]):
@@ -341,12 +275,10 @@ class _Writer:
 
     def _check(self, column: Array) -> None:
         """Raise `_IrregularError` if something from outside depends on what the scan computes."""
-        finder = self._finder
-        inside = column[
-            (column >= finder._base) & (column < finder._base + finder._size * finder._length)
-        ]
+        of = self._of
+        inside = column[(column >= of.base) & (column < of.base + of.size * of.length)]
         if inside.size:
-            steps = finder._step_of((inside - finder._base) % finder._size)
+            steps = of.step_of((inside - of.base) % of.size)
             if self._dependent[steps].any():
                 raise _IrregularError
 
@@ -355,13 +287,13 @@ class _Writer:
         if what == "now":
             return int(self._map[place])
         if what == "number":
-            return int(self._graph.constants(self._finder._graph.numbers(place)))
+            return int(self._graph.constants(self._of.graph.numbers(place)))
         return int({"state": self._state, "row": row, "kept": kept}[what][place])
 
     def sequences(self) -> Array:
         """Return what changes from iteration to iteration: (length, n)."""
         columns = [column for _, column in self._sequences.values()]
-        return np.stack(columns, axis=1) if columns else np.zeros((self._finder._length, 0), int)
+        return np.stack(columns, axis=1) if columns else np.zeros((self._of.length, 0), int)
 
     def captured(self) -> Array:
         """Return what stays the same."""
@@ -388,47 +320,3 @@ def scanned(part: Repeated, expression: Any, lowering: Any) -> Any:
 
     initial = expression(part.initial)
     return scan(step, initial, *sequences, length=part.length, args=args)
-
-
-def _cycles(count: int, now: Sequence[set[int]], earlier: Sequence[set[int]]) -> list[list[int]]:
-    """Return the strongly connected parts of a graph that hold a cycle (Tarjan)."""
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    rows = [j for j in range(count) for _ in now[j] | earlier[j]]
-    columns = [k for j in range(count) for k in now[j] | earlier[j]]
-    matrix = csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(count, count))
-    _, labels = connected_components(matrix, directed=True, connection="strong")
-    members: dict[int, list[int]] = {}
-    for j, label in enumerate(labels.tolist()):
-        members.setdefault(label, []).append(j)
-    return [m for m in members.values() if len(m) > 1 or m[0] in now[m[0]] | earlier[m[0]]]
-
-
-def _closure(
-    count: int, now: Sequence[set[int]], earlier: Sequence[set[int]], start: Array
-) -> Array:
-    """Return which steps depend on some steps, these included."""
-    found = start.copy()
-    changed = True
-    while changed:
-        changed = False
-        for j in range(count):
-            if not found[j] and any(found[k] for k in now[j] | earlier[j]):
-                found[j] = changed = True
-    return found
-
-
-def _ancestors(
-    count: int, now: Sequence[set[int]], earlier: Sequence[set[int]], start: Array
-) -> Array:
-    """Return which steps some steps depend on, these included."""
-    found = start.copy()
-    todo = np.flatnonzero(start).tolist()
-    while todo:
-        j = todo.pop()
-        for k in now[j] | earlier[j]:
-            if not found[k]:
-                found[k] = True
-                todo.append(k)
-    return found

@@ -12,12 +12,12 @@ from probmodel.functions import integrate_1d, solve_newton, solve_ode
 from probmodel.numerics.solvers.newton_iteration import find_roots
 from probmodel.numerics.solvers.runge_kutta import Tolerances, solve
 from probmodel.numerics.solvers.tableau import METHODS
-from probmodel.stan.expressions import Frame, as_real
-from probmodel.stan.graph import Graph, Operation
 from probmodel.stan.lowering import Lowering
+from probmodel.stan.operators import Frame, as_real
+from probmodel.stan.stan_values import Value, integer, real
 from probmodel.stan.statements import Interpreter
 from probmodel.stan.syntax import nodes as n
-from probmodel.stan.values import Value, integer, real
+from probmodel.stan.traced_graph import Graph, Operation
 from probmodel.types import Array
 
 # Stan's solvers of differential equations, and the method that each of them is here.
