@@ -112,5 +112,5 @@ def _check(name: str, made: d.Distribution, params: Sequence[Array]) -> None:
         if not np.all(spec.constraint.check(given, *spec.constraint.bounds)):
             shown = f"; got {given:g}" if given.ndim == 0 else ""
             raise ModelError(
-                f"{name}_rng needs a {parameter} that is {spec.constraint.name}{shown}."
+                f"{name}_rng needs a {parameter.rpartition('.')[2]} that is {spec.constraint.name}{shown}."
             )
