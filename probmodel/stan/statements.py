@@ -13,7 +13,7 @@ from probmodel.stan.complaints import Sources
 from probmodel.stan.density_terms import DensityTerms, Increment, Term
 from probmodel.stan.indexing import LanesDifferError
 from probmodel.stan.operators import NOT, OR, Frame, as_real, restricted
-from probmodel.stan.side_by_side import assigned, can_run_side_by_side
+from probmodel.stan.side_by_side import assigned, can_run_side_by_side, private
 from probmodel.stan.stan_values import Tuple, Value, real, type_text
 from probmodel.stan.syntax import nodes as n
 
@@ -255,6 +255,11 @@ class Interpreter(DensityTerms):
                 inside[name].shared = True
         terms, mark = len(self.terms), self.graph.mark()
         numbers = np.arange(lower, upper + 1)
+        own = [name for name in private(node) if isinstance(inside.get(name), Value)]
+        for name in own:
+            value = inside[name]
+            array = np.repeat(np.asarray(value.array)[None], len(numbers), 0)
+            inside[name] = Value(value.kind, array, value.traced, True)
         inside[node.name] = Value("int", numbers, laned=True)
         self.lanes, self._side_by_side = len(numbers), True
         try:
@@ -267,6 +272,9 @@ class Interpreter(DensityTerms):
             return False
         finally:
             self.lanes, self._side_by_side = None, False
+        for name in own:  # what the last iteration left in them
+            inside[name] = inside[name].like(inside[name].array[-1])
+            inside[name].laned = False
         for name in frame:
             frame[name] = inside[name]
         return True
