@@ -201,7 +201,9 @@ class Calls(Expressions):
         split = split_density_name(name)
         if split is None or split[0] not in DENSITIES:
             own = [f"{d}_{'lpmf' if e.discrete else 'lpdf'}" for d, e in DENSITIES.items()]
-            known = [*ELEMENTWISE, *WHOLE, *MOVES, *SIZES, *OF_DATA, *own]
+            tables = (ELEMENTWISE, WHOLE, MOVES, SIZES, OF_DATA, CONSTANTS, OPERATORS, TUPLES)
+            named = (entry.partition(":")[0] for table in tables for entry in table)
+            known = [*(stem for stem in named if stem.isidentifier()), *own]
             self.fail(f"there is no function {name!r} here.{nearest(name, known)}", node)
         with self.at(node):
             if split[1] == "rng":

@@ -21,12 +21,12 @@ from probmodel.stan.traced_graph import Graph, Operation
 from probmodel.types import Array
 
 # Stan's solvers of differential equations, and the method that each of them is here.
-_ODES = {
+ODES = {
     "ode_rk45": "rk45", "ode_ckrk": "rk45", "ode_adams": "rk45", "ode_bdf": "esdirk43",
     "integrate_ode": "rk45", "integrate_ode_rk45": "rk45", "integrate_ode_adams": "rk45",
     "integrate_ode_bdf": "esdirk43",
 }  # fmt: skip
-_ROOTS = ("solve_newton", "solve_powell", "algebra_solver", "algebra_solver_newton")
+ROOTS = ("solve_newton", "solve_powell", "algebra_solver", "algebra_solver_newton")
 _MOST_STEPS = 2000
 
 
@@ -38,9 +38,9 @@ class HigherOrder(Interpreter):
         name = node.name.removesuffix("_tol")
         if name in self.functions:
             return None
-        if name in _ODES:
+        if name in ODES:
             return self._ode
-        if name in _ROOTS:
+        if name in ROOTS:
             return self._root
         others = {
             "integrate_1d": self._integral, "reduce_sum": self._reduce_sum,
@@ -143,7 +143,7 @@ class HigherOrder(Interpreter):
             [np.atleast_1d(self.common(v, node, "times")) for v in (t0, times)]
         ).astype(float)
         start = as_real(start)
-        method = _ODES[stem]
+        method = ODES[stem]
         if not any(isinstance(v, Value) and v.traced for v in (start, *args)):
             return self._solved(name, method, start, grid, args, limits, node)
         slope = self._traced(name, [real(0.5), start], args, node)
