@@ -133,8 +133,9 @@ def against_stan(
     names = [free.name for free in density._binding.free]
     values = density.constrain(places, tuple(names))
     run = Run(program.program, program.sources, data)
-    empty = [d.name for d in program.program.blocks.get("parameters", ()) if d.name not in names]
-    nothing = {n: _entry(run.known[n].array) for n in empty}
+    declared = program.program.blocks.get("parameters", ())
+    empty = [d for d in declared if d.name not in names]
+    nothing = {d.name: _entry(run.interpreter.declared(d.type, dict(run.known)).array) for d in empty}
     points = [{n: _entry(values[n][i]) for n in names} | nothing for i in range(len(places))]
     given = {n: _entry(v.array, v.kind) for n, v in run.data.items()}
     code = "\n".join(program.sources.values()) if len(program.sources) == 1 else None
