@@ -44,8 +44,9 @@ def prior_draws(binding: Binding, rng: np.random.Generator, n: int) -> Array:
     forward = Forward(binding, start)
     for free in binding.free:
         forward.value(free.declaration)
-    drawn = forward.plan({free.name: start.points[free.name] for free in binding.free}).run(rng, n)
-    return np.concatenate([drawn[free.name].reshape(n, -1) for free in binding.free], axis=1)
+    names = [free.name for free in binding.free if 0 not in free.shape]
+    drawn = forward.plan({name: start.points[name] for name in names}).run(rng, n)
+    return np.concatenate([drawn[name].reshape(n, -1) for name in names], axis=1)
 
 
 def simulate_once(binding: Binding, rng: np.random.Generator) -> dict[str, Array]:

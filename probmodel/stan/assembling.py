@@ -15,13 +15,14 @@ from probmodel.errors import Location, ModelError
 from probmodel.expressions import Expression
 from probmodel.functions import log_density
 from probmodel.model.declarations import Declaration, Deterministic, Observed, Parameter, Potential
-from probmodel.stan.calls import density_operation, distribution
-from probmodel.stan.expressions import CHOOSE
+from probmodel.stan.density_terms import Increment, Term
+from probmodel.stan.function_calls import density_operation, distribution
 from probmodel.stan.lowering import CycleError, Lowering
 from probmodel.stan.merging import Merged, by_statement, increments_of, merged, reordered
-from probmodel.stan.statements import Increment, Interpreter, Term
+from probmodel.stan.operators import CHOOSE
+from probmodel.stan.stan_values import Value, real
+from probmodel.stan.statements import Interpreter
 from probmodel.stan.syntax import nodes as n
-from probmodel.stan.values import Value, real
 from probmodel.types import Array
 
 _CONSTRAINTS: dict[str, Any] = {
@@ -65,6 +66,7 @@ class Assembly:
     ----------
     declarations : by name, in an order in which each uses earlier ones
     observed : the data of observed quantities, by name
+    sources : the variable that each of them is elements of, by name
     """
 
     def __init__(
@@ -78,6 +80,7 @@ class Assembly:
         self._leaves = {leaf.node.name: leaf for leaf in leaves}
         self.declarations: dict[str, Declaration] = {}
         self.observed: dict[str, Any] = {}
+        self.sources: dict[str, str] = {}
         self._priors: dict[str, Merged] = {}
         self._pending: set[str] = set()
         self._transformed = transformed
@@ -169,8 +172,7 @@ class Assembly:
             parts = [found for of, found in partial if of == name]
             joined = _joined(parts, self._run)
             size = self._leaves[name].elements.size
-            elements = [] if joined is None else np.unique(joined.value.array)
-            if joined is None or len(elements) != size or joined.value.array.size != size:
+            if joined is None or joined.value.array.size != size or _repeats(joined.value.array):
                 others += parts
             else:
                 self._take_prior(name, joined, others)
@@ -262,14 +264,16 @@ class Assembly:
 
     def _observe(self, found: Merged) -> None:
         """Declare data that follow a distribution."""
-        name = None
+        name = of = None
         if found.source is not None:
-            name = found.source[0]
-            found = self._in_order(found, name, found.source[1])
+            name = of = found.source[0]
+            found = self._in_order(found, of, found.source[1])
         elif isinstance(found.node, n.Tilde) and isinstance(found.node.value, n.Name):
             name = found.node.value.name
         if name is None or name in self.declarations:
             name = self._name_at(found.node, name or "line")
+        if of is not None:
+            self.sources[name] = of
         self._declare(name, Observed(self._made(found), None), found.node)
         self.observed[name] = found.value.array
 
@@ -306,6 +310,10 @@ def _joined(parts: Sequence[Merged], run: Interpreter) -> Merged | None:
     return merged(terms, run.graph)
 
 
+def _repeats(elements: Array) -> bool:
+    return len(np.unique(elements)) < elements.size
+
+
 def _agrees(prior: Distribution, constraint: Constraint | None, bounds: dict[str, Any]) -> bool:
     """Whether a prior's support is what a parameter's type says; tightens the bounds to it."""
     support = prior.support()
@@ -320,7 +328,9 @@ def _agrees(prior: Distribution, constraint: Constraint | None, bounds: dict[str
         return False
     if not bounds:
         return True
-    for name, limit, tighter in zip(("lower", "upper"), limits, (np.maximum, np.minimum), strict=True):
+    for name, limit, tighter in zip(
+        ("lower", "upper"), limits, (np.maximum, np.minimum), strict=True
+    ):
         if limit is None:
             continue
         given = bounds.get(name)

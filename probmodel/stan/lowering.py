@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from probmodel.expressions import Expression
-from probmodel.stan.graph import Graph, Operation, Step, aligned
-from probmodel.stan.recurrences import FEWEST, Loop, Repeated, Uses, repeated, scanned
+from probmodel.stan.rolled_loops import FEWEST, Loop, Repeated, Uses, repeated, scanned
+from probmodel.stan.traced_graph import Graph, Operation, Step, aligned
 from probmodel.types import Array
 
 _CACHED = 100_000  # elements: longer requests for the same elements are not recognised
@@ -93,7 +93,7 @@ class Lowering:
                 continue
             parts = repeated(self._graph, Loop(starts), uses)
             for part in parts:
-                taken[part.first : part.first + part.count * part.length] = True
+                taken[part.first : part.first + part.steps * part.length] = True
             found += parts
         return sorted(found, key=lambda part: part.first)
 
@@ -108,10 +108,10 @@ class Lowering:
         keys: dict[Any, int] = {}
         at = 0
         for part in scans:
-            stop = part.first + part.count * part.length
+            stop = part.first + part.steps * part.length
             self._add(np.arange(at, part.first), needed, level, keys)
             inside = np.arange(part.first, stop)
-            place = (inside - part.first) % part.count
+            place = (inside - part.first) % part.steps
             self._add(inside[~part.dependent[place]], needed, level, keys)
             self._add_scan(part, inside[part.inside[place]], level)
             self._add(inside[(part.dependent & ~part.inside)[place]], needed, level, keys)

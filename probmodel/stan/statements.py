@@ -1,4 +1,4 @@
-"""Statements of a program: what they do to variables, and which terms of the density they add."""
+"""The order in which statements run: blocks, conditions, loops, functions of the program."""
 
 from __future__ import annotations
 
@@ -9,48 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from probmodel.errors import DataError
-from probmodel.stan.calls import Calls
 from probmodel.stan.complaints import Sources
-from probmodel.stan.data import declared_shape, stored_kind
-from probmodel.stan.expressions import NOT, OR, Frame, as_real, restricted
-from probmodel.stan.indexing import LanesDiffer, changed
-from probmodel.stan.library.densities import DENSITIES
-from probmodel.stan.library.density_names import split_density_name
+from probmodel.stan.density_terms import DensityTerms, Increment, Term
+from probmodel.stan.indexing import LanesDifferError
+from probmodel.stan.operators import NOT, OR, Frame, as_real, restricted
 from probmodel.stan.side_by_side import assigned, can_run_side_by_side
+from probmodel.stan.stan_values import Tuple, Value, real, type_text
 from probmodel.stan.syntax import nodes as n
-from probmodel.stan.values import Tuple, Value, real, type_text, unset
 
 MOST_ITERATIONS = 20_000_000  # of all loops of a program together: beyond, it is taken for endless
 _MOST_CALLS = 400  # of functions inside each other
 _FEWEST_LANES = 16  # iterations from which on a loop is tried side by side
-
-class Term(NamedTuple):
-    """A distribution's log density, at values that a program gives it.
-
-    Attributes
-    ----------
-    node : the statement
-    distribution : its name
-    value, args : the value and the parameters
-    lower, upper : where it is truncated
-    guard : the condition on parameters under which it counts
-    """
-
-    node: n.Node
-    distribution: str
-    value: Value
-    args: tuple[Value, ...]
-    lower: Value | None = None
-    upper: Value | None = None
-    guard: Value | None = None
-
-
-class Increment(NamedTuple):
-    """Something else that a program adds to the log density; attributes as of `Term`."""
-
-    node: n.Node
-    value: Value
-    guard: Value | None = None
 
 
 class Flow(NamedTuple):
@@ -68,7 +37,7 @@ class Flow(NamedTuple):
     condition: Value | None = None
 
 
-class Interpreter(Calls):
+class Interpreter(DensityTerms):
     """Runs the statements of a program.
 
     Parameters
@@ -117,7 +86,7 @@ class Interpreter(Calls):
             with self.in_lanes(~truth):
                 later = self.run(rest, restricted(frame, ~truth))
             if later is None or later.kind != "return" or later.condition is not None:
-                raise LanesDiffer
+                raise LanesDifferError
             return Flow("return", self._by_lane(truth, flow.value, later.value))
         with self.guarded(self.apply(NOT, [condition], "int", node)):
             later = self.run(rest, frame)
@@ -133,185 +102,6 @@ class Interpreter(Calls):
     def operate_logical(self, first: Value, second: Value, node: n.Node) -> Value:
         """Return whether one of two conditions holds."""
         return self.apply(OR, [first, second], "int", node)
-
-    # -- variables ---------------------------------------------------------------------------------
-
-    def shape(self, type_: n.Type, frame: Frame) -> tuple[int, ...]:
-        """Return the shape that a declaration gives, axes of the array first."""
-        return declared_shape(type_, self.sizes(type_, frame))
-
-    def sizes(self, type_: n.Type, frame: Frame) -> list[Any]:
-        """Return the sizes of a type, those of the array first; of a tuple, then its elements'."""
-        given = [s for s in (*type_.array, *type_.sizes) if s is not None]
-        own = [self.sizes(item, frame) for item in type_.items]
-        return [*(self._size(size, frame) for size in given), *own]
-
-    def _size(self, node: n.Expression, frame: Frame) -> int:
-        size = self.whole(node, frame, "a size")
-        if size < 0:
-            self.fail(f"a size must be 0 or above; got {size}.", node, DataError)
-        return size
-
-    def _declare(self, node: n.Declare, frame: Frame) -> None:
-        if node.name in frame:
-            self.fail(f"{node.name!r} is declared twice.", node)
-        frame[node.name] = self.declared(node.type, frame)
-        if node.value is not None:
-            new = self.evaluate(node.value, frame)
-            frame[node.name] = self.conform(new, frame[node.name], node.name, node)
-
-    def declared(self, type_: n.Type, frame: Frame) -> Any:
-        """Return a variable that was not assigned."""
-        if type_.kind == "tuple":
-            if not type_.array:
-                return Tuple([self.declared(item, frame) for item in type_.items])
-            inner = n.Type(type_.place, "tuple", items=type_.items)
-            shape = tuple(self._size(s, frame) for s in type_.array if s is not None)
-            return _nested(shape, lambda: self.declared(inner, frame))
-        shape, kind = self.shape(type_, frame), stored_kind(type_.kind)
-        if self.lanes is not None:
-            return Value(kind, unset(kind, (self.lanes, *shape)), laned=True)
-        return Value(kind, unset(kind, shape)[()])
-
-    def conform(self, new: Any, old: Any, name: str, node: n.Node) -> Any:
-        """Return what is assigned to a variable, as the variable's type has it."""
-        if isinstance(old, Tuple):
-            if not isinstance(new, Tuple) or len(new.items) != len(old.items):
-                self.fail(f"{name} is a {type_text(old)}; got a {type_text(new)}.", node)
-            pairs = zip(new.items, old.items, strict=True)
-            return Tuple([self.conform(a, b, name, node) for a, b in pairs])
-        if isinstance(old, list):
-            return new
-        if not isinstance(new, Value):
-            self.fail(f"{name} is a {type_text(old)}; got a {type_text(new)}.", node)
-        if new.kind == "int" and old.kind in ("real", "complex"):
-            new = as_real(new)
-        if new.kind != old.kind and not (new.kind == "real" and old.kind == "complex"):
-            self.fail(f"{name} is a {type_text(old)}; it is assigned a {type_text(new)}.", node)
-        if new.shape != old.shape:
-            self.fail(
-                f"{name} has shape {old.shape}; what is assigned to it has {new.shape}.", node
-            )
-        if old.laned and not new.laned:
-            lanes = len(old.array)
-            array = np.repeat(np.asarray(new.array)[None], lanes, 0)
-            return Value(new.kind, array, new.traced, True)
-        return new
-
-    def _assign(self, node: n.Assign, frame: Frame) -> None:
-        new = self.evaluate(node.value, frame)
-        if node.operator:
-            old = self.value(node.target, frame)
-            with self.at(node):
-                new = self.operate(node.operator, old, new, node)
-        self._set(node.target, new, frame, node)
-
-    def _set(self, target: n.Expression, new: Any, frame: Frame, node: n.Node) -> None:
-        if isinstance(target, n.Name):
-            old = self.lookup(target, frame)
-            frame[target.name] = self.conform(new, old, target.name, node)
-        elif isinstance(target, n.Index):
-            self._set_elements(target, new, frame, node)
-        elif isinstance(target, n.Field):
-            whole = self.evaluate(target.base, frame)
-            old = self.evaluate(target, frame)
-            items = list(whole.items)
-            items[target.position - 1] = self.conform(new, old, f".{target.position}", node)
-            self._set(target.base, Tuple(items), frame, node)
-        elif isinstance(target, n.TupleOf) and isinstance(new, Tuple):
-            if len(target.items) != len(new.items):
-                self.fail(f"{len(target.items)} variables take {len(new.items)} values.", node)
-            for part, value in zip(target.items, new.items, strict=True):
-                self._set(part, value, frame, node)
-        else:
-            self.fail("only variables and their elements can be assigned to.", node)
-
-    def _set_elements(self, target: n.Index, new: Any, frame: Frame, node: n.Node) -> None:
-        plain = isinstance(target.base, n.Name)
-        old = self.lookup(target.base, frame) if plain else self.evaluate(target.base, frame)  # type: ignore[arg-type]
-        indices = self.indices(target, frame)
-        if isinstance(old, list):
-            where = int(self.common(indices[0], node, "an index"))  # type: ignore[arg-type]
-            old[where - 1] = new
-            return
-        if not isinstance(new, Value) or not isinstance(old, Value):
-            self.fail(f"a {type_text(new)} is no element of a {type_text(old)}.", node)
-        if new.kind == "int" and old.kind != "int":
-            new = as_real(new)
-        with self.at(node):
-            found = changed(old, indices, new, self.graph)
-        if plain:
-            frame[target.base.name] = found  # type: ignore[union-attr]
-        else:
-            self._set(target.base, found, frame, node)
-
-    # -- the density -------------------------------------------------------------------------------
-
-    def _tilde(self, node: n.Tilde, frame: Frame) -> None:
-        values = [self.evaluate(e, frame) for e in (node.value, *node.args)]
-        for suffix in ("_lpdf", "_lpmf", "_log"):
-            if node.distribution + suffix in self.functions:
-                found = self.user_function(node.distribution + suffix, values, node)
-                if node.truncated:
-                    self.fail("a density of the program's own is not truncated here.", node)
-                self.add(Increment(node, found))
-                return
-        if node.distribution not in DENSITIES:
-            self.fail(
-                f"there is no distribution {node.distribution!r}."
-                + self.nearest_density(node.distribution),
-                node,
-            )
-        bounds = [None if b is None else self.value(b, frame) for b in (node.lower, node.upper)]
-        self.distributed(node, node.distribution, values, *bounds)
-
-    def nearest_density(self, name: str) -> str:
-        """Return a hint at the distribution that may be meant."""
-        from probmodel.errors import nearest
-
-        own = [f.rsplit("_", 1)[0] for f in self.functions if f.endswith(("_lpdf", "_lpmf"))]
-        return nearest(name, [*DENSITIES, *own])
-
-    def distributed(
-        self,
-        node: n.Node,
-        name: str,
-        values: Sequence[Any],
-        lower: Value | None = None,
-        upper: Value | None = None,
-    ) -> None:
-        """Add a distribution's log density."""
-        with self.at(node):
-            found = self.parameters_of(name, values, node)
-        self.add(Term(node, name, found[0], tuple(found[1:]), lower, upper))
-
-    def add(self, term: Term | Increment) -> None:
-        """Keep a term: once for each lane, and for the cases that it counts in."""
-        if self.guards:
-            term = term._replace(guard=self.guards[-1])
-        parts = [term.value, *(term.args if isinstance(term, Term) else ())]
-        if self._side_by_side and self.lanes is not None and not any(v.laned for v in parts):
-            value = term.value
-            repeated = np.repeat(np.asarray(value.array)[None], self.lanes, 0)
-            term = term._replace(value=Value(value.kind, repeated, value.traced, True))
-        self.terms.append(term)
-
-    def _target(self, node: n.Target, frame: Frame) -> None:
-        self._add(node.value, frame, node)
-
-    def _add(self, value: n.Expression, frame: Frame, node: n.Node) -> None:
-        """Add an expression to the density: sums by their parts, densities as such."""
-        if isinstance(value, n.Binary) and value.operator == "+":
-            self._add(value.left, frame, value.left)
-            self._add(value.right, frame, value.right)
-            return
-        if isinstance(value, n.Call) and value.name not in self.functions:
-            split = split_density_name(value.name)
-            if split is not None and split[1] == "density" and split[0] in DENSITIES:
-                values = [self.evaluate(a, frame) for a in value.args]
-                self.distributed(value, split[0], values)
-                return
-        self.add(Increment(node, self.value(value, frame)))
 
     # -- control -----------------------------------------------------------------------------------
 
@@ -338,7 +128,9 @@ class Interpreter(Calls):
                 frame[name].shared = True
         frames, flows = [dict(frame), dict(frame)], []
         conditions = condition, self.apply(NOT, [condition], "int", node)
-        for branch, inside, holds in zip((node.then, node.otherwise), frames, conditions, strict=True):
+        for branch, inside, holds in zip(
+            (node.then, node.otherwise), frames, conditions, strict=True
+        ):
             with self.guarded(holds):
                 flows.append(None if branch is None else self._run[type(branch)](branch, inside))
         for name in names:
@@ -396,23 +188,23 @@ class Interpreter(Calls):
         if then is None and otherwise is None:
             return None
         if any(f is not None and (f.kind != "return" or f.condition is not None) for f in flows):
-            raise LanesDiffer
+            raise LanesDifferError
         if then is not None and otherwise is not None:
             return Flow("return", self._by_lane(truth, then.value, otherwise.value))
-        if then is not None:
-            return Flow("return", then.value, Value("int", truth, laned=True))
-        return Flow("return", otherwise.value, Value("int", ~truth, laned=True))
+        returned, where = (then, truth) if then is not None else (otherwise, ~truth)
+        assert returned is not None
+        return Flow("return", returned.value, Value("int", where, laned=True))
 
     def _filled(self, value: Any, chosen: Any, new: Any) -> Value:
         """Return a value that is another one in some lanes."""
         if not (isinstance(value, Value) and isinstance(new, Value)):
-            raise LanesDiffer
+            raise LanesDifferError
         rest = value.like(value.array[~chosen])
         return self.by_lane(chosen, new, rest)
 
     def _by_lane(self, truth: Any, then: Any, otherwise: Any) -> Any:
         if not (isinstance(then, Value) and isinstance(otherwise, Value)):
-            raise LanesDiffer
+            raise LanesDifferError
         return self.by_lane(truth, then, otherwise)
 
     def _count(self, node: n.Node) -> None:
@@ -425,9 +217,9 @@ class Interpreter(Calls):
     def _for(self, node: n.For, frame: Frame) -> Flow | None:
         lower = self.whole(node.lower, frame, "the start of a loop")
         upper = self.whole(node.upper, frame, "the end of a loop")
-        if upper - lower + 1 >= _FEWEST_LANES and self.lanes is None:
-            if can_run_side_by_side(node) and self._for_side_by_side(node, lower, upper, frame):
-                return None
+        many = upper - lower + 1 >= _FEWEST_LANES and self.lanes is None
+        if many and can_run_side_by_side(node) and self._side(node, lower, upper, frame):
+            return None
         return self._loop(node, (Value("int", i) for i in range(lower, upper + 1)), frame)
 
     def _loop(self, node: n.For | n.ForEach, values: Iterator[Any], frame: Frame) -> Flow | None:
@@ -455,7 +247,7 @@ class Interpreter(Calls):
             self.graph.loops.append((node, (*starts, len(steps))))
         return None
 
-    def _for_side_by_side(self, node: n.For, lower: int, upper: int, frame: Frame) -> bool:
+    def _side(self, node: n.For, lower: int, upper: int, frame: Frame) -> bool:
         """Run all iterations at once, if that can be done; undo what was done if not."""
         inside = dict(frame)
         for name in assigned(node.body):
@@ -468,8 +260,8 @@ class Interpreter(Calls):
         try:
             flow = self._run[type(node.body)](node.body, inside)
             if flow is not None:
-                raise LanesDiffer
-        except LanesDiffer:
+                raise LanesDifferError
+        except LanesDifferError:
             del self.terms[terms:]
             self.graph.undo(mark)
             return False
@@ -486,7 +278,7 @@ class Interpreter(Calls):
         if not isinstance(container, Value) or not container.rank:
             self.fail(f"a loop runs over a container; got a {type_text(container)}.", node)
         if container.laned:
-            raise LanesDiffer
+            raise LanesDifferError
         elements = container.array
         kind = container.kind
         if not container.array_rank:
@@ -552,8 +344,10 @@ class Interpreter(Calls):
         if flow is not None and flow.condition is not None:
             self.fail(f"{name} returns nothing in some cases.", node)
         if flow is None or flow.value is None:
-            return () if function.returns.kind == "void" else self.fail(
-                f"{name} ends without a return.", node
+            return (
+                ()
+                if function.returns.kind == "void"
+                else self.fail(f"{name} ends without a return.", node)
             )
         if function.returns.kind == "real" and isinstance(flow.value, Value):
             return as_real(flow.value)
@@ -582,10 +376,6 @@ def _takes(argument: n.Argument, value: Any) -> bool:
 
 def _is_exact(argument: n.Argument, value: Any) -> bool:
     return not isinstance(value, Value) or argument.type.kind == value.kind
-
-
-def _nested(shape: tuple[int, ...], made: Callable[[], Any]) -> Any:
-    return [_nested(shape[1:], made) for _ in range(shape[0])] if shape else made()
 
 
 def _shown(value: Any) -> str:

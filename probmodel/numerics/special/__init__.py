@@ -172,6 +172,12 @@ def log_ndtr(x: Any) -> Any:
 
 
 @differentiable
+def ndtri(p: Any) -> Any:
+    """Quantiles of the standard normal, the inverse of `ndtr`."""
+    return scipy_special().ndtri(p)
+
+
+@differentiable
 def inverse_mills(x: Any) -> Any:
     """Return the standard normal density over `ndtr`, the derivative of `log_ndtr`."""
     return _ROOT_TWO_OVER_PI / scipy_special().erfcx(-_ROOT_HALF * x)
@@ -272,6 +278,7 @@ defvjp(erf, _rule(lambda ans, x: _TWO_OVER_ROOT_PI * anp.exp(-x * x)))
 defvjp(erfc, _rule(lambda ans, x: -_TWO_OVER_ROOT_PI * anp.exp(-x * x)))
 defvjp(ndtr, _rule(lambda ans, x: anp.exp(-0.5 * x * x - 0.5 * LOG_2PI)))
 defvjp(log_ndtr, _rule(lambda ans, x: inverse_mills(x)))
+defvjp(ndtri, _rule(lambda ans, p: anp.exp(0.5 * ans * ans + 0.5 * LOG_2PI)))
 defvjp(inverse_mills, _rule(lambda ans, x: -ans * (x + ans)))
 defvjp(
     xlogy,

@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel import distributions as d
 from probmodel.errors import ModelError, reason
-from probmodel.stan.library.densities import DENSITIES
+from probmodel.stan.library.stan_densities import DENSITIES
 from probmodel.types import Array
 
 Shape = tuple[int, ...]
@@ -112,5 +112,5 @@ def _check(name: str, made: d.Distribution, params: Sequence[Array]) -> None:
         if not np.all(spec.constraint.check(given, *spec.constraint.bounds)):
             shown = f"; got {given:g}" if given.ndim == 0 else ""
             raise ModelError(
-                f"{name}_rng needs a {parameter} that is {spec.constraint.name}{shown}."
+                f"{name}_rng needs a {parameter.rpartition('.')[2]} that is {spec.constraint.name}{shown}."
             )
