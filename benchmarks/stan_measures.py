@@ -19,6 +19,7 @@ import numpy as np
 from scipy import stats
 from stan_cases import Case, draws_of
 
+from probmodel.constraints import Interval, Real
 from probmodel.density import ModelDensity
 from probmodel.errors import DataError, ProbmodelError
 from probmodel.stan.running import Run
@@ -46,7 +47,7 @@ def measured(case: Case, options: Mapping[str, Any]) -> Row:
 
 
 def _measure(case: Case, options: Mapping[str, Any], row: Row) -> None:
-    program = load_stan(case.program, [case.program.parent])
+    program = load_stan(case.program)
     row["stage"] = "data"
     needed = program.program.blocks.get("data", ())
     if case.data is None and needed:
@@ -207,8 +208,8 @@ def _bounded(program: type[StanModel], density: ModelDensity) -> Row:
         type_ = declared[free.name]
         plain = type_.kind in ("real", "vector", "row_vector", "matrix")
         limits = {"lower", "upper"} & set(type_.bounds)
-        name = free.constraint.name
-        if plain and name != "Real" and len(limits) < (2 if name == "Interval" else 1):
+        needed = 2 if isinstance(free.constraint, Interval) else 1
+        if plain and not isinstance(free.constraint, Real) and len(limits) < needed:
             found.append(free.name)
     return {"bounded_by_prior": " ".join(found)}
 
