@@ -204,7 +204,10 @@ class Lowering:
         return group in self._done
 
     def _make(self, group: int) -> None:
+        self._compute(group)
         self._done.add(group)
+
+    def _compute(self, group: int) -> None:
         if group in self._scans:
             self._make_scan(self._scans[group])
             return
