@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from probmodel.density import ModelDensity
+from probmodel.errors import ModelError
 from probmodel.stan.stan_model import Stan
 
 
@@ -101,3 +102,17 @@ def test_what_reduces_a_sum_runs_beside_early_returns(place):
     density = density_of(code, N=3, y=[1, 2, 3])
     factor = 6 if place == "model" else 12
     np.testing.assert_allclose(density.log_density(np.full((1, 1), 0.5)), factor * 0.5)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "y ~ skew_normal(0, 1, mu) T[0, ];",
+        "target += skew_normal_lcdf(y | 0, 1, mu);",
+    ],
+)
+def test_distributions_without_distribution_functions_are_refused_at_their_place(model):
+    code = f"data {{ real y; }}\nparameters {{ real<lower=0> mu; }}\nmodel {{ {model} }}"
+    with pytest.raises(ModelError, match=r"<stan>:3: column \d+: .*SkewNormal") as raised:
+        density_of(code, y=1.0)
+    assert model in str(raised.value)
