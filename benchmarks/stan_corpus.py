@@ -1,16 +1,16 @@
 """What becomes of a folder of Stan programs: which are read, what they cost, whether Stan agrees.
 
     python benchmarks/stan_corpus.py FOLDER --out rows.csv
-    python benchmarks/stan_corpus.py FOLDER --only eight_schools garch --oracle httpstan \\
-        --stan-python other/bin/python
+    python benchmarks/stan_corpus.py FOLDER --only garch --oracle httpstan --stan-python PYTHON
     python benchmarks/stan_corpus.py POSTERIORDB --sample --against-own
 
-``FOLDER`` is a checkout of posteriordb, or holds programs with their data beside them: of ``x.stan``,
-``x.data.R``, ``x.data.json`` or ``x.json``, or the only data file of its folder.
+``FOLDER`` is a checkout of posteriordb, or holds programs with their data beside them: of
+``x.stan``, ``x.data.R``, ``x.data.json`` or ``x.json``, or the only data file of its folder.
 
-A line is printed for each program: how far it came, seconds of binding, number of operations of the
-compiled density, how many of four starting points have a finite density, and microseconds of a
-gradient of one of 16 chains in machine code. Each has a process of its own, with ``--limit`` seconds.
+A line is printed for each program: how far it came, seconds of binding, number of operations of
+the compiled density, how many of four starting points have a finite density, and microseconds of a
+gradient of one of 16 chains in machine code. Each has a process of its own, for ``--limit``
+seconds.
 
 ``--oracle httpstan`` compares with the log density that Stan's own compiler makes, in the Python
 of ``--stan-python``: at the same values of the parameters, without the Jacobians of constraints,

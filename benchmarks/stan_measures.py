@@ -1,7 +1,7 @@
 """What `stan_corpus` measures of one program, in a process of its own.
 
-Standard input is a JSON object: ``name``, ``program``, ``data``, ``reference`` and the ``options`` of
-`stan_corpus`. Printed is a JSON object, the row of its table.
+Standard input is a JSON object: ``name``, ``program``, ``data``, ``reference`` and the ``options``
+of `stan_corpus`. Printed is a JSON object, the row of its table.
 """
 
 from __future__ import annotations
@@ -136,7 +136,9 @@ def against_stan(
     run = Run(program.program, program.sources, data)
     declared = program.program.blocks.get("parameters", ())
     empty = [d for d in declared if d.name not in names]
-    nothing = {d.name: _entry(run.interpreter.declared(d.type, dict(run.known)).array) for d in empty}
+    nothing = {
+        d.name: _entry(run.interpreter.declared(d.type, dict(run.known)).array) for d in empty
+    }
     points = [{n: _entry(values[n][i]) for n in names} | nothing for i in range(len(places))]
     given = {n: _entry(v.array, v.kind) for n, v in run.data.items()}
     code = "\n".join(program.sources.values()) if len(program.sources) == 1 else None
