@@ -11,10 +11,11 @@ from probmodel import constraints as c
 from probmodel.constraints import Constraint
 from probmodel.distributions import Truncated
 from probmodel.distributions.base import Distribution
-from probmodel.errors import Location, ModelError
+from probmodel.errors import Location, ModelError, ProbmodelError
 from probmodel.expressions import Expression
 from probmodel.functions import log_density
 from probmodel.model.declarations import Declaration, Deterministic, Observed, Parameter, Potential
+from probmodel.stan.complaints import placed
 from probmodel.stan.density_terms import Increment, Term
 from probmodel.stan.function_calls import density_operation, distribution
 from probmodel.stan.lowering import CycleError, Lowering
@@ -103,7 +104,7 @@ class Assembly:
             parts = [found.value, *found.args, *found.bounds]
             roots += [v.array for v in parts if v is not None and v.traced]
         roots += [v.array for _, v in increments]
-        self._lowering = Lowering(run.graph, roots, self._leaf)
+        self._lowering = Lowering(run.graph, roots, self._leaf, run.sources)
         for name in self._leaves:
             self._leaf(name)
         for name, value in transformed.items():
@@ -218,10 +219,13 @@ class Assembly:
     def _made(self, found: Merged) -> Distribution:
         """Return the distribution, with expressions for its parameters."""
         args = [self._of(a) for a in found.args]
-        made = distribution(found.density, found.value.array, args)
-        if found.truncated:
-            lower, upper = (None if b is None else self._of(b) for b in found.bounds)
-            made = Truncated(made, lower, upper)
+        bounds = [None if b is None else self._of(b) for b in found.bounds]
+        try:
+            made = distribution(found.density, found.value.array, args)
+            if found.truncated:
+                made = Truncated(made, *bounds)
+        except ProbmodelError as error:
+            raise placed(error, found.node.place, self._run.sources) from error
         made.location = self._location(found.node)
         return made
 

@@ -56,7 +56,7 @@ def by_statement(terms: Iterable[Term]) -> list[list[Term]]:
 
 
 def _entry(term: Term) -> Density:
-    return density_of(term.distribution, ["", *(v.kind for v in term.args)])
+    return density_of(term.distribution, [v.kind for v in term.args])
 
 
 def merged(terms: Sequence[Term], graph: Graph) -> Merged:

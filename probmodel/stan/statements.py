@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from probmodel.errors import DataError
+from probmodel.errors import DataError, ProbmodelError
 from probmodel.stan.complaints import Sources
 from probmodel.stan.density_terms import DensityTerms, Increment, Term
 from probmodel.stan.indexing import LanesDifferError
@@ -236,8 +236,7 @@ class Interpreter(DensityTerms):
                 flow = run(body, frame)
                 if flow is None or flow.kind == "continue":
                     continue
-                if flow.condition is not None:
-                    self.fail("a return inside a loop cannot depend on parameters.", node)
+                self._check_left(flow, node)
                 if flow.kind == "break":
                     break
                 return flow
@@ -266,7 +265,7 @@ class Interpreter(DensityTerms):
             flow = self._run[type(node.body)](node.body, inside)
             if flow is not None:
                 raise LanesDifferError
-        except LanesDifferError:
+        except (LanesDifferError, ProbmodelError):  # the latter comes again, at its iteration
             del self.terms[terms:]
             self.graph.undo(mark)
             return False
@@ -304,9 +303,16 @@ class Interpreter(DensityTerms):
             flow = self._run[type(node.body)](node.body, frame)
             if flow is None or flow.kind == "continue":
                 continue
-            if flow.condition is not None:
-                self.fail("a return inside a loop cannot depend on parameters.", node)
+            self._check_left(flow, node)
             return None if flow.kind == "break" else flow
+
+    def _check_left(self, flow: Flow, node: n.Node) -> None:
+        """Refuse that a loop is left in a part of the cases."""
+        if flow.condition is None:
+            return
+        if not flow.condition.traced:
+            raise LanesDifferError
+        self.fail("a return inside a loop cannot depend on parameters.", node)
 
     # -- functions ---------------------------------------------------------------------------------
 
