@@ -19,6 +19,7 @@ from probmodel.stan.traced_graph import Graph, Operation, Step, aligned
 from probmodel.types import Array
 
 _CACHED = 100_000  # elements: longer requests for the same elements are not recognised
+_FEWEST_LANES = 8  # from which on equal ones are looked for
 _FEW = 60  # groups: programs of no more are left as they are
 _CONSTANTS = -2  # in the place of the number of a piece
 _WORTH = 40  # steps that a scan must save
@@ -214,10 +215,12 @@ class Lowering:
             self._keep(steps, self._leaf(dict(steps[0].keywords)["name"]), steps[0].shape)
             return
         operands, laned, lanes = _together(steps)
+        operands, place = _distinct(operands, laned, lanes)
         arrays = aligned(operation, operands, laned)
         found = operation(laned, *map(self.expression, arrays), **dict(steps[0].keywords))
         own = steps[0].shape[int(any(steps[0].laned)) :]
-        self._keep(steps, found, (lanes, *own) if any(laned) else own)
+        count = lanes if place is None else int(place.max()) + 1
+        self._keep(steps, found, (count, *own) if any(laned) else own, place)
 
     def _make_scan(self, part: Repeated) -> None:
         states = scanned(part, self.expression, Lowering)
@@ -230,16 +233,23 @@ class Lowering:
             self._piece[where] = piece
             self._offset[where] = i * width + part.slots[found]
 
-    def _keep(self, steps: Sequence[Step], found: Any, shape: tuple[int, ...]) -> None:
+    def _keep(
+        self, steps: Sequence[Step], found: Any, shape: tuple[int, ...], place: Array | None = None
+    ) -> None:
+        """Remember where the elements of steps are; ``place`` says in which lane each is."""
         piece = len(self._pieces)
         self._pieces.append((found, shape))
-        place, size = 0, prod(shape)
+        own = prod(shape[1:]) if place is not None else 0
+        start, size = 0, prod(shape)
         for step in steps:
             count = prod(step.shape)
             where = slice(step.start, step.start + count)
+            number = start + np.arange(count)
+            if place is not None:
+                number = place[number // own] * own + number % own
             self._piece[where] = piece
-            self._offset[where] = (place + np.arange(count)) % size
-            place += count
+            self._offset[where] = number % size
+            start += count
 
     def _chosen(self, flat: Array, shape: tuple[int, ...]) -> Any:
         """Choose elements of what is computed, and of constants, in an order."""
@@ -295,6 +305,24 @@ def _elements(operand: Any) -> Array:
     """Return the elements of an operand that are no constants."""
     flat = np.asarray(operand).reshape(-1)
     return flat[flat >= 0]
+
+
+def _distinct(
+    operands: list[Any], laned: list[bool], lanes: int
+) -> tuple[list[Any], Array | None]:
+    """Leave out lanes whose operands are those of others; returns which lane stands for each."""
+    if lanes < _FEWEST_LANES or not any(laned):
+        return operands, None
+    rows = [np.reshape(o, (lanes, -1)) for o, lane in zip(operands, laned, strict=True) if lane]
+    table = np.ascontiguousarray(np.concatenate(rows, axis=1))
+    keys = table.view([("", table.dtype)] * table.shape[1]).reshape(-1)
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    if 2 * len(first) > lanes:
+        return operands, None
+    order = np.argsort(first)  # as they come
+    kept = first[order]
+    chosen = [o[kept] if lane else o for o, lane in zip(operands, laned, strict=True)]
+    return chosen, np.argsort(order)[place]
 
 
 def _together(steps: Sequence[Step]) -> tuple[list[Any], list[bool], int]:
