@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -254,22 +255,22 @@ class Assembly:
             return self.declarations[name]
         if name in self._pending:
             raise CycleError
-        self._pending.add(name)
         leaf, prior = self._leaves[name], None
-        bounds = {key: self._of(value) for key, value in leaf.bounds.items()}
         found = self._priors.get(name)
-        if found is not None:
-            try:
-                prior = self._made(found)
-            except CycleError:
-                self._late.append(found)
-        self._pending.discard(name)
+        self._pending.add(name)
+        try:
+            bounds = {key: self._of(value) for key, value in leaf.bounds.items()}
+            if found is not None:
+                with suppress(CycleError):
+                    prior = self._made(found)
+        finally:
+            self._pending.discard(name)
         kind = leaf.node.type.kind
         constraint = _CONSTRAINTS[kind]() if kind in _CONSTRAINTS else None
         if prior is not None and not _agrees(prior, constraint, bounds):
-            assert found is not None
-            self._late.append(found)
             prior = None
+        if found is not None and prior is None:
+            self._late.append(found)
         shape = leaf.shape or None
         declared = Parameter(prior, None, shape, bounds, constraint, None, None)
         self._declare(name, declared, leaf.node)

@@ -57,7 +57,6 @@ class Lowering:
         self._offset = np.zeros(graph.size, dtype=np.int64)
         self._pieces: list[tuple[Any, tuple[int, ...]]] = []
         self._made: dict[Any, Any] = {}
-        self._pending: set[int] = set()
         self._done: set[int] = set()
         self._scans: dict[int, Repeated] = {}  # by group
         needed = self._needed(roots)
@@ -188,19 +187,13 @@ class Lowering:
             group = todo.pop()
             if group in wanted or self._is_made(group):
                 continue
-            if group in self._pending:
-                raise CycleError
             wanted.add(group)
             for operand in self._operands(group):
                 inside = _elements(operand)
                 todo += np.unique(self._group_of[self._owner[inside]]).tolist()
-        self._pending |= wanted
-        try:
-            for group in sorted(wanted, key=lambda g: self._levels[g]):
-                if not self._is_made(group):
-                    self._make(group)
-        finally:
-            self._pending -= wanted
+        for group in sorted(wanted, key=lambda g: self._levels[g]):
+            if not self._is_made(group):  # leaves come first, and may have made it
+                self._make(group)
 
     def _operands(self, group: int) -> list[Any]:
         """Return what a group needs."""
@@ -212,13 +205,13 @@ class Lowering:
         return group in self._done
 
     def _make(self, group: int) -> None:
-        self._compute(group)
-        self._done.add(group)
-
-    def _compute(self, group: int) -> None:
         if group in self._scans:
             self._make_scan(self._scans[group])
-            return
+        else:
+            self._make_group(group)
+        self._done.add(group)
+
+    def _make_group(self, group: int) -> None:
         steps = [self._graph.steps[i] for i in self._groups[group]]
         operation = steps[0].operation
         if operation is None:
