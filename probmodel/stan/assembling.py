@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from probmodel.stan.function_calls import density_operation, distribution
 from probmodel.stan.lowering import CycleError, Lowering
 from probmodel.stan.merging import Merged, by_statement, increments_of, merged, reordered
 from probmodel.stan.operators import CHOOSE
+from probmodel.stan.ranges import ALL, KINDS, Range
 from probmodel.stan.stan_values import Value, real
 from probmodel.stan.statements import Interpreter
 from probmodel.stan.syntax import nodes as n
@@ -51,6 +53,16 @@ class Leaf(NamedTuple):
     shape: tuple[int, ...]
     elements: Array
     bounds: dict[str, Value]
+
+    def range(self) -> Range:
+        """Return the limits that its declaration gives."""
+        low, high = KINDS.get(self.node.type.kind, ALL)
+        lower, upper = self.bounds.get("lower"), self.bounds.get("upper")
+        if lower is not None and not lower.traced:
+            low = max(low, float(np.min(lower.array)))
+        if upper is not None and not upper.traced:
+            high = min(high, float(np.max(upper.array)))
+        return low, high
 
 
 class Assembly:
@@ -243,22 +255,22 @@ class Assembly:
             return self.declarations[name]
         if name in self._pending:
             raise CycleError
-        self._pending.add(name)
         leaf, prior = self._leaves[name], None
-        bounds = {key: self._of(value) for key, value in leaf.bounds.items()}
         found = self._priors.get(name)
-        if found is not None:
-            try:
-                prior = self._made(found)
-            except CycleError:
-                self._late.append(found)
-        self._pending.discard(name)
+        self._pending.add(name)
+        try:
+            bounds = {key: self._of(value) for key, value in leaf.bounds.items()}
+            if found is not None:
+                with suppress(CycleError):
+                    prior = self._made(found)
+        finally:
+            self._pending.discard(name)
         kind = leaf.node.type.kind
         constraint = _CONSTRAINTS[kind]() if kind in _CONSTRAINTS else None
         if prior is not None and not _agrees(prior, constraint, bounds):
-            assert found is not None
-            self._late.append(found)
             prior = None
+        if found is not None and prior is None:
+            self._late.append(found)
         shape = leaf.shape or None
         declared = Parameter(prior, None, shape, bounds, constraint, None, None)
         self._declare(name, declared, leaf.node)

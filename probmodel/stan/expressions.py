@@ -335,13 +335,9 @@ class Expressions:
             return self.graph.apply(CHOOSE, [condition, then, otherwise], kind, (), node)
         first, second = (np.array(self.graph.elements(v)) for v in (then, otherwise))
         differ = first != second
-        chosen = self.graph.apply(
-            CHOOSE,
-            [condition, *(Value("real", e[differ], True) for e in (first, second))],
-            "real",
-            (),
-            node,
-        )
+        holds = condition.like(condition.array[differ]) if condition.rank else condition
+        sides = [Value("real", e[differ], True) for e in (first, second)]
+        chosen = self.graph.apply(CHOOSE, [holds, *sides], "real", (), node)
         first[differ] = chosen.array
         return Value(then.kind, first, True)
 

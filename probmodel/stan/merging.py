@@ -166,7 +166,7 @@ def reordered(found: Merged, order: Any, shape: tuple[int, ...]) -> Merged:
         event = value.array.shape[value.array.ndim - rank :]
         lead = found.value.array.shape[:batch]
         array = np.broadcast_to(value.array, (*lead, *event)).reshape(size, *event)
-        return Value(value.kind, array[order].reshape(*shape, *event), value.traced)
+        return Value(value.kind, array[order].reshape((*shape, *event)), value.traced)
 
     value, *args = (turned(v, r) for v, r in zip((found.value, *found.args), ranks, strict=True))
     bounds = tuple(turned(b, 0) for b in found.bounds)

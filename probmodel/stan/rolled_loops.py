@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,11 +79,13 @@ class Uses(NamedTuple):
     ----------
     step, element : one entry for each use; step -1 stands for uses outside the graph
     size : number of elements
+    same : for each element, the first one that is computed in the same way
     """
 
     step: Array
     element: Array
     size: int
+    same: Array
 
     @classmethod
     def of(cls, graph: Graph, needed: Array, roots: Sequence[Any]) -> Uses:
@@ -93,13 +96,43 @@ class Uses(NamedTuple):
             flat = flat[flat >= 0]
             elements.append(flat)
             steps.append(np.full(len(flat), i))
-        return cls(np.concatenate(steps), np.concatenate(elements).astype(np.int64), graph.size)
+        element = np.concatenate(elements).astype(np.int64)
+        return cls(np.concatenate(steps), element, graph.size, _same(graph, needed))
 
     def but_by(self, steps: Array) -> Array:
         """Return which elements are used by others than some steps: (size,)."""
         used = np.zeros(self.size, dtype=bool)
-        used[self.element[~np.isin(self.step, steps)]] = True
+        elements = self.element[~np.isin(self.step, steps)]
+        used[elements] = used[self.same[elements]] = True
         return used
+
+
+def _same(graph: Graph, needed: Array) -> Array:
+    """Return, for each element, the first one that is computed by the same steps."""
+    same = np.arange(graph.size)
+    known: dict[Any, int] = {}
+    for i in needed.tolist():
+        step = graph.steps[i]
+        if step.operation is None:
+            continue
+        operands = tuple(_key(o, same) for o in step.operands)
+        key = id(step.operation), step.keywords, operands, step.laned, step.shape
+        start = known.setdefault(key, step.start)
+        if start != step.start:
+            size = prod(step.shape)
+            same[step.start : step.start + size] = start + np.arange(size)
+    return same
+
+
+def _key(operand: Any, same: Array) -> Any:
+    if isinstance(operand, int):
+        return operand if operand < 0 else int(same[operand])
+    return np.shape(operand), replaced(operand, same).tobytes()
+
+
+def replaced(elements: Any, same: Array) -> Array:
+    """Return elements with the first of each kind in the place of others."""
+    return np.where(elements < 0, elements, same[np.maximum(elements, 0)])
 
 
 class _IrregularError(Exception):
@@ -166,7 +199,7 @@ def _rolled(of: Iterations, uses: Uses) -> Repeated | None:
             initial.append(int(of.graph.constants(0.0)))
     graph = Graph()
     state = graph.leaf("state", (len(slots),))
-    writer = _Writer(of, lags, own, slots, state, graph, dependent)
+    writer = _Writer(of, lags, own, slots, state, graph, dependent, uses.same)
     new = writer.write(np.flatnonzero(inside))
     where = np.full(of.size, -1)
     for (offset, lag), slot in slots.items():
@@ -214,10 +247,11 @@ class _Writer:
         state: Any,
         graph: Graph,
         dependent: Array,
+        same: Array,
     ) -> None:
         self._of, self._lags, self._own = of, lags, own
         self._slots, self._state, self._graph = slots, np.atleast_1d(state), graph
-        self._dependent = dependent
+        self._dependent, self._same = dependent, same
         self._map = np.full(of.size, -1)
         self._sequences: dict[bytes, tuple[int, Array]] = {}
         self._captured: dict[int, int] = {}
@@ -260,6 +294,7 @@ class _Writer:
                 plan.append(("now", place) if lag == 0 else ("state", self._slots[place, lag]))
                 continue
             self._check(column)
+            column = replaced(column, self._same)
             if np.all(column == column[0]):
                 value = int(column[0])
                 if value < 0:
