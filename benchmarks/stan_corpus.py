@@ -44,7 +44,8 @@ Row = dict[str, Any]
 MEASURES = Path(__file__).resolve().parent / "stan_measures.py"
 COLUMNS = (
     "name", "stage", "kind", "bind_s", "compile_s", "dim", "operations", "finite", "gradient_us",
-    "oracle", "value_gap", "slope_gap", "derived_gap", "derived_of", "constant",
+    "oracle", "value_gap", "slope_gap", "own_slope_error", "stan_slope_error",
+    "derived_gap", "derived_of", "constant",
     "bounded_by_prior", "draws", "worst_z", "worst_of", "bound_z", "compared", "sample_s",
     "warnings", "stan_us", "own_us", "ratio",
     "error",

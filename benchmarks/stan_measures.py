@@ -179,14 +179,18 @@ def _compared(density: ModelDensity, x: Array, lines: Array, places: Array, rows
     for i in range(len(x)):
         u = np.array([r["coordinates"] for r in rows[5 * i : 5 * i + 5]])
         theirs.append(np.array(rows[5 * i]["gradient"]) @ _slope(u.T))
-    slopes = np.array(theirs)
+    slopes, by_differences = np.array(theirs), _slope(terms.reshape(-1, 5))
     size = np.maximum(np.abs(slopes), np.maximum(np.abs(stan), 1.0) ** 0.5)
-    steep = float(np.max(np.abs(ours - slopes) / size))
+    gaps = [
+        float(np.max(np.abs(a - b) / size))
+        for a, b in ((ours, slopes), (ours, by_differences), (slopes, by_differences))
+    ]
+    steep = gaps[0]
     agrees = worst <= VALUES_AGREE and steep <= GRADIENTS_AGREE
     constant = float(np.median(value - stan))
     return {
         "oracle": "agrees" if agrees else "DIFFERS", "value_gap": worst, "slope_gap": steep,
-        "constant": constant,
+        "own_slope_error": gaps[1], "stan_slope_error": gaps[2], "constant": constant,
     }  # fmt: skip
 
 
