@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from probmodel.resuming import extend, resume
     from probmodel.sampling import infer
     from probmodel.saved_fits import SavedFit, load_fit
+    from probmodel.stan.stan_model import Stan, load_stan
     from probmodel.studies import infer_many
 
 __all__ = [
@@ -82,6 +83,7 @@ __all__ = [
     "SamplingWarning",
     "SavedFit",
     "ShapeError",
+    "Stan",
     "TimeLimitError",
     "check_model",
     "compute_deterministics",
@@ -94,6 +96,7 @@ __all__ = [
     "infer_many",
     "load_fit",
     "load_model",
+    "load_stan",
     "log_likelihood",
     "log_prior",
     "loo",
@@ -143,6 +146,7 @@ _HOMES = {
     "probmodel.resuming": ("extend", "resume"),
     "probmodel.sampling": ("infer",),
     "probmodel.saved_fits": ("SavedFit", "load_fit"),
+    "probmodel.stan.stan_model": ("Stan", "load_stan"),
     "probmodel.studies": ("infer_many",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -13,7 +13,14 @@ from probmodel.density.prior import prior_plan
 from probmodel.errors import DataError, ModelError, SamplerError, ShapeError, nearest
 from probmodel.model import Model, ModelMeta
 from probmodel.model.binding import redrawn
-from probmodel.model.declarations import Data, Deterministic, Observed, Parameter, Potential
+from probmodel.model.declarations import (
+    Data,
+    Declaration,
+    Deterministic,
+    Observed,
+    Parameter,
+    Potential,
+)
 from probmodel.types import Array
 
 
@@ -62,24 +69,28 @@ class Simulation:
     ) -> None:
         for kind in (model, simulator):
             _check_class(kind)
-        _check_prior(simulator)
         given = dict(data or {})  # as `read_data` makes it: coords may be among the data
+        own, other = model._outline(given), simulator._outline(given)
+        _check_prior(simulator.__name__, other)
         self._model, self._coords = model, {**given.pop("coords", {}), **(coords or {})}
-        _check_names(given, model, simulator)
-        self._data = {k: v for k, v in given.items() if k in _takes(model, Data)}
-        _check_observed(model, simulator)
-        shares = _takes(simulator, (Data, Observed))
+        _check_names(model.__name__, given, own, other)
+        self._data = {k: v for k, v in given.items() if k in _takes(own, Data)}
+        _check_observed(own, simulator.__name__, other)
+        shares = _takes(other, (Data, Observed))
         bound: Model = simulator(
-            coords=_known(self._coords, simulator),
+            coords=_known(self._coords, other),
             **{k: v for k, v in given.items() if k in shares},
         )
         self._plan = prior_plan(redrawn(bound._binding))
-        self.names = _ranked_names(model, simulator, var_names)
+        self.names = _ranked_names(
+            f"{model.__name__} and {simulator.__name__}", own, other, var_names
+        )
         kinds = (Data, Observed)
-        simulated = _takes(simulator, Observed)
-        self._fed = [name for name in _takes(model, kinds) if name in simulated]
-        parameters = _takes(model, Parameter)
-        self._whole = all(name in _takes(simulator, Parameter) for name in parameters)
+        simulated = _takes(other, Observed)
+        self._fed = [name for name in _takes(own, kinds) if name in simulated]
+        self._labels = _known(self._coords, own)
+        self._parameters = _takes(own, Parameter)
+        self._whole = all(name in _takes(other, Parameter) for name in self._parameters)
 
     def draw(self, rng: np.random.Generator) -> Simulated:
         """Draw once, and bind.
@@ -101,7 +112,7 @@ class Simulation:
             if not np.isfinite(value).all():
                 raise DataError(f"the simulated {name!r} is not finite.", name=name)
         data = {**self._data, **{name: drawn[name] for name in self._fed}}
-        density = ModelDensity(self._model(coords=_known(self._coords, self._model), **data))
+        density = ModelDensity(self._model(coords=self._labels, **data))
         shapes = {v.name: v.shape for v in density.variables}
         truth = {name: np.asarray(drawn[name], dtype=float) for name in self.names}
         for name, value in truth.items():
@@ -112,20 +123,23 @@ class Simulation:
                     name=name, shape=value.shape, expected=shapes[name],
                 )  # fmt: skip
         if self._whole:
-            parameters = {name: drawn[name] for name in _takes(self._model, Parameter)}
+            parameters = {name: drawn[name] for name in self._parameters}
             x = density.unconstrain(parameters, np.zeros(density.dim))
             truth[LOG_LIKELIHOOD] = log_likelihood(density, x[None])[0]
         return Simulated(density, truth)
 
 
-def _takes(kind: ModelMeta, of: Any) -> list[str]:
+Outline = Mapping[str, Declaration]  # what a model declares, by name
+
+
+def _takes(outline: Outline, of: Any) -> list[str]:
     """Return the names of the declarations of some kinds."""
-    return [name for name, d in kind._declarations.items() if isinstance(d, of)]
+    return [name for name, d in outline.items() if isinstance(d, of)]
 
 
-def _known(coords: dict[str, Any], kind: ModelMeta) -> dict[str, Any]:
-    """Return the labels of the dims that a class declares."""
-    dims = {dim for d in kind._declarations.values() for dim in d.dims or ()}
+def _known(coords: dict[str, Any], outline: Outline) -> dict[str, Any]:
+    """Return the labels of the dims that a model declares."""
+    dims = {dim for d in outline.values() for dim in d.dims or ()}
     return {dim: labels for dim, labels in coords.items() if dim in dims}
 
 
@@ -141,58 +155,53 @@ def _check_class(kind: Any) -> None:
     )
 
 
-def _check_prior(kind: ModelMeta) -> None:
+def _check_prior(name: str, outline: Outline) -> None:
     """Refuse what cannot be drawn from."""
-    for declaration in kind._declarations.values():
+    for declaration in outline.values():
         if isinstance(declaration, Potential):
             raise ModelError(
                 f"{declaration.title} changes the density in a way that cannot be simulated. Give "
                 "simulate_with= a model that simulates what the potential stands for.",
                 location=declaration.location,
             )
-    if not _takes(kind, Observed):
-        raise ModelError(f"{kind.__name__} observes nothing, so there is nothing to simulate.")
+    if not _takes(outline, Observed):
+        raise ModelError(f"{name} observes nothing, so there is nothing to simulate.")
 
 
-def _check_names(given: dict[str, Any], *kinds: ModelMeta) -> None:
-    takes = {name for kind in kinds for name in _takes(kind, (Data, Observed))}
+def _check_names(model: str, given: dict[str, Any], *outlines: Outline) -> None:
+    takes = {name for outline in outlines for name in _takes(outline, (Data, Observed))}
     for name in given:
         if name not in takes:
-            raise DataError(
-                f"{kinds[0].__name__} has no datum {name!r}.{nearest(name, takes)}", name=name
-            )
+            raise DataError(f"{model} has no datum {name!r}.{nearest(name, takes)}", name=name)
 
 
-def _check_observed(model: ModelMeta, simulator: ModelMeta) -> None:
+def _check_observed(model: Outline, name_of_simulator: str, simulator: Outline) -> None:
     simulated = _takes(simulator, Observed)
     for name in _takes(model, Observed):
         if name not in simulated:
-            declaration = model._declarations[name]
+            declaration = model[name]
             raise DataError(
-                f"{declaration.title} is not simulated: {simulator.__name__} observes "
+                f"{declaration.title} is not simulated: {name_of_simulator} observes "
                 f"{', '.join(simulated)}. Observe the same names in both models.",
                 location=declaration.location,
                 name=name,
             )
 
 
-def _ranked_names(model: ModelMeta, simulator: ModelMeta, wanted: Any) -> tuple[str, ...]:
+def _ranked_names(both: str, model: Outline, simulator: Outline, wanted: Any) -> tuple[str, ...]:
     """Return the variables to rank, in the order of the model."""
     kinds = (Parameter, Deterministic)
     known = [name for name in _takes(model, kinds) if name in _takes(simulator, kinds)]
     if wanted is None:
         names = [name for name in known if name in _takes(model, Parameter)]
         if not names:
-            raise ModelError(
-                f"{model.__name__} and {simulator.__name__} have no parameter in common, so there "
-                "is nothing to rank."
-            )
+            raise ModelError(f"{both} have no parameter in common, so there is nothing to rank.")
         return tuple(names)
     chosen = [wanted] if isinstance(wanted, str) else list(wanted)
     for name in chosen:
         if name not in known:
             raise SamplerError(
-                f"var_names: {model.__name__} has no variable {name!r} that is simulated."
+                f"var_names: {both.partition(' ')[0]} has no variable {name!r} that is simulated."
                 f"{nearest(str(name), known)}",
                 name=name,
             )

@@ -40,6 +40,8 @@ def _reduction(name: str) -> Callable[..., Any]:
                keepdims: bool = False) -> Any:  # fmt: skip
         if not isinstance(x, Symbol):
             raise NotTraceableError(f"np.{name} of a list")
+        if not x.size:
+            return function(x.value, axis=axis, keepdims=keepdims)
         axes = _axes(axis, x.ndim)
         kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape))
         if prod(kept) == x.size:
@@ -91,6 +93,8 @@ def matmul(a: Any, b: Any) -> Any:
     ranks = np.ndim(a), np.ndim(b)
     if 0 in ranks:
         raise NotTraceableError("products with numbers")
+    if not (np.size(a) and np.size(b)):
+        return np.matmul(value_of(a), value_of(b))
     if ranks[1] == 1:
         return _times(a, b) if ranks[0] == 2 else np.sum(a * b, axis=-1)
     if ranks[0] == 1:

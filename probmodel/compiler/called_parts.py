@@ -82,6 +82,8 @@ def _solver(name: str) -> Callable[..., Any]:
 CALLED: dict[str, Callable[..., Any]] = {
     "call": _formula,
     "inv": _function_of_matrix(matrices.inv),
+    "det": _function_of_matrix(matrices.det),
+    "log_determinant": _function_of_matrix(matrices.log_abs_det),
     "cholesky": _function_of_matrix(linalg.cholesky),
     "solve": _solve,
     "matmul": _matmul,

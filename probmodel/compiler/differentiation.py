@@ -58,12 +58,13 @@ def taken(x: Any, index: Array) -> Any:
 
 
 @primitive
-def _place(g: Any, index: Array, shape: tuple[int, ...]) -> Any:
+def placed(g: Any, index: Array, shape: tuple[int, ...]) -> Any:
+    """Return zeros of a shape to which elements are added at flat positions."""
     return place(g, index, shape)
 
 
-defvjp(taken, lambda ans, x, index: lambda g: _place(g, index, np.shape(x)), argnums=(0,))
-defvjp(_place, lambda ans, g, index, shape: lambda h: taken(h, index), argnums=(0,))
+defvjp(taken, lambda ans, x, index: lambda g: placed(g, index, np.shape(x)), argnums=(0,))
+defvjp(placed, lambda ans, g, index, shape: lambda h: taken(h, index), argnums=(0,))
 
 
 class SymbolBox(ArrayBox):  # type: ignore[misc]

@@ -11,11 +11,13 @@ import autograd.numpy as anp
 import numpy as np
 
 from probmodel.compiler import formulas as _formulas  # noqa: F401 - fills the table of symbols
-from probmodel.compiler.differentiation import taken
-from probmodel.compiler.symbols import ASKED, positions
+from probmodel.compiler.differentiation import placed, taken
+from probmodel.compiler.symbols import ASKED, NotTraceableError, positions
 from probmodel.distributions.base import Distribution
 from probmodel.numerics import linalg, special
 from probmodel.numerics.recurrences import linear_recurrence, matrix_recurrence
+from probmodel.numerics.special import bessel
+from probmodel.numerics.special import exponential_sums as sums
 
 
 def asked_of(distribution: Distribution) -> AbstractContextManager[None]:
@@ -114,6 +116,44 @@ def _prod(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return product if keepdims else anp.reshape(product, tuple(shape[i] for i in outer))
 
 
+def _cumprod(a: Any, axis: Any = None) -> Any:
+    """Multiply up to each element, from one: the recurrence has slopes at zeros, too."""
+    first = a if axis is not None else anp.reshape(a, (-1,))
+    x = anp.swapaxes(first, axis or 0, -1)
+    y = linear_recurrence(x, np.zeros(np.shape(x)), np.ones((*np.shape(x)[:-1], 1)), -1)
+    return anp.swapaxes(y, axis or 0, -1)
+
+
+def _rint(x: Any) -> Any:
+    """Round to the nearest whole number, halves to even ones."""
+    below = anp.floor(x)
+    part = x - below
+    up = special.where(anp.equal(part, 0.5), anp.remainder(below, 2.0), anp.greater(part, 0.5))
+    return below + up
+
+
+def _round(a: Any, decimals: int = 0) -> Any:
+    return _rint(a) if decimals == 0 else _rint(a * 10.0**decimals) / 10.0**decimals
+
+
+def _segment_sum(x: Any, groups: Any, count: Any) -> Any:
+    shape = (int(count), *np.shape(x)[1:])
+    return placed(x, positions(shape)[np.asarray(groups, dtype=np.int64)], shape)
+
+
+def _det(a: Any) -> Any:
+    """Write down determinants of matrices of up to three rows."""
+    n = np.shape(a)[-1]
+    if n > 3:
+        raise NotTraceableError("determinants")
+    if n == 1:
+        return a[..., 0, 0]
+    minors = [a[..., -2, j] * a[..., -1, k] - a[..., -2, k] * a[..., -1, j] for j, k in _PAIRS[n]]
+    if n == 2:
+        return minors[0]
+    return a[..., 0, 0] * minors[0] - a[..., 0, 1] * minors[1] + a[..., 0, 2] * minors[2]
+
+
 def _matrix_recurrence(matrix: Any, x: Any, initial: Any = 0.0) -> Any:
     return matrix_recurrence(matrix, x, initial + np.zeros(np.shape(x)[1:]))
 
@@ -126,6 +166,7 @@ def _linear_recurrence(coefficient: Any, input: Any, initial: Any = 0.0) -> Any:
     return linear_recurrence(coefficient, input, initial, -rank)
 
 
+_PAIRS = {2: [(0, 1)], 3: [(1, 2), (0, 2), (0, 1)]}  # columns of the minors of the first row
 _SAME = (
     "add subtract multiply divide power negative absolute square sqrt reciprocal sign exp exp2 "
     "expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh "
@@ -133,7 +174,9 @@ _SAME = (
     "greater_equal equal not_equal logical_and logical_or logical_not isnan isfinite sum max min "
     "cumsum matmul"
 )
-_OWN = "gammaln expit logit log_expit erf erfc ndtr log_ndtr where"
+_OWN = (
+    "gammaln expit logit log_expit erf erfc erfinv ndtr log_ndtr ndtri betaln xlogy xlog1py where"
+)
 OPERATIONS: Mapping[str, Callable[..., Any]] = {
     **{name: getattr(anp, name) for name in _SAME.split()},
     **{name: getattr(special, name) for name in _OWN.split()},
@@ -145,9 +188,22 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = {
         )
     },
     "psi": special.digamma,
+    "i0e": bessel.i0e,
+    "i1e": bessel.i1e,
     "positive": lambda x: x,
     "clip": _clip,
     "prod": _prod,
+    "cumprod": _cumprod,
+    "rint": _rint,
+    "round": _round,
+    "logsumexp": sums.log_of_sum,
+    "softmax": sums.shares,
+    "log_softmax": sums.log_shares,
+    "log1m_exp": sums.log_of_complement,
+    "log_diff_exp": sums.log_of_difference,
+    "segment_sum": _segment_sum,
+    "det": _det,
+    "log_determinant": lambda a: anp.log(anp.absolute(_det(a))),
     "mean": _mean,
     "var": _var,
     "std": _std,

@@ -234,6 +234,8 @@ def record(name: str, function: Callable[..., Any], args: Sequence[Any]) -> Any:
     if name not in ELEMENTWISE:
         raise NotTraceableError(name)
     args = tuple(a if isinstance(a, Symbol) else np.asarray(a, dtype=float) for a in args)
+    if len(args) == 1 and _repeats(args[0]):
+        return view(record(name, function, args[0].args), args[0].index)
     function = getattr(np, name) if name.startswith("logical") else function
     with np.errstate(all="ignore"):
         value = np.asarray(function(*map(value_of, args)), dtype=float)
@@ -241,6 +243,13 @@ def record(name: str, function: Callable[..., Any], args: Sequence[Any]) -> Any:
         return value
     plain = _plain(name, args, value)
     return Symbol(name, args, value) if plain is None else plain
+
+
+def _repeats(x: Any) -> bool:
+    """Whether elements are those of a smaller array, each of them once or more."""
+    if not isinstance(x, Symbol) or x.op != "view" or x.size <= x.args[0].size:
+        return False
+    return bool(np.bincount(x.index.reshape(-1), minlength=x.args[0].size).all())
 
 
 def _plain(name: str, args: tuple[Any, ...], value: Array) -> Any:

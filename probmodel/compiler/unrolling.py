@@ -29,6 +29,7 @@ class Parts(NamedTuple):
     symbols: Sequence[Symbol]
 
 
+@np.errstate(all="ignore")
 def unrolled(outputs: Sequence[Any]) -> list[Any]:
     """Return outputs without sums and extremes over short axes."""
     symbols = list(ordered(o for o in outputs if isinstance(o, Symbol)))

@@ -77,7 +77,8 @@ class Forward(Trace):
 
     def _node(self, node: Expression) -> Any:
         if isinstance(node, Parameter):
-            return self._resolve(self, self._free[str(node.name)])
+            free = self._free[str(node.name)]
+            return self._resolve(self, free) if 0 not in free.shape else np.zeros(free.shape)
         drawn = isinstance(node, Observed) and id(node) not in self._aliases
         if drawn and not self._evaluator.is_constant(node):
             assert isinstance(node, Observed)

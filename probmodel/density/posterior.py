@@ -73,7 +73,9 @@ class ModelDensity(LogDensity):
         self._blocks = blocks(binding.free)
         self.dim = self._blocks[-1][1].stop
         self.coordinate_names = tuple(n for f, _ in self._blocks for n in coordinate_names(f))
-        self.variables = tuple(binding.variables)
+        self._generated = model.generated
+        own = self._generated.variables if self._generated else ()
+        self.variables = (*binding.variables, *own)
         self.coords = dict(binding.dimensions.coords)
         self.observed_data, self.constant_data = _data_groups(binding)
         self._programs = Programs(binding) if pseudo_data else Programs.of(model)
@@ -223,13 +225,25 @@ class ModelDensity(LogDensity):
         )
 
     def constrain(self, x: Array, names: tuple[str, ...] | None = None) -> dict[str, Array]:
-        """Return parameters and deterministic quantities on the user's scale."""
+        """Return parameters, deterministic and generated quantities on the user's scale."""
         self._check_shape(x)
-        chosen = tuple(v.name for v in self.variables) if names is None else tuple(names)
+        wanted = tuple(v.name for v in self.variables) if names is None else tuple(names)
+        known = self._binding.saved
+        if all(name in known for name in wanted):
+            return self._saved(x, wanted)
+        needed = dict.fromkeys(
+            [*(name for name in wanted if name in known), *self._generated.needs]
+        )
+        values = self._saved(x, tuple(needed))
+        values |= self._generated.at({name: values[name] for name in self._generated.needs})
+        return {name: values[name] for name in wanted}
+
+    def _saved(self, x: Array, names: tuple[str, ...]) -> dict[str, Array]:
+        """Return what the model declares."""
         saved = self._programs.saved
-        if chosen not in saved:
-            saved[chosen] = self._programs.values([self._binding.saved[name] for name in chosen])
-        return dict(zip(chosen, saved[chosen](x), strict=True))
+        if names not in saved:
+            saved[names] = self._programs.values([self._binding.saved[name] for name in names])
+        return dict(zip(names, saved[names](x), strict=True))
 
     def unconstrain(self, values: dict[str, Any], default: Array) -> Array:
         """Return the unconstrained point of parameter values, in declared order.

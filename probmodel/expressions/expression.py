@@ -21,9 +21,12 @@ from probmodel.expressions.operations import (
 LIBRARIES = {
     "scipy.stats": "declare distributions of probmodel.distributions by param(...) or "
     "observed(...), or write log_density(Normal(mu, sigma), y) of probmodel.functions",
-    "scipy.special": "gammaln, psi, expit, logit, log_expit, erf, erfc, ndtr and log_ndtr take "
-    "symbols; write others out, such as m + np.log(np.sum(np.exp(a - m))) with m = np.max(a)",
-    "scipy.linalg": "np.linalg.cholesky, np.linalg.solve, np.linalg.inv and @ take symbols",
+    "scipy.special": "logsumexp, softmax and log_softmax are in probmodel.functions; gammaln, "
+    "betaln, psi, expit, logit, log_expit, erf, erfc, erfinv, ndtr, log_ndtr, ndtri, xlogy, "
+    "xlog1py, i0e and i1e take symbols",
+    "scipy.linalg": "np.linalg.cholesky, np.linalg.solve, np.linalg.inv, np.linalg.det and @ take "
+    "symbols, and log_determinant is in probmodel.functions",
+    "scipy.signal": "linear_recurrence and scan of probmodel.functions filter series",
     "scipy.interpolate": "use interpolate of probmodel.functions",
     "scipy.integrate": "use solve_ode or integrate_1d of probmodel.functions",
     "scipy.optimize": "use solve_newton of probmodel.functions",
@@ -66,7 +69,8 @@ class Expression:
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
         _refuse(
             "turning a symbol into an array",
-            "join symbols with np.stack([a, b]) or np.concatenate, and use NumPy's functions",
+            "join symbols with np.stack([a, b]) or np.concatenate, and use NumPy's functions; "
+            "arange and full of probmodel.functions take sizes and values that are symbols",
         )
 
     # -- operators -----------------------------------------------------------------------------
@@ -207,13 +211,14 @@ class Expression:
     def __int__(self) -> NoReturn:
         _refuse(
             "a symbol as a whole number (int(), range(), a size or an index of a list)",
-            "sizes are integer data, data(dtype=int), and symbols are indices of symbols only",
+            "sizes are integer data, data(dtype=int), and symbols are indices of symbols only; "
+            "arange, zeros, ones, full, eye and linspace of probmodel.functions take such sizes",
         )
 
     __index__ = __trunc__ = __int__
 
     def __round__(self, digits: int | None = None) -> NoReturn:
-        _refuse("round() of a symbol", "round draws of it afterwards; np.floor(a + 0.5) is a step")
+        _refuse("round() of a symbol", "round draws of it afterwards; np.round(a) is a step")
 
     def __format__(self, form: str) -> str:
         if form:

@@ -16,7 +16,10 @@ import numpy as np
 from probmodel.errors import ModelError
 from probmodel.expressions import higher_order
 from probmodel.expressions.location import caller_location
+from probmodel.expressions.segmented import segment_sum
+from probmodel.numerics.matrices import log_abs_det
 from probmodel.numerics.recurrences import linear_recurrence, matrix_recurrence
+from probmodel.numerics.special import exponential_sums as sums
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ class Operation:
     elementwise : whether operands broadcast and each output element needs one of each
     probe : stands in for ``evaluate`` where only the shape of the result matters
     static : whether all operands must come from data
+    from_data : positions of operands that must
     """
 
     name: str
@@ -41,6 +45,7 @@ class Operation:
     elementwise: bool = False
     probe: Callable[..., Any] | None = None
     static: bool = False
+    from_data: tuple[int, ...] = ()
 
     def normalise(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -76,6 +81,13 @@ def _special(*names: str) -> dict[str, Operation]:
         return evaluate
 
     return {n: Operation(n, evaluator(n), elementwise=True) for n in names}
+
+
+def _of_data(
+    *names: str, operands: tuple[str, ...] = ("a",), options: Mapping[str, Any] | None = None
+) -> dict[str, Operation]:
+    """Functions of NumPy that take data alone."""
+    return {n: Operation(n, getattr(np, n), operands, options or {}, static=True) for n in names}
 
 
 def _concatenate(arrays: Any, axis: int = 0) -> Any:
@@ -156,6 +168,7 @@ OPERATIONS: dict[str, Operation] = {
         "logaddexp",
         "floor",
         "ceil",
+        "rint",
         "remainder",
         "less",
         "less_equal",
@@ -177,9 +190,18 @@ OPERATIONS: dict[str, Operation] = {
         "log_expit",
         "erf",
         "erfc",
+        "erfinv",
+        "i0e",
+        "i1e",
         "ndtr",
         "log_ndtr",
+        "ndtri",
+        "betaln",
+        "xlogy",
+        "xlog1py",
     ),
+    "log1m_exp": Operation("log1m_exp", sums.log_of_complement, elementwise=True),
+    "log_diff_exp": Operation("log_diff_exp", sums.log_of_difference, ("a", "b"), elementwise=True),
     "where": Operation("where", np.where, ("condition", "x", "y"), elementwise=True),
     "clip": Operation("clip", np.clip, ("a", "a_min", "a_max"), elementwise=True),
     "sum": Operation("sum", np.sum, ("a",), _AXIS),
@@ -189,7 +211,15 @@ OPERATIONS: dict[str, Operation] = {
     "min": Operation("min", np.min, ("a",), _AXIS),
     "var": Operation("var", np.var, ("a",), {**_AXIS, "ddof": 0}),
     "std": Operation("std", np.std, ("a",), {**_AXIS, "ddof": 0}),
+    "logsumexp": Operation("logsumexp", sums.log_of_sum, ("x",), _AXIS),
+    "softmax": Operation("softmax", sums.shares, ("x",), {"axis": -1}),
+    "log_softmax": Operation("log_softmax", sums.log_shares, ("x",), {"axis": -1}),
+    "segment_sum": Operation(
+        "segment_sum", segment_sum, ("x", "groups"), {"count": None}, from_data=(1,)
+    ),
+    "round": Operation("round", np.round, ("a",), {"decimals": 0}),
     "cumsum": Operation("cumsum", np.cumsum, ("a",), {"axis": None}),
+    "cumprod": Operation("cumprod", np.cumprod, ("a",), {"axis": None}),
     "diff": Operation("diff", np.diff, ("a",), {"n": 1, "axis": -1}),
     "matmul": Operation("matmul", np.matmul, ("a", "b")),
     "dot": Operation("dot", np.dot, ("a", "b")),
@@ -216,6 +246,8 @@ OPERATIONS: dict[str, Operation] = {
     "cholesky": Operation("cholesky", np.linalg.cholesky, ("a",)),
     "inv": Operation("inv", np.linalg.inv, ("a",)),
     "solve": Operation("solve", np.linalg.solve, ("a", "b")),
+    "det": Operation("det", np.linalg.det, ("a",)),
+    "log_determinant": Operation("log_determinant", log_abs_det, ("a",)),
     "solve_ode": Operation("solve_ode", higher_order.ode, probe=higher_order.ode_shape),
     "solve_newton": Operation("solve_newton", higher_order.newton, probe=higher_order.newton_shape),
     "scan": Operation("scan", higher_order.scan, probe=higher_order.scan_shape),
@@ -225,6 +257,10 @@ OPERATIONS: dict[str, Operation] = {
     "matrix_recurrence": Operation(
         "matrix_recurrence", _matrix_recurrence, ("matrix", "input", "initial")
     ),
+    **_of_data("sort", "argsort", options={"axis": -1}),
+    **_of_data("median", options=_AXIS),
+    **_of_data("quantile", "percentile", operands=("a", "q"), options=_AXIS),
+    **_of_data("unique", operands=("ar",)),
 }
 
 _FUNCTIONS: dict[Callable[..., Any], str] = {
@@ -232,6 +268,7 @@ _FUNCTIONS: dict[Callable[..., Any], str] = {
     np.amin: "min",
     np.concatenate: "concatenate",
     np.linalg.cholesky: "cholesky",
+    np.linalg.det: "det",
     np.linalg.inv: "inv",
     np.linalg.solve: "solve",
     **{op.evaluate: name for name, op in OPERATIONS.items() if not name.startswith("_")},
@@ -243,15 +280,14 @@ _ADVICE = {
     "array": "np.stack([a, b])",
     "vstack": "np.stack or np.concatenate",
     "hstack": "np.concatenate",
-    "median": "np.mean",
+    "median": "np.mean, or the median of the draws",
     "einsum": "@ and np.sum",
     "tensordot": "@",
     "average": "np.mean or np.sum with weights",
     "select": "nested np.where",
     "inner": "@",
     "vdot": "@",
-    "det": "np.linalg.cholesky and the sum of its log diagonal",
-    "slogdet": "np.linalg.cholesky and the sum of its log diagonal",
+    "slogdet": "log_determinant of probmodel.functions",
     "norm": "np.sqrt(np.sum(x**2))",
     "gamma": "gammaln",
     "digamma": "psi",
@@ -263,22 +299,19 @@ _ADVICE = {
     "argmin": "integer data as an index",
     "quantile": "quantiles of the draws, or np.max and np.min",
     "percentile": "percentiles of the draws, or np.max and np.min",
-    "round": "np.floor(x + 0.5)",
     "any": "np.max(condition)",
     "all": "np.min(condition)",
     "interp": "interpolate of probmodel.functions",
     "tile": "np.concatenate or np.broadcast_to",
-    "cumprod": "np.exp(np.cumsum(np.log(x)))",
     "kron": "np.outer or np.repeat",
     "shape": "integer data for sizes, which dims name",
     "size": "integer data for sizes, which dims name",
     "ones_like": "0 * x + 1",
     "zeros_like": "0 * x",
     "full_like": "0 * x + value",
-    "linspace": "low + (high - low) * np.linspace(0, 1, n)",
-    "betaln": "gammaln(a) + gammaln(b) - gammaln(a + b)",
-    "xlogy": "x * np.log(y)",
-    "xlog1py": "x * np.log1p(y)",
+    "linspace": "linspace of probmodel.functions",
+    "beta": "np.exp(betaln(a, b))",
+    "unique": "the shorthand of data",
 }
 
 
@@ -316,6 +349,11 @@ def supported_functions() -> list[str]:
     special = {"call", "getitem", "pad_axes"}
     special.update(name for name, op in OPERATIONS.items() if op.probe is not None)
     return sorted(OPERATIONS.keys() - special)
+
+
+def advice_on(name: str) -> str:
+    """Return what to write in the place of a function; empty if nothing is known."""
+    return f" Instead, write {_ADVICE[name]}." if name in _ADVICE else ""
 
 
 def _unsupported(name: str, module: str) -> NoReturn:

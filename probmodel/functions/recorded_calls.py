@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.expressions import OPERATIONS, Apply, Expression, as_expression
+from probmodel.expressions import OPERATIONS, Apply, Expression, as_expression, leaves
+from probmodel.expressions.expression import apply
 
 
 class Formula:
@@ -50,3 +51,12 @@ def call(formula: Any, args: Sequence[Any], event_ndims: Sequence[int]) -> Any:
         return Apply(OPERATIONS["call"], tuple(map(as_expression, args)), options)
     with np.errstate(all="ignore"):
         return formula(np, *(np.asarray(arg, dtype=float) for arg in args))
+
+
+def operate(name: str, *operands: Any, **options: Any) -> Any:
+    """Record an operation of the language if an operand is symbolic, else evaluate it."""
+    operation = OPERATIONS[name]
+    if any(isinstance(leaf, Expression) for leaf in leaves([*operands, *options.values()])):
+        return apply(operation, *operands, **options)
+    with np.errstate(all="ignore"):
+        return operation.evaluate(*map(np.asarray, operands), **options)

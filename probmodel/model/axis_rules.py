@@ -172,6 +172,12 @@ def _stacked(call: Call) -> Names:
     return tuple(names)
 
 
+def _segments(call: Call) -> Names:
+    x, groups = call.operands
+    call.meet([x.part(slice(1)), groups])
+    return (None, *x.names[1:])
+
+
 def _everything(call: Call) -> Names:
     return call.meet(call.operands)
 
@@ -186,11 +192,13 @@ def _called(call: Call) -> Names:
 
 _RULES: dict[str, Callable[[Call], Names]] = {
     **{name: _everything for name, op in OPERATIONS.items() if op.elementwise},
-    **dict.fromkeys(("sum", "mean", "prod", "max", "min", "var", "std"), _reduced),
+    **dict.fromkeys(("sum", "mean", "prod", "max", "min", "var", "std", "logsumexp"), _reduced),
+    **dict.fromkeys(("softmax", "log_softmax", "round"), lambda call: call.names),
     **dict.fromkeys(("flip", "roll", "repeat"), _changed_along(None)),
     **dict.fromkeys(("tril", "triu"), lambda call: call.names),
     "diff": _changed_along(-1),
-    "cumsum": _cumulative,
+    **dict.fromkeys(("cumsum", "cumprod"), _cumulative),
+    "segment_sum": _segments,
     "matmul": _product,
     "dot": _dot,
     "outer": _outer,

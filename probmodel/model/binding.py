@@ -123,6 +123,12 @@ def bind(
         raise ModelError(
             f"{name} declares no param(...), so there is nothing to infer.", model=name
         )
+    if all(0 in free.shape for free in binding.free):
+        raise ModelError(
+            f"no parameter of {name} has an element: the sizes are zero. There is nothing to "
+            "infer.",
+            model=name,
+        )
     return binding
 
 

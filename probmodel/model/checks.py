@@ -62,6 +62,8 @@ def check_distribution(
             expected=own,
             given=batch,
         )
+    if 0 in shape:
+        return shape
     _probe(declaration, distribution, shape, params)
     _check_event(declaration, distribution, shape[len(own) :], event, params)
     _check_together(declaration, distribution, shape[len(own) :], params, evaluator)

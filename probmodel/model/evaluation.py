@@ -9,6 +9,7 @@ import numpy as np
 
 from probmodel.errors import DataError, ModelError, ShapeError
 from probmodel.expressions import (
+    OPERATIONS,
     Apply,
     Closure,
     Constant,
@@ -19,6 +20,7 @@ from probmodel.expressions import (
     map_leaves,
     topological,
 )
+from probmodel.expressions.operations import advice_on
 from probmodel.model.arithmetic import compute, number
 from probmodel.model.indices import check_index, checked_parts, refuse_sum_of_masks
 from probmodel.types import Array
@@ -152,11 +154,15 @@ class Evaluator:
             static.append(node.args[1])
         elif node.operation.static:
             static += node.args
+        static += [node.args[i] for i in node.operation.from_data]
         for leaf in topological([e for arg in static for e in leaves(arg)]):
             if id(leaf) in self._random:
+                what = "an index, axis, shape or point"
+                if node.operation.static and node.operation.name in OPERATIONS:
+                    what = f"what np.{node.operation.name} takes"
                 raise ModelError(
-                    f"{node!r}: an index, axis, shape or point must come from data, not from "
-                    "parameters.",
+                    f"{node!r}: {what} must come from data, not from parameters."
+                    f"{advice_on(node.operation.name)}",
                     location=node.location,
                     expression=repr(node),
                 )

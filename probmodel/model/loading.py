@@ -7,6 +7,7 @@ import hashlib
 import sys
 import traceback
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -16,6 +17,8 @@ from probmodel.errors import Location, ModelError, ProbmodelError, nearest, reas
 from probmodel.model import gallery
 from probmodel.model.model import Model, ModelMeta
 
+# Languages of models other than Python: the module that reads them, imported when it is needed.
+OTHERS = {".stan": "probmodel.stan.stan_model"}
 _FILE = "_probmodel_file_"  # begins the name of a module that is made of a model file
 _SOURCES: dict[str, str] = {}  # of these modules
 
@@ -28,7 +31,8 @@ def load_model(path: str | Path, name: str | None = None) -> type[Model]:
     Parameters
     ----------
     path : a Python file with one subclass of `Model`, or several of which ``name`` picks one; or
-        ``"gallery:radon"``, a model of the gallery, by the name that `probmodel gallery` lists
+        ``"gallery:radon"``, a model of the gallery, by the name that `probmodel gallery` lists; or
+        a Stan program, whose name ends in ``.stan``, see `load_stan`
     name : the class
 
     Raises
@@ -48,9 +52,14 @@ def load_accepted(
         file = gallery.model_file(path)
     else:
         file = existing_file(path, "model file", ModelError).absolute()
-    if file.suffix.lower() != ".py":
+    suffix = file.suffix.lower()
+    if suffix in OTHERS:
+        read: type[Model] = import_module(OTHERS[suffix]).load_accepted(file, name, accept)
+        return read
+    if suffix != ".py":
         raise ModelError(
-            f"{path} is no model file: the name must end in .py; got {file.suffix!r}.",
+            f"{path} is no model file: the name must end in .py, or in .stan for a Stan program; "
+            f"got {file.suffix!r}.",
             path=str(path),
         )
     source = file.read_bytes()
@@ -94,6 +103,9 @@ def source_of(cls: ModelMeta) -> str:
 
 def _reference(cls: ModelMeta) -> str | tuple[Any, ...]:
     """Say how pickle finds a class: in its module, or in the file that it was loaded from."""
+    if hasattr(cls, "_remade"):  # no Python file defines it
+        function, args = cls._remade()
+        return function, args
     if is_from_file(cls):
         return _load_again, (file_of(cls), cls.__name__, source_of(cls))
     return cls.__qualname__

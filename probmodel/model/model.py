@@ -134,6 +134,9 @@ class Model(metaclass=ModelMeta):
     >>> model = Coin(heads=[1, 0, 1])
     """
 
+    # What is computed from draws besides what is declared, if anything; see `stan.generated`.
+    generated: Any = None
+
     def __init__(
         self, /, *unnamed: Any, coords: dict[str, Any] | None = None, **values: Any
     ) -> None:
@@ -142,9 +145,22 @@ class Model(metaclass=ModelMeta):
             raise _by_name(cls, unnamed)
         for name in values:
             _check_declared(cls, name)
-        labels = {} if coords is None else coords
-        self._binding: Binding = bind(cls.__name__, cls._declarations, values, labels)
+        self._binding: Binding = self._bound(values, {} if coords is None else coords)
         self._kept: dict[str, Any] = {}  # what others have made of it, as long as it lasts
+
+    def _bound(self, values: Mapping[str, Any], labels: Mapping[str, Any]) -> Binding:
+        """Bind data: what each kind of model does by itself."""
+        cls = type(self)
+        return bind(cls.__name__, cls._declarations, dict(values), dict(labels))
+
+    @classmethod
+    def _outline(cls, data: Mapping[str, Any]) -> Mapping[str, Declaration]:
+        """Return what the model declares, given data that are not modelled."""
+        return cls._declarations
+
+    def _as_given(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the data and labels that bind the model again."""
+        return dict(self._binding.data), self._binding.labels
 
     @classmethod
     def from_frame(
@@ -185,13 +201,12 @@ class Model(metaclass=ModelMeta):
     # the class in common, or finds its own in another process, and is bound to the same data again.
 
     def __getstate__(self) -> dict[str, Any]:
-        binding = self._binding
-        return {**vars(self), "_binding": (binding.data, binding.labels), "_kept": {}}
+        return {**vars(self), "_binding": self._as_given(), "_kept": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         data, labels = state["_binding"]
-        cls = type(self)
-        vars(self).update(state, _binding=bind(cls.__name__, cls._declarations, data, labels))
+        vars(self).update(state)
+        self._binding = self._bound(data, labels)
 
     def __repr__(self) -> str:
         from probmodel.model.declaration_text import model_text

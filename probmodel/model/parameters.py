@@ -7,16 +7,31 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.constraints import Constraint, OffsetMultiplier, Real, between
+from probmodel.constraints import (
+    CholeskyFactor,
+    Constraint,
+    Correlation,
+    CorrelationCholesky,
+    OffsetMultiplier,
+    PositiveDefinite,
+    Real,
+    between,
+)
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError, ShapeError
-from probmodel.expressions import OPERATIONS, Apply, Expression, FreeSymbol, as_expression
+from probmodel.expressions import OPERATIONS, Apply, Constant, Expression, FreeSymbol, as_expression
 from probmodel.model.checks import check_distribution, spread
 from probmodel.model.declarations import Parameter
 from probmodel.model.dimensions import Dimensions
 from probmodel.model.evaluation import Evaluator
 from probmodel.model.pseudo_data import PseudoData, informed
 from probmodel.model.terms import Term
+
+# Sets that hold all of another one.
+_LARGER: dict[type[Constraint], type[Constraint]] = {
+    Correlation: PositiveDefinite,
+    CorrelationCholesky: CholeskyFactor,
+}
 
 
 @dataclass(frozen=True)
@@ -76,6 +91,8 @@ def elaborate(
     if pseudo_data is not None and declaration.prior is not None:
         frame = informed(declaration.prior, free_link(declaration, evaluator), pseudo_data)
     constraint = choose_constraint(declaration, evaluator, frame)
+    if 0 in shape:
+        return _empty(declaration, evaluator, shape)
     _check_event(declaration, constraint, shape)
     free_shape = constraint.free_shape(shape)
     free = FreeSymbol(f"unconstrained {declaration.name}", free_shape, declaration.location)
@@ -98,6 +115,15 @@ def elaborate(
     )
 
 
+def _empty(declaration: Parameter, evaluator: Evaluator, shape: tuple[int, ...]) -> FreeParameter:
+    """Return a parameter without elements: it has no coordinates and no terms."""
+    free = FreeSymbol(f"unconstrained {declaration.name}", shape, declaration.location)
+    value = Constant(np.zeros(shape), declaration.location)
+    for symbol in (free, declaration):
+        evaluator.define(symbol, np.zeros(shape), random=True)
+    return FreeParameter(declaration, free, value, Real(), None, Real(), (), shape, shape, [])
+
+
 def _declared_shape(
     declaration: Parameter, evaluator: Evaluator, dimensions: Dimensions
 ) -> tuple[int, ...] | None:
@@ -105,9 +131,9 @@ def _declared_shape(
         return dimensions.shape(declaration)
     sizes = [evaluator.value(size) for size in declaration.declared_shape]
     for size, given in zip(sizes, declaration.declared_shape, strict=True):
-        if size.ndim or size.dtype.kind not in "iu" or size < 1 or not evaluator.is_constant(given):
+        if size.ndim or size.dtype.kind not in "iu" or size < 0 or not evaluator.is_constant(given):
             raise ShapeError(
-                f"{declaration.title}: shape= takes positive integers or integer data; got "
+                f"{declaration.title}: shape= takes integers from 0, or integer data; got "
                 f"{given!r}.",
                 location=declaration.location,
                 shape=declaration.declared_shape,
@@ -259,10 +285,18 @@ def _own_constraint(
             location=declaration.location,
             constraint=constraint.name,
         )
-    agrees = isinstance(support, (Real, type(constraint))) or same_limits(support, constraint)
-    if not agrees:
+    if not _lies_in(constraint, support):
         raise _contradiction(declaration, f"constraint {constraint.name}", support)
     return constraint
+
+
+def _lies_in(constraint: Constraint, support: Constraint) -> bool:
+    """Whether all values that a constraint allows are in the support of a prior."""
+    if isinstance(support, Real) or same_limits(support, constraint):
+        return True
+    if isinstance(constraint, CholeskyFactor | CorrelationCholesky):  # one derives from the other
+        return type(support) in (type(constraint), _LARGER.get(type(constraint)))
+    return isinstance(support, type(constraint))
 
 
 def _offset_multiplier(declaration: Parameter, support: Constraint) -> Constraint:

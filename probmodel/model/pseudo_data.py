@@ -65,6 +65,8 @@ def takes_pseudo_data(declaration: Parameter, evaluator: Evaluator) -> bool:
     prior = declaration.prior
     if prior is None or not prior.takes_pseudo_data or declaration.noncentered is not None:
         return False
+    if 0 in evaluator.shape(declaration):
+        return False
     if declaration.information is not None or declaration.constraint is not None:
         return False
     if declaration.bounds and not _is_cut_by_data(declaration, prior, evaluator):

@@ -8,6 +8,7 @@ import hashlib
 import inspect
 import sys
 import textwrap
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -15,12 +16,13 @@ import numpy as np
 
 from probmodel.errors import ModelError
 from probmodel.model import gallery
-from probmodel.model.loading import file_of, is_from_file, load_accepted, source_of
+from probmodel.model.loading import OTHERS, file_of, is_from_file, load_accepted, source_of
 from probmodel.model.model import Model, ModelMeta
 
 _SHOWN = 6  # changed lines that a message lists
 
 
+TEXT = "<stan>"  # the file of a Stan program that is given as text
 _LONGEST = 30_000  # letters of a source that are kept; HDF5 has no attributes beyond 64 kB
 
 
@@ -45,16 +47,19 @@ class Reference(NamedTuple):
 
 def reference_of(kind: ModelMeta) -> Reference:
     """Return what finds a class again."""
+    if hasattr(kind, "_reference"):  # no Python file defines it
+        own: Reference = kind._reference()
+        return own
     if is_from_file(kind):
-        return Reference(kind.__name__, "", file_of(kind), _kept(source_of(kind)))
+        return Reference(kind.__name__, "", file_of(kind), kept(source_of(kind)))
     try:
         file, source = inspect.getsourcefile(kind) or "", inspect.getsource(kind)
     except (OSError, TypeError):
         file = source = ""
-    return Reference(kind.__qualname__, kind.__module__, file, _kept(source))
+    return Reference(kind.__qualname__, kind.__module__, file, kept(source))
 
 
-def _kept(source: str) -> str:
+def kept(source: str) -> str:
     """Return a source, or what stands for a long one."""
     if len(source) <= _LONGEST:
         return source
@@ -78,6 +83,8 @@ def find_model(reference: Reference, remedy: str) -> type[Model]:
         If it is gone, or has changed.
     """
     name, module, file, source = reference
+    if not module and file == TEXT:
+        return _from_text(source, name, remedy)
     if not module:
         listed = gallery.is_named(file)
         if not (gallery.has_model(file) if listed else Path(file).is_file()):
@@ -85,7 +92,7 @@ def find_model(reference: Reference, remedy: str) -> type[Model]:
         if not source or not (listed or Path(file).is_absolute()):
             raise ModelError(f"it is not known what the model file {file!r} was. {remedy}")
         what = f"the model file {file!r}"
-        return load_accepted(file, name, lambda now: _compare(what, source, _kept(now), remedy))
+        return load_accepted(file, name, lambda now: _compare(what, source, kept(now), remedy))
     found: Any = sys.modules.get(module)
     for part in name.split("."):
         found = getattr(found, part, None)
@@ -94,6 +101,14 @@ def find_model(reference: Reference, remedy: str) -> type[Model]:
         raise ModelError(f"the model {module}.{name} is not {what} here. {remedy}", module=module)
     _compare(f"the model {name}", source, reference_of(found).source, remedy)
     return cast("type[Model]", found)
+
+
+def _from_text(source: str, name: str, remedy: str) -> type[Model]:
+    """Return the class of a program that was given as text."""
+    if source.startswith("sha256:"):
+        raise ModelError(f"the program is too long to be kept with the fit. {remedy}")
+    found: type[Model] = import_module(OTHERS[".stan"]).from_source(source, name)
+    return found
 
 
 def _compare(what: str, old: str, new: str, remedy: str) -> None:
@@ -124,9 +139,9 @@ def bound_model(model: Any) -> dict[str, Any] | None:
     """Return what a model is bound to, and a reference to its class; None for what is no model."""
     if not isinstance(model, Model):
         return None
-    binding = model._binding
-    labels = {k: v.astype(str) if v.dtype.kind == "O" else v for k, v in binding.labels.items()}
-    return {"reference": reference_of(type(model)), "data": dict(binding.data), "labels": labels}
+    data, given = model._as_given()
+    labels = {k: v.astype(str) if v.dtype.kind == "O" else v for k, v in given.items()}
+    return {"reference": reference_of(type(model)), "data": data, "labels": labels}
 
 
 def bound_again(known: dict[str, Any], remedy: str) -> Model:

@@ -19,7 +19,7 @@ def read_value(declaration: Declaration, given: Any) -> Labelled:
     Raises
     ------
     DataError
-        If the value is not numeric, is empty, or is not finite.
+        If the value is not numeric or not finite, or observed data are empty.
     ShapeError
         If it has the wrong number of axes.
     """
@@ -60,7 +60,7 @@ def _plain_floats(array: Array) -> Array:
 
 
 def _check_finite(declaration: Declaration, array: Array) -> None:
-    if array.size == 0:
+    if array.size == 0 and not (isinstance(declaration, Data) and declaration.dims):
         raise DataError(
             f"{declaration.title} is empty (shape {array.shape}). {_expected(declaration)}",
             location=declaration.location,

@@ -38,6 +38,18 @@ def solve(a: Array, b: Array) -> Array:
     return _isolated(np.linalg.solve, a, b)
 
 
+@primitive
+def log_abs_det(a: Array) -> Any:
+    """Return logarithms of the absolute values of determinants: (..., n, n) -> (...)."""
+    return np.linalg.slogdet(a)[1]
+
+
+@primitive
+def det(a: Array) -> Any:
+    """Return determinants of square matrices: (..., n, n) -> (...); no slopes where singular."""
+    return np.linalg.det(a)
+
+
 def _transpose(a: Any) -> Any:
     return anp.swapaxes(a, -1, -2)
 
@@ -48,3 +60,5 @@ defvjp(
     lambda ans, a, b: lambda g: -anp.matmul(solve(_transpose(a), g), _transpose(ans)),
     lambda ans, a, b: lambda g: solve(_transpose(a), g),
 )
+defvjp(log_abs_det, lambda ans, a: lambda g: g[..., None, None] * _transpose(inv(a)))
+defvjp(det, lambda ans, a: lambda g: (g * ans)[..., None, None] * _transpose(inv(a)))

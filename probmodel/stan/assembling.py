@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,17 +12,20 @@ from probmodel import constraints as c
 from probmodel.constraints import Constraint
 from probmodel.distributions import Truncated
 from probmodel.distributions.base import Distribution
-from probmodel.errors import Location, ModelError
+from probmodel.errors import Location, ModelError, ProbmodelError
 from probmodel.expressions import Expression
 from probmodel.functions import log_density
 from probmodel.model.declarations import Declaration, Deterministic, Observed, Parameter, Potential
-from probmodel.stan.calls import density_operation, distribution
-from probmodel.stan.expressions import CHOOSE
+from probmodel.stan.complaints import placed
+from probmodel.stan.density_terms import Increment, Term
+from probmodel.stan.function_calls import density_operation, distribution
 from probmodel.stan.lowering import CycleError, Lowering
 from probmodel.stan.merging import Merged, by_statement, increments_of, merged, reordered
-from probmodel.stan.statements import Increment, Interpreter, Term
+from probmodel.stan.operators import CHOOSE
+from probmodel.stan.ranges import ALL, KINDS, Range
+from probmodel.stan.stan_values import Value, real
+from probmodel.stan.statements import Interpreter
 from probmodel.stan.syntax import nodes as n
-from probmodel.stan.values import Value, real
 from probmodel.types import Array
 
 _CONSTRAINTS: dict[str, Any] = {
@@ -50,6 +54,16 @@ class Leaf(NamedTuple):
     elements: Array
     bounds: dict[str, Value]
 
+    def range(self) -> Range:
+        """Return the limits that its declaration gives."""
+        low, high = KINDS.get(self.node.type.kind, ALL)
+        lower, upper = self.bounds.get("lower"), self.bounds.get("upper")
+        if lower is not None and not lower.traced:
+            low = max(low, float(np.min(lower.array)))
+        if upper is not None and not upper.traced:
+            high = min(high, float(np.max(upper.array)))
+        return low, high
+
 
 class Assembly:
     """Makes declarations of what a program that was run says.
@@ -65,6 +79,7 @@ class Assembly:
     ----------
     declarations : by name, in an order in which each uses earlier ones
     observed : the data of observed quantities, by name
+    sources : the variable that each of them is elements of, by name
     """
 
     def __init__(
@@ -78,6 +93,7 @@ class Assembly:
         self._leaves = {leaf.node.name: leaf for leaf in leaves}
         self.declarations: dict[str, Declaration] = {}
         self.observed: dict[str, Any] = {}
+        self.sources: dict[str, str] = {}
         self._priors: dict[str, Merged] = {}
         self._pending: set[str] = set()
         self._transformed = transformed
@@ -89,7 +105,7 @@ class Assembly:
             parts = [found.value, *found.args, *found.bounds]
             roots += [v.array for v in parts if v is not None and v.traced]
         roots += [v.array for _, v in increments]
-        self._lowering = Lowering(run.graph, roots, self._leaf)
+        self._lowering = Lowering(run.graph, roots, self._leaf, run.sources)
         for name in self._leaves:
             self._leaf(name)
         for name, value in transformed.items():
@@ -169,8 +185,7 @@ class Assembly:
             parts = [found for of, found in partial if of == name]
             joined = _joined(parts, self._run)
             size = self._leaves[name].elements.size
-            elements = [] if joined is None else np.unique(joined.value.array)
-            if joined is None or len(elements) != size or joined.value.array.size != size:
+            if joined is None or joined.value.array.size != size or _repeats(joined.value.array):
                 others += parts
             else:
                 self._take_prior(name, joined, others)
@@ -205,10 +220,13 @@ class Assembly:
     def _made(self, found: Merged) -> Distribution:
         """Return the distribution, with expressions for its parameters."""
         args = [self._of(a) for a in found.args]
-        made = distribution(found.density, found.value.array, args)
-        if found.truncated:
-            lower, upper = (None if b is None else self._of(b) for b in found.bounds)
-            made = Truncated(made, lower, upper)
+        bounds = [None if b is None else self._of(b) for b in found.bounds]
+        try:
+            made = distribution(found.density, found.value.array, args)
+            if found.truncated:
+                made = Truncated(made, *bounds)
+        except ProbmodelError as error:
+            raise placed(error, found.node.place, self._run.sources) from error
         made.location = self._location(found.node)
         return made
 
@@ -237,22 +255,22 @@ class Assembly:
             return self.declarations[name]
         if name in self._pending:
             raise CycleError
-        self._pending.add(name)
         leaf, prior = self._leaves[name], None
-        bounds = {key: self._of(value) for key, value in leaf.bounds.items()}
         found = self._priors.get(name)
-        if found is not None:
-            try:
-                prior = self._made(found)
-            except CycleError:
-                self._late.append(found)
-        self._pending.discard(name)
+        self._pending.add(name)
+        try:
+            bounds = {key: self._of(value) for key, value in leaf.bounds.items()}
+            if found is not None:
+                with suppress(CycleError):
+                    prior = self._made(found)
+        finally:
+            self._pending.discard(name)
         kind = leaf.node.type.kind
         constraint = _CONSTRAINTS[kind]() if kind in _CONSTRAINTS else None
         if prior is not None and not _agrees(prior, constraint, bounds):
-            assert found is not None
-            self._late.append(found)
             prior = None
+        if found is not None and prior is None:
+            self._late.append(found)
         shape = leaf.shape or None
         declared = Parameter(prior, None, shape, bounds, constraint, None, None)
         self._declare(name, declared, leaf.node)
@@ -262,14 +280,16 @@ class Assembly:
 
     def _observe(self, found: Merged) -> None:
         """Declare data that follow a distribution."""
-        name = None
+        name = of = None
         if found.source is not None:
-            name = found.source[0]
-            found = self._in_order(found, name, found.source[1])
+            name = of = found.source[0]
+            found = self._in_order(found, of, found.source[1])
         elif isinstance(found.node, n.Tilde) and isinstance(found.node.value, n.Name):
             name = found.node.value.name
         if name is None or name in self.declarations:
             name = self._name_at(found.node, name or "line")
+        if of is not None:
+            self.sources[name] = of
         self._declare(name, Observed(self._made(found), None), found.node)
         self.observed[name] = found.value.array
 
@@ -306,6 +326,10 @@ def _joined(parts: Sequence[Merged], run: Interpreter) -> Merged | None:
     return merged(terms, run.graph)
 
 
+def _repeats(elements: Array) -> bool:
+    return len(np.unique(elements)) < elements.size
+
+
 def _agrees(prior: Distribution, constraint: Constraint | None, bounds: dict[str, Any]) -> bool:
     """Whether a prior's support is what a parameter's type says; tightens the bounds to it."""
     support = prior.support()
@@ -320,7 +344,9 @@ def _agrees(prior: Distribution, constraint: Constraint | None, bounds: dict[str
         return False
     if not bounds:
         return True
-    for name, limit, tighter in zip(("lower", "upper"), limits, (np.maximum, np.minimum), strict=True):
+    for name, limit, tighter in zip(
+        ("lower", "upper"), limits, (np.maximum, np.minimum), strict=True
+    ):
         if limit is None:
             continue
         given = bounds.get(name)

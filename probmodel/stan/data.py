@@ -12,8 +12,8 @@ from probmodel.errors import DataError
 from probmodel.model.containers import unpack
 from probmodel.stan.complaints import Sources, complaint
 from probmodel.stan.constrained import CONSTRAINED
+from probmodel.stan.stan_values import Tuple, Value
 from probmodel.stan.syntax.nodes import Place, Type
-from probmodel.stan.values import Tuple, Value
 from probmodel.types import Array
 
 # What is stored of a type whose name is not that of a kind.

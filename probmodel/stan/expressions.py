@@ -9,64 +9,27 @@ from typing import Any, NoReturn
 import numpy as np
 
 from probmodel.errors import DataError, ModelError, ProbmodelError, nearest
-from probmodel.expressions import Expression as Symbolic
 from probmodel.stan.complaints import Sources, complaint
-from probmodel.stan.graph import Graph, Keywords, Operation
-from probmodel.stan.indexing import Between, LanesDiffer, Problem, known_parts, select
+from probmodel.stan.indexing import Between, LanesDifferError, OperationError, known_parts, select
+from probmodel.stan.operators import (
+    AND,
+    BY_ELEMENT,
+    CHOOSE,
+    COMPARISONS,
+    NEGATE,
+    NOT,
+    OR,
+    PRODUCTS,
+    SAFE,
+    Frame,
+    as_real,
+    container,
+    restricted,
+    truncated_quotient,
+)
+from probmodel.stan.stan_values import Tuple, Value, integer, real, type_text
 from probmodel.stan.syntax import nodes as n
-from probmodel.stan.values import RANKS, Tuple, Value, integer, real, type_text
-
-Frame = dict[str, Any]
-
-# Where a branch of a condition on parameters is not taken, what it computes is computed at these
-# arguments instead, so that no infinite slope meets the zero that the branch counts.
-_SAFE = {
-    "log": 1.0, "divide": 1.0, "sqrt": 1.0, "power": 1.0, "log1p": 0.0, "log1m": 0.0, "inv": 1.0,
-    "logit": 0.5, "lgamma": 1.0, "acos": 0.0, "asin": 0.0, "atanh": 0.0, "log_diff_exp": 1.0,
-    "log1m_exp": -1.0, "inv_sqrt": 1.0, "pow": 1.0, "inv_Phi": 0.5, "exp": 0.0, "digamma": 1.0,
-}  # fmt: skip
-
-
-def _truncated_quotient(a: Any, b: Any) -> Any:
-    """Divide whole numbers towards zero, as Stan does."""
-    quotient = np.floor_divide(np.abs(a), np.abs(b)) * np.sign(a) * np.sign(b)
-    return quotient if np.ndim(quotient) else int(quotient)
-
-
-def _power(a: Any, b: Any) -> Any:
-    if isinstance(a, Symbolic) or isinstance(b, Symbolic):
-        return a**b
-    return np.power(np.asarray(a, dtype=float), b)
-
-
-ADD = Operation("add", lambda a, b: a + b)
-MULTIPLY = Operation("multiply", lambda a, b: a * b)
-DIVIDE = Operation("divide", lambda a, b: np.divide(a, b))
-NEGATE = Operation("negative", lambda a: -a)
-CHOOSE = Operation("where", lambda c, a, b: np.where(c, a, b))
-NOT = Operation("not", lambda a: np.logical_not(a))
-AND = Operation("and", lambda a, b: np.logical_and(a, b))
-OR = Operation("or", lambda a, b: np.logical_or(a, b))
-_ELEMENTWISE = {
-    "+": ADD,
-    "-": Operation("subtract", lambda a, b: a - b),
-    ".*": MULTIPLY,
-    "./": DIVIDE,
-    "^": Operation("power", _power),
-    ".^": Operation("power", _power),
-}
-_COMPARISONS = {
-    "==": Operation("equal", lambda a, b: a == b),
-    "!=": Operation("not_equal", lambda a, b: a != b),
-    "<": Operation("less", lambda a, b: a < b),
-    "<=": Operation("less_equal", lambda a, b: a <= b),
-    ">": Operation("greater", lambda a, b: a > b),
-    ">=": Operation("greater_equal", lambda a, b: a >= b),
-}
-_PRODUCTS = {
-    ("matrix", "matrix"), ("matrix", "vector"), ("row_vector", "matrix"),
-    ("row_vector", "vector"), ("vector", "row_vector"),
-}  # fmt: skip
+from probmodel.stan.traced_graph import Graph, Keywords, Operation
 
 
 class Expressions:
@@ -106,9 +69,9 @@ class Expressions:
         """Say of what goes wrong inside that it does so at a node."""
         try:
             yield
-        except (ProbmodelError, LanesDiffer):
+        except (ProbmodelError, LanesDifferError):
             raise
-        except (Problem, ValueError, IndexError, TypeError, ArithmeticError) as error:
+        except (OperationError, ValueError, IndexError, TypeError, ArithmeticError) as error:
             self.fail(f"{error}.", node)
         except np.linalg.LinAlgError as error:
             self.fail(f"{error}. The matrix comes from data alone.", node, DataError)
@@ -141,7 +104,7 @@ class Expressions:
             self.fail(f"{what} must come from data; this depends on parameters.", node)
         if value.laned:
             if np.any(value.array != value.array[:1]):
-                raise LanesDiffer
+                raise LanesDifferError
             return value.array[0]
         return value.array
 
@@ -154,8 +117,8 @@ class Expressions:
         keywords: Keywords = (),
     ) -> Value:
         """Compute an operation, or record it; inside a branch, where the branch is taken."""
-        if self.guards and operation.name in _SAFE and any(v.traced for v in values):
-            safe = real(_SAFE[operation.name])
+        if self.guards and operation.name in SAFE and any(v.traced for v in values):
+            safe = real(SAFE[operation.name])
             values = [self._guarded(v, safe) if v.traced else v for v in values]
         return self.graph.apply(operation, values, kind, keywords, node)
 
@@ -212,7 +175,9 @@ class Expressions:
         found: list[Value | Between] = []
         for index in node.indices:
             if isinstance(index, n.Slice):
-                ends = (None if e is None else self.value(e, frame) for e in (index.lower, index.upper))
+                ends = (
+                    None if e is None else self.value(e, frame) for e in (index.lower, index.upper)
+                )
                 found.append(Between(*ends))
             else:
                 found.append(self.value(index, frame))
@@ -221,7 +186,9 @@ class Expressions:
     def _field(self, node: n.Field, frame: Frame) -> Any:
         value = self.evaluate(node.base, frame)
         if not isinstance(value, Tuple):
-            self.fail(f"a {type_text(value)} has no element .{node.position}: it is no tuple.", node)
+            self.fail(
+                f"a {type_text(value)} has no element .{node.position}: it is no tuple.", node
+            )
         if not 1 <= node.position <= len(value.items):
             self.fail(f"the tuple has {len(value.items)} elements, and no .{node.position}.", node)
         return value.items[node.position - 1]
@@ -250,12 +217,12 @@ class Expressions:
 
     def operate(self, operator: str, left: Value, right: Value, node: n.Node) -> Value:
         """Return what an infix operator makes of two values."""
-        if operator in _COMPARISONS:
-            return self.apply(_COMPARISONS[operator], [left, right], "int", node)
+        if operator in COMPARISONS:
+            return self.apply(COMPARISONS[operator], [left, right], "int", node)
         whole = left.kind == right.kind == "int"
         if operator in ("%", "%/%") or (operator == "/" and whole):
             return self._whole_quotient(operator, left, right, node)
-        if operator == "*" and (left.kind, right.kind) in _PRODUCTS:
+        if operator == "*" and (left.kind, right.kind) in PRODUCTS:
             return self.product(left, right, node)
         if operator == "/" and right.kind == "matrix" and left.kind in ("matrix", "row_vector"):
             return self.named("mdivide_right", [left, right], node)
@@ -267,8 +234,8 @@ class Expressions:
                 f"element it is .{operator}",
                 node,
             )
-        operation = _ELEMENTWISE["." + operator if operator in "*/" else operator]
-        kind = container(left, right, node, self)
+        operation = BY_ELEMENT["." + operator if operator in "*/" else operator]
+        kind = container(left, right)
         if whole and operator in ("^", ".^"):
             kind = "real"
         return self.apply(operation, [left, right], kind, node)
@@ -290,7 +257,7 @@ class Expressions:
             self.fail("a whole number is divided by zero.", node, DataError)
         remainder = operator == "%"
         laned = left.laned or right.laned
-        found = (np.fmod if remainder else _truncated_quotient)(left.array, right.array)
+        found = (np.fmod if remainder else truncated_quotient)(left.array, right.array)
         return Value("int", found, laned=laned)
 
     def _logical(self, node: n.Binary, frame: Frame) -> Value:
@@ -335,7 +302,7 @@ class Expressions:
     def by_lane(self, truth: Any, then: Value, otherwise: Value) -> Value:
         """Put values of two sorts of lanes together again."""
         if then.shape != otherwise.shape:
-            raise LanesDiffer
+            raise LanesDifferError
         traced = then.traced or otherwise.traced
         parts = [self.graph.elements(v) if traced else v.array for v in (then, otherwise)]
         kind = then.kind if otherwise.kind == "int" else otherwise.kind
@@ -360,7 +327,7 @@ class Expressions:
             pairs = zip(then.items, otherwise.items, strict=True)
             return Tuple([self.choose(condition, a, b, node) for a, b in pairs])
         if then.shape != otherwise.shape:
-            raise Problem(
+            raise OperationError(
                 f"both branches must have one shape; they have {then.shape} and {otherwise.shape}"
             )
         if condition.laned or then.laned or otherwise.laned or not then.rank:
@@ -368,13 +335,9 @@ class Expressions:
             return self.graph.apply(CHOOSE, [condition, then, otherwise], kind, (), node)
         first, second = (np.array(self.graph.elements(v)) for v in (then, otherwise))
         differ = first != second
-        chosen = self.graph.apply(
-            CHOOSE,
-            [condition, *(Value("real", e[differ], True) for e in (first, second))],
-            "real",
-            (),
-            node,
-        )
+        holds = condition.like(condition.array[differ]) if condition.rank else condition
+        sides = [Value("real", e[differ], True) for e in (first, second)]
+        chosen = self.graph.apply(CHOOSE, [holds, *sides], "real", (), node)
         first[differ] = chosen.array
         return Value(then.kind, first, True)
 
@@ -393,7 +356,7 @@ class Expressions:
         """Return values of one shape as an array."""
         kinds = {v.kind for v in items}
         if not (len(kinds) == 1 or kinds <= {"int", "real"}):
-            raise Problem(f"the elements are of different types: {', '.join(sorted(kinds))}")
+            raise OperationError(f"the elements are of different types: {', '.join(sorted(kinds))}")
         traced, laned = any(v.traced for v in items), any(v.laned for v in items)
         kind = kinds.pop() if len(kinds) == 1 else "real"
         arrays = [self.graph.elements(v) if traced else np.asarray(v.array) for v in items]
@@ -404,7 +367,7 @@ class Expressions:
                 for a, v in zip(arrays, items, strict=True)
             ]
         if len({np.shape(a) for a in arrays}) > 1:
-            raise Problem("the elements have different sizes")
+            raise OperationError("the elements have different sizes")
         array = np.stack(arrays, axis=int(laned))
         if kind != "int" and not traced:
             array = array.astype(complex if kind == "complex" else float)
@@ -423,34 +386,3 @@ class Expressions:
 
     def _tuple(self, node: n.TupleOf, frame: Frame) -> Tuple:
         return Tuple([self.evaluate(item, frame) for item in node.items])
-
-
-def container(left: Value, right: Value, node: n.Node, of: Expressions) -> str:
-    """Return the kind of what an operation on elements makes of two values."""
-    if left.rank and right.rank and left.shape != right.shape:
-        of.fail(f"sizes differ: {left.shape} and {right.shape}.", node)
-    if RANKS[left.kind] and RANKS[right.kind] and left.kind != right.kind:
-        of.fail(f"a {left.kind} meets a {right.kind}; transpose one of them.", node)
-    kinds = {left.kind, right.kind}
-    for kind in ("matrix", "vector", "row_vector", "complex", "real"):
-        if kind in kinds:
-            return kind
-    return "int"
-
-
-def as_real(value: Value) -> Value:
-    """Return whole numbers as real ones."""
-    if value.kind != "int":
-        return value
-    array = value.array if value.traced else np.asarray(value.array, dtype=float)[()]
-    return Value("real", array, value.traced, value.laned, value.source)
-
-
-def restricted(frame: Frame, chosen: Any) -> Frame:
-    """Return variables in some of the lanes alone."""
-    return {
-        name: value.like(value.array[chosen])
-        if isinstance(value, Value) and value.laned
-        else value
-        for name, value in frame.items()
-    }

@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.stan.graph import Graph
-from probmodel.stan.values import RANKS, Value
+from probmodel.stan.stan_values import RANKS, Value
+from probmodel.stan.traced_graph import Graph
 from probmodel.types import Array
 
 
-class Problem(Exception):
+class OperationError(Exception):
     """What is wrong with an operation; whoever knows the place in the program says where."""
 
 
-class LanesDiffer(Exception):
+class LanesDifferError(Exception):
     """Lanes would take different ways, so that they cannot be run side by side."""
 
 
@@ -92,7 +92,7 @@ def changed(value: Value, indices: Indices, new: Value, graph: Graph) -> Value:
 def _kind(value: Value, indices: Indices) -> str:
     """Return the kind of what indices choose."""
     if len(indices) > value.rank:
-        raise Problem(
+        raise OperationError(
             f"{len(indices)} indices for what has {value.rank} "
             f"{'axis' if value.rank == 1 else 'axes'}"
         )
@@ -127,9 +127,9 @@ def _plain(value: Value, indices: Indices) -> list[Any]:
 
 def _whole(index: Value) -> Any:
     if index.traced:
-        raise Problem("an index must come from data; this one depends on parameters")
+        raise OperationError("an index must come from data; this one depends on parameters")
     if index.kind != "int":
-        raise Problem(f"an index must be a whole number; got a {index.kind}")
+        raise OperationError(f"an index must be a whole number; got a {index.kind}")
     return index.array
 
 
@@ -137,7 +137,7 @@ def _ends(index: Between, size: int, axis: int) -> tuple[int, int]:
     """Return both ends of a range, counted from 1; an empty one is (1, 0)."""
     for end in (index.lower, index.upper):
         if end is not None and end.laned and np.ptp(end.array):
-            raise LanesDiffer
+            raise LanesDifferError
     lower, upper = (
         default if end is None else int(np.asarray(_whole(end)).flat[0])
         for end, default in ((index.lower, 1), (index.upper, size))
@@ -157,7 +157,7 @@ def _check_range(where: Any, size: int, axis: int) -> None:
         where = where[outside].flat[0]
     elif 1 <= where <= size:
         return
-    raise Problem(
+    raise OperationError(
         f"index {where} is out of range: axis {axis + 1} has {size} "
         f"{'element' if size == 1 else 'elements'}, counted from 1"
     )
@@ -218,7 +218,7 @@ def _taken(array: Any, where: Array, laned: bool) -> Array:
 
 def _check_fits(value: Value, indices: Indices, new: Value) -> None:
     if value.kind == "int" and new.kind != "int":
-        raise Problem(f"a {new.kind} cannot be assigned to an element of whole numbers")
+        raise OperationError(f"a {new.kind} cannot be assigned to an element of whole numbers")
     own = []
     for axis, index in enumerate(indices):
         if isinstance(index, Between):
@@ -228,4 +228,6 @@ def _check_fits(value: Value, indices: Indices, new: Value) -> None:
             own += index.shape
     expected = (*own, *value.shape[len(indices) :])
     if new.shape != expected:
-        raise Problem(f"what is assigned has shape {new.shape}; the elements have {expected}")
+        raise OperationError(
+            f"what is assigned has shape {new.shape}; the elements have {expected}"
+        )

@@ -13,12 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from probmodel.errors import ProbmodelError
 from probmodel.expressions import Expression
-from probmodel.stan.graph import Graph, Operation, Step, aligned
-from probmodel.stan.recurrences import FEWEST, Loop, Repeated, Uses, repeated, scanned
+from probmodel.stan.complaints import Sources, complaint, placed
+from probmodel.stan.rolled_loops import FEWEST, Loop, Repeated, Uses, repeated, scanned
+from probmodel.stan.traced_graph import Graph, Operation, Step, aligned
 from probmodel.types import Array
 
 _CACHED = 100_000  # elements: longer requests for the same elements are not recognised
+_FEWEST_LANES = 8  # from which on equal ones are looked for
 _FEW = 60  # groups: programs of no more are left as they are
 _CONSTANTS = -2  # in the place of the number of a piece
 _WORTH = 40  # steps that a scan must save
@@ -36,12 +39,17 @@ class Lowering:
     graph : whose elements these are
     roots : arrays of all elements that will be asked for
     leaf : returns the expression of a leaf, by its name
+    sources : the text of the program, by file, for messages
     """
 
     def __init__(
-        self, graph: Graph, roots: Sequence[Any], leaf: Callable[[str], Expression]
+        self,
+        graph: Graph,
+        roots: Sequence[Any],
+        leaf: Callable[[str], Expression],
+        sources: Sources | None = None,
     ) -> None:
-        self._graph, self._leaf = graph, leaf
+        self._graph, self._leaf, self._sources = graph, leaf, sources or {}
         steps = graph.steps
         sizes = np.array([prod(s.shape) for s in steps], dtype=np.int64)
         self._owner = np.repeat(np.arange(len(steps)), sizes)
@@ -49,7 +57,6 @@ class Lowering:
         self._offset = np.zeros(graph.size, dtype=np.int64)
         self._pieces: list[tuple[Any, tuple[int, ...]]] = []
         self._made: dict[Any, Any] = {}
-        self._pending: set[int] = set()
         self._done: set[int] = set()
         self._scans: dict[int, Repeated] = {}  # by group
         needed = self._needed(roots)
@@ -93,7 +100,7 @@ class Lowering:
                 continue
             parts = repeated(self._graph, Loop(starts), uses)
             for part in parts:
-                taken[part.first : part.first + part.count * part.length] = True
+                taken[part.first : part.first + part.steps * part.length] = True
             found += parts
         return sorted(found, key=lambda part: part.first)
 
@@ -108,10 +115,10 @@ class Lowering:
         keys: dict[Any, int] = {}
         at = 0
         for part in scans:
-            stop = part.first + part.count * part.length
+            stop = part.first + part.steps * part.length
             self._add(np.arange(at, part.first), needed, level, keys)
             inside = np.arange(part.first, stop)
-            place = (inside - part.first) % part.count
+            place = (inside - part.first) % part.steps
             self._add(inside[~part.dependent[place]], needed, level, keys)
             self._add_scan(part, inside[part.inside[place]], level)
             self._add(inside[(part.dependent & ~part.inside)[place]], needed, level, keys)
@@ -180,19 +187,13 @@ class Lowering:
             group = todo.pop()
             if group in wanted or self._is_made(group):
                 continue
-            if group in self._pending:
-                raise CycleError
             wanted.add(group)
             for operand in self._operands(group):
                 inside = _elements(operand)
                 todo += np.unique(self._group_of[self._owner[inside]]).tolist()
-        self._pending |= wanted
-        try:
-            for group in sorted(wanted, key=lambda g: self._levels[g]):
-                if not self._is_made(group):
-                    self._make(group)
-        finally:
-            self._pending -= wanted
+        for group in sorted(wanted, key=lambda g: self._levels[g]):
+            if not self._is_made(group):  # leaves come first, and may have made it
+                self._make(group)
 
     def _operands(self, group: int) -> list[Any]:
         """Return what a group needs."""
@@ -204,20 +205,38 @@ class Lowering:
         return group in self._done
 
     def _make(self, group: int) -> None:
-        self._done.add(group)
         if group in self._scans:
             self._make_scan(self._scans[group])
-            return
+        else:
+            self._make_group(group)
+        self._done.add(group)
+
+    def _make_group(self, group: int) -> None:
         steps = [self._graph.steps[i] for i in self._groups[group]]
         operation = steps[0].operation
         if operation is None:
             self._keep(steps, self._leaf(dict(steps[0].keywords)["name"]), steps[0].shape)
             return
         operands, laned, lanes = _together(steps)
+        operands, place = _distinct(operands, laned, lanes)
         arrays = aligned(operation, operands, laned)
-        found = operation(laned, *map(self.expression, arrays), **dict(steps[0].keywords))
+        given = [self.expression(array) for array in arrays]
+        found = self._result(steps[0], laned, given)
         own = steps[0].shape[int(any(steps[0].laned)) :]
-        self._keep(steps, found, (lanes, *own) if any(laned) else own)
+        count = lanes if place is None else int(place.max()) + 1
+        self._keep(steps, found, (count, *own) if any(laned) else own, place)
+
+    def _result(self, step: Step, laned: Sequence[bool], given: Sequence[Any]) -> Any:
+        """Compute an operation; what goes wrong does so at its place in the program."""
+        assert step.operation is not None
+        place = None if step.place is None else step.place.place
+        try:
+            return step.operation(laned, *given, **dict(step.keywords))
+        except ProbmodelError as error:
+            raise placed(error, place, self._sources) from error
+        except (ValueError, TypeError, IndexError, ArithmeticError) as error:
+            message = f"{step.operation.name}: {error}."
+            raise complaint(message, place, self._sources) from error
 
     def _make_scan(self, part: Repeated) -> None:
         states = scanned(part, self.expression, Lowering)
@@ -230,16 +249,23 @@ class Lowering:
             self._piece[where] = piece
             self._offset[where] = i * width + part.slots[found]
 
-    def _keep(self, steps: Sequence[Step], found: Any, shape: tuple[int, ...]) -> None:
+    def _keep(
+        self, steps: Sequence[Step], found: Any, shape: tuple[int, ...], place: Array | None = None
+    ) -> None:
+        """Remember where the elements of steps are; ``place`` says in which lane each is."""
         piece = len(self._pieces)
         self._pieces.append((found, shape))
-        place, size = 0, prod(shape)
+        own = prod(shape[1:]) if place is not None else 0
+        start, size = 0, prod(shape)
         for step in steps:
             count = prod(step.shape)
             where = slice(step.start, step.start + count)
+            number = start + np.arange(count)
+            if place is not None:
+                number = place[number // own] * own + number % own
             self._piece[where] = piece
-            self._offset[where] = (place + np.arange(count)) % size
-            place += count
+            self._offset[where] = number % size
+            start += count
 
     def _chosen(self, flat: Array, shape: tuple[int, ...]) -> Any:
         """Choose elements of what is computed, and of constants, in an order."""
@@ -295,6 +321,22 @@ def _elements(operand: Any) -> Array:
     """Return the elements of an operand that are no constants."""
     flat = np.asarray(operand).reshape(-1)
     return flat[flat >= 0]
+
+
+def _distinct(operands: list[Any], laned: list[bool], lanes: int) -> tuple[list[Any], Array | None]:
+    """Leave out lanes whose operands are those of others; returns which lane stands for each."""
+    if lanes < _FEWEST_LANES or not any(laned):
+        return operands, None
+    rows = [np.reshape(o, (lanes, -1)) for o, lane in zip(operands, laned, strict=True) if lane]
+    table = np.ascontiguousarray(np.concatenate(rows, axis=1))
+    keys = table.view([("", table.dtype)] * table.shape[1]).reshape(-1)
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    if 2 * len(first) > lanes:
+        return operands, None
+    order = np.argsort(first)  # as they come
+    kept = first[order]
+    chosen = [o[kept] if lane else o for o, lane in zip(operands, laned, strict=True)]
+    return chosen, np.argsort(order)[place]
 
 
 def _together(steps: Sequence[Step]) -> tuple[list[Any], list[bool], int]:

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from probmodel.stan.graph import Graph, Operation, aligned
-from probmodel.stan.library.densities import Density, density_of
-from probmodel.stan.statements import Increment, Term
+from probmodel.stan.density_terms import Increment, Term
+from probmodel.stan.library.stan_densities import Density, density_of
+from probmodel.stan.stan_values import Value
 from probmodel.stan.syntax.nodes import Node
-from probmodel.stan.values import Value
+from probmodel.stan.traced_graph import Graph, Operation, aligned
 
 
 class Merged(NamedTuple):
@@ -56,7 +56,7 @@ def by_statement(terms: Iterable[Term]) -> list[list[Term]]:
 
 
 def _entry(term: Term) -> Density:
-    return density_of(term.distribution, ["", *(v.kind for v in term.args)])
+    return density_of(term.distribution, [v.kind for v in term.args])
 
 
 def merged(terms: Sequence[Term], graph: Graph) -> Merged:
@@ -84,13 +84,13 @@ def merged(terms: Sequence[Term], graph: Graph) -> Merged:
     value, *rest = found
     assert value is not None
     args = tuple(v for v in rest[:-2] if v is not None)
-    return Merged(first.node, first.distribution, density, value, args, (rest[-2], rest[-1]), source)
+    return Merged(
+        first.node, first.distribution, density, value, args, (rest[-2], rest[-1]), source
+    )
 
 
 def _batch(arrays: Sequence[Any], own: Sequence[int]) -> tuple[int, ...]:
-    return np.broadcast_shapes(
-        *(a.shape[: a.ndim - r] for a, r in zip(arrays, own, strict=True))
-    )
+    return np.broadcast_shapes(*(a.shape[: a.ndim - r] for a, r in zip(arrays, own, strict=True)))
 
 
 def _joined(
@@ -166,7 +166,7 @@ def reordered(found: Merged, order: Any, shape: tuple[int, ...]) -> Merged:
         event = value.array.shape[value.array.ndim - rank :]
         lead = found.value.array.shape[:batch]
         array = np.broadcast_to(value.array, (*lead, *event)).reshape(size, *event)
-        return Value(value.kind, array[order].reshape(*shape, *event), value.traced)
+        return Value(value.kind, array[order].reshape((*shape, *event)), value.traced)
 
     value, *args = (turned(v, r) for v, r in zip((found.value, *found.args), ranks, strict=True))
     bounds = tuple(turned(b, 0) for b in found.bounds)

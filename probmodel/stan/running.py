@@ -7,16 +7,22 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from probmodel.errors import DataError, nearest
+from probmodel.errors import DataError, ModelError, nearest
 from probmodel.stan.assembling import Assembly, Leaf
 from probmodel.stan.complaints import Sources
-from probmodel.stan.data import checked, read_declared
-from probmodel.stan.higher_order import HigherOrder
+from probmodel.stan.data import checked, declared_shape, read_declared, stored_kind
+from probmodel.stan.density_terms import Increment
+from probmodel.stan.generated import Generated
 from probmodel.stan.library.density_names import split_density_name
-from probmodel.stan.side_by_side import parts
+from probmodel.stan.operators import CHOOSE, COMPARISONS
+from probmodel.stan.ranges import Ranges
+from probmodel.stan.side_by_side import parts, root
+from probmodel.stan.solver_calls import HigherOrder
+from probmodel.stan.stan_values import Tuple, Value, real
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.syntax.printing import text_of
-from probmodel.stan.values import Tuple, Value
+
+_SEED = 1  # of what transformed data draw at random, so that a model is the same each time
 
 
 class Run:
@@ -31,35 +37,47 @@ class Run:
     Attributes
     ----------
     assembly : the declarations that come of it
-    data, transformed_data : values, by name
+    data : values of what the data block declares, by name
+    known : the same with transformed data
+    unknown : data that were not given and can be simulated: nothing but a distribution uses them
     """
 
     def __init__(self, program: n.Program, sources: Sources, given: Mapping[str, Any]) -> None:
         self._program, self._given = program, given
         self.interpreter = HigherOrder(program.functions, sources)
-        self._observed = _distributed_names(program)
+        self._observed, self._simulated = _distributed_names(program)
+        self.unknown: list[str] = []
         frame: dict[str, Any] = {}
         self._read(frame)
         self.data = dict(frame)
         self._transform_data(frame)
         self.known = dict(frame)
         leaves = self._parameters(frame)
-        transformed = self._transformed(frame)
+        self._leaves = leaves
+        self._transformed = self._transform(frame)
         local = dict(frame)
         self.interpreter.run(program.blocks.get("model", ()), local)
         arrays = {k: v.array for k, v in self.known.items() if isinstance(v, Value)}
-        self.assembly = Assembly(self.interpreter, leaves, transformed, arrays)
+        self.assembly = Assembly(self.interpreter, leaves, self._transformed, arrays)
 
     def _read(self, frame: dict[str, Any]) -> None:
         run = self.interpreter
         for node in self._program.blocks.get("data", ()):
             assert isinstance(node, n.Declare)
-            if node.name not in self._given:
-                self._refuse_missing(node)
             sizes = run.sizes(node.type, frame)
+            if node.name not in self._given:
+                if node.name not in self._simulated:
+                    self._refuse_missing(node)
+                self.unknown.append(node.name)
+                kind, shape = stored_kind(node.type.kind), declared_shape(node.type, sizes)
+                value = Value(kind, np.ones(shape, int if kind == "int" else float)[()])
+                frame[node.name] = self._sourced(node.name, value)
+                continue
             given = self._given[node.name]
             value = read_declared(node.type, sizes, given, node.name, node.place, run.sources)
-            checked(value, node.type, self._bounds(node.type, frame), node.name, node.place, run.sources)
+            checked(
+                value, node.type, self._bounds(node.type, frame), node.name, node.place, run.sources
+            )
             frame[node.name] = _by_element(value, len(node.type.array))
 
     def _refuse_missing(self, node: n.Declare) -> NoReturn:
@@ -88,7 +106,9 @@ class Run:
 
     def _transform_data(self, frame: dict[str, Any]) -> None:
         block = self._program.blocks.get("transformed data", ())
+        self.interpreter.rng = np.random.default_rng(_SEED)
         self.interpreter.run(block, frame)
+        self.interpreter.rng = None
         for node in block:
             if isinstance(node, n.Declare):
                 value = frame[node.name]
@@ -112,14 +132,71 @@ class Run:
             leaves.append(Leaf(node, shape, np.asarray(elements), bounds))
         return leaves
 
-    def _transformed(self, frame: dict[str, Any]) -> dict[str, Value]:
+    @property
+    def order(self) -> list[str]:
+        """Names of parameters and transformed parameters, as the program has them."""
+        return [*(leaf.node.name for leaf in self._leaves), *self._transformed]
+
+    def check_simulation(self) -> None:
+        """Raise a `ModelError` if data cannot be simulated from what the program says of them."""
+        declared = self.assembly.declarations
+        for name, of in self.assembly.sources.items():
+            whole = name == of and np.size(self.assembly.observed[name]) == np.size(
+                self.known[of].array
+            )
+            if whole and of in self._simulated and of in self.data:
+                continue
+            raise ModelError(
+                f"{declared[name].title} cannot be simulated: {of!r} must be declared in the data "
+                "block, follow one distribution as a whole, and be used for nothing else.",
+                location=declared[name].location,
+                name=name,
+            )
+
+    def generated(self) -> Generated | None:
+        """Return the generated quantities, if there are some."""
+        if not self._program.blocks.get("generated quantities") or self.unknown:
+            return None
+        given = {leaf.node.name: stored_kind(leaf.node.type.kind) for leaf in self._leaves}
+        given |= {name: value.kind for name, value in self._transformed.items()}
+        found = Generated(self._program, self.interpreter.sources, self.known, given)
+        return found if found.variables else None
+
+    def _transform(self, frame: dict[str, Any]) -> dict[str, Value]:
         block = self._program.blocks.get("transformed parameters", ())
         self.interpreter.run(block, frame)
         found = {}
         for node in block:
             if isinstance(node, n.Declare) and isinstance(frame[node.name], Value):
                 found[node.name] = frame[node.name]
+                self._check_bounds(node, frame)
         return found
+
+    def _check_bounds(self, node: n.Declare, frame: dict[str, Any]) -> None:
+        """Give points at which a transformed parameter leaves its bounds no density, as Stan does.
+
+        Bounds that it cannot leave are not looked at. Those that data decide are checked now.
+        """
+        value, run = frame[node.name], self.interpreter
+        bounds = self._bounds(node.type, frame)
+        if not value.traced:
+            checked(value, node.type, bounds, node.name, node.place, run.sources)
+            return
+        ranges = Ranges(run.graph, {leaf.node.name: leaf.range() for leaf in self._leaves})
+        for side, end, operator in (("lower", 0, "<"), ("upper", 1, ">")):
+            bound = bounds.get(side)
+            if bound is None or not np.size(value.array):
+                continue
+            known = ranges.of(run.graph.elements(bound))[1 - end]
+            reached = ranges.of(value.array)[end]
+            if reached >= known if side == "lower" else reached <= known:
+                continue
+            outside = run.apply(COMPARISONS[operator], [value, bound], "int", node)
+            run.add(
+                Increment(
+                    node, run.apply(CHOOSE, [outside, real(-np.inf), real(0.0)], "real", node)
+                )
+            )
 
 
 def _by_element(value: Any, axes: int) -> Any:
@@ -128,9 +205,7 @@ def _by_element(value: Any, axes: int) -> Any:
         return value
     parts = [_by_element(item, 0) for item in value.items]
     count = len(parts[0].items) if isinstance(parts[0], Tuple) else parts[0].shape[0]
-    return [
-        _by_element(Tuple([_at(part, i) for part in parts]), axes - 1) for i in range(count)
-    ]
+    return [_by_element(Tuple([_at(part, i) for part in parts]), axes - 1) for i in range(count)]
 
 
 def _at(value: Any, i: int) -> Any:
@@ -139,15 +214,29 @@ def _at(value: Any, i: int) -> Any:
     return Value(value.kind, np.asarray(value.array)[i])
 
 
-def _distributed_names(program: n.Program) -> set[str]:
-    """Return the variables whose elements are given a distribution somewhere."""
-    found = set()
-    for node in parts(tuple(program.blocks.values())):
+def _distributed_names(program: n.Program) -> tuple[set[str], set[str]]:
+    """Return the variables whose elements are given a distribution, and those with no other use."""
+    found: set[str] = set()
+    uses: dict[str, int] = {}
+    lone: dict[str, int] = {}
+    blocks = {k: v for k, v in program.blocks.items() if k != "generated quantities"}
+    for node in parts(tuple(blocks.values())):
         value = None
         if isinstance(node, n.Tilde):
             value = node.value
         elif isinstance(node, n.Call) and node.args:
             split = split_density_name(node.name)
             value = node.args[0] if split and split[1] == "density" else None
+            if node.name in ("size", "num_elements", "rows", "cols", "dims"):
+                _count(lone, [root(node.args[0])])
+        elif isinstance(node, n.Name):
+            _count(uses, [node.name])
         found |= {p.name for p in parts(value) if isinstance(p, n.Name)}
-    return found
+        if isinstance(value, n.Name | n.Index):
+            _count(lone, [root(value)])
+    return found, {name for name in found if uses.get(name) == lone.get(name)}
+
+
+def _count(counts: dict[str, int], names: list[str]) -> None:
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1

@@ -2,44 +2,166 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import os
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from probmodel.model.binding import bind
+import numpy as np
+
+from probmodel.arguments import existing_file
+from probmodel.errors import ModelError
+from probmodel.model.binding import Binding, bind
+from probmodel.model.declarations import Data, Declaration
 from probmodel.model.model import Model, ModelMeta
+from probmodel.model.references import TEXT, Reference, kept
 from probmodel.stan.complaints import Sources
 from probmodel.stan.running import Run
+from probmodel.stan.stan_values import Value
 from probmodel.stan.syntax import nodes as n
+from probmodel.stan.syntax.includes import decoded
 from probmodel.stan.syntax.parser import parse
+
+Folders = Sequence[str | os.PathLike[str]]
 
 
 class StanModel(Model):
-    """A model that a Stan program describes; `Stan` and `load_stan` make its subclasses."""
+    """A model that a Stan program describes; `Stan` and `load_stan` make its subclasses.
+
+    Its instances are bound to what the data block declares. Data that the program does not declare
+    are left alone, as Stan does.
+    """
 
     program: ClassVar[n.Program]
     sources: ClassVar[Sources]
+    file: ClassVar[str]
 
-    def __init__(self, /, *unnamed: Any, coords: Any = None, **values: Any) -> None:
+    def _bound(self, values: Mapping[str, Any], labels: Mapping[str, Any]) -> Binding:
         cls = type(self)
         run = Run(cls.program, cls.sources, values)
-        declarations = run.assembly.declarations
-        self._binding = bind(cls.__name__, declarations, run.assembly.observed, {})
-        self._kept: dict[str, Any] = {}
+        arrays = {k: np.asarray(v.array) for k, v in run.data.items() if isinstance(v, Value)}
+        self._given = {k: arrays.get(k, values.get(k)) for k in run.data if k not in run.unknown}
+        self.generated = run.generated()
+        declarations = _declared(run)
+        own = {k: v for k, v in arrays.items() if isinstance(declarations.get(k), Data)}
+        unknown = [k for k, of in run.assembly.sources.items() if of in run.unknown]
+        found = bind(cls.__name__, declarations, {**own, **run.assembly.observed}, {}, unknown)
+        found.variables.sort(key=lambda v: run.order.index(v.name))
+        return found
+
+    @classmethod
+    def _outline(cls, data: Mapping[str, Any]) -> Mapping[str, Declaration]:
+        run = Run(cls.program, cls.sources, data)
+        run.check_simulation()
+        return _declared(run)
+
+    def _as_given(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        return dict(self._given), {}
+
+    @classmethod
+    def _reference(cls) -> Reference:
+        return Reference(cls.__name__, "", cls.file, kept(cls.sources[cls.file]))
+
+    @classmethod
+    def _remade(cls) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return _made, (cls.__name__, cls.program, dict(cls.sources), cls.file)
 
 
-def Stan(code: str, name: str = "StanProgram", folders: Sequence[Path] = ()) -> type[StanModel]:  # noqa: N802
-    """Return the model class of a Stan program."""
-    program, sources = parse(code, "<stan>", folders)
-    return ModelMeta(name, (StanModel,), {"program": program, "sources": sources})  # type: ignore[return-value]
+def _declared(run: Run) -> dict[str, Declaration]:
+    """Return the declarations of a program, with those of data that are not modelled."""
+    own = run.assembly.declarations
+    arrays = {k: np.asarray(v.array) for k, v in run.data.items() if isinstance(v, Value)}
+    finite = {k: array for k, array in arrays.items() if np.all(np.isfinite(array))}
+    return {k: _datum(k, array) for k, array in finite.items() if k not in own} | own
 
 
-def load_stan(path: str | Path, folders: Sequence[Path] = ()) -> type[StanModel]:
-    """Return the model class of a file with a Stan program."""
-    file = Path(path)
-    program, sources = parse(file.read_text(), str(file), folders)
-    name = "".join(c if c.isalnum() else "_" for c in file.stem)
-    return ModelMeta(name, (StanModel,), {"program": program, "sources": sources})  # type: ignore[return-value]
+def _datum(name: str, array: Any) -> Data:
+    dims = tuple(f"{name}_dim_{i}" for i in range(array.ndim))
+    found = Data(dims or None, int if array.dtype.kind == "i" else float, None, None)
+    found.name = name
+    return found
 
 
-__all__ = ["Mapping", "Stan", "StanModel", "load_stan"]
+def Stan(code: str, *, name: str = "StanProgram", folders: Folders = ()) -> type[StanModel]:  # noqa: N802
+    """Return the model class of a Stan program that is given as text.
+
+    Parameters
+    ----------
+    code : the program
+    name : of the class
+    folders : where files are that it includes
+
+    Raises
+    ------
+    ModelError
+        If it is no Stan program; with the line, and a mark below what is wrong.
+
+    Examples
+    --------
+    >>> Coin = Stan('''
+    ...     data { int<lower=0> n; array[n] int<lower=0, upper=1> heads; }
+    ...     parameters { real<lower=0, upper=1> p; }
+    ...     model { heads ~ bernoulli(p); }
+    ... ''')
+    >>> model = Coin(n=3, heads=[1, 0, 1])
+    """
+    program, sources = parse(code, TEXT, [Path(f) for f in folders])
+    return _made(name, program, sources, TEXT)
+
+
+def load_stan(
+    path: str | os.PathLike[str], *, name: str | None = None, folders: Folders = ()
+) -> type[StanModel]:
+    """Return the model class of a file with a Stan program.
+
+    Nothing in the file is executed: it is read, and evaluated when data are bound.
+
+    Parameters
+    ----------
+    path : of the file
+    name : of the class; made of the file's name by default
+    folders : where files are that it includes, beside its own folder
+
+    Raises
+    ------
+    ModelError
+        If there is no such file, or it is no Stan program; with the line, and a mark below what is
+        wrong.
+    """
+    return load_accepted(path, name, None, folders)
+
+
+def load_accepted(
+    path: str | os.PathLike[str],
+    name: str | None,
+    accept: Callable[[str], None] | None,
+    folders: Folders = (),
+) -> type[StanModel]:
+    """Do what `load_stan` does, once a function has not refused the text of the file."""
+    file = existing_file(path, "Stan program", ModelError).absolute()
+    text = decoded(file.read_bytes())
+    if accept is not None:
+        accept(text)
+    program, sources = parse(text, str(file), [Path(f) for f in folders])
+    stem = "".join(c if c.isalnum() else "_" for c in file.stem)
+    return _made(
+        name or (stem if not stem[:1].isdigit() else f"_{stem}"), program, sources, str(file)
+    )
+
+
+def from_source(source: str, name: str) -> type[StanModel]:
+    """Return the class that `Stan` made of a text."""
+    return Stan(source, name=name)
+
+
+_CLASSES: dict[str, type[StanModel]] = {}
+
+
+def _made(name: str, program: n.Program, sources: Sources, file: str) -> type[StanModel]:
+    """Return the class of a program: the same one for the same text."""
+    digest = hashlib.sha256(repr((name, file, sorted(sources.items()))).encode()).hexdigest()
+    if digest not in _CLASSES:
+        body = {"program": program, "sources": sources, "file": file, "__module__": __name__}
+        _CLASSES[digest] = ModelMeta(name, (StanModel,), body)  # type: ignore[assignment]
+    return _CLASSES[digest]

@@ -1,74 +1,29 @@
-"""Statements of a program: what they do to variables, and which terms of the density they add."""
+"""The order in which statements run: blocks, conditions, loops, functions of the program."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from probmodel.errors import DataError
-from probmodel.stan.calls import Calls
+from probmodel.errors import DataError, ProbmodelError
 from probmodel.stan.complaints import Sources
-from probmodel.stan.data import declared_shape, stored_kind
-from probmodel.stan.expressions import NOT, OR, Frame, as_real, restricted
-from probmodel.stan.indexing import LanesDiffer, changed
-from probmodel.stan.library.densities import DENSITIES
-from probmodel.stan.library.density_names import split_density_name
-from probmodel.stan.side_by_side import assigned, can_run_side_by_side
+from probmodel.stan.conditions import Conditions, Flow
+from probmodel.stan.density_terms import Increment, Term
+from probmodel.stan.indexing import LanesDifferError
+from probmodel.stan.operators import Frame, as_real
+from probmodel.stan.side_by_side import assigned, own_axes, private
+from probmodel.stan.stan_values import Tuple, Value, real, type_text
 from probmodel.stan.syntax import nodes as n
-from probmodel.stan.values import Tuple, Value, real, type_text, unset
 
 MOST_ITERATIONS = 20_000_000  # of all loops of a program together: beyond, it is taken for endless
 _MOST_CALLS = 400  # of functions inside each other
 _FEWEST_LANES = 16  # iterations from which on a loop is tried side by side
 
-class Term(NamedTuple):
-    """A distribution's log density, at values that a program gives it.
 
-    Attributes
-    ----------
-    node : the statement
-    distribution : its name
-    value, args : the value and the parameters
-    lower, upper : where it is truncated
-    guard : the condition on parameters under which it counts
-    """
-
-    node: n.Node
-    distribution: str
-    value: Value
-    args: tuple[Value, ...]
-    lower: Value | None = None
-    upper: Value | None = None
-    guard: Value | None = None
-
-
-class Increment(NamedTuple):
-    """Something else that a program adds to the log density; attributes as of `Term`."""
-
-    node: n.Node
-    value: Value
-    guard: Value | None = None
-
-
-class Flow(NamedTuple):
-    """Why what follows a statement is not run.
-
-    Attributes
-    ----------
-    kind : ``break``, ``continue`` or ``return``
-    value : what is returned
-    condition : on parameters, or by lane, where it is so in a part of the cases
-    """
-
-    kind: str
-    value: Any = None
-    condition: Value | None = None
-
-
-class Interpreter(Calls):
+class Interpreter(Conditions):
     """Runs the statements of a program.
 
     Parameters
@@ -86,232 +41,13 @@ class Interpreter(Calls):
         self.terms: list[Term | Increment] = []
         self._iterations = 0
         self._calls = 0
-        self._side_by_side = False
-        self._run: dict[type, Callable[[Any, Frame], Flow | None]] = {
+        self._run = {
             n.Declare: self._declare, n.Assign: self._assign, n.Tilde: self._tilde,
             n.Target: self._target, n.If: self._if, n.For: self._for, n.ForEach: self._for_each,
             n.While: self._while, n.Return: self._return, n.Block: self._block, n.Say: self._say,
             n.Do: self._do, n.Break: lambda *_: Flow("break"),
             n.Continue: lambda *_: Flow("continue"),
         }  # fmt: skip
-
-    def run(self, statements: Sequence[n.Statement], frame: Frame) -> Flow | None:
-        """Run statements, in order."""
-        for i, statement in enumerate(statements):
-            flow = self._run[type(statement)](statement, frame)
-            if flow is None:
-                continue
-            if flow.condition is None:
-                return flow
-            return self._rest(flow, statements[i + 1 :], frame, statement)
-        return None
-
-    def _rest(
-        self, flow: Flow, rest: Sequence[n.Statement], frame: Frame, node: n.Node
-    ) -> Flow | None:
-        """Run what follows a return that some of the cases took, for the others."""
-        condition = flow.condition
-        assert condition is not None
-        if not condition.traced:
-            truth = np.asarray(condition.array, dtype=bool)
-            with self.in_lanes(~truth):
-                later = self.run(rest, restricted(frame, ~truth))
-            if later is None or later.kind != "return" or later.condition is not None:
-                raise LanesDiffer
-            return Flow("return", self._by_lane(truth, flow.value, later.value))
-        with self.guarded(self.apply(NOT, [condition], "int", node)):
-            later = self.run(rest, frame)
-        if later is None:
-            return flow
-        with self.at(node):
-            value = self.choose(condition, flow.value, later.value, node)
-            if later.condition is None:
-                return Flow("return", value)
-            either = self.operate_logical(condition, later.condition, node)
-        return Flow("return", value, either)
-
-    def operate_logical(self, first: Value, second: Value, node: n.Node) -> Value:
-        """Return whether one of two conditions holds."""
-        return self.apply(OR, [first, second], "int", node)
-
-    # -- variables ---------------------------------------------------------------------------------
-
-    def shape(self, type_: n.Type, frame: Frame) -> tuple[int, ...]:
-        """Return the shape that a declaration gives, axes of the array first."""
-        return declared_shape(type_, self.sizes(type_, frame))
-
-    def sizes(self, type_: n.Type, frame: Frame) -> list[Any]:
-        """Return the sizes of a type, those of the array first; of a tuple, then its elements'."""
-        given = [s for s in (*type_.array, *type_.sizes) if s is not None]
-        own = [self.sizes(item, frame) for item in type_.items]
-        return [*(self._size(size, frame) for size in given), *own]
-
-    def _size(self, node: n.Expression, frame: Frame) -> int:
-        size = self.whole(node, frame, "a size")
-        if size < 0:
-            self.fail(f"a size must be 0 or above; got {size}.", node, DataError)
-        return size
-
-    def _declare(self, node: n.Declare, frame: Frame) -> None:
-        if node.name in frame:
-            self.fail(f"{node.name!r} is declared twice.", node)
-        frame[node.name] = self.declared(node.type, frame)
-        if node.value is not None:
-            new = self.evaluate(node.value, frame)
-            frame[node.name] = self.conform(new, frame[node.name], node.name, node)
-
-    def declared(self, type_: n.Type, frame: Frame) -> Any:
-        """Return a variable that was not assigned."""
-        if type_.kind == "tuple":
-            if not type_.array:
-                return Tuple([self.declared(item, frame) for item in type_.items])
-            inner = n.Type(type_.place, "tuple", items=type_.items)
-            shape = tuple(self._size(s, frame) for s in type_.array if s is not None)
-            return _nested(shape, lambda: self.declared(inner, frame))
-        shape, kind = self.shape(type_, frame), stored_kind(type_.kind)
-        if self.lanes is not None:
-            return Value(kind, unset(kind, (self.lanes, *shape)), laned=True)
-        return Value(kind, unset(kind, shape)[()])
-
-    def conform(self, new: Any, old: Any, name: str, node: n.Node) -> Any:
-        """Return what is assigned to a variable, as the variable's type has it."""
-        if isinstance(old, Tuple):
-            if not isinstance(new, Tuple) or len(new.items) != len(old.items):
-                self.fail(f"{name} is a {type_text(old)}; got a {type_text(new)}.", node)
-            pairs = zip(new.items, old.items, strict=True)
-            return Tuple([self.conform(a, b, name, node) for a, b in pairs])
-        if isinstance(old, list):
-            return new
-        if not isinstance(new, Value):
-            self.fail(f"{name} is a {type_text(old)}; got a {type_text(new)}.", node)
-        if new.kind == "int" and old.kind in ("real", "complex"):
-            new = as_real(new)
-        if new.kind != old.kind and not (new.kind == "real" and old.kind == "complex"):
-            self.fail(f"{name} is a {type_text(old)}; it is assigned a {type_text(new)}.", node)
-        if new.shape != old.shape:
-            self.fail(
-                f"{name} has shape {old.shape}; what is assigned to it has {new.shape}.", node
-            )
-        if old.laned and not new.laned:
-            lanes = len(old.array)
-            array = np.repeat(np.asarray(new.array)[None], lanes, 0)
-            return Value(new.kind, array, new.traced, True)
-        return new
-
-    def _assign(self, node: n.Assign, frame: Frame) -> None:
-        new = self.evaluate(node.value, frame)
-        if node.operator:
-            old = self.value(node.target, frame)
-            with self.at(node):
-                new = self.operate(node.operator, old, new, node)
-        self._set(node.target, new, frame, node)
-
-    def _set(self, target: n.Expression, new: Any, frame: Frame, node: n.Node) -> None:
-        if isinstance(target, n.Name):
-            old = self.lookup(target, frame)
-            frame[target.name] = self.conform(new, old, target.name, node)
-        elif isinstance(target, n.Index):
-            self._set_elements(target, new, frame, node)
-        elif isinstance(target, n.Field):
-            whole = self.evaluate(target.base, frame)
-            old = self.evaluate(target, frame)
-            items = list(whole.items)
-            items[target.position - 1] = self.conform(new, old, f".{target.position}", node)
-            self._set(target.base, Tuple(items), frame, node)
-        elif isinstance(target, n.TupleOf) and isinstance(new, Tuple):
-            if len(target.items) != len(new.items):
-                self.fail(f"{len(target.items)} variables take {len(new.items)} values.", node)
-            for part, value in zip(target.items, new.items, strict=True):
-                self._set(part, value, frame, node)
-        else:
-            self.fail("only variables and their elements can be assigned to.", node)
-
-    def _set_elements(self, target: n.Index, new: Any, frame: Frame, node: n.Node) -> None:
-        plain = isinstance(target.base, n.Name)
-        old = self.lookup(target.base, frame) if plain else self.evaluate(target.base, frame)  # type: ignore[arg-type]
-        indices = self.indices(target, frame)
-        if isinstance(old, list):
-            where = int(self.common(indices[0], node, "an index"))  # type: ignore[arg-type]
-            old[where - 1] = new
-            return
-        if not isinstance(new, Value) or not isinstance(old, Value):
-            self.fail(f"a {type_text(new)} is no element of a {type_text(old)}.", node)
-        if new.kind == "int" and old.kind != "int":
-            new = as_real(new)
-        with self.at(node):
-            found = changed(old, indices, new, self.graph)
-        if plain:
-            frame[target.base.name] = found  # type: ignore[union-attr]
-        else:
-            self._set(target.base, found, frame, node)
-
-    # -- the density -------------------------------------------------------------------------------
-
-    def _tilde(self, node: n.Tilde, frame: Frame) -> None:
-        values = [self.evaluate(e, frame) for e in (node.value, *node.args)]
-        for suffix in ("_lpdf", "_lpmf", "_log"):
-            if node.distribution + suffix in self.functions:
-                found = self.user_function(node.distribution + suffix, values, node)
-                if node.truncated:
-                    self.fail("a density of the program's own is not truncated here.", node)
-                self.add(Increment(node, found))
-                return
-        if node.distribution not in DENSITIES:
-            self.fail(
-                f"there is no distribution {node.distribution!r}."
-                + self.nearest_density(node.distribution),
-                node,
-            )
-        bounds = [None if b is None else self.value(b, frame) for b in (node.lower, node.upper)]
-        self.distributed(node, node.distribution, values, *bounds)
-
-    def nearest_density(self, name: str) -> str:
-        """Return a hint at the distribution that may be meant."""
-        from probmodel.errors import nearest
-
-        own = [f.rsplit("_", 1)[0] for f in self.functions if f.endswith(("_lpdf", "_lpmf"))]
-        return nearest(name, [*DENSITIES, *own])
-
-    def distributed(
-        self,
-        node: n.Node,
-        name: str,
-        values: Sequence[Any],
-        lower: Value | None = None,
-        upper: Value | None = None,
-    ) -> None:
-        """Add a distribution's log density."""
-        with self.at(node):
-            found = self.parameters_of(name, values, node)
-        self.add(Term(node, name, found[0], tuple(found[1:]), lower, upper))
-
-    def add(self, term: Term | Increment) -> None:
-        """Keep a term: once for each lane, and for the cases that it counts in."""
-        if self.guards:
-            term = term._replace(guard=self.guards[-1])
-        parts = [term.value, *(term.args if isinstance(term, Term) else ())]
-        if self._side_by_side and self.lanes is not None and not any(v.laned for v in parts):
-            value = term.value
-            repeated = np.repeat(np.asarray(value.array)[None], self.lanes, 0)
-            term = term._replace(value=Value(value.kind, repeated, value.traced, True))
-        self.terms.append(term)
-
-    def _target(self, node: n.Target, frame: Frame) -> None:
-        self._add(node.value, frame, node)
-
-    def _add(self, value: n.Expression, frame: Frame, node: n.Node) -> None:
-        """Add an expression to the density: sums by their parts, densities as such."""
-        if isinstance(value, n.Binary) and value.operator == "+":
-            self._add(value.left, frame, value.left)
-            self._add(value.right, frame, value.right)
-            return
-        if isinstance(value, n.Call) and value.name not in self.functions:
-            split = split_density_name(value.name)
-            if split is not None and split[1] == "density" and split[0] in DENSITIES:
-                values = [self.evaluate(a, frame) for a in value.args]
-                self.distributed(value, split[0], values)
-                return
-        self.add(Increment(node, self.value(value, frame)))
 
     # -- control -----------------------------------------------------------------------------------
 
@@ -321,99 +57,6 @@ class Interpreter(Calls):
             if isinstance(statement, n.Declare):
                 frame.pop(statement.name, None)
         return flow
-
-    def _if(self, node: n.If, frame: Frame) -> Flow | None:
-        condition = self.value(node.condition, frame)
-        if condition.laned and not condition.traced:
-            return self._if_by_lane(node, np.asarray(condition.array, dtype=bool), frame)
-        if condition.traced:
-            return self._if_on_parameters(node, condition, frame)
-        taken = node.then if condition.array else node.otherwise
-        return None if taken is None else self._run[type(taken)](taken, frame)
-
-    def _if_on_parameters(self, node: n.If, condition: Value, frame: Frame) -> Flow | None:
-        names = [name for name in assigned(node) if name in frame]
-        for name in names:
-            if isinstance(frame[name], Value):
-                frame[name].shared = True
-        frames, flows = [dict(frame), dict(frame)], []
-        conditions = condition, self.apply(NOT, [condition], "int", node)
-        for branch, inside, holds in zip((node.then, node.otherwise), frames, conditions, strict=True):
-            with self.guarded(holds):
-                flows.append(None if branch is None else self._run[type(branch)](branch, inside))
-        for name in names:
-            first, second = (inside[name] for inside in frames)
-            if first is not second:
-                with self.at(node):
-                    frame[name] = self.choose(condition, first, second, node)
-        return self._flow_of_both(flows, conditions, node)
-
-    def _flow_of_both(self, flows: Sequence[Any], conditions: Any, node: n.If) -> Flow | None:
-        if flows == [None, None]:
-            return None
-        if any(f is not None and f.kind != "return" for f in flows):
-            self.fail("break and continue cannot depend on parameters.", node)
-        then, otherwise = flows
-        if any(f is not None and f.condition is not None for f in flows):
-            self.fail("a return inside two conditions on parameters is not supported.", node)
-        if then is not None and otherwise is not None:
-            if then.value is None:
-                return Flow("return")
-            with self.at(node):
-                return Flow("return", self.choose(conditions[0], then.value, otherwise.value, node))
-        if then is not None:
-            return Flow("return", then.value, conditions[0])
-        return Flow("return", otherwise.value, conditions[1])
-
-    @contextmanager
-    def in_lanes(self, chosen: Any) -> Iterator[None]:
-        """Run what is inside in some of the lanes alone."""
-        before, self.lanes = self.lanes, int(np.sum(chosen))
-        try:
-            yield
-        finally:
-            self.lanes = before
-
-    def _if_by_lane(self, node: n.If, truth: Any, frame: Frame) -> Flow | None:
-        if truth.all() or not truth.any():
-            taken = node.then if truth.all() else node.otherwise
-            return None if taken is None else self._run[type(taken)](taken, frame)
-        names = [name for name in assigned(node) if name in frame]
-        for name in names:
-            if isinstance(frame[name], Value):
-                frame[name].shared = True
-        before, flows = dict(frame), []
-        for chosen, branch in ((truth, node.then), (~truth, node.otherwise)):
-            inside = restricted(before, chosen)
-            with self.in_lanes(chosen):
-                flows.append(None if branch is None else self._run[type(branch)](branch, inside))
-            for name in names:
-                if isinstance(before[name], Value) and before[name].laned:
-                    frame[name] = self._filled(frame[name], chosen, inside[name])
-                else:  # elements, of which each lane changes its own
-                    frame[name] = before[name] = inside[name]
-        then, otherwise = flows
-        if then is None and otherwise is None:
-            return None
-        if any(f is not None and (f.kind != "return" or f.condition is not None) for f in flows):
-            raise LanesDiffer
-        if then is not None and otherwise is not None:
-            return Flow("return", self._by_lane(truth, then.value, otherwise.value))
-        if then is not None:
-            return Flow("return", then.value, Value("int", truth, laned=True))
-        return Flow("return", otherwise.value, Value("int", ~truth, laned=True))
-
-    def _filled(self, value: Any, chosen: Any, new: Any) -> Value:
-        """Return a value that is another one in some lanes."""
-        if not (isinstance(value, Value) and isinstance(new, Value)):
-            raise LanesDiffer
-        rest = value.like(value.array[~chosen])
-        return self.by_lane(chosen, new, rest)
-
-    def _by_lane(self, truth: Any, then: Any, otherwise: Any) -> Any:
-        if not (isinstance(then, Value) and isinstance(otherwise, Value)):
-            raise LanesDiffer
-        return self.by_lane(truth, then, otherwise)
 
     def _count(self, node: n.Node) -> None:
         self._iterations += 1
@@ -426,36 +69,60 @@ class Interpreter(Calls):
         lower = self.whole(node.lower, frame, "the start of a loop")
         upper = self.whole(node.upper, frame, "the end of a loop")
         if upper - lower + 1 >= _FEWEST_LANES and self.lanes is None:
-            if can_run_side_by_side(node) and self._for_side_by_side(node, lower, upper, frame):
+            axes = own_axes(node)
+            if axes is not None and self._side(node, lower, upper, axes, frame):
                 return None
         return self._loop(node, (Value("int", i) for i in range(lower, upper + 1)), frame)
 
     def _loop(self, node: n.For | n.ForEach, values: Iterator[Any], frame: Frame) -> Flow | None:
-        body = node.body
-        run = self._run[type(body)]
         if node.name in frame:
             self.fail(f"{node.name!r} is declared twice.", node)
         starts, steps = [], self.graph.steps
-        try:
+
+        def rounds() -> Iterator[None]:
             for value in values:
                 self._count(node)
                 starts.append(len(steps))
                 frame[node.name] = value
-                flow = run(body, frame)
-                if flow is None or flow.kind == "continue":
-                    continue
-                if flow.condition is not None:
-                    self.fail("a return inside a loop cannot depend on parameters.", node)
-                if flow.kind == "break":
-                    break
-                return flow
+                yield
+
+        try:
+            flow = self._repeat(node, rounds(), frame)
         finally:
             frame.pop(node.name, None)
-        if starts and len(steps) > starts[0]:
+        if starts and len(steps) > starts[0] and flow is None:
             self.graph.loops.append((node, (*starts, len(steps))))
-        return None
+        return flow
 
-    def _for_side_by_side(self, node: n.For, lower: int, upper: int, frame: Frame) -> bool:
+    def _repeat(
+        self, node: n.For | n.ForEach | n.While, rounds: Iterator[None], frame: Frame
+    ) -> Flow | None:
+        """Run the body of a loop, in some cases up to a break or return that parameters decide."""
+        body, left = node.body, None
+
+        def run(inside: Frame) -> Flow | None:
+            flow = self._run[type(body)](body, inside)
+            return None if flow is not None and flow.kind == "continue" else flow
+
+        for _ in rounds:
+            if left is None:
+                flow = run(frame)
+            else:
+                assert left.condition is not None
+                branches = partial(_left, left), run
+                flow = self.either(left.condition, branches, assigned(body), frame, node)
+            if flow is None:
+                continue
+            if flow.condition is None:
+                return None if flow.kind == "break" else flow
+            if not flow.condition.traced:  # by lane
+                raise LanesDifferError
+            left = flow
+        return None if left is None or left.kind == "break" else left
+
+    def _side(
+        self, node: n.For, lower: int, upper: int, axes: dict[str, int], frame: Frame
+    ) -> bool:
         """Run all iterations at once, if that can be done; undo what was done if not."""
         inside = dict(frame)
         for name in assigned(node.body):
@@ -463,18 +130,26 @@ class Interpreter(Calls):
                 inside[name].shared = True
         terms, mark = len(self.terms), self.graph.mark()
         numbers = np.arange(lower, upper + 1)
+        own = [name for name in private(node) if isinstance(inside.get(name), Value)]
+        for name in own:
+            value = inside[name]
+            array = np.repeat(np.asarray(value.array)[None], len(numbers), 0)
+            inside[name] = Value(value.kind, array, value.traced, True)
         inside[node.name] = Value("int", numbers, laned=True)
-        self.lanes, self._side_by_side = len(numbers), True
+        self.lanes, self._side_by_side, self._own = len(numbers), True, (node.name, axes)
         try:
             flow = self._run[type(node.body)](node.body, inside)
             if flow is not None:
-                raise LanesDiffer
-        except LanesDiffer:
+                raise LanesDifferError
+        except (LanesDifferError, ProbmodelError):  # the latter comes again, at its iteration
             del self.terms[terms:]
             self.graph.undo(mark)
             return False
         finally:
             self.lanes, self._side_by_side = None, False
+        for name in own:  # what the last iteration left in them
+            inside[name] = inside[name].like(inside[name].array[-1])
+            inside[name].laned = False
         for name in frame:
             frame[name] = inside[name]
         return True
@@ -486,7 +161,7 @@ class Interpreter(Calls):
         if not isinstance(container, Value) or not container.rank:
             self.fail(f"a loop runs over a container; got a {type_text(container)}.", node)
         if container.laned:
-            raise LanesDiffer
+            raise LanesDifferError
         elements = container.array
         kind = container.kind
         if not container.array_rank:
@@ -496,17 +171,15 @@ class Interpreter(Calls):
         return self._loop(node, (container.like(e, kind) for e in elements), frame)
 
     def _while(self, node: n.While, frame: Frame) -> Flow | None:
-        while True:
-            condition = self.value(node.condition, frame)
-            if not self.common(condition, node.condition, "the condition of a loop"):
-                return None
-            self._count(node)
-            flow = self._run[type(node.body)](node.body, frame)
-            if flow is None or flow.kind == "continue":
-                continue
-            if flow.condition is not None:
-                self.fail("a return inside a loop cannot depend on parameters.", node)
-            return None if flow.kind == "break" else flow
+        def rounds() -> Iterator[None]:
+            while True:
+                condition = self.value(node.condition, frame)
+                if not self.common(condition, node.condition, "the condition of a loop"):
+                    return
+                self._count(node)
+                yield
+
+        return self._repeat(node, rounds(), frame)
 
     # -- functions ---------------------------------------------------------------------------------
 
@@ -552,8 +225,10 @@ class Interpreter(Calls):
         if flow is not None and flow.condition is not None:
             self.fail(f"{name} returns nothing in some cases.", node)
         if flow is None or flow.value is None:
-            return () if function.returns.kind == "void" else self.fail(
-                f"{name} ends without a return.", node
+            return (
+                ()
+                if function.returns.kind == "void"
+                else self.fail(f"{name} ends without a return.", node)
             )
         if function.returns.kind == "real" and isinstance(flow.value, Value):
             return as_real(flow.value)
@@ -570,6 +245,11 @@ class Interpreter(Calls):
         self.fail(f"{name} takes other arguments than ({given}).", node)
 
 
+def _left(flow: Flow, frame: Frame) -> Flow:
+    """Return the same reason, in all cases."""
+    return flow._replace(condition=None)
+
+
 def _takes(argument: n.Argument, value: Any) -> bool:
     type_ = argument.type
     if type_.kind == "tuple":
@@ -582,10 +262,6 @@ def _takes(argument: n.Argument, value: Any) -> bool:
 
 def _is_exact(argument: n.Argument, value: Any) -> bool:
     return not isinstance(value, Value) or argument.type.kind == value.kind
-
-
-def _nested(shape: tuple[int, ...], made: Callable[[], Any]) -> Any:
-    return [_nested(shape[1:], made) for _ in range(shape[0])] if shape else made()
 
 
 def _shown(value: Any) -> str:

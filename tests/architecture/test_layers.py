@@ -30,6 +30,7 @@ LAYERS = (
     {"distributions"},
     {"functions"},
     {"model"},
+    {"stan"},
     {"compiler"},
     {"geometry"},
     {"density"},

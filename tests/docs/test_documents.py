@@ -196,6 +196,9 @@ def test_distributions_are_listed_with_their_parameters():
 FUNCTIONS = {
     "## Functions for hidden components and states": "component_functions",
     "## Log densities in formulas": "log_densities",
+    "## Sums of exponentials and log determinants": "log_scale",
+    "## Arrays whose sizes are data": "data_arrays",
+    "## Groups that differ in size": "segments",
 }
 
 

@@ -20,7 +20,15 @@ from probmodel.distributions import (
     Truncated,
     kernels,
 )
-from probmodel.functions import interpolate, linear_recurrence, scan, solve_ode
+from probmodel.functions import (
+    interpolate,
+    linear_recurrence,
+    log_density,
+    logsumexp,
+    scan,
+    segment_sum,
+    solve_ode,
+)
 
 THREE = np.array([0.5, 1.0, 2.0])
 NEXT = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 2.0], [0.0, 2.0, 0.0]])
@@ -40,6 +48,15 @@ GIVEN = {
     "concatenate": (
         lambda: [np.ones(2)],
         lambda g, a, v: (g.append(v), deterministic(np.concatenate(g, axis=0)))[1],
+    ),
+    "log density": (
+        THREE.copy,
+        lambda g, a, v: deterministic(log_density(Normal(v, 1), g) + log_density(Normal(g, 1), v)),
+    ),
+    "groups": (lambda: [0, 2, 1], lambda g, a, v: deterministic(segment_sum(v, g, 3))),
+    "sum of exponentials": (
+        lambda: [1.0],
+        lambda g, a, v: (g.append(a), deterministic(logsumexp(np.stack(g))))[1],
     ),
     "operator": (THREE.copy, lambda g, a, v: deterministic(a * g)),
     "operator, number in an array": (lambda: np.array(2.0), lambda g, a, v: deterministic(a * g)),

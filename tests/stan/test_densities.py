@@ -12,13 +12,13 @@ from probmodel import Model, data, observed, param
 from probmodel import distributions as d
 from probmodel.density import as_posterior
 from probmodel.errors import ModelError
-from probmodel.stan.library.densities import DENSITIES, density_of, raised
 from probmodel.stan.library.density_names import (
     is_old_spelling,
     right_name,
     split_density_name,
 )
 from probmodel.stan.library.rng_functions import draw_kind, draw_ranks, has_draws, random
+from probmodel.stan.library.stan_densities import DENSITIES, density_of, raised
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -16,8 +16,8 @@ from probmodel.stan.data import (
     read_declared,
     stored_kind,
 )
+from probmodel.stan.stan_values import Tuple, Value
 from probmodel.stan.syntax.nodes import Name, Place, Type
-from probmodel.stan.values import Tuple, Value
 
 AT = Place("m.stan", 2, 3)
 SOURCES = {"m.stan": "data {\n  array[N] int x;\n}"}

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.stan.library.entries import Kind, same
-from probmodel.stan.values import Value, integer
+from probmodel.stan.stan_values import Value, integer
 from probmodel.types import Array
 
 

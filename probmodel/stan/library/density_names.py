@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from probmodel.stan.library.densities import DENSITIES
+from probmodel.stan.library.stan_densities import DENSITIES
 
 # What a suffix asks for; of two that fit, the longer one comes first.
 _SUFFIXES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from probmodel.stan.values import Value
+from probmodel.stan.stan_values import Value
 
 Kind = str | Callable[[Sequence[Value]], str]
 

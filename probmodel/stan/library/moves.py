@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.stan.library.entries import Move, number, same
-from probmodel.stan.values import Value
+from probmodel.stan.stan_values import Value
 from probmodel.types import Array
 
 _WHAT = ("rows", "columns")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from probmodel.stan.values import Value
+from probmodel.stan.stan_values import Value
 
 Values = Sequence[Value]
 

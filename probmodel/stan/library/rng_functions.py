@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel import distributions as d
 from probmodel.errors import ModelError, reason
-from probmodel.stan.library.densities import DENSITIES
+from probmodel.stan.library.stan_densities import DENSITIES
 from probmodel.types import Array
 
 Shape = tuple[int, ...]
@@ -111,6 +111,5 @@ def _check(name: str, made: d.Distribution, params: Sequence[Array]) -> None:
     for (parameter, spec), given in zip(made.parameters.items(), params, strict=True):
         if not np.all(spec.constraint.check(given, *spec.constraint.bounds)):
             shown = f"; got {given:g}" if given.ndim == 0 else ""
-            raise ModelError(
-                f"{name}_rng needs a {parameter} that is {spec.constraint.name}{shown}."
-            )
+            own = parameter.rpartition(".")[2]
+            raise ModelError(f"{name}_rng needs a {own} that is {spec.constraint.name}{shown}.")

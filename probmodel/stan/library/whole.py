@@ -47,18 +47,7 @@ def _solve_right(b: Any, a: Any) -> Any:
 
 def _log_sum_exp(x: Any) -> Any:
     """Logarithm of sums along the last axis; minus infinity adds nothing."""
-    largest = np.max(x, axis=-1, keepdims=True)
-    shift = np.where(np.isfinite(largest), largest, 0.0)
-    return np.log(_last(np.exp(x - shift))) + shift[..., 0]
-
-
-def _softmax(x: Any) -> Any:
-    powers = np.exp(x - np.max(x, axis=-1, keepdims=True))
-    return powers / np.sum(powers, axis=-1, keepdims=True)
-
-
-def _log_softmax(x: Any) -> Any:
-    return x - _log_sum_exp(x)[..., None]
+    return functions.logsumexp(x, axis=-1)
 
 
 def _max(x: Any) -> Any:
@@ -159,8 +148,8 @@ _VECTORS: dict[str, Whole] = {
     "rows_dot_self:vector": Whole(np.square, (1,), "vector"),
     "rows_dot_self:row_vector": Whole(lambda a: _last(np.square(a))[..., None], (1,), "vector"),
     "cumulative_sum": Whole(lambda x: np.cumsum(x, axis=-1), (1,), same),
-    "softmax": Whole(_softmax, (1,), same),
-    "log_softmax": Whole(_log_softmax, (1,), same),
+    "softmax": Whole(lambda x: functions.softmax(x, axis=-1), (1,), same),
+    "log_softmax": Whole(lambda x: functions.log_softmax(x, axis=-1), (1,), same),
     "log_mix:vector": Whole(_log_mix, (1, 1)),
     "log_mix:array": Whole(_log_mix_of_many, (1, 2)),
 }

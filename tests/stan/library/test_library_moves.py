@@ -5,7 +5,7 @@ import pytest
 
 from probmodel.stan.library.moves import MOVES
 from probmodel.stan.library.overloads import meaning
-from probmodel.stan.values import Value, integer
+from probmodel.stan.stan_values import Value, integer
 
 M = np.arange(12).reshape(3, 4)
 ARRAY = np.arange(24).reshape(2, 3, 4)

@@ -10,7 +10,7 @@ from probmodel.stan.library.elementwise import ELEMENTWISE
 from probmodel.stan.library.moves import MOVES
 from probmodel.stan.library.overloads import OPERATORS, TUPLES, meaning
 from probmodel.stan.library.whole import WHOLE
-from probmodel.stan.values import Value, integer, real
+from probmodel.stan.stan_values import Value, integer, real
 
 X = np.array([3.0, 1.0, 2.0, 1.0])
 SPARSE = np.array([[0.0, 2.0, 0.0], [0.0, 0.0, 0.0], [1.5, -1.0, 4.0]])

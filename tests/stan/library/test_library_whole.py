@@ -5,10 +5,10 @@ import pytest
 import scipy.linalg
 from scipy import special
 
-from probmodel.stan.graph import Graph, Operation
 from probmodel.stan.library.matrix_functions import MATRIX_FUNCTIONS
 from probmodel.stan.library.whole import WHOLE
-from probmodel.stan.values import Value
+from probmodel.stan.stan_values import Value
+from probmodel.stan.traced_graph import Graph, Operation
 
 RNG = np.random.default_rng(7)
 V, W = RNG.normal(size=4), RNG.normal(size=4)

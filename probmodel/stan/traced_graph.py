@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from probmodel.stan.stan_values import Value
 from probmodel.stan.syntax.nodes import Node
-from probmodel.stan.values import Value
 from probmodel.types import Array
 
 
@@ -81,7 +81,7 @@ class Graph:
     def __init__(self) -> None:
         self.steps: list[Step] = []
         self.size = 0
-        self.loops: list[tuple[Node, tuple[int, ...]]] = []  # see `recurrences`
+        self.loops: list[tuple[Node, tuple[int, ...]]] = []  # see `rolled_loops`
         self._numbers = np.empty(64)
         self._known = 0
         self._single: dict[Any, int] = {}
@@ -186,9 +186,7 @@ def aligned(operation: Operation, arrays: Sequence[Any], laned: Sequence[bool]) 
     if not any(laned):
         return arrays
     own = operation.own_ranks(len(arrays))
-    batch = [
-        np.ndim(a) - lane - rank for a, lane, rank in zip(arrays, laned, own, strict=True)
-    ]
+    batch = [np.ndim(a) - lane - rank for a, lane, rank in zip(arrays, laned, own, strict=True)]
     most = max(batch)
     return [
         a.reshape(a.shape[0], *(1,) * (most - rank), *a.shape[1:]) if lane and rank < most else a

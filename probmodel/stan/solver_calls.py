@@ -12,12 +12,12 @@ from probmodel.functions import integrate_1d, solve_newton, solve_ode
 from probmodel.numerics.solvers.newton_iteration import find_roots
 from probmodel.numerics.solvers.runge_kutta import Tolerances, solve
 from probmodel.numerics.solvers.tableau import METHODS
-from probmodel.stan.expressions import Frame, as_real
-from probmodel.stan.graph import Graph, Operation
 from probmodel.stan.lowering import Lowering
+from probmodel.stan.operators import Frame, as_real
+from probmodel.stan.stan_values import Value, integer, real
 from probmodel.stan.statements import Interpreter
 from probmodel.stan.syntax import nodes as n
-from probmodel.stan.values import Value, integer, real
+from probmodel.stan.traced_graph import Graph, Operation
 from probmodel.types import Array
 
 # Stan's solvers of differential equations, and the method that each of them is here.
@@ -63,7 +63,7 @@ class HigherOrder(Interpreter):
             self.fail(f"there is no function {name!r} in the functions block.", node.args[0])
         return name
 
-    def _rest(self, node: n.Call, frame: Frame) -> list[Any]:
+    def _after_first(self, node: n.Call, frame: Frame) -> list[Any]:
         return [self.evaluate(a, frame) for a in node.args[1:]]
 
     # -- a function as one of symbols, and as one of numbers ---------------------------------------
@@ -126,16 +126,19 @@ class HigherOrder(Interpreter):
 
     def _ode(self, node: n.Call, frame: Frame) -> Value:
         """Solve a differential equation; see `solve_ode`."""
-        name, rest = self._function(node), self._rest(node, frame)
+        name, rest = self._function(node), self._after_first(node, frame)
         stem = node.name.removesuffix("_tol")
         old = stem.startswith("integrate")
         start, t0, times, *args = rest
-        tolerances = (1e-6, 1e-6, _MOST_STEPS)
+        limits = [1e-6, 1e-6, float(_MOST_STEPS)]
         if old and len(args) == 6:
-            tolerances, args = tuple(args[3:]), args[:3]  # type: ignore[assignment]
+            given, args = args[3:], args[:3]
         elif node.name.endswith("_tol"):
-            tolerances, args = tuple(args[:3]), args[3:]  # type: ignore[assignment]
-        limits = [float(self.common(v, node, "a tolerance")) if isinstance(v, Value) else float(v) for v in tolerances]
+            given, args = args[:3], args[3:]
+        else:
+            given = []
+        for i, value in enumerate(given):
+            limits[i] = float(self.common(value, node, "a tolerance"))
         grid = np.concatenate(
             [np.atleast_1d(self.common(v, node, "times")) for v in (t0, times)]
         ).astype(float)
@@ -158,7 +161,14 @@ class HigherOrder(Interpreter):
         return self.graph.apply(operation, [start, *extra], start.kind, (), node)
 
     def _solved(
-        self, name: str, method: str, start: Value, grid: Array, args: Any, limits: Any, node: n.Node
+        self,
+        name: str,
+        method: str,
+        start: Value,
+        grid: Array,
+        args: Any,
+        limits: Any,
+        node: n.Node,
     ) -> Value:
         """Solve it for numbers, in all lanes at once."""
         lanes = self.lanes
@@ -174,11 +184,11 @@ class HigherOrder(Interpreter):
 
     def _root(self, node: n.Call, frame: Frame) -> Value:
         """Solve a system of equations; see `solve_newton`."""
-        name, (guess, *args) = self._function(node), self._rest(node, frame)
+        name, (guess, *args) = self._function(node), self._after_first(node, frame)
         if node.name.startswith("algebra_solver"):
             args = args[:3]
         elif node.name.endswith("_tol"):
-            args = args[3:] if node.name.startswith("solve_powell") else args[3:]
+            args = args[3:]
         guess = as_real(guess)
         if not any(isinstance(v, Value) and v.traced for v in args):
             return self._known_root(name, guess, args, node)
@@ -196,7 +206,9 @@ class HigherOrder(Interpreter):
 
     def _known_root(self, name: str, guess: Value, args: Any, node: n.Node) -> Value:
         lanes = self.lanes
-        start = np.asarray(guess.array if guess.laned else np.repeat(guess.array[None], lanes or 1, 0))
+        start = np.asarray(
+            guess.array if guess.laned else np.repeat(guess.array[None], lanes or 1, 0)
+        )
         function = self._numeric(name, args, node)
         system = _System(lambda _, x: function(("vector",), x))
         found = find_roots(
@@ -206,7 +218,7 @@ class HigherOrder(Interpreter):
 
     def _integral(self, node: n.Call, frame: Frame) -> Value:
         """Integrate over one variable; see `probmodel.functions.integrate_1d`."""
-        name, (lower, upper, *args) = self._function(node), self._rest(node, frame)
+        name, (lower, upper, *args) = self._function(node), self._after_first(node, frame)
         args = args[:3]
         rtol = 1e-6
         point = real(0.5)
@@ -230,7 +242,7 @@ class HigherOrder(Interpreter):
 
     def _reduce_sum(self, node: n.Call, frame: Frame) -> Any:
         """Call the function once, with all elements."""
-        name, (elements, _, *args) = self._function(node), self._rest(node, frame)
+        name, (elements, _, *args) = self._function(node), self._after_first(node, frame)
         size = len(elements) if isinstance(elements, list) else elements.shape[0]
         ends = [integer(1), integer(size)]
         for full in (name, f"{name}_lpdf", f"{name}_lpmf"):
@@ -240,7 +252,7 @@ class HigherOrder(Interpreter):
 
     def _map_rect(self, node: n.Call, frame: Frame) -> Value:
         """Call the function for each of some rows, and join what it returns."""
-        name, (shared, *rows) = self._function(node), self._rest(node, frame)
+        name, (shared, *rows) = self._function(node), self._after_first(node, frame)
         if any(v.laned for v in rows):
             self.fail("map_rect is not supported in generated quantities.", node)
         found = []

@@ -229,10 +229,10 @@ DENSITIES: dict[str, Density] = {
         True,
     ),
     "categorical_logit_glm": Density(
-        lambda x, a, b: FromOne(d.CategoricalLogit(_by_row(a) + x @ b)), (1, 2, 1, 2), True, 1
+        lambda x, a, b: FromOne(d.CategoricalLogit(_by_row(a) + x @ b)), (1, 2, 1, 2), True
     ),
     "ordered_logistic_glm": Density(
-        lambda x, b, c: FromOne(d.OrderedLogistic(_product(x, b), _by_row(c))), (1, 2, 1, 1), True, 1
+        lambda x, b, c: FromOne(d.OrderedLogistic(_product(x, b), _by_row(c))), (1, 2, 1, 1), True
     ),
     # Vectors.
     "dirichlet": Density(lambda a: d.Dirichlet(a), (1, 1)),

@@ -12,20 +12,21 @@ import numpy as np
 from probmodel.distributions.base import Distribution
 from probmodel.errors import nearest
 from probmodel.functions import log_ccdf, log_cdf, log_density
-from probmodel.stan.expressions import Expressions, Frame, as_real
-from probmodel.stan.graph import Operation, aligned
-from probmodel.stan.indexing import LanesDiffer, Problem
+from probmodel.stan.expressions import Expressions
+from probmodel.stan.indexing import LanesDifferError, OperationError
 from probmodel.stan.library.data_functions import CONSTANTS, OF_DATA, SIZES
-from probmodel.stan.library.densities import DENSITIES, Density, density_of, raised
 from probmodel.stan.library.density_names import split_density_name
-from probmodel.stan.library.rng_functions import draw_kind, draw_ranks, has_draws, random
 from probmodel.stan.library.elementwise import ELEMENTWISE, KINDS, WHOLE_NUMBERS
 from probmodel.stan.library.entries import Move, Whole
 from probmodel.stan.library.moves import MOVES
 from probmodel.stan.library.overloads import OPERATORS, TUPLES, meaning
+from probmodel.stan.library.rng_functions import draw_kind, draw_ranks, has_draws, random
+from probmodel.stan.library.stan_densities import DENSITIES, Density, density_of, raised
 from probmodel.stan.library.whole import WHOLE
+from probmodel.stan.operators import Frame, as_real
+from probmodel.stan.stan_values import RANKS, Tuple, Value, integer, real, type_text
 from probmodel.stan.syntax import nodes as n
-from probmodel.stan.values import RANKS, Tuple, Value, integer, real, type_text
+from probmodel.stan.traced_graph import Operation, aligned
 
 _SUM = Operation("sum", lambda x: np.sum(x, axis=-1), (1,))
 _EXP = Operation("exp", np.exp)
@@ -123,7 +124,7 @@ class Calls(Expressions):
         widest = max(values, key=lambda v: (v.rank, RANKS[v.kind]))
         if any(v.rank and v.shape != widest.shape for v in values):
             shapes = ", ".join(str(v.shape) for v in values)
-            raise Problem(f"{name} takes containers of one size; got {shapes}")
+            raise OperationError(f"{name} takes containers of one size; got {shapes}")
         whole = all(v.kind == "int" for v in values)
         number = KINDS.get(name, "int" if whole and name in WHOLE_NUMBERS else "real")
         kind = widest.kind if RANKS[widest.kind] else number
@@ -191,7 +192,7 @@ class Calls(Expressions):
             function(*(v.array[i] if v.laned else v.array for v in values)) for i in range(lanes)
         ]
         if len({np.shape(f) for f in found}) > 1:
-            raise LanesDiffer
+            raise LanesDifferError
         return Value(kind, np.stack(found), laned=True)
 
     # -- distributions -----------------------------------------------------------------------------
@@ -224,26 +225,28 @@ class Calls(Expressions):
 
         Raises
         ------
-        Problem
+        OperationError
             If there are too many or too few, or they are numbers where vectors are needed.
         """
-        density = density_of(name, [v.kind if isinstance(v, Value) else "" for v in values])
+        density = density_of(name, [v.kind if isinstance(v, Value) else "" for v in values[1:]])
         takes = len(density.ranks) - 1
         if len(values) - 1 != takes:
-            raise Problem(f"{name} takes {takes} parameters; got {len(values) - 1}")
+            raise OperationError(f"{name} takes {takes} parameters; got {len(values) - 1}")
         found = []
         for i, (value, rank) in enumerate(zip(values, density.ranks, strict=True)):
             what = "its value" if i == 0 else f"parameter {i}"
             if not isinstance(value, Value):
-                raise Problem(f"{name}: {what} is a {type_text(value)}")
+                raise OperationError(f"{name}: {what} is a {type_text(value)}")
             if value.rank < rank and name.endswith("_glm"):
                 value = value.like(raised(np.asarray(value.array), value.rank, rank))
             if value.rank < rank:
                 takes_a = ("number", "vector", "matrix")[rank]
-                raise Problem(f"{name}: {what} is a {type_text(value)}, and must be a {takes_a}")
+                raise OperationError(
+                    f"{name}: {what} is a {type_text(value)}, and must be a {takes_a}"
+                )
             found.append(value)
         if density.discrete and found[0].traced:
-            raise Problem(f"{name} is discrete, and so its value must come from data")
+            raise OperationError(f"{name} is discrete, and so its value must come from data")
         return found
 
     def _random(self, name: str, values: list[Value], node: n.Node) -> Value:
@@ -256,14 +259,16 @@ class Calls(Expressions):
         given = Operation(name, np.add, draw_ranks(name) or None)
         arrays = aligned(given, [v.array for v in values], [v.laned for v in values])
         batch = () if self.lanes is None else (self.lanes,)
-        axes = max((np.ndim(a) - r for a, r in zip(arrays, draw_ranks(name), strict=True)), default=0)
+        axes = max(
+            (np.ndim(a) - r for a, r in zip(arrays, draw_ranks(name), strict=True)), default=0
+        )
         batch = (*batch, *(1,) * max(0, axes - len(batch)))
         drawn = random(name, self.rng, arrays, batch)
         return Value(draw_kind(name), drawn, laned=self.lanes is not None)
 
 
 def _variant(name: str, values: Sequence[Value]) -> str:
-    return values[2].kind if name == "gaussian_dlm_obs" else ""
+    return values[3].kind if name == "gaussian_dlm_obs" else ""
 
 
 def _flat(value: Value) -> Value:
@@ -279,8 +284,9 @@ def _gathered(pools: list[Any], parts: Sequence[Value], where: Any, laned: bool)
         return flat[where]
     lanes = next(len(p) for p, v in zip(pools, parts, strict=True) if v.laned)
     rows = [
-        np.reshape(p, (lanes, -1)) if v.laned else np.broadcast_to(np.reshape(p, -1), (lanes, np.size(p)))
+        np.reshape(p, (lanes, -1))
+        if v.laned
+        else np.broadcast_to(np.reshape(p, -1), (lanes, np.size(p)))
         for p, v in zip(pools, parts, strict=True)
     ]
     return np.concatenate(rows, axis=1)[:, where]
-

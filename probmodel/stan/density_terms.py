@@ -1,0 +1,123 @@
+"""What a program adds to the log density: distributions of values, and other numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from probmodel.errors import nearest
+from probmodel.stan.library.density_names import split_density_name
+from probmodel.stan.library.stan_densities import DENSITIES
+from probmodel.stan.operators import Frame
+from probmodel.stan.stan_values import Value
+from probmodel.stan.syntax import nodes as n
+from probmodel.stan.variables import Variables
+
+
+class Term(NamedTuple):
+    """A distribution's log density, at values that a program gives it.
+
+    Attributes
+    ----------
+    node : the statement
+    distribution : its name
+    value, args : the value and the parameters
+    lower, upper : where it is truncated
+    guard : the condition on parameters under which it counts
+    """
+
+    node: n.Node
+    distribution: str
+    value: Value
+    args: tuple[Value, ...]
+    lower: Value | None = None
+    upper: Value | None = None
+    guard: Value | None = None
+
+
+class Increment(NamedTuple):
+    """Something else that a program adds to the log density; attributes as of `Term`."""
+
+    node: n.Node
+    value: Value
+    guard: Value | None = None
+
+
+class DensityTerms(Variables):
+    """Statements that add to the log density.
+
+    Attributes
+    ----------
+    functions : of the program, by name
+    terms : what was added
+    """
+
+    functions: dict[str, list[n.Function]]
+    terms: list[Term | Increment]
+    _side_by_side: bool
+
+    def _tilde(self, node: n.Tilde, frame: Frame) -> None:
+        values = [self.evaluate(e, frame) for e in (node.value, *node.args)]
+        for suffix in ("_lpdf", "_lpmf", "_log"):
+            if node.distribution + suffix in self.functions:
+                found = self.user_function(node.distribution + suffix, values, node)
+                if node.truncated:
+                    self.fail("a density of the program's own is not truncated here.", node)
+                self.add(Increment(node, found))
+                return
+        if node.distribution not in DENSITIES:
+            self.fail(
+                f"there is no distribution {node.distribution!r}."
+                + self.nearest_density(node.distribution),
+                node,
+            )
+        bounds = [None if b is None else self.value(b, frame) for b in (node.lower, node.upper)]
+        self.distributed(node, node.distribution, values, *bounds)
+
+    def nearest_density(self, name: str) -> str:
+        """Return a hint at the distribution that may be meant."""
+        own = [f.rsplit("_", 1)[0] for f in self.functions if f.endswith(("_lpdf", "_lpmf"))]
+        return nearest(name, [*DENSITIES, *own])
+
+    def distributed(
+        self,
+        node: n.Node,
+        name: str,
+        values: Sequence[Any],
+        lower: Value | None = None,
+        upper: Value | None = None,
+    ) -> None:
+        """Add a distribution's log density."""
+        with self.at(node):
+            found = self.parameters_of(name, values, node)
+        self.add(Term(node, name, found[0], tuple(found[1:]), lower, upper))
+
+    def add(self, term: Term | Increment) -> None:
+        """Keep a term: once for each lane, and for the cases that it counts in."""
+        if self.guards:
+            term = term._replace(guard=self.guards[-1])
+        parts = [term.value, *(term.args if isinstance(term, Term) else ())]
+        if self._side_by_side and self.lanes is not None and not any(v.laned for v in parts):
+            value = term.value
+            repeated = np.repeat(np.asarray(value.array)[None], self.lanes, 0)
+            term = term._replace(value=Value(value.kind, repeated, value.traced, True))
+        self.terms.append(term)
+
+    def _target(self, node: n.Target, frame: Frame) -> None:
+        self._add(node.value, frame, node)
+
+    def _add(self, value: n.Expression, frame: Frame, node: n.Node) -> None:
+        """Add an expression to the density: sums by their parts, densities as such."""
+        if isinstance(value, n.Binary) and value.operator == "+":
+            self._add(value.left, frame, value.left)
+            self._add(value.right, frame, value.right)
+            return
+        if isinstance(value, n.Call) and value.name not in self.functions:
+            split = split_density_name(value.name)
+            if split is not None and split[1] == "density" and split[0] in DENSITIES:
+                values = [self.evaluate(a, frame) for a in value.args]
+                self.distributed(value, split[0], values)
+                return
+        self.add(Increment(node, self.value(value, frame)))

@@ -1,0 +1,94 @@
+"""Generated quantities: what a program computes from draws, some of it at random."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from probmodel.stan.complaints import Sources
+from probmodel.stan.indexing import LanesDifferError
+from probmodel.stan.solver_calls import HigherOrder
+from probmodel.stan.stan_values import Value
+from probmodel.stan.syntax import nodes as n
+from probmodel.types import Array, Variable
+
+
+class Generated:
+    """The generated quantities of a program with its data.
+
+    They are computed for all draws side by side, or for one after another where draws take
+    different ways through the program. What is drawn at random depends on the draws alone: the
+    same ones give the same quantities.
+
+    Parameters
+    ----------
+    program, sources : the program
+    known : data and transformed data, by name
+    given : kinds of parameters and transformed parameters, by name
+
+    Attributes
+    ----------
+    needs : the parameters and transformed parameters that it is computed from
+    variables : what it is
+    """
+
+    def __init__(
+        self,
+        program: n.Program,
+        sources: Sources,
+        known: Mapping[str, Any],
+        given: Mapping[str, str],
+    ) -> None:
+        self._program, self._sources = program, sources
+        self._known, self._given = known, given
+        self._block = program.blocks.get("generated quantities", ())
+        self.needs = tuple(given)
+        self.variables = tuple(self._variables())
+
+    def _variables(self) -> list[Variable]:
+        run = HigherOrder(self._program.functions, self._sources)
+        found, frame = [], dict(self._known)
+        for node in self._block:
+            if isinstance(node, n.Declare) and node.type.kind != "tuple":
+                shape = run.shape(node.type, frame)
+                dims = tuple(f"{node.name}_dim_{i}" for i in range(len(shape)))
+                found.append(Variable(node.name, shape, dims, {}, "deterministic"))
+        return found
+
+    def at(self, draws: Mapping[str, Array]) -> dict[str, Array]:
+        """Compute the quantities.
+
+        Parameters
+        ----------
+        draws : of what it ``needs``, (n, *shape) each
+
+        Returns
+        -------
+        By name, (n, *shape)
+        """
+        digest = hashlib.sha256()
+        for name in self.needs:
+            digest.update(np.ascontiguousarray(draws[name]).tobytes())
+        rng = np.random.default_rng(int.from_bytes(digest.digest()[:16], "little"))
+        count = len(next(iter(draws.values())))
+        try:
+            return self._run(draws, rng)
+        except LanesDifferError:
+            rows = [
+                self._run({k: v[i : i + 1] for k, v in draws.items()}, rng) for i in range(count)
+            ]
+            return {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}
+
+    def _run(self, draws: Mapping[str, Array], rng: np.random.Generator) -> dict[str, Array]:
+        """Run the block, with draws in the lanes."""
+        run = HigherOrder(self._program.functions, self._sources)
+        run.lanes, run.rng = len(next(iter(draws.values()))), rng
+        frame: dict[str, Any] = dict(self._known)
+        for name, kind in self._given.items():
+            frame[name] = Value(kind, np.asarray(draws[name]), laned=True)
+        with np.errstate(all="ignore"):
+            run.run(self._block, frame)
+        return {v.name: np.asarray(frame[v.name].array) for v in self.variables}
