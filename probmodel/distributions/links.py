@@ -27,8 +27,18 @@ def linked(
     return distribution, params
 
 
+_MOVES = ("getitem", "reshape", "broadcast_to")
+
+
 def _links(node: Apply) -> Iterator[tuple[str, Expression]]:
-    """Yield the functions that an expression is of something, the most special first."""
+    """Yield the functions that an expression is of something, the most special first.
+
+    Some elements of a function of something are that function of some elements.
+    """
+    if node.operation.name in _MOVES and isinstance(node.args[0], Apply):
+        for name, argument in _links(node.args[0]):
+            yield name, Apply(node.operation, (argument, *node.args[1:]), node.kwargs)
+        return
     argument = as_expression(node.args[0]) if node.args else node
     name = node.operation.name
     half = _doubled(argument)

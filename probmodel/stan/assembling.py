@@ -21,6 +21,7 @@ from probmodel.stan.function_calls import density_operation, distribution
 from probmodel.stan.lowering import CycleError, Lowering
 from probmodel.stan.merging import Merged, by_statement, increments_of, merged, reordered
 from probmodel.stan.operators import CHOOSE
+from probmodel.stan.ranges import ALL, KINDS, Range
 from probmodel.stan.stan_values import Value, real
 from probmodel.stan.statements import Interpreter
 from probmodel.stan.syntax import nodes as n
@@ -51,6 +52,16 @@ class Leaf(NamedTuple):
     shape: tuple[int, ...]
     elements: Array
     bounds: dict[str, Value]
+
+    def range(self) -> Range:
+        """Return the limits that its declaration gives."""
+        low, high = KINDS.get(self.node.type.kind, ALL)
+        lower, upper = self.bounds.get("lower"), self.bounds.get("upper")
+        if lower is not None and not lower.traced:
+            low = max(low, float(np.min(lower.array)))
+        if upper is not None and not upper.traced:
+            high = min(high, float(np.max(upper.array)))
+        return low, high
 
 
 class Assembly:
@@ -188,13 +199,12 @@ class Assembly:
                 value = increment.value
                 if increment.guard is not None:
                     value = graph.apply(CHOOSE, [increment.guard, value, real(0.0)], "real")
-                if value.traced:
-                    parts.append(np.reshape(value.array, -1))
-                elif not np.all(np.isfinite(value.array)):
+                if not value.traced and not np.all(np.isfinite(value.array)):
                     self._run.fail(
                         f"the log density is {np.sum(value.array)} here, whatever the parameters.",
                         increment.node,
                     )
+                parts.append(np.reshape(graph.elements(value), -1))
             if parts:
                 totals.append((group[0].node, Value("real", np.concatenate(parts), True)))
         return totals

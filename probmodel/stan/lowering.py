@@ -303,9 +303,7 @@ def _elements(operand: Any) -> Array:
     return flat[flat >= 0]
 
 
-def _distinct(
-    operands: list[Any], laned: list[bool], lanes: int
-) -> tuple[list[Any], Array | None]:
+def _distinct(operands: list[Any], laned: list[bool], lanes: int) -> tuple[list[Any], Array | None]:
     """Leave out lanes whose operands are those of others; returns which lane stands for each."""
     if lanes < _FEWEST_LANES or not any(laned):
         return operands, None

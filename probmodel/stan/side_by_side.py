@@ -47,9 +47,10 @@ def assigned(node: n.Node) -> frozenset[str]:
 def own_axes(loop: n.For) -> dict[str, int] | None:
     """Return the axis along which each iteration has elements of its own, by variable; or None.
 
-    What a loop assigns to must be declared inside it, or be elements whose index along one axis is
-    the loop's own variable; wherever else the loop looks at such a variable, it must look at the
-    elements of the same index. None stands for loops that cannot be run side by side.
+    What a loop assigns to must be declared inside it, or be `private`, or be elements whose index
+    along one axis is the loop's own variable; wherever else the loop looks at such a variable, it
+    must look at the elements of the same index. None stands for loops that cannot be run side by
+    side.
     """
     inside = list(parts(loop.body))
     forbidden = n.Break | n.Continue | n.Return | n.While | n.ForEach | n.Say | n.Do
@@ -58,8 +59,58 @@ def own_axes(loop: n.For) -> dict[str, int] | None:
     if any(isinstance(p, n.Call) and p.name.endswith(("_rng", "_lp")) for p in inside):
         return None
     local = {p.name for p in inside if isinstance(p, n.Declare | n.For)}
-    found = {name: _own_axis(name, loop, inside) for name in assigned(loop.body) - local}
+    outer = assigned(loop.body) - local - private(loop)
+    found = {name: _own_axis(name, loop, inside) for name in outer}
     return None if -1 in found.values() else found
+
+
+@lru_cache(maxsize=4096)
+def private(loop: n.For) -> frozenset[str]:
+    """Return the variables from outside that each iteration sets before it looks at them."""
+    return frozenset(name for name in assigned(loop.body) if _is_set_first(name, loop.body))
+
+
+def _is_set_first(name: str, body: Any) -> bool:
+    """Whether the first statement that mentions a variable sets it, or its elements one by one."""
+    for statement in body.body if isinstance(body, n.Block) else (body,):
+        if _mentions(statement, name):
+            return _sets(statement, name, ())
+    return False
+
+
+def _mentions(node: Any, name: str) -> bool:
+    return any(isinstance(p, n.Name) and p.name == name for p in parts(node))
+
+
+def _sets(statement: Any, name: str, loops: tuple[str, ...]) -> bool:
+    """Whether a statement sets a variable, within loops that run over its elements."""
+    if isinstance(statement, n.For):
+        loops = (*loops, statement.name)
+        inner = statement.body.body if isinstance(statement.body, n.Block) else (statement.body,)
+        own = [s for s in inner if _mentions(s, name)]
+        if _mentions((statement.lower, statement.upper), name) or not _sets(own[0], name, loops):
+            return False
+        return all(_only_elements(s, name, loops) for s in own[1:])
+    if not isinstance(statement, n.Assign) or statement.operator:
+        return False
+    if _mentions(statement.value, name):
+        return False
+    target = statement.target
+    if isinstance(target, n.Name):
+        return target.name == name and not loops
+    return bool(loops) and _only_elements(target, name, loops)
+
+
+def _only_elements(node: Any, name: str, loops: tuple[str, ...]) -> bool:
+    """Whether a variable is only looked at by the indices of some loops, in their order."""
+    fine = {
+        id(p.base)
+        for p in parts(node)
+        if isinstance(p, n.Index)
+        and tuple(i.name if isinstance(i, n.Name) else "" for i in p.indices) == loops
+    }
+    named = [p for p in parts(node) if isinstance(p, n.Name) and p.name == name]
+    return all(id(p) in fine for p in named)
 
 
 def _own_axis(name: str, loop: n.For, inside: list[Any]) -> int:

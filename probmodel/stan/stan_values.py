@@ -49,12 +49,13 @@ class Value:
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape, without lanes."""
-        return np.shape(self.array)[1:] if self.laned else np.shape(self.array)
+        shape: tuple[int, ...] = getattr(self.array, "shape", ())
+        return shape[1:] if self.laned else shape
 
     @property
     def rank(self) -> int:
         """Number of axes, without lanes."""
-        return np.ndim(self.array) - self.laned
+        return getattr(self.array, "ndim", 0) - self.laned
 
     @property
     def array_rank(self) -> int:

@@ -12,10 +12,10 @@ from probmodel.errors import DataError
 from probmodel.stan.complaints import Sources
 from probmodel.stan.conditions import Conditions, Flow
 from probmodel.stan.density_terms import Increment, Term
-from probmodel.stan.indexing import LanesDifferError
+from probmodel.stan.indexing import LanesDifferError, select
 from probmodel.stan.operators import Frame, as_real
-from probmodel.stan.side_by_side import assigned, own_axes
-from probmodel.stan.stan_values import Tuple, Value, real, type_text
+from probmodel.stan.side_by_side import assigned, own_axes, private
+from probmodel.stan.stan_values import Tuple, Value, integer, real, type_text
 from probmodel.stan.syntax import nodes as n
 
 MOST_ITERATIONS = 20_000_000  # of all loops of a program together: beyond, it is taken for endless
@@ -127,6 +127,11 @@ class Interpreter(Conditions):
                 inside[name].shared = True
         terms, mark = len(self.terms), self.graph.mark()
         numbers = np.arange(lower, upper + 1)
+        own = [name for name in private(node) if isinstance(inside.get(name), Value)]
+        for name in own:
+            value = inside[name]
+            array = np.repeat(np.asarray(value.array)[None], len(numbers), 0)
+            inside[name] = Value(value.kind, array, value.traced, True)
         inside[node.name] = Value("int", numbers, laned=True)
         self.lanes, self._side_by_side, self._own = len(numbers), True, (node.name, axes)
         try:
@@ -139,6 +144,9 @@ class Interpreter(Conditions):
             return False
         finally:
             self.lanes, self._side_by_side = None, False
+        for name in own:  # what the last iteration left in them
+            inside[name] = inside[name].like(inside[name].array[-1])
+            inside[name].laned = False
         for name in frame:
             frame[name] = inside[name]
         return True
@@ -151,13 +159,11 @@ class Interpreter(Conditions):
             self.fail(f"a loop runs over a container; got a {type_text(container)}.", node)
         if container.laned:
             raise LanesDifferError
-        elements = container.array
-        kind = container.kind
-        if not container.array_rank:
-            kind = "real" if kind != "int" else "int"
-            if container.kind == "matrix":
-                elements = np.asarray(elements).T.reshape(-1)
-        return self._loop(node, (container.like(e, kind) for e in elements), frame)
+        if container.kind == "matrix" and not container.array_rank:
+            elements = np.asarray(container.array).T.reshape(-1)
+            return self._loop(node, (container.like(e, "real") for e in elements), frame)
+        count = container.shape[0]
+        return self._loop(node, (select(container, [integer(i + 1)]) for i in range(count)), frame)
 
     def _while(self, node: n.While, frame: Frame) -> Flow | None:
         def rounds() -> Iterator[None]:
