@@ -59,7 +59,7 @@ def stan(
 def evaluated(program: Program, values: dict[str, Any]) -> tuple[float, dict[str, Any]]:
     """Return the log density of a reference, and its quantities, given constrained parameters."""
     data = {k: np.asarray(v) if isinstance(v, list) else v for k, v in program.data.items()}
-    found = program.reference(SimpleNamespace(**{**data, **values}))
+    found = program.reference(SimpleNamespace(**data, **values))
     total, quantities = found if isinstance(found, tuple) else (found, {})
     return float(total), quantities
 

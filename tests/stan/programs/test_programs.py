@@ -13,6 +13,9 @@ from probmodel.density.posterior import ModelDensity
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import assignments  # noqa: F401
+import branches  # noqa: F401
+import independent_loops  # noqa: F401
 import recurrences  # noqa: F401
 from stan_program import PROGRAMS, evaluated
 
