@@ -218,10 +218,10 @@ class Assembly:
     def _made(self, found: Merged) -> Distribution:
         """Return the distribution, with expressions for its parameters."""
         args = [self._of(a) for a in found.args]
-        made = distribution(found.density, found.value.array, args)
-        if found.truncated:
-            lower, upper = (None if b is None else self._of(b) for b in found.bounds)
-            made = Truncated(made, lower, upper)
+        bounds = [None if b is None else self._of(b) for b in found.bounds]
+        with self._run.at(found.node):
+            made = distribution(found.density, found.value.array, args)
+            made = Truncated(made, *bounds) if found.truncated else made
         made.location = self._location(found.node)
         return made
 

@@ -69,8 +69,12 @@ class Expressions:
         """Say of what goes wrong inside that it does so at a node."""
         try:
             yield
-        except (ProbmodelError, LanesDifferError):
+        except LanesDifferError:
             raise
+        except ProbmodelError as error:
+            if "column" in error.values:
+                raise
+            self.fail(error.message, node, type(error))
         except (OperationError, ValueError, IndexError, TypeError, ArithmeticError) as error:
             self.fail(f"{error}.", node)
         except np.linalg.LinAlgError as error:
