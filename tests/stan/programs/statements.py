@@ -81,11 +81,10 @@ def vectorised(v):
     model {
       k ~ binomial(trials, p);
       k ~ binomial(10, p[1]);
-      k ~ beta_binomial(trials, t, s);
       k ~ poisson_log(b);
       k ~ neg_binomial_2_log(a, s);
       3 ~ poisson(t);
-      target += poisson_lupmf(k | 3) + bernoulli_lpmf(1 | p) + beta_lpdf(p | 2, s) / 2;
+      target += poisson_lupmf(k | 3) + bernoulli_lpmf(1 | p);
     }
     """,
     N=2,
@@ -100,14 +99,32 @@ def vectorised_counts(v):
         return (choose + k * np.log(p) + (n - k) * np.log1p(-p)).sum()
 
     total = binomial(v.trials, p) + binomial(10, p[0])
-    choose = gammaln(v.trials + 1) - gammaln(k + 1) - gammaln(v.trials - k + 1)
-    total += (choose + betaln(k + t, v.trials - k + s) - betaln(t, s)).sum()
     total += (k * b - np.exp(b) - gammaln(k + 1)).sum()
     mu = np.exp(a)
     total += (gammaln(k + s) - gammaln(k + 1) - gammaln(s)).sum()
     total += (k * np.log(mu / (mu + s)) + s * np.log(s / (mu + s))).sum()
     total += 3 * np.log(t) - t - np.log(6) + stats.poisson.logpmf(k, 3).sum()
-    return total + np.log(p).sum() + stats.beta.logpdf(p, 2, s).sum() / 2
+    return total + np.log(p).sum()
+
+
+@stan(
+    """
+    data { int N; array[N] int k; array[N] int trials; }
+    parameters { vector<lower=0>[N] s; real<lower=0> t; row_vector<lower=0, upper=1>[N] p; }
+    model {
+      k ~ beta_binomial(trials, t, s);
+      target += beta_lpdf(p | 2, s) / 2;
+    }
+    """,
+    N=2,
+    k=[0, 2],
+    trials=[3, 5],
+)
+def vectorised_shapes(v):
+    s, t, k, n = v.s, v.t, v.k, v.trials
+    total = (gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)).sum()
+    total += (betaln(k + t, n - k + s) - betaln(t, s)).sum()
+    return total + stats.beta.logpdf(v.p, 2, s).sum() / 2
 
 
 @stan(
