@@ -262,6 +262,8 @@ class Assembly:
             self._pending.discard(name)
         kind = leaf.node.type.kind
         constraint = _CONSTRAINTS[kind]() if kind in _CONSTRAINTS else None
+        if kind == "cholesky_factor_cov" and leaf.shape[-1] != leaf.shape[-2]:
+            constraint = c.TallCholeskyFactor(*leaf.shape[-2:])
         if prior is not None and not _agrees(prior, constraint, bounds):
             prior = None
         if found is not None and prior is None:

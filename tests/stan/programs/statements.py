@@ -113,7 +113,7 @@ def vectorised_counts(v):
     parameters { vector<lower=0>[N] s; real<lower=0> t; row_vector<lower=0, upper=1>[N] p; }
     model {
       k ~ beta_binomial(trials, t, s);
-      target += beta_lpdf(p | 2, s) / 2;
+      target += beta_lpdf(p | 2, 3) / 2;
     }
     """,
     N=2,
@@ -124,7 +124,7 @@ def vectorised_shapes(v):
     s, t, k, n = v.s, v.t, v.k, v.trials
     total = (gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)).sum()
     total += (betaln(k + t, n - k + s) - betaln(t, s)).sum()
-    return total + stats.beta.logpdf(v.p, 2, s).sum() / 2
+    return total + stats.beta.logpdf(v.p, 2, 3).sum() / 2
 
 
 @stan(
