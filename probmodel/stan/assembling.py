@@ -104,7 +104,7 @@ class Assembly:
             parts = [found.value, *found.args, *found.bounds]
             roots += [v.array for v in parts if v is not None and v.traced]
         roots += [v.array for _, v in increments]
-        self._lowering = Lowering(run.graph, roots, self._leaf)
+        self._lowering = Lowering(run.graph, roots, self._leaf, run.sources)
         for name in self._leaves:
             self._leaf(name)
         for name, value in transformed.items():

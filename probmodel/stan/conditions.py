@@ -149,7 +149,7 @@ class Conditions(DensityTerms):
             return parts[0] if parts else None
         if all(f is not None and f.condition is None for f in flows):
             parts[1] = parts[1]._replace(condition=None)
-        return self._joined(*parts, node)
+        return self._joined(parts[0], parts[1], node)
 
     def _all(self, conditions: Sequence[Value], node: n.Node) -> Value:
         return conditions[0] if len(conditions) == 1 else self.apply(AND, conditions, "int", node)

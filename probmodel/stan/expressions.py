@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from probmodel.errors import DataError, ModelError, ProbmodelError, nearest
-from probmodel.stan.complaints import Sources, complaint
+from probmodel.stan.complaints import Sources, complaint, placed
 from probmodel.stan.indexing import Between, LanesDifferError, OperationError, known_parts, select
 from probmodel.stan.operators import (
     AND,
@@ -72,9 +72,7 @@ class Expressions:
         except LanesDifferError:
             raise
         except ProbmodelError as error:
-            if "column" in error.values:
-                raise
-            self.fail(error.message, node, type(error))
+            raise placed(error, node.place, self.sources) from error
         except (OperationError, ValueError, IndexError, TypeError, ArithmeticError) as error:
             self.fail(f"{error}.", node)
         except np.linalg.LinAlgError as error:

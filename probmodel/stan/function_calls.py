@@ -228,7 +228,7 @@ class Calls(Expressions):
         OperationError
             If there are too many or too few, or they are numbers where vectors are needed.
         """
-        density = density_of(name, [v.kind if isinstance(v, Value) else "" for v in values])
+        density = density_of(name, [v.kind if isinstance(v, Value) else "" for v in values[1:]])
         takes = len(density.ranks) - 1
         if len(values) - 1 != takes:
             raise OperationError(f"{name} takes {takes} parameters; got {len(values) - 1}")
@@ -268,7 +268,7 @@ class Calls(Expressions):
 
 
 def _variant(name: str, values: Sequence[Value]) -> str:
-    return values[2].kind if name == "gaussian_dlm_obs" else ""
+    return values[3].kind if name == "gaussian_dlm_obs" else ""
 
 
 def _flat(value: Value) -> Value:

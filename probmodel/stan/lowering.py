@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from probmodel.errors import ProbmodelError
 from probmodel.expressions import Expression
+from probmodel.stan.complaints import Sources, complaint, placed
 from probmodel.stan.rolled_loops import FEWEST, Loop, Repeated, Uses, repeated, scanned
 from probmodel.stan.traced_graph import Graph, Operation, Step, aligned
 from probmodel.types import Array
@@ -37,12 +39,17 @@ class Lowering:
     graph : whose elements these are
     roots : arrays of all elements that will be asked for
     leaf : returns the expression of a leaf, by its name
+    sources : the text of the program, by file, for messages
     """
 
     def __init__(
-        self, graph: Graph, roots: Sequence[Any], leaf: Callable[[str], Expression]
+        self,
+        graph: Graph,
+        roots: Sequence[Any],
+        leaf: Callable[[str], Expression],
+        sources: Sources | None = None,
     ) -> None:
-        self._graph, self._leaf = graph, leaf
+        self._graph, self._leaf, self._sources = graph, leaf, sources or {}
         steps = graph.steps
         sizes = np.array([prod(s.shape) for s in steps], dtype=np.int64)
         self._owner = np.repeat(np.arange(len(steps)), sizes)
@@ -213,10 +220,23 @@ class Lowering:
         operands, laned, lanes = _together(steps)
         operands, place = _distinct(operands, laned, lanes)
         arrays = aligned(operation, operands, laned)
-        found = operation(laned, *map(self.expression, arrays), **dict(steps[0].keywords))
+        given = [self.expression(array) for array in arrays]
+        found = self._result(steps[0], laned, given)
         own = steps[0].shape[int(any(steps[0].laned)) :]
         count = lanes if place is None else int(place.max()) + 1
         self._keep(steps, found, (count, *own) if any(laned) else own, place)
+
+    def _result(self, step: Step, laned: Sequence[bool], given: Sequence[Any]) -> Any:
+        """Compute an operation; what goes wrong does so at its place in the program."""
+        assert step.operation is not None
+        place = None if step.place is None else step.place.place
+        try:
+            return step.operation(laned, *given, **dict(step.keywords))
+        except ProbmodelError as error:
+            raise placed(error, place, self._sources) from error
+        except (ValueError, TypeError, IndexError, ArithmeticError) as error:
+            message = f"{step.operation.name}: {error}."
+            raise complaint(message, place, self._sources) from error
 
     def _make_scan(self, part: Repeated) -> None:
         states = scanned(part, self.expression, Lowering)

@@ -56,7 +56,7 @@ def by_statement(terms: Iterable[Term]) -> list[list[Term]]:
 
 
 def _entry(term: Term) -> Density:
-    return density_of(term.distribution, ["", *(v.kind for v in term.args)])
+    return density_of(term.distribution, [v.kind for v in term.args])
 
 
 def merged(terms: Sequence[Term], graph: Graph) -> Merged:
@@ -166,7 +166,7 @@ def reordered(found: Merged, order: Any, shape: tuple[int, ...]) -> Merged:
         event = value.array.shape[value.array.ndim - rank :]
         lead = found.value.array.shape[:batch]
         array = np.broadcast_to(value.array, (*lead, *event)).reshape(size, *event)
-        return Value(value.kind, array[order].reshape(*shape, *event), value.traced)
+        return Value(value.kind, array[order].reshape((*shape, *event)), value.traced)
 
     value, *args = (turned(v, r) for v, r in zip((found.value, *found.args), ranks, strict=True))
     bounds = tuple(turned(b, 0) for b in found.bounds)

@@ -22,6 +22,8 @@ from probmodel.stan.stan_values import Tuple, Value, real
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.syntax.printing import text_of
 
+_SEED = 1  # of what transformed data draw at random, so that a model is the same each time
+
 
 class Run:
     """What a program makes of data.
@@ -104,7 +106,9 @@ class Run:
 
     def _transform_data(self, frame: dict[str, Any]) -> None:
         block = self._program.blocks.get("transformed data", ())
+        self.interpreter.rng = np.random.default_rng(_SEED)
         self.interpreter.run(block, frame)
+        self.interpreter.rng = None
         for node in block:
             if isinstance(node, n.Declare):
                 value = frame[node.name]

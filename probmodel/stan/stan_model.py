@@ -72,7 +72,8 @@ def _declared(run: Run) -> dict[str, Declaration]:
     """Return the declarations of a program, with those of data that are not modelled."""
     own = run.assembly.declarations
     arrays = {k: np.asarray(v.array) for k, v in run.data.items() if isinstance(v, Value)}
-    return {k: _datum(k, array) for k, array in arrays.items() if k not in own} | own
+    finite = {k: array for k, array in arrays.items() if np.all(np.isfinite(array))}
+    return {k: _datum(k, array) for k, array in finite.items() if k not in own} | own
 
 
 def _datum(name: str, array: Any) -> Data:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.errors import DataError
+from probmodel.errors import DataError, ProbmodelError
 from probmodel.stan.complaints import Sources
 from probmodel.stan.conditions import Conditions, Flow
 from probmodel.stan.density_terms import Increment, Term
@@ -108,12 +108,15 @@ class Interpreter(Conditions):
             if left is None:
                 flow = run(frame)
             else:
+                assert left.condition is not None
                 branches = partial(_left, left), run
                 flow = self.either(left.condition, branches, assigned(body), frame, node)
             if flow is None:
                 continue
             if flow.condition is None:
                 return None if flow.kind == "break" else flow
+            if not flow.condition.traced:  # by lane
+                raise LanesDifferError
             left = flow
         return None if left is None or left.kind == "break" else left
 
@@ -138,7 +141,7 @@ class Interpreter(Conditions):
             flow = self._run[type(node.body)](node.body, inside)
             if flow is not None:
                 raise LanesDifferError
-        except LanesDifferError:
+        except (LanesDifferError, ProbmodelError):  # the latter comes again, at its iteration
             del self.terms[terms:]
             self.graph.undo(mark)
             return False

@@ -3,7 +3,6 @@
 import numpy as np
 from scipy.special import log_expit, logsumexp
 from scipy.stats import gamma, norm, poisson, t
-
 from stan_program import below, counts, noise, stan
 
 normal = norm.logpdf

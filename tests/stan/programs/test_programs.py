@@ -17,6 +17,7 @@ import assignments  # noqa: F401
 import branches  # noqa: F401
 import declarations
 import independent_loops  # noqa: F401
+import libraries  # noqa: F401
 import recurrences  # noqa: F401
 import statements  # noqa: F401
 from stan_program import PROGRAMS, evaluated
