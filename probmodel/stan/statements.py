@@ -199,6 +199,10 @@ class Interpreter(Conditions):
             self.fail(f"{node.what}: {said}", node, DataError)
         self.add(Increment(node, real(-np.inf)))
 
+    def own_functions(self) -> list[str]:
+        """Return the names of the functions of the program."""
+        return list(self.functions)
+
     def user_function(self, name: str, args: list[Any], node: n.Node) -> Any:
         """Return what a function of the program returns; None if it has none of that name."""
         for old, new in (("_lupdf", "_lpdf"), ("_lupmf", "_lpmf")):

@@ -23,9 +23,9 @@ normal = norm.logpdf
         sin(x), cos(x), tan(x), asin(u), acos(u), atan(x), atan2(x, p), sinh(x), cosh(x), tanh(x),
         asinh(x), acosh(1 + p), atanh(u), erf(x), erfc(x), Phi(x), Phi_approx(x), inv_Phi(u),
         step(x), sin(x) ^ 2, round(3.4) * x, -x + +p]';
-      vector[22] c = [
+      vector[23] c = [
         tgamma(p), lgamma(p), digamma(p), trigamma(p), lbeta(p, u), beta(p, u),
-        gamma_p(p, 2), gamma_q(p, 2), multiply_log(p, u), lmultiply(2, p), log_falling_factorial(5 + p, 2),
+        gamma_p(p, 2), gamma_q(p, 2), inc_beta(p, 2, u), multiply_log(p, u), lmultiply(2, p), log_falling_factorial(5 + p, 2),
         log_rising_factorial(p, 3), rising_factorial(p, 2), falling_factorial(p + 4, 2), lchoose(7.5, p),
         log1p_exp(x), log1m_exp(-p), log1m_inv_logit(x), log_inv_logit(x),
         log_diff_exp(p + x, x), log_sum_exp(x, p), log_mix(u, x, p)]';
@@ -59,6 +59,7 @@ def functions_of_numbers(v):
     c = [
         special.gamma(p), gammaln(p), special.digamma(p), special.polygamma(1, p),
         special.betaln(p, u), special.beta(p, u), special.gammainc(p, 2), special.gammaincc(p, 2),
+        special.betainc(p, 2, u),
         p * np.log(u), 2 * np.log(p), gammaln(6 + p) - gammaln(4 + p), gammaln(p + 3) - gammaln(p),
         p * (p + 1), (p + 4) * (p + 3), gammaln(8.5) - gammaln(p + 1) - gammaln(8.5 - p),
         np.log1p(np.exp(x)), np.log(-np.expm1(-p)), -np.log1p(np.exp(x)), -np.log1p(np.exp(-x)),
@@ -80,9 +81,9 @@ def functions_of_numbers(v):
     data { matrix[3, 3] D; int two; }
     parameters { vector[3] v; row_vector[3] r; matrix[3, 3] A; matrix[2, 3] B; cov_matrix[3] S; }
     transformed parameters {
-      real a = sum(v) + prod(v) + mean(r) + variance(v) + sd(v) + min(v) + max(r) + norm1(v)
+      real a = sum(v) + prod(v) + mean(r) + variance(v) + sd(v) + min(v) + max(r) + norm1(v + 5)
         + norm2(r) + dot_product(v, r) + dot_self(v) + distance(v, r') + squared_distance(v, D[1]')
-        + log_sum_exp(v) + sum(A) + mean(B) + min(A) + max(D) + r * v + trace(A)
+        + log_sum_exp(v) + sum(A) + mean(B) + min(A[1:1, 1:2] .* [[0, 1]]) + max(D) + r * v + trace(A)
         + log_determinant(S) + determinant(A) + quad_form(S, v) + trace_quad_form(S, B')
         + trace_gen_quad_form(D[1:2, 1:2], S, B') + rows(A) + cols(B) + num_elements(B) + size(v);
       vector[3] b = A * v + S \\ v + A' * r' + cumulative_sum(v) + softmax(v) + log_softmax(v)
@@ -96,8 +97,8 @@ def functions_of_numbers(v):
         + multiply_lower_tri_self_transpose(A) + cholesky_decompose(S) + add_diag(A, v)
         + add_diag(A, 2) + rep_matrix(v, 3) + rep_matrix(r, 3) + identity_matrix(3)
         + symmetrize_from_lower_tri(A) + append_col(v, append_col(A[ : , 1], r'))
-        + append_row(B, r) + block(A, 1, 1, 3, 3) + A \\ D + D / S + matrix_exp(0.1 * A)
-        + matrix_power(A, 2) + to_matrix(to_vector(A), 3, 3) + to_matrix(v, 3, 1) * r;
+        + append_row(B, r) + block(A, 1, 1, 3, 3) + add_diag(A, 5) \\ D + D / S + matrix_exp(0.1 * A)
+        + matrix_power(A, 2) + to_matrix(to_vector(A), 3, 3) + to_matrix(v, 3, 1) * to_matrix(r, 1, 3);
       matrix[2, 2] e = tcrossprod(B) + quad_form(S, B') + mdivide_left_tri_low(
         [[2, 0], [1, 3]], B[ : , 1:2]) + to_matrix({v[1], v[2], r[1], r[2]}, 2, 2, 0);
       vector[7] f = append_row(append_row(v, r'), 1);
@@ -119,8 +120,8 @@ def linear_algebra(w):
     v, r, A, B, S, D = w.v, w.r, w.A, w.B, w.S, w.D
     inverse = np.linalg.inv(S)
     a = v.sum() + v.prod() + r.mean() + v.var(ddof=1) + v.std(ddof=1) + v.min() + r.max()
-    a += np.abs(v).sum() + np.sqrt(r @ r) + v @ r + v @ v + np.linalg.norm(v - r)
-    a += ((v - D[0]) ** 2).sum() + logsumexp(v) + A.sum() + B.mean() + A.min() + D.max() + r @ v
+    a += np.abs(v + 5).sum() + np.sqrt(r @ r) + v @ r + v @ v + np.linalg.norm(v - r)
+    a += ((v - D[0]) ** 2).sum() + logsumexp(v) + A.sum() + B.mean() + min(0, A[0, 1]) + D.max() + r @ v
     a += np.trace(A) + np.linalg.slogdet(S)[1] + np.linalg.det(A) + v @ S @ v
     a += np.trace(B @ S @ B.T) + np.trace(D[:2, :2] @ B @ S @ B.T) + 3 + 3 + 6 + 3
     soft = np.exp(v) / np.exp(v).sum()
@@ -131,7 +132,7 @@ def linear_algebra(w):
     d = d + B.T @ B + np.diag(v) + v[:, None] * A + A * v + np.outer(v, v) * S + A.T @ S @ A
     d = d + np.tril(A) @ np.tril(A).T + np.linalg.cholesky(S) + 2 * A + np.diag(v) + 2 * np.eye(3)
     d = d + v[:, None] + r + np.eye(3) + np.tril(A) + np.tril(A, -1).T
-    d = d + np.column_stack([v, A[:, 0], r]) + np.vstack([B, r]) + A + np.linalg.solve(A, D)
+    d = d + np.column_stack([v, A[:, 0], r]) + np.vstack([B, r]) + A + np.linalg.solve(A + 5 * np.eye(3), D)
     d = d + D @ inverse + linalg.expm(0.1 * A) + A @ A + A + np.outer(v, r)
     e = B @ B.T + B @ S @ B.T + np.linalg.solve([[2.0, 0], [1, 3]], B[:, :2])
     e = e + np.array([v[:2], r[:2]])
