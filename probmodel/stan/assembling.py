@@ -19,7 +19,14 @@ from probmodel.model.declarations import Declaration, Deterministic, Observed, P
 from probmodel.stan.density_terms import Increment, Term
 from probmodel.stan.function_calls import density_operation, distribution
 from probmodel.stan.lowering import CycleError, Lowering
-from probmodel.stan.merging import Merged, by_statement, increments_of, merged, reordered
+from probmodel.stan.merging import (
+    Merged,
+    by_statement,
+    chosen_rows,
+    increments_of,
+    merged,
+    reordered,
+)
 from probmodel.stan.operators import CHOOSE
 from probmodel.stan.ranges import ALL, KINDS, Range
 from probmodel.stan.stan_values import Value, real
@@ -136,13 +143,14 @@ class Assembly:
             if not found.value.traced:
                 likelihoods.append(found)
                 continue
-            name = self._leaf_of(found)
-            if name is None:
-                others.append(found)
-            elif found.value.array.size < self._leaves[name].elements.size:
-                partial.append((name, found))
-            else:
-                self._take_prior(name, found, others)
+            for part in self._by_leaf(found):
+                name = self._leaf_of(part)
+                if name is None:
+                    others.append(part)
+                elif part.value.array.size < self._leaves[name].elements.size:
+                    partial.append((name, part))
+                else:
+                    self._take_prior(name, part, others)
         self._take_parts(partial, others)
         return likelihoods, others, self._totals([*rest, *guarded])
 
@@ -154,6 +162,23 @@ class Assembly:
         operation = density_operation(term.distribution)
         log = self._run.graph.apply(operation, [value, *term.args], "real", (), term.node)
         return Increment(term.node, log, term.guard)
+
+    def _by_leaf(self, found: Merged) -> list[Merged]:
+        """Return the distributions of each parameter, where values are elements of several."""
+        rank = found.density.ranks[0]
+        array = found.value.array
+        if array.ndim == rank or found.distribution.endswith("_glm"):
+            return [found]
+        rows = array.reshape(-1, *array.shape[array.ndim - rank :])
+        leaves = [leaf for leaf in self._leaves.values() if leaf.elements.size]
+        starts = np.array([leaf.elements.flat[0] for leaf in leaves])
+        stops = np.array([leaf.elements.flat[-1] for leaf in leaves])
+        first = rows.reshape(len(rows), -1)
+        owner = np.searchsorted(starts, first[:, 0], side="right") - 1
+        whole = (first >= starts[owner][:, None]) & (first <= stops[owner][:, None])
+        if not whole.all() or np.all(owner == owner[0]):
+            return [found]
+        return [chosen_rows(found, np.flatnonzero(owner == i)) for i in np.unique(owner)]
 
     def _leaf_of(self, found: Merged) -> str | None:
         """Return the parameter that values are elements of, if they are of one, each once."""

@@ -16,6 +16,7 @@ import numpy as np
 from probmodel.errors import ProbmodelError
 from probmodel.expressions import Expression
 from probmodel.stan.complaints import Sources, complaint, placed
+from probmodel.stan.forward_sums import Forward, forward_of
 from probmodel.stan.rolled_loops import FEWEST, Loop, Repeated, Uses, repeated, scanned
 from probmodel.stan.traced_graph import Graph, Operation, Step, aligned
 from probmodel.types import Array
@@ -59,6 +60,7 @@ class Lowering:
         self._made: dict[Any, Any] = {}
         self._done: set[int] = set()
         self._scans: dict[int, Repeated] = {}  # by group
+        self._forward: dict[int, Forward] = {}  # by the first step of a scan
         needed = self._needed(roots)
         self._group(needed, [])
         if len(self._groups) > _FEW:
@@ -100,6 +102,9 @@ class Lowering:
                 continue
             parts = repeated(self._graph, Loop(starts), uses)
             for part in parts:
+                forward = forward_of(part, self._graph, uses)
+                if forward is not None:
+                    self._forward[part.first] = forward
                 taken[part.first : part.first + part.steps * part.length] = True
             found += parts
         return sorted(found, key=lambda part: part.first)
@@ -113,6 +118,8 @@ class Lowering:
         self._scans.clear()
         level = np.full(len(steps), -1)
         keys: dict[Any, int] = {}
+        needed = needed.copy()
+        needed[[forward.step for forward in self._forward.values()]] = False  # with their scans
         at = 0
         for part in scans:
             stop = part.first + part.steps * part.length
@@ -147,6 +154,8 @@ class Lowering:
 
     def _add_scan(self, part: Repeated, where: Array, level: Array) -> None:
         own = 1 + self._deepest(part.externals(), level)
+        if part.first in self._forward:
+            where = np.append(where, self._forward[part.first].step)
         level[where] = own
         self._group_of[where] = len(self._groups)
         self._scans[len(self._groups)] = part
@@ -239,6 +248,12 @@ class Lowering:
             raise complaint(message, place, self._sources) from error
 
     def _make_scan(self, part: Repeated) -> None:
+        if part.first in self._forward:
+            forward = self._forward[part.first]
+            self._keep(
+                [self._graph.steps[forward.step]], forward.log_likelihood(self.expression), ()
+            )
+            return
         states = scanned(part, self.expression, Lowering)
         width = len(part.new)
         piece = len(self._pieces)

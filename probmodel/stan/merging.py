@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -148,7 +149,7 @@ def _source(
 
 
 def reordered(found: Merged, order: Any, shape: tuple[int, ...]) -> Merged:
-    """Return a distribution with its batch in another order and shape.
+    """Return a distribution with elements of its batch in another order and shape.
 
     Parameters
     ----------
@@ -158,7 +159,7 @@ def reordered(found: Merged, order: Any, shape: tuple[int, ...]) -> Merged:
     """
     ranks = found.density.ranks
     batch = found.value.array.ndim - ranks[0]
-    size = len(order)
+    size = prod(found.value.array.shape[:batch])
 
     def turned(value: Value | None, rank: int) -> Value | None:
         if value is None or value.array.ndim == rank:
@@ -171,6 +172,11 @@ def reordered(found: Merged, order: Any, shape: tuple[int, ...]) -> Merged:
     value, *args = (turned(v, r) for v, r in zip((found.value, *found.args), ranks, strict=True))
     bounds = tuple(turned(b, 0) for b in found.bounds)
     return found._replace(value=value, args=tuple(args), bounds=bounds)  # type: ignore[arg-type]
+
+
+def chosen_rows(found: Merged, rows: Any) -> Merged:
+    """Return a distribution at some of its values, with one batch axis."""
+    return reordered(found, rows, (len(rows),))
 
 
 def increments_of(terms: Iterable[Term | Increment]) -> list[list[Increment]]:

@@ -49,8 +49,7 @@ def own_axes(loop: n.For) -> dict[str, int] | None:
 
     What a loop assigns to must be declared inside it, or be `private`, or be elements whose index
     along one axis is the loop's own variable; wherever else the loop looks at such a variable, it
-    must look at the elements of the same index. None stands for loops that cannot be run side by
-    side.
+    must look at the elements of the same index. None stands for loops that cannot be run so.
     """
     inside = list(parts(loop.body))
     forbidden = n.Break | n.Continue | n.Return | n.While | n.ForEach | n.Say | n.Do

@@ -15,10 +15,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import assignments  # noqa: F401
 import branches  # noqa: F401
+import composites  # noqa: F401
 import declarations
 import independent_loops  # noqa: F401
 import libraries  # noqa: F401
 import recurrences  # noqa: F401
+import solvers  # noqa: F401
 import statements  # noqa: F401
 from stan_program import PROGRAMS, evaluated
 
