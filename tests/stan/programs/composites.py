@@ -75,7 +75,7 @@ def tuples(v):
 
 @stan(
     """
-    data { complex z; array[2] complex zs; complex_vector[2] zv; real x; }
+    data { complex z; array[2] complex zs; real x; }
     transformed data {
       complex w = z * 2i + to_complex(1, x);
       real size = abs(w) + norm(z) + arg(z);
@@ -86,7 +86,7 @@ def tuples(v):
     }
     parameters { real b; }
     model { b ~ normal(size + a, 1 + parts[1] ^ 2 + same); target += b * parts[2]; }
-    """.replace("complex_vector[2] zv; ", ""),
+    """,
     z=1.0 + 0.5j,
     zs=[0.3 - 1j, 2.0 + 0j],
     x=0.7,
