@@ -12,11 +12,10 @@ from probmodel import constraints as c
 from probmodel.constraints import Constraint
 from probmodel.distributions import Truncated
 from probmodel.distributions.base import Distribution
-from probmodel.errors import Location, ModelError, ProbmodelError
+from probmodel.errors import Location, ModelError
 from probmodel.expressions import Expression
 from probmodel.functions import log_density
 from probmodel.model.declarations import Declaration, Deterministic, Observed, Parameter, Potential
-from probmodel.stan.complaints import placed
 from probmodel.stan.density_terms import Increment, Term
 from probmodel.stan.function_calls import density_operation, distribution
 from probmodel.stan.lowering import CycleError, Lowering
@@ -225,13 +224,12 @@ class Assembly:
                 value = increment.value
                 if increment.guard is not None:
                     value = graph.apply(CHOOSE, [increment.guard, value, real(0.0)], "real")
-                if value.traced:
-                    parts.append(np.reshape(value.array, -1))
-                elif not np.all(np.isfinite(value.array)):
+                if not value.traced and not np.all(np.isfinite(value.array)):
                     self._run.fail(
                         f"the log density is {np.sum(value.array)} here, whatever the parameters.",
                         increment.node,
                     )
+                parts.append(np.reshape(graph.elements(value), -1))
             if parts:
                 totals.append((group[0].node, Value("real", np.concatenate(parts), True)))
         return totals
@@ -246,12 +244,9 @@ class Assembly:
         """Return the distribution, with expressions for its parameters."""
         args = [self._of(a) for a in found.args]
         bounds = [None if b is None else self._of(b) for b in found.bounds]
-        try:
+        with self._run.at(found.node):
             made = distribution(found.density, found.value.array, args)
-            if found.truncated:
-                made = Truncated(made, *bounds)
-        except ProbmodelError as error:
-            raise placed(error, found.node.place, self._run.sources) from error
+            made = Truncated(made, *bounds) if found.truncated else made
         made.location = self._location(found.node)
         return made
 
@@ -292,6 +287,8 @@ class Assembly:
             self._pending.discard(name)
         kind = leaf.node.type.kind
         constraint = _CONSTRAINTS[kind]() if kind in _CONSTRAINTS else None
+        if kind == "cholesky_factor_cov" and leaf.shape[-1] != leaf.shape[-2]:
+            constraint = c.TallCholeskyFactor(*leaf.shape[-2:])
         if prior is not None and not _agrees(prior, constraint, bounds):
             prior = None
         if found is not None and prior is None:

@@ -40,11 +40,11 @@ class StanModel(Model):
     def _bound(self, values: Mapping[str, Any], labels: Mapping[str, Any]) -> Binding:
         cls = type(self)
         run = Run(cls.program, cls.sources, values)
-        arrays = {k: np.asarray(v.array) for k, v in run.data.items() if isinstance(v, Value)}
+        arrays = _arrays(run)
         self._given = {k: arrays.get(k, values.get(k)) for k in run.data if k not in run.unknown}
         self.generated = run.generated()
         declarations = _declared(run)
-        own = {k: v for k, v in arrays.items() if isinstance(declarations.get(k), Data)}
+        own = {k: _parts(v) for k, v in arrays.items() if isinstance(declarations.get(k), Data)}
         unknown = [k for k, of in run.assembly.sources.items() if of in run.unknown]
         found = bind(cls.__name__, declarations, {**own, **run.assembly.observed}, {}, unknown)
         found.variables.sort(key=lambda v: run.order.index(v.name))
@@ -71,9 +71,20 @@ class StanModel(Model):
 def _declared(run: Run) -> dict[str, Declaration]:
     """Return the declarations of a program, with those of data that are not modelled."""
     own = run.assembly.declarations
-    arrays = {k: np.asarray(v.array) for k, v in run.data.items() if isinstance(v, Value)}
-    finite = {k: array for k, array in arrays.items() if np.all(np.isfinite(array))}
+    finite = {k: _parts(array) for k, array in _arrays(run).items() if np.all(np.isfinite(array))}
     return {k: _datum(k, array) for k, array in finite.items() if k not in own} | own
+
+
+def _arrays(run: Run) -> dict[str, Any]:
+    """Return the data that are arrays, by name."""
+    return {k: np.asarray(v.array) for k, v in run.data.items() if isinstance(v, Value)}
+
+
+def _parts(array: Any) -> Any:
+    """Return complex numbers as real and imaginary parts, along a last axis."""
+    if array.dtype.kind != "c":
+        return array
+    return np.stack([array.real, array.imag], axis=-1)
 
 
 def _datum(name: str, array: Any) -> Data:

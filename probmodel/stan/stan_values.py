@@ -106,6 +106,10 @@ def type_text(value: Any) -> str:
         return "string"
     if isinstance(value, Tuple):
         return f"tuple({', '.join(map(type_text, value.items))})"
+    if isinstance(value, list):
+        inner = type_text(value[0]) if value else "tuple()"
+        found = inner.removeprefix("array[") if inner.startswith("array[") else f"] {inner}"
+        return f"array[{',' * inner.startswith('array[')}{found}"
     n = value.array_rank
     return f"array[{',' * (n - 1)}] {value.kind}" if n else str(value.kind)
 

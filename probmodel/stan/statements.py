@@ -12,10 +12,10 @@ from probmodel.errors import DataError, ProbmodelError
 from probmodel.stan.complaints import Sources
 from probmodel.stan.conditions import Conditions, Flow
 from probmodel.stan.density_terms import Increment, Term
-from probmodel.stan.indexing import LanesDifferError
+from probmodel.stan.indexing import LanesDifferError, select
 from probmodel.stan.operators import Frame, as_real
 from probmodel.stan.side_by_side import assigned, own_axes, private
-from probmodel.stan.stan_values import Tuple, Value, real, type_text
+from probmodel.stan.stan_values import Tuple, Value, integer, real, type_text
 from probmodel.stan.syntax import nodes as n
 
 MOST_ITERATIONS = 20_000_000  # of all loops of a program together: beyond, it is taken for endless
@@ -162,13 +162,11 @@ class Interpreter(Conditions):
             self.fail(f"a loop runs over a container; got a {type_text(container)}.", node)
         if container.laned:
             raise LanesDifferError
-        elements = container.array
-        kind = container.kind
-        if not container.array_rank:
-            kind = "real" if kind != "int" else "int"
-            if container.kind == "matrix":
-                elements = np.asarray(elements).T.reshape(-1)
-        return self._loop(node, (container.like(e, kind) for e in elements), frame)
+        if container.kind == "matrix" and not container.array_rank:
+            elements = np.asarray(container.array).T.reshape(-1)
+            return self._loop(node, (container.like(e, "real") for e in elements), frame)
+        count = container.shape[0]
+        return self._loop(node, (select(container, [integer(i + 1)]) for i in range(count)), frame)
 
     def _while(self, node: n.While, frame: Frame) -> Flow | None:
         def rounds() -> Iterator[None]:
@@ -200,6 +198,10 @@ class Interpreter(Conditions):
         if not self.guards:
             self.fail(f"{node.what}: {said}", node, DataError)
         self.add(Increment(node, real(-np.inf)))
+
+    def own_functions(self) -> list[str]:
+        """Return the names of the functions of the program."""
+        return list(self.functions)
 
     def user_function(self, name: str, args: list[Any], node: n.Node) -> Any:
         """Return what a function of the program returns; None if it has none of that name."""

@@ -1,7 +1,7 @@
 """Loops that carry something from iteration to iteration, unrolled or written as scans."""
 
 import numpy as np
-from scipy.special import expit, logsumexp
+from scipy.special import log_expit, logsumexp
 from scipy.stats import gamma, norm, poisson, t
 from stan_program import below, counts, noise, stan
 
@@ -296,8 +296,8 @@ def seasons(v):
     for n in range(v.S, v.N):
         season[n] = v.rho * season[n - v.S] + v.z[n]
         walk[n] = walk[n - 1] + 0.1 * season[n]
-    p = expit(v.a + season + walk)
-    total = normal(v.z).sum() + normal(v.a) + np.log(np.where(v.y == 1, p, 1 - p)).sum()
+    eta = v.a + season + walk
+    total = normal(v.z).sum() + normal(v.a) + log_expit(np.where(v.y == 1, eta, -eta)).sum()
     return total, {"season": season, "walk": walk}
 
 

@@ -56,10 +56,15 @@ def stan(
     return keep
 
 
+def _array(value: list[Any]) -> Any:
+    """Return a list as an array, unless it is one of tuples."""
+    return value if value and isinstance(value[0], tuple) else np.asarray(value)
+
+
 def evaluated(program: Program, values: dict[str, Any]) -> tuple[float, dict[str, Any]]:
     """Return the log density of a reference, and its quantities, given constrained parameters."""
-    data = {k: np.asarray(v) if isinstance(v, list) else v for k, v in program.data.items()}
-    found = program.reference(SimpleNamespace(**{**data, **values}))
+    data = {k: _array(v) if isinstance(v, list) else v for k, v in program.data.items()}
+    found = program.reference(SimpleNamespace(**data, **values))
     total, quantities = found if isinstance(found, tuple) else (found, {})
     return float(total), quantities
 

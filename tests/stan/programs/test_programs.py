@@ -13,7 +13,15 @@ from probmodel.density.posterior import ModelDensity
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import assignments  # noqa: F401
+import branches  # noqa: F401
+import composites  # noqa: F401
+import declarations
+import independent_loops  # noqa: F401
+import libraries  # noqa: F401
 import recurrences  # noqa: F401
+import solvers  # noqa: F401
+import statements  # noqa: F401
 from stan_program import PROGRAMS, evaluated
 
 CHAINS = 8
@@ -100,3 +108,13 @@ def test_engines_and_numbers_of_chains_agree(program, densities):
         close(found, logp[start : start + len(rows)], 1e-9)
         close(slope, grad[start : start + len(rows)], 1e-7)
     assert machine.engine == "llvm"
+
+
+@pytest.mark.parametrize("name", declarations.JACOBIANS)
+def test_jacobians(name):
+    text, reference = declarations.JACOBIANS[name]
+    density = ModelDensity(Stan(text)(), engine="numpy")
+    x = np.random.default_rng(0).uniform(-1.0, 1.0, (CHAINS, density.dim))
+    values = density.constrain(x)
+    expected = [reference({k: v[i] for k, v in values.items()}) for i in range(CHAINS)]
+    close(density.log_density(x), np.array(expected), 1e-9)
