@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.distributions.base import Distribution
-from probmodel.expressions import Apply, Expression, Symbol, as_expression, leaves, topological
+from probmodel.expressions import Expression, Symbol, as_expression, leaves, topological
 from probmodel.model.binding import Binding, bind
 from probmodel.model.declarations import (
     Data,
@@ -17,7 +17,6 @@ from probmodel.model.declarations import (
     Observed,
     Parameter,
     Potential,
-    expressions_of,
 )
 from probmodel.model.imputation import Imputation
 from probmodel.model.parameters import FreeParameter
@@ -73,7 +72,9 @@ class Assembly:
     def _sizes(self, declaration: Declaration, shape: tuple[int, ...]) -> tuple[Place, ...]:
         """Sizes of a declaration: those of its dims, its ``shape=``, or numbers."""
         if declaration.dims is not None:
-            return tuple(self.shared.dim(d, n) for d, n in zip(declaration.dims, shape, strict=True))
+            return tuple(
+                self.shared.dim(d, n) for d, n in zip(declaration.dims, shape, strict=True)
+            )
         declared_shape = getattr(declaration, "declared_shape", None)
         if declared_shape is not None:
             return tuple(
@@ -185,7 +186,9 @@ class Assembly:
             if not declaration.distribution.discrete:
                 value = value.astype(float)
             given = value + 1 if shifted else value
-            form = self.shared.datum(own, given, sizes, "", note, not declaration.distribution.discrete)
+            form = self.shared.datum(
+                own, given, sizes, "", note, not declaration.distribution.discrete
+            )
             self._know(declaration, form, sizes)
         model = Writer(self.shared, self.model_block)
         distribution = declaration.distribution
@@ -231,9 +234,7 @@ class Assembly:
         if self.binding.evaluator.is_constant(node):
             needed, block = False, self.generated
         inner = Writer(self.shared, block.inside())
-        sizes = (
-            self._sizes(declaration, shape) if declaration.dims else self.shared.sizes.of(node)
-        )
+        sizes = self._sizes(declaration, shape) if declaration.dims else self.shared.sizes.of(node)
         form = inner.reals(node) if shape else inner.whole(node)
         name = self.names.of(str(declaration.name))
         kind = kind_of(len(sizes))

@@ -67,7 +67,9 @@ def loops(variables: Sequence[str], sizes: Sequence[Place], body: Sequence[str])
     for variable, size in reversed(list(zip(variables, sizes, strict=True))):
         head = f"for ({variable} in 1:{size})"
         if len(lines) == 1 and not lines[0].startswith("for "):
-            lines = [f"{head} {lines[0]}"] if len(head) + len(lines[0]) < 88 else braced(head, lines)
+            lines = (
+                [f"{head} {lines[0]}"] if len(head) + len(lines[0]) < 88 else braced(head, lines)
+            )
         else:
             lines = braced(head, lines)
     return lines

@@ -144,7 +144,9 @@ def hurdle(writer: Writer, quantity: Any) -> Form:
 # -- mixtures --------------------------------------------------------------------------------------
 
 
-def component_quantities(writer: Writer, parts: Any, args: Any, value: Any, label: str) -> list[Any]:
+def component_quantities(
+    writer: Writer, parts: Any, args: Any, value: Any, label: str
+) -> list[Any]:
     """Return the components as quantities of their own, each with its parameters."""
     if not parts.stacked:
         return [_member(parts.members[k], args, value, f"{label}[{k}].")

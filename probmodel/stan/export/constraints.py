@@ -57,7 +57,9 @@ def parameter_type(
         return f"sum_to_zero_matrix[{sizes[0]}, {sizes[1]}]", kind
     if name == "ColumnStochastic" and rank == 2:
         return f"column_stochastic_matrix[{sizes[0]}, {sizes[1]}]", kind
-    raise NoSpelling(f"the constraint {constraint.name}", "Choose one of docs/modelling-language.md.")
+    raise NoSpelling(
+        f"the constraint {constraint.name}", "Choose one of docs/modelling-language.md."
+    )
 
 
 def bounds(writer: Writer, constraint: Constraint, sizes: Sequence[Place]) -> str:

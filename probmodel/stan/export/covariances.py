@@ -29,9 +29,7 @@ def points_of(writer: Writer, coordinates: Sequence[Any]) -> Array:
     return columns(arrays[0]) if len(arrays) == 1 else grid_points(*arrays)
 
 
-def covariance(
-    writer: Writer, kernel: Any, values: Mapping[str, Any], *points: Array
-) -> Form:
+def covariance(writer: Writer, kernel: Any, values: Mapping[str, Any], *points: Array) -> Form:
     """Return the covariance matrix at points, or between two sets of them."""
     kind = type(kernel).__name__
     if kind in ("Sum", "Product"):
@@ -79,6 +77,10 @@ def _places(writer: Writer, kernel: Any, points: Array) -> str:
 def _vector(writer: Writer, values: Array) -> str:
     """Return numbers as a datum: one of the model's if it has the same."""
     for name, array in writer.shared.binding.data.items():
-        if array.shape == values.shape and array.dtype.kind == "f" and np.array_equal(array, values):
+        if (
+            array.shape == values.shape
+            and array.dtype.kind == "f"
+            and np.array_equal(array, values)
+        ):
             return writer.shared.names.of(name)
     return writer.shared.given(None, values, "points").text

@@ -84,11 +84,11 @@ def _at_once(writer: Writer, quantity: Quantity, family: Family) -> bool:
     shape = writer.shape(quantity.value)
     specs = quantity.dist.parameters.values()
     shapes = [writer.shape(arg) for arg in quantity.args.values()]
-    if len(shape) > 2 or any(spec.event_ndim for spec in specs) and not _one_set(quantity, shapes):
+    if len(shape) > 2 or (
+        any(spec.event_ndim for spec in specs) and not _one_set(quantity, shapes)
+    ):
         return False
-    alike = all(
-        s in ((), shape) or spec.event_ndim for s, spec in zip(shapes, specs, strict=True)
-    )
+    alike = all(s in ((), shape) or spec.event_ndim for s, spec in zip(shapes, specs, strict=True))
     if not alike:
         return False
     args = [as_expression(arg) for arg in family.arguments(quantity.args)]
@@ -227,7 +227,9 @@ def log_density(writer: Writer, quantity: Quantity) -> Form:
         return rule(writer, quantity)
     family = family_of(quantity.kind, quantity.dist.parameters)
     if family is None:
-        raise NoSpelling(f"the distribution {quantity.dist.name}", INSTEAD, distribution=quantity.kind)
+        raise NoSpelling(
+            f"the distribution {quantity.dist.name}", INSTEAD, distribution=quantity.kind
+        )
     value, args = _operands(writer, quantity, family)
     suffix = "lpmf" if quantity.dist.discrete else "lpdf"
     form = Form(f"{family.stan}_{suffix}({value} | {', '.join(args)})", "real")
@@ -258,7 +260,9 @@ def entry(
     specs = dist.parameters
     inner = Writer(writer.shared, writer.block)
     own = {
-        name: arg if specs[name].known else _cell(writer, inner, arg, places, specs[name].event_ndim)
+        name: arg
+        if specs[name].known
+        else _cell(writer, inner, arg, places, specs[name].event_ndim)
         for name, arg in quantity.args.items()
     }
     at = _cell(writer, inner, quantity.value, places, dist.event_ndim)
@@ -279,4 +283,3 @@ INSTEAD = "Write its log density with potential(...), or choose another distribu
 Rule = Callable[[Writer, Quantity], Any]
 _STATEMENTS: dict[str, Rule] = {**compounds.STATEMENTS, **processes.STATEMENTS}
 _FORMULAS: dict[str, Rule] = {**compounds.FORMULAS, **processes.FORMULAS}
-

@@ -73,7 +73,9 @@ def spread(
     if not own:
         return writer.whole(node)
     if len(shape) == 1:
-        return call("rep_vector", writer.entry(node, [Place("", 1)]).text, str(sizes[0]), kind="vector")
+        return call(
+            "rep_vector", writer.entry(node, [Place("", 1)]).text, str(sizes[0]), kind="vector"
+        )
     if len(shape) != 2:
         return None
     rows, columns = map(str, sizes)
@@ -81,7 +83,9 @@ def spread(
         return call("rep_matrix", f"{writer.reals(node).inside(9)}'", rows, kind="matrix")
     if own == (shape[0], 1):
         column = as_column(writer, node)
-        text = writer.reals(node).inside(9) + "[, 1]" if column is None else writer.reals(column).text
+        text = (
+            writer.reals(node).inside(9) + "[, 1]" if column is None else writer.reals(column).text
+        )
         return call("rep_matrix", text, columns, kind="matrix")
     if own == (1, shape[1]):
         return call("rep_matrix", f"{writer.reals(node).inside(9)}[1]", rows, kind="matrix")
@@ -89,7 +93,9 @@ def spread(
     return call("rep_matrix", writer.entry(node, at).text, rows, columns, kind="matrix")
 
 
-def filled(writer: Writer, value: Any, sizes: Sequence[Place], shape: tuple[int, ...]) -> Form | None:
+def filled(
+    writer: Writer, value: Any, sizes: Sequence[Place], shape: tuple[int, ...]
+) -> Form | None:
     """Return an array with a shape, numbers too."""
     form = spread(writer, value, shape, sizes)
     if form is None or form.kind not in ("int", "real"):

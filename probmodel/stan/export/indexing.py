@@ -90,7 +90,9 @@ def _part(writer: Writer, part: Any, size: int, place: Place) -> Part:
         start, stop, step = known.indices(size)
         if step != 1 or stop <= start:
             return _codes(writer, None, np.arange(start, stop, step))
-        first = Place("", start + 1) if ends[0] is None or ends[0] >= 0 else place + (start + 1 - size)
+        first = (
+            Place("", start + 1) if ends[0] is None or ends[0] >= 0 else place + (start + 1 - size)
+        )
         literal = ends[1] is not None and 0 <= ends[1] < size
         last = Place("", stop) if literal else place + (stop - size)
         return Range(first, last, start == 0 and stop == size)

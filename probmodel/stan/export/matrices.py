@@ -37,7 +37,10 @@ def matmul_entry(writer: Writer, node: Apply, places: tuple[Place, ...]) -> Form
     column = [rest.pop(0)] if len(right) > 1 else []
     ones = Place("", 1)
     own = [
-        [ones if n == 1 else p for n, p in zip(s[:-2], batch[len(batch) - len(s) + 2 :], strict=True)]
+        [
+            ones if n == 1 else p
+            for n, p in zip(s[:-2], batch[len(batch) - len(s) + 2 :], strict=True)
+        ]
         for s in (left, right)
     ]
     one = element(forms[0], [*own[0], *row]) if own[0] or row else forms[0]
@@ -74,7 +77,9 @@ def function(name: str, kind: str = "matrix"):  # type: ignore[no-untyped-def]
 
     def rule(writer: Writer, node: Apply) -> Form | None:
         if len(writer.shape(node.args[0])) != 2:
-            raise NoSpelling(f"{node.operation.name}(...) of several matrices", "Take one at a time.")
+            raise NoSpelling(
+                f"{node.operation.name}(...) of several matrices", "Take one at a time."
+            )
         return call(name, writer.reals(node.args[0]).text, kind=kind)
 
     return rule
@@ -85,5 +90,3 @@ def added_to_diagonal(writer: Writer, matrix: Form, amount: Form | None) -> Form
     if amount is None:
         return matrix
     return call("add_diag", matrix.text, amount.text, kind="matrix")
-
-

@@ -22,11 +22,11 @@ from probmodel.stan.export.writer import Writer
 _REDUCTIONS = tuple(reductions.NAMES)
 
 WHOLE: dict[str, Callable[[Writer, Apply], Form | None]] = {
-    **{name: reductions.whole for name in _REDUCTIONS},
+    **dict.fromkeys(_REDUCTIONS, reductions.whole),
     "getitem": indexing.whole,
     "transpose": shaping.transpose,
     "swapaxes": shaping.transpose,
-    **{name: shaping.reshape for name in ("reshape", "ravel", "squeeze", "expand_dims")},
+    **dict.fromkeys(("reshape", "ravel", "squeeze", "expand_dims"), shaping.reshape),
     "pad_axes": shaping.reshape,
     "broadcast_to": shaping.broadcast,
     "stack": shaping.stack,
@@ -44,11 +44,13 @@ WHOLE: dict[str, Callable[[Writer, Apply], Form | None]] = {
     "solve_newton": solvers.newton,
 }
 ENTRIES: dict[str, Callable[[Writer, Apply, tuple[Place, ...]], Form | None]] = {
-    **{name: reductions.entry for name in _REDUCTIONS},
+    **dict.fromkeys(_REDUCTIONS, reductions.entry),
     "getitem": indexing.entry,
     "transpose": shaping.transpose_entry,
     "swapaxes": shaping.transpose_entry,
-    **{n: shaping.reshape_entry for n in ("reshape", "ravel", "squeeze", "expand_dims", "pad_axes")},
+    **dict.fromkeys(
+        ("reshape", "ravel", "squeeze", "expand_dims", "pad_axes"), shaping.reshape_entry
+    ),
     "broadcast_to": shaping.broadcast_entry,
     "tril": shaping.triangle_entry,
     "triu": shaping.triangle_entry,
@@ -57,7 +59,7 @@ ENTRIES: dict[str, Callable[[Writer, Apply, tuple[Place, ...]], Form | None]] = 
     "call": recorded_calls.entry,
 }
 STATEMENTS: dict[str, Callable[[Writer, Apply, str], bool]] = {
-    **{name: shaping.reshape_statements for name in ("reshape", "ravel")},
+    **dict.fromkeys(("reshape", "ravel"), shaping.reshape_statements),
     "stack": shaping.join_statements,
     "concatenate": shaping.join_statements,
     "cumsum": reductions.cumsum_statements,

@@ -88,7 +88,9 @@ def arma(writer: Writer, q: Any) -> None:
     orders = [writer.shape(x)[0] for x in (phi, theta)]
     error, (t, k) = writer.shared.names.fresh("error"), writer.places(2)
     mu = writer.whole(mean).inside(6)
-    forms = [writer.define(x) if writer.block.find(x) is None else writer.whole(x) for x in (phi, theta)]
+    forms = [
+        writer.define(x) if writer.block.find(x) is None else writer.whole(x) for x in (phi, theta)
+    ]
     ends = [f"min({t} - 1, {order})" for order in orders]
     back = f"{t} - {k}"
     writer.block.add(
@@ -98,8 +100,7 @@ def arma(writer: Writer, q: Any) -> None:
             [
                 f"for ({k} in 1:{ends[0]}) {error}[{t}] -= "
                 f"{forms[0].text}[{k}] * ({series}[{back}] - {mu});",
-                f"for ({k} in 1:{ends[1]}) {error}[{t}] -= "
-                f"{forms[1].text}[{k}] * {error}[{back}];",
+                f"for ({k} in 1:{ends[1]}) {error}[{t}] -= {forms[1].text}[{k}] * {error}[{back}];",
             ],
         ),
         f"{error} ~ normal(0, {writer.scalar(sigma)});",

@@ -40,17 +40,13 @@ def entry(writer: Writer, node: Apply, places: tuple[Place, ...]) -> Form | None
         from probmodel.stan.export import densities
 
         dist = function.distribution
-        return densities.entry(
-            writer, dist, node.args[0], dist.args, places, function.__name__
-        )
+        return densities.entry(writer, dist, node.args[0], dist.args, places, function.__name__)
     if _named(node) and function.__name__ in (*_CHAIN, "component_log_densities"):
         return None
     if getattr(function, "kernel", None) is not None:
         return None
     name = getattr(function, "__name__", type(function).__name__)
-    raise NoSpelling(
-        f"{name}(...)", "Write it out with operations that Stan has.", operation=name
-    )
+    raise NoSpelling(f"{name}(...)", "Write it out with operations that Stan has.", operation=name)
 
 
 def statements(writer: Writer, node: Apply, name: str) -> bool:

@@ -53,7 +53,10 @@ def of_matrices(writer: Writer, node: Apply, name: str) -> bool:
         f"vector[{sizes[1]}] {state} = {start.text};",
         *braced(
             f"for ({time} in 1:{sizes[0]})",
-            [f"{state} = {factor} * {state} + {added.text}[{time}]';", f"{name}[{time}] = {state}';"],
+            [
+                f"{state} = {factor} * {state} + {added.text}[{time}]';",
+                f"{name}[{time}] = {state}';",
+            ],
         ),
     )
     return True

@@ -24,7 +24,9 @@ def whole(writer: Writer, node: Apply) -> Form | None:
     if prod(writer.shape(node)) != 1 or len(_axes(node, len(shape))) != len(shape):
         return None
     form = writer.whole(source)
-    if form.kind == "vectors" or (form.kind == "ints" and (len(shape) > 1 or name in ("var", "std"))):
+    if form.kind == "vectors" or (
+        form.kind == "ints" and (len(shape) > 1 or name in ("var", "std"))
+    ):
         if len(shape) > 2:
             return _over_all(writer, node)
         form = writer.reals(source)
@@ -86,7 +88,9 @@ def entry(writer: Writer, node: Apply, places: tuple[Place, ...]) -> Form | None
     if len(axes) == rank or rank < 2:
         return None
     if len(axes) > 1:
-        raise NoSpelling(f"np.{node.operation.name} over several axes", "Reduce one axis at a time.")
+        raise NoSpelling(
+            f"np.{node.operation.name} over several axes", "Reduce one axis at a time."
+        )
     axis = axes[0]
     own = [p for k, p in enumerate(places) if not node.kwargs.get("keepdims") or k != axis]
     form = writer.define(source) if writer.block.find(source) is None else writer.whole(source)

@@ -202,7 +202,9 @@ def concatenate(writer: Writer, node: Apply) -> Form | None:
         forms = [*forms[:-2], last]
     result = forms[-1]
     for form in reversed(forms[:-1]):
-        result = call("append_row" if axis == 0 else "append_col", form.text, result.text, kind=kind)
+        result = call(
+            "append_row" if axis == 0 else "append_col", form.text, result.text, kind=kind
+        )
     return result
 
 

@@ -73,5 +73,7 @@ def _uses(declarations: Iterable[Declaration]) -> tuple[set[int], set[int]]:
                     others |= {id(leaf) for leaf in leaves(part)}
             others.add(id(as_expression(node.args[0])))
         else:
-            others |= {id(leaf) for arg in (*node.args, *node.kwargs.values()) for leaf in leaves(arg)}
+            others |= {
+                id(leaf) for arg in (*node.args, *node.kwargs.values()) for leaf in leaves(arg)
+            }
     return indices, others
