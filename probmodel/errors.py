@@ -87,14 +87,20 @@ class SamplingWarning(UserWarning):
     """A result that should not be trusted as it stands; the message says what to do."""
 
 
+_MOST_LISTED = 150  # names in a message
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a hint ``" Did you mean 'x'?"`` for a misspelt name, or the list of known names."""
+    """Return a hint ``" Did you mean 'x'?"`` for a misspelt name, or the list of known names.
+
+    It is empty if nothing is alike, and there are too many to list.
+    """
     names = sorted(known)
     by_lower_case = {known_name.lower(): known_name for known_name in names}
     close = difflib.get_close_matches(name.lower(), by_lower_case, n=1, cutoff=0.6)
     if close:
         return f" Did you mean {by_lower_case[close[0]]!r}?"
-    return f" Known: {', '.join(names)}." if names else ""
+    return f" Known: {', '.join(names)}." if 0 < len(names) <= _MOST_LISTED else ""
 
 
 def reason(error: BaseException) -> str:

@@ -58,6 +58,15 @@ def _log1m_exp(x: Any) -> Any:
     return where(x < log_2, small, np.log1p(-np.exp(-np.maximum(x, log_2))))
 
 
+def _erfinv(y: Any) -> Any:
+    """Improve quantiles of the normal distribution, which are inaccurate near zero, by a step."""
+    first = np.sqrt(0.5) * _scipy("ndtri")(0.5 + 0.5 * y)
+    inside = np.isfinite(first)
+    x = where(inside, first, 0.0)
+    step = (_scipy("erf")(x) - y) * np.exp(x * x) * (0.5 * np.sqrt(np.pi))
+    return where(inside, x - step, first)
+
+
 def _log_less(y: Any, m: Any) -> Any:
     """Take the logarithm of known numbers apart, so that no digits are lost near it."""
     if isinstance(y, Symbol):
@@ -218,13 +227,14 @@ FORMULAS.update({
         name: _scipy(name)
         for name in (
             "gammaln", "betaln", "expit", "log_expit", "erf", "erfc", "ndtr", "log_ndtr",
-            "ndtri", "gammainc", "gammaincc",
+            "ndtri", "gammainc", "gammaincc", "i0e", "i1e",
         )
     },
     "logit": lambda p: np.log(p / (1.0 - p)),
     "xlogy": lambda x, y: where(np.equal(x, 0.0), 0.0, x * np.log(y)),
     "xlog1py": lambda x, y: where(np.equal(x, 0.0), 0.0, x * np.log1p(y)),
     "digamma": _scipy("psi"),
+    "erfinv": _erfinv,
     "polygamma": _polygamma,
     "where": where,
     "log1p_exp": lambda x: np.logaddexp(0.0, x),

@@ -16,6 +16,7 @@ from probmodel.compiler.symbols import ASKED, NotTraceableError, positions
 from probmodel.distributions.base import Distribution
 from probmodel.numerics import linalg, special
 from probmodel.numerics.recurrences import linear_recurrence, matrix_recurrence
+from probmodel.numerics.special import bessel
 from probmodel.numerics.special import exponential_sums as sums
 
 
@@ -173,7 +174,9 @@ _SAME = (
     "greater_equal equal not_equal logical_and logical_or logical_not isnan isfinite sum max min "
     "cumsum matmul"
 )
-_OWN = "gammaln expit logit log_expit erf erfc ndtr log_ndtr ndtri betaln xlogy xlog1py where"
+_OWN = (
+    "gammaln expit logit log_expit erf erfc erfinv ndtr log_ndtr ndtri betaln xlogy xlog1py where"
+)
 OPERATIONS: Mapping[str, Callable[..., Any]] = {
     **{name: getattr(anp, name) for name in _SAME.split()},
     **{name: getattr(special, name) for name in _OWN.split()},
@@ -185,6 +188,8 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = {
         )
     },
     "psi": special.digamma,
+    "i0e": bessel.i0e,
+    "i1e": bessel.i1e,
     "positive": lambda x: x,
     "clip": _clip,
     "prod": _prod,

@@ -76,7 +76,8 @@ class Machine:
     def __init__(
         self, program: Program, cores: int | None = None, codes: dict[int, Any] | None = None
     ) -> None:
-        logp, gradient = shared(with_log_sums(unrolled(shared(program.outputs))))
+        program = program._replace(outputs=tuple(shared(program.outputs)))
+        logp, gradient = shared(with_log_sums(unrolled(program.outputs)))
         operations = program.operations
         if operations > MOST:
             raise NotTraceableError(f"{operations} operations, which would take long to make")

@@ -20,6 +20,7 @@ from probmodel.constraints.simplex import Simplex
 from probmodel.constraints.stochastic import ColumnStochastic, RowStochastic
 from probmodel.constraints.sum_to_zero import SumToZero
 from probmodel.constraints.sum_to_zero_matrix import SumToZeroMatrix
+from probmodel.constraints.tall_cholesky_factor import TallCholeskyFactor
 from probmodel.constraints.unit_vector import UnitVector
 from probmodel.constraints.upper import Upper
 
@@ -68,6 +69,7 @@ __all__ = [
     "Simplex",
     "SumToZero",
     "SumToZeroMatrix",
+    "TallCholeskyFactor",
     "UnitInterval",
     "UnitVector",
     "Upper",

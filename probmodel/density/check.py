@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from probmodel.arguments import seed_sequence
 from probmodel.blas import one_blas_thread
 from probmodel.density.posterior import ModelDensity
-from probmodel.density.prior import simulate_once
+from probmodel.density.prior import simulate_near_zero, simulate_once
 from probmodel.errors import ProbmodelError
 from probmodel.html_tables import table
 from probmodel.model import Model
@@ -21,6 +23,8 @@ from probmodel.types import Array
 _POINTS = 3
 _STEP = 1e-5
 _TOLERANCE = 1e-5
+_RADII = tuple(2.0 * 0.25**k for k in range(6))  # of unconstrained values about zero
+_DRAWS = 8
 
 
 @dataclass(frozen=True)
@@ -73,9 +77,10 @@ def check_model(model: Model, *, seed: int = 0) -> Report:
     """Check a bound model.
 
     The gradient is compared with central differences, every transform is taken there and back,
-    its log-Jacobian is compared with the determinant of a numerical Jacobian, and the prior is
-    simulated once. Declarations that may not say what was meant get advice, such as flat priors,
-    data that nothing uses and parameters that no likelihood depends on.
+    its log-Jacobian is compared with the determinant of a numerical Jacobian, and the model is
+    simulated once, from the prior or, where its draws overflow, from values near zero.
+    Declarations that may not say what was meant get advice, such as flat priors, data that nothing
+    uses and parameters that no likelihood depends on.
 
     Parameters
     ----------
@@ -163,11 +168,29 @@ def _jacobian_error(free: FreeParameter, u: Array, bounds: list[Array]) -> float
 
 
 def _check_simulation(model: Model, rng: np.random.Generator) -> Check:
+    """Simulate from the prior; where that fails, from parameters near zero, unconstrained.
+
+    Draws from a vague prior may overflow though nothing is wrong with the model. Whatever is wrong
+    with signs and shapes fails near zero as well, at all scales.
+    """
+    title, binding = "prior simulation", redrawn(model._binding)
+    names, fault = _simulated(partial(simulate_once, binding, rng))
+    if not fault:
+        return Check(title, True, f"drew {', '.join(names)}")
+    for radius in _RADII:
+        names, still = _simulated(partial(simulate_near_zero, binding, rng, radius, _DRAWS))
+        if not still:
+            detail = f"drew {', '.join(names)} within {radius:g} of zero, unconstrained"
+            return Check(title, True, f"{detail}; draws from the prior are too extreme: {fault}")
+    return Check(title, False, fault)
+
+
+def _simulated(simulate: Callable[[], Mapping[str, Array]]) -> tuple[list[str], str]:
+    """Return the names of what was drawn, and what went wrong; empty if nothing did."""
     try:
-        with np.errstate(all="ignore"):  # what is not finite is reported below
-            draw = simulate_once(redrawn(model._binding), rng)
+        with np.errstate(all="ignore"):  # what is not finite is reported
+            drawn = simulate()
     except ProbmodelError as error:
-        return Check("prior simulation", False, error.message)
-    bad = [name for name, value in draw.items() if not np.isfinite(value).all()]
-    detail = f"not finite: {', '.join(bad)}" if bad else f"drew {', '.join(draw)}"
-    return Check("prior simulation", not bad, detail)
+        return [], error.message
+    bad = [name for name, value in drawn.items() if not np.isfinite(value).all()]
+    return list(drawn), f"not finite: {', '.join(bad)}" if bad else ""

@@ -58,6 +58,20 @@ def simulate_once(binding: Binding, rng: np.random.Generator) -> dict[str, Array
     return {name: value[0] for name, value in plan.run(rng, 1).items()}
 
 
+def simulate_near_zero(
+    binding: Binding, rng: np.random.Generator, radius: float, n: int
+) -> dict[str, Array]:
+    """Draw observed quantities, from parameters that are uniform in ``(-radius, radius)``.
+
+    That is on the unconstrained scale. Returns all values by name: (n, *shape).
+    """
+
+    def resolve(forward: Forward, free: FreeParameter) -> Any:
+        return forward.set_free(free, _uniform_draw(forward, free, radius))
+
+    return Forward(binding, resolve).plan(_all_outputs(binding)).run(rng, n)
+
+
 def prior_plan(binding: Binding) -> Plan:
     """Return what draws every parameter, deterministic and observed quantity by name, exactly.
 
@@ -94,8 +108,7 @@ class Start:
         """Draw one parameter."""
         declaration, prior = free.declaration, free.declaration.prior
         if prior is None or isinstance(prior, Flat) or not _is_drawable(forward, free):
-            shape = free.free_shape
-            u = forward.draw(declaration, Flat(), _uniform(shape), [], np.zeros(shape))
+            u = _uniform_draw(forward, free, _RADIUS)
         elif free.frame is prior:
             z = forward.sample(declaration, prior.base())
             u = self._inverse(forward, free, z)
@@ -125,11 +138,14 @@ def _standardised(forward: Forward, free: FreeParameter, value: Symbol) -> Symbo
     return forward.apply(free.declaration, frame.standardise, [value, *params])
 
 
-def _uniform(shape: tuple[int, ...]) -> Callable[..., Array]:
-    def draw(rng: np.random.Generator, rows: int) -> Array:
-        return rng.uniform(-_RADIUS, _RADIUS, (rows, *shape))
+def _uniform_draw(forward: Forward, free: FreeParameter, radius: float) -> Symbol:
+    """Draw the unconstrained value of a parameter uniformly in ``(-radius, radius)``."""
+    shape = free.free_shape
 
-    return draw
+    def draw(rng: np.random.Generator, rows: int) -> Array:
+        return rng.uniform(-radius, radius, (rows, *shape))
+
+    return forward.draw(free.declaration, Flat(), draw, [], np.zeros(shape))
 
 
 def _is_drawable(forward: Forward, free: FreeParameter) -> bool:

@@ -22,8 +22,8 @@ LIBRARIES = {
     "scipy.stats": "declare distributions of probmodel.distributions by param(...) or "
     "observed(...), or write log_density(Normal(mu, sigma), y) of probmodel.functions",
     "scipy.special": "logsumexp, softmax and log_softmax are in probmodel.functions; gammaln, "
-    "betaln, psi, expit, logit, log_expit, erf, erfc, ndtr, log_ndtr, ndtri, xlogy and xlog1py "
-    "take symbols",
+    "betaln, psi, expit, logit, log_expit, erf, erfc, erfinv, ndtr, log_ndtr, ndtri, xlogy, "
+    "xlog1py, i0e and i1e take symbols",
     "scipy.linalg": "np.linalg.cholesky, np.linalg.solve, np.linalg.inv, np.linalg.det and @ take "
     "symbols, and log_determinant is in probmodel.functions",
     "scipy.signal": "linear_recurrence and scan of probmodel.functions filter series",

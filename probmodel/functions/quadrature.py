@@ -71,6 +71,11 @@ def integrate_1d(
     return np.where(np.absolute(fine - coarse) <= rtol * size, fine, np.nan)
 
 
+def points_between(lower: Any, upper: Any) -> int:
+    """Return how many points there are between limits; any that are no numbers count as finite."""
+    return len(_substituted(*(x if _is_infinite(x) else 0.0 for x in (lower, upper)))[1])
+
+
 def _substituted(lower: Any, upper: Any) -> tuple[Any, Any]:
     """Points between the limits, and their weights."""
     below, above = _is_infinite(lower), _is_infinite(upper)

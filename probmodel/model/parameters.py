@@ -7,7 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.constraints import Constraint, OffsetMultiplier, Real, between
+from probmodel.constraints import (
+    CholeskyFactor,
+    Constraint,
+    Correlation,
+    CorrelationCholesky,
+    OffsetMultiplier,
+    PositiveDefinite,
+    Real,
+    between,
+)
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError, ShapeError
 from probmodel.expressions import OPERATIONS, Apply, Constant, Expression, FreeSymbol, as_expression
@@ -17,6 +26,12 @@ from probmodel.model.dimensions import Dimensions
 from probmodel.model.evaluation import Evaluator
 from probmodel.model.pseudo_data import PseudoData, informed
 from probmodel.model.terms import Term
+
+# Sets that hold all of another one.
+_LARGER: dict[type[Constraint], type[Constraint]] = {
+    Correlation: PositiveDefinite,
+    CorrelationCholesky: CholeskyFactor,
+}
 
 
 @dataclass(frozen=True)
@@ -270,10 +285,18 @@ def _own_constraint(
             location=declaration.location,
             constraint=constraint.name,
         )
-    agrees = isinstance(support, (Real, type(constraint))) or same_limits(support, constraint)
-    if not agrees:
+    if not _lies_in(constraint, support):
         raise _contradiction(declaration, f"constraint {constraint.name}", support)
     return constraint
+
+
+def _lies_in(constraint: Constraint, support: Constraint) -> bool:
+    """Whether all values that a constraint allows are in the support of a prior."""
+    if isinstance(support, Real) or same_limits(support, constraint):
+        return True
+    if isinstance(constraint, CholeskyFactor | CorrelationCholesky):  # one derives from the other
+        return type(support) in (type(constraint), _LARGER.get(type(constraint)))
+    return isinstance(support, type(constraint))
 
 
 def _offset_multiplier(declaration: Parameter, support: Constraint) -> Constraint:

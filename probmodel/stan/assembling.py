@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,8 +19,16 @@ from probmodel.model.declarations import Declaration, Deterministic, Observed, P
 from probmodel.stan.density_terms import Increment, Term
 from probmodel.stan.function_calls import density_operation, distribution
 from probmodel.stan.lowering import CycleError, Lowering
-from probmodel.stan.merging import Merged, by_statement, increments_of, merged, reordered
+from probmodel.stan.merging import (
+    Merged,
+    by_statement,
+    chosen_rows,
+    increments_of,
+    merged,
+    reordered,
+)
 from probmodel.stan.operators import CHOOSE
+from probmodel.stan.ranges import ALL, KINDS, Range
 from probmodel.stan.stan_values import Value, real
 from probmodel.stan.statements import Interpreter
 from probmodel.stan.syntax import nodes as n
@@ -50,6 +59,16 @@ class Leaf(NamedTuple):
     shape: tuple[int, ...]
     elements: Array
     bounds: dict[str, Value]
+
+    def range(self) -> Range:
+        """Return the limits that its declaration gives."""
+        low, high = KINDS.get(self.node.type.kind, ALL)
+        lower, upper = self.bounds.get("lower"), self.bounds.get("upper")
+        if lower is not None and not lower.traced:
+            low = max(low, float(np.min(lower.array)))
+        if upper is not None and not upper.traced:
+            high = min(high, float(np.max(upper.array)))
+        return low, high
 
 
 class Assembly:
@@ -92,7 +111,7 @@ class Assembly:
             parts = [found.value, *found.args, *found.bounds]
             roots += [v.array for v in parts if v is not None and v.traced]
         roots += [v.array for _, v in increments]
-        self._lowering = Lowering(run.graph, roots, self._leaf)
+        self._lowering = Lowering(run.graph, roots, self._leaf, run.sources)
         for name in self._leaves:
             self._leaf(name)
         for name, value in transformed.items():
@@ -126,13 +145,14 @@ class Assembly:
             if not found.value.traced:
                 likelihoods.append(found)
                 continue
-            name = self._leaf_of(found)
-            if name is None:
-                others.append(found)
-            elif found.value.array.size < self._leaves[name].elements.size:
-                partial.append((name, found))
-            else:
-                self._take_prior(name, found, others)
+            for part in self._by_leaf(found):
+                name = self._leaf_of(part)
+                if name is None:
+                    others.append(part)
+                elif part.value.array.size < self._leaves[name].elements.size:
+                    partial.append((name, part))
+                else:
+                    self._take_prior(name, part, others)
         self._take_parts(partial, others)
         return likelihoods, others, self._totals([*rest, *guarded])
 
@@ -144,6 +164,23 @@ class Assembly:
         operation = density_operation(term.distribution)
         log = self._run.graph.apply(operation, [value, *term.args], "real", (), term.node)
         return Increment(term.node, log, term.guard)
+
+    def _by_leaf(self, found: Merged) -> list[Merged]:
+        """Return the distributions of each parameter, where values are elements of several."""
+        rank = found.density.ranks[0]
+        array = found.value.array
+        if array.ndim == rank or found.distribution.endswith("_glm"):
+            return [found]
+        rows = array.reshape(-1, *array.shape[array.ndim - rank :])
+        leaves = [leaf for leaf in self._leaves.values() if leaf.elements.size]
+        starts = np.array([leaf.elements.flat[0] for leaf in leaves])
+        stops = np.array([leaf.elements.flat[-1] for leaf in leaves])
+        first = rows.reshape(len(rows), -1)
+        owner = np.searchsorted(starts, first[:, 0], side="right") - 1
+        whole = (first >= starts[owner][:, None]) & (first <= stops[owner][:, None])
+        if not whole.all() or np.all(owner == owner[0]):
+            return [found]
+        return [chosen_rows(found, np.flatnonzero(owner == i)) for i in np.unique(owner)]
 
     def _leaf_of(self, found: Merged) -> str | None:
         """Return the parameter that values are elements of, if they are of one, each once."""
@@ -189,13 +226,12 @@ class Assembly:
                 value = increment.value
                 if increment.guard is not None:
                     value = graph.apply(CHOOSE, [increment.guard, value, real(0.0)], "real")
-                if value.traced:
-                    parts.append(np.reshape(value.array, -1))
-                elif not np.all(np.isfinite(value.array)):
+                if not value.traced and not np.all(np.isfinite(value.array)):
                     self._run.fail(
                         f"the log density is {np.sum(value.array)} here, whatever the parameters.",
                         increment.node,
                     )
+                parts.append(np.reshape(graph.elements(value), -1))
             if parts:
                 totals.append((group[0].node, Value("real", np.concatenate(parts), True)))
         return totals
@@ -209,10 +245,10 @@ class Assembly:
     def _made(self, found: Merged) -> Distribution:
         """Return the distribution, with expressions for its parameters."""
         args = [self._of(a) for a in found.args]
-        made = distribution(found.density, found.value.array, args)
-        if found.truncated:
-            lower, upper = (None if b is None else self._of(b) for b in found.bounds)
-            made = Truncated(made, lower, upper)
+        bounds = [None if b is None else self._of(b) for b in found.bounds]
+        with self._run.at(found.node):
+            made = distribution(found.density, found.value.array, args)
+            made = Truncated(made, *bounds) if found.truncated else made
         made.location = self._location(found.node)
         return made
 
@@ -241,22 +277,24 @@ class Assembly:
             return self.declarations[name]
         if name in self._pending:
             raise CycleError
-        self._pending.add(name)
         leaf, prior = self._leaves[name], None
-        bounds = {key: self._of(value) for key, value in leaf.bounds.items()}
         found = self._priors.get(name)
-        if found is not None:
-            try:
-                prior = self._made(found)
-            except CycleError:
-                self._late.append(found)
-        self._pending.discard(name)
+        self._pending.add(name)
+        try:
+            bounds = {key: self._of(value) for key, value in leaf.bounds.items()}
+            if found is not None:
+                with suppress(CycleError):
+                    prior = self._made(found)
+        finally:
+            self._pending.discard(name)
         kind = leaf.node.type.kind
         constraint = _CONSTRAINTS[kind]() if kind in _CONSTRAINTS else None
+        if kind == "cholesky_factor_cov" and leaf.shape[-1] != leaf.shape[-2]:
+            constraint = c.TallCholeskyFactor(*leaf.shape[-2:])
         if prior is not None and not _agrees(prior, constraint, bounds):
-            assert found is not None
-            self._late.append(found)
             prior = None
+        if found is not None and prior is None:
+            self._late.append(found)
         shape = leaf.shape or None
         declared = Parameter(prior, None, shape, bounds, constraint, None, None)
         self._declare(name, declared, leaf.node)

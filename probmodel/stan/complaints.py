@@ -39,6 +39,14 @@ def complaint(
     )
 
 
+def placed(error: ProbmodelError, place: Place | None, sources: Sources) -> ProbmodelError:
+    """Return an error of another part of the package with its place in the program."""
+    known = error.location is not None and error.location.file in sources
+    if "column" in error.values or known or place is None:
+        return error
+    return complaint(error.message, place, sources, type(error), **error.values)
+
+
 def _shown(place: Place, sources: Sources) -> str:
     """Return the line of a place, or its part around the place, with a mark below the column."""
     lines = sources.get(place.file, "").split("\n")

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from probmodel.errors import DataError, ModelError, ProbmodelError, nearest
-from probmodel.stan.complaints import Sources, complaint
+from probmodel.stan.complaints import Sources, complaint, placed
 from probmodel.stan.indexing import Between, LanesDifferError, OperationError, known_parts, select
 from probmodel.stan.operators import (
     AND,
@@ -69,8 +69,10 @@ class Expressions:
         """Say of what goes wrong inside that it does so at a node."""
         try:
             yield
-        except (ProbmodelError, LanesDifferError):
+        except LanesDifferError:
             raise
+        except ProbmodelError as error:
+            raise placed(error, node.place, self.sources) from error
         except (OperationError, ValueError, IndexError, TypeError, ArithmeticError) as error:
             self.fail(f"{error}.", node)
         except np.linalg.LinAlgError as error:
@@ -162,13 +164,19 @@ class Expressions:
     def _element_of_list(self, values: list[Any], indices: Any, node: n.Index) -> Any:
         found: Any = values
         for index in indices:
-            if isinstance(index, Between) or index.rank:
-                self.fail("an array of tuples takes one index at a time.", node)
-            where = int(self.common(index, node, "an index"))
-            if not 1 <= where <= len(found):
-                self.fail(f"index {where} is out of range: there are {len(found)}.", node)
-            found = found[where - 1]
+            if not isinstance(found, list):
+                self.fail("there are more indices than axes.", node)
+            found = found[self.place_in(found, index, node)]
         return found
+
+    def place_in(self, values: list[Any], index: Value | Between, node: n.Node) -> int:
+        """Return the place, from 0, that an index of an array of tuples means."""
+        if isinstance(index, Between) or index.rank:
+            self.fail("an array of tuples takes one index at a time.", node)
+        where = int(self.common(index, node, "an index"))
+        if not 1 <= where <= len(values):
+            self.fail(f"index {where} is out of range: there are {len(values)}.", node)
+        return where - 1
 
     def indices(self, node: n.Index, frame: Frame) -> list[Value | Between]:
         """Evaluate indices."""
@@ -326,6 +334,9 @@ class Expressions:
         if isinstance(then, Tuple):
             pairs = zip(then.items, otherwise.items, strict=True)
             return Tuple([self.choose(condition, a, b, node) for a, b in pairs])
+        if isinstance(then, list):
+            both = zip(then, otherwise, strict=True)
+            return [self.choose(condition, a, b, node) for a, b in both]
         if then.shape != otherwise.shape:
             raise OperationError(
                 f"both branches must have one shape; they have {then.shape} and {otherwise.shape}"
@@ -335,13 +346,9 @@ class Expressions:
             return self.graph.apply(CHOOSE, [condition, then, otherwise], kind, (), node)
         first, second = (np.array(self.graph.elements(v)) for v in (then, otherwise))
         differ = first != second
-        chosen = self.graph.apply(
-            CHOOSE,
-            [condition, *(Value("real", e[differ], True) for e in (first, second))],
-            "real",
-            (),
-            node,
-        )
+        holds = condition.like(condition.array[differ]) if condition.rank else condition
+        sides = [Value("real", e[differ], True) for e in (first, second)]
+        chosen = self.graph.apply(CHOOSE, [holds, *sides], "real", (), node)
         first[differ] = chosen.array
         return Value(then.kind, first, True)
 

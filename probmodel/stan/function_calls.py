@@ -20,7 +20,13 @@ from probmodel.stan.library.elementwise import ELEMENTWISE, KINDS, WHOLE_NUMBERS
 from probmodel.stan.library.entries import Move, Whole
 from probmodel.stan.library.moves import MOVES
 from probmodel.stan.library.overloads import OPERATORS, TUPLES, meaning
-from probmodel.stan.library.rng_functions import draw_kind, draw_ranks, has_draws, random
+from probmodel.stan.library.rng_functions import (
+    draw_kind,
+    draw_ranks,
+    has_draws,
+    hidden_path,
+    random,
+)
 from probmodel.stan.library.stan_densities import DENSITIES, Density, density_of, raised
 from probmodel.stan.library.whole import WHOLE
 from probmodel.stan.operators import Frame, as_real
@@ -91,6 +97,10 @@ class Calls(Expressions):
         """Return what a function of the program returns; None if it has none of that name."""
         raise NotImplementedError
 
+    def own_functions(self) -> list[str]:
+        """Return the names of the functions of the program."""
+        return []
+
     def named(self, name: str, values: list[Any], node: n.Node) -> Any:
         """Return what a function of the tables makes of values."""
         with self.at(node):
@@ -104,6 +114,8 @@ class Calls(Expressions):
                 return Tuple([self.named(part, values, node) for part in TUPLES[name]])
             if name in OPERATORS and len(values) == 2:
                 return self.operate(OPERATORS[name], values[0], values[1], node)
+            if name == "hmm_latent_rng":
+                return self._hidden_path(values, node)
             name = meaning(name, values)
             if name in ELEMENTWISE:
                 return self._elementwise(name, values, node)
@@ -201,9 +213,8 @@ class Calls(Expressions):
         split = split_density_name(name)
         if split is None or split[0] not in DENSITIES:
             own = [f"{d}_{'lpmf' if e.discrete else 'lpdf'}" for d, e in DENSITIES.items()]
-            tables = (ELEMENTWISE, WHOLE, MOVES, SIZES, OF_DATA, CONSTANTS, OPERATORS, TUPLES)
-            named = (entry.partition(":")[0] for table in tables for entry in table)
-            known = [*(stem for stem in named if stem.isidentifier()), *own]
+            tables = [*ELEMENTWISE, *WHOLE, *MOVES, *SIZES, *OF_DATA, *TUPLES, *OPERATORS]
+            known = [f for f in tables if f.isidentifier()] + own + self.own_functions()
             self.fail(f"there is no function {name!r} here.{nearest(name, known)}", node)
         with self.at(node):
             if split[1] == "rng":
@@ -230,7 +241,7 @@ class Calls(Expressions):
         OperationError
             If there are too many or too few, or they are numbers where vectors are needed.
         """
-        density = density_of(name, [v.kind if isinstance(v, Value) else "" for v in values])
+        density = density_of(name, [v.kind if isinstance(v, Value) else "" for v in values[1:]])
         takes = len(density.ranks) - 1
         if len(values) - 1 != takes:
             raise OperationError(f"{name} takes {takes} parameters; got {len(values) - 1}")
@@ -251,11 +262,28 @@ class Calls(Expressions):
             raise OperationError(f"{name} is discrete, and so its value must come from data")
         return found
 
-    def _random(self, name: str, values: list[Value], node: n.Node) -> Value:
+    def _generator(self, name: str, values: list[Value], node: n.Node) -> np.random.Generator:
+        """Return where random numbers come from."""
         if self.rng is None:
             self.fail(f"{name}_rng draws at random, which is for generated quantities.", node)
         if any(v.traced for v in values):
             self.fail(f"{name}_rng takes numbers; this depends on parameters.", node)
+        return self.rng
+
+    def _hidden_path(self, values: list[Value], node: n.Node) -> Value:
+        rng = self._generator("hmm_latent", values, node)
+        if [v.rank for v in values] != [2, 2, 1]:
+            self.fail("hmm_latent_rng takes two matrices and a vector.", node)
+        if self.lanes is None:
+            return Value("int", hidden_path(rng, *(v.array for v in values)))
+        paths = [
+            hidden_path(rng, *(v.array[i] if v.laned else v.array for v in values))
+            for i in range(self.lanes)
+        ]
+        return Value("int", np.stack(paths), laned=True)
+
+    def _random(self, name: str, values: list[Value], node: n.Node) -> Value:
+        rng = self._generator(name, values, node)
         if not has_draws(name):
             self.fail(f"there is no {name}_rng.", node)
         given = Operation(name, np.add, draw_ranks(name) or None)
@@ -265,12 +293,12 @@ class Calls(Expressions):
             (np.ndim(a) - r for a, r in zip(arrays, draw_ranks(name), strict=True)), default=0
         )
         batch = (*batch, *(1,) * max(0, axes - len(batch)))
-        drawn = random(name, self.rng, arrays, batch)
+        drawn = random(name, rng, arrays, batch)
         return Value(draw_kind(name), drawn, laned=self.lanes is not None)
 
 
 def _variant(name: str, values: Sequence[Value]) -> str:
-    return values[2].kind if name == "gaussian_dlm_obs" else ""
+    return values[3].kind if name == "gaussian_dlm_obs" else ""
 
 
 def _flat(value: Value) -> Value:

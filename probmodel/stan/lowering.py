@@ -13,7 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from probmodel.errors import ProbmodelError
 from probmodel.expressions import Expression
+from probmodel.stan.complaints import Sources, complaint, placed
+from probmodel.stan.forward_sums import Forward, forward_of
 from probmodel.stan.rolled_loops import FEWEST, Loop, Repeated, Uses, repeated, scanned
 from probmodel.stan.traced_graph import Graph, Operation, Step, aligned
 from probmodel.types import Array
@@ -37,12 +40,17 @@ class Lowering:
     graph : whose elements these are
     roots : arrays of all elements that will be asked for
     leaf : returns the expression of a leaf, by its name
+    sources : the text of the program, by file, for messages
     """
 
     def __init__(
-        self, graph: Graph, roots: Sequence[Any], leaf: Callable[[str], Expression]
+        self,
+        graph: Graph,
+        roots: Sequence[Any],
+        leaf: Callable[[str], Expression],
+        sources: Sources | None = None,
     ) -> None:
-        self._graph, self._leaf = graph, leaf
+        self._graph, self._leaf, self._sources = graph, leaf, sources or {}
         steps = graph.steps
         sizes = np.array([prod(s.shape) for s in steps], dtype=np.int64)
         self._owner = np.repeat(np.arange(len(steps)), sizes)
@@ -50,9 +58,9 @@ class Lowering:
         self._offset = np.zeros(graph.size, dtype=np.int64)
         self._pieces: list[tuple[Any, tuple[int, ...]]] = []
         self._made: dict[Any, Any] = {}
-        self._pending: set[int] = set()
         self._done: set[int] = set()
         self._scans: dict[int, Repeated] = {}  # by group
+        self._forward: dict[int, Forward] = {}  # by the first step of a scan
         needed = self._needed(roots)
         self._group(needed, [])
         if len(self._groups) > _FEW:
@@ -94,6 +102,9 @@ class Lowering:
                 continue
             parts = repeated(self._graph, Loop(starts), uses)
             for part in parts:
+                forward = forward_of(part, self._graph, uses)
+                if forward is not None:
+                    self._forward[part.first] = forward
                 taken[part.first : part.first + part.steps * part.length] = True
             found += parts
         return sorted(found, key=lambda part: part.first)
@@ -107,6 +118,8 @@ class Lowering:
         self._scans.clear()
         level = np.full(len(steps), -1)
         keys: dict[Any, int] = {}
+        needed = needed.copy()
+        needed[[forward.step for forward in self._forward.values()]] = False  # with their scans
         at = 0
         for part in scans:
             stop = part.first + part.steps * part.length
@@ -141,6 +154,8 @@ class Lowering:
 
     def _add_scan(self, part: Repeated, where: Array, level: Array) -> None:
         own = 1 + self._deepest(part.externals(), level)
+        if part.first in self._forward:
+            where = np.append(where, self._forward[part.first].step)
         level[where] = own
         self._group_of[where] = len(self._groups)
         self._scans[len(self._groups)] = part
@@ -181,19 +196,13 @@ class Lowering:
             group = todo.pop()
             if group in wanted or self._is_made(group):
                 continue
-            if group in self._pending:
-                raise CycleError
             wanted.add(group)
             for operand in self._operands(group):
                 inside = _elements(operand)
                 todo += np.unique(self._group_of[self._owner[inside]]).tolist()
-        self._pending |= wanted
-        try:
-            for group in sorted(wanted, key=lambda g: self._levels[g]):
-                if not self._is_made(group):
-                    self._make(group)
-        finally:
-            self._pending -= wanted
+        for group in sorted(wanted, key=lambda g: self._levels[g]):
+            if not self._is_made(group):  # leaves come first, and may have made it
+                self._make(group)
 
     def _operands(self, group: int) -> list[Any]:
         """Return what a group needs."""
@@ -205,10 +214,13 @@ class Lowering:
         return group in self._done
 
     def _make(self, group: int) -> None:
-        self._done.add(group)
         if group in self._scans:
             self._make_scan(self._scans[group])
-            return
+        else:
+            self._make_group(group)
+        self._done.add(group)
+
+    def _make_group(self, group: int) -> None:
         steps = [self._graph.steps[i] for i in self._groups[group]]
         operation = steps[0].operation
         if operation is None:
@@ -217,12 +229,31 @@ class Lowering:
         operands, laned, lanes = _together(steps)
         operands, place = _distinct(operands, laned, lanes)
         arrays = aligned(operation, operands, laned)
-        found = operation(laned, *map(self.expression, arrays), **dict(steps[0].keywords))
+        given = [self.expression(array) for array in arrays]
+        found = self._result(steps[0], laned, given)
         own = steps[0].shape[int(any(steps[0].laned)) :]
         count = lanes if place is None else int(place.max()) + 1
         self._keep(steps, found, (count, *own) if any(laned) else own, place)
 
+    def _result(self, step: Step, laned: Sequence[bool], given: Sequence[Any]) -> Any:
+        """Compute an operation; what goes wrong does so at its place in the program."""
+        assert step.operation is not None
+        place = None if step.place is None else step.place.place
+        try:
+            return step.operation(laned, *given, **dict(step.keywords))
+        except ProbmodelError as error:
+            raise placed(error, place, self._sources) from error
+        except (ValueError, TypeError, IndexError, ArithmeticError) as error:
+            message = f"{step.operation.name}: {error}."
+            raise complaint(message, place, self._sources) from error
+
     def _make_scan(self, part: Repeated) -> None:
+        if part.first in self._forward:
+            forward = self._forward[part.first]
+            self._keep(
+                [self._graph.steps[forward.step]], forward.log_likelihood(self.expression), ()
+            )
+            return
         states = scanned(part, self.expression, Lowering)
         width = len(part.new)
         piece = len(self._pieces)

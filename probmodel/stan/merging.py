@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,7 +57,7 @@ def by_statement(terms: Iterable[Term]) -> list[list[Term]]:
 
 
 def _entry(term: Term) -> Density:
-    return density_of(term.distribution, ["", *(v.kind for v in term.args)])
+    return density_of(term.distribution, [v.kind for v in term.args])
 
 
 def merged(terms: Sequence[Term], graph: Graph) -> Merged:
@@ -148,7 +149,7 @@ def _source(
 
 
 def reordered(found: Merged, order: Any, shape: tuple[int, ...]) -> Merged:
-    """Return a distribution with its batch in another order and shape.
+    """Return a distribution with elements of its batch in another order and shape.
 
     Parameters
     ----------
@@ -158,7 +159,7 @@ def reordered(found: Merged, order: Any, shape: tuple[int, ...]) -> Merged:
     """
     ranks = found.density.ranks
     batch = found.value.array.ndim - ranks[0]
-    size = len(order)
+    size = prod(found.value.array.shape[:batch])
 
     def turned(value: Value | None, rank: int) -> Value | None:
         if value is None or value.array.ndim == rank:
@@ -166,11 +167,16 @@ def reordered(found: Merged, order: Any, shape: tuple[int, ...]) -> Merged:
         event = value.array.shape[value.array.ndim - rank :]
         lead = found.value.array.shape[:batch]
         array = np.broadcast_to(value.array, (*lead, *event)).reshape(size, *event)
-        return Value(value.kind, array[order].reshape(*shape, *event), value.traced)
+        return Value(value.kind, array[order].reshape((*shape, *event)), value.traced)
 
     value, *args = (turned(v, r) for v, r in zip((found.value, *found.args), ranks, strict=True))
     bounds = tuple(turned(b, 0) for b in found.bounds)
     return found._replace(value=value, args=tuple(args), bounds=bounds)  # type: ignore[arg-type]
+
+
+def chosen_rows(found: Merged, rows: Any) -> Merged:
+    """Return a distribution at some of its values, with one batch axis."""
+    return reordered(found, rows, (len(rows),))
 
 
 def increments_of(terms: Iterable[Term | Increment]) -> list[list[Increment]]:

@@ -49,6 +49,7 @@ class Repeated(NamedTuple):
     initial : elements that are the first state
     sequences : (length, n) elements
     captured : (n,) elements
+    own : places, within an iteration, of the elements that the scan computes
     slots : where in the state each element of an iteration is found, -1 for others
     """
 
@@ -64,6 +65,7 @@ class Repeated(NamedTuple):
     initial: Array
     sequences: Array
     captured: Array
+    own: Array
     slots: Array
 
     def externals(self) -> Array:
@@ -208,6 +210,7 @@ def _rolled(of: Iterations, uses: Uses) -> Repeated | None:
     return Repeated(
         of.first, of.steps, of.length, of.base, of.size, inside, dependent,
         graph, new, np.array(initial, dtype=np.int64), writer.sequences(), writer.captured(),
+        np.flatnonzero(own),
         where,
     )  # fmt: skip
 

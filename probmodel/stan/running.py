@@ -11,13 +11,18 @@ from probmodel.errors import DataError, ModelError, nearest
 from probmodel.stan.assembling import Assembly, Leaf
 from probmodel.stan.complaints import Sources
 from probmodel.stan.data import checked, declared_shape, read_declared, stored_kind
+from probmodel.stan.density_terms import Increment
 from probmodel.stan.generated import Generated
 from probmodel.stan.library.density_names import split_density_name
+from probmodel.stan.operators import CHOOSE, COMPARISONS
+from probmodel.stan.ranges import Ranges
 from probmodel.stan.side_by_side import parts, root
 from probmodel.stan.solver_calls import HigherOrder
-from probmodel.stan.stan_values import Tuple, Value
+from probmodel.stan.stan_values import Tuple, Value, real
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.syntax.printing import text_of
+
+_SEED = 1  # of what transformed data draw at random, so that a model is the same each time
 
 
 class Run:
@@ -48,8 +53,8 @@ class Run:
         self._transform_data(frame)
         self.known = dict(frame)
         leaves = self._parameters(frame)
-        self._transformed = self._transform(frame)
         self._leaves = leaves
+        self._transformed = self._transform(frame)
         local = dict(frame)
         self.interpreter.run(program.blocks.get("model", ()), local)
         arrays = {k: v.array for k, v in self.known.items() if isinstance(v, Value)}
@@ -101,7 +106,9 @@ class Run:
 
     def _transform_data(self, frame: dict[str, Any]) -> None:
         block = self._program.blocks.get("transformed data", ())
+        self.interpreter.rng = np.random.default_rng(_SEED)
         self.interpreter.run(block, frame)
+        self.interpreter.rng = None
         for node in block:
             if isinstance(node, n.Declare):
                 value = frame[node.name]
@@ -162,7 +169,34 @@ class Run:
         for node in block:
             if isinstance(node, n.Declare) and isinstance(frame[node.name], Value):
                 found[node.name] = frame[node.name]
+                self._check_bounds(node, frame)
         return found
+
+    def _check_bounds(self, node: n.Declare, frame: dict[str, Any]) -> None:
+        """Give points at which a transformed parameter leaves its bounds no density, as Stan does.
+
+        Bounds that it cannot leave are not looked at. Those that data decide are checked now.
+        """
+        value, run = frame[node.name], self.interpreter
+        bounds = self._bounds(node.type, frame)
+        if not value.traced:
+            checked(value, node.type, bounds, node.name, node.place, run.sources)
+            return
+        ranges = Ranges(run.graph, {leaf.node.name: leaf.range() for leaf in self._leaves})
+        for side, end, operator in (("lower", 0, "<"), ("upper", 1, ">")):
+            bound = bounds.get(side)
+            if bound is None or not np.size(value.array):
+                continue
+            known = ranges.of(run.graph.elements(bound))[1 - end]
+            reached = ranges.of(value.array)[end]
+            if reached >= known if side == "lower" else reached <= known:
+                continue
+            outside = run.apply(COMPARISONS[operator], [value, bound], "int", node)
+            run.add(
+                Increment(
+                    node, run.apply(CHOOSE, [outside, real(-np.inf), real(0.0)], "real", node)
+                )
+            )
 
 
 def _by_element(value: Any, axes: int) -> Any:

@@ -44,22 +44,23 @@ def assigned(node: n.Node) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
-def can_run_side_by_side(loop: n.For) -> bool:
-    """Whether no iteration needs what another one did.
+def own_axes(loop: n.For) -> dict[str, int] | None:
+    """Return the axis along which each iteration has elements of its own, by variable; or None.
 
     What a loop assigns to must be declared inside it, or be `private`, or be elements whose index
     along one axis is the loop's own variable; wherever else the loop looks at such a variable, it
-    must look at the elements of the same index.
+    must look at the elements of the same index. None stands for loops that cannot be run so.
     """
     inside = list(parts(loop.body))
     forbidden = n.Break | n.Continue | n.Return | n.While | n.ForEach | n.Say | n.Do
     if any(isinstance(p, forbidden) for p in inside):
-        return False
+        return None
     if any(isinstance(p, n.Call) and p.name.endswith(("_rng", "_lp")) for p in inside):
-        return False
+        return None
     local = {p.name for p in inside if isinstance(p, n.Declare | n.For)}
     outer = assigned(loop.body) - local - private(loop)
-    return all(_own_elements(name, loop, inside) for name in outer)
+    found = {name: _own_axis(name, loop, inside) for name in outer}
+    return None if -1 in found.values() else found
 
 
 @lru_cache(maxsize=4096)
@@ -111,10 +112,10 @@ def _only_elements(node: Any, name: str, loops: tuple[str, ...]) -> bool:
     return all(id(p) in fine for p in named)
 
 
-def _own_elements(name: str, loop: n.For, inside: list[Any]) -> bool:
-    """Whether all elements of a variable that a loop names have one place for its variable."""
+def _own_axis(name: str, loop: n.For, inside: list[Any]) -> int:
+    """Return an axis along which a loop has its variable wherever it names another; -1 if none."""
     bases = {id(p.base): p for p in inside if isinstance(p, n.Index)}
-    axes: set[int] = set()
+    axes: set[int] | None = None
     for part in inside:
         if not (isinstance(part, n.Name) and part.name == name):
             continue
@@ -124,7 +125,5 @@ def _own_elements(name: str, loop: n.For, inside: list[Any]) -> bool:
             for axis, i in enumerate(index.indices if index else ())
             if isinstance(i, n.Name) and i.name == loop.name
         }
-        if not own or (axes and not axes & own):
-            return False
-        axes = axes & own if axes else own
-    return bool(axes)
+        axes = own if axes is None else axes & own
+    return min(axes, default=-1) if axes else -1

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from probmodel.errors import ModelError
+from probmodel.errors import ModelError, nearest
 from probmodel.functions import integrate_1d, solve_newton, solve_ode
+from probmodel.functions.quadrature import points_between
 from probmodel.numerics.solvers.newton_iteration import find_roots
 from probmodel.numerics.solvers.runge_kutta import Tolerances, solve
 from probmodel.numerics.solvers.tableau import METHODS
+from probmodel.stan.indexing import LanesDifferError, select
 from probmodel.stan.lowering import Lowering
 from probmodel.stan.operators import Frame, as_real
 from probmodel.stan.stan_values import Value, integer, real
@@ -27,6 +30,7 @@ ODES = {
     "integrate_ode_bdf": "esdirk43",
 }  # fmt: skip
 ROOTS = ("solve_newton", "solve_powell", "algebra_solver", "algebra_solver_newton")
+_ONE_BY_ONE = {*ODES, *ROOTS, "integrate_1d", "map_rect"}  # not in many lanes at once
 _MOST_STEPS = 2000
 
 
@@ -36,8 +40,10 @@ class HigherOrder(Interpreter):
     def special(self, node: n.Call) -> Callable[[n.Call, Frame], Any] | None:
         """Return what evaluates a call that is given a function."""
         name = node.name.removesuffix("_tol")
-        if name in self.functions:
+        if name in self.functions or node.name in self.functions:
             return None
+        if self._side_by_side and self.lanes is not None and name in _ONE_BY_ONE:
+            raise LanesDifferError
         if name in ODES:
             return self._ode
         if name in ROOTS:
@@ -59,9 +65,15 @@ class HigherOrder(Interpreter):
         if not node.args or not isinstance(node.args[0], n.Name):
             self.fail(f"{node.name} takes a function first.", node)
         name = node.args[0].name
-        if not any(f"{name}{end}" in self.functions for end in ("", "_lpdf", "_lpmf")):
-            self.fail(f"there is no function {name!r} in the functions block.", node.args[0])
-        return name
+        for old, new in (("_lupdf", "_lpdf"), ("_lupmf", "_lpmf")):
+            name = name.removesuffix(old) + new if name.endswith(old) else name
+        for full in (name, f"{name}_lpdf", f"{name}_lpmf"):
+            if full in self.functions:
+                return full
+        self.fail(
+            f"there is no function {name!r} in the functions block.{nearest(name, self.functions)}",
+            node.args[0],
+        )
 
     def _after_first(self, node: n.Call, frame: Frame) -> list[Any]:
         return [self.evaluate(a, frame) for a in node.args[1:]]
@@ -69,7 +81,12 @@ class HigherOrder(Interpreter):
     # -- a function as one of symbols, and as one of numbers ---------------------------------------
 
     def _traced(
-        self, name: str, inputs: Sequence[Value], args: Sequence[Any], node: n.Node
+        self,
+        name: str,
+        inputs: Sequence[Value],
+        args: Sequence[Any],
+        node: n.Node,
+        lanes: int | None = None,
     ) -> Callable[..., Any]:
         """Trace a function once; returns one of expressions: of the inputs and what is traced.
 
@@ -79,13 +96,15 @@ class HigherOrder(Interpreter):
         inputs : examples of what changes from call to call
         args : what it takes besides; those that are known are part of it
         node : where it is called
+        lanes : how many of each input there are, along a first axis; None for one without such
         """
-        outer, guards = self.graph, self.guards
-        self.graph, self.guards = Graph(), []
+        outer = self.graph, self.guards, self.lanes
+        self.graph, self.guards, self.lanes = Graph(), [], lanes
+        many = () if lanes is None else (lanes,)
         try:
             names = [f"input {i}" for i in range(len(inputs))]
             leaves = [
-                Value(v.kind, self.graph.leaf(leaf, v.shape), True)
+                Value(v.kind, self.graph.leaf(leaf, (*many, *v.shape)), True, bool(many))
                 for leaf, v in zip(names, inputs, strict=True)
             ]
             given: list[Any] = []
@@ -99,7 +118,7 @@ class HigherOrder(Interpreter):
                 self.fail(f"{name} must return numbers.", node)
             graph, elements = self.graph, self.graph.elements(found)
         finally:
-            self.graph, self.guards = outer, guards
+            self.graph, self.guards, self.lanes = outer
 
         def function(*symbols: Any) -> Any:
             leaf = dict(zip(names, symbols, strict=True)).__getitem__
@@ -219,24 +238,36 @@ class HigherOrder(Interpreter):
     def _integral(self, node: n.Call, frame: Frame) -> Value:
         """Integrate over one variable; see `probmodel.functions.integrate_1d`."""
         name, (lower, upper, *args) = self._function(node), self._after_first(node, frame)
-        args = args[:3]
-        rtol = 1e-6
-        point = real(0.5)
-        values = [as_real(v) for v in (lower, upper)]
-        if any(v.laned for v in [*values, *args]):
-            self.fail("integrate_1d is not supported in generated quantities.", node)
-        integrand = self._traced(name, [point, point], args, node)
-        extra = [v for v in args if isinstance(v, Value) and v.traced]
+        ends, args = [as_real(v) for v in (lower, upper)], args[:3]
+        if not any(v.traced for v in (*ends, *args)):
+            return self._known_integral(name, ends, args, node)
+        limits = [None if v.traced else float(v.array) for v in ends]
+        points = points_between(*limits)
+        integrand = self._traced(name, [real(0.5), real(0.5)], args, node, points)
+        extra = [v for v in args if v.traced]
 
-        def integral(a: Any, b: Any, *captured: Any) -> Any:
-            def at(x: Any, *more: Any) -> Any:
-                return integrand(x, np.nan, *more)
+        def integral(*given: Any) -> Any:
+            (a, b), captured = given[:2], given[2:]
+            a, b = (x if limit is None else limit for x, limit in zip((a, b), limits, strict=True))
+            return integrate_1d(_with_distance(integrand, a, b), a, b, *captured)
 
-            return integrate_1d(at, a, b, *captured, rtol=rtol)
-
-        ranks = tuple(v.rank for v in (*values, *extra))
+        ranks = tuple(v.rank for v in (*ends, *extra))
         operation = Operation("integrate_1d", integral, ranks, lambda *_: (), batched=False)
-        return self.graph.apply(operation, [*values, *extra], "real", (), node)
+        return self.graph.apply(operation, [*ends, *extra], "real", (), node)
+
+    def _known_integral(
+        self, name: str, ends: Sequence[Value], args: Sequence[Value], node: n.Node
+    ) -> Value:
+        """Integrate a function of numbers, for each of the lanes."""
+        found = []
+        for i in range(self.lanes or 1):
+            own = [Value(v.kind, v.array[i]) if v.laned else v for v in (*ends, *args)]
+            a, b = (float(v.array) for v in own[:2])
+            function = self._numeric(name, own[2:], node)
+            at = _with_distance(partial(function, ("real", "real")), a, b)
+            with np.errstate(all="ignore"):
+                found.append(float(integrate_1d(at, a, b)) if a != b else 0.0)
+        return Value("real", np.array(found) if self.lanes else found[0], laned=bool(self.lanes))
 
     # -- sums and maps -----------------------------------------------------------------------------
 
@@ -244,24 +275,34 @@ class HigherOrder(Interpreter):
         """Call the function once, with all elements."""
         name, (elements, _, *args) = self._function(node), self._after_first(node, frame)
         size = len(elements) if isinstance(elements, list) else elements.shape[0]
-        ends = [integer(1), integer(size)]
-        for full in (name, f"{name}_lpdf", f"{name}_lpmf"):
-            if full in self.functions:
-                return self.user_function(full, [elements, *ends, *args], node)
-        return None
+        if not size:
+            return real(0.0)
+        return self.user_function(name, [elements, integer(1), integer(size), *args], node)
 
     def _map_rect(self, node: n.Call, frame: Frame) -> Value:
         """Call the function for each of some rows, and join what it returns."""
         name, (shared, *rows) = self._function(node), self._after_first(node, frame)
-        if any(v.laned for v in rows):
-            self.fail("map_rect is not supported in generated quantities.", node)
-        found = []
+        found: list[Value] = []
         for i in range(rows[0].shape[0]):
-            args = [Value(v.kind, np.asarray(v.array)[i], v.traced) for v in rows]
+            args = [select(v, [integer(i + 1)]) for v in rows]
             found.append(self.user_function(name, [shared, *args], node))
-        traced = any(v.traced for v in found)
-        parts = [self.graph.elements(v) if traced else v.array for v in found]
-        return Value("vector", np.concatenate([np.reshape(p, -1) for p in parts]), traced)
+        if not found:
+            return Value("vector", np.zeros(0))
+        joined = found[0]
+        for part in found[1:]:
+            joined = self.named("append_row", [joined, part], node)
+        return joined
+
+
+def _with_distance(function: Callable[..., Any], a: Any, b: Any) -> Callable[..., Any]:
+    """Give a function of a point the distance to the nearer limit, too; NaN if one is infinite."""
+    infinite = any(isinstance(x, float) and np.isinf(x) for x in (a, b))
+
+    def at(x: Any, *more: Any) -> Any:
+        distance = x * np.nan if infinite else np.where(x - a < b - x, a - x, b - x)
+        return function(x, distance, *more)
+
+    return at
 
 
 class _System:

@@ -42,11 +42,11 @@ class StanModel(Model):
     def _bound(self, values: Mapping[str, Any], labels: dict[str, Any]) -> Binding:
         cls = type(self)
         run = Run(cls.program, cls.sources, values)
-        arrays = {k: np.asarray(v.array) for k, v in run.data.items() if isinstance(v, Value)}
+        arrays = _arrays(run)
         self._given = {k: arrays.get(k, values.get(k)) for k in run.data if k not in run.unknown}
         self.generated = run.generated()
         declarations = _declared(cls._data_block(), run)
-        own = {k: v for k, v in arrays.items() if isinstance(declarations.get(k), Data)}
+        own = {k: _parts(v) for k, v in arrays.items() if isinstance(declarations.get(k), Data)}
         unknown = [k for k, of in run.assembly.sources.items() if of in run.unknown]
         found = bind(cls.__name__, declarations, {**own, **run.assembly.observed}, {}, unknown)
         found.variables.sort(key=lambda v: run.order.index(v.name))
@@ -96,12 +96,24 @@ class StanModel(Model):
 def _declared(nodes: Sequence[n.Declare], run: Run) -> dict[str, Declaration]:
     """Return the declarations of a program, with those of data that are not modelled."""
     own = run.assembly.declarations
+    arrays = _arrays(run)
     found: dict[str, Declaration] = {}
     for node in nodes:
-        value = run.data[node.name]
-        if isinstance(value, Value) and node.name not in own:
-            found[node.name] = _datum(node, np.asarray(value.array))
+        if node.name in arrays and node.name not in own and np.isfinite(arrays[node.name]).all():
+            found[node.name] = _datum(node, _parts(arrays[node.name]))
     return found | own
+
+
+def _arrays(run: Run) -> dict[str, Any]:
+    """Return the data that are arrays, by name."""
+    return {k: np.asarray(v.array) for k, v in run.data.items() if isinstance(v, Value)}
+
+
+def _parts(array: Any) -> Any:
+    """Return complex numbers as real and imaginary parts, along a last axis."""
+    if array.dtype.kind != "c":
+        return array
+    return np.stack([array.real, array.imag], axis=-1)
 
 
 def _datum(node: n.Declare, array: Any) -> Data:

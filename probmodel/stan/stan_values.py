@@ -49,12 +49,13 @@ class Value:
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape, without lanes."""
-        return np.shape(self.array)[1:] if self.laned else np.shape(self.array)
+        shape: tuple[int, ...] = getattr(self.array, "shape", ())
+        return shape[1:] if self.laned else shape
 
     @property
     def rank(self) -> int:
         """Number of axes, without lanes."""
-        return np.ndim(self.array) - self.laned
+        return getattr(self.array, "ndim", 0) - self.laned
 
     @property
     def array_rank(self) -> int:
@@ -105,6 +106,10 @@ def type_text(value: Any) -> str:
         return "string"
     if isinstance(value, Tuple):
         return f"tuple({', '.join(map(type_text, value.items))})"
+    if isinstance(value, list):
+        inner = type_text(value[0]) if value else "tuple()"
+        found = inner.removeprefix("array[") if inner.startswith("array[") else f"] {inner}"
+        return f"array[{',' * inner.startswith('array[')}{found}"
     n = value.array_rank
     return f"array[{',' * (n - 1)}] {value.kind}" if n else str(value.kind)
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from probmodel.errors import DataError
+from probmodel.errors import DataError, ProbmodelError
 from probmodel.stan.complaints import Sources
-from probmodel.stan.density_terms import DensityTerms, Increment, Term
-from probmodel.stan.indexing import LanesDifferError
-from probmodel.stan.operators import NOT, OR, Frame, as_real, restricted
-from probmodel.stan.side_by_side import assigned, can_run_side_by_side, private
-from probmodel.stan.stan_values import Tuple, Value, real, type_text
+from probmodel.stan.conditions import Conditions, Flow
+from probmodel.stan.density_terms import Increment, Term
+from probmodel.stan.indexing import LanesDifferError, select
+from probmodel.stan.operators import Frame, as_real
+from probmodel.stan.side_by_side import assigned, own_axes, private
+from probmodel.stan.stan_values import Tuple, Value, integer, real, type_text
 from probmodel.stan.syntax import nodes as n
 
 MOST_ITERATIONS = 20_000_000  # of all loops of a program together: beyond, it is taken for endless
@@ -22,22 +23,7 @@ _MOST_CALLS = 400  # of functions inside each other
 _FEWEST_LANES = 16  # iterations from which on a loop is tried side by side
 
 
-class Flow(NamedTuple):
-    """Why what follows a statement is not run.
-
-    Attributes
-    ----------
-    kind : ``break``, ``continue`` or ``return``
-    value : what is returned
-    condition : on parameters, or by lane, where it is so in a part of the cases
-    """
-
-    kind: str
-    value: Any = None
-    condition: Value | None = None
-
-
-class Interpreter(DensityTerms):
+class Interpreter(Conditions):
     """Runs the statements of a program.
 
     Parameters
@@ -55,53 +41,13 @@ class Interpreter(DensityTerms):
         self.terms: list[Term | Increment] = []
         self._iterations = 0
         self._calls = 0
-        self._side_by_side = False
-        self._run: dict[type, Callable[[Any, Frame], Flow | None]] = {
+        self._run = {
             n.Declare: self._declare, n.Assign: self._assign, n.Tilde: self._tilde,
             n.Target: self._target, n.If: self._if, n.For: self._for, n.ForEach: self._for_each,
             n.While: self._while, n.Return: self._return, n.Block: self._block, n.Say: self._say,
             n.Do: self._do, n.Break: lambda *_: Flow("break"),
             n.Continue: lambda *_: Flow("continue"),
         }  # fmt: skip
-
-    def run(self, statements: Sequence[n.Statement], frame: Frame) -> Flow | None:
-        """Run statements, in order."""
-        for i, statement in enumerate(statements):
-            flow = self._run[type(statement)](statement, frame)
-            if flow is None:
-                continue
-            if flow.condition is None:
-                return flow
-            return self._rest(flow, statements[i + 1 :], frame, statement)
-        return None
-
-    def _rest(
-        self, flow: Flow, rest: Sequence[n.Statement], frame: Frame, node: n.Node
-    ) -> Flow | None:
-        """Run what follows a return that some of the cases took, for the others."""
-        condition = flow.condition
-        assert condition is not None
-        if not condition.traced:
-            truth = np.asarray(condition.array, dtype=bool)
-            with self.in_lanes(~truth):
-                later = self.run(rest, restricted(frame, ~truth))
-            if later is None or later.kind != "return" or later.condition is not None:
-                raise LanesDifferError
-            return Flow("return", self._by_lane(truth, flow.value, later.value))
-        with self.guarded(self.apply(NOT, [condition], "int", node)):
-            later = self.run(rest, frame)
-        if later is None:
-            return flow
-        with self.at(node):
-            value = self.choose(condition, flow.value, later.value, node)
-            if later.condition is None:
-                return Flow("return", value)
-            either = self.operate_logical(condition, later.condition, node)
-        return Flow("return", value, either)
-
-    def operate_logical(self, first: Value, second: Value, node: n.Node) -> Value:
-        """Return whether one of two conditions holds."""
-        return self.apply(OR, [first, second], "int", node)
 
     # -- control -----------------------------------------------------------------------------------
 
@@ -111,101 +57,6 @@ class Interpreter(DensityTerms):
             if isinstance(statement, n.Declare):
                 frame.pop(statement.name, None)
         return flow
-
-    def _if(self, node: n.If, frame: Frame) -> Flow | None:
-        condition = self.value(node.condition, frame)
-        if condition.laned and not condition.traced:
-            return self._if_by_lane(node, np.asarray(condition.array, dtype=bool), frame)
-        if condition.traced:
-            return self._if_on_parameters(node, condition, frame)
-        taken = node.then if condition.array else node.otherwise
-        return None if taken is None else self._run[type(taken)](taken, frame)
-
-    def _if_on_parameters(self, node: n.If, condition: Value, frame: Frame) -> Flow | None:
-        names = [name for name in assigned(node) if name in frame]
-        for name in names:
-            if isinstance(frame[name], Value):
-                frame[name].shared = True
-        frames, flows = [dict(frame), dict(frame)], []
-        conditions = condition, self.apply(NOT, [condition], "int", node)
-        for branch, inside, holds in zip(
-            (node.then, node.otherwise), frames, conditions, strict=True
-        ):
-            with self.guarded(holds):
-                flows.append(None if branch is None else self._run[type(branch)](branch, inside))
-        for name in names:
-            first, second = (inside[name] for inside in frames)
-            if first is not second:
-                with self.at(node):
-                    frame[name] = self.choose(condition, first, second, node)
-        return self._flow_of_both(flows, conditions, node)
-
-    def _flow_of_both(self, flows: Sequence[Any], conditions: Any, node: n.If) -> Flow | None:
-        if flows == [None, None]:
-            return None
-        if any(f is not None and f.kind != "return" for f in flows):
-            self.fail("break and continue cannot depend on parameters.", node)
-        then, otherwise = flows
-        if any(f is not None and f.condition is not None for f in flows):
-            self.fail("a return inside two conditions on parameters is not supported.", node)
-        if then is not None and otherwise is not None:
-            if then.value is None:
-                return Flow("return")
-            with self.at(node):
-                return Flow("return", self.choose(conditions[0], then.value, otherwise.value, node))
-        if then is not None:
-            return Flow("return", then.value, conditions[0])
-        return Flow("return", otherwise.value, conditions[1])
-
-    @contextmanager
-    def in_lanes(self, chosen: Any) -> Iterator[None]:
-        """Run what is inside in some of the lanes alone."""
-        before, self.lanes = self.lanes, int(np.sum(chosen))
-        try:
-            yield
-        finally:
-            self.lanes = before
-
-    def _if_by_lane(self, node: n.If, truth: Any, frame: Frame) -> Flow | None:
-        if truth.all() or not truth.any():
-            taken = node.then if truth.all() else node.otherwise
-            return None if taken is None else self._run[type(taken)](taken, frame)
-        names = [name for name in assigned(node) if name in frame]
-        for name in names:
-            if isinstance(frame[name], Value):
-                frame[name].shared = True
-        before, flows = dict(frame), []
-        for chosen, branch in ((truth, node.then), (~truth, node.otherwise)):
-            inside = restricted(before, chosen)
-            with self.in_lanes(chosen):
-                flows.append(None if branch is None else self._run[type(branch)](branch, inside))
-            for name in names:
-                if isinstance(before[name], Value) and before[name].laned:
-                    frame[name] = self._filled(frame[name], chosen, inside[name])
-                else:  # elements, of which each lane changes its own
-                    frame[name] = before[name] = inside[name]
-        then, otherwise = flows
-        if then is None and otherwise is None:
-            return None
-        if any(f is not None and (f.kind != "return" or f.condition is not None) for f in flows):
-            raise LanesDifferError
-        if then is not None and otherwise is not None:
-            return Flow("return", self._by_lane(truth, then.value, otherwise.value))
-        returned, where = (then, truth) if then is not None else (otherwise, ~truth)
-        assert returned is not None
-        return Flow("return", returned.value, Value("int", where, laned=True))
-
-    def _filled(self, value: Any, chosen: Any, new: Any) -> Value:
-        """Return a value that is another one in some lanes."""
-        if not (isinstance(value, Value) and isinstance(new, Value)):
-            raise LanesDifferError
-        rest = value.like(value.array[~chosen])
-        return self.by_lane(chosen, new, rest)
-
-    def _by_lane(self, truth: Any, then: Any, otherwise: Any) -> Any:
-        if not (isinstance(then, Value) and isinstance(otherwise, Value)):
-            raise LanesDifferError
-        return self.by_lane(truth, then, otherwise)
 
     def _count(self, node: n.Node) -> None:
         self._iterations += 1
@@ -217,37 +68,61 @@ class Interpreter(DensityTerms):
     def _for(self, node: n.For, frame: Frame) -> Flow | None:
         lower = self.whole(node.lower, frame, "the start of a loop")
         upper = self.whole(node.upper, frame, "the end of a loop")
-        many = upper - lower + 1 >= _FEWEST_LANES and self.lanes is None
-        if many and can_run_side_by_side(node) and self._side(node, lower, upper, frame):
-            return None
+        if upper - lower + 1 >= _FEWEST_LANES and self.lanes is None:
+            axes = own_axes(node)
+            if axes is not None and self._side(node, lower, upper, axes, frame):
+                return None
         return self._loop(node, (Value("int", i) for i in range(lower, upper + 1)), frame)
 
     def _loop(self, node: n.For | n.ForEach, values: Iterator[Any], frame: Frame) -> Flow | None:
-        body = node.body
-        run = self._run[type(body)]
         if node.name in frame:
             self.fail(f"{node.name!r} is declared twice.", node)
         starts, steps = [], self.graph.steps
-        try:
+
+        def rounds() -> Iterator[None]:
             for value in values:
                 self._count(node)
                 starts.append(len(steps))
                 frame[node.name] = value
-                flow = run(body, frame)
-                if flow is None or flow.kind == "continue":
-                    continue
-                if flow.condition is not None:
-                    self.fail("a return inside a loop cannot depend on parameters.", node)
-                if flow.kind == "break":
-                    break
-                return flow
+                yield
+
+        try:
+            flow = self._repeat(node, rounds(), frame)
         finally:
             frame.pop(node.name, None)
-        if starts and len(steps) > starts[0]:
+        if starts and len(steps) > starts[0] and flow is None:
             self.graph.loops.append((node, (*starts, len(steps))))
-        return None
+        return flow
 
-    def _side(self, node: n.For, lower: int, upper: int, frame: Frame) -> bool:
+    def _repeat(
+        self, node: n.For | n.ForEach | n.While, rounds: Iterator[None], frame: Frame
+    ) -> Flow | None:
+        """Run the body of a loop, in some cases up to a break or return that parameters decide."""
+        body, left = node.body, None
+
+        def run(inside: Frame) -> Flow | None:
+            flow = self._run[type(body)](body, inside)
+            return None if flow is not None and flow.kind == "continue" else flow
+
+        for _ in rounds:
+            if left is None:
+                flow = run(frame)
+            else:
+                assert left.condition is not None
+                branches = partial(_left, left), run
+                flow = self.either(left.condition, branches, assigned(body), frame, node)
+            if flow is None:
+                continue
+            if flow.condition is None:
+                return None if flow.kind == "break" else flow
+            if not flow.condition.traced:  # by lane
+                raise LanesDifferError
+            left = flow
+        return None if left is None or left.kind == "break" else left
+
+    def _side(
+        self, node: n.For, lower: int, upper: int, axes: dict[str, int], frame: Frame
+    ) -> bool:
         """Run all iterations at once, if that can be done; undo what was done if not."""
         inside = dict(frame)
         for name in assigned(node.body):
@@ -261,12 +136,12 @@ class Interpreter(DensityTerms):
             array = np.repeat(np.asarray(value.array)[None], len(numbers), 0)
             inside[name] = Value(value.kind, array, value.traced, True)
         inside[node.name] = Value("int", numbers, laned=True)
-        self.lanes, self._side_by_side = len(numbers), True
+        self.lanes, self._side_by_side, self._own = len(numbers), True, (node.name, axes)
         try:
             flow = self._run[type(node.body)](node.body, inside)
             if flow is not None:
                 raise LanesDifferError
-        except LanesDifferError:
+        except (LanesDifferError, ProbmodelError):  # the latter comes again, at its iteration
             del self.terms[terms:]
             self.graph.undo(mark)
             return False
@@ -287,26 +162,22 @@ class Interpreter(DensityTerms):
             self.fail(f"a loop runs over a container; got a {type_text(container)}.", node)
         if container.laned:
             raise LanesDifferError
-        elements = container.array
-        kind = container.kind
-        if not container.array_rank:
-            kind = "real" if kind != "int" else "int"
-            if container.kind == "matrix":
-                elements = np.asarray(elements).T.reshape(-1)
-        return self._loop(node, (container.like(e, kind) for e in elements), frame)
+        if container.kind == "matrix" and not container.array_rank:
+            elements = np.asarray(container.array).T.reshape(-1)
+            return self._loop(node, (container.like(e, "real") for e in elements), frame)
+        count = container.shape[0]
+        return self._loop(node, (select(container, [integer(i + 1)]) for i in range(count)), frame)
 
     def _while(self, node: n.While, frame: Frame) -> Flow | None:
-        while True:
-            condition = self.value(node.condition, frame)
-            if not self.common(condition, node.condition, "the condition of a loop"):
-                return None
-            self._count(node)
-            flow = self._run[type(node.body)](node.body, frame)
-            if flow is None or flow.kind == "continue":
-                continue
-            if flow.condition is not None:
-                self.fail("a return inside a loop cannot depend on parameters.", node)
-            return None if flow.kind == "break" else flow
+        def rounds() -> Iterator[None]:
+            while True:
+                condition = self.value(node.condition, frame)
+                if not self.common(condition, node.condition, "the condition of a loop"):
+                    return
+                self._count(node)
+                yield
+
+        return self._repeat(node, rounds(), frame)
 
     # -- functions ---------------------------------------------------------------------------------
 
@@ -327,6 +198,10 @@ class Interpreter(DensityTerms):
         if not self.guards:
             self.fail(f"{node.what}: {said}", node, DataError)
         self.add(Increment(node, real(-np.inf)))
+
+    def own_functions(self) -> list[str]:
+        """Return the names of the functions of the program."""
+        return list(self.functions)
 
     def user_function(self, name: str, args: list[Any], node: n.Node) -> Any:
         """Return what a function of the program returns; None if it has none of that name."""
@@ -370,6 +245,11 @@ class Interpreter(DensityTerms):
             return (exact or fits)[0]
         given = ", ".join(map(type_text, args))
         self.fail(f"{name} takes other arguments than ({given}).", node)
+
+
+def _left(flow: Flow, frame: Frame) -> Flow:
+    """Return the same reason, in all cases."""
+    return flow._replace(condition=None)
 
 
 def _takes(argument: n.Argument, value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -121,6 +122,12 @@ class Graph:
     def numbers(self, elements: Any) -> Any:
         """Return the numbers of elements that are constants."""
         return self._numbers[-1 - np.asarray(elements)]
+
+    def step_of(self, element: int) -> Step | None:
+        """Return the step that computes an element; None for constants."""
+        if element < 0:
+            return None
+        return self.steps[bisect_right(self.steps, element, key=lambda s: s.start) - 1]
 
     def elements(self, value: Value) -> Any:
         """Return the numbers of a value's elements; constants for what is known."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -64,7 +64,9 @@ class Variables(Calls):
             pairs = zip(new.items, old.items, strict=True)
             return Tuple([self.conform(a, b, name, node) for a, b in pairs])
         if isinstance(old, list):
-            return new
+            if not isinstance(new, list) or len(new) != len(old):
+                self.fail(f"{name} is an array of {len(old)} tuples; got something else.", node)
+            return [self.conform(a, b, name, node) for a, b in zip(new, old, strict=True)]
         if not isinstance(new, Value):
             self.fail(f"{name} is a {type_text(old)}; got a {type_text(new)}.", node)
         if new.kind == "int" and old.kind in ("real", "complex"):
@@ -114,8 +116,8 @@ class Variables(Calls):
         old = self.lookup(target.base, frame) if plain else self.evaluate(target.base, frame)  # type: ignore[arg-type]
         indices = self.indices(target, frame)
         if isinstance(old, list):
-            where = int(self.common(indices[0], node, "an index"))  # type: ignore[arg-type]
-            old[where - 1] = new
+            found = self._replaced(old, indices, new, node)
+            self._set(target.base, found, frame, node)
             return
         if not isinstance(new, Value) or not isinstance(old, Value):
             self.fail(f"a {type_text(new)} is no element of a {type_text(old)}.", node)
@@ -127,6 +129,17 @@ class Variables(Calls):
             frame[target.base.name] = found  # type: ignore[union-attr]
         else:
             self._set(target.base, found, frame, node)
+
+    def _replaced(
+        self, values: list[Any], indices: Sequence[Any], new: Any, node: n.Node
+    ) -> list[Any]:
+        """Return an array of tuples with another one in a place."""
+        where = self.place_in(values, indices[0], node)
+        found = list(values)
+        if len(indices) > 1:
+            new = self._replaced(found[where], indices[1:], new, node)
+        found[where] = self.conform(new, found[where], f"element {where + 1}", node)
+        return found
 
 
 def _nested(shape: tuple[int, ...], made: Callable[[], Any]) -> Any:

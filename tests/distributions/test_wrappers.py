@@ -86,20 +86,23 @@ def test_censored_values_at_the_bounds_are_in_the_support():
     assert np.all(support.check(np.array([-1.0, 0.0, 1.0]), *support.bounds))
 
 
+WIENER = d.Wiener(1.0, 0.1, 0.5, 0.0)
+
+
 @pytest.mark.parametrize("wrapper", [d.Truncated, d.Censored])
 def test_what_cannot_be_bounded_says_so_and_lists_what_can(wrapper):
-    with pytest.raises(ModelError, match=r"Beta has no cumulative.*Cauchy, .*Normal, "):
-        wrapper(d.Beta(1, 1), lower=0.5)
+    with pytest.raises(ModelError, match=r"Wiener has no cumulative.*Cauchy, .*Normal, "):
+        wrapper(WIENER, lower=0.5)
     with pytest.raises(ModelError, match="AR1 has no cumulative"):
         wrapper(d.AR1(0.5, 1), lower=0.5)
     with pytest.raises(ModelError, match="Affine has no cumulative"):
-        wrapper(d.Affine(d.Beta(1, 1)), lower=0.5)
+        wrapper(d.Affine(WIENER), lower=0.5)
     with pytest.raises(ModelError, match="needs lower=, upper= or both"):
         wrapper(d.Normal(0, 1))
     with pytest.raises(ModelError, match="lower < upper"):
         wrapper(d.Normal(0, 1), lower=1.0, upper=1.0)
-    with pytest.raises(ModelError, match="Beta has no cumulative"):
-        d.Beta(1, 1).log_cdf(np, 0.5, 1.0, 1.0)
+    with pytest.raises(ModelError, match="Wiener has no cumulative"):
+        WIENER.log_cdf(np, 0.5, 1.0, 0.1, 0.5, 0.0)
 
 
 CONTINUOUS = {

@@ -100,6 +100,27 @@ def test_quantiles(p):
     np.testing.assert_allclose(found.grad, [[slope]], rtol=1e-12)
 
 
+@pytest.mark.parametrize("y", [0.0, 1e-300, -1e-12, 0.3, -0.8, 0.999999])
+def test_inverse_of_the_error_function(y):
+    density = with_flat(lambda x: scipy.special.erfinv(x), ())
+    found, x = density(np.array([[y]])), exact(mpmath.erfinv, y)
+    np.testing.assert_allclose(found.logp, [x], rtol=1e-10 if abs(y) > 0.99 else 5e-16)
+    np.testing.assert_allclose(found.grad, [[0.5 * np.sqrt(np.pi) * np.exp(x**2)]], rtol=1e-9)
+
+
+@pytest.mark.parametrize("x", [0.0, 1e-8, -0.7, 3.0, -49.0, 60.0, 1e6])
+def test_bessel_functions(x):
+    for order, function in enumerate((scipy.special.i0e, scipy.special.i1e)):
+        density = with_flat(lambda u, fn=function: fn(u), ())
+        found = density(np.array([[x]]))
+        np.testing.assert_allclose(found.logp, [function(x)], rtol=1e-14)
+        with mpmath.workdps(40):
+            near = [mpmath.re(mpmath.besseli(k, x)) for k in (order - 1, order, order + 1)]
+            slope = (near[0] + near[2]) / 2 - int(np.sign(x)) * near[1]
+            slope = float(slope * mpmath.exp(-abs(mpmath.mpf(x))))
+        np.testing.assert_allclose(found.grad, [[slope]], rtol=1e-12, atol=1e-15)
+
+
 def test_products_and_determinants(assert_derivatives):
     class Products(Model):
         a = param(d.Normal(0, 1), shape=(4, 4))

@@ -71,6 +71,8 @@ class Truncated(Bounded):
         low, high = self._bracket(reached, lower, upper, shape)
         for _ in range(_BISECTIONS):
             middle = 0.5 * (low + high)
+            if not np.any((low < middle) & (middle < high)):
+                break
             enough = reached(middle)
             low, high = np.where(enough, low, middle), np.where(enough, middle, high)
         return np.floor(high).astype(np.int64) if self.discrete else high

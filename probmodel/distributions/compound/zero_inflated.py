@@ -14,6 +14,8 @@ from probmodel.errors import ModelError
 from probmodel.numerics.special import where
 from probmodel.types import Array
 
+_LEAST = -700.0  # logarithms whose exponential is a number
+
 
 class ZeroInflated(WithZeros):
     r"""Counts that are zero with probability ``p``, and follow a distribution otherwise.
@@ -54,13 +56,20 @@ class ZeroInflated(WithZeros):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without the terms of `log_base`: batch shape."""
         inner, p = self._split(xp, params)
-        other = xp.log1p(-p) + self.dist.log_kernel(xp, self._nonzero(value), *inner)
-        return where(value == 0, self._log_zero(xp, inner, p)[0], other)
+        zero = value == 0
+        other = xp.log1p(-where(zero, 0.0, p))
+        other = other + self.dist.log_kernel(xp, self._nonzero(value), *inner)
+        return where(zero, self._log_zero(xp, inner, p), other)
 
-    def _log_zero(self, xp: Any, inner: Sequence[Any], p: Any) -> tuple[Any, Any]:
-        """Log probability of zero, and of zero under ``dist``."""
+    def _log_zero(self, xp: Any, inner: Sequence[Any], p: Any) -> Any:
+        """Log probability of zero; where p is zero or one, its slopes are those from inside."""
         at_zero = self._log_mass_at_zero(xp, inner)
-        return xp.logaddexp(xp.log(p), xp.log1p(-p) + at_zero), at_zero
+        never, always = p == 0.0, p == 1.0
+        q = where(never | always, 0.5, p)
+        total = xp.logaddexp(xp.log(q), xp.log1p(-q) + at_zero)
+        total = where(always, xp.log1p((1.0 - where(always, p, 1.0)) * xp.expm1(at_zero)), total)
+        odds = xp.expm1(-where(at_zero > _LEAST, at_zero, _LEAST))
+        return where(never, at_zero + xp.log1p(where(never, p, 0.0) * odds), total)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw counts of shape ``shape``."""

@@ -11,7 +11,7 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.bernoulli_logit import BernoulliLogit
-from probmodel.numerics.special import ratio, xlog1py, xlogy
+from probmodel.numerics.special import ratio, where, xlog1py, xlogy
 from probmodel.types import Array
 
 
@@ -57,3 +57,15 @@ class Bernoulli(Distribution):
         """Draw zeros and ones of shape ``shape``."""
         (p,) = params
         return (rng.random(shape) < p).astype(np.int64)
+
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of outcomes up to ``x``."""
+        (p,) = params
+        p = where_valid(xp, (p >= 0) & (p <= 1), p)
+        return where(x < 0, -np.inf, where(x < 1, xp.log1p(-p), 0.0 * p))
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of outcomes above ``x``."""
+        (p,) = params
+        p = where_valid(xp, (p >= 0) & (p <= 1), p)
+        return where(x < 0, 0.0 * p, where(x < 1, xp.log(p), -np.inf))

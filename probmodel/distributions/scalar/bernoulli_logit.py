@@ -9,7 +9,7 @@ import numpy as np
 from probmodel.constraints import IntegerInterval, Real
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
-from probmodel.numerics.special import expit, log1p_exp
+from probmodel.numerics.special import expit, log1p_exp, where
 from probmodel.types import Array
 
 
@@ -54,3 +54,13 @@ class BernoulliLogit(Distribution):
         """Draw zeros and ones of shape ``shape``."""
         (logit,) = params
         return (rng.logistic(size=shape) < logit).astype(np.int64)
+
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of outcomes up to ``x``."""
+        (logit,) = params
+        return where(x < 0, -np.inf, where(x < 1, -log1p_exp(logit), 0.0 * logit))
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of outcomes above ``x``."""
+        (logit,) = params
+        return where(x < 0, 0.0 * logit, where(x < 1, -log1p_exp(-logit), -np.inf))

@@ -15,7 +15,9 @@ from probmodel.distributions.base import InformationMatrix, Parameter, Thunk
 from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.free_scale import FreeScale
-from probmodel.numerics.special import trigamma, where
+from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
+from probmodel.numerics.special import logit, trigamma, where
+from probmodel.numerics.special.incomplete_beta import log_betainc, log_betaincc
 from probmodel.numerics.special.rising import log_beta, rising_excess, rising_slope
 from probmodel.types import Array
 
@@ -58,17 +60,29 @@ class Beta(FreeScale):
         alpha, beta = params
         return np.asarray(rng.beta(alpha, beta, shape))
 
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values up to ``x``."""
+        alpha, beta = _valid(xp, *params)
+        return log_cdf_above_zero(lambda y: log_betainc(alpha, beta, logit(y)), x, 1.0)
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values above ``x``."""
+        alpha, beta = _valid(xp, *params)
+        return log_ccdf_above_zero(lambda y: log_betaincc(alpha, beta, logit(y)), x, 1.0)
+
     def free_location_scale(self) -> tuple[Any, Any]:
         """Of the log odds: ``alpha log(p) + beta log(1 - p)`` is their log density."""
         alpha, beta = self.args["alpha"], self.args["beta"]
         return np.log(alpha / beta), np.sqrt(1.0 / alpha + 1.0 / beta)
 
 
+def _valid(xp: Any, alpha: Any, beta: Any) -> tuple[Any, Any]:
+    return where_valid(xp, alpha > 0, alpha), where_valid(xp, beta > 0, beta)
+
+
 def _formula(xp: Any, value: Any, *params: Any) -> Any:
     """Log density: batch shape; the logarithms are NaN outside the unit interval."""
-    alpha, beta = params
-    alpha = where_valid(xp, alpha > 0, alpha)
-    beta = where_valid(xp, beta > 0, beta)
+    alpha, beta = _valid(xp, *params)
     powers = (alpha - 1.0) * xp.log(value) + (beta - 1.0) * xp.log1p(-value)
     return powers - log_beta(alpha, beta)
 

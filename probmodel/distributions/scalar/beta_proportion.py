@@ -13,7 +13,9 @@ from probmodel.distributions.base import InformationMatrix, Parameter, Thunk
 from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.free_scale import FreeScale
-from probmodel.numerics.special import trigamma
+from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
+from probmodel.numerics.special import logit, trigamma
+from probmodel.numerics.special.incomplete_beta import log_betainc, log_betaincc
 from probmodel.numerics.special.rising import log_beta, log_gap, log_ratio, log_ratio_gap
 from probmodel.types import Array
 
@@ -63,18 +65,31 @@ class BetaProportion(FreeScale):
         mu, kappa = params
         return np.asarray(rng.beta(mu * kappa, (1.0 - mu) * kappa, shape))
 
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values up to ``x``."""
+        alpha, beta = _shapes(xp, *params)
+        return log_cdf_above_zero(lambda y: log_betainc(alpha, beta, logit(y)), x, 1.0)
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values above ``x``."""
+        alpha, beta = _shapes(xp, *params)
+        return log_ccdf_above_zero(lambda y: log_betaincc(alpha, beta, logit(y)), x, 1.0)
+
     def free_location_scale(self) -> tuple[Any, Any]:
         """Of the log odds, as `Beta` has them."""
         mu, kappa = self.args["mu"], self.args["kappa"]
         return np.log(mu / (1.0 - mu)), 1.0 / np.sqrt(kappa * mu * (1.0 - mu))
 
 
-def _formula(xp: Any, value: Any, *params: Any) -> Any:
-    """Log density: batch shape; the logarithms are NaN outside the unit interval."""
-    mu, kappa = params
+def _shapes(xp: Any, mu: Any, kappa: Any) -> tuple[Any, Any]:
     mu = where_valid(xp, (mu > 0) & (mu < 1), mu)
     kappa = where_valid(xp, kappa > 0, kappa)
-    alpha, beta = mu * kappa, (1.0 - mu) * kappa
+    return mu * kappa, (1.0 - mu) * kappa
+
+
+def _formula(xp: Any, value: Any, *params: Any) -> Any:
+    """Log density: batch shape; the logarithms are NaN outside the unit interval."""
+    alpha, beta = _shapes(xp, *params)
     powers = (alpha - 1.0) * xp.log(value) + (beta - 1.0) * xp.log1p(-value)
     return powers - log_beta(alpha, beta)
 

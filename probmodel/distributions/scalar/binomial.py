@@ -10,8 +10,12 @@ from probmodel.constraints import IntegerInterval, UnitInterval
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
-from probmodel.distributions.scalar.binomial_logit import BinomialLogit, log_binomial_coefficient
-from probmodel.numerics.special import ratio, xlog1py, xlogy
+from probmodel.distributions.scalar.binomial_logit import (
+    BinomialLogit,
+    log_at_most,
+    log_binomial_coefficient,
+)
+from probmodel.numerics.special import logit, ratio, where, xlog1py, xlogy
 from probmodel.types import Array
 
 
@@ -61,3 +65,27 @@ class Binomial(Distribution):
         """Draw counts of shape ``shape``."""
         n, p = params
         return np.asarray(rng.binomial(np.asarray(n).astype(np.int64), p, shape))
+
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of counts up to ``x``."""
+        n, p = params
+        return _log_at_most(xp, xp.floor(x), n, p, 1.0)
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of counts above ``x``."""
+        n, p = params
+        return _log_at_most(xp, n - 1.0 - xp.floor(x), n, p, -1.0)
+
+
+def _log_at_most(xp: Any, count: Any, n: Any, p: Any, sign: float) -> Any:
+    """Log probability of up to ``count`` successes, or failures where the sign is negative.
+
+    At the ends of the unit interval the log odds are infinite; there it has its limits, and where
+    one of these is zero the slope of it.
+    """
+    p = where_valid(xp, (p >= 0) & (p <= 1), p)
+    never, always = (p == 0, p == 1) if sign > 0 else (p == 1, p == 0)
+    inside = log_at_most(count, n, sign * logit(where(never | always, 0.5, p)))
+    rare = (p if sign > 0 else 1.0 - p) * n
+    without = where(count < 0, -np.inf, -where(count == 0, rare, 0.0) * (n > 0))
+    return where(never, without, where(always, where(count >= n, 0.0, -np.inf), inside))

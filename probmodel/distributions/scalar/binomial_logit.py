@@ -10,7 +10,8 @@ from probmodel.constraints import IntegerInterval, Real
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import is_integer
-from probmodel.numerics.special import expit, log_expit, product
+from probmodel.numerics.special import expit, log_expit, product, where
+from probmodel.numerics.special.incomplete_beta import log_betainc
 from probmodel.numerics.special.rising import log_ways
 from probmodel.types import Array
 
@@ -57,6 +58,16 @@ class BinomialLogit(Distribution):
         n, logit = params
         return np.asarray(rng.binomial(np.asarray(n).astype(np.int64), expit(logit), shape))
 
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of counts up to ``x``."""
+        n, logit = params
+        return log_at_most(xp.floor(x), n, logit)
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of counts above ``x``."""
+        n, logit = params
+        return log_at_most(n - 1.0 - xp.floor(x), n, -logit)
+
 
 def log_binomial_coefficient(n: Array, value: Array) -> Array:
     """Logarithm of "n choose value"; minus infinity unless both are whole and 0 <= value <= n."""
@@ -65,3 +76,11 @@ def log_binomial_coefficient(n: Array, value: Array) -> Array:
     y, m = np.where(possible, value, 0.0), np.where(possible, n, 0.0)
     fewer = np.minimum(y, m - y)
     return np.where(possible, log_ways(m - fewer + 1.0, fewer), -np.inf)
+
+
+def log_at_most(count: Any, n: Any, logit: Any) -> Any:
+    """Log probability of up to ``count`` successes, a whole number, in ``n`` trials."""
+    open_ended = (count >= 0) & (count < n)
+    few, trials = where(open_ended, count, 0.0), where(open_ended, n, 1.0)
+    inside = log_betainc(trials - few, few + 1.0, -logit)
+    return where(open_ended, inside, where(count < 0, -np.inf, 0.0 * logit))

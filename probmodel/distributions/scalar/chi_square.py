@@ -11,7 +11,9 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_inside, where_valid
 from probmodel.distributions.scalar.location_scale import LOG_2
+from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
 from probmodel.numerics.special import gammaln, trigamma
+from probmodel.numerics.special.incomplete_gamma import log_gammainc, log_gammaincc
 from probmodel.types import Array
 
 
@@ -52,3 +54,15 @@ class ChiSquare(Distribution):
         """Draw variates of shape ``shape``."""
         (df,) = params
         return np.asarray(2.0 * rng.standard_gamma(0.5 * df, shape))
+
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values up to ``x``."""
+        (df,) = params
+        shape = 0.5 * where_valid(xp, df > 0, df)
+        return log_cdf_above_zero(lambda y: log_gammainc(shape, 0.5 * y), x)
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values above ``x``."""
+        (df,) = params
+        shape = 0.5 * where_valid(xp, df > 0, df)
+        return log_ccdf_above_zero(lambda y: log_gammaincc(shape, 0.5 * y), x)

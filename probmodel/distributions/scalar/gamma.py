@@ -11,7 +11,9 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.free_scale import FreeScale
+from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
 from probmodel.numerics.special import gammaln, trigamma
+from probmodel.numerics.special.incomplete_gamma import log_gammainc, log_gammaincc
 from probmodel.types import Array
 
 
@@ -53,10 +55,25 @@ class Gamma(FreeScale):
         alpha, beta = params
         return np.asarray(rng.standard_gamma(alpha, shape) / beta)
 
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values up to ``x``."""
+        alpha, beta = valid_shape_and_rate(xp, *params)
+        return log_cdf_above_zero(lambda y: log_gammainc(alpha, beta * y), x)
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values above ``x``."""
+        alpha, beta = valid_shape_and_rate(xp, *params)
+        return log_ccdf_above_zero(lambda y: log_gammaincc(alpha, beta * y), x)
+
     def free_location_scale(self) -> tuple[Any, Any]:
         """Of the logarithm, whose log density is ``alpha u - beta exp(u)``."""
         alpha, beta = self.args["alpha"], self.args["beta"]
         return np.log(alpha / beta), 1.0 / np.sqrt(alpha)
+
+
+def valid_shape_and_rate(xp: Any, alpha: Any, beta: Any) -> tuple[Any, Any]:
+    """Return shape and rate, NaN where they are not positive."""
+    return where_valid(xp, alpha > 0, alpha), where_valid(xp, beta > 0, beta)
 
 
 def gamma_information(alpha: Array, beta: Array) -> InformationMatrix:

@@ -11,15 +11,18 @@ from probmodel.constraints import NonNegative, Positive
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.closed_form import closed_form
-from probmodel.distributions.domain import where_inside
+from probmodel.distributions.domain import where_inside, where_valid
 from probmodel.distributions.scalar.free_scale import FreeScale
 from probmodel.distributions.scalar.location_scale import LOG_2
 from probmodel.distributions.scalar.student_t import (
     log_normalizer,
+    log_odds,
     slope_in_df,
     slope_in_scale,
     tail_information,
 )
+from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
+from probmodel.numerics.special.incomplete_beta import log_betainc, log_betaincc
 from probmodel.types import Array
 
 
@@ -63,6 +66,16 @@ class HalfStudentT(FreeScale):
         df, scale = params
         return np.asarray(scale * np.abs(rng.standard_t(df, shape)))
 
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values up to ``x``."""
+        df, scale = _valid(xp, *params)
+        return log_cdf_above_zero(lambda y: log_betaincc(0.5 * df, 0.5, log_odds(df, y / scale)), x)
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values above ``x``."""
+        df, scale = _valid(xp, *params)
+        return log_ccdf_above_zero(lambda y: log_betainc(0.5 * df, 0.5, log_odds(df, y / scale)), x)
+
     def base(self) -> Distribution:
         """Return the member of unit scale."""
         return HalfStudentT(self.args["df"], 1.0)
@@ -75,6 +88,10 @@ class HalfStudentT(FreeScale):
         """Of the logarithm: between those of the half-Cauchy and of the half-normal."""
         df = self.args["df"]
         return np.log(self.args["scale"]), np.sqrt(0.5 + 0.5 / df)
+
+
+def _valid(xp: Any, df: Any, scale: Any) -> tuple[Any, Any]:
+    return where_valid(xp, df > 0, df), where_valid(xp, scale > 0, scale)
 
 
 def _formula(xp: Any, value: Any, *params: Any) -> Any:

@@ -11,8 +11,10 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.domain import where_inside, where_valid
 from probmodel.distributions.scalar.free_scale import FreeScale
-from probmodel.distributions.scalar.gamma import gamma_information
+from probmodel.distributions.scalar.gamma import gamma_information, valid_shape_and_rate
+from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
 from probmodel.numerics.special import gammaln
+from probmodel.numerics.special.incomplete_gamma import log_gammainc, log_gammaincc
 from probmodel.types import Array
 
 
@@ -53,6 +55,16 @@ class InverseGamma(FreeScale):
         """Draw variates of shape ``shape``."""
         alpha, beta = params
         return np.asarray(beta / rng.standard_gamma(alpha, shape))
+
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values up to ``x``."""
+        alpha, beta = valid_shape_and_rate(xp, *params)
+        return log_cdf_above_zero(lambda y: log_gammaincc(alpha, beta / y), x)
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values above ``x``."""
+        alpha, beta = valid_shape_and_rate(xp, *params)
+        return log_ccdf_above_zero(lambda y: log_gammainc(alpha, beta / y), x)
 
     def free_location_scale(self) -> tuple[Any, Any]:
         """Of the logarithm, whose log density is ``-alpha u - beta exp(-u)``."""

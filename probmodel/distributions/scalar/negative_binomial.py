@@ -10,12 +10,17 @@ from probmodel.constraints import IntegerInterval, NonNegative, Positive
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
+from probmodel.distributions.scalar.negative_binomial2_log import log_above, log_up_to
+from probmodel.numerics.special import where
 from probmodel.numerics.special.count_functions import (
     log_ways_base,
     log_ways_kernel,
     poisson_counts,
 )
 from probmodel.types import Array
+
+# What shapes of zero have more in distribution functions.
+_LEAST = 1e-200
 
 
 class NegativeBinomial(Distribution):
@@ -63,3 +68,22 @@ class NegativeBinomial(Distribution):
         """Draw counts of shape ``shape``."""
         alpha, beta = params
         return poisson_counts(rng, rng.standard_gamma(alpha, shape) / beta)
+
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of counts up to ``x``."""
+        alpha, beta = params
+        alpha = where_valid(xp, alpha >= 0, alpha)
+        beta = where_valid(xp, beta > 0, beta)
+        return log_up_to(xp, x, _more(alpha), xp.log(beta))
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of counts above ``x``."""
+        alpha, beta = params
+        alpha = where_valid(xp, alpha >= 0, alpha)
+        beta = where_valid(xp, beta > 0, beta)
+        above = log_above(xp, x, _more(alpha), xp.log(beta))
+        return where((alpha == 0) & (x >= 0), -np.inf, above)
+
+
+def _more(alpha: Any) -> Any:
+    return alpha + where(alpha == 0, _LEAST, 0.0)

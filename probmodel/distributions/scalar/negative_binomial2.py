@@ -12,8 +12,12 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_valid
-from probmodel.distributions.scalar.negative_binomial2_log import NegativeBinomial2Log
-from probmodel.numerics.special import digamma, ratio, xlogy
+from probmodel.distributions.scalar.negative_binomial2_log import (
+    NegativeBinomial2Log,
+    log_above,
+    log_up_to,
+)
+from probmodel.numerics.special import digamma, ratio, where, xlogy
 from probmodel.numerics.special.count_functions import (
     log_ways_base,
     log_ways_kernel,
@@ -64,6 +68,25 @@ class NegativeBinomial2(Distribution):
         """Draw counts of shape ``shape``."""
         mu, phi = params
         return np.asarray(rng.poisson(mu / phi * rng.standard_gamma(phi, shape)))
+
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of counts up to ``x``."""
+        none = params[0] == 0
+        # Of a mean of zero all counts are; the slope is that of their log probability.
+        at_zero = where(x >= 0, -where(x < 1, params[0], 0.0), -np.inf)
+        return where(none, at_zero, log_up_to(xp, x, *_log_odds(xp, *params)))
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of counts above ``x``."""
+        above = log_above(xp, x, *_log_odds(xp, *params))
+        return where((params[0] == 0) & (x >= 0), -np.inf, above)
+
+
+def _log_odds(xp: Any, mu: Any, phi: Any) -> tuple[Any, Any]:
+    """Return the precision, and the log odds of ``phi / (mu + phi)`` for means above zero."""
+    mu = where_valid(xp, mu >= 0, mu)
+    phi = where_valid(xp, phi > 0, phi)
+    return phi, xp.log(phi) - xp.log(where(mu == 0, 1.0, mu))
 
 
 def _formula(xp: Any, value: Any, *params: Any) -> Any:

@@ -12,13 +12,14 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_valid
-from probmodel.numerics.special import digamma, expit, log1p_exp, product
+from probmodel.numerics.special import digamma, expit, log1p_exp, product, where
 from probmodel.numerics.special.count_functions import (
     log_ways_base,
     log_ways_kernel,
     poisson_counts,
     precision_slope,
 )
+from probmodel.numerics.special.incomplete_beta import log_betainc, log_betaincc
 from probmodel.types import Array
 
 # Above this precision the slope in it is summed term by term.
@@ -67,6 +68,18 @@ class NegativeBinomial2Log(Distribution):
         eta, phi = params
         return poisson_counts(rng, np.exp(eta) / phi * rng.standard_gamma(phi, shape))
 
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of counts up to ``x``."""
+        eta, phi = params
+        phi = where_valid(xp, phi > 0, phi)
+        return log_up_to(xp, x, phi, xp.log(phi) - eta)
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of counts above ``x``."""
+        eta, phi = params
+        phi = where_valid(xp, phi > 0, phi)
+        return log_above(xp, x, phi, xp.log(phi) - eta)
+
 
 def _formula(xp: Any, value: Any, *params: Any) -> Any:
     """Log probability without the terms of `log_base`: batch shape."""
@@ -93,3 +106,17 @@ def _slopes(xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
 
 # The derivative in a large precision is of order phi**-2, a difference of terms of order 1 / phi.
 _log_kernel = closed_form(_formula, _slopes)
+
+
+def log_up_to(xp: Any, x: Any, phi: Any, logit: Any) -> Any:
+    """Log probability of counts up to ``x``, given the log odds of ``phi / (mu + phi)``."""
+    count = xp.floor(x)
+    inside = log_betainc(phi, xp.maximum(count, 0.0) + 1.0, logit)
+    return where(count >= 0, inside, -np.inf)
+
+
+def log_above(xp: Any, x: Any, phi: Any, logit: Any) -> Any:
+    """Log probability of counts above ``x``, given the log odds of ``phi / (mu + phi)``."""
+    count = xp.floor(x)
+    inside = log_betaincc(phi, xp.maximum(count, 0.0) + 1.0, logit)
+    return where(count >= 0, inside, 0.0)

@@ -10,7 +10,8 @@ from probmodel.constraints import IntegerInterval, Real
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import is_integer
-from probmodel.numerics.special import gammainc, gammaincc, gammaln, product, where
+from probmodel.numerics.special import gammaln, product, where
+from probmodel.numerics.special.incomplete_gamma import log_gammainc, log_gammaincc
 from probmodel.types import Array
 
 
@@ -76,7 +77,7 @@ def count_base(value: Array) -> Array:
 def poisson_log_cdf(xp: Any, x: Any, rate: Any) -> Any:
     """Log probability of Poisson counts up to ``x``; -inf below zero."""
     count = xp.floor(x)
-    inside = xp.log(gammaincc(xp.maximum(count, 0.0) + 1.0, rate))
+    inside = log_gammaincc(xp.maximum(count, 0.0) + 1.0, rate)
     return where(count >= 0, inside, -np.inf)
 
 
@@ -84,5 +85,5 @@ def poisson_log_ccdf(xp: Any, x: Any, rate: Any) -> Any:
     """Log probability of Poisson counts above ``x``; zero below zero."""
     count = xp.floor(x)
     # Below zero any rate will do: of a rate of zero the slope of the logarithm has no bound.
-    inside = xp.log(gammainc(xp.maximum(count, 0.0) + 1.0, where(count >= 0, rate, 1.0)))
+    inside = log_gammainc(xp.maximum(count, 0.0) + 1.0, where(count >= 0, rate, 1.0))
     return where(count >= 0, inside, 0.0)

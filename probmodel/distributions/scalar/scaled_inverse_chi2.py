@@ -62,5 +62,17 @@ class ScaledInverseChi2(Distribution):
         df, scale = params
         return _INVERSE_GAMMA.sample(rng, shape, 0.5 * df, 0.5 * df * scale * scale)
 
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values up to ``x``."""
+        df, scale = params
+        scale = where_valid(xp, scale > 0, scale)
+        return _INVERSE_GAMMA.log_cdf(xp, x, 0.5 * df, 0.5 * df * scale * scale)
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values above ``x``."""
+        df, scale = params
+        scale = where_valid(xp, scale > 0, scale)
+        return _INVERSE_GAMMA.log_ccdf(xp, x, 0.5 * df, 0.5 * df * scale * scale)
+
 
 _INVERSE_GAMMA = InverseGamma(1.0, 1.0)

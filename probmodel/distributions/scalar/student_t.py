@@ -17,13 +17,21 @@ from probmodel.distributions.base import (
     Thunk,
 )
 from probmodel.distributions.closed_form import closed_form
-from probmodel.distributions.scalar.location_scale import conditional
-from probmodel.numerics.special import trigamma
+from probmodel.distributions.domain import where_valid
+from probmodel.distributions.scalar.location_scale import LOG_2, conditional
+from probmodel.numerics.special import inverse_expm1, log1m_exp, trigamma, where
+from probmodel.numerics.special.incomplete_beta import (
+    beta_hazard,
+    log_betainc,
+    log_betainc_slope,
+)
 from probmodel.numerics.special.rising import log_ratio_gap, log_rising, rising_excess
 from probmodel.types import Array
 
 # Above these degrees of freedom the closed form of the information on them cancels.
 _MANY = 50.0
+# Values nearer to the centre have the distribution function of this one.
+_LEAST = 1e-150
 
 
 class StudentT(Distribution):
@@ -77,6 +85,15 @@ class StudentT(Distribution):
         """Draw variates of shape ``shape``."""
         df, loc, scale = params
         return np.asarray(loc + scale * rng.standard_t(df, shape))
+
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values up to ``x``."""
+        return _log_cdf(x, *params)
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values above ``x``."""
+        df, loc, scale = params
+        return _log_cdf(-x, df, -loc, scale)
 
     def base(self) -> Distribution:
         """Return the member with location zero and unit scale."""
@@ -169,3 +186,39 @@ def _slopes(xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
 
 # The derivative in many degrees of freedom is of order df**-2, a difference of terms of order 1.
 _log_kernel = closed_form(_formula, _slopes)
+
+
+def log_odds(df: Any, z: Any) -> Any:
+    """Log odds of the beta variable ``df / (df + z**2)``, with shapes ``df / 2`` and 1/2."""
+    size = abs(z)
+    return anp.log(df) - 2.0 * anp.log(where(size < _LEAST, _LEAST, size))
+
+
+def _formula_of_cdf(xp: Any, x: Any, *params: Any) -> Any:
+    """Log probability of values up to ``x``: half of that of a beta variable, or all but that."""
+    df, loc, scale = params
+    z = (x - loc) / where_valid(xp, scale > 0, scale)
+    df = where_valid(xp, df > 0, df)
+    tail = log_betainc(0.5 * df, 0.5, log_odds(df, z)) - LOG_2
+    return where(z < 0, tail, log1m_exp(-tail))
+
+
+def _slopes_of_cdf(xp: Any, x: Any, *params: Any) -> Sequence[Thunk]:
+    """Return derivatives with respect to value, degrees of freedom, location and scale."""
+    df, loc, scale = params
+    z = (x - loc) / scale
+
+    def in_x() -> Any:
+        return xp.exp(_formula(xp, x, *params) - _log_cdf(x, *params))
+
+    def in_df() -> Any:
+        args = 0.5 * df, 0.5, log_odds(df, z)
+        slope = 0.5 * log_betainc_slope(False, 0, *args) + beta_hazard(False, *args) / df
+        odds = inverse_expm1(LOG_2 - log_betainc(*args))
+        return where(z < 0, slope, -odds * slope)
+
+    return in_x, in_df, lambda: -in_x(), lambda: -z * in_x()
+
+
+# At the centre the derivative of the log odds has no bound.
+_log_cdf = closed_form(_formula_of_cdf, _slopes_of_cdf)

@@ -15,7 +15,7 @@ from probmodel.distributions.vector.count_vectors import (
     draw_counts,
     log_multinomial_coefficient,
 )
-from probmodel.numerics.special import logsumexp
+from probmodel.numerics.special import logsumexp, product
 from probmodel.types import Array
 
 
@@ -51,7 +51,7 @@ class MultinomialLogit(Distribution):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without the multinomial coefficient: batch shape."""
         n, logits = params
-        return xp.sum(value * logits, axis=-1) - n * logsumexp(logits, axis=-1)
+        return xp.sum(product(value, logits), axis=-1) - n * logsumexp(logits, axis=-1)
 
     def log_base(self, value: Array, *params: Any) -> Any:
         """Return the log multinomial coefficient, or minus infinity for impossible counts."""

@@ -178,6 +178,12 @@ def ndtri(p: Any) -> Any:
 
 
 @differentiable
+def erfinv(y: Any) -> Any:
+    """Inverse of `erf`."""
+    return scipy_special().erfinv(y)
+
+
+@differentiable
 def inverse_mills(x: Any) -> Any:
     """Return the standard normal density over `ndtr`, the derivative of `log_ndtr`."""
     return _ROOT_TWO_OVER_PI / scipy_special().erfcx(-_ROOT_HALF * x)
@@ -279,6 +285,7 @@ defvjp(erfc, _rule(lambda ans, x: -_TWO_OVER_ROOT_PI * anp.exp(-x * x)))
 defvjp(ndtr, _rule(lambda ans, x: anp.exp(-0.5 * x * x - 0.5 * LOG_2PI)))
 defvjp(log_ndtr, _rule(lambda ans, x: inverse_mills(x)))
 defvjp(ndtri, _rule(lambda ans, p: anp.exp(0.5 * ans * ans + 0.5 * LOG_2PI)))
+defvjp(erfinv, _rule(lambda ans, y: anp.exp(ans * ans) / _TWO_OVER_ROOT_PI))
 defvjp(inverse_mills, _rule(lambda ans, x: -ans * (x + ans)))
 defvjp(
     xlogy,

@@ -11,8 +11,10 @@ from __future__ import annotations
 from math import fsum
 from typing import Any
 
+import autograd.numpy as anp
 import numpy as np
 from autograd.extend import defvjp
+from autograd.tracer import getval
 
 from probmodel.numerics.special import differentiable, scipy_special, where
 
@@ -32,6 +34,18 @@ def _gap_coefficients() -> list[float]:
 
 
 _COEFFICIENTS = _gap_coefficients()
+
+
+@differentiable
+def i0e(x: Any) -> Any:
+    """``exp(-|x|) I0(x)``."""
+    return scipy_special().i0e(x)
+
+
+@differentiable
+def i1e(x: Any) -> Any:
+    """``exp(-|x|) I1(x)``."""
+    return scipy_special().i1e(x)
 
 
 @differentiable
@@ -74,5 +88,14 @@ def _split(x: Any) -> tuple[Any, Any]:
     return where(is_near, x, _LARGE), 1.0 / where(is_near, _LARGE, x)
 
 
+def _i1e_over_x(ans: Any, x: Any) -> Any:
+    zero = np.equal(getval(x), 0.0)
+    return where(zero, 0.5, ans / where(zero, 1.0, x))
+
+
+defvjp(i0e, lambda ans, x: lambda g: -g * anp.sign(x) * ans * bessel_gap(anp.absolute(x)))
+defvjp(
+    i1e, lambda ans, x: lambda g: g * (i0e(x) * bessel_gap(anp.absolute(x)) - _i1e_over_x(ans, x))
+)
 defvjp(log_i0e, lambda ans, x: lambda g: -g * bessel_gap(x))
 defvjp(bessel_ratio, lambda ans, x: lambda g: g * bessel_ratio_slope(x))

@@ -46,7 +46,7 @@ def log_rising(a: Any, k: Any) -> Any:
     base, step = np.where(large, a, _LARGE), np.where(large, k, 0.0)
     top = base + step
     powers = (base - 0.5) * np.log1p(step / base) + step * (np.log(top) - 1.0)
-    series = powers + _stirling(top) - _stirling(base)
+    series = powers + stirling(top) - stirling(base)
     if np.all(large):
         return series
     return np.where(large, series, _by_gamma_functions(a, k))
@@ -175,7 +175,7 @@ def log_ways(a: Any, k: Any) -> Any:
     base = np.where(small, _LARGE, a)
     both = (base - 0.5) * np.log1p(count / base) + (count + 0.5) * np.log1p(base / count)
     both = both - 0.5 * (np.log(base + count) + LOG_2PI)
-    both = both + _stirling(base + count) - _stirling(base) - _stirling(count)
+    both = both + stirling(base + count) - stirling(base) - stirling(count)
     return np.where(few, by_count, np.where(small, by_shape, both))
 
 
@@ -186,8 +186,16 @@ def log_beta(a: Any, b: Any) -> Any:
     return -log_ways(large, small) - anp.log(small)
 
 
-def _stirling(x: Any) -> Any:
-    """Logarithm of ``gamma(x)``, less ``(x - 1/2) log(x) - x + log(2 pi) / 2``."""
+def gamma_rest(x: Any) -> Any:
+    """Logarithm of ``gamma(x)``, less its leading terms as in `stirling`, for ``x > 0``."""
+    large = x >= _LARGE
+    far, near = np.where(large, x, _LARGE), np.where(large, 1.0, x)
+    leading = (near - 0.5) * np.log(near) - near + 0.5 * LOG_2PI
+    return np.where(large, stirling(far), gammaln(near) - leading)
+
+
+def stirling(x: Any) -> Any:
+    """Logarithm of ``gamma(x)``, less ``(x - 1/2) log(x) - x + log(2 pi) / 2``, for large ``x``."""
     y = 1.0 / (x * x)
     total = np.zeros_like(y)
     for coefficient in reversed(_STIRLING):
@@ -196,7 +204,7 @@ def _stirling(x: Any) -> Any:
 
 
 def _gap_series(x: Any) -> Any:
-    """`log_gap` less ``1 / (2 x)``, for large ``x``: minus the derivative of `_stirling`."""
+    """`log_gap` less ``1 / (2 x)``, for large ``x``: minus the derivative of `stirling`."""
     y = 1.0 / (x * x)
     total = np.zeros_like(y)
     for i in reversed(range(len(_STIRLING))):

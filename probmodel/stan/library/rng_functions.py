@@ -51,6 +51,28 @@ RANDOM: dict[str, Draw] = {
 }
 
 
+def hidden_path(rng: np.random.Generator, omega: Array, transition: Array, start: Array) -> Array:
+    """Draw the states of a hidden Markov model, given what was seen; they count from 1.
+
+    Parameters
+    ----------
+    rng : where the numbers come from
+    omega : (k, n), log densities of what was seen in each state
+    transition : (k, k), probabilities of a state after another
+    start : (k,), probabilities of the first state
+    """
+    logs = omega - omega.max(axis=0)
+    forward = [start * np.exp(logs[:, 0])]
+    for log in logs.T[1:]:
+        forward.append((forward[-1] / forward[-1].sum()) @ transition * np.exp(log))
+    path: list[int] = []
+    for weights in reversed(forward):
+        if path:
+            weights = weights * transition[:, path[-1]]
+        path.append(int(rng.choice(len(weights), p=weights / weights.sum())))
+    return 1 + np.array(path[::-1])
+
+
 def has_draws(name: str) -> bool:
     """Whether Stan draws from a distribution."""
     return name in DENSITIES and name not in WITHOUT_DRAWS

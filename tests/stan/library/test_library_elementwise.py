@@ -232,7 +232,7 @@ def test_functions_without_derivative_refuse_symbols(name):
         ELEMENTWISE[name](Symbol("x"), *(a[0] for a in args[1:]))
 
 
-@pytest.mark.parametrize("name", ["gamma_p", "inc_beta", "bessel_first_kind", "lmgamma"])
+@pytest.mark.parametrize("name", ["bessel_first_kind", "lmgamma"])
 def test_arguments_without_derivative_refuse_symbols(name):
     args = CASES[name][1]
     with pytest.raises(ModelError, match="no derivative"):

@@ -1,0 +1,298 @@
+"""Distribution functions that are incomplete gamma and beta functions, and what they truncate."""
+
+from __future__ import annotations
+
+import autograd.numpy as anp
+import numpy as np
+import pytest
+from autograd import elementwise_grad, grad
+from scipy import integrate, stats
+from scipy.special import expit
+
+from probmodel import Model, observed, param
+from probmodel import distributions as d
+from probmodel.density import as_posterior
+
+POSITIVE = [1e-3, 0.05, 0.6, 1.4, 4.0, 30.0]
+UNIT = [1e-6, 0.02, 0.3, 0.55, 0.97, 1.0 - 1e-6]
+LINE = [-1e3, -4.0, 0.1, 0.3, 0.31, 2.0, 50.0]
+COUNTS = [-1.0, 0.0, 0.4, 1.0, 3.0, 7.0, 10.0, 11.0, 60.0]
+
+# Distribution, parameters, the same of SciPy, and places.
+CUT = {
+    "Gamma": ((2.3, 0.7), lambda a, b: stats.gamma(a, 0, 1 / b), POSITIVE),
+    "InverseGamma": ((2.3, 0.7), lambda a, b: stats.invgamma(a, 0, b), POSITIVE[1:]),
+    "ChiSquare": ((3.4,), stats.chi2, POSITIVE),
+    "InvChiSquare": ((3.4,), lambda n: stats.invgamma(n / 2, 0, 0.5), POSITIVE[1:]),
+    "ScaledInverseChi2": (
+        (3.4, 1.2),
+        lambda n, s: stats.invgamma(n / 2, 0, n * s * s / 2),
+        POSITIVE[1:],
+    ),
+    "Beta": ((2.3, 0.7), stats.beta, UNIT),
+    "BetaProportion": ((0.3, 7.0), lambda m, k: stats.beta(m * k, k - m * k), UNIT),
+    "StudentT": ((3.4, 0.3, 1.2), stats.t, LINE),
+    "HalfStudentT": (
+        (3.4, 1.2),
+        lambda n, s: _Folded(stats.t(n, 0.0, s)),
+        POSITIVE,
+    ),
+    "Binomial": ((11, 0.3), stats.binom, COUNTS),
+    "BinomialLogit": ((11, 0.3), lambda n, s: stats.binom(n, expit(s)), COUNTS),
+    "NegativeBinomial": ((2.3, 0.7), lambda a, b: stats.nbinom(a, b / (b + 1)), COUNTS),
+    "NegativeBinomial2": ((2.3, 0.7), lambda m, n: stats.nbinom(n, n / (m + n)), COUNTS),
+    "NegativeBinomial2Log": (
+        (0.3, 0.7),
+        lambda e, n: stats.nbinom(n, n / (np.exp(e) + n)),
+        COUNTS,
+    ),
+    "Poisson": ((2.3,), stats.poisson, COUNTS),
+    "PoissonLog": ((0.3,), lambda e: stats.poisson(np.exp(e)), COUNTS),
+    "Bernoulli": ((0.3,), stats.bernoulli, [-1.0, 0.0, 0.5, 1.0, 2.0]),
+    "BernoulliLogit": ((0.3,), lambda s: stats.bernoulli(expit(s)), [-1.0, 0.0, 0.5, 1.0, 2.0]),
+}
+CONTINUOUS = [name for name in CUT if not d.DISTRIBUTIONS[name].discrete]
+
+
+class _Folded:
+    """The absolute value of a symmetric variable."""
+
+    def __init__(self, law):
+        self.law = law
+
+    def logcdf(self, x):
+        return np.log(self.law.cdf(x) - self.law.cdf(-x))
+
+    def logsf(self, x):
+        return np.log(2.0) + self.law.logsf(x)
+
+
+def functions(name, params):
+    dist = d.DISTRIBUTIONS[name](*params)
+    return dist, (dist.log_cdf, dist.log_ccdf)
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_distribution_functions_are_those_of_scipy(name):
+    params, family, places = CUT[name]
+    _, (log_cdf, log_ccdf) = functions(name, params)
+    law, x, params = family(*params), np.array(places), [np.array(p) for p in params]
+    with np.errstate(divide="ignore"):
+        np.testing.assert_allclose(log_cdf(np, x, *params), law.logcdf(x), 1e-10, 1e-15)
+        np.testing.assert_allclose(log_ccdf(np, x, *params), law.logsf(x), 1e-10, 1e-15)
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_they_can_be_differentiated_in_all_that_varies(name):
+    params, _, places = CUT[name]
+    dist, both = functions(name, params)
+    fixed = {0} if dist.discrete else set()
+    fixed |= {1} if "n" in dist.parameters else set()
+    for function in both:
+        for x in places:
+            args = [np.array(x), *(np.array(float(p)) for p in params)]
+            if not np.isfinite(function(np, *args)):
+                continue
+            for i in set(range(len(args))) - fixed:
+                h = 1e-4 * (abs(args[i]) or 1.0)
+                if i == 0 and name.startswith("Beta"):
+                    h = 1e-3 * min(x, 1.0 - x)
+                steps = [
+                    (function(np, *(a + k * h * (j == i) for j, a in enumerate(args))))
+                    for k in (-2, -1, 1, 2)
+                ]
+                expected = (steps[0] - 8 * steps[1] + 8 * steps[2] - steps[3]) / (12 * h)
+                slope = grad(lambda *a, f=function: f(anp, *a), i)(*args)
+                assert slope == pytest.approx(expected, rel=1e-6, abs=1e-9), (x, i)
+
+
+@pytest.mark.parametrize("name", CONTINUOUS)
+def test_the_slope_in_the_value_is_the_density(name):
+    params, _, places = CUT[name]
+    dist, (log_cdf, log_ccdf) = functions(name, params)
+    x, params = np.array(places), [np.array(p) for p in params]
+    density = dist.log_density(np, x, *params)
+    for sign, function in ((1.0, log_cdf), (-1.0, log_ccdf)):
+        slope = elementwise_grad(lambda y, f=function: f(anp, y, *params))(x)
+        expected = np.exp(density - function(np, x, *params))
+        np.testing.assert_allclose(sign * slope, expected, rtol=1e-9)
+
+
+# Logarithms of probabilities far below what a float64 holds.
+FAR = [
+    ("Gamma", "log_ccdf", 900.0, (2.0, 1.0), np.log(901.0) - 900.0),
+    ("Gamma", "log_cdf", 1e-200, (3.0, 1.0), 3 * np.log(1e-200) - np.log(6.0)),
+    ("InverseGamma", "log_cdf", 1e-3, (2.0, 1.0), np.log(1001.0) - 1000.0),
+    ("Beta", "log_cdf", 1e-200, (3.0, 1.0), 3 * np.log(1e-200)),
+    ("Beta", "log_ccdf", 1.0 - 2.0**-50, (1.0, 20.0), -1000.0 * np.log(2.0)),
+    ("StudentT", "log_cdf", -1e150, (3.0, 0.0, 1.0), np.log(2 * 3**0.5 / np.pi) - 450 * np.log(10)),
+    ("Binomial", "log_ccdf", 999.0, (1000, 0.1), 1000 * np.log(0.1)),
+    ("BinomialLogit", "log_cdf", 0.0, (1000, 3.0), -1000 * np.log1p(np.exp(3.0))),
+    ("NegativeBinomial2Log", "log_cdf", 0.0, (400.0, 2.0), 2.0 * (np.log(2.0) - 400.0)),
+    ("Poisson", "log_cdf", 1.0, (1000.0,), np.log(1001.0) - 1000.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "function", "x", "params", "expected"), FAR)
+def test_probabilities_that_underflow_have_a_logarithm(name, function, x, params, expected):
+    dist = d.DISTRIBUTIONS[name](*params)
+    actual = getattr(dist, function)(np, np.array(x), *map(np.array, params))
+    assert actual == pytest.approx(expected, rel=1e-12)
+
+
+# Where a parameter lies on its boundary: distribution, function, value, parameters, the limit, and
+# the slopes from one side that are finite.
+LIMITS = [
+    ("Binomial", "log_cdf", 0.0, (3, 0.0), 0.0, {1: -3.0}),
+    ("Binomial", "log_cdf", 1.0, (3, 0.0), 0.0, {1: 0.0}),
+    ("Binomial", "log_cdf", 2.0, (3, 1.0), -np.inf, {}),
+    ("Binomial", "log_cdf", 3.0, (3, 1.0), 0.0, {1: 0.0}),
+    ("Binomial", "log_ccdf", 2.0, (3, 1.0), 0.0, {1: 3.0}),
+    ("Binomial", "log_ccdf", 1.0, (3, 1.0), 0.0, {1: 0.0}),
+    ("Binomial", "log_ccdf", 0.0, (3, 0.0), -np.inf, {}),
+    ("Binomial", "log_cdf", 0.0, (0, 0.0), 0.0, {1: 0.0}),
+    ("BinomialLogit", "log_cdf", 0.0, (3, -np.inf), 0.0, {1: 0.0}),
+    ("NegativeBinomial", "log_cdf", 0.0, (0.0, 2.0), 0.0, {0: -np.log(1.5), 1: 0.0}),
+    ("NegativeBinomial", "log_ccdf", 0.0, (0.0, 2.0), -np.inf, {}),
+    ("NegativeBinomial2", "log_cdf", 0.0, (0.0, 2.0), 0.0, {0: -1.0, 1: 0.0}),
+    ("NegativeBinomial2", "log_cdf", 1.0, (0.0, 2.0), 0.0, {0: 0.0, 1: 0.0}),
+    ("NegativeBinomial2", "log_ccdf", 0.0, (0.0, 2.0), -np.inf, {}),
+    ("NegativeBinomial2Log", "log_cdf", 0.0, (-np.inf, 2.0), 0.0, {0: 0.0, 1: 0.0}),
+    ("Poisson", "log_cdf", 0.0, (0.0,), 0.0, {0: -1.0}),
+    ("Poisson", "log_cdf", 1.0, (0.0,), 0.0, {0: 0.0}),
+    ("Bernoulli", "log_cdf", 0.0, (0.0,), 0.0, {0: -1.0}),
+    ("StudentT", "log_cdf", 0.0, (3.0, 0.0, 1.0), -np.log(2.0), {0: 0.0}),
+    ("StudentT", "log_ccdf", 0.0, (3.0, 0.0, 1.0), -np.log(2.0), {0: 0.0, 2: 0.0}),
+    ("HalfStudentT", "log_ccdf", 0.0, (3.0, 1.0), 0.0, {0: 0.0, 1: 0.0}),
+]
+
+
+@pytest.mark.parametrize(("name", "function", "x", "params", "expected", "slopes"), LIMITS)
+def test_limits_and_their_slopes(name, function, x, params, expected, slopes):
+    dist = d.DISTRIBUTIONS[name](*params)
+    params = [np.array(float(p)) for p in params]
+    with np.errstate(all="ignore"):
+        actual = getattr(dist, function)(np, np.array(x), *params)
+        assert actual == pytest.approx(expected, abs=1e-14)
+        for i, truth in slopes.items():
+            found = grad(lambda *p: getattr(dist, function)(anp, np.array(x), *p), i)(*params)
+            assert found == pytest.approx(truth, rel=1e-12, abs=1e-14)
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_invalid_parameters_have_no_distribution_function(name):
+    params, _, _ = CUT[name]
+    dist, both = functions(name, params)
+    for i, parameter in enumerate(dist.parameters):
+        if parameter not in ("n", "loc", "logit", "log_rate", "eta"):
+            bad = [np.array(-0.4 if i == j else p) for j, p in enumerate(params)]
+            for function in both:
+                with np.errstate(all="ignore"):
+                    assert np.isnan(function(np, np.array(0.5), *bad)), parameter
+
+
+@pytest.mark.parametrize("name", CONTINUOUS)
+def test_truncated_densities_integrate_to_one(name):
+    params, _, _ = CUT[name]
+    lower, upper = (0.2, 0.8) if name.startswith("Beta") else (0.4, 2.5)
+    cut = d.Truncated(d.DISTRIBUTIONS[name](*params), lower=lower, upper=upper)
+    args = [np.array(p) for p in (*params, lower, upper)]
+
+    def density(y):
+        return np.exp(cut.log_density(np, np.array(y), *args))
+
+    assert integrate.quad(density, lower, upper, epsabs=1e-11)[0] == pytest.approx(1.0, abs=1e-10)
+
+
+def test_one_sided_student_densities_integrate_to_one():
+    for lower in (-1.0, 0.3, 5.0):
+        cut = d.Truncated(d.StudentT(2.5, 0.3, 1.2), lower=lower)
+        args = [np.array(p) for p in (2.5, 0.3, 1.2, lower)]
+
+        def density(y, cut=cut, args=args):
+            return np.exp(cut.log_density(np, np.array(y), *args))
+
+        total = integrate.quad(density, lower, np.inf, epsabs=1e-11)[0]
+        assert total == pytest.approx(1.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", [name for name in CUT if name not in CONTINUOUS])
+def test_truncated_probabilities_add_up_to_one(name):
+    params, _, _ = CUT[name]
+    bounds = {"lower": 1.0} if name.startswith("Bernoulli") else {"lower": 1.0, "upper": 6.0}
+    cut = d.Truncated(d.DISTRIBUTIONS[name](*params), **bounds)
+    counts = np.arange(1.0, bounds.get("upper", 1.0) + 1.0)
+    args = [np.array(p) for p in (*params, *bounds.values())]
+    total = np.sum(np.exp(cut.log_density(np, counts, *args)))
+    assert total == pytest.approx(1.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["Gamma", "Beta", "StudentT"])
+def test_draws_lie_between_the_bounds_as_they_should(name):
+    params, family, _ = CUT[name]
+    lower, upper = 0.2, 0.9
+    cut = d.Truncated(d.DISTRIBUTIONS[name](*params), lower=lower, upper=upper)
+    args = [np.array(p) for p in (*params, lower, upper)]
+    draws = cut.sample(np.random.default_rng(1), (1000,), *args)
+    law = family(*params)
+    place = (law.cdf(draws) - law.cdf(lower)) / (law.cdf(upper) - law.cdf(lower))
+    assert stats.kstest(place, "uniform").pvalue > 1e-4
+    assert stats.kstest(place**1.3, "uniform").pvalue < 1e-4  # negative control
+
+
+class Amounts(Model):
+    a = param(d.Gamma(2, 1))
+    b = param(d.Gamma(2, 1))
+    y = observed(d.Truncated(d.Gamma(a, b), lower=0.3), dims="obs")
+    z = observed(d.Censored(d.StudentT(1 + a, b, 1.0), lower=-0.5, upper=1.2), dims="obs")
+
+
+class Shares(Model):
+    a = param(d.Gamma(2, 1))
+    b = param(d.Gamma(2, 1))
+    y = observed(d.Truncated(d.Beta(a, b), lower=0.2, upper=0.9), dims="obs")
+
+
+class Events(Model):
+    a = param(d.Gamma(2, 1))
+    p = param(d.Beta(1, 1))
+    y = observed(d.Truncated(d.NegativeBinomial2(3.0 * p, a), lower=1), dims="obs")
+    z = observed(d.Truncated(d.Binomial(9, p), lower=1), dims="obs")
+
+
+MODELS = {
+    "Amounts": (Amounts, {"y": [0.4, 1.0, 2.2], "z": [-0.5, 0.1, 1.2]}),
+    "Shares": (Shares, {"y": [0.25, 0.5, 0.81]}),
+    "Events": (Events, {"y": [1, 4, 2], "z": [1, 5, 3]}),
+}
+
+
+@pytest.mark.parametrize("engine", ["numpy", "llvm"])
+@pytest.mark.parametrize("name", MODELS)
+def test_models_with_them_have_gradients_in_every_engine(name, engine):
+    model, values = MODELS[name]
+    density = as_posterior(model(**values))
+    density.use_engine(engine)
+    x = np.random.default_rng(3).uniform(-1.0, 1.0, (5, density.dim))
+    grad = density(x).grad
+    np.testing.assert_allclose(density(x[2:3]).grad, grad[2:3], rtol=1e-9)
+    steps = 1e-5 * np.eye(density.dim)
+    numeric = [(density.log_density(x + h) - density.log_density(x - h)) / 2e-5 for h in steps]
+    np.testing.assert_allclose(grad, np.stack(numeric, axis=1), rtol=1e-6, atol=1e-6)
+
+
+def test_machine_code_calls_nothing_back():
+    model, values = MODELS["Amounts"]
+    density = as_posterior(model(**values))
+    density.use_engine("llvm")
+    density(np.zeros((1, 2)))
+    assert density.engine == "llvm"
+
+
+def test_second_derivatives_of_a_model():
+    for model, values in MODELS.values():
+        density = as_posterior(model(**values))
+        x = np.array([[0.3, -0.2]])
+        steps = 1e-5 * np.eye(2)
+        numeric = [(density(x + h).grad - density(x - h).grad)[0] / 2e-5 for h in steps]
+        np.testing.assert_allclose(density.hessian(x)[0], numeric, rtol=1e-6, atol=1e-6)
