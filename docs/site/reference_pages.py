@@ -19,7 +19,7 @@ GROUPS = {
         "Declarations, binding and files. The guide is "
         "[Modelling language](../modelling-language.md), and of Stan programs "
         "[Stan programs](../stan-programs.md).",
-        ("Model", "data", "param", "observed", "deterministic", "potential", "load_model", "Stan", "load_stan",
+        ("Model", "data", "param", "observed", "deterministic", "potential", "load_model",
          "load_stan", "Stan", "read_data", "to_dot", "to_svg"),
     ),
     "inference": (
