@@ -218,7 +218,6 @@ FORMULAS.update({
         name: _scipy(name)
         for name in (
             "gammaln", "betaln", "expit", "log_expit", "erf", "erfc", "ndtr", "log_ndtr",
-            "gammainc", "gammaincc",
         )
     },
     "logit": lambda p: np.log(p / (1.0 - p)),
