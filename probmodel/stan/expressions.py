@@ -41,6 +41,8 @@ class Expressions:
     observed : names of data that may follow a distribution, whose elements are kept apart
     """
 
+    _calls = 0  # of functions of the program, inside each other
+
     def __init__(self, sources: Sources) -> None:
         self.sources = sources
         self.graph = Graph()
@@ -78,6 +80,8 @@ class Expressions:
         except np.linalg.LinAlgError as error:
             self.fail(f"{error}. The matrix comes from data alone.", node, DataError)
         except (RecursionError, MemoryError) as error:
+            if self._calls and isinstance(error, RecursionError):  # said where it is called
+                raise
             self.fail(f"this takes too much ({type(error).__name__}).", node)
 
     # -- values ------------------------------------------------------------------------------------
