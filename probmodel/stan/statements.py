@@ -222,6 +222,10 @@ class Interpreter(Conditions):
         try:
             assert function.body is not None
             flow = self.run(function.body.body, frame)
+        except RecursionError:
+            if self._calls > 1:  # there is no room to say so here
+                raise
+            self.fail(f"{name} calls itself too often.", node)
         finally:
             self._calls -= 1
         if flow is not None and flow.condition is not None:
