@@ -15,7 +15,8 @@ seconds.
 ``--oracle httpstan`` compares with the log density that Stan's own compiler makes, in the Python
 of ``--stan-python``: at the same values of the parameters, without the Jacobians of constraints,
 differences of log densities between points have to agree to a relative 1e-9, and slopes along
-random lines to 1e-6. Parameters are named whose priors bound them though the program does not.
+random lines to 1e-6; and transformed parameters and generated quantities, unless these are drawn
+at random. Parameters are named whose priors bound them though the program does not.
 ``--sample`` runs ``infer`` as it is and compares means and standard deviations with the reference
 draws of posteriordb; the bound of all comparisons of a posterior together is one in a thousand.
 ``--against-own`` times the gradient by turns with that of the same model of the gallery.
@@ -43,13 +44,16 @@ Row = dict[str, Any]
 MEASURES = Path(__file__).resolve().parent / "stan_measures.py"
 COLUMNS = (
     "name", "stage", "kind", "bind_s", "compile_s", "dim", "operations", "finite", "gradient_us",
-    "oracle", "value_gap", "slope_gap", "constant", "bounded_by_prior", "draws", "worst_z",
-    "worst_of", "bound_z", "compared", "sample_s", "warnings", "stan_us", "own_us", "ratio",
+    "oracle", "value_gap", "slope_gap", "own_slope_error", "stan_slope_error",
+    "derived_gap", "derived_of", "constant",
+    "bounded_by_prior", "draws", "worst_z", "worst_of", "bound_z", "compared", "sample_s",
+    "warnings", "stan_us", "own_us", "ratio",
     "error",
 )  # fmt: skip
 SHOWN = {
     "name": 48, "stage": 8, "bind_s": 8, "operations": 7, "finite": 4, "gradient_us": 9,
-    "oracle": 8, "value_gap": 9, "slope_gap": 9, "draws": 8, "worst_z": 7, "ratio": 6,
+    "oracle": 8, "value_gap": 9, "slope_gap": 9, "derived_gap": 9, "draws": 8, "worst_z": 7,
+    "ratio": 6,
 }  # fmt: skip
 
 
@@ -128,10 +132,12 @@ def write(rows: Sequence[Row], file: Path) -> None:
 
 
 def chosen(folder: Path, only: Sequence[str]) -> Iterator[Case]:
-    """Yield the cases whose names contain one of some words; all without words."""
-    for case in cases_of(folder):
-        if not only or any(word in case.name for word in only):
-            yield case
+    """Yield the cases whose names contain one of some words, in their order; all without words."""
+    cases = list(cases_of(folder))
+    names = dict.fromkeys(c.name for word in only or [""] for c in cases if word in c.name)
+    by_name = {case.name: case for case in cases}
+    for name in names:
+        yield by_name[name]
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:

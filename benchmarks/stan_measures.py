@@ -23,13 +23,15 @@ from probmodel.constraints import Interval, Real
 from probmodel.density import ModelDensity
 from probmodel.errors import DataError, ProbmodelError
 from probmodel.stan.running import Run
+from probmodel.stan.side_by_side import parts
 from probmodel.stan.stan_model import StanModel, load_stan
+from probmodel.stan.syntax.nodes import Call
 from probmodel.types import Array
 
 Row = dict[str, Any]
 ORACLE = Path(__file__).resolve().parent / "stan_oracle.py"
 POINTS, CHAINS, ROUNDS = 6, 16, 9
-VALUES_AGREE, GRADIENTS_AGREE = 1e-9, 1e-6  # relative
+VALUES_AGREE, GRADIENTS_AGREE, DERIVED_AGREE = 1e-9, 1e-6, 1e-9  # relative
 LEVEL = 0.001  # probability that a correct sampler fails in any comparison of a posterior
 STEP = 1e-3  # of derivatives along a line, of fourth order
 
@@ -142,7 +144,9 @@ def against_stan(
     points = [{n: _entry(values[n][i]) for n in names} | nothing for i in range(len(places))]
     given = {n: _entry(v.array, v.kind) for n, v in run.data.items()}
     code = "\n".join(program.sources.values()) if len(program.sources) == 1 else None
-    asked = {"code": code, "data": given, "points": points}
+    quantities = program.program.blocks.get("generated quantities", ())
+    drawn = any(isinstance(p, Call) and p.name.endswith("_rng") for p in parts(quantities))
+    asked = {"code": code, "data": given, "points": points, "quantities": not drawn}
     python = options.get("stan_python") or sys.executable
     done = subprocess.run(
         [python, str(ORACLE)], input=json.dumps(asked), capture_output=True, text=True, check=False
@@ -150,7 +154,8 @@ def against_stan(
     if done.returncode:
         return {"oracle": "error", "error": done.stderr.strip()[-2000:]}
     rows = json.loads(done.stdout)
-    return _compared(density, x, lines, places, rows) | _bounded(program, density)
+    row = _compared(density, x, lines, places, rows) | _bounded(program, density)
+    return row if row["oracle"] == "error" else row | _derived(density, x, rows[::5])
 
 
 def _entry(array: Any, kind: str = "real") -> dict[str, Any]:
@@ -174,14 +179,18 @@ def _compared(density: ModelDensity, x: Array, lines: Array, places: Array, rows
     for i in range(len(x)):
         u = np.array([r["coordinates"] for r in rows[5 * i : 5 * i + 5]])
         theirs.append(np.array(rows[5 * i]["gradient"]) @ _slope(u.T))
-    slopes = np.array(theirs)
+    slopes, by_differences = np.array(theirs), _slope(terms.reshape(-1, 5))
     size = np.maximum(np.abs(slopes), np.maximum(np.abs(stan), 1.0) ** 0.5)
-    steep = float(np.max(np.abs(ours - slopes) / size))
+    gaps = [
+        float(np.max(np.abs(a - b) / size))
+        for a, b in ((ours, slopes), (ours, by_differences), (slopes, by_differences))
+    ]
+    steep = gaps[0]
     agrees = worst <= VALUES_AGREE and steep <= GRADIENTS_AGREE
     constant = float(np.median(value - stan))
     return {
         "oracle": "agrees" if agrees else "DIFFERS", "value_gap": worst, "slope_gap": steep,
-        "constant": constant,
+        "own_slope_error": gaps[1], "stan_slope_error": gaps[2], "constant": constant,
     }  # fmt: skip
 
 
@@ -200,6 +209,29 @@ def _slope(values: Array) -> Array:
     """Return derivatives by differences: (..., 5) at 0, -2, -1, 1 and 2 steps."""
     _, a, b, c, d = np.moveaxis(values, -1, 0)
     return np.asarray((a - 8.0 * b + 8.0 * c - d) / (12.0 * STEP))
+
+
+def _derived(density: ModelDensity, x: Array, rows: Sequence[Row]) -> Row:
+    """Compare transformed parameters and generated quantities."""
+    ours = density.constrain(x)
+    generated = density.model.generated
+    if generated is not None and any(v.name in rows[0]["derived"] for v in generated.variables):
+        ours |= generated.at({name: ours[name] for name in generated.needs})
+    worst, of = 0.0, ""
+    for name in rows[0]["derived"]:
+        if name not in ours or not ours[name].size:
+            continue
+        entries = [row["derived"][name] for row in rows]
+        theirs = np.array([np.reshape(e["values"], e["shape"], order="F") for e in entries])
+        own = np.asarray(ours[name], dtype=float)
+        same = (own == theirs) | (np.isnan(own) & np.isnan(theirs))
+        finite = theirs[np.isfinite(theirs)]
+        scale = max(float(np.max(np.abs(finite), initial=0.0)), 1e-300)
+        gap = np.max(np.where(same, 0.0, np.nan_to_num(np.abs(own - theirs), nan=np.inf))) / scale
+        if gap > worst:
+            worst, of = float(gap), name
+    verdict = {} if worst <= DERIVED_AGREE else {"oracle": "DIFFERS"}
+    return {"derived_gap": worst, "derived_of": of} | verdict
 
 
 def _bounded(program: type[StanModel], density: ModelDensity) -> Row:

@@ -3,16 +3,18 @@
 Standard input is a JSON object with the ``code`` of a program, its ``data`` and ``points``, each an
 object of the values of all parameters. Printed is a JSON object: of each point, the unconstrained
 ``coordinates``, the log density ``value`` without the logarithms of Jacobians, and its
-``gradient``; or, where there is none, an ``error``.
+``gradient``; or, where there is none, an ``error``. Every point has what is ``derived``, too: by
+name, parameters, transformed parameters and, if asked for, generated ``quantities``.
 """
 
 import asyncio
 import json
+import math
 import os
 import sys
 from typing import Any
 
-FLAGS = ["-O1", "-std=c++14", "-Wno-sign-compare"]  # what is compiled runs a few times
+FLAGS = ["-O0", "-std=c++14", "-Wno-sign-compare"]  # what is compiled runs a few times
 
 
 def compiled(code: str) -> Any:
@@ -27,15 +29,26 @@ def compiled(code: str) -> Any:
         return models.import_services_extension_module(name)
 
 
-def evaluated(module: Any, data: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
+def evaluated(module: Any, data: Any, values: Any, quantities: bool) -> dict[str, Any]:
     """Return what Stan says of a point."""
     try:
         x = module.transform_inits(data, values)
         value = module.log_prob(data, x, False)
         gradient = module.log_prob_grad(data, x, False)
+        flat = module.write_array(data, x, True, quantities)
     except Exception as error:  # whatever its C++ raises
         return {"error": str(error)}
-    return {"coordinates": list(x), "value": value, "gradient": list(gradient)}
+    named = zip(module.get_param_names(data), module.get_dims(data), strict=True)
+    derived, start = {}, 0
+    for name, shape in named:
+        size = math.prod(shape)
+        if start + size > len(flat):
+            break
+        derived[name] = {"values": list(flat[start : start + size]), "shape": list(shape)}
+        start += size
+    return {
+        "coordinates": list(x), "value": value, "gradient": list(gradient), "derived": derived
+    }  # fmt: skip
 
 
 def arrays(given: dict[str, Any]) -> dict[str, Any]:
@@ -56,7 +69,8 @@ def main() -> None:
     os.dup2(2, 1)  # what compiler and program print is no result
     module = compiled(asked["code"])
     data = arrays(asked["data"])
-    rows = [evaluated(module, data, arrays(point)) for point in asked["points"]]
+    quantities = asked["quantities"]
+    rows = [evaluated(module, data, arrays(point), quantities) for point in asked["points"]]
     with os.fdopen(printed, "w") as file:
         json.dump(rows, file)
 

@@ -30,6 +30,7 @@ _EPILOG = """examples:
   probmodel gallery
   probmodel sample gallery:radon --seed 1
   probmodel sample models/coin.py --data coin.json --seed 1
+  probmodel sample models/coin.stan --data coin.json --seed 1
   probmodel sample models/coin.py --data coin.json --method mala --draws 5000 --out coin.nc
   probmodel sample models/coin.py --data coin.json --set target_accept=0.7
   probmodel sample models/coin.py --data coin.json --ess 4000 --checkpoint coin.run
@@ -39,7 +40,8 @@ _EPILOG = """examples:
 
 exit status: 0 if all went well, 2 after an error, 130 if stopped by Ctrl-C, 143 by SIGTERM, 129 by
 SIGHUP (what was drawn until then is shown, and written with --out), 141 if nobody reads the output.
-A model file is a program, and runs: use only those you trust. Data files are read, never run."""
+A model file in Python is a program, and runs: use only those you trust. Stan programs are read, and
+do nothing but compute; data files are read, never run."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -144,8 +146,8 @@ def _parser() -> argparse.ArgumentParser:
     add_model(command)
     command.add_argument(
         "--format", choices=("text", "latex", "svg", "dot"), default="text", dest="form",
-        help="text (default); latex; or the graph, which needs no data: svg, a picture, or dot, "
-        "for Graphviz",
+        help="text (default); latex; or the graph, which needs data for Stan programs alone: svg, "
+        "a picture, or dot, for Graphviz",
     )  # fmt: skip
     command = _command(commands, "report", _run_report, "write a saved result as a page")
     command.add_argument("file", metavar="FILE.nc", help="a result written with --out")
@@ -317,7 +319,8 @@ def _run_show(options: argparse.Namespace) -> int:
 
     if options.form in ("svg", "dot"):
         drawn = to_svg if options.form == "svg" else to_dot
-        _print(drawn(bound_model(options, _say) if options.data else model_class(options)))
+        given = options.data or options.model.lower().endswith(".stan")
+        _print(drawn(bound_model(options, _say) if given else model_class(options)))
         return 0
     model = bound_model(options, _say)
     _print(model_latex(model) if options.form == "latex" else model)

@@ -13,7 +13,8 @@ def add_model(command: argparse.ArgumentParser) -> None:
     """Let a command take a model and its data."""
     command.add_argument(
         "model", metavar="MODEL",
-        help="path.py, path.py:ClassName, or gallery:NAME, a model of `probmodel gallery`",
+        help="path.py, path.py:ClassName, path.stan, a Stan program, or gallery:NAME, a model of "
+        "`probmodel gallery`",
     )  # fmt: skip
     command.add_argument(
         "--data", metavar="FILE",
@@ -48,10 +49,16 @@ def bound_model(options: argparse.Namespace, say: Callable[[str], None]) -> Any:
     try:
         return kind()
     except ProbmodelError as error:
-        raise type(error)(
-            f"{error.message} On the command line, --data FILE gives the data.",
-            location=error.location,
-        ) from error
+        raise _with_hint(error, "On the command line, --data FILE gives the data.") from error
+
+
+def _with_hint(error: ProbmodelError, hint: str) -> ProbmodelError:
+    """Return an error whose message ends with what to do on the command line.
+
+    A message of several lines ends with a place in a program; the hint has a line of its own.
+    """
+    gap = "\n" if "\n" in error.message else " "
+    return type(error)(f"{error.message}{gap}{hint}", location=error.location)
 
 
 def _file_and_class(model: str) -> tuple[str, str | None]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -36,6 +37,31 @@ def coin(tmp_path):
     (tmp_path / "coin.py").write_text(MODEL)
     (tmp_path / "coin.json").write_text(json.dumps({"heads": [1, 0, 1, 1, 0, 1]}))
     return [f"{tmp_path / 'coin.py'}:Coin", "--data", str(tmp_path / "coin.json")]
+
+
+PROGRAM = """\
+data {
+  int<lower=0> n;
+  array[n] int<lower=0, upper=1> heads;
+}
+parameters {
+  real<lower=0, upper=1> p;
+}
+model {
+  heads ~ bernoulli(p);
+}
+generated quantities {
+  int next = bernoulli_rng(p);
+}
+"""
+
+
+@pytest.fixture
+def stan(tmp_path):
+    """Words that sample a Stan program with its data."""
+    (tmp_path / "coin.stan").write_text(PROGRAM)
+    (tmp_path / "coin.json").write_text(json.dumps({"n": 4, "heads": [1, 0, 1, 1]}))
+    return [f"{tmp_path / 'coin.stan'}", "--data", str(tmp_path / "coin.json")]
 
 
 def failed(capsys, code, *texts):
@@ -379,3 +405,82 @@ def test_a_command_is_required(capsys):
         main([])
     assert caught.value.code == 2
     assert "COMMAND" in capsys.readouterr().err
+
+
+# -- Stan programs -----------------------------------------------------------------------------
+
+
+def test_stan_programs_are_sampled(stan, tmp_path, capsys):
+    out = tmp_path / "coin.nc"
+    assert main(["sample", *stan, *SIZES, "--out", str(out)]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("coin: fisher_hmc, 2 chains of 200 draws")
+    assert re.search(r"^p .*\nnext ", captured.out, re.MULTILINE)
+    assert f"Written to {out}" in captured.err
+    assert set(group(load(out), "posterior").data_vars) == {"p", "next"}
+    assert set(group(load(out), "observed_data").data_vars) == {"heads"}
+
+
+def test_stan_programs_take_dumps_of_r(stan, tmp_path, capsys):
+    (tmp_path / "coin.R").write_text("n <- 4\nheads <- c(1, 0, 1, 1)\n")
+    tables = []
+    for data in ("coin.json", "coin.R"):
+        assert main(["sample", stan[0], "--data", str(tmp_path / data), *SIZES]) == 0
+        tables.append(capsys.readouterr().out.splitlines()[1:])
+    assert tables[0] == tables[1]
+
+
+def test_stan_programs_are_checked_shown_and_reported(stan, tmp_path, capsys):
+    assert main(["check", *stan]) == 0
+    assert "coin: all checks passed" in capsys.readouterr().out
+    for form, text in (
+        ("text", "heads ~ Bernoulli(p)"),
+        ("latex", r"\operatorname{Bernoulli}\left(p\right)"),
+        ("svg", ">heads (4)</text>"),
+        ("dot", '"p" -> "heads";'),
+    ):
+        assert main(["show", *stan, "--format", form]) == 0
+        assert text in capsys.readouterr().out
+    out, page = str(tmp_path / "coin.nc"), tmp_path / "coin.html"
+    assert main(["sample", *stan, *SIZES, "--quiet", "--out", out]) == 0
+    assert main(["report", out, "-o", str(page)]) == 0
+    assert "heads ~ Bernoulli(p)" in page.read_text()
+
+
+def test_errors_of_stan_programs_are_marked(stan, capsys, tmp_path):
+    file = tmp_path / "coin.stan"
+    for right, wrong, place, marked in (
+        (
+            "bernoulli(p);",
+            "bernouli(p);",
+            "coin.stan:9: column 3: there is no distribution",
+            "heads",
+        ),
+        ("real<", "reel<", "coin.stan:6: column 3: ", "reel"),
+        ("bernoulli(p);", "bernoulli(q);", "coin.stan:9: column 21: 'q' is not declared", "q"),
+    ):
+        file.write_text(PROGRAM.replace(right, wrong, 1))
+        code = main(["sample", *stan])
+        err = capsys.readouterr().err
+        assert code == 2
+        assert place in err
+        assert "Traceback" not in err
+        line, mark = err.splitlines()[1:3]
+        assert line[mark.index("^") :].startswith(marked)
+
+
+def test_data_of_stan_programs_that_lack_or_are_wrong(stan, capsys, tmp_path):
+    hint = "\nOn the command line, --data FILE gives the data."
+    missing = ("coin.stan:2: column 16: the data lack 'n', 'heads'", hint)
+    failed(capsys, main(["sample", stan[0]]), *missing)
+    failed(capsys, main(["show", stan[0], "--format", "svg"]), *missing)
+    data = tmp_path / "coin.json"
+    for given, text in (
+        ({"n": 4}, "bound without its observed data 'heads'"),
+        ({"n": 4, "heads": [1, 0]}, "heads is declared as array[4] int, which is 4 numbers"),
+        ({"n": 2, "heads": [1, 2]}, "heads[2] is 2; its upper bound is 1."),
+        ({"n": 2, "heads": [1, 0.5]}, "heads[2] is 0.5"),
+        ({"n": -1, "heads": []}, "n is -1; its lower bound is 0."),
+    ):
+        data.write_text(json.dumps(given))
+        failed(capsys, main(["sample", *stan]), "coin.stan:", text)

@@ -17,9 +17,10 @@ GROUPS = {
     "models": (
         "Models",
         "Declarations, binding and files. The guide is "
-        "[Modelling language](../modelling-language.md).",
+        "[Modelling language](../modelling-language.md), and of Stan programs "
+        "[Stan programs](../stan-programs.md).",
         ("Model", "data", "param", "observed", "deterministic", "potential", "load_model",
-         "read_data", "to_dot", "to_svg"),
+         "load_stan", "Stan", "read_data", "to_dot", "to_svg"),
     ),
     "inference": (
         "Inference",

@@ -354,7 +354,7 @@ def as_posterior(model: Any) -> LogDensity:
     if isinstance(model, LogDensity) or _looks_like_posterior(model):
         return model
     if isinstance(model, ModelMeta):
-        takes = [d.name for d in model._declarations.values() if d.kind in ("data", "observed")]
+        takes = model._takes()  # type: ignore[attr-defined]
         raise ModelError(
             f"{model.__name__} is a model without data. Bind it first: "
             f"infer({model.__name__}({', '.join(f'{name}=...' for name in takes)})).",

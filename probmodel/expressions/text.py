@@ -1,8 +1,14 @@
-"""Expressions as plain text and as LaTeX."""
+"""Expressions as plain text and as LaTeX.
+
+Expressions of more than a hundred parts are shown in outline: operations that are nested deeply,
+and the middle of long lists, become ``...``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -29,6 +35,11 @@ _INFIX: dict[str, tuple[str, str, int]] = {
     "power": ("**", "^", 7),
 }
 _NEGATIVE, _ATOM = 6, 9
+_MOST, _OUTLINE = 100, 40  # parts of an expression that is shown as it is, and of an outline
+_DEEPEST = 50  # operations inside each other
+_FIRST, _LAST = 3, 1  # items of a long list that an outline shows
+# What prints the expression that another one, printed by itself, is a part of.
+_AROUND: ContextVar[_Printer | None] = ContextVar("around", default=None)
 _GREEK = {
     "alpha",
     "beta",
@@ -70,7 +81,7 @@ def to_text(value: Any, *, definition: bool = False) -> str:
     """Return an expression as the Python that would write it.
 
     An expression that the model named is shown by its name, unless ``definition`` asks for what
-    the name stands for.
+    the name stands for. Long ones are shown in outline.
     """
     return _Printer(_text_name, 0).print(value, definition)
 
@@ -98,10 +109,14 @@ class _Printer:
     def __init__(self, name: Callable[[str], str], language: int) -> None:
         self.name = name
         self.language = language
+        self.levels: int | None = None  # of operations that may be shown yet; None for all
+        self.left_out = r"\ldots" if language else "..."
 
     def print(self, value: Any, definition: bool) -> str:
         """Return the printed form of a whole expression."""
         expand = definition and isinstance(value, Apply)
+        around = _AROUND.get()
+        self.levels = _levels(value, expand) if around is None else around.levels
         return (self._apply(value) if expand else self.show(value))[0]
 
     def show(self, value: Any) -> tuple[str, int]:
@@ -111,8 +126,20 @@ class _Printer:
         if isinstance(value, Constant):
             return self.show(value.value)
         if isinstance(value, Apply):
-            return (self.name(value.name), _ATOM) if value.name else self._apply(value)
+            return (self.name(value.name), _ATOM) if value.name else self._nested(value)
         return _constant(value)
+
+    def _nested(self, node: Apply) -> tuple[str, int]:
+        """Show an operation, unless it is too deep inside others."""
+        if self.levels is None:
+            return self._apply(node)
+        if self.levels <= 0:
+            return self.left_out, _ATOM
+        self.levels -= 1
+        try:
+            return self._apply(node)
+        finally:
+            self.levels += 1
 
     def _apply(self, node: Apply) -> tuple[str, int]:
         name, args = node.operation.name, node.args
@@ -165,17 +192,29 @@ class _Printer:
         if closures:
             parts = [*(self.name(c.name) for c in closures), self._argument(node.args[0]), "..."]
             return self._called(name, parts)
-        parts = [self._argument(arg) for arg in node.args]
         if name == "call":
             function = node.kwargs["function"]
             name = function.__name__
             if hasattr(function, "shown"):  # a method of a distribution, which shows its arguments
-                parts = [function.shown(bool(self.language)), parts[0]]
-        else:
+                with self._around():
+                    parts = [function.shown(bool(self.language)), self._argument(node.args[0])]
+                return self._called(name, parts)
+        parts = [self._argument(arg) for arg in node.args]
+        if node.operation.name != "call":
             options = node.operation.options
-            given = node.kwargs.items()  # symbols and arrays are told apart by how they look
-            parts += [f"{k}={v}" for k, v in given if repr(v) != repr(options.get(k))]
+            with self._around():  # symbols and arrays are told apart by how they look
+                given = [(k, v) for k, v in node.kwargs.items() if repr(v) != repr(options.get(k))]
+                parts += [f"{k}={_option(v)}" for k, v in given]
         return self._called(name, parts)
+
+    @contextmanager
+    def _around(self) -> Iterator[None]:
+        """Let what is printed meanwhile be a part of this expression."""
+        before = _AROUND.set(self)
+        try:
+            yield
+        finally:
+            _AROUND.reset(before)
 
     def _called(self, name: str, parts: list[str]) -> str:
         if not self.language:
@@ -191,7 +230,12 @@ class _Printer:
 
     def _argument(self, arg: Any) -> str:
         if isinstance(arg, (list, tuple)):
-            return "[" + ", ".join(self.show(a)[0] for a in arg) + "]"
+            if self.levels is None or len(arg) <= _FIRST + _LAST + 1:
+                shown = [self.show(a)[0] for a in arg]
+            else:
+                first, last = ([self.show(a)[0] for a in part] for part in _ends(arg))
+                shown = [*first, self.left_out, *last]
+            return "[" + ", ".join(shown) + "]"
         return self.show(arg)[0]
 
     def _inside(self, value: Any, at_least: int) -> str:
@@ -199,6 +243,51 @@ class _Printer:
         if precedence >= at_least:
             return text
         return rf"\left({text}\right)" if self.language else f"({text})"
+
+
+def _ends(items: Any) -> tuple[Any, Any]:
+    """Return the first and the last items of a long list."""
+    return items[:_FIRST], items[-_LAST:]
+
+
+def _levels(value: Any, expand: bool) -> int | None:
+    """Return how many levels of operations are shown: None if all are.
+
+    An outline has as many levels as have no more than forty parts together, one at least.
+    """
+    if _count(value, expand, False, _DEEPEST, _MOST)[1]:
+        return None
+    return max(1, _count(value, expand, True, _DEEPEST, _OUTLINE)[0] - int(expand))
+
+
+def _count(value: Any, expand: bool, outline: bool, deepest: int, most: int) -> tuple[int, bool]:
+    """Return how many levels of an expression have few parts, and whether these are all."""
+    level, total = [value], 1
+    for depth in range(deepest + 1):
+        below: list[Any] = []
+        for node in level:
+            if isinstance(node, Apply) and (node.name is None or (expand and node is value)):
+                below += _parts(node, outline)
+            if total + len(below) > most:
+                return depth, False
+        if not below:
+            return depth, True
+        level, total = below, total + len(below)
+    return deepest, False
+
+
+def _parts(node: Apply, outline: bool) -> Iterator[Any]:
+    """Yield what is shown inside an operation."""
+    for arg in (*node.args, *node.kwargs.values()):
+        if outline and isinstance(arg, (list, tuple)) and len(arg) > _FIRST + _LAST + 1:
+            arg = [item for end in _ends(arg) for item in end]
+        yield from arg if isinstance(arg, (list, tuple)) else (arg,)
+
+
+def _option(value: Any) -> str:
+    """Return an option of an operation as text."""
+    long = isinstance(value, np.ndarray) and value.size > 4
+    return _constant(value)[0] if long else str(value)
 
 
 def _constant(value: Any) -> tuple[str, int]:

@@ -6,7 +6,7 @@ draws, they return arrays. Leading axes broadcast.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import autograd.numpy as anp
@@ -117,6 +117,14 @@ def most_likely_states(log_emissions: Any, initial: Any, transition: Any) -> Any
     return call(_MOST_LIKELY_STATES, (log_emissions, initial, transition), _CHAIN)
 
 
+class _ComponentFormula(Formula):
+    """Log densities of components, as the language records them."""
+
+    def __init__(self, components: Components, evaluate: Callable[..., Any]) -> None:
+        super().__init__("component_log_densities", evaluate)
+        self.components = components
+
+
 def _of_components(parts: Components) -> Formula:
     """Log densities of components, (..., K)."""
 
@@ -129,7 +137,7 @@ def _of_components(parts: Components) -> Formula:
         logs = parts.evaluate("log_density", anp, value, params, rank_of((value, *params)))
         return anp.moveaxis(logs, 0, -1)
 
-    return Formula("component_log_densities", log_densities)
+    return _ComponentFormula(parts, log_densities)
 
 
 def _most_likely_states(log_emissions: Any, initial: Any, transition: Any) -> Array:

@@ -67,7 +67,7 @@ def to_svg(model: Any) -> str:
     Raises
     ------
     ModelError
-        If it is neither.
+        If it is neither, or the class of a Stan program, which declares nothing without data.
     """
     _, declarations, binding = declared_in("to_svg", model)
     boxes = {name: _box(declaration, binding) for name, declaration in declarations.items()}

@@ -102,6 +102,7 @@ class _View:
 
     def __init__(self, model: Model) -> None:
         self.declarations = model._binding.declarations
+        self.uses = type(model)._uses
         free = model._binding.free  # missing data among them, which is nobody's declaration
         self.free = {f.name: f for f in free if f.name in self.declarations}
         self.parents = dependencies(self.declarations)
@@ -315,7 +316,7 @@ def _unused_data(view: _View) -> Said:
         carried = {dim for d in others if isinstance(d, Data | Observed) for dim in d.dims or ()}
         used = {dim for d in others for dim in d.dims or ()}
         gives_size = set(declaration.dims or ()) & used - carried
-        if not view.children[name] and not gives_size:
+        if not view.children[name] and not gives_size and not view.uses(name):
             yield (
                 "unused data",
                 declaration,

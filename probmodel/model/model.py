@@ -87,7 +87,7 @@ def _stranger(model: str, declaration: Declaration, node: Declaration) -> ModelE
 
 
 def _by_name(cls: ModelMeta, unnamed: tuple[Any, ...]) -> DataError:
-    takes = [k for k, d in cls._declarations.items() if isinstance(d, (Data, Observed))]
+    takes = cls._takes()  # type: ignore[attr-defined]
     whole = len(unnamed) == 1 and isinstance(unnamed[0], Mapping)
     written = "**data" if whole else ", ".join(f"{name}=..." for name in takes)
     return DataError(
@@ -136,6 +136,8 @@ class Model(metaclass=ModelMeta):
 
     # What is computed from draws besides what is declared, if anything; see `stan.generated`.
     generated: Any = None
+    # Whether what is declared depends on the data: the class by itself declares nothing.
+    _needs_data = False
 
     def __init__(
         self, /, *unnamed: Any, coords: dict[str, Any] | None = None, **values: Any
@@ -148,15 +150,25 @@ class Model(metaclass=ModelMeta):
         self._binding: Binding = self._bound(values, {} if coords is None else coords)
         self._kept: dict[str, Any] = {}  # what others have made of it, as long as it lasts
 
-    def _bound(self, values: Mapping[str, Any], labels: Mapping[str, Any]) -> Binding:
+    def _bound(self, values: Mapping[str, Any], labels: dict[str, Any]) -> Binding:
         """Bind data: what each kind of model does by itself."""
         cls = type(self)
-        return bind(cls.__name__, cls._declarations, dict(values), dict(labels))
+        return bind(cls.__name__, cls._declarations, dict(values), labels)
 
     @classmethod
     def _outline(cls, data: Mapping[str, Any]) -> Mapping[str, Declaration]:
         """Return what the model declares, given data that are not modelled."""
         return cls._declarations
+
+    @classmethod
+    def _takes(cls) -> list[str]:
+        """Return the names of data that the model is bound to."""
+        return [k for k, d in cls._declarations.items() if isinstance(d, (Data, Observed))]
+
+    @classmethod
+    def _uses(cls, name: str) -> bool:
+        """Whether a datum is used in a way that the declarations do not show."""
+        return False
 
     def _as_given(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the data and labels that bind the model again."""

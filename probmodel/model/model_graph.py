@@ -7,7 +7,8 @@ from typing import Any
 
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError
-from probmodel.expressions import topological
+from probmodel.expressions import Apply
+from probmodel.expressions.graph import children
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import (
     Data,
@@ -32,16 +33,29 @@ def dependencies(declarations: Mapping[str, Declaration]) -> dict[str, list[str]
     """Return the declarations that each one uses itself, in declared order."""
     order = {name: i for i, name in enumerate(declarations)}
     return {
-        name: sorted(
-            (
-                str(node.name)
-                for node in topological(expressions_of(declaration))
-                if isinstance(node, Declaration)
-            ),
-            key=order.__getitem__,
-        )
+        name: sorted(_used_by(declaration, declarations), key=order.__getitem__)
         for name, declaration in declarations.items()
     }
+
+
+def _used_by(user: Declaration, declarations: Mapping[str, Declaration]) -> set[str]:
+    """Return the declarations that one uses, and deterministic ones whose expressions it has."""
+    found: set[str] = set()
+    seen: set[int] = set()
+    pending = expressions_of(user)
+    while pending:
+        node = pending.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        named = declarations.get(node.name) if isinstance(node, Apply) and node.name else None
+        if isinstance(node, Declaration):
+            found.add(str(node.name))
+        elif isinstance(named, Deterministic) and named.expression is node and named is not user:
+            found.add(str(named.name))
+        else:
+            pending += children(node)
+    return found
 
 
 def reachable(roots: Iterable[str], edges: Mapping[str, Iterable[str]]) -> set[str]:
@@ -71,7 +85,7 @@ def to_dot(model: Any) -> str:
     Raises
     ------
     ModelError
-        If it is neither.
+        If it is neither, or the class of a Stan program, which declares nothing without data.
 
     Examples
     --------
@@ -101,14 +115,29 @@ def declared_in(function: str, model: Any) -> tuple[str, Mapping[str, Declaratio
     ModelError
         If it is neither; ``function`` says who asked.
     """
-    kind = model if isinstance(model, type) else type(model)
+    kind: Any = model if isinstance(model, type) else type(model)
     declarations = getattr(kind, "_declarations", None)
     if declarations is None:
         raise ModelError(
             f"{function} takes a model class or a bound model; got {type(model).__name__}.",
             given=model,
         )
-    return kind.__name__, declarations, None if kind is model else model._binding
+    if kind is not model:
+        bound = model._binding.declarations
+        if kind._needs_data:  # its data are numbers in expressions, which no edge leads to
+            bound = {name: d for name, d in bound.items() if not isinstance(d, Data)}
+        return kind.__name__, bound, model._binding
+    if kind._needs_data:
+        raise ModelError(
+            f"{function} needs a bound model here: what {kind.__name__} declares depends on its "
+            f"data. Write {function}({kind.__name__}({_arguments(kind)})).",
+            model=kind.__name__,
+        )
+    return kind.__name__, declarations, None
+
+
+def _arguments(kind: Any) -> str:
+    return ", ".join(f"{name}=..." for name in kind._takes())
 
 
 def _style(declaration: Declaration) -> str:

@@ -13,7 +13,7 @@ from probmodel.constraints import Constraint
 from probmodel.distributions import Truncated
 from probmodel.distributions.base import Distribution
 from probmodel.errors import Location, ModelError
-from probmodel.expressions import Expression
+from probmodel.expressions import Apply, Expression
 from probmodel.functions import log_density
 from probmodel.model.declarations import Declaration, Deterministic, Observed, Parameter, Potential
 from probmodel.stan.density_terms import Increment, Term
@@ -116,6 +116,8 @@ class Assembly:
             self._leaf(name)
         for name, value in transformed.items():
             expression = self._of(value)
+            if isinstance(expression, Apply) and expression.name is None:
+                expression.name = name  # so that what uses it is printed with the name
             self._declare(name, Deterministic(expression, None), value)
         for found in likelihoods:
             self._observe(found)

@@ -6,18 +6,19 @@ import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
 from probmodel.arguments import existing_file
-from probmodel.errors import ModelError
+from probmodel.errors import DataError, Location, ModelError
 from probmodel.model.binding import Binding, bind
 from probmodel.model.declarations import Data, Declaration
 from probmodel.model.model import Model, ModelMeta
 from probmodel.model.references import TEXT, Reference, kept
 from probmodel.stan.complaints import Sources
 from probmodel.stan.running import Run
+from probmodel.stan.side_by_side import parts
 from probmodel.stan.stan_values import Value
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.syntax.includes import decoded
@@ -37,14 +38,15 @@ class StanModel(Model):
     program: ClassVar[n.Program]
     sources: ClassVar[Sources]
     file: ClassVar[str]
+    _needs_data = True
 
-    def _bound(self, values: Mapping[str, Any], labels: Mapping[str, Any]) -> Binding:
+    def _bound(self, values: Mapping[str, Any], labels: dict[str, Any]) -> Binding:
         cls = type(self)
         run = Run(cls.program, cls.sources, values)
         arrays = _arrays(run)
         self._given = {k: arrays.get(k, values.get(k)) for k in run.data if k not in run.unknown}
         self.generated = run.generated()
-        declarations = _declared(run)
+        declarations = _declared(cls._data_block(), run)
         own = {k: _parts(v) for k, v in arrays.items() if isinstance(declarations.get(k), Data)}
         unknown = [k for k, of in run.assembly.sources.items() if of in run.unknown]
         found = bind(cls.__name__, declarations, {**own, **run.assembly.observed}, {}, unknown)
@@ -55,10 +57,33 @@ class StanModel(Model):
     def _outline(cls, data: Mapping[str, Any]) -> Mapping[str, Declaration]:
         run = Run(cls.program, cls.sources, data)
         run.check_simulation()
-        return _declared(run)
+        return _declared(cls._data_block(), run)
+
+    @classmethod
+    def _takes(cls) -> list[str]:
+        return [d.name for d in cls._data_block()]
+
+    @classmethod
+    def _uses(cls, name: str) -> bool:
+        return any(isinstance(p, n.Name) and p.name == name for p in parts(cls.program.blocks))
+
+    @classmethod
+    def _data_block(cls) -> list[n.Declare]:
+        return [d for d in cls.program.blocks.get("data", ()) if isinstance(d, n.Declare)]
 
     def _as_given(self) -> tuple[dict[str, Any], dict[str, Any]]:
         return dict(self._given), {}
+
+    @classmethod
+    def from_frame(cls, frame: Any, /, **given: Any) -> NoReturn:
+        """Raise a `DataError`: a program does not say which of its sizes counts rows."""
+        written = ", ".join(f"{name}=..." for name in cls._takes())
+        raise DataError(
+            f"{cls.__name__} is a Stan program, whose sizes are data of their own; it is not bound "
+            f"to a frame. Write {cls.__name__}({written}), with len(frame) for the number of rows "
+            'and frame["name"] for a column.',
+            expected=cls._takes(),
+        )
 
     @classmethod
     def _reference(cls) -> Reference:
@@ -69,11 +94,15 @@ class StanModel(Model):
         return _made, (cls.__name__, cls.program, dict(cls.sources), cls.file)
 
 
-def _declared(run: Run) -> dict[str, Declaration]:
+def _declared(nodes: Sequence[n.Declare], run: Run) -> dict[str, Declaration]:
     """Return the declarations of a program, with those of data that are not modelled."""
     own = run.assembly.declarations
-    finite = {k: _parts(array) for k, array in _arrays(run).items() if np.all(np.isfinite(array))}
-    return {k: _datum(k, array) for k, array in finite.items() if k not in own} | own
+    arrays = _arrays(run)
+    found: dict[str, Declaration] = {}
+    for node in nodes:
+        if node.name in arrays and node.name not in own and np.isfinite(arrays[node.name]).all():
+            found[node.name] = _datum(node, _parts(arrays[node.name]))
+    return found | own
 
 
 def _arrays(run: Run) -> dict[str, Any]:
@@ -88,10 +117,10 @@ def _parts(array: Any) -> Any:
     return np.stack([array.real, array.imag], axis=-1)
 
 
-def _datum(name: str, array: Any) -> Data:
-    dims = tuple(f"{name}_dim_{i}" for i in range(array.ndim))
+def _datum(node: n.Declare, array: Any) -> Data:
+    dims = tuple(f"{node.name}_dim_{i}" for i in range(array.ndim))
     found = Data(dims or None, int if array.dtype.kind == "i" else float, None, None)
-    found.name = name
+    found.name, found.location = node.name, Location(node.place.file, node.place.line)
     return found
 
 

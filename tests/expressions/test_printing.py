@@ -7,6 +7,7 @@ import scipy.special
 from probmodel import Model, data, deterministic, load_model, observed, param, potential, read_data
 from probmodel.distributions import HalfNormal, Normal
 from probmodel.expressions.text import to_latex, to_text
+from probmodel.functions import log_density
 
 
 def symbols():
@@ -107,3 +108,63 @@ def test_model_as_latex():
 def test_gallery_prints_its_shapes():
     model = load_model("models/eight_schools.py")(**read_data("models/data/eight_schools.json"))
     assert "theta[school] ~ Normal(mu, tau) (noncentered)  (8)" in repr(model)
+
+
+def nested(levels):
+    value = x
+    for i in range(levels):
+        value = np.exp(-value * value) + i
+    return value
+
+
+@pytest.mark.parametrize("levels", [8, 60, 5000])
+@pytest.mark.parametrize("show", [to_text, to_latex])
+def test_deep_expressions_are_shown_in_outline(show, levels):
+    left_out = {to_text: "...", to_latex: r"\ldots"}[show]
+    shown = show(nested(levels))
+    assert left_out in shown
+    assert len(shown) < 1000
+    assert shown.endswith(f" + {levels - 1}")
+    assert left_out not in show(nested(3))
+
+
+def test_outlines_keep_the_outermost_operations():
+    shown = to_text(nested(40))
+    assert shown.startswith("exp(-(exp(-")
+    assert shown.count("(") == shown.count(")")
+    assert to_text(np.sqrt(nested(40))).startswith("sqrt(exp(")
+
+
+def test_long_sums_end_with_their_last_terms():
+    total = x
+    for i in range(300):
+        total = total + i * n
+    shown = to_text(total)
+    assert shown.startswith("... + ")
+    assert shown.endswith(" + 298 * n + 299 * n")
+    assert len(shown) < 300
+
+
+def test_long_lists_are_shown_by_their_ends():
+    shown = to_text(np.stack([x * i for i in range(500)]))
+    assert shown == "stack([x * 0, x * 1, x * 2, ..., x * 499])"
+    assert to_text(np.stack([x] * 9)) == f"stack([{', '.join(['x'] * 9)}])"
+    assert to_text(np.repeat(x, np.arange(40))) == "repeat(x, repeats=<40 array>)"
+
+
+def test_distributions_in_long_expressions_are_part_of_the_outline():
+    value = x
+    for i in range(200):
+        value = np.exp(log_density(Normal(value, np.exp(value)), i))
+    shown = to_text(value)
+    assert shown.startswith("exp(log_density(Normal(exp(log_density(Normal(")
+    assert len(shown) < 1000
+    assert len(to_latex(value)) < 2000
+
+
+def test_names_end_an_expression():
+    long = nested(200)
+    long.name = "long"
+    assert to_text(long * 2 + 1) == "long * 2 + 1"
+    assert to_text(long) == "long"
+    assert "..." in to_text(long, definition=True)

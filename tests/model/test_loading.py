@@ -124,7 +124,10 @@ def test_names_of_files(tmp_path, monkeypatch):
     upper = write(tmp_path, GOOD.format(name="A")).rename(tmp_path / "my MODEL.PY")
     assert load_model("~/my MODEL.PY").__name__ == "A"
     other = upper.rename(tmp_path / "model.txt")
-    for path, text in ((other, "must end in .py; got '.txt'"), (tmp_path, "is a directory")):
+    for path, text in (
+        (other, "must end in .py, or in .stan for a Stan program; got '.txt'"),
+        (tmp_path, "is a directory"),
+    ):
         with pytest.raises(ModelError, match=text):
             load_model(path)
 

@@ -97,12 +97,12 @@ class _Matrix:
 
     def __init__(self, kernel: Kernel, n_values: int) -> None:
         self.__name__ = str(kernel)
-        self._kernel, self._n_values = kernel, n_values
+        self.kernel, self._n_values = kernel, n_values
 
     def __call__(self, xp: Any, *arguments: Any) -> Any:
         values, places = arguments[: self._n_values], arguments[self._n_values :]
         x, y = np.asarray(places[0], dtype=float), np.asarray(places[-1], dtype=float)
-        return self._kernel.covariance(xp, values, x, y)
+        return self.kernel.covariance(xp, values, x, y)
 
 
 class _Pair(Kernel):

@@ -2,7 +2,6 @@
 
 import numpy as np
 from scipy.stats import norm
-
 from stan_program import noise, stan
 
 normal = norm.logpdf

@@ -3,7 +3,6 @@
 import numpy as np
 from scipy.special import gammaln, logsumexp
 from scipy.stats import norm
-
 from stan_program import below, noise, stan
 
 normal = norm.logpdf

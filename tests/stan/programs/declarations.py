@@ -2,7 +2,6 @@
 
 import numpy as np
 from scipy.stats import norm
-
 from stan_program import stan
 
 normal = norm.logpdf
@@ -166,9 +165,7 @@ JACOBIANS = {
           w ~ beta(2, 2); target += log(w) + log1m(w);
         }""",
         lambda v: (
-            2 * np.log(v["z"])
-            - v["z"]
-            + (np.log(6) + 2 * np.log(v["w"] * (1 - v["w"]))).sum()
+            2 * np.log(v["z"]) - v["z"] + (np.log(6) + 2 * np.log(v["w"] * (1 - v["w"]))).sum()
         ),
     ),
     "statements of Jacobians": (

@@ -3,7 +3,6 @@
 import numpy as np
 from scipy.special import log_expit, logsumexp
 from scipy.stats import norm, poisson
-
 from stan_program import below, counts, noise, stan
 
 normal = norm.logpdf
@@ -215,10 +214,7 @@ def data_in_another_order(v):
       s ~ gamma(2, 2);
     }
     """,
-    *(
-        {"N": n, "y": noise(n), "seen": below(2, n, seed=3), "M": 3, "at": [2, 1, 4]}
-        for n in SIZES
-    ),
+    *({"N": n, "y": noise(n), "seen": below(2, n, seed=3), "M": 3, "at": [2, 1, 4]} for n in SIZES),
 )
 def part_of_the_data(v):
     seen = v.seen == 1
@@ -285,9 +281,7 @@ def local_matrices(v):
 )
 def functions_by_iteration(v):
     a, b = v.p
-    curve = np.select(
-        [v.kind == 1, v.kind == 2], [v.x * a, (v.x * a + 1) ** 2], b + v.x * a
-    )
+    curve = np.select([v.kind == 1, v.kind == 2], [v.x * a, (v.x * a + 1) ** 2], b + v.x * a)
     gap = v.y - np.stack([v.x * a + curve, b - v.x + curve], axis=1)
     log_det = np.linalg.slogdet(v.S)[1]
     total = -0.5 * (gap * np.linalg.solve(v.S, gap.T).T).sum()

@@ -4,7 +4,6 @@ import numpy as np
 from scipy import linalg, special
 from scipy.special import expit, gammaln, logsumexp
 from scipy.stats import norm
-
 from stan_program import noise, stan
 
 normal = norm.logpdf
@@ -121,7 +120,15 @@ def linear_algebra(w):
     inverse = np.linalg.inv(S)
     a = v.sum() + v.prod() + r.mean() + v.var(ddof=1) + v.std(ddof=1) + v.min() + r.max()
     a += np.abs(v + 5).sum() + np.sqrt(r @ r) + v @ r + v @ v + np.linalg.norm(v - r)
-    a += ((v - D[0]) ** 2).sum() + logsumexp(v) + A.sum() + B.mean() + min(0, A[0, 1]) + D.max() + r @ v
+    a += (
+        ((v - D[0]) ** 2).sum()
+        + logsumexp(v)
+        + A.sum()
+        + B.mean()
+        + min(0, A[0, 1])
+        + D.max()
+        + r @ v
+    )
     a += np.trace(A) + np.linalg.slogdet(S)[1] + np.linalg.det(A) + v @ S @ v
     a += np.trace(B @ S @ B.T) + np.trace(D[:2, :2] @ B @ S @ B.T) + 3 + 3 + 6 + 3
     soft = np.exp(v) / np.exp(v).sum()
@@ -132,7 +139,13 @@ def linear_algebra(w):
     d = d + B.T @ B + np.diag(v) + v[:, None] * A + A * v + np.outer(v, v) * S + A.T @ S @ A
     d = d + np.tril(A) @ np.tril(A).T + np.linalg.cholesky(S) + 2 * A + np.diag(v) + 2 * np.eye(3)
     d = d + v[:, None] + r + np.eye(3) + np.tril(A) + np.tril(A, -1).T
-    d = d + np.column_stack([v, A[:, 0], r]) + np.vstack([B, r]) + A + np.linalg.solve(A + 5 * np.eye(3), D)
+    d = (
+        d
+        + np.column_stack([v, A[:, 0], r])
+        + np.vstack([B, r])
+        + A
+        + np.linalg.solve(A + 5 * np.eye(3), D)
+    )
     d = d + D @ inverse + linalg.expm(0.1 * A) + A @ A + A + np.outer(v, r)
     e = B @ B.T + B @ S @ B.T + np.linalg.solve([[2.0, 0], [1, 3]], B[:, :2])
     e = e + np.array([v[:2], r[:2]])

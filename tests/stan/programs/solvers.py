@@ -4,7 +4,6 @@ import numpy as np
 from scipy.integrate import quad, solve_ivp
 from scipy.optimize import brentq, root
 from scipy.stats import norm
-
 from stan_program import noise, stan
 
 normal = norm.logpdf

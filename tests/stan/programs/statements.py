@@ -4,7 +4,6 @@ import numpy as np
 from scipy import stats
 from scipy.special import betaln, gammaln, log_expit, logsumexp
 from scipy.stats import norm
-
 from stan_program import below, counts, noise, stan
 
 normal = norm.logpdf
@@ -150,10 +149,7 @@ def vectorised_shapes(v):
       target += log_diff_exp(normal_lcdf(2 | mu, s), normal_lcdf(-1 | mu, s));
     }
     """,
-    *(
-        {"N": n, "y": 1 + np.abs(noise(n)), "k": 1 + below(6, n), "low": 0.5}
-        for n in (3, 17)
-    ),
+    *({"N": n, "y": 1 + np.abs(noise(n)), "k": 1 + below(6, n), "low": 0.5} for n in (3, 17)),
     spread=0.3,
 )
 def truncated(v):
@@ -299,7 +295,10 @@ def multivariate(v):
     total += (exponents * np.log(diagonal)).sum() + lkj_constant(2, v.K)
     total += stats.wishart.logpdf(v.Sigma, v.K + 1, v.S)
     edges = np.r_[-np.inf, v.cuts, np.inf]
-    upper, lower = 1 / (1 + np.exp(v.eta - edges[v.cat])), 1 / (1 + np.exp(v.eta - edges[v.cat - 1]))
+    upper, lower = (
+        1 / (1 + np.exp(v.eta - edges[v.cat])),
+        1 / (1 + np.exp(v.eta - edges[v.cat - 1])),
+    )
     total += np.log(upper - lower).sum() + np.log(v.p[v.cat - 1]).sum()
     total += (v.mu[v.cat - 1] - logsumexp(v.mu)).sum()
     many = v.many
@@ -315,8 +314,10 @@ def lkj_constant(eta, K):
     total = 0.0
     # The volume of correlation matrices with weights |R|^(eta - 1), row by row.
     for k in range(1, K):
-        total -= 0.5 * k * np.log(np.pi) + gammaln(eta + 0.5 * (K - 1 - k)) - gammaln(
-            eta + 0.5 * (K - 1)
+        total -= (
+            0.5 * k * np.log(np.pi)
+            + gammaln(eta + 0.5 * (K - 1 - k))
+            - gammaln(eta + 0.5 * (K - 1))
         )
     return total
 

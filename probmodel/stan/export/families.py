@@ -1,0 +1,108 @@
+"""Distributions of numbers that Stan has, and what it takes for ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import log
+from typing import Any, NamedTuple
+
+Arguments = dict[str, Any]
+
+
+class Family(NamedTuple):
+    """A distribution of Stan.
+
+    Attributes
+    ----------
+    stan : its name
+    arguments : of our parameters, by name, to its own
+    constant : what is added to its log density to make ours
+    from_one : whether its values count from 1
+    """
+
+    stan: str
+    arguments: Callable[[Arguments], list[Any]] = lambda a: list(a.values())
+    constant: float = 0.0
+    from_one: bool = False
+
+
+FAMILIES: dict[str, Family] = {
+    "Normal": Family("normal"),
+    "StudentT": Family("student_t"),
+    "Cauchy": Family("cauchy"),
+    "Laplace": Family("double_exponential"),
+    "Logistic": Family("logistic"),
+    "HalfNormal": Family("normal", lambda a: [0, a["scale"]], log(2)),
+    "HalfCauchy": Family("cauchy", lambda a: [0, a["scale"]], log(2)),
+    "HalfStudentT": Family("student_t", lambda a: [a["df"], 0, a["scale"]], log(2)),
+    "Exponential": Family("exponential"),
+    "Gamma": Family("gamma"),
+    "InverseGamma": Family("inv_gamma"),
+    "ScaledInverseChi2": Family("scaled_inv_chi_square"),
+    "LogNormal": Family("lognormal"),
+    "Beta": Family("beta"),
+    "Uniform": Family("uniform"),
+    "Bernoulli": Family("bernoulli"),
+    "BernoulliLogit": Family("bernoulli_logit"),
+    "Binomial": Family("binomial"),
+    "BinomialLogit": Family("binomial_logit"),
+    "Categorical": Family("categorical", from_one=True),
+    "CategoricalLogit": Family("categorical_logit", from_one=True),
+    "OrderedLogistic": Family("ordered_logistic", from_one=True),
+    "OrderedProbit": Family("ordered_probit", from_one=True),
+    "Poisson": Family("poisson"),
+    "PoissonLog": Family("poisson_log"),
+    "NegativeBinomial2": Family("neg_binomial_2"),
+    "NegativeBinomial2Log": Family("neg_binomial_2_log"),
+    "ChiSquare": Family("chi_square"),
+    "InvChiSquare": Family("inv_chi_square"),
+    "Weibull": Family("weibull"),
+    "Frechet": Family("frechet"),
+    "Rayleigh": Family("rayleigh"),
+    "LogLogistic": Family("loglogistic"),
+    "Gumbel": Family("gumbel"),
+    "ExpModNormal": Family("exp_mod_normal"),
+    "SkewNormal": Family("skew_normal"),
+    "SkewDoubleExponential": Family("skew_double_exponential"),
+    "Pareto": Family("pareto"),
+    "ParetoType2": Family("pareto_type_2"),
+    "BetaProportion": Family("beta_proportion"),
+    "VonMises": Family("von_mises"),
+    "NegativeBinomial": Family("neg_binomial"),
+    "BetaBinomial": Family("beta_binomial"),
+    "BetaNegativeBinomial": Family("beta_neg_binomial"),
+    "Geometric": Family("neg_binomial", lambda a: [1, a["p"] / (1 - a["p"])]),
+    "YuleSimon": Family("yule_simon"),
+    "DiscreteUniform": Family("discrete_range"),
+    "Hypergeometric": Family("hypergeometric"),
+    "Wiener": Family("wiener"),
+    # Vectors and matrices.
+    "Dirichlet": Family("dirichlet"),
+    "LKJCholesky": Family("lkj_corr_cholesky"),
+    "LKJ": Family("lkj_corr"),
+    "Multinomial": Family("multinomial", lambda a: [a["p"]]),
+    "MultinomialLogit": Family("multinomial_logit", lambda a: [a["logits"]]),
+    "DirichletMultinomial": Family("dirichlet_multinomial", lambda a: [a["concentration"]]),
+}
+# Distributions whose parameters have a name of their own for each form of a matrix.
+MATRIX_FORMS: dict[str, dict[str, str]] = {
+    "MvNormal": {
+        "covariance": "multi_normal",
+        "cholesky": "multi_normal_cholesky",
+        "precision": "multi_normal_prec",
+    },
+    "MvStudentT": {"scale": "multi_student_t", "cholesky": "multi_student_t_cholesky"},
+    "Wishart": {"scale": "wishart"},
+    "WishartCholesky": {"cholesky": "wishart_cholesky"},
+    "InverseWishart": {"scale": "inv_wishart"},
+    "InverseWishartCholesky": {"cholesky": "inv_wishart_cholesky"},
+    "MultiGP": {"covariance": "multi_gp", "cholesky": "multi_gp_cholesky"},
+}
+
+
+def family_of(name: str, parameters: Any) -> Family | None:
+    """Return the distribution of Stan that one of ours is; None if there is none."""
+    for parameter, stan in MATRIX_FORMS.get(name, {}).items():
+        if parameter in parameters:
+            return Family(stan)
+    return FAMILIES.get(name)

@@ -1,0 +1,91 @@
+"""A bound model as a Stan program, with its data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from probmodel.errors import DataError, ModelError
+from probmodel.stan.export.assembly import Assembly
+from probmodel.stan.export.names import called_functions
+
+
+class StanProgram(NamedTuple):
+    """A Stan program and its data.
+
+    Attributes
+    ----------
+    name : of the model
+    code : the program
+    data : what it takes, by name: numbers and nested lists
+    """
+
+    name: str
+    code: str
+    data: dict[str, Any]
+
+    def __str__(self) -> str:
+        return self.code
+
+    def write(self, folder: str | Path = ".") -> tuple[Path, Path]:
+        """Write ``<name>.stan`` and ``<name>.json`` into a folder, for CmdStan and its kin.
+
+        Returns
+        -------
+        The two files
+        """
+        place = Path(folder)
+        place.mkdir(parents=True, exist_ok=True)
+        files = place / f"{self.name}.stan", place / f"{self.name}.json"
+        files[0].write_text(self.code, encoding="utf-8")
+        files[1].write_text(json.dumps(self.data) + "\n", encoding="utf-8")
+        return files
+
+
+def to_stan(model: Any) -> StanProgram:
+    """Return a bound model as a Stan program, with the data that it takes.
+
+    Parameters
+    ----------
+    model : a model that is bound to all its data
+
+    Returns
+    -------
+    ``code``, ``data``, and ``write(folder)`` for both as files. The log density is that of the
+    model, up to a constant.
+
+    Raises
+    ------
+    ModelError
+        If Stan has no spelling for something; the message names the declaration.
+    DataError
+        If an observed quantity was bound without data.
+
+    Notes
+    -----
+    Indices and categories count from 1 in the program and its data. What data decide and Stan
+    cannot compute is computed here and becomes a datum of the program.
+    """
+    from probmodel.model import Model
+
+    if not isinstance(model, Model):
+        raise ModelError(
+            f"to_stan takes a bound model, Schools(y=..., sigma=...); got {model!r}.", given=model
+        )
+    binding = model._binding
+    if binding.unbound:
+        missing = binding.unbound[0]
+        raise DataError(
+            f"{binding.name} was bound without its observed data {missing.name!r}, which its Stan "
+            "program takes.",
+            location=missing.location,
+        )
+    taken: set[str] = set()
+    while True:
+        assembly = Assembly(model, taken)
+        code = assembly.code()
+        clashes = called_functions(code) & assembly.variables
+        if not clashes:
+            return StanProgram(binding.name, code, assembly.data())
+        taken |= clashes

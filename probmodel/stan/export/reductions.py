@@ -1,0 +1,132 @@
+"""Sums, means, products and extremes, over all axes or along one."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from probmodel.expressions import Apply
+from probmodel.stan.export.blocks import loops
+from probmodel.stan.export.complaints import NoSpelling
+from probmodel.stan.export.forms import PRODUCT, Form, Place, call
+from probmodel.stan.export.writer import Writer
+
+NAMES = {"sum": "sum", "mean": "mean", "prod": "prod", "max": "max", "min": "min", "var": "variance",
+         "std": "sd"}  # fmt: skip
+
+
+def whole(writer: Writer, node: Apply) -> Form | None:
+    """Return the reduction of all elements, as a number."""
+    source, name = node.args[0], node.operation.name
+    shape = writer.shape(source)
+    if not shape:
+        return writer.whole(source)
+    if prod(writer.shape(node)) != 1 or len(_axes(node, len(shape))) != len(shape):
+        return None
+    form = writer.whole(source)
+    if form.kind == "vectors" or (
+        form.kind == "ints" and (len(shape) > 1 or name in ("var", "std"))
+    ):
+        if len(shape) > 2:
+            return _over_all(writer, node)
+        form = writer.reals(source)
+    if len(shape) > 2:
+        return _over_all(writer, node)
+    return _at_rank(_reduced(node, form.text, form.kind, prod(shape)), len(writer.shape(node)))
+
+
+def _over_all(writer: Writer, node: Apply) -> Form:
+    """Add up more than two axes one after another."""
+    source = writer.define(node.args[0])
+    if node.operation.name not in ("sum", "mean"):
+        raise NoSpelling(f"np.{node.operation.name} over three axes", "Reduce one axis at a time.")
+    sizes = writer.sizes(node.args[0])
+    places, total = writer.places(len(sizes)), writer.shared.names.fresh("total")
+    at = f"{source.text}[{', '.join(map(str, places))}]"
+    block = writer.shared.constants if writer.is_constant(node) else writer.block
+    block.add(f"real {total} = 0;")
+    block.add(*loops([p.variable for p in places], sizes, [f"{total} += {at};"]))
+    if node.operation.name == "mean":
+        return Form(f"{total} / {prod(writer.shape(node.args[0]))}", "real", PRODUCT)
+    return Form(total, "real")
+
+
+def _at_rank(form: Form, rank: int) -> Form | None:
+    """Return a number with axes of length one, where these were kept."""
+    if rank > 2:
+        return None
+    return (form, Form(f"[{form.text}]'", "vector"), Form(f"[[{form.text}]]", "matrix"))[rank]
+
+
+def _reduced(node: Apply, text: str, kind: str, size: int) -> Form:
+    name = node.operation.name
+    stan = NAMES[name]
+    whole = kind == "ints" and name in ("sum", "prod", "max", "min")
+    form = call(stan, text, kind="int" if whole and name != "prod" else "real")
+    if name in ("var", "std"):
+        ddof = int(node.kwargs.get("ddof", 0))
+        if ddof != 1:
+            share = f"{size - 1}.0 / {size - ddof}"
+            factor = share if name == "var" else f"sqrt({share})"
+            return Form(f"{form.text} * {factor}", "real", PRODUCT)
+    return form
+
+
+def _axes(node: Apply, rank: int) -> list[int]:
+    axis: Any = node.kwargs.get("axis")
+    if axis is None:
+        return list(range(rank))
+    given = axis if isinstance(axis, tuple | list) else (axis,)
+    return sorted(int(a) % rank for a in given)
+
+
+def entry(writer: Writer, node: Apply, places: tuple[Place, ...]) -> Form | None:
+    """Return the reduction of one row, one column, or what else lies along an axis."""
+    source = node.args[0]
+    rank = len(writer.shape(source))
+    axes = _axes(node, rank)
+    if len(axes) == rank or rank < 2:
+        return None
+    if len(axes) > 1:
+        raise NoSpelling(
+            f"np.{node.operation.name} over several axes", "Reduce one axis at a time."
+        )
+    axis = axes[0]
+    own = [p for k, p in enumerate(places) if not node.kwargs.get("keepdims") or k != axis]
+    form = writer.define(source) if writer.block.find(source) is None else writer.whole(source)
+    index = [*map(str, own[:axis]), "", *map(str, own[axis:])]
+    text = f"{form.inside(9)}[{_trimmed(', '.join(index))}]"
+    return _reduced(node, text, form.kind, writer.shape(source)[axis])
+
+
+def _trimmed(index: str) -> str:
+    while index.endswith(", "):
+        index = index[:-2]
+    return index
+
+
+def cumsum(writer: Writer, node: Apply) -> Form | None:
+    """Return running totals of a vector."""
+    if len(writer.shape(node.args[0])) != 1:
+        return None
+    form = writer.whole(node.args[0])
+    if form.kind not in ("ints", "vector"):
+        form = writer.reals(node.args[0])
+    return call("cumulative_sum", form.text, kind=form.kind)
+
+
+def cumsum_statements(writer: Writer, node: Apply, name: str) -> bool:
+    """Fill an array with running totals along one axis."""
+    axis = node.kwargs.get("axis")
+    if axis is None:
+        raise NoSpelling("np.cumsum over all axes", "Give it an axis, or reshape before.")
+    sizes = writer.sizes(node)
+    axis = int(axis) % len(sizes)
+    places = list(writer.places(len(sizes)))
+    value = writer.entry(node.args[0], places)
+    here = ", ".join(map(str, places))
+    variable = places[axis].variable
+    before = ", ".join(str(p + -1 if k == axis else p) for k, p in enumerate(places))
+    step = f"{name}[{here}] = {value.text} + ({variable} > 1 ? {name}[{before}] : 0.0);"
+    writer.block.add(*loops([p.variable for p in places], sizes, [step]))
+    return True
