@@ -5,8 +5,9 @@
     python docs/generate.py --figures rwm am    rewrite the tables and draw these figures
 
 A table stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. Tables come from the class
-variables, fields and docstrings of the classes in `probmodel.samplers.SAMPLERS`, and the page of
-distributions from the docstrings of those in `probmodel.distributions.DISTRIBUTIONS`. Figures are
+variables, fields and docstrings of the classes in `probmodel.samplers.SAMPLERS`, the page of
+distributions from the docstrings of those in `probmodel.distributions.DISTRIBUTIONS`, and the page
+of Stan's functions from the tables of `probmodel.stan.library`. Figures are
 made by running the methods, see ``figures.py``; they need matplotlib, which
 ``pip install ".[docs]"`` brings.
 """
@@ -20,11 +21,23 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from probmodel import distributions as package
 from probmodel.distributions import DISTRIBUTIONS
 from probmodel.samplers import SAMPLERS
 from probmodel.samplers.base import Sampler
+from probmodel.stan.library.data_functions import CONSTANTS, OF_DATA, SIZES
+from probmodel.stan.library.elementwise import ELEMENTWISE, OF_NUMBERS
+from probmodel.stan.library.entries import Whole
+from probmodel.stan.library.moves import MOVES
+from probmodel.stan.library.overloads import OPERATORS, TUPLES
+from probmodel.stan.library.rng_functions import has_draws
+from probmodel.stan.library.stan_densities import DENSITIES, Density
+from probmodel.stan.library.whole import WHOLE
+from probmodel.stan.solver_calls import ODES, ROOTS
 
 ROOT = Path(__file__).resolve().parents[1]
 STUB = ROOT / "probmodel" / "distributions" / "__init__.pyi"
@@ -33,6 +46,7 @@ DOCUMENTS = (
     "docs/distributions.md",
     "docs/inference.md",
     "docs/methods.md",
+    "docs/stan-functions.md",
     *(f"docs/methods/{name}.md" for name in SAMPLERS),
 )
 GENERATED = re.compile(r"(<!-- generated: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -42,6 +56,18 @@ NEEDS = {
     "hvp": "gradient, Hessian-vector products",
     "metric": "gradient, metric",
 }
+RANKS = ("number", "vector", "matrix")  # of arguments with none, one and two axes
+# Functions of Stan that take a function, and what they return.
+FUNCTIONALS = {
+    **{f"{name}{end}": "values at times, by `solve_ode`" for name in ODES
+       for end in ("", "_tol" * name.startswith("ode_"))},
+    **{f"{name}{end}": "a root, by `solve_newton`" for name in ROOTS
+       for end in ("", "_tol" * name.startswith("solve_"))},
+    "integrate_1d": "an integral, by `integrate_1d`",
+    "map_rect": "what the function returns for each row",
+    "reduce_sum": "what the function returns for all elements",
+    "reduce_sum_static": "what the function returns for all elements",
+}  # fmt: skip
 
 
 def generate(text: str) -> str:
@@ -176,6 +202,87 @@ def inline(text: str) -> str:
     return re.sub(r":math:`([^`]+)`", lambda found: f"$`{' '.join(found[1].split())}`$", text)
 
 
+def stan_functions() -> str:
+    """Return the table of Stan's functions that are not of a distribution."""
+    rows: dict[str, list[tuple[str, str]]] = {}
+
+    def add(name: str, arguments: str, result: str) -> None:
+        stem = name.partition(":")[0]  # meanings of one name have an entry each
+        if stem.isidentifier():  # operators have entries too
+            rows.setdefault(stem, []).append((arguments, result))
+
+    for name in ELEMENTWISE:
+        of_data = " of data" if name in OF_NUMBERS else ""
+        add(name, f"numbers{of_data}, or containers of them", "element by element")
+    for name, entry in WHOLE.items():
+        add(name, whole_arguments(name, entry), result_of(entry.kind))
+    for name in MOVES:
+        add(name, "a container", "elements in another place or shape")
+    for name in SIZES:
+        add(name, "a container", "whole numbers")
+    for name, (_, kind) in OF_DATA.items():
+        add(name, "data", result_of(kind))
+    for name in CONSTANTS:
+        add(name, "none", "a number")
+    for name, operator in OPERATORS.items():
+        add(name, f"operands of `{operator}`", "that of the operator")
+    for name, parts in TUPLES.items():
+        add(name, "a matrix", f"a tuple: {', '.join(f'`{part}`' for part in parts)}")
+    for name, result in FUNCTIONALS.items():
+        add(name, "a function, and what it takes", result)
+    return table(
+        ("function", "arguments", "result"),
+        (
+            (f"`{name}`", *("; or ".join(dict.fromkeys(c)) for c in zip(*entries, strict=True)))
+            for name, entries in sorted(rows.items(), key=lambda row: row[0].lower())
+        ),
+    )
+
+
+def whole_arguments(name: str, entry: Whole) -> str:
+    """Return what a function of whole vectors and matrices takes."""
+    if entry.flat:
+        return "a container"
+    named = [RANKS[rank] + " of data" * (i in entry.sizes) for i, rank in enumerate(entry.ranks)]
+    stem, _, meaning = name.partition(":")
+    if meaning and "cov" in stem:  # covariances of one set of points, or of two
+        named[: 2 if meaning.startswith("two") else 1] = ["points, once or twice"]
+    return ", ".join(named)
+
+
+def result_of(kind: Any) -> str:
+    """Return the kind of a result in words."""
+    if callable(kind):
+        return "of the argument's kind"
+    words = {"int": "whole numbers", "real": "a number", "row_vector": "a row vector"}
+    return words.get(kind, f"a {kind}")
+
+
+def stan_distributions() -> str:
+    """Return the table of Stan's distributions."""
+    head = ("Stan", "value", "parameters", "here", "distribution function", "draws")
+    return table(
+        head, ((f"`{name}`", *density_row(name, DENSITIES[name])) for name in sorted(DENSITIES))
+    )
+
+
+def density_row(name: str, entry: Density) -> tuple[str, ...]:
+    """Return the cells of a distribution behind its name."""
+    value, *ranks = entry.ranks
+    examples = (np.array(0.5), np.full(2, 0.5), np.eye(2))
+    args = [examples[rank] + i * (rank == 0) for i, rank in enumerate(ranks)]
+    made = entry.make(*([np.ones(2, dtype=int)] if entry.takes_value else []), *args)
+    inside = getattr(made, "dist", made)
+    kind = next(k.__name__ for k in type(inside).__mro__ if k.__name__ in DISTRIBUTIONS)
+    return (
+        f"whole number{'s' * value}" if entry.discrete else RANKS[value],
+        ", ".join(RANKS[rank] for rank in ranks) or "none",
+        f"{'1 + ' * (inside is not made)}[`{kind}`](distributions.md#{kind.lower()})",
+        "yes" if made.has_cdf else "no",
+        "yes" if has_draws(name) else "no",
+    )
+
+
 def literal(value: object) -> str:
     """Return a default value as Python source, with double quotes."""
     return json.dumps(value) if isinstance(value, str) else repr(value)
@@ -192,6 +299,8 @@ PARTS = {
     "methods in short": short_overview,
     "default sizes": default_sizes,
     "distributions": distributions,
+    "functions of Stan": stan_functions,
+    "distributions of Stan": stan_distributions,
 }
 
 

@@ -24,13 +24,13 @@ from probmodel.stan.traced_graph import Graph, Operation
 from probmodel.types import Array
 
 # Stan's solvers of differential equations, and the method that each of them is here.
-_ODES = {
+ODES = {
     "ode_rk45": "rk45", "ode_ckrk": "rk45", "ode_adams": "rk45", "ode_bdf": "esdirk43",
     "integrate_ode": "rk45", "integrate_ode_rk45": "rk45", "integrate_ode_adams": "rk45",
     "integrate_ode_bdf": "esdirk43",
 }  # fmt: skip
-_ROOTS = ("solve_newton", "solve_powell", "algebra_solver", "algebra_solver_newton")
-_ONE_BY_ONE = {*_ODES, *_ROOTS, "integrate_1d", "map_rect"}  # not in many lanes at once
+ROOTS = ("solve_newton", "solve_powell", "algebra_solver", "algebra_solver_newton")
+_ONE_BY_ONE = {*ODES, *ROOTS, "integrate_1d", "map_rect"}  # not in many lanes at once
 _MOST_STEPS = 2000
 
 
@@ -44,9 +44,9 @@ class HigherOrder(Interpreter):
             return None
         if self._side_by_side and self.lanes is not None and name in _ONE_BY_ONE:
             raise LanesDifferError
-        if name in _ODES:
+        if name in ODES:
             return self._ode
-        if name in _ROOTS:
+        if name in ROOTS:
             return self._root
         others = {
             "integrate_1d": self._integral, "reduce_sum": self._reduce_sum,
@@ -162,7 +162,7 @@ class HigherOrder(Interpreter):
             [np.atleast_1d(self.common(v, node, "times")) for v in (t0, times)]
         ).astype(float)
         start = as_real(start)
-        method = _ODES[stem]
+        method = ODES[stem]
         if not any(isinstance(v, Value) and v.traced for v in (start, *args)):
             return self._solved(name, method, start, grid, args, limits, node)
         slope = self._traced(name, [real(0.5), start], args, node)

@@ -222,6 +222,10 @@ class Interpreter(Conditions):
         try:
             assert function.body is not None
             flow = self.run(function.body.body, frame)
+        except RecursionError:
+            if self._calls > 1:  # said where the first of them was called
+                raise
+            self.fail(f"{name} calls itself, or others each other, too many times.", node)
         finally:
             self._calls -= 1
         if flow is not None and flow.condition is not None:

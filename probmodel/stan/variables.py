@@ -116,8 +116,7 @@ class Variables(Calls):
         old = self.lookup(target.base, frame) if plain else self.evaluate(target.base, frame)  # type: ignore[arg-type]
         indices = self.indices(target, frame)
         if isinstance(old, list):
-            found = self._replaced(old, indices, new, node)
-            self._set(target.base, found, frame, node)
+            self._set(target.base, self._replaced(old, indices, new, node), frame, node)
             return
         if not isinstance(new, Value) or not isinstance(old, Value):
             self.fail(f"a {type_text(new)} is no element of a {type_text(old)}.", node)

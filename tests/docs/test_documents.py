@@ -94,9 +94,18 @@ def workplace(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
+def write_files(document):
+    """Write the files that blocks of a document stand for: ` ```stan file=model.stan `."""
+    for match in FENCE.finditer(read(document)):
+        _, named, name = match[2].strip().partition("file=")
+        if named:
+            Path(name).write_text(match[3])
+
+
 @pytest.mark.usefixtures("workplace")
 @pytest.mark.parametrize("document", [d for d in DOCUMENTS if blocks(d, "python")])
 def test_python_examples_run_in_order(document, capsys):
+    write_files(document)
     namespace = {"__name__": "example"}
     for block in blocks(document, "python"):
         if block.options == "pymc":  # another package's; see test_from_stan_and_pymc.py
@@ -122,6 +131,7 @@ COMMANDS = {
 @pytest.mark.usefixtures("workplace")
 @pytest.mark.parametrize("document", [d for d, commands in COMMANDS.items() if commands])
 def test_commands_run(document):
+    write_files(document)
     for words in COMMANDS[document]:
         assert main([*words, *(FEW if words[0] == "sample" else [])]) == 0, words
 

@@ -6,7 +6,9 @@ from scipy import stats
 
 from probmodel.density import ModelDensity
 from probmodel.errors import ModelError
+from probmodel.stan.complaints import placed
 from probmodel.stan.stan_model import Stan
+from probmodel.stan.syntax.nodes import Place
 
 
 def density_of(code, **data):
@@ -104,15 +106,18 @@ def test_what_reduces_a_sum_runs_beside_early_returns(place):
     np.testing.assert_allclose(density.log_density(np.full((1, 1), 0.5)), factor * 0.5)
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        "y ~ skew_normal(0, 1, mu) T[0, ];",
-        "target += skew_normal_lcdf(y | 0, 1, mu);",
-    ],
-)
-def test_distributions_without_distribution_functions_are_refused_at_their_place(model):
+def test_distributions_without_distribution_functions_are_refused_at_their_place():
+    model = "y ~ wiener(1 + mu, 0.1, 0.5, 0) T[0, ];"
     code = f"data {{ real y; }}\nparameters {{ real<lower=0> mu; }}\nmodel {{ {model} }}"
-    with pytest.raises(ModelError, match=r"<stan>:3: column \d+: .*SkewNormal") as raised:
+    with pytest.raises(ModelError, match=r"<stan>:3: column \d+: .*Wiener") as raised:
         density_of(code, y=1.0)
     assert model in str(raised.value)
+
+
+def test_operations_that_go_wrong_say_where():
+    place = Place("f", 2, 3)
+    sources = {"f": "one\nab(c)\n"}
+    error = placed(ModelError("no."), place, sources)
+    assert "f:2: column 3: no." in str(error)
+    assert placed(error, Place("f", 1, 1), sources) is error
+    assert placed(ModelError("no."), None, sources).location is None

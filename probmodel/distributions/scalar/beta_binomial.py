@@ -16,6 +16,7 @@ from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.binomial_logit import log_binomial_coefficient
 from probmodel.distributions.sums import BLOCK
+from probmodel.distributions.tail_probabilities import log_tail_sums
 from probmodel.numerics.special import digamma, where
 from probmodel.numerics.special.rising import (
     log_ratio,
@@ -109,6 +110,18 @@ class BetaBinomial(Distribution):
         p = rng.beta(np.where(never, 1.0, alpha), np.where(always, 1.0, beta), shape)
         p = np.where(never, 0.0, np.where(always, 1.0, p))
         return np.asarray(rng.binomial(n.astype(np.int64), p))
+
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of counts up to ``x``, by a sum."""
+        return self._tails(xp, x, *params)[0]
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of counts above ``x``, by a sum."""
+        return self._tails(xp, x, *params)[1]
+
+    def _tails(self, xp: Any, x: Any, *params: Any) -> tuple[Any, Any]:
+        columns = [xp.expand_dims(p, -1) for p in params]
+        return log_tail_sums(lambda y: self.log_density(xp, y, *columns), x, params[0])
 
 
 def _formula(xp: Any, value: Any, *params: Any) -> Any:

@@ -10,6 +10,7 @@ from probmodel.constraints import IntegerInterval
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.scalar.binomial_logit import log_binomial_coefficient
+from probmodel.distributions.tail_probabilities import log_tail_sums
 from probmodel.types import Array
 
 
@@ -60,3 +61,15 @@ class Hypergeometric(Distribution):
         """Draw counts of shape ``shape``."""
         n, a, b = (np.asarray(p).astype(np.int64) for p in params)
         return np.asarray(rng.hypergeometric(a, b, n, shape))
+
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of counts up to ``x``, by a sum."""
+        return self._tails(xp, x, *params)[0]
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of counts above ``x``, by a sum."""
+        return self._tails(xp, x, *params)[1]
+
+    def _tails(self, xp: Any, x: Any, *params: Any) -> tuple[Any, Any]:
+        columns = [xp.expand_dims(p, -1) for p in params]
+        return log_tail_sums(lambda y: self.log_density(xp, y, *columns), x, params[0])
