@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from probmodel.errors import DataError, ModelError, ProbmodelError, nearest
-from probmodel.stan.complaints import Sources, complaint, placed
+from probmodel.errors import DataError, nearest
+from probmodel.stan.complaints import Sources
+from probmodel.stan.failing import Failing
 from probmodel.stan.indexing import Between, LanesDifferError, OperationError, known_parts, select
 from probmodel.stan.operators import (
     AND,
@@ -32,7 +33,7 @@ from probmodel.stan.syntax import nodes as n
 from probmodel.stan.traced_graph import Graph, Keywords, Operation
 
 
-class Expressions:
+class Expressions(Failing):
     """What expressions evaluate to, given the variables around them.
 
     Parameters
@@ -42,7 +43,7 @@ class Expressions:
     """
 
     def __init__(self, sources: Sources) -> None:
-        self.sources = sources
+        super().__init__(sources)
         self.graph = Graph()
         self.guards: list[Value] = []
         self._dispatch: dict[type, Callable[[Any, Frame], Any]] = {
@@ -56,30 +57,6 @@ class Expressions:
         """Return what a function returns."""
         raise NotImplementedError
 
-    # -- errors ------------------------------------------------------------------------------------
-
-    def fail(
-        self, message: str, node: n.Node | None, kind: type[ProbmodelError] = ModelError
-    ) -> NoReturn:
-        """Raise an error that points at a node."""
-        raise complaint(message, node.place if node else None, self.sources, kind)
-
-    @contextmanager
-    def at(self, node: n.Node) -> Iterator[None]:
-        """Say of what goes wrong inside that it does so at a node."""
-        try:
-            yield
-        except LanesDifferError:
-            raise
-        except ProbmodelError as error:
-            raise placed(error, node.place, self.sources) from error
-        except (OperationError, ValueError, IndexError, TypeError, ArithmeticError) as error:
-            self.fail(f"{error}.", node)
-        except np.linalg.LinAlgError as error:
-            self.fail(f"{error}. The matrix comes from data alone.", node, DataError)
-        except (RecursionError, MemoryError) as error:
-            self.fail(f"this takes too much ({type(error).__name__}).", node)
-
     # -- values ------------------------------------------------------------------------------------
 
     def evaluate(self, node: n.Expression, frame: Frame) -> Any:
@@ -92,6 +69,13 @@ class Expressions:
         if not isinstance(found, Value):
             self.fail(f"expected a number or an array; got a {type_text(found)}.", node)
         return found
+
+    def condition(self, node: n.Expression, frame: Frame) -> Value:
+        """Return the value of an expression that is one number, which decides something."""
+        value = self.value(node, frame)
+        if value.rank or value.kind not in ("int", "real"):
+            self.fail(f"a condition is one number; got a {type_text(value)}.", node)
+        return value
 
     def whole(self, node: n.Expression, frame: Frame, what: str) -> int:
         """Return a whole number that data decide, the same in all lanes."""
@@ -226,6 +210,9 @@ class Expressions:
     def operate(self, operator: str, left: Value, right: Value, node: n.Node) -> Value:
         """Return what an infix operator makes of two values."""
         if operator in COMPARISONS:
+            if left.rank or right.rank:
+                kinds = f"{type_text(left)} and {type_text(right)}"
+                self.fail(f"{operator} compares numbers; got {kinds}.", node)
             return self.apply(COMPARISONS[operator], [left, right], "int", node)
         whole = left.kind == right.kind == "int"
         if operator in ("%", "%/%") or (operator == "/" and whole):
@@ -269,18 +256,18 @@ class Expressions:
         return Value("int", found, laned=laned)
 
     def _logical(self, node: n.Binary, frame: Frame) -> Value:
-        left = self.value(node.left, frame)
+        left = self.condition(node.left, frame)
         decides = node.operator == "||"
         if left.known:
             if bool(left.array) == decides:
                 return integer(int(decides))
-            right = self.value(node.right, frame)
+            right = self.condition(node.right, frame)
             return right if not right.known else integer(int(bool(right.array)))
-        right = self.value(node.right, frame)
+        right = self.condition(node.right, frame)
         return self.apply(OR if decides else AND, [left, right], "int", node)
 
     def _ternary(self, node: n.Ternary, frame: Frame) -> Any:
-        condition = self.value(node.condition, frame)
+        condition = self.condition(node.condition, frame)
         if condition.known:
             return self.evaluate(node.then if condition.array else node.otherwise, frame)
         if not condition.traced:

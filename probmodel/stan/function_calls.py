@@ -82,7 +82,8 @@ class Calls(Expressions):
         """Return what a function returns."""
         special = self.special(node)
         if special is not None:
-            return special(node, frame)
+            with self.at(node):
+                return special(node, frame)
         args = [self.evaluate(a, frame) for a in node.args]
         user = self.user_function(node.name, args, node)
         if user is not None:
