@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from probmodel.resuming import extend, resume
     from probmodel.sampling import infer
     from probmodel.saved_fits import SavedFit, load_fit
+    from probmodel.stan.export import StanProgram, to_stan
     from probmodel.stan.stan_model import Stan, load_stan
     from probmodel.studies import infer_many
 
@@ -84,6 +85,7 @@ __all__ = [
     "SavedFit",
     "ShapeError",
     "Stan",
+    "StanProgram",
     "TimeLimitError",
     "check_model",
     "compute_deterministics",
@@ -112,6 +114,7 @@ __all__ = [
     "sbc",
     "simulate",
     "to_dot",
+    "to_stan",
     "to_svg",
 ]
 
@@ -146,6 +149,7 @@ _HOMES = {
     "probmodel.resuming": ("extend", "resume"),
     "probmodel.sampling": ("infer",),
     "probmodel.saved_fits": ("SavedFit", "load_fit"),
+    "probmodel.stan.export": ("StanProgram", "to_stan"),
     "probmodel.stan.stan_model": ("Stan", "load_stan"),
     "probmodel.studies": ("infer_many",),
 }

@@ -145,9 +145,9 @@ def _parser() -> argparse.ArgumentParser:
     command = _command(commands, "show", _run_show, "print a model as text, LaTeX or a graph")
     add_model(command)
     command.add_argument(
-        "--format", choices=("text", "latex", "svg", "dot"), default="text", dest="form",
-        help="text (default); latex; or the graph, which needs data for Stan programs alone: svg, "
-        "a picture, or dot, for Graphviz",
+        "--format", choices=("text", "latex", "stan", "svg", "dot"), default="text", dest="form",
+        help="text (default); latex; stan, a program in the Stan language; or the graph, which "
+        "needs data for Stan programs alone: svg, a picture, or dot, for Graphviz",
     )  # fmt: skip
     command = _command(commands, "report", _run_report, "write a saved result as a page")
     command.add_argument("file", metavar="FILE.nc", help="a result written with --out")
@@ -323,6 +323,11 @@ def _run_show(options: argparse.Namespace) -> int:
         _print(drawn(bound_model(options, _say) if given else model_class(options)))
         return 0
     model = bound_model(options, _say)
+    if options.form == "stan":
+        from probmodel.stan.export import to_stan
+
+        _print(to_stan(model).code.rstrip())
+        return 0
     _print(model_latex(model) if options.form == "latex" else model)
     return 0
 

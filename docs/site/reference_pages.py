@@ -20,7 +20,7 @@ GROUPS = {
         "[Modelling language](../modelling-language.md), and of Stan programs "
         "[Stan programs](../stan-programs.md).",
         ("Model", "data", "param", "observed", "deterministic", "potential", "load_model",
-         "load_stan", "Stan", "read_data", "to_dot", "to_svg"),
+         "load_stan", "Stan", "to_stan", "StanProgram", "read_data", "to_dot", "to_svg"),
     ),
     "inference": (
         "Inference",

@@ -66,7 +66,10 @@ def _inverse(free: FreeParameter, values: Array, bounds: Sequence[Array]) -> Arr
         if isinstance(constraint, Real):
             return values
         if not constraint.event_ndim:
-            return np.asarray(constraint.inverse(values, *bounds))
+            aligned = (
+                b.reshape((-1, *(1,) * (values.ndim - b.ndim), *b.shape[1:])) for b in bounds
+            )
+            return np.asarray(constraint.inverse(values, *aligned))
         rows = zip(
             values, *(np.broadcast_to(b, (len(values), *b.shape[1:])) for b in bounds), strict=True
         )

@@ -200,7 +200,8 @@ class Assembly:
         elements = found.value.array.reshape(-1, *found.value.array.shape[-rank:] if rank else ())
         order = np.argsort(elements.reshape(len(elements), -1)[:, 0])
         turned = np.array_equal(elements[order].reshape(-1), leaf.elements.reshape(-1))
-        if name in self._priors or not turned or found.distribution.endswith("_glm"):
+        fits = not rank or found.value.array.shape[-rank:] == leaf.shape[-rank:]
+        if name in self._priors or not (turned and fits) or found.distribution.endswith("_glm"):
             others.append(found)
             return
         self._priors[name] = reordered(found, order, batch)

@@ -8,7 +8,7 @@ import numpy as np
 
 from probmodel.expressions import Apply, Expression
 from probmodel.model.evaluation import Evaluator
-from probmodel.stan.export.forms import Place
+from probmodel.stan.export.code_forms import Place
 
 Places = tuple[Place, ...]
 

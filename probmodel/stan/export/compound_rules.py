@@ -9,22 +9,11 @@ import numpy as np
 
 from probmodel.distributions.base import Distribution
 from probmodel.expressions import as_expression
-from probmodel.stan.export.complaints import NoSpelling
-from probmodel.stan.export.forms import OR, SUM, Form, Place, call
-from probmodel.stan.export.writer import Writer
-
-
-def _log_density(writer: Writer, quantity: Any) -> Form:
-    from probmodel.stan.export.densities import log_density
-
-    return log_density(writer, quantity)
-
-
-def _log_probability(writer: Writer, quantity: Any, above: bool) -> Form:
-    from probmodel.stan.export.densities import log_probability
-
-    return log_probability(writer, quantity, above)
-
+from probmodel.functions import component_log_densities, hmm_log_likelihood
+from probmodel.stan.export.code_forms import OR, SUM, Form, Place, call
+from probmodel.stan.export.code_writer import Writer
+from probmodel.stan.export.distributed_value import Quantity
+from probmodel.stan.export.no_spelling import NoSpellingError
 
 # -- bounds ----------------------------------------------------------------------------------------
 
@@ -39,35 +28,32 @@ def _log_mass(writer: Writer, quantity: Any) -> Form:
     dist = quantity.dist.dist
     below = None if lower is None else (np.ceil(lower) - 1 if dist.discrete else lower)
     if lower is None:
-        return _log_probability(writer, quantity.inner(dist, "dist.", upper), False)
+        return writer.rules.log_probability(writer, quantity.inner(dist, "dist.", upper), False)
     if upper is None:
-        return _log_probability(writer, quantity.inner(dist, "dist.", below), True)
-    parts = [_log_probability(writer, quantity.inner(dist, "dist.", at), False)
+        return writer.rules.log_probability(writer, quantity.inner(dist, "dist.", below), True)
+    parts = [writer.rules.log_probability(writer, quantity.inner(dist, "dist.", at), False)
              for at in (upper, below)]  # fmt: skip
     return call("log_diff_exp", *(part.text for part in parts))
 
 
 def truncated_density(writer: Writer, quantity: Any) -> Form:
     """Return the log density over the probability of the interval."""
-    density = _log_density(writer, quantity.inner(quantity.dist.dist, "dist."))
+    density = writer.rules.log_density(writer, quantity.inner(quantity.dist.dist, "dist."))
     mass = _log_mass(writer, quantity)
     return Form(f"{density.inside(SUM)} - {mass.inside(SUM + 1)}", "real", SUM)
 
 
 def truncated(writer: Writer, quantity: Any) -> None:
     """Add a statement with truncation; without it where data decide the probability."""
-    from probmodel.stan.export.densities import one
-
-    one(writer, quantity.inner(quantity.dist.dist, "dist."))
+    writer.rules.one(writer, quantity.inner(quantity.dist.dist, "dist."))
     if all(writer.is_constant(arg) for arg in quantity.args.values()):
         return
-    own = {name: bound for name, bound in zip("lu", _bounds(quantity), strict=True)}
     last = writer.block.lines[-1]
     if quantity.dist.discrete or " ~ " not in last:
         mass = _log_mass(writer, quantity)
         writer.block.add(f"target += -{mass.inside(SUM + 1)};")
         return
-    texts = ["" if b is None else writer.scalar(b) for b in own.values()]
+    texts = ["" if b is None else writer.scalar(b) for b in _bounds(quantity)]
     writer.block.lines[-1] = f"{last[:-1]} T[{', '.join(texts)}];"
 
 
@@ -75,14 +61,14 @@ def censored_density(writer: Writer, quantity: Any) -> Form:
     """Return the log density, or at a bound the log probability of all beyond."""
     lower, upper = _bounds(quantity)
     dist = quantity.dist.dist
-    form = _log_density(writer, quantity.inner(dist, "dist."))
+    form = writer.rules.log_density(writer, quantity.inner(dist, "dist."))
     value = writer.whole(quantity.value).inside(OR)
     for bound, above, sign in ((lower, False, "<="), (upper, True, ">=")):
         if bound is None:
             continue
         limit = writer.whole(bound)
         at = np.ceil(bound) - 1 if above and dist.discrete else bound
-        beyond = _log_probability(writer, quantity.inner(dist, "dist.", at), above)
+        beyond = writer.rules.log_probability(writer, quantity.inner(dist, "dist.", at), above)
         text = f"{value} {sign} {limit.inside(SUM)} ? {beyond.inside(OR)} : {form.inside(0)}"
         form = Form(text, "real", 0)
     return Form(f"({form.text})", "real")
@@ -91,7 +77,7 @@ def censored_density(writer: Writer, quantity: Any) -> Form:
 def affine_density(writer: Writer, quantity: Any) -> Form:
     """Return the log density of the standardised value."""
     inner, scale = _standardised(quantity)
-    density = _log_density(writer, inner)
+    density = writer.rules.log_density(writer, inner)
     if writer.is_constant(scale) and float(writer.value(scale)) == 1.0:
         return density
     return Form(f"{density.inside(SUM)} - log({writer.scalar(scale)})", "real", SUM)
@@ -99,17 +85,15 @@ def affine_density(writer: Writer, quantity: Any) -> Form:
 
 def affine(writer: Writer, quantity: Any) -> None:
     """Add a statement about the standardised value."""
-    from probmodel.stan.export.densities import one
-
     inner, scale = _standardised(quantity)
-    one(writer, inner)
+    writer.rules.one(writer, inner)
     if not writer.is_constant(scale):
         writer.block.add(f"target += -log({writer.scalar(scale)});")
 
 
 def _standardised(quantity: Any) -> tuple[Any, Any]:
     if quantity.dist.event_ndim:
-        raise NoSpelling("Affine of vectors", "Declare the vector, and shift it in a formula.")
+        raise NoSpellingError("Affine of vectors", "Declare the vector, and shift it in a formula.")
     loc, scale = quantity.args["loc"], quantity.args["scale"]
     return quantity.inner(quantity.dist.dist, "dist.", (quantity.value - loc) / scale), scale
 
@@ -121,8 +105,13 @@ def _with_zeros(writer: Writer, quantity: Any) -> tuple[str, str, Form, Any]:
     """Return the value, the probability of zero, the density of others, and what is at zero."""
     dist = quantity.dist.dist
     value, p = writer.whole(quantity.value).inside(OR), writer.scalar(quantity.args["p"])
-    density = _log_density(writer, quantity.inner(dist, "dist."))
-    return value, p, density, lambda: _log_density(writer, quantity.inner(dist, "dist.", 0))
+    density = writer.rules.log_density(writer, quantity.inner(dist, "dist."))
+    return (
+        value,
+        p,
+        density,
+        lambda: writer.rules.log_density(writer, quantity.inner(dist, "dist.", 0)),
+    )
 
 
 def zero_inflated(writer: Writer, quantity: Any) -> Form:
@@ -168,8 +157,6 @@ def _components(writer: Writer, arg: Any, spec: Any) -> int:
 def _member(
     member: Distribution, args: Any, value: Any, prefix: str, at: tuple[Writer, int] | None = None
 ) -> Any:
-    from probmodel.stan.export.densities import Quantity
-
     own = {}
     for name, spec in member.parameters.items():
         arg = as_expression(args[prefix + name])
@@ -194,7 +181,7 @@ def mixture(writer: Writer, quantity: Any) -> Form:
     parts = component_quantities(
         writer, quantity.dist.components, quantity.args, quantity.value, "components"
     )
-    densities = [_log_density(writer, part) for part in parts]
+    densities = [writer.rules.log_density(writer, part) for part in parts]
     return mixed(writer, densities, quantity.args["weights"])
 
 
@@ -209,11 +196,9 @@ def mixed(writer: Writer, logs: list[Form], weights: Any) -> Form:
 
 def hidden_markov(writer: Writer, quantity: Any) -> None:
     """Add the marginal density of a series, by the function that formulas have too."""
-    from probmodel.functions import component_log_densities, hmm_log_likelihood
-
     initial, transition, emission = quantity.dist._written
     if len(writer.shape(quantity.value)) != quantity.dist.event_ndim:
-        raise NoSpelling("HiddenMarkov of several series", "Declare each series by itself.")
+        raise NoSpellingError("HiddenMarkov of several series", "Declare each series by itself.")
     logs = component_log_densities(emission, quantity.value)
     whole = hmm_log_likelihood(logs, initial, transition)
     writer.block.add(f"target += {writer.whole(whole).text};")
@@ -238,7 +223,7 @@ def _half(stan: str, names: tuple[str, ...]) -> Callable[[Writer, Any, bool], Fo
 
 def affine_probability(writer: Writer, quantity: Any, above: bool) -> Form:
     """Return the log probability of the standardised value."""
-    return _log_probability(writer, _standardised(quantity)[0], above)
+    return writer.rules.log_probability(writer, _standardised(quantity)[0], above)
 
 
 PROBABILITIES: dict[str, Callable[[Writer, Any, bool], Form]] = {

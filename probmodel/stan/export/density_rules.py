@@ -9,40 +9,13 @@ import numpy as np
 
 from probmodel.distributions.base import Distribution
 from probmodel.expressions import Apply, Expression, Symbol, as_expression
-from probmodel.stan.export import compounds, processes
-from probmodel.stan.export.blocks import loops
-from probmodel.stan.export.complaints import NoSpelling
-from probmodel.stan.export.families import Family, family_of
-from probmodel.stan.export.forms import SUM, Form, Place, call, number
-from probmodel.stan.export.writer import Writer, element
-
-Arguments = dict[str, Expression]
-
-
-class Quantity:
-    """A distribution, the value that has it, and its parameters as they are here.
-
-    Attributes
-    ----------
-    dist : the distribution
-    value : what is distributed so
-    args : its parameters, by name
-    """
-
-    def __init__(self, dist: Distribution, value: Any, args: Mapping[str, Any]) -> None:
-        self.dist, self.value = dist, as_expression(value)
-        self.args: Arguments = {name: as_expression(arg) for name, arg in args.items()}
-
-    @property
-    def kind(self) -> str:
-        """Name of the distribution."""
-        return type(self.dist).__name__
-
-    def inner(self, dist: Distribution, prefix: str, value: Any = None) -> Quantity:
-        """Return the distribution inside this one, at the same value unless another is given."""
-        args = {name: self.args[prefix + name] for name in dist.parameters}
-        return Quantity(dist, self.value if value is None else value, args)
-
+from probmodel.stan.export import compound_rules, process_rules
+from probmodel.stan.export.code_blocks import loops
+from probmodel.stan.export.code_forms import SUM, Form, Place, call, number
+from probmodel.stan.export.code_writer import Writer, element
+from probmodel.stan.export.distributed_value import Quantity
+from probmodel.stan.export.no_spelling import NoSpellingError
+from probmodel.stan.export.stan_families import Family, family_of
 
 # -- statements ------------------------------------------------------------------------------------
 
@@ -52,7 +25,7 @@ def statements(writer: Writer, quantity: Quantity) -> None:
 
     Raises
     ------
-    NoSpelling
+    NoSpellingError
         If Stan has none.
     """
     quantity = _full(writer, quantity)
@@ -71,7 +44,7 @@ def statements(writer: Writer, quantity: Quantity) -> None:
 def _full(writer: Writer, quantity: Quantity) -> Quantity:
     """Return a quantity with vectors where numbers stand for all elements of these."""
     shape, event = writer.shape(quantity.value), quantity.dist.event_ndim
-    args = dict(quantity.args)
+    args: dict[str, Any] = dict(quantity.args)
     for name, spec in quantity.dist.parameters.items():
         if spec.spreads and not writer.shape(args[name]) and event == 1:
             args[name] = np.broadcast_to(args[name], shape[-1:])
@@ -84,9 +57,9 @@ def _at_once(writer: Writer, quantity: Quantity, family: Family) -> bool:
     shape = writer.shape(quantity.value)
     specs = quantity.dist.parameters.values()
     shapes = [writer.shape(arg) for arg in quantity.args.values()]
-    if len(shape) > 2 or (
-        any(spec.event_ndim for spec in specs) and not _one_set(quantity, shapes)
-    ):
+    if len(shape) > 2:
+        return False
+    if any(spec.event_ndim for spec in specs) and not _one_set(quantity, shapes):
         return False
     alike = all(s in ((), shape) or spec.event_ndim for s, spec in zip(shapes, specs, strict=True))
     if not alike:
@@ -197,14 +170,16 @@ def one(writer: Writer, quantity: Quantity) -> None:
 def _operands(writer: Writer, quantity: Quantity, family: Family) -> tuple[str, list[str]]:
     form = observed_form(writer, quantity, family)
     if form is None:
-        raise NoSpelling(f"{quantity.kind} of {quantity.value!r}", "Give it data of their own.")
+        raise NoSpellingError(
+            f"{quantity.kind} of {quantity.value!r}", "Give it data of their own."
+        )
     args = family.arguments(_with_forms(quantity))
     return form.text, [_argument(writer, as_expression(a)).text for a in args]
 
 
-def _with_forms(quantity: Quantity) -> Arguments:
+def _with_forms(quantity: Quantity) -> dict[str, Any]:
     """Return parameters, with the matrix in the form that Stan's distribution takes."""
-    args = dict(quantity.args)
+    args: dict[str, Any] = dict(quantity.args)
     if quantity.kind in ("Wishart", "InverseWishart") and "cholesky" in args:
         root = args.pop("cholesky")
         args["scale"] = root @ root.T
@@ -218,7 +193,7 @@ def log_density(writer: Writer, quantity: Quantity) -> Form:
 
     Raises
     ------
-    NoSpelling
+    NoSpellingError
         If Stan has none.
     """
     quantity = _full(writer, quantity)
@@ -227,7 +202,7 @@ def log_density(writer: Writer, quantity: Quantity) -> Form:
         return rule(writer, quantity)
     family = family_of(quantity.kind, quantity.dist.parameters)
     if family is None:
-        raise NoSpelling(
+        raise NoSpellingError(
             f"the distribution {quantity.dist.name}", INSTEAD, distribution=quantity.kind
         )
     value, args = _operands(writer, quantity, family)
@@ -241,11 +216,11 @@ def log_density(writer: Writer, quantity: Quantity) -> Form:
 def log_probability(writer: Writer, quantity: Quantity, above: bool) -> Form:
     """Return the log probability of values up to one, or above it."""
     family = family_of(quantity.kind, quantity.dist.parameters)
-    rule = compounds.PROBABILITIES.get(quantity.kind)
+    rule = compound_rules.PROBABILITIES.get(quantity.kind)
     if rule is not None:
         return rule(writer, quantity, above)
     if family is None or quantity.kind in ("DiscreteUniform",):
-        raise NoSpelling(f"the distribution function of {quantity.dist.name}", INSTEAD)
+        raise NoSpellingError(f"the distribution function of {quantity.dist.name}", INSTEAD)
     value = writer.whole(quantity.value).text
     args = [writer.whole(a).text for a in family.arguments(quantity.args)]
     return call(f"{family.stan}_{'lccdf' if above else 'lcdf'}", f"{value} | {', '.join(args)}")
@@ -281,5 +256,5 @@ def _cell(writer: Writer, inner: Writer, value: Any, places: Sequence[Place], ev
 
 INSTEAD = "Write its log density with potential(...), or choose another distribution."
 Rule = Callable[[Writer, Quantity], Any]
-_STATEMENTS: dict[str, Rule] = {**compounds.STATEMENTS, **processes.STATEMENTS}
-_FORMULAS: dict[str, Rule] = {**compounds.FORMULAS, **processes.FORMULAS}
+_STATEMENTS: dict[str, Rule] = {**compound_rules.STATEMENTS, **process_rules.STATEMENTS}
+_FORMULAS: dict[str, Rule] = {**compound_rules.FORMULAS, **process_rules.FORMULAS}

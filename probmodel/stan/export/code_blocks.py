@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from probmodel.expressions import Expression
-from probmodel.stan.export.forms import Form, Place
+from probmodel.stan.export.code_forms import Form, Place
+from probmodel.stan.export.identifiers import Names
 
 
 class Block:
@@ -21,6 +22,7 @@ class Block:
         self.lines: list[str] = []
         self.depth = depth
         self._outer = outer
+        self._locals: set[str] = set()
         self._known: dict[int, Form] = {}
         self._kept: list[Expression] = []  # keeps ids alive
 
@@ -38,6 +40,24 @@ class Block:
             block = block._outer
         return None
 
+    @property
+    def outermost(self) -> bool:
+        """Whether what is declared here is known everywhere."""
+        return self._outer is None
+
+    def declare(self, names: Names, stem: str) -> str:
+        """Return an identifier for a new variable."""
+        if self.outermost:
+            return names.fresh(stem)
+        here: set[str] = set()
+        block: Block | None = self
+        while block is not None:
+            here |= block._locals
+            block = block._outer
+        name = names.local(stem, here)
+        self._locals.add(name)
+        return name
+
     def add(self, *lines: str) -> None:
         """Add statements."""
         self.lines += lines
@@ -47,7 +67,7 @@ class Block:
         return Block(self, self.depth + loops)
 
     def state(self) -> tuple[int, dict[int, Form]]:
-        """What there is so far, for `restore`."""
+        """Return what there is so far, for `restore`."""
         return len(self.lines), dict(self._known)
 
     def restore(self, state: tuple[int, dict[int, Form]]) -> None:

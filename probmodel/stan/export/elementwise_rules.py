@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from probmodel.expressions import Apply, as_expression
-from probmodel.stan.export.complaints import NoSpelling
-from probmodel.stan.export.forms import Form, Place, call
-from probmodel.stan.export.indexing import as_column
-from probmodel.stan.export.scalars import ELEMENTWISE, FUNCTIONS, PAIRED, of_arrays
-from probmodel.stan.export.writer import Writer
+from probmodel.stan.export.code_forms import Form, Place, call, transposed
+from probmodel.stan.export.code_writer import Writer
+from probmodel.stan.export.no_spelling import NoSpellingError
+from probmodel.stan.export.scalar_rules import ELEMENTWISE, FUNCTIONS, PAIRED, of_arrays
+from probmodel.stan.export.subscript_rules import Range, as_column, parts_of
 
 _WITH_ARRAYS = {
     *FUNCTIONS, *PAIRED, "add", "subtract", "multiply", "divide", "power", "negative", "positive",
@@ -21,7 +21,7 @@ def entry(writer: Writer, node: Apply, places: tuple[Place, ...]) -> Form:
     """Return one element."""
     rule = ELEMENTWISE.get(node.operation.name)
     if rule is None:
-        raise NoSpelling(f"{node.operation.name}(...)", "Write it out with other functions.")
+        raise NoSpellingError(f"{node.operation.name}(...)", "Write it out with other functions.")
     return rule([writer.entry(arg, aligned(writer, arg, places)) for arg in node.args])
 
 
@@ -80,12 +80,10 @@ def spread(
         return None
     rows, columns = map(str, sizes)
     if own == shape[1:]:
-        return call("rep_matrix", f"{writer.reals(node).inside(9)}'", rows, kind="matrix")
+        return call("rep_matrix", transposed(writer.reals(node)), rows, kind="matrix")
     if own == (shape[0], 1):
         column = as_column(writer, node)
-        text = (
-            writer.reals(node).inside(9) + "[, 1]" if column is None else writer.reals(column).text
-        )
+        text = _only_column(writer, node) if column is None else writer.reals(column).text
         return call("rep_matrix", text, columns, kind="matrix")
     if own == (1, shape[1]):
         return call("rep_matrix", f"{writer.reals(node).inside(9)}[1]", rows, kind="matrix")
@@ -93,12 +91,12 @@ def spread(
     return call("rep_matrix", writer.entry(node, at).text, rows, columns, kind="matrix")
 
 
-def filled(
-    writer: Writer, value: Any, sizes: Sequence[Place], shape: tuple[int, ...]
-) -> Form | None:
-    """Return an array with a shape, numbers too."""
-    form = spread(writer, value, shape, sizes)
-    if form is None or form.kind not in ("int", "real"):
-        return form
-    name = "rep_vector" if len(shape) == 1 else "rep_matrix"
-    return call(name, form.text, *map(str, sizes), kind=name[4:])
+def _only_column(writer: Writer, node: Any) -> str:
+    """Return the column of a matrix that has one."""
+    if isinstance(node, Apply) and node.operation.name == "getitem":
+        source = node.args[0]
+        if len(writer.shape(source)) == 2 and writer.block.find(source) is not None:
+            rows, chosen = parts_of(writer, node)[:2]
+            if isinstance(rows, Range) and rows.is_all and isinstance(chosen, Range):
+                return f"{writer.reals(source).inside(9)}[, {chosen.start}]"
+    return f"{writer.reals(node).inside(9)}[, 1]"

@@ -9,17 +9,17 @@ import numpy as np
 from probmodel.constraints import Real
 from probmodel.distributions import Normal
 from probmodel.expressions import as_expression
-from probmodel.stan.export.blocks import braced
-from probmodel.stan.export.complaints import NoSpelling
-from probmodel.stan.export.covariances import covariance, points_of
-from probmodel.stan.export.forms import Form
-from probmodel.stan.export.writer import Writer
+from probmodel.functions import linear_recurrence
+from probmodel.stan.export.code_blocks import braced
+from probmodel.stan.export.code_forms import ATOM, Form
+from probmodel.stan.export.code_writer import Writer
+from probmodel.stan.export.distributed_value import Quantity
+from probmodel.stan.export.kernel_rules import covariance, points_of
+from probmodel.stan.export.no_spelling import NoSpellingError
 
 
 def _normal(writer: Writer, value: Any, loc: Any, scale: Any) -> None:
-    from probmodel.stan.export.densities import Quantity, statements
-
-    statements(writer, Quantity(Normal(0, 1), value, {"loc": loc, "scale": scale}))
+    writer.rules.statements(writer, Quantity(Normal(0, 1), value, {"loc": loc, "scale": scale}))
 
 
 def _named(writer: Writer, value: Any) -> Any:
@@ -27,6 +27,11 @@ def _named(writer: Writer, value: Any) -> Any:
     if writer.block.find(value) is None:
         writer.define(value)
     return value
+
+
+def _is_zero(writer: Writer, value: Any) -> bool:
+    """Whether data say that a value is zero."""
+    return writer.is_constant(value) and not np.any(writer.value(value))
 
 
 def _target(writer: Writer, expression: Any) -> None:
@@ -38,15 +43,13 @@ def _target(writer: Writer, expression: Any) -> None:
 
 def ar(writer: Writer, q: Any) -> None:
     """Add an autoregression of any order, given its first values."""
-    from probmodel.stan.export.densities import statements
-
     y, phi = _named(writer, q.value), q.args["coefficients"]
     order = writer.shape(phi)[0]
     mean = q.args["intercept"]
     for k in range(order):
         mean = mean + phi[k] * y[order - 1 - k : -(k + 1)]
     if q.dist.initial is not None:
-        statements(writer, q.inner(q.dist.initial, "initial.", y[:order]))
+        writer.rules.statements(writer, q.inner(q.dist.initial, "initial.", y[:order]))
     _normal(writer, y[order:], mean, q.args["sigma"])
 
 
@@ -54,14 +57,16 @@ def ar1(writer: Writer, q: Any) -> None:
     """Add a stationary autoregression."""
     y, (phi, sigma, mean) = _named(writer, q.value), q.args.values()
     _normal(writer, y[0], mean, sigma / np.sqrt(1 - phi**2))
-    _normal(writer, y[1:], mean + phi * (y[:-1] - mean), sigma)
+    before = y[:-1]
+    centred = _is_zero(writer, mean)
+    _normal(writer, y[1:], phi * before if centred else mean + phi * (before - mean), sigma)
 
 
 def random_walk(writer: Writer, q: Any) -> None:
     """Add a random walk."""
     y, (sigma, first, drift, start) = _named(writer, q.value), q.args.values()
     _normal(writer, y[0], start, first)
-    still = writer.is_constant(drift) and not np.any(writer.value(drift))
+    still = _is_zero(writer, drift)
     _normal(writer, y[1:], y[:-1] if still else y[:-1] + drift, sigma)
 
 
@@ -69,7 +74,7 @@ def garch(writer: Writer, q: Any) -> None:
     """Add a series whose variances depend on the past."""
     y, (mean, omega, alpha, beta, initial) = _named(writer, q.value), q.args.values()
     n = writer.sizes(y)[0]
-    variance, at = writer.shared.names.fresh("variance"), writer.places(1)[0]
+    variance, at = writer.fresh("variance"), writer.places(1)[0]
     series = writer.whole(y)
     mu, o, a, b = (writer.whole(x).inside(6) for x in (mean, omega, alpha, beta))
     step = f"{o} + {a} * square({series.text}[{at + -1}] - {mu}) + {b} * {variance}[{at + -1}]"
@@ -86,7 +91,7 @@ def arma(writer: Writer, q: Any) -> None:
     y, (phi, theta, sigma, mean) = _named(writer, q.value), q.args.values()
     n, series = writer.sizes(y)[0], writer.whole(y).text
     orders = [writer.shape(x)[0] for x in (phi, theta)]
-    error, (t, k) = writer.shared.names.fresh("error"), writer.places(2)
+    error, (t, k) = writer.fresh("error"), writer.places(2)
     mu = writer.whole(mean).inside(6)
     forms = [
         writer.define(x) if writer.block.find(x) is None else writer.whole(x) for x in (phi, theta)
@@ -105,6 +110,44 @@ def arma(writer: Writer, q: Any) -> None:
         ),
         f"{error} ~ normal(0, {writer.scalar(sigma)});",
     )
+
+
+def state_space(writer: Writer, q: Any) -> None:
+    """Add a linear model with states, for which time is the second axis in Stan."""
+    value = writer.reals(q.value).inside(ATOM)
+    args = ", ".join(writer.reals(arg).text for arg in q.args.values())
+    writer.block.add(f"{value}' ~ gaussian_dlm_obs({args});")
+
+
+# -- matrices --------------------------------------------------------------------------------------
+
+
+def matrix_normal(writer: Writer, q: Any) -> None:
+    """Add a matrix, by the precisions of its rows and its columns."""
+    precisions, fixed = [], True
+    for axis in ("row", "column"):
+        name = next(n for n in q.dist.parameters if n.startswith(f"{axis}_"))
+        text = writer.reals(q.args[name]).text
+        fixed = fixed and writer.is_constant(q.args[name])
+        if name.endswith("cholesky"):
+            text = f"chol2inv({text})"
+        elif name.endswith("covariance"):
+            text = f"inverse_spd({text})"
+        own = writer.fresh(f"{axis}_precision")
+        size = writer.sizes(q.value)[axis == "column"]
+        writer.block.add(f"matrix[{size}, {size}] {own} = {text};")
+        precisions.append(own)
+    rows, columns = precisions
+    error = writer.reals(q.value - q.args["loc"]).text
+    total = f"-trace_gen_quad_form({columns}, {rows}, {error})"
+    if not fixed:
+        n, k = writer.shape(q.value)
+        total = f"{k} * log_determinant({rows}) + {n} * log_determinant({columns}) {_minus(total)}"
+    writer.block.add(f"target += 0.5 * ({total});")
+
+
+def _minus(text: str) -> str:
+    return f"- {text[1:]}"
 
 
 # -- maps ------------------------------------------------------------------------------------------
@@ -201,8 +244,7 @@ def _process(writer: Writer, q: Any) -> tuple[str, str]:
     matrix = covariance(writer, dist.kernel, values, points).text
     fixed = all(writer.is_constant(v) for v in values.values()) and not dist.is_noisy
     block = writer.shared.constants if fixed else writer.block
-    names = writer.shared.names
-    own, root = names.fresh("covariance"), names.fresh("root")
+    own, root = (block.declare(writer.shared.names, stem) for stem in ("covariance", "root"))
     block.add(f"matrix[{size}, {size}] {own} = {matrix};")
     added = [] if not dist.jitter else [f"{dist.jitter!r} * trace({own}) / {size}"]
     if dist.is_noisy:
@@ -261,7 +303,7 @@ def noncentered_value(writer: Writer, q: Any, z: Any) -> Any:
 
     Raises
     ------
-    NoSpelling
+    NoSpellingError
         If it is not known how to write it.
     """
     kind, dist = type(q.dist).__name__, q.dist
@@ -271,7 +313,7 @@ def noncentered_value(writer: Writer, q: Any, z: Any) -> Any:
         return dist.noncentered(np, z, *q.args.values())
     if not dist.event_ndim:
         return dist.noncentered(np, z, *q.args.values())
-    raise NoSpelling(
+    raise NoSpellingError(
         f"the non-centred form of {dist.name}", "Declare the parameter with noncentered=False."
     )
 
@@ -280,14 +322,14 @@ def _mv_normal_value(writer: Writer, q: Any, z: Any) -> Any:
     loc, matrix = q.args.values()
     form = next(name for name in q.dist.parameters if name != "loc")
     if form == "precision" or len(writer.shape(matrix)) > 2:
-        raise NoSpelling("the non-centred form of MvNormal here", "Give one cholesky= for all.")
+        raise NoSpellingError(
+            "the non-centred form of MvNormal here", "Give one cholesky= for all."
+        )
     root = matrix if form == "cholesky" else np.linalg.cholesky(matrix)
     return loc + (root @ z if len(writer.shape(z)) == 1 else z @ root.T)
 
 
 def _ar1_value(writer: Writer, q: Any, z: Any) -> Any:
-    from probmodel.functions import linear_recurrence
-
     phi, sigma, mean = q.args.values()
     _one_series(writer, z)
     first = z[:1] / np.sqrt(1 - phi**2)
@@ -298,14 +340,14 @@ def _ar1_value(writer: Writer, q: Any, z: Any) -> Any:
 def _walk_value(writer: Writer, q: Any, z: Any) -> Any:
     sigma, scale, drift, start = q.args.values()
     _one_series(writer, z)
-    still = writer.is_constant(drift) and not np.any(writer.value(drift))
+    still = _is_zero(writer, drift)
     steps = sigma * z[1:] if still else drift + sigma * z[1:]
     return np.cumsum(np.concatenate([(start + scale * z[0])[None], steps]))
 
 
 def _one_series(writer: Writer, z: Any) -> None:
     if len(writer.shape(z)) > 1:
-        raise NoSpelling("the non-centred form of several series", "Use noncentered=False.")
+        raise NoSpellingError("the non-centred form of several series", "Use noncentered=False.")
 
 
 _VALUES: dict[str, Any] = {
@@ -324,6 +366,8 @@ STATEMENTS: dict[str, Any] = {
     "RandomWalk": random_walk,
     "GARCH": garch,
     "ARMA": arma,
+    "GaussianDLM": state_space,
+    "MatrixNormal": matrix_normal,
     "CAR": car,
     "ICAR": icar,
     "BYM2": bym2,

@@ -105,4 +105,6 @@ def family_of(name: str, parameters: Any) -> Family | None:
     for parameter, stan in MATRIX_FORMS.get(name, {}).items():
         if parameter in parameters:
             return Family(stan)
+    if name in MATRIX_FORMS:  # the matrix is given in a form that Stan does not take
+        return Family(next(iter(MATRIX_FORMS[name].values())))
     return FAMILIES.get(name)

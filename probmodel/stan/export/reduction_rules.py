@@ -6,13 +6,15 @@ from math import prod
 from typing import Any
 
 from probmodel.expressions import Apply
-from probmodel.stan.export.blocks import loops
-from probmodel.stan.export.complaints import NoSpelling
-from probmodel.stan.export.forms import PRODUCT, Form, Place, call
-from probmodel.stan.export.writer import Writer
+from probmodel.stan.export.code_blocks import loops
+from probmodel.stan.export.code_forms import PRODUCT, Form, Place, call
+from probmodel.stan.export.code_writer import Writer
+from probmodel.stan.export.no_spelling import NoSpellingError
 
-NAMES = {"sum": "sum", "mean": "mean", "prod": "prod", "max": "max", "min": "min", "var": "variance",
-         "std": "sd"}  # fmt: skip
+NAMES = {
+    "sum": "sum", "mean": "mean", "prod": "prod", "max": "max", "min": "min", "var": "variance",
+    "std": "sd",
+}  # fmt: skip
 
 
 def whole(writer: Writer, node: Apply) -> Form | None:
@@ -39,11 +41,13 @@ def _over_all(writer: Writer, node: Apply) -> Form:
     """Add up more than two axes one after another."""
     source = writer.define(node.args[0])
     if node.operation.name not in ("sum", "mean"):
-        raise NoSpelling(f"np.{node.operation.name} over three axes", "Reduce one axis at a time.")
+        raise NoSpellingError(
+            f"np.{node.operation.name} over three axes", "Reduce one axis at a time."
+        )
     sizes = writer.sizes(node.args[0])
-    places, total = writer.places(len(sizes)), writer.shared.names.fresh("total")
-    at = f"{source.text}[{', '.join(map(str, places))}]"
     block = writer.shared.constants if writer.is_constant(node) else writer.block
+    places, total = writer.places(len(sizes)), block.declare(writer.shared.names, "total")
+    at = f"{source.text}[{', '.join(map(str, places))}]"
     block.add(f"real {total} = 0;")
     block.add(*loops([p.variable for p in places], sizes, [f"{total} += {at};"]))
     if node.operation.name == "mean":
@@ -88,7 +92,7 @@ def entry(writer: Writer, node: Apply, places: tuple[Place, ...]) -> Form | None
     if len(axes) == rank or rank < 2:
         return None
     if len(axes) > 1:
-        raise NoSpelling(
+        raise NoSpellingError(
             f"np.{node.operation.name} over several axes", "Reduce one axis at a time."
         )
     axis = axes[0]
@@ -119,7 +123,7 @@ def cumsum_statements(writer: Writer, node: Apply, name: str) -> bool:
     """Fill an array with running totals along one axis."""
     axis = node.kwargs.get("axis")
     if axis is None:
-        raise NoSpelling("np.cumsum over all axes", "Give it an axis, or reshape before.")
+        raise NoSpellingError("np.cumsum over all axes", "Give it an axis, or reshape before.")
     sizes = writer.sizes(node)
     axis = int(axis) % len(sizes)
     places = list(writer.places(len(sizes)))

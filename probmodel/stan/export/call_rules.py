@@ -8,10 +8,12 @@ import numpy as np
 
 from probmodel.expressions import Apply, as_expression
 from probmodel.functions.log_densities import DensityFormula
-from probmodel.stan.export.complaints import NoSpelling
-from probmodel.stan.export.covariances import covariance
-from probmodel.stan.export.forms import ATOM, Form, Place, call
-from probmodel.stan.export.writer import Writer
+from probmodel.stan.export.code_blocks import loops
+from probmodel.stan.export.code_forms import Form, Place, call, transposed
+from probmodel.stan.export.code_writer import Writer
+from probmodel.stan.export.compound_rules import component_quantities
+from probmodel.stan.export.kernel_rules import covariance
+from probmodel.stan.export.no_spelling import NoSpellingError
 
 _CHAIN = ("hmm_log_likelihood", "state_probabilities")
 
@@ -37,16 +39,18 @@ def entry(writer: Writer, node: Apply, places: tuple[Place, ...]) -> Form | None
     """Return one element of log densities."""
     function = node.kwargs["function"]
     if isinstance(function, DensityFormula):
-        from probmodel.stan.export import densities
-
         dist = function.distribution
-        return densities.entry(writer, dist, node.args[0], dist.args, places, function.__name__)
+        return writer.rules.element(
+            writer, dist, node.args[0], dist.args, places, function.__name__
+        )
     if _named(node) and function.__name__ in (*_CHAIN, "component_log_densities"):
         return None
     if getattr(function, "kernel", None) is not None:
         return None
     name = getattr(function, "__name__", type(function).__name__)
-    raise NoSpelling(f"{name}(...)", "Write it out with operations that Stan has.", operation=name)
+    raise NoSpellingError(
+        f"{name}(...)", "Write it out with operations that Stan has.", operation=name
+    )
 
 
 def statements(writer: Writer, node: Apply, name: str) -> bool:
@@ -55,19 +59,15 @@ def statements(writer: Writer, node: Apply, name: str) -> bool:
     parts = getattr(function, "components", None)
     if parts is None:
         return False
-    from probmodel.stan.export import compounds, densities
-
     value, *given = node.args
     args = dict(zip(parts.parameters, given, strict=True))
     sizes = writer.sizes(node)
     rank = len(writer.shape(node)) - 1
-    from probmodel.stan.export.blocks import loops
-
     places = writer.places(rank)
-    members = compounds.component_quantities(writer, parts, args, value, "components")
+    members = component_quantities(writer, parts, args, value, "components")
     body = []
     for k, member in enumerate(members):
-        form = densities.entry(
+        form = writer.rules.element(
             writer, member.dist, member.value, member.args, places, "log_density"
         )
         body.append(f"{name}[{', '.join(map(str, [*places, k + 1]))}] = {form.text};")
@@ -79,9 +79,9 @@ def _chain(writer: Writer, node: Apply, name: str) -> Form:
     """Return a function of a hidden Markov model, for which states are the rows."""
     logs, initial, transition = node.args
     if len(writer.shape(logs)) != 2:
-        raise NoSpelling(f"{name} of several series", "Take one series at a time.")
+        raise NoSpellingError(f"{name} of several series", "Take one series at a time.")
     seen = writer.reals(logs)
-    parts = [f"{seen.inside(ATOM)}'", writer.reals(transition).text, writer.reals(initial).text]
+    parts = [transposed(seen), writer.reals(transition).text, writer.reals(initial).text]
     if name == "hmm_log_likelihood":
         return call("hmm_marginal", *parts)
     return Form(f"hmm_hidden_state_prob({', '.join(parts)})'", "matrix")

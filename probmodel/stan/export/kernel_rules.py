@@ -9,9 +9,9 @@ import numpy as np
 
 from probmodel.distributions.kernels.algebra import columns
 from probmodel.distributions.spatial.kronecker import grid_points
-from probmodel.stan.export.blocks import braced
-from probmodel.stan.export.forms import PRODUCT, SUM, Form, call
-from probmodel.stan.export.writer import Writer
+from probmodel.stan.export.code_blocks import braced
+from probmodel.stan.export.code_forms import PRODUCT, SUM, Form, call
+from probmodel.stan.export.code_writer import Writer
 from probmodel.types import Array
 
 _STAN = {
@@ -60,7 +60,7 @@ def _places(writer: Writer, kernel: Any, points: Array) -> str:
     shared = writer.shared
     chosen = points if kernel.axes is None else points[:, kernel.axes]
     if chosen.shape[1] == 1:
-        return f"to_array_1d({_vector(writer, chosen[:, 0])})"
+        return call("to_array_1d", shared.from_data(chosen[:, 0], "points")).text
     table = shared.given(None, chosen, "points")
     known = shared.point_arrays
     if table.text not in known:
@@ -72,15 +72,3 @@ def _places(writer: Writer, kernel: Any, points: Array) -> str:
         )
         known[table.text] = name
     return known[table.text]
-
-
-def _vector(writer: Writer, values: Array) -> str:
-    """Return numbers as a datum: one of the model's if it has the same."""
-    for name, array in writer.shared.binding.data.items():
-        if (
-            array.shape == values.shape
-            and array.dtype.kind == "f"
-            and np.array_equal(array, values)
-        ):
-            return writer.shared.names.of(name)
-    return writer.shared.given(None, values, "points").text

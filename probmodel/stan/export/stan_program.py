@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from probmodel.errors import DataError, ModelError
-from probmodel.stan.export.assembly import Assembly
-from probmodel.stan.export.names import called_functions
+from probmodel.model import Model
+from probmodel.stan.export.identifiers import called_functions
+from probmodel.stan.export.program_blocks import Assembly
 
 
 class StanProgram(NamedTuple):
@@ -19,11 +20,14 @@ class StanProgram(NamedTuple):
     name : of the model
     code : the program
     data : what it takes, by name: numbers and nested lists
+    names : what it calls the declarations of the model, by their names there: the same, unless
+        that is a word of Stan's
     """
 
     name: str
     code: str
     data: dict[str, Any]
+    names: dict[str, str]
 
     def __str__(self) -> str:
         return self.code
@@ -43,12 +47,14 @@ class StanProgram(NamedTuple):
         return files
 
 
-def to_stan(model: Any) -> StanProgram:
+def to_stan(model: Any, *, log_lik: bool = False) -> StanProgram:
     """Return a bound model as a Stan program, with the data that it takes.
 
     Parameters
     ----------
     model : a model that is bound to all its data
+    log_lik : whether the program computes the log density of each observation too, as
+        ``log_lik``, or ``log_lik_y`` where several quantities are observed
 
     Returns
     -------
@@ -67,8 +73,6 @@ def to_stan(model: Any) -> StanProgram:
     Indices and categories count from 1 in the program and its data. What data decide and Stan
     cannot compute is computed here and becomes a datum of the program.
     """
-    from probmodel.model import Model
-
     if not isinstance(model, Model):
         raise ModelError(
             f"to_stan takes a bound model, Schools(y=..., sigma=...); got {model!r}.", given=model
@@ -83,9 +87,9 @@ def to_stan(model: Any) -> StanProgram:
         )
     taken: set[str] = set()
     while True:
-        assembly = Assembly(model, taken)
-        code = assembly.code()
+        assembly = Assembly(model, taken, log_lik)
+        code, data = assembly.program()
         clashes = called_functions(code) & assembly.variables
         if not clashes:
-            return StanProgram(binding.name, code, assembly.data())
+            return StanProgram(binding.name, code, data, assembly.called)
         taken |= clashes

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from probmodel.expressions import Apply, Constant, Expression, as_expression
-from probmodel.stan.export.blocks import loops
-from probmodel.stan.export.elementwise import aligned, spread
-from probmodel.stan.export.forms import ATOM, NUMBERS, Form, Place, call
-from probmodel.stan.export.writer import Writer, as_number
+from probmodel.stan.export.code_blocks import loops
+from probmodel.stan.export.code_forms import ATOM, NUMBERS, Form, Place, call, transposed
+from probmodel.stan.export.code_writer import Writer, as_number
+from probmodel.stan.export.elementwise_rules import aligned, spread
 
 ONE = Place("", 1)
 
@@ -39,7 +39,7 @@ def transpose(writer: Writer, node: Apply) -> Form | None:
     form = writer.reals(node.args[0]) if len(order) < 3 else None
     if form is None or order == sorted(order):
         return form
-    return Form(f"{form.inside(ATOM)}'", "matrix")
+    return Form(transposed(form), "matrix")
 
 
 def transpose_entry(writer: Writer, node: Apply, places: tuple[Place, ...]) -> Form:
@@ -65,12 +65,12 @@ def reshape(writer: Writer, node: Apply) -> Form | None:
         name = "rep_vector" if len(new) == 1 else "rep_matrix"
         return call(name, form.text, *("1" for _ in new), kind=name[4:])
     if len(new) == 1:
-        flat = form.text if 1 in old else f"{form.inside(ATOM)}'"
+        flat = form.text if 1 in old else transposed(form)
         return call("to_vector", flat, kind="vector")
     sizes = [str(size) for size in writer.sizes(node)]
     if len(old) == 1:
         return call("to_matrix", form.text, *sizes, "0", kind="matrix")
-    flat = call("to_vector", f"{form.inside(ATOM)}'").text
+    flat = call("to_vector", transposed(form)).text
     return call("to_matrix", flat, *sizes, "0", kind="matrix")
 
 
@@ -88,7 +88,7 @@ def reshape_statements(writer: Writer, node: Apply, name: str) -> bool:
     """Fill an array, counting through the elements of another one."""
     source = writer.define(node.args[0])
     old, new = writer.sizes(node.args[0]), writer.sizes(node)
-    flat, at = writer.shared.names.fresh("flat"), writer.shared.names.fresh("at")
+    flat, at = writer.fresh("flat"), writer.fresh("at")
     from_, to = writer.places(len(old)), writer.places(len(new))
     total = prod(writer.shape(node))
     inner = f"{source.text}[{', '.join(map(str, from_))}]"
@@ -180,8 +180,7 @@ def stack(writer: Writer, node: Apply) -> Form | None:
     if rank > 1:
         return None
     columns = int(node.kwargs.get("axis", 0)) in (1, -1)
-    rows = ", ".join(f"{writer.reals(a).inside(ATOM)}'" for a in arrays)
-    rows = rows.replace("''", "")
+    rows = ", ".join(transposed(writer.reals(a)) for a in arrays)
     return Form(f"[{rows}]'" if columns else f"[{rows}]", "matrix")
 
 

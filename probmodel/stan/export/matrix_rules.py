@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from probmodel.expressions import Apply
-from probmodel.stan.export.complaints import NoSpelling
-from probmodel.stan.export.forms import ATOM, PRODUCT, Form, Place, call
-from probmodel.stan.export.writer import Writer, element
+from probmodel.stan.export.code_forms import PRODUCT, Form, Place, call, transposed
+from probmodel.stan.export.code_writer import Writer, element
+from probmodel.stan.export.no_spelling import NoSpellingError
 
 
 def matmul(writer: Writer, node: Apply) -> Form | None:
@@ -18,8 +18,7 @@ def matmul(writer: Writer, node: Apply) -> Form | None:
         return None
     one, other = writer.reals(left), writer.reals(right)
     if ranks == (1, 2):  # a row vector times a matrix, as a vector
-        turned = other.text[:-1] if other.text.endswith("'") else f"{other.inside(ATOM)}'"
-        return Form(f"{turned} * {one.inside(PRODUCT + 1)}", "vector", PRODUCT)
+        return Form(f"{transposed(other)} * {one.inside(PRODUCT + 1)}", "vector", PRODUCT)
     kind = "vector" if ranks == (2, 1) else "matrix"
     text = f"{one.inside(PRODUCT)} * {other.inside(PRODUCT + 1)}"
     return Form(text, kind, PRODUCT)
@@ -52,7 +51,7 @@ def matmul_entry(writer: Writer, node: Apply, places: tuple[Place, ...]) -> Form
 def outer(writer: Writer, node: Apply) -> Form:
     """Return a column times a row."""
     one, other = (writer.reals(arg) for arg in node.args)
-    return Form(f"{one.inside(PRODUCT)} * {other.inside(ATOM)}'", "matrix", PRODUCT)
+    return Form(f"{one.inside(PRODUCT)} * {transposed(other)}", "matrix", PRODUCT)
 
 
 def diagonal(writer: Writer, node: Apply) -> Form:
@@ -66,7 +65,7 @@ def diagonal(writer: Writer, node: Apply) -> Form:
 def solve(writer: Writer, node: Apply) -> Form | None:
     """Return the solution of linear equations."""
     if max(len(writer.shape(arg)) for arg in node.args) > 2:
-        raise NoSpelling("np.linalg.solve of several matrices", "Solve one at a time.")
+        raise NoSpellingError("np.linalg.solve of several matrices", "Solve one at a time.")
     one, other = (writer.reals(arg) for arg in node.args)
     text = f"{one.inside(PRODUCT + 1)} \\ {other.inside(PRODUCT + 1)}"
     return Form(f"({text})", other.kind)
@@ -77,7 +76,7 @@ def function(name: str, kind: str = "matrix"):  # type: ignore[no-untyped-def]
 
     def rule(writer: Writer, node: Apply) -> Form | None:
         if len(writer.shape(node.args[0])) != 2:
-            raise NoSpelling(
+            raise NoSpellingError(
                 f"{node.operation.name}(...) of several matrices", "Take one at a time."
             )
         return call(name, writer.reals(node.args[0]).text, kind=kind)

@@ -34,6 +34,12 @@ class Form(NamedTuple):
         return self.text if self.tight >= tight else f"({self.text})"
 
 
+def transposed(form: Form) -> str:
+    """Return the code of a transpose."""
+    inside = form.inside(ATOM)
+    return inside[:-1] if inside.endswith("'") else f"{inside}'"
+
+
 class Place(NamedTuple):
     """An index or a size: a variable, or none, plus a whole number."""
 

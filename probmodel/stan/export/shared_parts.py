@@ -8,10 +8,11 @@ import numpy as np
 
 from probmodel.expressions import Expression
 from probmodel.model.binding import Binding
-from probmodel.stan.export.blocks import Block, declared
-from probmodel.stan.export.forms import Form, Place, kind_of
-from probmodel.stan.export.names import Names
-from probmodel.stan.export.sizes import Sizes, literal
+from probmodel.stan.export.code_blocks import Block, declared
+from probmodel.stan.export.code_forms import Form, Place, kind_of
+from probmodel.stan.export.identifiers import Names
+from probmodel.stan.export.rule_book import Rules
+from probmodel.stan.export.size_names import Sizes, literal
 from probmodel.types import Array
 
 _LARGEST = 2**31 - 1
@@ -25,6 +26,7 @@ class Shared:
     binding : of the model
     names : identifiers
     arrays : names of the arrays that are written in the model's class
+    rules : how operations and distributions are written
 
     Attributes
     ----------
@@ -36,8 +38,10 @@ class Shared:
     from_one : names of whole numbers in the data that count from 0 in the model and from 1 here
     """
 
-    def __init__(self, binding: Binding, names: Names, arrays: dict[str, Array]) -> None:
-        self.binding, self.names = binding, names
+    def __init__(
+        self, binding: Binding, names: Names, arrays: dict[str, Array], rules: Rules
+    ) -> None:
+        self.binding, self.names, self.rules = binding, names, rules
         self.evaluator = binding.evaluator
         self.sizes = Sizes(self.evaluator)
         self.data: dict[str, Any] = {}
@@ -84,6 +88,14 @@ class Shared:
         form = self.datum(name, value, sizes, "", note)
         self._given.append((value, form))
         return form
+
+    def from_data(self, value: Array, stem: str) -> str:
+        """Return an array that comes from data: by the name of a datum, if it is one."""
+        for name, array in self.binding.data.items():
+            same = array.shape == value.shape and np.array_equal(array, value)
+            if same and self.names.of(name) in self.data and array.dtype.kind == "f":
+                return self.names.of(name)
+        return self.given(None, value, stem).text
 
     def _written(self, value: Array) -> str:
         """Return the name that an array has in the model's class; empty if none."""

@@ -7,10 +7,11 @@ from typing import Any
 
 from probmodel.constraints import OffsetMultiplier, Real
 from probmodel.constraints.base import Constraint
-from probmodel.stan.export.blocks import Block, declared
-from probmodel.stan.export.complaints import NoSpelling
-from probmodel.stan.export.forms import Form, Place, kind_of
-from probmodel.stan.export.writer import Writer
+from probmodel.stan.export.code_blocks import Block, declared
+from probmodel.stan.export.code_forms import Form, Place, kind_of
+from probmodel.stan.export.code_writer import Writer
+from probmodel.stan.export.elementwise_rules import spread
+from probmodel.stan.export.no_spelling import NoSpellingError
 
 # Types of vectors and matrices, with how many of their sizes are written.
 _VECTORS = {
@@ -35,7 +36,7 @@ def parameter_type(
 
     Raises
     ------
-    NoSpelling
+    NoSpellingError
         If Stan has no such type.
     """
     kind, name, rank = kind_of(len(sizes)), type(constraint).__name__, len(sizes)
@@ -57,7 +58,7 @@ def parameter_type(
         return f"sum_to_zero_matrix[{sizes[0]}, {sizes[1]}]", kind
     if name == "ColumnStochastic" and rank == 2:
         return f"column_stochastic_matrix[{sizes[0]}, {sizes[1]}]", kind
-    raise NoSpelling(
+    raise NoSpellingError(
         f"the constraint {constraint.name}", "Choose one of docs/modelling-language.md."
     )
 
@@ -76,8 +77,6 @@ def bounds(writer: Writer, constraint: Constraint, sizes: Sequence[Place]) -> st
 
 def _bound(writer: Writer, bound: Any, sizes: Sequence[Place]) -> str:
     """Return a bound, without statements: there are none among parameters."""
-    from probmodel.stan.export.elementwise import spread
-
     shape = writer.shape(bound)
     inner = Writer(writer.shared, Block(writer.block))
     form: Form | None
@@ -87,7 +86,7 @@ def _bound(writer: Writer, bound: Any, sizes: Sequence[Place]) -> str:
     else:
         form = inner.whole(bound)
     if form is None or inner.block.lines:
-        raise NoSpelling(
+        raise NoSpellingError(
             f"the bound {bound!r}", "Stan takes one formula: write it without named parts, or "
             "let the parameter be without bound and transform it.",
         )  # fmt: skip

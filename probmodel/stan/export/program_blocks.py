@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 from typing import Any
 
 import numpy as np
 
 from probmodel.distributions.base import Distribution
-from probmodel.expressions import Expression, Symbol, as_expression, leaves, topological
+from probmodel.expressions import Expression, Symbol, as_expression
 from probmodel.model.binding import Binding, bind
 from probmodel.model.declarations import (
     Data,
@@ -19,17 +19,30 @@ from probmodel.model.declarations import (
     Potential,
 )
 from probmodel.model.imputation import Imputation
-from probmodel.model.parameters import FreeParameter
-from probmodel.stan.export.blocks import Block, braced, declared, indented
-from probmodel.stan.export.complaints import NoSpelling
-from probmodel.stan.export.constraints import parameter_type
-from probmodel.stan.export.densities import Quantity, statements
-from probmodel.stan.export.forms import Form, Place, kind_of
-from probmodel.stan.export.names import Names
-from probmodel.stan.export.processes import noncentered_value
-from probmodel.stan.export.program_data import Shared
-from probmodel.stan.export.usage import counted_from_one, used_by_density
-from probmodel.stan.export.writer import Writer
+from probmodel.model.parameters import FreeParameter, choose_constraint
+from probmodel.stan.export import density_rules, operation_rules
+from probmodel.stan.export.code_blocks import Block, braced, declared, indented, loops
+from probmodel.stan.export.code_forms import Form, Place, kind_of
+from probmodel.stan.export.code_writer import Writer
+from probmodel.stan.export.declared_uses import counted_from_one, used_by_density
+from probmodel.stan.export.distributed_value import Quantity
+from probmodel.stan.export.identifiers import Names
+from probmodel.stan.export.no_spelling import NoSpellingError
+from probmodel.stan.export.parameter_types import parameter_type
+from probmodel.stan.export.process_rules import noncentered_value
+from probmodel.stan.export.rule_book import Rules
+from probmodel.stan.export.shared_parts import Shared
+
+RULES = Rules(
+    whole=operation_rules.whole_rule,
+    entry=operation_rules.entry_rule,
+    statement=operation_rules.statement_rule,
+    statements=density_rules.statements,
+    one=density_rules.one,
+    log_density=density_rules.log_density,
+    log_probability=density_rules.log_probability,
+    element=density_rules.entry,
+)
 
 
 class Assembly:
@@ -39,15 +52,16 @@ class Assembly:
     ----------
     model : bound to its data
     taken : functions that the program calls, whose names are not free
+    log_lik : whether to write the log density of each observation
     """
 
-    def __init__(self, model: Any, taken: set[str]) -> None:
+    def __init__(self, model: Any, taken: set[str], log_lik: bool) -> None:
         given = model._binding
         # The export looks at expressions of its own, which the model's binding is not to keep.
         self.binding = bind(given.name, given.declarations, given.data, given.labels)
         names = Names(self.binding.declarations, taken)
         arrays = {k: v for k, v in vars(type(model)).items() if isinstance(v, np.ndarray)}
-        self.shared = Shared(self.binding, names, arrays)
+        self.shared = Shared(self.binding, names, arrays, RULES)
         self.names = names
         self.parameters: list[str] = []
         self.transformed = self.shared.constants.inside()
@@ -59,13 +73,20 @@ class Assembly:
         for declaration in self.binding.declarations.values():
             try:
                 _WRITERS[type(declaration)](self, declaration)
-            except NoSpelling as error:
+            except NoSpellingError as error:
                 raise error.of(declaration) from error
+        if log_lik:
+            self._log_likelihoods()
 
     @property
     def variables(self) -> set[str]:
         """Names that are no functions."""
         return self.names.taken
+
+    @property
+    def called(self) -> dict[str, str]:
+        """What the program calls the declarations of the model."""
+        return {name: self.names.of(name) for name in self.binding.declarations}
 
     # -- declarations --------------------------------------------------------------------------
 
@@ -139,7 +160,9 @@ class Assembly:
         self.parameters.append(f"{kind_text} {name};")
         self._know(declaration, Form(name, kind), sizes)
         if declaration.prior is not None:
-            statements(model, Quantity(declaration.prior, declaration, declaration.prior.args))
+            density_rules.statements(
+                model, Quantity(declaration.prior, declaration, declaration.prior.args)
+            )
 
     def _noncentered(self, free: FreeParameter, name: str, sizes: tuple[Place, ...]) -> None:
         """Write the standardised value as the parameter."""
@@ -155,20 +178,20 @@ class Assembly:
             flat = f"to_vector({own})" if kind == "matrix" else own
             self.model_block.add(f"{flat} ~ std_normal();")
         else:
-            statements(model, Quantity(base, raw, base.args))
+            density_rules.statements(model, Quantity(base, raw, base.args))
         inner = Writer(self.shared, self.transformed.inside())
         value = noncentered_value(inner, Quantity(prior, free.declaration, prior.args), raw)
-        form = value if isinstance(value, Form) else inner.reals(value) if free.shape else (
-            inner.whole(value))  # fmt: skip
-        self._set(name, form, sizes, inner.block)
+        if isinstance(value, Form):
+            self._set(name, value, sizes, inner.block)
+        else:
+            node = as_expression(value)
+            self.shared.sizes.tell(node, sizes)
+            self._define(inner, node, name, self.transformed)
         self._know(free.declaration, Form(name, kind_of(len(sizes))), sizes)
 
     def _set(self, name: str, form: Form, sizes: tuple[Place, ...], block: Block) -> None:
         """Define a quantity of the transformed parameters, with the statements it takes."""
         kind = kind_of(len(sizes))
-        if not block.lines:
-            self.transformed.add(f"{declared(kind, sizes)} {name} = {form.text};")
-            return
         body = [*block.lines, f"{name} = {form.text};"]
         self.transformed.add(f"{declared(kind, sizes)} {name};", *braced("", body))
 
@@ -192,7 +215,7 @@ class Assembly:
             self._know(declaration, form, sizes)
         model = Writer(self.shared, self.model_block)
         distribution = declaration.distribution
-        statements(model, Quantity(distribution, declaration, distribution.args))
+        density_rules.statements(model, Quantity(distribution, declaration, distribution.args))
 
     def _impute(
         self, declaration: Observed, imputation: Imputation, sizes: tuple[Place, ...]
@@ -235,16 +258,26 @@ class Assembly:
             needed, block = False, self.generated
         inner = Writer(self.shared, block.inside())
         sizes = self._sizes(declaration, shape) if declaration.dims else self.shared.sizes.of(node)
-        form = inner.reals(node) if shape else inner.whole(node)
         name = self.names.of(str(declaration.name))
+        self.shared.sizes.tell(node, sizes)
+        self._define(inner, node, name, block)
+        self.shared.sizes.tell(declaration, sizes)
+        block.know(declaration, Form(name, kind_of(len(sizes))))
+
+    def _define(self, inner: Writer, value: Any, name: str, block: Block) -> None:
+        """Declare a variable of a block and give it a value, which may take statements."""
+        node = as_expression(value)
+        sizes = self.shared.sizes.of(node)
         kind = kind_of(len(sizes))
-        if inner.block.lines:
-            body = [*inner.block.lines, f"{name} = {form.text};"]
-            block.add(f"{declared(kind, sizes)} {name};", *braced("", body))
+        form = inner.written(node)
+        if form is None:
+            inner.fill(node, name, kind)
+        elif inner.block.lines:
+            inner.block.add(f"{name} = {form.text};")
         else:
             block.add(f"{declared(kind, sizes)} {name} = {form.text};")
-        self.shared.sizes.tell(declaration, sizes)
-        block.know(declaration, Form(name, kind))
+            return
+        block.add(f"{declared(kind, sizes)} {name};", *braced("", inner.block.lines))
 
     def potential(self, declaration: Potential) -> None:
         """Write a term of the log density."""
@@ -253,48 +286,73 @@ class Assembly:
         model = Writer(self.shared, self.model_block)
         if term.distribution is not None:
             args = term.distribution.args
-            statements(model, Quantity(term.distribution, term.expression, args))
+            density_rules.statements(model, Quantity(term.distribution, term.expression, args))
             return
         shape = self.binding.evaluator.shape(declaration.expression)
         total = np.sum(declaration.expression) if shape else declaration.expression
         self.model_block.add(f"target += {model.scalar(total)};")
 
+    def _log_likelihoods(self) -> None:
+        """Write the log density of each value of the observed quantities."""
+        declared_ones = self.binding.declarations.values()
+        observed = [d for d in declared_ones if isinstance(d, Observed)]
+        for declaration in observed:
+            stem = "log_lik" if len(observed) == 1 else f"log_lik_{declaration.name}"
+            try:
+                self._log_likelihood(declaration, self.names.fresh(stem))
+            except NoSpellingError as error:
+                raise error.of(declaration) from error
+
+    def _log_likelihood(self, declaration: Observed, name: str) -> None:
+        distribution = declaration.distribution
+        inner = Writer(self.shared, self.generated.inside())
+        rank = len(self.binding.evaluator.shape(declaration)) - distribution.event_ndim
+        sizes, places = self.shared.sizes.of(declaration)[:rank], inner.places(rank)
+        form = density_rules.entry(
+            inner, distribution, declaration, distribution.args, places, "log_density"
+        )
+        target = f"{name}[{', '.join(map(str, places))}]" if places else name
+        lines = loops([p.variable for p in places], sizes, [f"{target} = {form.text};"])
+        body = [*inner.block.lines, *lines]
+        self.generated.add(f"{declared(kind_of(rank), sizes)} {name};")
+        self.generated.add(*(braced("", body) if inner.block.lines else body))
+
     # -- the program ---------------------------------------------------------------------------
 
-    def data(self) -> dict[str, Any]:
-        """Return the data of the program."""
-        return {**self.shared.data}
-
-    def code(self) -> str:
-        """Return the program."""
+    def program(self) -> tuple[str, dict[str, Any]]:
+        """Return the program, and the data that it takes: those of the model that it uses."""
         shared = self.shared
         blocks = {
             "functions": shared.functions,
-            "data": [*shared.size_lines.values(), *shared.declarations.values()],
+            "data": [],
             "transformed data": shared.constants.lines,
             "parameters": self.parameters,
             "transformed parameters": self.transformed.lines,
             "model": self.model_block.lines,
             "generated quantities": self.generated.lines,
         }
-        return "".join(
+        words = {word for lines in blocks.values() for line in lines for word in _words(line)}
+        used = {n: line for n, line in shared.declarations.items() if n in words}
+        words |= {word for line in used.values() for word in _words(line)}
+        sizes = {n: line for n, line in shared.size_lines.items() if n in words}
+        blocks["data"] = [*sizes.values(), *used.values()]
+        code = "".join(
             "\n".join([f"{name} {{", *indented(lines), "}", ""])
             for name, lines in blocks.items()
             if lines
         )
+        return code, {name: shared.data[name] for name in (*sizes, *used)}
+
+
+def _words(line: str) -> list[str]:
+    return re.findall(r"\w+", line)
 
 
 def _constraint(free: FreeParameter, binding: Binding) -> Any:
     """Return the constraint of a parameter's own value."""
-    from probmodel.model.parameters import choose_constraint
-
     if free.frame is None:
         return free.constraint
     return choose_constraint(free.declaration, binding.evaluator)
-
-
-def _expressions(value: Any) -> Iterator[Expression]:
-    yield from topological(leaves(value))
 
 
 _WRITERS: dict[type[Declaration], Any] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from probmodel.stan.export.forms import (
+from probmodel.stan.export.code_forms import (
     AND,
     ATOM,
     CHOICE,
@@ -41,8 +41,13 @@ _COMPARISONS = {
 Rule = Callable[[Sequence[Form]], Form]
 
 
+_OPPOSITE = {"+": "-", "-": "+"}
+
+
 def infix(left: Form, operator: str, right: Form, tight: int, kind: str = "real") -> Form:
     """Return two operands with an operator between them."""
+    if operator in _OPPOSITE and right.text[:1] == "-" and right.tight >= PREFIX:
+        operator, right = _OPPOSITE[operator], Form(right.text[1:], right.kind)
     text = f"{left.inside(tight)} {operator} {right.inside(tight + 1)}"
     return Form(text, kind, tight)
 
@@ -134,7 +139,7 @@ ELEMENTWISE: dict[str, Rule] = {
 
 
 def of_arrays(name: str, parts: Sequence[Form]) -> Form | None:
-    """Return an operation on arrays of one shape, or on these and numbers; None if Stan has none."""
+    """Return an operation on arrays of one shape and numbers; None if Stan has none."""
     kind = next(part.kind for part in parts if part.kind not in NUMBERS)
     if name in FUNCTIONS or name in PAIRED:
         return call({**FUNCTIONS, **PAIRED}[name], *(part.text for part in parts), kind=kind)

@@ -15,7 +15,7 @@ from probmodel.model.declarations import (
     Potential,
     expressions_of,
 )
-from probmodel.stan.export.families import family_of
+from probmodel.stan.export.stan_families import family_of
 
 
 def used_by_density(binding: Binding) -> set[int]:

@@ -7,7 +7,7 @@ from typing import Any
 from probmodel.errors import ModelError
 
 
-class NoSpelling(ModelError):
+class NoSpellingError(ModelError):
     """An operation or a distribution that Stan has no spelling for, or none is known here."""
 
     def __init__(self, what: str, advice: str, **values: Any) -> None:

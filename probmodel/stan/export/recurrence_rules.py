@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from probmodel.expressions import Apply, Closure, as_expression
-from probmodel.stan.export.blocks import braced, declared, loops
-from probmodel.stan.export.elementwise import aligned
-from probmodel.stan.export.forms import PRODUCT, SUM, Form, Place, kind_of
-from probmodel.stan.export.scalars import infix
-from probmodel.stan.export.writer import Writer, element
+from probmodel.stan.export.code_blocks import braced, declared, loops
+from probmodel.stan.export.code_forms import PRODUCT, SUM, Form, Place, kind_of
+from probmodel.stan.export.code_writer import Writer, element
+from probmodel.stan.export.elementwise_rules import aligned
+from probmodel.stan.export.scalar_rules import infix
 
 
 def linear(writer: Writer, node: Apply, name: str) -> bool:
@@ -41,7 +41,7 @@ def of_matrices(writer: Writer, node: Apply, name: str) -> bool:
     initial: Any = rest[0] if rest else node.kwargs.get("initial", 0.0)
     sizes = writer.sizes(node)
     time = writer.places(1)[0]
-    state = writer.shared.names.fresh("state")
+    state = writer.fresh("state")
     given = writer.define(as_expression(matrix))
     changing = len(writer.shape(matrix)) == 3
     factor = f"{given.text}[{time}]" if changing else given.text
@@ -74,7 +74,7 @@ def scan(writer: Writer, node: Apply, name: str) -> bool:
     series = [writer.define(as_expression(s)) if _needs_name(writer, s) else writer.whole(s)
               for s in sequences]  # fmt: skip
     time = writer.places(1)[0]
-    state = writer.shared.names.fresh("state")
+    state = writer.fresh("state")
     kind = kind_of(len(shape))
     start = writer.reals(initial) if shape else writer.whole(initial)
     inner = Writer(writer.shared, writer.block.inside(1))

@@ -9,8 +9,8 @@ import numpy as np
 
 from probmodel.expressions import Apply, Expression
 from probmodel.model.declarations import Data
-from probmodel.stan.export.forms import Form, Place, call
-from probmodel.stan.export.writer import Writer, element
+from probmodel.stan.export.code_forms import Form, Place, call, transposed
+from probmodel.stan.export.code_writer import Writer, element
 from probmodel.types import Array
 
 
@@ -33,10 +33,11 @@ class New(NamedTuple):
 
 
 class Codes(NamedTuple):
-    """An array of whole numbers, from 1."""
+    """An array of whole numbers, from 1; ``steps`` says whether it stands for a slice."""
 
     form: Form
     rank: int
+    steps: bool = False
 
 
 Part = Single | Range | New | Codes
@@ -89,7 +90,7 @@ def _part(writer: Writer, part: Any, size: int, place: Place) -> Part:
         known = slice(*ends)
         start, stop, step = known.indices(size)
         if step != 1 or stop <= start:
-            return _codes(writer, None, np.arange(start, stop, step))
+            return _codes(writer, None, np.arange(start, stop, step))._replace(steps=True)
         first = (
             Place("", start + 1) if ends[0] is None or ends[0] >= 0 else place + (start + 1 - size)
         )
@@ -133,12 +134,14 @@ def whole(writer: Writer, node: Apply) -> Form | None:
     kept = [part for part in parts if not isinstance(part, New)]
     if len(kept) < len(parts):
         return _new_axis(writer, node, parts)
-    if rank > 2 or sum(isinstance(part, Codes) for part in parts) > 1:
+    if rank > 2 or sum(map(_is_array, parts)) > 1:
         return None
     if any(isinstance(part, Codes) and part.rank != 1 for part in parts):
         return None
     form = writer.whole(source)
-    if form.kind == "row_vector" or (form.kind == "vectors" and not _keeps_kind(parts)):
+    if form.kind == "row_vector" and rank == 1:
+        return _of_row(form, parts[0])
+    if form.kind == "vectors" and not _keeps_kind(parts):
         form = writer.reals(source)
     if all(isinstance(part, Range) and part.is_all for part in parts):
         return form
@@ -149,6 +152,18 @@ def whole(writer: Writer, node: Apply) -> Form | None:
     if isinstance(parts[0], Single):
         return Form(text, "vector") if form.kind == "vectors" else Form(f"{text}'", "vector")
     return Form(text, "vector" if isinstance(parts[1], Single) else form.kind)
+
+
+def _is_array(part: Part) -> bool:
+    """Whether a part is an array of indices, which is paired with others."""
+    return isinstance(part, Codes) and not part.steps
+
+
+def _of_row(form: Form, part: Part) -> Form:
+    """Return a part of a row of a matrix."""
+    if isinstance(part, Range) and part.is_all:
+        return form
+    return Form(element(form, [Place(_text(part))]).text, form.kind)
 
 
 def _keeps_kind(parts: Sequence[Part]) -> bool:
@@ -183,7 +198,7 @@ def _new_axis(writer: Writer, node: Apply, parts: Sequence[Part]) -> Form | None
     form = writer.reals(source)
     if isinstance(parts[1], New):
         return call("to_matrix", form.text, *map(str, writer.sizes(node)), kind="matrix")
-    return Form(f"[{form.inside(9)}']", "matrix")
+    return Form(f"[{transposed(form)}]", "matrix")
 
 
 def as_column(writer: Writer, node: Any) -> Any:
@@ -205,11 +220,11 @@ def as_column(writer: Writer, node: Any) -> Any:
 def entry(writer: Writer, node: Apply, places: tuple[Place, ...]) -> Form | None:
     """Return the element of what is indexed that an element of the result is."""
     parts = parts_of(writer, node)
-    arrays = [k for k, part in enumerate(parts) if isinstance(part, Codes)]
-    rank = max((part.rank for part in parts if isinstance(part, Codes)), default=0)
+    arrays = [k for k, part in enumerate(parts) if _is_array(part)]
+    rank = max((p.rank for p in parts if isinstance(p, Codes) and not p.steps), default=0)
     if arrays and rank > 1 and len(arrays) > 1:
         return None
-    advanced = [k for k, part in enumerate(parts) if isinstance(part, Codes | Single)]
+    advanced = [k for k, p in enumerate(parts) if _is_array(p) or isinstance(p, Single)]
     apart = arrays and advanced != list(range(advanced[0], advanced[-1] + 1))
     pending = list(places)
     codes: tuple[Place, ...] = ()
@@ -225,6 +240,8 @@ def entry(writer: Writer, node: Apply, places: tuple[Place, ...]) -> Form | None
             inner.append(pending.pop(0) + (part.start.offset - 1))
             if part.start.variable:
                 return None
+        elif part.steps:
+            inner.append(Place(element(part.form, [pending.pop(0)]).text))
         else:
             if not apart and k == arrays[0]:
                 codes, pending = tuple(pending[:rank]), pending[rank:]

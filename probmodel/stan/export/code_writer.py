@@ -17,10 +17,19 @@ from probmodel.expressions import (
     leaves,
 )
 from probmodel.model.declarations import Deterministic
-from probmodel.stan.export.blocks import Block, declared, loops
-from probmodel.stan.export.complaints import NoSpelling
-from probmodel.stan.export.forms import NUMBERS, Form, Place, call, kind_of, number, real
-from probmodel.stan.export.program_data import Shared
+from probmodel.stan.export.code_blocks import Block, declared, loops
+from probmodel.stan.export.code_forms import (
+    NUMBERS,
+    Form,
+    Place,
+    call,
+    kind_of,
+    number,
+    real,
+    transposed,
+)
+from probmodel.stan.export.no_spelling import NoSpellingError
+from probmodel.stan.export.shared_parts import Shared
 
 _DEEP = 40  # operations inside each other, after which one gets a name of its own
 _CHEAP = {"getitem", "transpose", "negative", "positive", "pad_axes", "expand_dims", "squeeze"}
@@ -38,7 +47,7 @@ class Writer:
     """
 
     def __init__(self, shared: Shared, block: Block) -> None:
-        self.shared = shared
+        self.shared, self.rules = shared, shared.rules
         self.block = block
 
     # -- what an expression is -----------------------------------------------------------------
@@ -70,7 +79,7 @@ class Writer:
 
         Raises
         ------
-        NoSpelling
+        NoSpellingError
             If there is none.
         """
         node = as_expression(value)
@@ -82,12 +91,22 @@ class Writer:
         node = as_expression(value)
         form, rank = self.whole(node), len(self.shape(node))
         if form.kind == "row_vector":
-            return Form(f"{form.inside(9)}'", "vector")
+            return Form(transposed(form), "vector")
         if form.kind == "ints" and rank < 3:
             return call("to_vector" if rank == 1 else "to_matrix", form.text, kind=kind_of(rank))
         if form.kind in ("ints", "vectors") and (rank < 3 or form.kind == "ints"):
             return self.define(node, "rows", kind_of(rank))
         return form
+
+    def written(self, node: Expression) -> Form | None:
+        """Return the code of an expression as real numbers, or None if statements fill it."""
+        self._name_parts(node)
+        if isinstance(node, Apply) and self.block.find(node) is None and not node.operation.static:
+            form = self.spelt(node)
+            if form is None or form.kind in (*NUMBERS, kind_of(len(self.shape(node)))):
+                return form
+            return None
+        return self.reals(node)
 
     def scalar(self, value: Any) -> str:
         """Return the code of a number."""
@@ -102,25 +121,25 @@ class Writer:
         if isinstance(node, Deterministic):
             return self.whole(node.expression)
         if not isinstance(node, Apply):
-            raise NoSpelling(f"{node!r}", "It is not known here.")
+            raise NoSpellingError(f"{node!r}", "It is not known here.")
         if node.operation.static:
             return self.as_data(node)
         return self.spelt(node) or self.define(node)
 
     def spelt(self, node: Apply) -> Form | None:
         """Return the code of an operation, or None if it takes statements."""
-        from probmodel.stan.export.operations import entry_rule, whole_rule
-
         if not self.shape(node):
-            form = entry_rule(self, node, ())
+            form = self.rules.entry(self, node, ())
             if form is not None:
                 return form
-        return whole_rule(self, node)
+        return self.rules.whole(self, node)
 
     def _constant(self, node: Constant) -> Form:
         value = np.asarray(self.value(node))
         if not value.ndim:
             return number(value)
+        if value.ndim == 2 and len(value) > 1 and np.array_equal(value, np.eye(len(value))):
+            return call("identity_matrix", str(len(value)), kind="matrix")
         if value.size > _LISTED or value.ndim > 2 or not value.size:
             return self.as_data(node)
         if value.ndim == 1:
@@ -156,13 +175,14 @@ class Writer:
 
     def _parts(self, root: Apply) -> list[Apply]:
         """Operations that an expression is made of and that have no name, each after its own."""
-        seen, order = {id(root)}, []
+        seen, order = {id(root)}, list[Apply]()
         stack = [(root, iter(operands(root)))]
         while stack:
             node, pending = stack[-1]
             for part in pending:
-                new = isinstance(part, Apply) and id(part) not in seen
-                if new and self.block.find(part) is None:
+                if not isinstance(part, Apply) or id(part) in seen:
+                    continue
+                if self.block.find(part) is None:
                     seen.add(id(part))
                     stack.append((part, iter(operands(part))))
                     break
@@ -176,7 +196,7 @@ class Writer:
             return True
         return uses.get(id(node), 0) > 1 and node.operation.name not in _CHEAP
 
-    def define(self, node: Expression, stem: str = "value", kind: str | None = None) -> Form:
+    def define(self, node: Expression, stem: str = "term", kind: str | None = None) -> Form:
         """Give an expression a name: what data decide in transformed data, else here."""
         constant = self.is_constant(node)
         block = self.shared.constants if constant else self.block
@@ -188,7 +208,7 @@ class Writer:
         state = block.state()
         try:
             form = writer._defined(node, stem, kind)
-        except NoSpelling:
+        except NoSpellingError:
             if not constant:
                 raise
             block.restore(state)
@@ -200,6 +220,8 @@ class Writer:
     def _defined(self, node: Expression, stem: str, kind: str | None) -> Form:
         sizes = self.sizes(node)
         form = None
+        if isinstance(node, Constant):
+            return self.as_data(node)
         if kind is None and isinstance(node, Apply):
             if node.operation.static:
                 return self.as_data(node)
@@ -217,15 +239,17 @@ class Writer:
         self.block.add(f"{declared(form.kind, sizes)} {name} = {form.text};")
         return Form(name, form.kind)
 
+    def fresh(self, stem: str) -> str:
+        """Return an identifier for a variable of this block."""
+        return self.block.declare(self.shared.names, stem)
+
     def _fresh(self, node: Expression, stem: str) -> str:
         own = getattr(node, "name", None)
-        return self.shared.names.fresh(own if isinstance(own, str) else stem)
+        return self.fresh(own if isinstance(own, str) else stem)
 
     def fill(self, node: Expression, name: str, kind: str) -> None:
         """Add statements that give a declared variable the value of an expression."""
-        from probmodel.stan.export.operations import statement_rule
-
-        if isinstance(node, Apply) and statement_rule(self, node, name):
+        if isinstance(node, Apply) and self.rules.statement(self, node, name):
             return
         sizes = self.sizes(node)
         places = self.places(len(sizes))
@@ -252,14 +276,12 @@ class Writer:
 
         ``fresh`` asks for the element's formula also where the expression would get a name.
         """
-        from probmodel.stan.export.operations import entry_rule
-
         node = as_expression(value)
         if not fresh:
             self._name_parts(node)
         if not places:
             if fresh and isinstance(node, Apply):
-                form = entry_rule(self, node, ())
+                form = self.rules.entry(self, node, ())
                 if form is not None:
                     return form
             return self._whole(node)
@@ -269,14 +291,16 @@ class Writer:
         if isinstance(node, Deterministic):
             return self.entry(node.expression, places)
         if isinstance(node, Apply) and not node.operation.static:
-            form = entry_rule(self, node, tuple(places))
+            form = self.rules.entry(self, node, tuple(places))
             if form is not None:
                 return form
             if fresh:
-                raise NoSpelling(f"{node.operation.name}(...)", _INSTEAD, operation=node.operation)
+                raise NoSpellingError(
+                    f"{node.operation.name}(...)", _INSTEAD, operation=node.operation
+                )
             return element(self.define(node), places)
         if isinstance(node, Symbol):
-            raise NoSpelling(f"{node!r}", "It is not known here.")
+            raise NoSpellingError(f"{node!r}", "It is not known here.")
         return element(self.as_data(node), places)
 
 
