@@ -172,13 +172,17 @@ PROGRAMS = {
 }
 
 
+def evaluated(text, data):
+    density = ModelDensity(Stan(text)(**data), engine="numpy")
+    x = np.zeros((1, density.dim))
+    density(x)
+    density.constrain(x)
+
+
 def refused(text, data, kinds=(ModelError, DataError)):
     """Return the message of the error that binding or evaluating a program ends in."""
     with pytest.raises(kinds) as caught:
-        density = ModelDensity(Stan(text)(**data), engine="numpy")
-        x = np.zeros((1, density.dim))
-        density(x)
-        density.constrain(x)
+        evaluated(text, data)
     return str(caught.value)
 
 

@@ -12,7 +12,8 @@ DRAWS = 4000
 TEXT = """
 functions {
   real shifted_rng(real mu) { return mu + normal_rng(0, 1); }
-  array[] int flips_rng(int n, real p) { array[n] int x; for (i in 1:n) x[i] = bernoulli_rng(p); return x; }
+  array[] int flips_rng(int n, real p) { array[n] int x; for (i in 1:n) x[i] = bernoulli_rng(p);
+    return x; }
 }
 data { int N; vector[2] m; matrix[2, 2] S; }
 transformed data { real fixed = 2; }
