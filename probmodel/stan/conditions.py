@@ -93,7 +93,7 @@ class Conditions(DensityTerms):
         return Flow(flow.kind, value, self.apply(OR, [condition, later.condition], "int", node))
 
     def _if(self, node: n.If, frame: Frame) -> Flow | None:
-        condition = self.value(node.condition, frame)
+        condition = self.condition(node.condition, frame)
         if condition.laned and not condition.traced:
             return self._if_by_lane(node, np.asarray(condition.array, dtype=bool), frame)
         if condition.traced:

@@ -63,6 +63,13 @@ class Expressions(Recording):
             self.fail(f"expected a number or an array; got a {type_text(found)}.", node)
         return found
 
+    def condition(self, node: n.Expression, frame: Frame) -> Value:
+        """Return the value of an expression that is one number, which decides something."""
+        value = self.value(node, frame)
+        if value.rank or value.kind not in ("int", "real"):
+            self.fail(f"a condition is one number; got a {type_text(value)}.", node)
+        return value
+
     def whole(self, node: n.Expression, frame: Frame, what: str) -> int:
         """Return a whole number that data decide, the same in all lanes."""
         value = self.value(node, frame)
@@ -176,6 +183,9 @@ class Expressions(Recording):
     def operate(self, operator: str, left: Value, right: Value, node: n.Node) -> Value:
         """Return what an infix operator makes of two values."""
         if operator in COMPARISONS:
+            if left.rank or right.rank:
+                kinds = f"{type_text(left)} and {type_text(right)}"
+                self.fail(f"{operator} compares numbers; got {kinds}.", node)
             return self.apply(COMPARISONS[operator], [left, right], "int", node)
         whole = left.kind == right.kind == "int"
         if operator in ("%", "%/%") or (operator == "/" and whole):
@@ -219,18 +229,18 @@ class Expressions(Recording):
         return Value("int", found, laned=laned)
 
     def _logical(self, node: n.Binary, frame: Frame) -> Value:
-        left = self.value(node.left, frame)
+        left = self.condition(node.left, frame)
         decides = node.operator == "||"
         if left.known:
             if bool(left.array) == decides:
                 return integer(int(decides))
-            right = self.value(node.right, frame)
+            right = self.condition(node.right, frame)
             return right if not right.known else integer(int(bool(right.array)))
-        right = self.value(node.right, frame)
+        right = self.condition(node.right, frame)
         return self.apply(OR if decides else AND, [left, right], "int", node)
 
     def _ternary(self, node: n.Ternary, frame: Frame) -> Any:
-        condition = self.value(node.condition, frame)
+        condition = self.condition(node.condition, frame)
         if condition.known:
             return self.evaluate(node.then if condition.array else node.otherwise, frame)
         if not condition.traced:

@@ -82,7 +82,8 @@ class Calls(Expressions):
         """Return what a function returns."""
         special = self.special(node)
         if special is not None:
-            return special(node, frame)
+            with self.at(node):
+                return special(node, frame)
         args = [self.evaluate(a, frame) for a in node.args]
         user = self.user_function(node.name, args, node)
         if user is not None:
@@ -293,11 +294,8 @@ class Calls(Expressions):
             self.fail(f"there is no {name}_rng.", node)
         given = Operation(name, np.add, draw_ranks(name) or None)
         arrays = aligned(given, [v.array for v in values], [v.laned for v in values])
-        batch = () if self.lanes is None else (self.lanes,)
-        axes = max(
-            (np.ndim(a) - r for a, r in zip(arrays, draw_ranks(name), strict=True)), default=0
-        )
-        batch = (*batch, *(1,) * max(0, axes - len(batch)))
+        axes = max((v.rank - r for v, r in zip(values, draw_ranks(name), strict=True)), default=0)
+        batch = () if self.lanes is None else (self.lanes, *(1,) * axes)
         drawn = random(name, rng, arrays, batch)
         return Value(draw_kind(name), drawn, laned=self.lanes is not None)
 

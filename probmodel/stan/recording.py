@@ -1,4 +1,4 @@
-"""Operations as they are recorded, under conditions and by lane, and errors with places."""
+"""Operations of a program as they are recorded, under conditions and by lane; errors."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from probmodel.stan.syntax import nodes as n
+from probmodel.stan.syntax.printing import text_of
 
 
 def parts(node: Any) -> Iterator[Any]:
@@ -70,11 +71,42 @@ def private(loop: n.For) -> frozenset[str]:
 
 
 def _is_set_first(name: str, body: Any) -> bool:
-    """Whether the first statement that mentions a variable sets it, or its elements one by one."""
-    for statement in body.body if isinstance(body, n.Block) else (body,):
-        if _mentions(statement, name):
-            return _sets(statement, name, ())
-    return False
+    """Whether the first statement that mentions a variable sets it, or its elements one by one.
+
+    In the latter case, all that is set later must be the same elements: others would keep what an
+    earlier iteration left there.
+    """
+    statements = body.body if isinstance(body, n.Block) else (body,)
+    found = [s for s in statements if _mentions(s, name)]
+    if not found or not _sets(found[0], name, ()):
+        return False
+    if not isinstance(found[0], n.For):
+        return True
+    _, ranges = _nest(found[0], name)
+    changing = assigned(body) & {p.name for p in parts(ranges) if isinstance(p, n.Name)}
+    return not changing and all(
+        name not in assigned(s) or _sets_same(s, name, ranges) for s in found[1:]
+    )
+
+
+def _sets_same(statement: Any, name: str, ranges: tuple[Any, ...]) -> bool:
+    """Whether a statement looks at elements in some ranges alone."""
+    loops, own = _nest(statement, name)
+    same = [tuple(map(text_of, r)) for r in own] == [tuple(map(text_of, r)) for r in ranges]
+    return same and bool(loops) and _only_elements(statement, name, loops)
+
+
+def _nest(statement: Any, name: str) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+    """Return the variables and the ranges of loops inside each other around a variable."""
+    loops: list[str] = []
+    ranges: list[Any] = []
+    while isinstance(statement, n.For):
+        loops.append(statement.name)
+        ranges.append((statement.lower, statement.upper))
+        inner = statement.body.body if isinstance(statement.body, n.Block) else (statement.body,)
+        own = [s for s in inner if _mentions(s, name)]
+        statement = own[0] if len(own) == 1 else None
+    return tuple(loops), tuple(ranges)
 
 
 def _mentions(node: Any, name: str) -> bool:
@@ -88,6 +120,8 @@ def _sets(statement: Any, name: str, loops: tuple[str, ...]) -> bool:
         inner = statement.body.body if isinstance(statement.body, n.Block) else (statement.body,)
         own = [s for s in inner if _mentions(s, name)]
         if _mentions((statement.lower, statement.upper), name) or not _sets(own[0], name, loops):
+            return False
+        if isinstance(own[0], n.For) and len(own) > 1:
             return False
         return all(_only_elements(s, name, loops) for s in own[1:])
     if not isinstance(statement, n.Assign) or statement.operator:

@@ -161,6 +161,8 @@ class HigherOrder(Interpreter):
         grid = np.concatenate(
             [np.atleast_1d(self.common(v, node, "times")) for v in (t0, times)]
         ).astype(float)
+        if len(grid) < 2:
+            self.fail(f"{node.name} needs times at which it is solved; there are none.", node)
         start = as_real(start)
         method = ODES[stem]
         if not any(isinstance(v, Value) and v.traced for v in (start, *args)):

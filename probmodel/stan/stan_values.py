@@ -15,6 +15,7 @@ import numpy as np
 from probmodel.types import Array
 
 RANKS = {"int": 0, "real": 0, "complex": 0, "vector": 1, "row_vector": 1, "matrix": 2}
+MOST_ELEMENTS = 100_000_000  # of one variable
 UNSET = np.iinfo(np.int64).min  # an integer that was declared and not assigned
 
 

@@ -18,8 +18,8 @@ from probmodel.stan.side_by_side import assigned, own_axes, private
 from probmodel.stan.stan_values import Tuple, Value, integer, real, type_text
 from probmodel.stan.syntax import nodes as n
 
-MOST_ITERATIONS = 20_000_000  # of all loops of a program together
-MOST_ROUNDS = 1_000_000  # of one `while`: beyond, it is taken for endless
+MOST_ITERATIONS = 20_000_000  # of all loops of a program together: beyond, it is taken for endless
+MOST_ROUNDS = 1_000_000  # the same of those that have a condition
 _MOST_CALLS = 400  # of functions inside each other
 _FEWEST_LANES = 16  # iterations from which on a loop is tried side by side
 
@@ -40,7 +40,7 @@ class Interpreter(Conditions):
             if function.body is not None:
                 self.functions.setdefault(function.name, []).append(function)
         self.terms: list[Term | Increment] = []
-        self._iterations = 0
+        self._iterations = self._rounds = 0
         self._calls = 0
         self._run = {
             n.Declare: self._declare, n.Assign: self._assign, n.Tilde: self._tilde,
@@ -171,13 +171,15 @@ class Interpreter(Conditions):
 
     def _while(self, node: n.While, frame: Frame) -> Flow | None:
         def rounds() -> Iterator[None]:
-            for _ in range(MOST_ROUNDS):
-                condition = self.value(node.condition, frame)
+            while True:
+                condition = self.condition(node.condition, frame)
                 if not self.common(condition, node.condition, "the condition of a loop"):
                     return
                 self._count(node)
+                self._rounds += 1
+                if self._rounds > MOST_ROUNDS:
+                    self.fail(f"this has run {MOST_ROUNDS:,} times; an endless loop?", node)
                 yield
-            self.fail(f"the loop has run {MOST_ROUNDS:,} times; is it endless?", node)
 
         return self._repeat(node, rounds(), frame)
 

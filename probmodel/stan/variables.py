@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from probmodel.stan.data import declared_shape, stored_kind
 from probmodel.stan.function_calls import Calls
 from probmodel.stan.indexing import changed
 from probmodel.stan.operators import Frame, as_real
-from probmodel.stan.stan_values import Tuple, Value, type_text, unset
+from probmodel.stan.stan_values import MOST_ELEMENTS, Tuple, Value, type_text, unset
 from probmodel.stan.syntax import nodes as n
 
 
@@ -21,7 +22,10 @@ class Variables(Calls):
 
     def shape(self, type_: n.Type, frame: Frame) -> tuple[int, ...]:
         """Return the shape that a declaration gives, axes of the array first."""
-        return declared_shape(type_, self.sizes(type_, frame))
+        shape = declared_shape(type_, self.sizes(type_, frame))
+        if prod(shape) > MOST_ELEMENTS:
+            self.fail(f"a variable of shape {shape} takes too much memory.", type_, DataError)
+        return shape
 
     def sizes(self, type_: n.Type, frame: Frame) -> list[Any]:
         """Return the sizes of a type, those of the array first; of a tuple, then its elements'."""

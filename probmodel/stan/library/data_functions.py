@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.stan.library.entries import Kind, same
-from probmodel.stan.stan_values import Value, integer
+from probmodel.stan.stan_values import MOST_ELEMENTS, Value, integer
 from probmodel.types import Array
 
 
@@ -44,6 +44,8 @@ SIZES: dict[str, Callable[..., Value]] = {
 def _checked(name: str, n: int) -> int:
     if n < 0:
         raise ValueError(f"{name} needs a size of 0 or more, not {n}")
+    if n > MOST_ELEMENTS:
+        raise ValueError(f"{name} of {n:,} elements takes too much memory")
     return int(n)
 
 

@@ -8,12 +8,13 @@ and sizes do not fit.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from probmodel.stan.library.entries import Move, number, same
-from probmodel.stan.stan_values import Value
+from probmodel.stan.stan_values import MOST_ELEMENTS, Value
 from probmodel.types import Array
 
 _WHAT = ("rows", "columns")
@@ -48,6 +49,8 @@ def _sized(name: str, x: Array, *sizes: int) -> Array:
     """Repeat something along new axes in front."""
     if min(sizes) < 0:
         raise ValueError(f"{name} needs sizes of 0 or more, not {min(sizes)}")
+    if prod(sizes) * np.size(x) > MOST_ELEMENTS:
+        raise ValueError(f"{name} of {prod(sizes) * np.size(x):,} elements takes too much memory")
     return np.broadcast_to(x, (*sizes, *np.shape(x))).copy()
 
 

@@ -81,7 +81,8 @@ def conditions_on_parameters(v):
         } else if (x > 0) return x * x;
         else { return -x; }
       }
-      real shape_lpdf(vector y, real mu, real s) { return -num_elements(y) * log(s) - sum(abs(y - mu)) / s; }
+      real shape_lpdf(vector y, real mu, real s) {
+        return -num_elements(y) * log(s) - sum(abs(y - mu)) / s; }
       real pick_lpmf(int n, vector logits) { return log_softmax(logits)[n]; }
       void prior_lp(real x, real s) { x ~ normal(0, s); target += -square(x); }
       real both_lp(real x) { target += x; return x * 2; }
@@ -220,3 +221,57 @@ def change_points(v):
 def reject_print_profile(v):
     total = normal(v.x) + normal(v.y, v.x) + normal(v.v).sum() - v.v.sum() ** 2 + 3 * v.v[0]
     return total, {"z": 1 if v.x > 0 else -1}
+
+
+@stan(
+    """
+    functions {
+      real first_above(real a) {
+        for (i in 1:20) {
+          if (a < 0.1 * i - 0.5) { if (a > 0) return a * i; return -a * i; }
+        }
+        return 100;
+      }
+      real graded(real a) {
+        if (a > 0) { if (a > 0.4) return 1 + a; return 2 * a; }
+        return 3;
+      }
+      real root_of(real a) {
+        real x = 1;
+        for (i in 1:30) {
+          real step_size = (square(x) - a) / (2 * x);
+          x -= step_size;
+          if (abs(step_size) < 1e-12) break;
+        }
+        return x;
+      }
+    }
+    parameters { real a; vector[4] v; }
+    transformed parameters {
+      real above = first_above(a); real grade = graded(a); real root = root_of(exp(a));
+      real skipped = 0; real counted = 0; real reached = 0;
+      for (i in 1:10) { if (a > 0.05 * i) continue; skipped += i * a; }
+      for (i in 1:30) { counted += a; if (a < 0.05 * i - 0.2) break; counted += 0.5; }
+      for (x in v) { if (x < 0) { reached -= x; break; } reached += x; }
+    }
+    model { a ~ normal(0, 1); v ~ normal(0, 1); target += -square(above) - counted + reached; }
+    """
+)
+def leaving_loops_where_parameters_say(v):
+    a = float(v.a)
+    above = next((a * i if a > 0 else -a * i for i in range(1, 21) if a < 0.1 * i - 0.5), 100)
+    grade = 3 if a <= 0 else 1 + a if a > 0.4 else 2 * a
+    skipped = a * sum(i for i in range(1, 11) if a <= 0.05 * i)
+    counted = reached = 0.0
+    for i in range(1, 31):
+        counted += a
+        if a < 0.05 * i - 0.2:
+            break
+        counted += 0.5
+    for x in v.v:
+        reached += abs(x)
+        if x < 0:
+            break
+    total = normal(a) + normal(v.v).sum() - above**2 - counted + reached
+    found = {"above": above, "grade": grade, "root": np.exp(a / 2), "skipped": skipped}
+    return total, {**found, "counted": counted, "reached": reached}

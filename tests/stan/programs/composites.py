@@ -15,7 +15,8 @@ normal = norm.logpdf
       array[] tuple(int, real) pairs(real a) { return {(1, a), (2, 2 * a)}; }
     }
     data {
-      tuple(real, array[2] int) t; array[2] tuple(int, vector[2]) ts; tuple(real, tuple(int, real)) deep;
+      tuple(real, array[2] int) t; array[2] tuple(int, vector[2]) ts; tuple(real, tuple(int,
+        real)) deep;
     }
     transformed data {
       tuple(real, int) own = (t.1 * 2, t.2[1]);
@@ -103,7 +104,8 @@ def complex_numbers_of_data(v):
     """
     functions {
       real f(real x) { if (x > 0) return sqrt(x); return -1; }
-      vector cut(vector x, real low) { vector[size(x)] y = x; for (i in 1:size(x)) if (x[i] < low) y[i] = low; return y; }
+      vector cut(vector x, real low) { vector[size(x)] y = x;
+        for (i in 1:size(x)) if (x[i] < low) y[i] = low; return y; }
     }
     data { int N; vector[N] y; array[N] int g; }
     parameters { real mu; real<lower=0> s; vector[3] a; }

@@ -94,14 +94,21 @@ def constrained_types(v):
     total += -v.Rs[1, 0, 0, 1] + v.rs[0, 1] + v.cs[1, 0] - v.zm[1, 0] + v.us[1, 1]
     total -= sum((x**2).sum() for x in (v.o, v.po, v.z, v.zm, v.os))
     for simplex in (v.p, *v.ps, *v.rs, *v.cs.T):
-        assert np.isclose(simplex.sum(), 1) and (simplex > 0).all()
+        assert np.isclose(simplex.sum(), 1)
+        assert (simplex > 0).all()
     for unit in (v.u, *v.us):
         assert np.isclose(unit @ unit, 1)
     for matrix in (v.R, *v.Rs[:, 0]):
-        assert np.allclose(np.diag(matrix), 1) and np.linalg.eigvalsh(matrix).min() > 0
-    assert (np.diff(v.o) > 0).all() and (np.diff(v.os) > 0).all() and v.po[0] > 0
-    assert np.isclose(v.z.sum(), 0) and np.allclose(v.zm.sum(0), 0) and np.allclose(v.zm.sum(1), 0)
-    assert np.allclose(np.triu(v.L, 1), 0) and np.allclose((v.C**2).sum(1), 1)
+        assert np.allclose(np.diag(matrix), 1)
+        assert np.linalg.eigvalsh(matrix).min() > 0
+    assert (np.diff(v.o) > 0).all()
+    assert (np.diff(v.os) > 0).all()
+    assert v.po[0] > 0
+    assert np.isclose(v.z.sum(), 0)
+    assert np.allclose(v.zm.sum(0), 0)
+    assert np.allclose(v.zm.sum(1), 0)
+    assert np.allclose(np.triu(v.L, 1), 0)
+    assert np.allclose((v.C**2).sum(1), 1)
     assert v.tall.shape == (v.K + 1, v.K)
     return total
 

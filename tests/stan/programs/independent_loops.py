@@ -323,3 +323,35 @@ def mixtures(v):
     total -= 0.01 * (np.outer(v.w, v.mu).sum(axis=1) ** 2).sum()
     total += np.logaddexp(np.log(v.share) + v.w, np.log1p(-v.share) - v.mu[0]).sum()
     return total + normal(v.mu).sum() + (normal(np.log(v.s)) - np.log(v.s)).sum()
+
+
+@stan(
+    """
+    data { int N; }
+    parameters { real a; }
+    transformed parameters {
+      vector[N] one; vector[N] two; vector[N] three; vector[N] four;
+      {
+        vector[3] x = [a, a, a]'; vector[3] y = x; vector[3] z = x; real keep = 0;
+        for (n in 1:N) { for (k in 1:2) x[k] = n * a; one[n] = sum(x); x[3] = n; }
+        for (n in 1:N) {
+          for (k in 1:2) y[k] = n * a;
+          two[n] = sum(y);
+          for (k in 1:3) y[k] = n;
+        }
+        for (n in 1:N) { for (k in 1:2) z[k] = n * a; for (k in 1:2) z[k] += k; three[n] = sum(z); }
+        for (n in 1:N) { if (n % 3 != 0) keep = n * a; four[n] = keep; }
+        four[1] += z[1] + x[3];
+      }
+    }
+    model { a ~ normal(0, 1); }
+    """,
+    *({"N": n} for n in (5, 16, 20)),
+)
+def variables_that_iterations_set_in_part(v):
+    n = np.arange(1, v.N + 1)
+    last = np.r_[v.a, n[:-1]]
+    kept = v.a * np.where(n % 3 == 0, n - 1, n)
+    kept[0] += v.N * v.a + 1 + v.N
+    one = 2 * n * v.a + last
+    return normal(v.a), {"one": one, "two": one, "three": 2 * n * v.a + 3 + v.a, "four": kept}

@@ -24,15 +24,18 @@ normal = norm.logpdf
         step(x), sin(x) ^ 2, round(3.4) * x, -x + +p]';
       vector[23] c = [
         tgamma(p), lgamma(p), digamma(p), trigamma(p), lbeta(p, u), beta(p, u),
-        gamma_p(p, 2), gamma_q(p, 2), inc_beta(p, 2, u), multiply_log(p, u), lmultiply(2, p), log_falling_factorial(5 + p, 2),
-        log_rising_factorial(p, 3), rising_factorial(p, 2), falling_factorial(p + 4, 2), lchoose(7.5, p),
+        gamma_p(p, 2), gamma_q(p, 2), inc_beta(p, 2, u), multiply_log(p, u), lmultiply(2, p),
+          log_falling_factorial(5 + p, 2),
+        log_rising_factorial(p, 3), rising_factorial(p, 2), falling_factorial(p + 4, 2),
+          lchoose(7.5, p),
         log1p_exp(x), log1m_exp(-p), log1m_inv_logit(x), log_inv_logit(x),
         log_diff_exp(p + x, x), log_sum_exp(x, p), log_mix(u, x, p)]';
       vector[3] e = exp(v) .* tanh(v) + log1p_exp(v) - inv_logit(v) ./ square(v + 3);
       vector[3] f = fmax(v, x) + pow(abs(v) + 1, [1, 2, 3]') + v .^ 2;
       array[3] real g = sin({x, p, u});
       real h = lambert_w0(p) + lmgamma(2, p + 1) + owens_t(x, 0.5) + bessel_first_kind(2, 1.5)
-        + modified_bessel_first_kind(1, 0.5) + binary_log_loss(1, u) + log_modified_bessel_first_kind(1, p);
+        + modified_bessel_first_kind(1, 0.5) + binary_log_loss(1,
+          u) + log_modified_bessel_first_kind(1, p);
     }
     model {
       x ~ normal(0, 1); v ~ normal(0, 1); p ~ exponential(1);
@@ -82,7 +85,8 @@ def functions_of_numbers(v):
     transformed parameters {
       real a = sum(v) + prod(v) + mean(r) + variance(v) + sd(v) + min(v) + max(r) + norm1(v + 5)
         + norm2(r) + dot_product(v, r) + dot_self(v) + distance(v, r') + squared_distance(v, D[1]')
-        + log_sum_exp(v) + sum(A) + mean(B) + min(A[1:1, 1:2] .* [[0, 1]]) + max(D) + r * v + trace(A)
+        + log_sum_exp(v) + sum(A) + mean(B) + min(A[1:1, 1:2] .* [[0,
+          1]]) + max(D) + r * v + trace(A)
         + log_determinant(S) + determinant(A) + quad_form(S, v) + trace_quad_form(S, B')
         + trace_gen_quad_form(D[1:2, 1:2], S, B') + rows(A) + cols(B) + num_elements(B) + size(v);
       vector[3] b = A * v + S \\ v + A' * r' + cumulative_sum(v) + softmax(v) + log_softmax(v)
@@ -96,8 +100,10 @@ def functions_of_numbers(v):
         + multiply_lower_tri_self_transpose(A) + cholesky_decompose(S) + add_diag(A, v)
         + add_diag(A, 2) + rep_matrix(v, 3) + rep_matrix(r, 3) + identity_matrix(3)
         + symmetrize_from_lower_tri(A) + append_col(v, append_col(A[ : , 1], r'))
-        + append_row(B, r) + block(A, 1, 1, 3, 3) + add_diag(A, 5) \\ D + D / S + matrix_exp(0.1 * A)
-        + matrix_power(A, 2) + to_matrix(to_vector(A), 3, 3) + to_matrix(v, 3, 1) * to_matrix(r, 1, 3);
+        + append_row(B, r) + block(A, 1, 1, 3, 3) + add_diag(A,
+          5) \\ D + D / S + matrix_exp(0.1 * A)
+        + matrix_power(A, 2) + to_matrix(to_vector(A), 3, 3) + to_matrix(v, 3, 1) * to_matrix(r,
+          1, 3);
       matrix[2, 2] e = tcrossprod(B) + quad_form(S, B') + mdivide_left_tri_low(
         [[2, 0], [1, 3]], B[ : , 1:2]) + to_matrix({v[1], v[2], r[1], r[2]}, 2, 2, 0);
       vector[7] f = append_row(append_row(v, r'), 1);

@@ -26,10 +26,13 @@ def solved(slope, start, times):
       vector still(real t, vector y, real k) { return -k * y; }
     }
     data { int T; array[T] real times; array[T] vector[2] y; array[2] real x; }
-    parameters { real<lower=0> k; vector<lower=0>[2] theta; vector<lower=0>[2] start; real<lower=0> s; }
+    parameters { real<lower=0> k; vector<lower=0>[2] theta; vector<lower=0>[2] start;
+      real<lower=0> s; }
     transformed parameters {
-      array[T] vector[2] mu = ode_rk45_tol(decay, start, 0.0, times, 1e-10, 1e-10, 10000, k, theta, x, 1);
-      array[T] vector[2] stiff = ode_bdf_tol(decay, start, 0, times, 1e-9, 1e-9, 100000, k, theta, x, 2);
+      array[T] vector[2] mu = ode_rk45_tol(decay, start, 0.0, times, 1e-10, 1e-10, 10000, k,
+        theta, x, 1);
+      array[T] vector[2] stiff = ode_bdf_tol(decay, start, 0, times, 1e-9, 1e-9, 100000, k, theta,
+        x, 2);
       array[T] vector[1] one = ode_adams_tol(still, [start[1]]', 0, times, 1e-10, 1e-10, 10000, k);
     }
     model {
@@ -41,7 +44,8 @@ def solved(slope, start, times):
       target += -sum(square(stiff[T])) + one[1, 1];
     }
     generated quantities {
-      array[2] vector[1] later = ode_rk45_tol(still, rep_vector(k, 1), 0, {1.0, 2.0}, 1e-10, 1e-10, 10000, 0.5);
+      array[2] vector[1] later = ode_rk45_tol(still, rep_vector(k, 1), 0, {1.0, 2.0}, 1e-10,
+        1e-10, 10000, 0.5);
     }
     """,
     T=3,
@@ -121,7 +125,8 @@ def old_syntax(v):
         return [x[1] + 0.2 * sin(x[2]) - theta[1], x_i[1] * x[2] + x[1] ^ 3 * x_r[1] - theta[2]]';
       }
       vector simple(vector x, real a) { return [exp(x[1]) + x[1] - a]'; }
-      real integrand(real x, real xc, array[] real theta, data array[] real x_r, data array[] int x_i) {
+      real integrand(real x, real xc, array[] real theta, data array[] real x_r,
+        data array[] int x_i) {
         return exp(-theta[1] * square(x)) * (1 + theta[2] * x) ;
       }
     }
@@ -133,7 +138,8 @@ def old_syntax(v):
       vector[2] z = algebra_solver_newton(equations, [0.1, 0.2]', theta, half, two);
       vector[1] s = solve_newton(simple, [0.5]', 1 + a);
       vector[1] p = solve_powell_tol(simple, [0.5]', 1e-10, 1e-10, 200, 2 + b);
-      real whole = integrate_1d(integrand, negative_infinity(), positive_infinity(), {a, b}, half, none);
+      real whole = integrate_1d(integrand, negative_infinity(), positive_infinity(), {a, b}, half,
+        none);
       real part = integrate_1d(integrand, 0, b, {a, b}, half, none, 1e-8);
       real fixed = integrate_1d(integrand, a, 5, {1.0, 0.0}, half, none, 1e-8);
     }

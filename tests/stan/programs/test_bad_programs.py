@@ -72,6 +72,10 @@ STATEMENTS = {
     "the value of target": ("if (target() > 0) a ~ normal(0, 1);", "target"),
     "an endless loop": ("while (1) { }", "endless"),
     "a loop that never ends": ("int i = 0; while (i < 1) { i = 0; }", "endless"),
+    "a condition that is a vector": ("if (b) a ~ normal(0, 1);", "one number; got a vector"),
+    "a comparison of vectors": ("if (b > y) a ~ normal(0, 1);", "> compares numbers"),
+    "a variable of too many elements": ("matrix[1000000, 1000000] x;", "too much memory"),
+    "too many copies": ("target += sum(rep_vector(a, 2000000000));", "too much memory"),
     "a rejection": ('reject("never ", N);', "never 3"),
     "a fatal error": ('fatal_error("stop");', "stop"),
     "an infinite density": ("target += negative_infinity();", "-inf"),
@@ -115,7 +119,8 @@ PROGRAMS = {
     "an unknown type": ("data { float x; }", "float|type"),
     "a discrete parameter": ("parameters { int n; }", "sum over"),
     "a whole number that parameters decide": (
-        "parameters { real x; } transformed parameters { int n = x > 0; }", "whole number"
+        "parameters { real x; } transformed parameters { int n = x > 0; }",
+        "whole number",
     ),
     "a complex parameter": ("parameters { complex x; }", "parts"),
     "a tuple of parameters": ("parameters { tuple(real, real) x; }", "parts"),
@@ -129,7 +134,8 @@ PROGRAMS = {
         "names end in _lp",
     ),
     "a Jacobian in generated quantities": (
-        "parameters { real x; } generated quantities { jacobian += x; }", "_jacobian"
+        "parameters { real x; } generated quantities { jacobian += x; }",
+        "_jacobian",
     ),
     "an array of discrete parameters": ("parameters { array[2] int n; }", "sum over"),
     "a parameter with a value": ("parameters { real x = 3; }", "expected|value|parameter"),
@@ -141,15 +147,18 @@ PROGRAMS = {
     "blocks in another order": ("model { } parameters { real x; }", "order|before|after|block"),
     "two blocks of a name": ("model { } model { }", "model|twice"),
     "a distribution of transformed data": (
-        "transformed data { real x; x ~ normal(0, 1); } parameters { real y; }", "model block"
+        "transformed data { real x; x ~ normal(0, 1); } parameters { real y; }",
+        "model block",
     ),
     "a negative size of a parameter": ("parameters { vector[-1] x; }", "0 or above"),
     "an unknown name in a size": ("parameters { vector[K] x; }", "'K' is not declared"),
     "transformed data out of bounds": (
-        "transformed data { real<lower=0> x = -1; } parameters { real y; }", "lower bound"
+        "transformed data { real<lower=0> x = -1; } parameters { real y; }",
+        "lower bound",
     ),
     "transformed data that are no simplex": (
-        "transformed data { simplex[2] x = [0.5, 0.6]'; } parameters { real y; }", "simplex"
+        "transformed data { simplex[2] x = [0.5, 0.6]'; } parameters { real y; }",
+        "simplex",
     ),
     "a break outside a loop": ("parameters { real x; } model { break; }", "loop"),
     "a return outside a function": ("parameters { real x; } model { return; }", "function|return"),
@@ -163,13 +172,17 @@ PROGRAMS = {
 }
 
 
+def evaluated(text, data):
+    density = ModelDensity(Stan(text)(**data), engine="numpy")
+    x = np.zeros((1, density.dim))
+    density(x)
+    density.constrain(x)
+
+
 def refused(text, data, kinds=(ModelError, DataError)):
     """Return the message of the error that binding or evaluating a program ends in."""
     with pytest.raises(kinds) as caught:
-        density = ModelDensity(Stan(text)(**data), engine="numpy")
-        x = np.zeros((1, density.dim))
-        density(x)
-        density.constrain(x)
+        evaluated(text, data)
     return str(caught.value)
 
 

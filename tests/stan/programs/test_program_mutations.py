@@ -19,16 +19,7 @@ from probmodel.errors import DataError, ModelError
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import assignments  # noqa: F401
-import branches  # noqa: F401
-import composites  # noqa: F401
-import declarations  # noqa: F401
-import independent_loops  # noqa: F401
-import libraries  # noqa: F401
-import recurrences  # noqa: F401
-import solvers  # noqa: F401
-import statements  # noqa: F401
-from stan_program import PROGRAMS
+from all_programs import PROGRAMS
 
 SECONDS = 2.0
 WORDS = re.compile(r"\d+\.?\d*(?:e-?\d+)?|\w+|\s+|[^\w\s]=?|.")
@@ -96,7 +87,8 @@ def ends_well(program, text):
             density(x)
             density.constrain(x)
     except (ModelError, DataError) as error:
-        assert len(str(error)) < 2000, str(error)
+        if len(str(error)) > 2000:
+            raise ValueError(str(error)) from error
         return False
     return True
 

@@ -1,0 +1,115 @@
+"""Generated quantities that are drawn at random: moments, supports, kinds and shapes."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from probmodel import Stan
+from probmodel.density.posterior import ModelDensity
+from probmodel.errors import ModelError
+
+DRAWS = 4000
+TEXT = """
+functions {
+  real shifted_rng(real mu) { return mu + normal_rng(0, 1); }
+  array[] int flips_rng(int n, real p) { array[n] int x; for (i in 1:n) x[i] = bernoulli_rng(p);
+    return x; }
+}
+data { int N; vector[2] m; matrix[2, 2] S; }
+transformed data { real fixed = 2; }
+parameters { real mu; real<lower=0> s; simplex[3] p; }
+model { mu ~ normal(0, 1); s ~ exponential(1); }
+generated quantities {
+  real x = normal_rng(mu, s);
+  array[N] real xs = normal_rng(rep_vector(mu, N), s);
+  vector[N] loop;
+  int k = poisson_rng(4);
+  array[3] int ks = binomial_rng(10, {0.1, 0.5, 0.9});
+  int c = categorical_rng(p);
+  vector[2] z = multi_normal_rng(m, S);
+  array[2] vector[2] zs = multi_normal_rng({m, 2 * m}, S);
+  vector[3] d = dirichlet_rng([1, 2, 3]');
+  array[3] int counts = multinomial_rng(p, 7);
+  matrix[2, 2] R = lkj_corr_rng(2, 1);
+  matrix[2, 2] W = wishart_rng(5, S);
+  real y = shifted_rng(mu);
+  array[4] int f = flips_rng(4, 0.25);
+  real g = gamma_rng(3, fixed);
+  real picked;
+  real many = 0;
+  if (bernoulli_rng(0.5)) picked = uniform_rng(2, 3); else picked = -1;
+  for (n in 1:N) loop[n] = student_t_rng(5, mu + n, s);
+  while (many < 5) many += uniform_rng(0, 1);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    model = Stan(TEXT)(N=3, m=[1.0, -1.0], S=[[2.0, 0.5], [0.5, 1.0]])
+    density = ModelDensity(model)
+    x = np.tile([[0.4, -0.2, 0.3, -0.1]], (DRAWS, 1))
+    x[:, 0] += 1e-9 * np.arange(DRAWS)
+    return density, x, density.constrain(x)
+
+
+def assert_mean(found, expected, sd):
+    np.testing.assert_array_less(np.abs(found.mean(axis=0) - expected), 5 * sd / DRAWS**0.5)
+
+
+def test_moments(drawn):
+    _, _, v = drawn
+    mu, s, p = v["mu"][0], v["s"][0], v["p"][0]
+    assert_mean(v["x"], mu, s)
+    assert_mean(v["x"] ** 2, mu**2 + s**2, 2 * s * (s + abs(mu)))
+    assert_mean(v["xs"], [mu] * 3, s)
+    assert_mean(v["loop"], mu + np.array([1, 2, 3]), s * (5 / 3) ** 0.5)
+    assert_mean(v["k"], 4, 2)
+    assert_mean(v["ks"], [1, 5, 9], 10**0.5 / 2)
+    assert_mean(v["c"] == 2, p[1], 0.5)
+    assert_mean(v["z"], [1, -1], 2**0.5)
+    assert_mean(v["z"][:, 0] * v["z"][:, 1], 0.5 - 1, 3)
+    assert_mean(v["zs"], [[1, -1], [2, -2]], 2**0.5)
+    assert_mean(v["d"], np.array([1, 2, 3]) / 6, 0.3)
+    assert_mean(v["counts"], 7 * p, 7**0.5)
+    assert_mean(v["R"][:, 0, 1], 0, 3**-0.5)
+    assert_mean(v["W"], 5 * np.array([[2, 0.5], [0.5, 1]]), 8)
+    assert_mean(v["y"], mu, 1)
+    assert_mean(v["f"], 0.25, 0.5)
+    assert_mean(v["g"], 1.5, 1)
+    assert stats.kstest((v["x"] - mu) / s, "norm").pvalue > 1e-4
+    assert stats.kstest(v["g"], "gamma", (3, 0, 0.5)).pvalue > 1e-4
+    assert abs(np.corrcoef(v["x"], v["y"])[0, 1]) < 0.1
+
+
+def test_kinds_shapes_and_supports(drawn):
+    density, _, v = drawn
+    assert {d.name: d.shape for d in density.variables}.items() >= {
+        "xs": (3,), "zs": (2, 2), "counts": (3,), "R": (2, 2), "f": (4,), "picked": (),
+    }.items()  # fmt: skip
+    for name in ("k", "ks", "c", "counts", "f"):
+        assert v[name].dtype.kind == "i", name
+    assert set(np.unique(v["c"])) == {1, 2, 3}
+    assert (v["counts"].sum(axis=1) == 7).all()
+    np.testing.assert_allclose(v["d"].sum(axis=1), 1.0)
+    np.testing.assert_allclose(v["R"][:, [0, 1], [0, 1]], 1.0)
+    inside = (v["picked"] >= 2) & (v["picked"] <= 3)
+    assert (inside | (v["picked"] == -1)).all()
+    assert abs(inside.mean() - 0.5) < 0.05
+    assert ((v["many"] >= 5) & (v["many"] < 6)).all()
+
+
+def test_the_same_draws_give_the_same_quantities(drawn):
+    density, x, v = drawn
+    again = density.constrain(x[:50])
+    once_more = density.constrain(x[:50])
+    for name in again:
+        np.testing.assert_array_equal(again[name], once_more[name])
+    assert not np.array_equal(v["x"][:50], v["x"][50:100])
+
+
+def test_generators_refuse_what_they_cannot_draw_from():
+    program = "parameters { real s; } generated quantities { real x = normal_rng(0, s); }"
+    density = ModelDensity(Stan(program)())
+    with pytest.raises(ModelError, match="column"):
+        density.constrain(np.array([[-1.0]]))
