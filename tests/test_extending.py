@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from probmodel import Converged, LogDensity, Model, extend, infer, load_model, observed, param
+from probmodel.density import as_posterior
 from probmodel.distributions import Dirichlet, Flat, HalfNormal, Multinomial, Normal
 from probmodel.errors import ModelError, OutputError, SamplerError
 from probmodel.results.arviz_object import group, group_names
@@ -183,6 +184,19 @@ def test_another_version(monkeypatch):
 
 
 # -- points of unconstrained space -----------------------------------------------------------------
+
+
+class Bounded(Model):
+    least = param(HalfNormal(1))
+    a = param(Normal(0, 1), lower=least, shape=3)
+    b = param(Normal(0, 1), lower=0, upper=np.array([1.0, 2.0]), shape=(3, 2))
+    y = observed(Normal(a, 1))
+
+
+def test_one_bound_for_many_elements():
+    density = as_posterior(Bounded(y=[1.0, 2.0, 3.0]))
+    x = np.random.default_rng(1).normal(size=(4, density.dim))
+    np.testing.assert_allclose(density.unconstrained(density.constrain(x)), x, atol=1e-9)
 
 
 def test_draws_as_points():
