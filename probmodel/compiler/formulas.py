@@ -227,7 +227,7 @@ FORMULAS.update({
         name: _scipy(name)
         for name in (
             "gammaln", "betaln", "expit", "log_expit", "erf", "erfc", "ndtr", "log_ndtr",
-            "ndtri", "gammainc", "gammaincc", "i0e", "i1e",
+            "ndtri", "i0e", "i1e",
         )
     },
     "logit": lambda p: np.log(p / (1.0 - p)),

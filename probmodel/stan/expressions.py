@@ -2,49 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from probmodel.errors import DataError, ModelError, ProbmodelError, nearest
-from probmodel.stan.complaints import Sources, complaint, placed
-from probmodel.stan.indexing import Between, LanesDifferError, OperationError, known_parts, select
+from probmodel.errors import DataError, nearest
+from probmodel.stan.complaints import Sources
+from probmodel.stan.indexing import Between, LanesDifferError, known_parts, select
 from probmodel.stan.operators import (
     AND,
     BY_ELEMENT,
-    CHOOSE,
     COMPARISONS,
     NEGATE,
     NOT,
     OR,
     PRODUCTS,
-    SAFE,
     Frame,
     as_real,
     container,
     restricted,
     truncated_quotient,
 )
-from probmodel.stan.stan_values import Tuple, Value, integer, real, type_text
+from probmodel.stan.recording import Recording
+from probmodel.stan.stan_values import Tuple, Value, integer, type_text
 from probmodel.stan.syntax import nodes as n
-from probmodel.stan.traced_graph import Graph, Keywords, Operation
 
 
-class Expressions:
+class Expressions(Recording):
     """What expressions evaluate to, given the variables around them.
 
     Parameters
     ----------
     sources : the text of the program, by file
-    observed : names of data that may follow a distribution, whose elements are kept apart
     """
 
+    _calls = 0  # of functions of the program, inside each other
+
     def __init__(self, sources: Sources) -> None:
-        self.sources = sources
-        self.graph = Graph()
-        self.guards: list[Value] = []
+        super().__init__(sources)
         self._dispatch: dict[type, Callable[[Any, Frame], Any]] = {
             n.Number: self._number, n.Text: self._text, n.Name: self._name, n.Index: self._index,
             n.Call: self.call, n.Unary: self._unary, n.Binary: self._binary,
@@ -55,32 +51,6 @@ class Expressions:
     def call(self, node: n.Call, frame: Frame) -> Any:
         """Return what a function returns."""
         raise NotImplementedError
-
-    # -- errors ------------------------------------------------------------------------------------
-
-    def fail(
-        self, message: str, node: n.Node | None, kind: type[ProbmodelError] = ModelError
-    ) -> NoReturn:
-        """Raise an error that points at a node."""
-        raise complaint(message, node.place if node else None, self.sources, kind)
-
-    @contextmanager
-    def at(self, node: n.Node) -> Iterator[None]:
-        """Say of what goes wrong inside that it does so at a node."""
-        try:
-            yield
-        except LanesDifferError:
-            raise
-        except ProbmodelError as error:
-            raise placed(error, node.place, self.sources) from error
-        except (OperationError, ValueError, IndexError, TypeError, ArithmeticError) as error:
-            self.fail(f"{error}.", node)
-        except np.linalg.LinAlgError as error:
-            self.fail(f"{error}. The matrix comes from data alone.", node, DataError)
-        except (RecursionError, MemoryError) as error:
-            self.fail(f"this takes too much ({type(error).__name__}).", node)
-
-    # -- values ------------------------------------------------------------------------------------
 
     def evaluate(self, node: n.Expression, frame: Frame) -> Any:
         """Return the value of an expression: a `Value`, a `Tuple`, or text."""
@@ -109,26 +79,6 @@ class Expressions:
                 raise LanesDifferError
             return value.array[0]
         return value.array
-
-    def apply(
-        self,
-        operation: Operation,
-        values: Sequence[Value],
-        kind: str,
-        node: n.Node | None,
-        keywords: Keywords = (),
-    ) -> Value:
-        """Compute an operation, or record it; inside a branch, where the branch is taken."""
-        if self.guards and operation.name in SAFE and any(v.traced for v in values):
-            safe = real(SAFE[operation.name])
-            values = [self._guarded(v, safe) if v.traced else v for v in values]
-        return self.graph.apply(operation, values, kind, keywords, node)
-
-    def _guarded(self, value: Value, safe: Value) -> Value:
-        guard = self.guards[-1]
-        return self.graph.apply(CHOOSE, [guard, value, safe], value.kind)
-
-    # -- kinds of expressions ----------------------------------------------------------------------
 
     def _number(self, node: n.Number, frame: Frame) -> Value:
         kind = {int: "int", float: "real", complex: "complex"}[type(node.value)]
@@ -302,58 +252,6 @@ class Expressions:
                 parts.append(self.value(branch, restricted(frame, chosen)))
         return self.by_lane(truth, *parts)
 
-    @contextmanager
-    def in_lanes(self, chosen: Any) -> Iterator[None]:
-        """Run what is inside in some of the lanes alone."""
-        yield
-
-    def by_lane(self, truth: Any, then: Value, otherwise: Value) -> Value:
-        """Put values of two sorts of lanes together again."""
-        if then.shape != otherwise.shape:
-            raise LanesDifferError
-        traced = then.traced or otherwise.traced
-        parts = [self.graph.elements(v) if traced else v.array for v in (then, otherwise)]
-        kind = then.kind if otherwise.kind == "int" else otherwise.kind
-        array = np.empty((len(truth), *then.shape), np.result_type(*map(np.asarray, parts)))
-        array[truth], array[~truth] = parts
-        return Value(kind, array, traced, True)
-
-    @contextmanager
-    def guarded(self, condition: Value) -> Iterator[None]:
-        """Evaluate what is inside for where a condition on parameters holds."""
-        if self.guards:
-            condition = self.graph.apply(AND, [self.guards[-1], condition], "int")
-        self.guards.append(condition)
-        try:
-            yield
-        finally:
-            self.guards.pop()
-
-    def choose(self, condition: Value, then: Any, otherwise: Any, node: n.Node) -> Any:
-        """Return one value where a condition holds, and another where not."""
-        if isinstance(then, Tuple):
-            pairs = zip(then.items, otherwise.items, strict=True)
-            return Tuple([self.choose(condition, a, b, node) for a, b in pairs])
-        if isinstance(then, list):
-            both = zip(then, otherwise, strict=True)
-            return [self.choose(condition, a, b, node) for a, b in both]
-        if then.shape != otherwise.shape:
-            raise OperationError(
-                f"both branches must have one shape; they have {then.shape} and {otherwise.shape}"
-            )
-        if condition.laned or then.laned or otherwise.laned or not then.rank:
-            kind = then.kind if otherwise.kind == "int" else otherwise.kind
-            return self.graph.apply(CHOOSE, [condition, then, otherwise], kind, (), node)
-        first, second = (np.array(self.graph.elements(v)) for v in (then, otherwise))
-        differ = first != second
-        holds = condition.like(condition.array[differ]) if condition.rank else condition
-        sides = [Value("real", e[differ], True) for e in (first, second)]
-        chosen = self.graph.apply(CHOOSE, [holds, *sides], "real", (), node)
-        first[differ] = chosen.array
-        return Value(then.kind, first, True)
-
-    # -- containers --------------------------------------------------------------------------------
-
     def _array(self, node: n.ArrayOf, frame: Frame) -> Any:
         items = [self.evaluate(item, frame) for item in node.items]
         if not items:
@@ -362,27 +260,6 @@ class Expressions:
             return items
         with self.at(node):
             return self.stacked(items)
-
-    def stacked(self, items: Sequence[Value]) -> Value:
-        """Return values of one shape as an array."""
-        kinds = {v.kind for v in items}
-        if not (len(kinds) == 1 or kinds <= {"int", "real"}):
-            raise OperationError(f"the elements are of different types: {', '.join(sorted(kinds))}")
-        traced, laned = any(v.traced for v in items), any(v.laned for v in items)
-        kind = kinds.pop() if len(kinds) == 1 else "real"
-        arrays = [self.graph.elements(v) if traced else np.asarray(v.array) for v in items]
-        if laned:
-            most = max(len(a) for a, v in zip(arrays, items, strict=True) if v.laned)
-            arrays = [
-                a if v.laned else np.broadcast_to(a, (most, *np.shape(a)))
-                for a, v in zip(arrays, items, strict=True)
-            ]
-        if len({np.shape(a) for a in arrays}) > 1:
-            raise OperationError("the elements have different sizes")
-        array = np.stack(arrays, axis=int(laned))
-        if kind != "int" and not traced:
-            array = array.astype(complex if kind == "complex" else float)
-        return Value(kind, array, traced, laned)
 
     def _row(self, node: n.RowOf, frame: Frame) -> Value:
         items = [self.value(item, frame) for item in node.items]

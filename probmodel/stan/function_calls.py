@@ -260,6 +260,11 @@ class Calls(Expressions):
             found.append(value)
         if density.discrete and found[0].traced:
             raise OperationError(f"{name} is discrete, and so its value must come from data")
+        if density.discrete and found[0].kind != "int":
+            raise OperationError(
+                f"{name} is discrete: its value must be whole numbers, not a {type_text(found[0])}"
+            )
+        _check_sizes(name, found, density.ranks)
         return found
 
     def _generator(self, name: str, values: list[Value], node: n.Node) -> np.random.Generator:
@@ -295,6 +300,16 @@ class Calls(Expressions):
         batch = (*batch, *(1,) * max(0, axes - len(batch)))
         drawn = random(name, rng, arrays, batch)
         return Value(draw_kind(name), drawn, laned=self.lanes is not None)
+
+
+def _check_sizes(name: str, values: Sequence[Value], ranks: Sequence[int]) -> None:
+    """Raise an `OperationError` if containers are of different sizes."""
+    if name.endswith("_glm"):
+        return
+    batches = [v.shape[: v.rank - r] for v, r in zip(values, ranks, strict=True)]
+    if len({b for b in batches if b}) > 1:
+        sizes = ", ".join(" x ".join(map(str, b)) if b else "1" for b in batches)
+        raise OperationError(f"{name} takes containers of one size, and numbers; got {sizes}")
 
 
 def _variant(name: str, values: Sequence[Value]) -> str:

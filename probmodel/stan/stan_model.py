@@ -23,6 +23,7 @@ from probmodel.stan.stan_values import Value
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.syntax.includes import decoded
 from probmodel.stan.syntax.parser import parse
+from probmodel.stan.syntax.placement import check_placement
 
 Folders = Sequence[str | os.PathLike[str]]
 
@@ -146,7 +147,7 @@ def Stan(code: str, *, name: str = "StanProgram", folders: Folders = ()) -> type
     ... ''')
     >>> model = Coin(n=3, heads=[1, 0, 1])
     """
-    program, sources = parse(code, TEXT, [Path(f) for f in folders])
+    program, sources = _parsed(code, TEXT, folders)
     return _made(name, program, sources, TEXT)
 
 
@@ -183,7 +184,7 @@ def load_accepted(
     text = decoded(file.read_bytes())
     if accept is not None:
         accept(text)
-    program, sources = parse(text, str(file), [Path(f) for f in folders])
+    program, sources = _parsed(text, str(file), folders)
     stem = "".join(c if c.isalnum() else "_" for c in file.stem)
     return _made(
         name or (stem if not stem[:1].isdigit() else f"_{stem}"), program, sources, str(file)
@@ -193,6 +194,12 @@ def load_accepted(
 def from_source(source: str, name: str) -> type[StanModel]:
     """Return the class that `Stan` made of a text."""
     return Stan(source, name=name)
+
+
+def _parsed(text: str, file: str, folders: Folders) -> tuple[n.Program, dict[str, str]]:
+    program, sources = parse(text, file, [Path(f) for f in folders])
+    check_placement(program, sources)
+    return program, sources
 
 
 _CLASSES: dict[str, type[StanModel]] = {}

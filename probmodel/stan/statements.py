@@ -18,7 +18,8 @@ from probmodel.stan.side_by_side import assigned, own_axes, private
 from probmodel.stan.stan_values import Tuple, Value, integer, real, type_text
 from probmodel.stan.syntax import nodes as n
 
-MOST_ITERATIONS = 20_000_000  # of all loops of a program together: beyond, it is taken for endless
+MOST_ITERATIONS = 20_000_000  # of all loops of a program together
+MOST_ROUNDS = 1_000_000  # of one `while`: beyond, it is taken for endless
 _MOST_CALLS = 400  # of functions inside each other
 _FEWEST_LANES = 16  # iterations from which on a loop is tried side by side
 
@@ -62,7 +63,7 @@ class Interpreter(Conditions):
         self._iterations += 1
         if self._iterations > MOST_ITERATIONS:
             self.fail(
-                f"the program's loops have run {MOST_ITERATIONS:,} times; an endless loop?", node
+                f"the program's loops have run {MOST_ITERATIONS:,} times, which is too often.", node
             )
 
     def _for(self, node: n.For, frame: Frame) -> Flow | None:
@@ -170,12 +171,13 @@ class Interpreter(Conditions):
 
     def _while(self, node: n.While, frame: Frame) -> Flow | None:
         def rounds() -> Iterator[None]:
-            while True:
+            for _ in range(MOST_ROUNDS):
                 condition = self.value(node.condition, frame)
                 if not self.common(condition, node.condition, "the condition of a loop"):
                     return
                 self._count(node)
                 yield
+            self.fail(f"the loop has run {MOST_ROUNDS:,} times; is it endless?", node)
 
         return self._repeat(node, rounds(), frame)
 

@@ -92,17 +92,6 @@ def test_two_arguments_broadcast_and_have_derivatives(binary):
     )
 
 
-@pytest.mark.parametrize("function", [special.gammainc, special.gammaincc])
-def test_incomplete_gamma_functions(function):
-    reference = getattr(scipy.special, function.__name__)
-    a, x = np.array([1.0, 2.5, 7.0]), np.array([0.5, 2.0, 9.0])
-    np.testing.assert_allclose(function(a, x), reference(a, x), rtol=1e-12)
-    slope = elementwise_grad(function, 1)
-    np.testing.assert_allclose(slope(a, x), difference(lambda x: function(a, x), x), rtol=1e-7)
-    second = elementwise_grad(slope, 1)(a, x)
-    np.testing.assert_allclose(second, difference(lambda x: slope(a, x), x), rtol=1e-6)
-
-
 def test_polygamma_of_higher_order():
     for n in (1, 2, 3):
         expected = scipy.special.polygamma(n, POSITIVE)
@@ -161,8 +150,6 @@ UFUNCS = {
     "log_ndtr": special.log_ndtr,
     "xlogy": special.xlogy,
     "xlog1py": special.xlog1py,
-    "gammainc": special.gammainc,
-    "gammaincc": special.gammaincc,
 }
 
 

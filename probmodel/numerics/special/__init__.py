@@ -224,18 +224,6 @@ def product(x: Any, y: Any) -> Any:
     return np.where((np.equal(x, 0.0)) & np.isinf(y), 0.0, result)
 
 
-@differentiable
-def gammaincc(a: Any, x: Any) -> Any:
-    """Regularised upper incomplete gamma function, differentiable in ``x`` alone."""
-    return scipy_special().gammaincc(a, x)
-
-
-@differentiable
-def gammainc(a: Any, x: Any) -> Any:
-    """Regularised lower incomplete gamma function, differentiable in ``x`` alone."""
-    return scipy_special().gammainc(a, x)
-
-
 def logsumexp(x: Any, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Any:
     """``log(sum(exp(x)))`` over ``axis``, without overflow; minus infinity adds nothing.
 
@@ -306,20 +294,4 @@ defvjp(
     product,
     lambda ans, x, y: unbroadcast_f(x, lambda g: g * y),
     lambda ans, x, y: unbroadcast_f(y, lambda g: g * x),
-)
-
-
-def _gamma_density(a: Any, x: Any) -> Any:
-    return anp.exp(xlogy(a - 1.0, x) - x - gammaln(a))
-
-
-defvjp(
-    gammaincc,
-    lambda ans, a, x: unbroadcast_f(x, lambda g: -g * _gamma_density(a, x)),
-    argnums=(1,),
-)
-defvjp(
-    gammainc,
-    lambda ans, a, x: unbroadcast_f(x, lambda g: g * _gamma_density(a, x)),
-    argnums=(1,),
 )

@@ -15,13 +15,10 @@ from autograd.extend import defvjp
 from autograd.numpy.numpy_vjps import unbroadcast_f
 
 from probmodel.numerics.special import (
-    betaln,
     differentiable,
     erf,
     inverse_mills,
     scipy_special,
-    xlog1py,
-    xlogy,
 )
 
 _ROOT_2_PI = sqrt(2.0 * pi)
@@ -94,16 +91,6 @@ def owens_t(h: Any, a: Any) -> Any:
     return scipy_special().owens_t(h, a)
 
 
-@differentiable
-def inc_beta(a: Any, b: Any, x: Any) -> Any:
-    """Regularised incomplete beta function, differentiable in ``x`` alone."""
-    return scipy_special().betainc(a, b, x)
-
-
-def _beta_density(a: Any, b: Any, x: Any) -> Any:
-    return anp.exp(xlogy(a - 1.0, x) + xlog1py(b - 1.0, -x) - betaln(a, b))
-
-
 def _neighbours(function: Any, sign: float, scale: float = 0.5) -> Any:
     """Return the rule of a Bessel function: its slope is a sum of those of the next orders."""
     return lambda ans, v, x: unbroadcast_f(
@@ -137,9 +124,4 @@ defvjp(
     lambda ans, h, a: unbroadcast_f(
         a, lambda g: g * anp.exp(-0.5 * h * h * (1.0 + a * a)) / (2.0 * pi * (1.0 + a * a))
     ),
-)
-defvjp(
-    inc_beta,
-    lambda ans, a, b, x: unbroadcast_f(x, lambda g: g * _beta_density(a, b, x)),
-    argnums=(2,),
 )

@@ -12,7 +12,7 @@ from probmodel.numerics import special as own
 from probmodel.numerics.special import further
 from probmodel.numerics.special.incomplete_beta import log_betainc
 from probmodel.numerics.special.incomplete_gamma import log_gammainc, log_gammaincc
-from probmodel.stan.library.recorded import Function, called, either, of_numbers, symbolic
+from probmodel.stan.library.recorded import Function, called, either, of_numbers
 
 
 def _number(name: str, function: Function, numbers: tuple[int, ...] = (), count: int = 1) -> Any:
@@ -63,24 +63,14 @@ def _of_log(name: str, function: Function, count: int) -> Any:
     return _number(name, lambda *args: anp.exp(function(*args)), (), count)
 
 
-_gamma_p = _of_log("gamma_p", log_gammainc, 2)
-_gamma_q = _of_log("gamma_q", log_gammaincc, 2)
-_inc_beta = _of_log("inc_beta", lambda a, b, x: log_betainc(a, b, anp.log(x / (1.0 - x))), 3)
-
-
-def _shaped(shapes: int, plain: Function, of_symbols: Function) -> Function:
-    """Make a function of ``shapes`` that are numbers, and another where they are symbols."""
-    return lambda *args: (of_symbols if symbolic(args[:shapes]) else plain)(*args)
-
-
 SPECIAL: dict[str, Function] = {
     "trigamma": either(_trigamma, _number("trigamma", own.trigamma)),
     "lmgamma": _counted("lmgamma", _lmgamma, 0),
     "rising_factorial": _counted("rising_factorial", _rising, 1),
     "falling_factorial": _counted("falling_factorial", lambda x, n: _rising(x - n + 1.0, n), 1),
-    "gamma_p": _shaped(1, _number("gamma_p", own.gammainc, (0,), 2), _gamma_p),
-    "gamma_q": _shaped(1, _number("gamma_q", own.gammaincc, (0,), 2), _gamma_q),
-    "inc_beta": _shaped(2, _number("inc_beta", further.inc_beta, (0, 1), 3), _inc_beta),
+    "gamma_p": _of_log("gamma_p", log_gammainc, 2),
+    "gamma_q": _of_log("gamma_q", log_gammaincc, 2),
+    "inc_beta": _of_log("inc_beta", lambda a, b, x: log_betainc(a, b, anp.log(x / (1.0 - x))), 3),
     "inv_inc_beta": of_numbers("inv_inc_beta", special.betaincinv),
     "inv_erfc": _number("inv_erfc", further.inv_erfc),
     "inv_Phi": _number("inv_Phi", further.quantile_normal),

@@ -13,7 +13,7 @@ normal = norm.logpdf
     data { int N; vector[N] x; vector[N] y; }
     parameters { real a; real b; real<lower=0> s; }
     transformed parameters {
-      real root; vector[N] mu; real c = a; int dummy = 3; real pick; vector[2] two = [1, 2]';
+      real root; vector[N] mu; real c = a; real pick; vector[2] two = [1, 2]';
       if (a > 0) root = sqrt(a); else root = log1p(-a);
       if (a > 0.2 && b < 0.1) { c = a * b; two[2] = a; }
       else if (a < -0.2 || b > 0.3) { real d = b - 1; c += square(d); two = [b, 3]'; }

@@ -307,18 +307,20 @@ def seasons(v):
     parameters { real<lower=0> x; real<lower=0, upper=2> r; }
     transformed parameters {
       real state = x;
-      int k = 0;
-      array[2] int ends = {0, 0};
-      while (k < doublings) {
-        if (k % 3 == 1) { k += 1; ends[1] += 1; continue; }
-        state = state + r * state * (1 - state / 5);
-        k += 1;
-        if (k > 50) break;
+      array[2] real ends = {0, 0};
+      {
+        int k = 0;
+        while (k < doublings) {
+          if (k % 3 == 1) { k += 1; ends[1] += 1; continue; }
+          state = state + r * state * (1 - state / 5);
+          k += 1;
+          if (k > 50) break;
+        }
+        ends[2] = k;
       }
-      ends[2] = k;
     }
     model { y ~ normal(state, 1); x ~ exponential(2); }
-    generated quantities { int last = ends[2] + 1; }
+    generated quantities { real last = ends[2] + 1; }
     """,
     *({"N": 2, "y": noise(2), "doublings": n} for n in (0, 3, 20, 60)),
 )
