@@ -211,8 +211,6 @@ def test_draws_as_points():
         flat = param(Flat())
         n = observed(Multinomial(20, p), dims=("row", "part"))
 
-    from probmodel.density import as_posterior
-
     density = as_posterior(Kinds(n=[[5, 7, 8], [1, 1, 18]], coords={"k": range(3)}))
     for rows in (1, 7):
         x = np.random.default_rng(rows).standard_normal((rows, density.dim))

@@ -49,7 +49,11 @@ _OPPOSITE = {"+": "-", "-": "+"}
 
 
 def infix(left: Form, operator: str, right: Form, tight: int, kind: str = "real") -> Form:
-    """Return two operands with an operator between them."""
+    """Return two operands with an operator between them; zeros are not added, ones no factors."""
+    if (operator, left.text) in (("+", "0"), ("*", "1"), (".*", "1")):
+        return right
+    if operator in _OPPOSITE and right.text == "0":
+        return left
     if operator in _OPPOSITE and right.text[:1] == "-" and right.tight >= PREFIX:
         operator, right = _OPPOSITE[operator], Form(right.text[1:], right.kind)
     text = f"{left.inside(tight)} {operator} {right.inside(tight + 1)}"
