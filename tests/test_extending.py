@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from probmodel import Converged, LogDensity, Model, extend, infer, load_model, observed, param
+from probmodel.density import as_posterior
 from probmodel.distributions import Dirichlet, Flat, HalfNormal, Multinomial, Normal
 from probmodel.errors import ModelError, OutputError, SamplerError
 from probmodel.results.arviz_object import group, group_names
@@ -185,6 +186,19 @@ def test_another_version(monkeypatch):
 # -- points of unconstrained space -----------------------------------------------------------------
 
 
+class Bounded(Model):
+    least = param(HalfNormal(1))
+    a = param(Normal(0, 1), lower=least, shape=3)
+    b = param(Normal(0, 1), lower=0, upper=np.array([1.0, 2.0]), shape=(3, 2))
+    y = observed(Normal(a, 1))
+
+
+def test_one_bound_for_many_elements():
+    density = as_posterior(Bounded(y=[1.0, 2.0, 3.0]))
+    x = np.random.default_rng(1).normal(size=(4, density.dim))
+    np.testing.assert_allclose(density.unconstrained(density.constrain(x)), x, atol=1e-9)
+
+
 def test_draws_as_points():
     """Of every kind of parameter: with bounds, of constrained events, standardised or not."""
 
@@ -196,8 +210,6 @@ def test_draws_as_points():
         z = param(Normal(low, scale), noncentered=True, dims="k")
         flat = param(Flat())
         n = observed(Multinomial(20, p), dims=("row", "part"))
-
-    from probmodel.density import as_posterior
 
     density = as_posterior(Kinds(n=[[5, 7, 8], [1, 1, 18]], coords={"k": range(3)}))
     for rows in (1, 7):

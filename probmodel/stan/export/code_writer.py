@@ -124,6 +124,8 @@ class Writer:
             raise NoSpellingError(f"{node!r}", "It is not known here.")
         if node.operation.static:
             return self.as_data(node)
+        if not self.shape(node) and self.is_constant(node) and _is_written(node):
+            return number(self.value(node))
         return self.spelt(node) or self.define(node)
 
     def spelt(self, node: Apply) -> Form | None:
@@ -321,6 +323,13 @@ def operands(node: Apply) -> list[Expression]:
     if node.operation.static:
         return []
     return list(leaves(node.args[:1] if node.operation.name == "getitem" else node.args))
+
+
+def _is_written(node: Expression) -> bool:
+    """Whether an expression is of numbers alone that are written in the model."""
+    if isinstance(node, Apply):
+        return all(map(_is_written, operands(node)))
+    return isinstance(node, Constant) and not np.ndim(node.value)
 
 
 def as_number(form: Form) -> Form:

@@ -14,6 +14,8 @@ from probmodel.stan.export.code_forms import OR, SUM, Form, Place, call
 from probmodel.stan.export.code_writer import Writer
 from probmodel.stan.export.distributed_value import Quantity
 from probmodel.stan.export.no_spelling import NoSpellingError
+from probmodel.stan.export.stan_families import PROBABILITIES as FOUND_OTHERWISE
+from probmodel.stan.export.stan_families import family_of
 
 # -- bounds ----------------------------------------------------------------------------------------
 
@@ -45,16 +47,21 @@ def truncated_density(writer: Writer, quantity: Any) -> Form:
 
 def truncated(writer: Writer, quantity: Any) -> None:
     """Add a statement with truncation; without it where data decide the probability."""
-    writer.rules.one(writer, quantity.inner(quantity.dist.dist, "dist."))
+    dist = quantity.dist.dist
+    writer.rules.one(writer, quantity.inner(dist, "dist."))
     if all(writer.is_constant(arg) for arg in quantity.args.values()):
         return
-    last = writer.block.lines[-1]
-    if quantity.dist.discrete or " ~ " not in last:
+    kind = type(dist).__name__
+    plain = family_of(kind, dist.parameters) is not None and kind not in FOUND_OTHERWISE
+    if dist.discrete or not plain:
         mass = _log_mass(writer, quantity)
         writer.block.add(f"target += -{mass.inside(SUM + 1)};")
         return
-    texts = ["" if b is None else writer.scalar(b) for b in _bounds(quantity)]
-    writer.block.lines[-1] = f"{last[:-1]} T[{', '.join(texts)}];"
+    lower, upper = _bounds(quantity)
+    if lower is None and kind.startswith("Half"):
+        lower = 0  # Stan has the whole distribution, which goes on below zero
+    texts = ["" if b is None else writer.scalar(b) for b in (lower, upper)]
+    writer.block.lines[-1] = f"{writer.block.lines[-1][:-1]} T[{', '.join(texts)}];"
 
 
 def censored_density(writer: Writer, quantity: Any) -> Form:
@@ -229,6 +236,7 @@ def affine_probability(writer: Writer, quantity: Any, above: bool) -> Form:
 PROBABILITIES: dict[str, Callable[[Writer, Any, bool], Form]] = {
     "HalfNormal": _half("normal", ("", "scale")),
     "HalfCauchy": _half("cauchy", ("", "scale")),
+    "HalfStudentT": _half("student_t", ("df", "", "scale")),
     "Affine": affine_probability,
 }
 STATEMENTS: dict[str, Any] = {

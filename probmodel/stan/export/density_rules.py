@@ -15,7 +15,12 @@ from probmodel.stan.export.code_forms import SUM, Form, Place, call, number
 from probmodel.stan.export.code_writer import Writer, element
 from probmodel.stan.export.distributed_value import Quantity
 from probmodel.stan.export.no_spelling import NoSpellingError
-from probmodel.stan.export.stan_families import Family, family_of
+from probmodel.stan.export.stan_families import (
+    PROBABILITIES,
+    WITHOUT_PROBABILITIES,
+    Family,
+    family_of,
+)
 
 # -- statements ------------------------------------------------------------------------------------
 
@@ -219,11 +224,14 @@ def log_probability(writer: Writer, quantity: Quantity, above: bool) -> Form:
     rule = compound_rules.PROBABILITIES.get(quantity.kind)
     if rule is not None:
         return rule(writer, quantity, above)
-    if family is None or quantity.kind in ("DiscreteUniform",):
+    if family is None or quantity.kind in WITHOUT_PROBABILITIES:
         raise NoSpellingError(f"the distribution function of {quantity.dist.name}", INSTEAD)
-    value = writer.whole(quantity.value).text
-    args = [writer.whole(a).text for a in family.arguments(quantity.args)]
-    return call(f"{family.stan}_{'lccdf' if above else 'lcdf'}", f"{value} | {', '.join(args)}")
+    stan, arguments, of = PROBABILITIES.get(
+        quantity.kind, (family.stan, family.arguments, lambda y: y)
+    )
+    value = writer.whole(of(quantity.value)).text
+    args = [writer.whole(a).text for a in arguments(quantity.args)]
+    return call(f"{stan}_{'lccdf' if above else 'lcdf'}", f"{value} | {', '.join(args)}")
 
 
 def entry(

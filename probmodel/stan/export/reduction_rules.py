@@ -7,13 +7,13 @@ from typing import Any
 
 from probmodel.expressions import Apply
 from probmodel.stan.export.code_blocks import loops
-from probmodel.stan.export.code_forms import PRODUCT, Form, Place, call
+from probmodel.stan.export.code_forms import PREFIX, PRODUCT, Form, Place, call
 from probmodel.stan.export.code_writer import Writer
 from probmodel.stan.export.no_spelling import NoSpellingError
 
 NAMES = {
     "sum": "sum", "mean": "mean", "prod": "prod", "max": "max", "min": "min", "var": "variance",
-    "std": "sd",
+    "std": "sd", "logsumexp": "log_sum_exp",
 }  # fmt: skip
 
 
@@ -119,11 +119,57 @@ def cumsum(writer: Writer, node: Apply) -> Form | None:
     return call("cumulative_sum", form.text, kind=form.kind)
 
 
+def softmax(writer: Writer, node: Apply) -> Form | None:
+    """Return shares, or their logarithms, of a vector."""
+    if len(writer.shape(node)) != 1:
+        return None
+    return call(node.operation.name, writer.reals(node.args[0]).text, kind="vector")
+
+
+def softmax_statements(writer: Writer, node: Apply, name: str) -> bool:
+    """Fill a matrix with shares, or their logarithms, along one axis."""
+    stan, source = node.operation.name, node.args[0]
+    sizes, axis = writer.sizes(node), node.kwargs.get("axis", -1)
+    if axis is None or len(sizes) > 2:
+        raise NoSpellingError(f"{stan} of such an array", "Take it of a vector or of a matrix.")
+    form = writer.define(source) if writer.block.find(source) is None else writer.reals(source)
+    at = writer.places(1)[0]
+    rows = int(axis) in (1, -1)
+    index, turned = (f"{at}", "'") if rows else (f", {at}", "")
+    step = f"{name}[{index}] = {stan}({form.text}[{index}]{turned}){turned};"
+    writer.block.add(*loops([at.variable], sizes[:1] if rows else sizes[1:], [step]))
+    return True
+
+
+def segment_statements(writer: Writer, node: Apply, name: str) -> bool:
+    """Fill an array with the sums of the elements of each group."""
+    source, groups = node.args
+    own = str(getattr(groups, "name", ""))
+    if own in writer.shared.from_one:
+        codes = writer.whole(groups).text
+    else:
+        numbers = writer.value(groups).astype("int64") + 1
+        codes = writer.shared.given(None, numbers, "group", "counts from 1").text
+    sizes, inner = writer.sizes(node), writer.sizes(source)
+    zero = writer.places(len(sizes))
+    places = writer.places(len(inner))
+    value = writer.entry(source, places)
+    cell = ", ".join([f"{codes}[{places[0]}]", *map(str, places[1:])])
+    target = f"{name}[{', '.join(map(str, zero))}]"
+    writer.block.add(
+        *loops([p.variable for p in zero], sizes, [f"{target} = 0;"]),
+        *loops([p.variable for p in places], inner, [f"{name}[{cell}] += {value.text};"]),
+    )
+    return True
+
+
 def cumsum_statements(writer: Writer, node: Apply, name: str) -> bool:
     """Fill an array with running totals along one axis."""
     axis = node.kwargs.get("axis")
     if axis is None:
-        raise NoSpellingError("np.cumsum over all axes", "Give it an axis, or reshape before.")
+        if len(writer.shape(node.args[0])) > 1:
+            raise NoSpellingError("a running total over all axes", "Give it an axis.")
+        axis = 0
     sizes = writer.sizes(node)
     axis = int(axis) % len(sizes)
     places = list(writer.places(len(sizes)))
@@ -131,6 +177,8 @@ def cumsum_statements(writer: Writer, node: Apply, name: str) -> bool:
     here = ", ".join(map(str, places))
     variable = places[axis].variable
     before = ", ".join(str(p + -1 if k == axis else p) for k, p in enumerate(places))
-    step = f"{name}[{here}] = {value.text} + ({variable} > 1 ? {name}[{before}] : 0.0);"
+    start, sign = ("0.0", "+") if node.operation.name == "cumsum" else ("1.0", "*")
+    step = f"{name}[{here}] = {value.inside(PREFIX)} {sign} "
+    step += f"({variable} > 1 ? {name}[{before}] : {start});"
     writer.block.add(*loops([p.variable for p in places], sizes, [step]))
     return True

@@ -30,8 +30,12 @@ FUNCTIONS = {
     "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "floor": "floor", "ceil": "ceil",
     "gammaln": "lgamma", "psi": "digamma", "expit": "inv_logit", "logit": "logit",
     "log_expit": "log_inv_logit", "erf": "erf", "erfc": "erfc", "ndtr": "Phi",
+    "ndtri": "inv_Phi", "log1m_exp": "log1m_exp",
 }  # fmt: skip
-PAIRED = {"maximum": "fmax", "minimum": "fmin", "arctan2": "atan2"}
+PAIRED = {
+    "maximum": "fmax", "minimum": "fmin", "arctan2": "atan2", "betaln": "lbeta",
+    "xlogy": "lmultiply",
+}  # fmt: skip
 _COMPARISONS = {
     "less": ("<", ORDER), "less_equal": ("<=", ORDER), "greater": (">", ORDER),
     "greater_equal": (">=", ORDER), "equal": ("==", EQUALITY), "not_equal": ("!=", EQUALITY),
@@ -45,7 +49,11 @@ _OPPOSITE = {"+": "-", "-": "+"}
 
 
 def infix(left: Form, operator: str, right: Form, tight: int, kind: str = "real") -> Form:
-    """Return two operands with an operator between them."""
+    """Return two operands with an operator between them; zeros are not added, ones no factors."""
+    if (operator, left.text) in (("+", "0"), ("*", "1"), (".*", "1")):
+        return right
+    if operator in _OPPOSITE and right.text == "0":
+        return left
     if operator in _OPPOSITE and right.text[:1] == "-" and right.tight >= PREFIX:
         operator, right = _OPPOSITE[operator], Form(right.text[1:], right.kind)
     text = f"{left.inside(tight)} {operator} {right.inside(tight + 1)}"
@@ -113,6 +121,11 @@ def _sign(parts: Sequence[Form]) -> Form:
     return Form(f"({x} > 0) - ({x} < 0)", "int", SUM)
 
 
+def _scaled_bessel(order: str, x: Form) -> Form:
+    value, scale = call("modified_bessel_first_kind", order, x.text), call("exp", f"-abs({x.text})")
+    return infix(value, "*", scale, PRODUCT)
+
+
 ELEMENTWISE: dict[str, Rule] = {
     **{name: _function(stan) for name, stan in {**FUNCTIONS, **PAIRED}.items()},
     **{name: _comparison(*entry) for name, entry in _COMPARISONS.items()},
@@ -128,6 +141,11 @@ ELEMENTWISE: dict[str, Rule] = {
     "sign": _sign,
     "clip": lambda p: call("fmin", call("fmax", p[0].text, p[1].text).text, p[2].text),
     "logaddexp": lambda p: call("log_sum_exp", p[0].text, p[1].text),
+    "log_diff_exp": lambda p: call("log_diff_exp", p[0].text, p[1].text),
+    "xlog1py": lambda p: call("lmultiply", p[0].text, f"1 + {p[1].inside(SUM + 1)}"),
+    "erfinv": lambda p: call("inv_erfc", f"1 - {p[0].inside(SUM + 1)}"),
+    "i0e": lambda p: _scaled_bessel("0", p[0]),
+    "i1e": lambda p: _scaled_bessel("1", p[0]),
     "log_ndtr": lambda p: Form(f"std_normal_lcdf({p[0].text} | )", "real"),
     "logical_not": lambda p: Form(f"!{p[0].inside(POWER)}", "int", PREFIX),
     "isnan": lambda p: call("is_nan", p[0].text, kind="int"),

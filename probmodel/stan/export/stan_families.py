@@ -6,6 +6,10 @@ from collections.abc import Callable
 from math import log
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from probmodel.expressions import OPERATIONS, Apply
+
 Arguments = dict[str, Any]
 
 
@@ -84,6 +88,23 @@ FAMILIES: dict[str, Family] = {
     "MultinomialLogit": Family("multinomial_logit", lambda a: [a["logits"]]),
     "DirichletMultinomial": Family("dirichlet_multinomial", lambda a: [a["concentration"]]),
 }
+# Distributions whose distribution function Stan has under another name: that, the parameters, and
+# the value.
+_Of = Callable[[Any], Any]
+PROBABILITIES: dict[str, tuple[str, Callable[[Arguments], list[Any]], _Of]] = {
+    "BernoulliLogit": ("bernoulli", lambda a: [_expit(a["logit"])], lambda y: y),
+    "BinomialLogit": ("binomial", lambda a: [a["n"], _expit(a["logit"])], lambda y: y),
+    "PoissonLog": ("poisson", lambda a: [np.exp(a["log_rate"])], lambda y: y),
+    "NegativeBinomial2Log": ("neg_binomial_2", lambda a: [np.exp(a["eta"]), a["phi"]], lambda y: y),
+    "LogLogistic": ("logistic", lambda a: [np.log(a["alpha"]), 1 / a["beta"]], np.log),
+}
+WITHOUT_PROBABILITIES = {"Hypergeometric", "Wiener", "VonMises"}
+
+
+def _expit(x: Any) -> Any:
+    return Apply(OPERATIONS["expit"], (x,))
+
+
 # Distributions whose parameters have a name of their own for each form of a matrix.
 MATRIX_FORMS: dict[str, dict[str, str]] = {
     "MvNormal": {

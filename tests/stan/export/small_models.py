@@ -1,7 +1,20 @@
 """Small models, each for something that an export has to write."""
 
 import numpy as np
-from scipy.special import expit, gammaln, log_ndtr, logit, ndtr
+from scipy.special import (
+    betaln,
+    erfinv,
+    expit,
+    gammaln,
+    i0e,
+    i1e,
+    log_ndtr,
+    logit,
+    ndtr,
+    ndtri,
+    xlog1py,
+    xlogy,
+)
 
 from probmodel import Model, data, deterministic, observed, param, potential
 from probmodel import constraints as c
@@ -9,11 +22,18 @@ from probmodel import distributions as d
 from probmodel.distributions import kernels
 from probmodel.functions import (
     linear_recurrence,
+    log1m_exp,
     log_ccdf,
     log_cdf,
     log_density,
+    log_determinant,
+    log_diff_exp,
+    log_softmax,
+    logsumexp,
     matrix_recurrence,
     scan,
+    segment_sum,
+    softmax,
 )
 
 RNG = np.random.default_rng(3)
@@ -74,6 +94,20 @@ class Functions(Model):
     z = np.logaddexp(v, a) + log_ndtr(v) + ndtr(v) + np.clip(v, -1, 1) + expit(v) + logit(a)
     u = np.sign(v) + np.remainder(v, 0.7) + 2**v + gammaln(a + v**2) + (v < a) * (v > -a)
     y = observed(d.Normal(w + z + u, 1), dims="obs")
+
+
+@case(y=Y, group=np.array([0, 2, 1, 0, 2, 1]))
+class NewerFunctions(Model):
+    group = data("obs", dtype=int)
+    a = param(d.Uniform(0.1, 0.9))
+    v = param(d.Normal(0, 1), shape=6)
+    table = np.outer(v, [1.0, -1.0, 2.0])
+    w = segment_sum(v, group, 3)[group] + softmax(v) * np.cumprod(v) + log_softmax(v)
+    z = logsumexp(table, axis=1) + softmax(table, axis=0)[:, 1] + log_softmax(table)[:, 0]
+    u = ndtri(expit(v)) + betaln(a, v**2) + xlogy(v, a) + xlog1py(v, a) + erfinv(a * np.sin(v))
+    t = log1m_exp(-(v**2)) + log_diff_exp(v + 1, v) + i0e(v) + i1e(v) + np.prod(v)
+    M = np.eye(2) + 0.1 * table[:2, :2] ** 2
+    y = observed(d.Normal(w + z + u + t + np.linalg.det(M) + log_determinant(M), 3), dims="obs")
 
 
 @case(y=Y)
@@ -142,7 +176,7 @@ class Categories(Model):
     q = observed(d.MultinomialLogit(3, logits[0]))
 
 
-@case(y=np.abs(Y), z=np.clip(Y, -0.5, 0.4), k=COUNTS, h=np.abs(COUNTS - 1.0))
+@case(y=np.abs(Y), z=np.clip(Y, -0.5, 0.4), k=COUNTS, h=np.abs(COUNTS - 1.0), c=COUNTS + 1)
 class Compounds(Model):
     m = param(d.Normal(0, 1))
     s = param(d.Truncated(d.Normal(0, 1), lower=0.2))
@@ -150,8 +184,13 @@ class Compounds(Model):
     p = param(d.Beta(2, 2))
     y = observed(d.Truncated(d.Normal(m, s), lower=0), dims="obs")
     z = observed(d.Censored(d.Normal(m, s), lower=-0.5, upper=0.4), dims="obs")
+    c = observed(d.Truncated(d.PoissonLog(m), lower=1), dims="obs")
+    far = param(d.Truncated(d.LogLogistic(s, 2), lower=0.5))
     k = observed(d.ZeroInflated(p, d.PoissonLog(m)), dims="obs")
     h = observed(d.Hurdle(p, d.LogNormal(m, s)), dims="obs")
+    u = param(d.Truncated(d.HalfNormal(s), upper=2.0))
+    v = param(d.Truncated(d.Affine(d.Normal(m, 1), loc=1, scale=2.0), lower=0, upper=3.0))
+    w = potential(log_density(d.Truncated(d.HalfCauchy(s), upper=2.0), u) + v)
     both = potential(log_cdf(d.Normal(m, s), r) + log_ccdf(d.HalfNormal(s), p))
 
 

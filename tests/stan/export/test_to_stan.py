@@ -20,8 +20,11 @@ from probmodel import (
 )
 from probmodel import distributions as d
 from probmodel.cli import main
+from probmodel.expressions import as_expression
 from probmodel.functions import component_log_densities, most_likely_states
 from probmodel.model.gallery import pages
+from probmodel.stan.export.stan_families import FAMILIES
+from probmodel.stan.library.stan_densities import DENSITIES
 
 sys.path.insert(0, str(Path(__file__).parent))
 from round_trips import TOO_NEW, complaint, gap, stanc
@@ -191,3 +194,18 @@ def test_long_chains_of_operations():
 def test_of_the_command_line(capsys):
     assert main(["show", "gallery:eight_schools", "--format", "stan"]) == 0
     assert "theta_raw ~ std_normal();" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_parameters_come_in_the_order_of_stan(name):
+    family, cls = FAMILIES[name], getattr(d, name)
+    given = {parameter: as_expression(0.5) for parameter in cls.parameters}
+    entry = DENSITIES[family.stan]
+    arguments = [as_expression(value) for value in family.arguments(given)]
+    made = entry.make(*([np.array([1, 2])] if entry.takes_value else []), *arguments)
+    made = getattr(made, "dist", made)
+    if type(made) is cls:
+        names = [n for n in given if n != "n"] if entry.takes_value else list(given)
+        assert all(made.args[parameter] is given[parameter] for parameter in names)
+    else:  # a half of another one, and another name of a special case, which small models have
+        assert name.startswith("Half") or name in ("Geometric", "VonMises")
