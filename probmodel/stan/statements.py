@@ -63,7 +63,7 @@ class Interpreter(Conditions):
         self._iterations += 1
         if self._iterations > MOST_ITERATIONS:
             self.fail(
-                f"the program's loops have run {MOST_ITERATIONS:,} times; an endless loop?", node
+                f"the program's loops have run {MOST_ITERATIONS:,} times, which is too often.", node
             )
 
     def _for(self, node: n.For, frame: Frame) -> Flow | None:
@@ -178,7 +178,7 @@ class Interpreter(Conditions):
                 self._count(node)
                 self._rounds += 1
                 if self._rounds > MOST_ROUNDS:
-                    self.fail(f"this has run {MOST_ROUNDS:,} times; an endless loop?", node)
+                    self.fail(f"the loop has run {MOST_ROUNDS:,} times; is it endless?", node)
                 yield
 
         return self._repeat(node, rounds(), frame)
