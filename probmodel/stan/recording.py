@@ -1,4 +1,4 @@
-"""Operations of a program as they are recorded, under conditions and by lane; errors."""
+"""Operations as they are recorded, under conditions and by lane, and errors with places."""
 
 from __future__ import annotations
 

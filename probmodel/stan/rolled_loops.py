@@ -17,6 +17,7 @@ import numpy as np
 
 from probmodel.functions import scan
 from probmodel.stan.loop_iterations import Iterations, Lags
+from probmodel.stan.operators import AND, CHOOSE, COMPARISONS, NOT, OR
 from probmodel.stan.traced_graph import Graph, Step
 from probmodel.types import Array
 
@@ -269,9 +270,12 @@ class _Writer:
             step = of.graph.steps[of.first + j]
             flat = np.array([self._resolved(p, row, kept) for p in plan], dtype=np.int64)
             operands, start = [], 0
-            for operand in step.operands:
+            for k, operand in enumerate(step.operands):
                 size = int(np.size(operand))
                 part = flat[start : start + size]
+                if step.operation in (NOT, AND, OR) or (step.operation is CHOOSE and k == 0):
+                    own = [what != "now" for what, _ in plan[start : start + size]]
+                    part[own] = [self._truth(e, step) for e in part[own].tolist()]
                 operands.append(
                     part.reshape(np.shape(operand)) if np.ndim(operand) else int(part[0])
                 )
@@ -284,6 +288,13 @@ class _Writer:
         for (offset, lag), slot in self._slots.items():
             new[slot] = self._map[offset] if lag == 1 else self._state[self._slots[offset, lag - 1]]
         return new
+
+    def _truth(self, element: int, step: Step) -> int:
+        """Return as a truth value what is a number among others outside."""
+        operands = element, int(self._graph.constants(0.0))
+        return int(
+            self._graph.made(COMPARISONS["!="], (), operands, (False, False), (), step.place)
+        )
 
     def _plan(self, j: int) -> list[tuple[str, int]]:
         """Say of each operand where it comes from, and make room for it."""

@@ -19,7 +19,7 @@ from probmodel.stan.stan_values import Tuple, Value, integer, real, type_text
 from probmodel.stan.syntax import nodes as n
 
 MOST_ITERATIONS = 20_000_000  # of all loops of a program together: beyond, it is taken for endless
-MOST_ROUNDS = 1_000_000  # the same of those that have a condition
+MOST_ROUNDS = 100_000  # the same of those that have a condition
 _MOST_CALLS = 400  # of functions inside each other
 _FEWEST_LANES = 16  # iterations from which on a loop is tried side by side
 
@@ -178,7 +178,7 @@ class Interpreter(Conditions):
                 self._count(node)
                 self._rounds += 1
                 if self._rounds > MOST_ROUNDS:
-                    self.fail(f"this has run {MOST_ROUNDS:,} times; an endless loop?", node)
+                    self.fail(f"the loop has run {MOST_ROUNDS:,} times; is it endless?", node)
                 yield
 
         return self._repeat(node, rounds(), frame)

@@ -254,7 +254,7 @@ def reject_print_profile(v):
       for (i in 1:30) { counted += a; if (a < 0.05 * i - 0.2) break; counted += 0.5; }
       for (x in v) { if (x < 0) { reached -= x; break; } reached += x; }
     }
-    model { a ~ normal(0, 1); v ~ normal(0, 1); target += -square(above) - counted + reached; }
+    model { a ~ normal(0, 1); v ~ normal(0, 1); target += -square(root) - grade; }
     """
 )
 def leaving_loops_where_parameters_say(v):
@@ -272,6 +272,6 @@ def leaving_loops_where_parameters_say(v):
         reached += abs(x)
         if x < 0:
             break
-    total = normal(a) + normal(v.v).sum() - above**2 - counted + reached
+    total = normal(a) + normal(v.v).sum() - np.exp(a) - grade
     found = {"above": above, "grade": grade, "root": np.exp(a / 2), "skipped": skipped}
     return total, {**found, "counted": counted, "reached": reached}
