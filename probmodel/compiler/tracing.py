@@ -264,8 +264,6 @@ class Trace:
         return self.written(node, lambda: OPERATIONS[name](*operands, **options), by_call)
 
     def _is_truth(self, x: Any) -> bool:
-        if isinstance(x, Apply) and x.operation.name == "add":
-            return all(map(self._is_truth, x.args))
         return bool(self._evaluator.value(x).dtype == bool)
 
     def _static(self, leaf: Expression) -> Any:
