@@ -22,7 +22,8 @@ from probmodel.stan.library.stan_densities import DENSITIES, density_of, raised
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from density_rows import BETA, C1, CUTS1, ROWS, X, dlm
+from density_formulas import dlm
+from density_rows import BETA, C1, CUTS1, ROWS, X
 
 
 def log_density(entry, value, params):
