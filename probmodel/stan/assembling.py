@@ -18,6 +18,7 @@ from probmodel.functions import log_density
 from probmodel.model.declarations import Declaration, Deterministic, Observed, Parameter, Potential
 from probmodel.stan.density_terms import Increment, Term
 from probmodel.stan.function_calls import density_operation, distribution
+from probmodel.stan.indexing import OperationError
 from probmodel.stan.lowering import CycleError, Lowering
 from probmodel.stan.merging import (
     Merged,
@@ -249,6 +250,10 @@ class Assembly:
         bounds = [None if b is None else self._of(b) for b in found.bounds]
         with self._run.at(found.node):
             made = distribution(found.density, found.value.array, args)
+            if found.truncated and (made.event_ndim or not made.has_cdf):
+                raise OperationError(
+                    f"{found.distribution} cannot be truncated: it has no distribution function here"
+                )
             made = Truncated(made, *bounds) if found.truncated else made
         made.location = self._location(found.node)
         return made

@@ -128,6 +128,7 @@ def _with_cdf() -> list[str]:
     while pending:
         for kind in pending.pop().__subclasses__():
             pending.append(kind)
-            if kind.log_cdf is not Distribution.log_cdf:
+            own = kind.__module__.startswith("probmodel.distributions.")
+            if own and kind.log_cdf is not Distribution.log_cdf:
                 found.add(kind.__name__)
     return sorted(found)
