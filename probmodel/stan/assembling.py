@@ -251,9 +251,7 @@ class Assembly:
         with self._run.at(found.node):
             made = distribution(found.density, found.value.array, args)
             if found.truncated and (made.event_ndim or not made.has_cdf):
-                raise OperationError(
-                    f"{found.distribution} cannot be truncated: it has no distribution function here"
-                )
+                raise OperationError(f"{found.distribution} has no distribution function to cut")
             made = Truncated(made, *bounds) if found.truncated else made
         made.location = self._location(found.node)
         return made
