@@ -12,7 +12,7 @@ from probmodel import constraints as c
 from probmodel.constraints import Constraint
 from probmodel.distributions import Truncated
 from probmodel.distributions.base import Distribution
-from probmodel.errors import Location, ModelError
+from probmodel.errors import Location
 from probmodel.expressions import Apply, Expression
 from probmodel.functions import log_density
 from probmodel.model.declarations import Declaration, Deterministic, Observed, Parameter, Potential
@@ -383,6 +383,3 @@ def _agrees(prior: Distribution, constraint: Constraint | None, bounds: dict[str
         elif not isinstance(given, Expression) and not isinstance(limit, Expression):
             bounds[name] = tighter(given, limit)
     return True
-
-
-__all__ = ["Assembly", "Leaf", "ModelError"]

@@ -17,8 +17,8 @@ from probmodel.errors import ProbmodelError
 from probmodel.expressions import Expression
 from probmodel.stan.complaints import Sources, complaint, placed
 from probmodel.stan.forward_sums import Forward, forward_of
-from probmodel.stan.rolled_loops import FEWEST, Loop, Repeated, Uses, repeated, scanned
-from probmodel.stan.traced_graph import Graph, Operation, Step, aligned
+from probmodel.stan.rolled_loops import FEWEST, Repeated, Uses, repeated, scanned
+from probmodel.stan.traced_graph import Graph, Step, aligned
 from probmodel.types import Array
 
 _CACHED = 100_000  # elements: longer requests for the same elements are not recognised
@@ -100,7 +100,7 @@ class Lowering:
                 continue
             if taken[starts[0] : starts[-1]].any() or not needed[starts[0] : starts[-1]].any():
                 continue
-            parts = repeated(self._graph, Loop(starts), uses)
+            parts = repeated(self._graph, starts, uses)
             for part in parts:
                 forward = forward_of(part, self._graph, uses)
                 if forward is not None:
@@ -382,6 +382,3 @@ def _together(steps: Sequence[Step]) -> tuple[list[Any], list[bool], int]:
         operands.append(stacked[0] if same else stacked)
         laned.append(not same)
     return operands, laned, sum(counts)
-
-
-__all__ = ["CycleError", "Lowering", "Operation"]

@@ -24,17 +24,6 @@ from probmodel.types import Array
 FEWEST = 12  # iterations from which on a loop is looked at
 
 
-class Loop(NamedTuple):
-    """How often a loop ran, and which steps of the graph its iterations made.
-
-    Attributes
-    ----------
-    starts : index of the first step of each iteration, and that after the last one
-    """
-
-    starts: tuple[int, ...]
-
-
 class Repeated(NamedTuple):
     """A part of a loop's iterations that a scan computes.
 
@@ -142,18 +131,19 @@ class _IrregularError(Exception):
     """Iterations are not alike."""
 
 
-def repeated(graph: Graph, loop: Loop, uses: Uses) -> list[Repeated]:
+def repeated(graph: Graph, starts: Sequence[int], uses: Uses) -> list[Repeated]:
     """Return the parts of a loop that scans compute: none, where no iteration needs another.
 
     Parameters
     ----------
-    graph, loop : of a program
+    graph : of a program
+    starts : index of the first step of each iteration, and that after the last one
     uses : of elements, by the steps that are needed
     """
     found = []
-    for first, stop in _runs(graph, loop.starts):
+    for first, stop in _runs(graph, starts):
         try:
-            part = _rolled(Iterations(graph, loop.starts[first : stop + 1]), uses)
+            part = _rolled(Iterations(graph, starts[first : stop + 1]), uses)
         except _IrregularError:
             continue
         if part is not None:

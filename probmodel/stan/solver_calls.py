@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.errors import ModelError, nearest
+from probmodel.errors import nearest
 from probmodel.functions import integrate_1d, solve_newton, solve_ode
 from probmodel.functions.quadrature import points_between
 from probmodel.numerics.solvers.newton_iteration import find_roots
@@ -327,6 +327,3 @@ class _System:
             move[:, i] = step
             columns.append((self(t, y + move) - self(t, y - move)) / (2.0 * step[:, None]))
         return np.stack(columns, axis=-1)
-
-
-__all__ = ["HigherOrder", "ModelError"]

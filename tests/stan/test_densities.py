@@ -12,11 +12,7 @@ from probmodel import Model, data, observed, param
 from probmodel import distributions as d
 from probmodel.density import as_posterior
 from probmodel.errors import ModelError
-from probmodel.stan.library.density_names import (
-    is_old_spelling,
-    right_name,
-    split_density_name,
-)
+from probmodel.stan.library.density_names import split_density_name
 from probmodel.stan.library.rng_functions import draw_kind, draw_ranks, has_draws, random
 from probmodel.stan.library.stan_densities import DENSITIES, density_of, raised
 
@@ -164,27 +160,6 @@ def test_angles_of_many_turns_as_parameters():
 )
 def test_split_names(name, found):
     assert split_density_name(name) == found
-
-
-@pytest.mark.parametrize(
-    ("name", "right"),
-    [
-        ("normal_lpdf", None),
-        ("poisson_lupmf", None),
-        ("normal_lpmf", "normal_lpdf"),
-        ("normal_lupmf", "normal_lupdf"),
-        ("poisson_lpdf", "poisson_lpmf"),
-        ("normal_log", "normal_lpdf"),
-        ("poisson_log", "poisson_lpmf"),
-        ("poisson_cdf_log", "poisson_lcdf"),
-        ("poisson_ccdf_log", "poisson_lccdf"),
-        ("normal_rng", None),
-        ("foo_lpmf", None),
-    ],
-)
-def test_right_names(name, right):
-    assert right_name(name) == right
-    assert is_old_spelling(name) == (right is not None and name.endswith("_log"))
 
 
 # -- draws -----------------------------------------------------------------------------------------

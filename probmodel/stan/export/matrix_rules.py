@@ -82,10 +82,3 @@ def function(name: str, kind: str = "matrix"):  # type: ignore[no-untyped-def]
         return call(name, writer.reals(node.args[0]).text, kind=kind)
 
     return rule
-
-
-def added_to_diagonal(writer: Writer, matrix: Form, amount: Form | None) -> Form:
-    """Return a matrix with a number or a vector added to its diagonal."""
-    if amount is None:
-        return matrix
-    return call("add_diag", matrix.text, amount.text, kind="matrix")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import count
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from probmodel.expressions import Apply, Constant, Expression, as_expression
+from probmodel.expressions import Apply, Expression, as_expression
 from probmodel.stan.export.code_blocks import loops
 from probmodel.stan.export.code_forms import ATOM, NUMBERS, Form, Place, call, transposed
 from probmodel.stan.export.code_writer import Writer, as_number
@@ -228,8 +227,3 @@ def join_statements(writer: Writer, node: Apply, name: str) -> bool:
         target = f"{name}[{', '.join(map(str, places))}]"
         writer.block.add(*loops(variables, sizes, [f"{target} = {entry.text};"]))
     return True
-
-
-def written_out(values: Sequence[Any]) -> Constant:
-    """Return numbers as a constant of the program."""
-    return Constant(np.asarray(values))

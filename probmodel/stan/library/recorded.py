@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from probmodel.errors import ModelError
-from probmodel.expressions import OPERATIONS, Apply, Expression, as_expression
+from probmodel.expressions import Expression
+from probmodel.functions.recorded_calls import Formula, call
 
 Function = Callable[..., Any]
 
@@ -33,15 +32,9 @@ def called(name: str, function: Function, ranks: Sequence[int], numbers: Sequenc
     ranks : how many axes each argument has
     numbers : arguments in which it has no derivative, so that they must be numbers
     """
+    formula = Formula(name, function)
 
-    def formula(xp: Any, *args: Any) -> Any:
-        return function(*args)
-
-    formula.__name__ = name
-
-    def call(*args: Any) -> Any:
-        if not symbolic(args):
-            return function(*(np.asarray(a, dtype=float) for a in args))
+    def checked(*args: Any) -> Any:
         for i in numbers:
             if isinstance(args[i], Expression):
                 raise ModelError(
@@ -49,16 +42,15 @@ def called(name: str, function: Function, ranks: Sequence[int], numbers: Sequenc
                     "alone; here parameters decide it.",
                     function=name,
                 )
-        options = {"function": formula, "event_ndims": tuple(ranks), "primitive": None}
-        return Apply(OPERATIONS["call"], tuple(map(as_expression, args)), options)
+        return call(formula, args, ranks)
 
-    return call
+    return checked
 
 
 def of_numbers(name: str, function: Function) -> Function:
     """Make a function refuse symbols, because it has no derivative."""
 
-    def call(*args: Any) -> Any:
+    def checked(*args: Any) -> Any:
         if symbolic(args):
             raise ModelError(
                 f"{name} has no derivative here: its arguments must come from data alone, or stand "
@@ -67,4 +59,4 @@ def of_numbers(name: str, function: Function) -> Function:
             )
         return function(*args)
 
-    return call
+    return checked
