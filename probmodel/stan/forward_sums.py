@@ -61,7 +61,7 @@ def forward_of(part: Repeated, graph: Graph, uses: Uses) -> Forward | None:
     """
     try:
         step = _last_sum(part, graph, uses)
-        terms = [_state(part, int(new)) for new in part.new]
+        terms = [_state(part, graph, int(new)) for new in part.new]
     except _OtherError:
         return None
     width, zero = len(part.new), graph.constants(0.0)
@@ -102,7 +102,7 @@ def _last_sum(part: Repeated, graph: Graph, uses: Uses) -> int:
     return int(found[0])
 
 
-def _state(part: Repeated, new: int) -> dict[int, tuple[list[int], list[int]]]:
+def _state(part: Repeated, graph: Graph, new: int) -> dict[int, tuple[list[int], list[int]]]:
     """Return what is added to each element of the state in the sum that makes a new one.
 
     By element: what stays the same, as elements of the program, and columns of the sequences.
@@ -125,7 +125,7 @@ def _state(part: Repeated, new: int) -> dict[int, tuple[list[int], list[int]]]:
         kept: list[int] = []
         rows: list[int] = []
         for summand in [*_summands(part.graph, element), *common]:
-            _sort(part, summand, states, kept, rows)
+            _sort(part, graph, summand, states, kept, rows)
         if len(states) != 1 or states[0] in found:
             raise _OtherError
         found[states[0]] = kept, rows
@@ -133,11 +133,17 @@ def _state(part: Repeated, new: int) -> dict[int, tuple[list[int], list[int]]]:
 
 
 def _sort(
-    part: Repeated, element: int, states: list[int], kept: list[int], rows: list[int]
+    part: Repeated,
+    graph: Graph,
+    element: int,
+    states: list[int],
+    kept: list[int],
+    rows: list[int],
 ) -> None:
-    """Put a leaf where it belongs."""
+    """Put a leaf, or a number, where it belongs."""
     if element < 0:
-        raise _OtherError
+        kept.append(int(graph.constants(part.graph.numbers(element))))
+        return
     step = part.graph.step_of(element)
     name = dict(step.keywords)["name"] if step is not None and step.operation is None else ""
     place = element - (step.start if step is not None else 0)
