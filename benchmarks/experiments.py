@@ -224,7 +224,7 @@ def _zhu_variants(target: str) -> dict[str, Variant]:
         chosen[f"am:{shape}"] = Variant("am", {"step_size": q, **settings}, q)
         points = 1000 if target == "covtype" else ensemble
         chosen[f"sa_mcmc:{shape}"] = Variant(
-            "sa_mcmc", {"covariance": shape, "ensemble": points}, start_scale=1.0
+            "sa_mcmc", {"covariance": shape, "ensemble": points, "tails": 0.0}, start_scale=1.0
         )
     return chosen
 

@@ -16,7 +16,7 @@ q_n follow from one T, by the matrix determinant lemma and the Sherman-Morrison 
 
 The diagonal proposal is a mixture of normals whose variances are those of the ensemble times 1/2,
 1 and 2, with equal weights, as in section 4 of the paper. It divides the scatter by N, the full one
-by N - 1, as the paper's code does.
+by N - 1, as the paper's code does. Either may have fat tails besides, see `fat_tails`.
 """
 
 from __future__ import annotations
@@ -25,12 +25,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from probmodel.adaptation.fat_tails import draw_mixture, log_mixture
 from probmodel.numerics.linalg import cholesky, solve_rows
 from probmodel.types import Array
 
 WIDTHS = np.array([0.5, 1.0, 2.0])  # variances of the mixture, over those of the ensemble
 FLAT = 1e-13  # deviations over the mean, or shares of variance unexplained, that are rounding
 NEAREST = 1e-12  # least 1 - g h_n: below it the other points are degenerate up to rounding
+FEWEST = 2000  # weights from which a tail is estimated
 STRETCHES = 32  # of all chains, at least 4 a chain, whose means show dependence at long lags
 
 
@@ -50,10 +52,11 @@ class FullFit(NamedTuple):
     root: Array
     e: Array
 
-    def draw(self, eta: Array) -> Array:
-        """Point of the normal distribution for standard normal ``eta``: (chains, dim) each."""
-        offset = (self.root @ eta[:, :, None])[:, :, 0]
-        return np.asarray(self.mean + offset / np.sqrt(self.e.shape[1] - 1))
+    def draw(self, rng: np.random.Generator, tails: float = 0.0) -> Array:
+        """Points of the proposal, of which a share ``tails`` is fat-tailed: (chains, dim)."""
+        root = self.root / np.sqrt(self.e.shape[1] - 1)
+        offset = (root @ rng.standard_normal(self.mean.shape)[:, :, None])[:, :, 0]
+        return self.mean + draw_mixture(rng, tails, offset, offset, root)
 
 
 def full_fit(points: Array) -> FullFit:
@@ -77,11 +80,20 @@ def diagonal_root(points: Array) -> tuple[Array, Array]:
     return mean, np.where((sd > FLAT * np.abs(mean)).all(axis=1, keepdims=True), sd, np.nan)
 
 
-def full_log_fit(fit: FullFit, point: Array) -> Array:
-    """Return log q_n of the normal proposal, up to a constant of the chain: (chains, N + 1).
+def diagonal_draw(rng: np.random.Generator, points: Array, tails: float = 0.0) -> Array:
+    """Points of the diagonal proposal, of which a share ``tails`` is fat-tailed: (chains, dim)."""
+    mean, sd = diagonal_root(points)
+    normal = sd * rng.standard_normal(mean.shape)
+    width = WIDTHS[rng.integers(len(WIDTHS), size=len(mean))]
+    return mean + draw_mixture(rng, tails, np.sqrt(width)[:, None] * normal, normal, sd)
 
-    The last is that of ``point``, (chains, dim). NaN for the chains whose N points span no volume.
-    With u the new point less the mean of the others, S = L L' their scatter, and z = L^-1 u,
+
+def full_log_fit(fit: FullFit, point: Array, tails: float = 0.0) -> Array:
+    """Return log q_n of the full proposal, up to a constant of the chain: (chains, N + 1).
+
+    A share ``tails`` of it is fat-tailed, see `fat_tails`, the rest normal. The last is that of
+    ``point``, (chains, dim). NaN for the chains whose N points span no volume. With u the new point
+    less the mean of the others, S = L L' their scatter, and z = L^-1 u,
 
         T = S + c u u',  c = N / (N + 1),      h_n = |w_n|^2 - c (w_n'z)^2 / (1 + c |z|^2),
 
@@ -97,25 +109,47 @@ def full_log_fit(fit: FullFit, point: Array) -> Array:
     leverage = ww - c * wz * wz / (1.0 + c * zz)
     g = 1.0 / c
     left = np.maximum(1.0 - g * leverage, NEAREST)
-    return -0.5 * (np.log(left) + (size - 1) * g * g * leverage / left)
+    squares = (size - 1) * g * g * leverage / left
+    e = np.concatenate([fit.e, (point - fit.mean)[:, None]], axis=1)
+    own = (size - 1) * _own_squares(e - share * e[:, -1:])[0]
+    return log_mixture(tails, 0.0, squares, own) - 0.5 * (np.log(left) + squares)
 
 
-def diagonal_log_fit(points: Array) -> Array:
-    """Return log q_n of the mixture, up to a constant of the chain: (chains, N + 1).
+def diagonal_log_fit(points: Array, tails: float = 0.0) -> Array:
+    """Return log q_n of the diagonal proposal, up to a constant of the chain: (chains, N + 1).
 
+    A share ``tails`` of it is fat-tailed, see `fat_tails`, the rest a mixture of three widths.
     NaN for the chains whose points agree in a coordinate.
     """
     size, dim = points.shape[1] - 1, points.shape[2]
-    mean, sd = diagonal_root(points)
-    g = (size + 1) / size
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.square((points - mean[:, None]) / sd[:, None]) / (size + 1)
-        left = np.maximum(1.0 - g * share, NEAREST)
-        log_scale = 0.5 * np.sum(np.log(left), axis=2)
-        distance = size * g * g * np.sum(share / left, axis=2)
+        own, left = _own_squares(points - points.mean(axis=1, keepdims=True))
+        own *= size
+        squares, log_scale = np.sum(own, axis=2), 0.5 * np.sum(np.log(left), axis=2)
         widths = WIDTHS[:, None, None]
-        terms = -0.5 * dim * np.log(widths) - log_scale - 0.5 * distance / widths
-        return np.logaddexp.reduce(terms, axis=0)
+        terms = -0.5 * dim * np.log(widths) - 0.5 * squares * (1.0 / widths - 1.0)
+        body = np.logaddexp.reduce(terms, axis=0) - np.log(len(WIDTHS))
+        fitted = log_mixture(tails, body, squares, own) - log_scale - 0.5 * squares
+    flat = np.isnan(diagonal_root(points)[1]).any(axis=1, keepdims=True)
+    return np.where(flat, np.nan, fitted)
+
+
+def _own_squares(e: Array) -> tuple[Array, Array]:
+    """Squared distance of each point from the mean of the others, over their scatter.
+
+    Parameters
+    ----------
+    e : (chains, N + 1, dim), points less the mean of all
+
+    Returns
+    -------
+    The squares in each coordinate by itself, and 1 - g h_n there: (chains, N + 1, dim) each.
+    """
+    g = e.shape[1] / (e.shape[1] - 1)
+    with np.errstate(invalid="ignore"):
+        h = e * e / np.sum(e * e, axis=1, keepdims=True)
+    left = np.maximum(1.0 - g * h, NEAREST)
+    return g * g * h / left, left
 
 
 def choose(rng: np.random.Generator, log_lambda: Array) -> tuple[Array, Array]:
@@ -155,6 +189,20 @@ def overstatement(series: Array, short: int) -> float:
         return 1.0
     slow, fast = (_excess(series, length) for length in (long, short))
     return slow / fast if fast > 0.0 else 1.0
+
+
+def tail_index(log_weights: Array) -> float:
+    """Hill's estimate of the tail index of weights, from the largest hundredth of them.
+
+    Weights whose tail index is above one have no mean. NaN for fewer than `FEWEST` weights.
+
+    Hill (1975), "A simple general approach to inference about the tail of a distribution".
+    """
+    ordered = np.sort(log_weights[np.isfinite(log_weights)])
+    if len(ordered) < FEWEST:
+        return np.nan
+    largest = ordered[-len(ordered) // 100 :]
+    return float(np.mean(largest) - ordered[-len(largest) - 1])
 
 
 def _excess(series: Array, length: int) -> float:

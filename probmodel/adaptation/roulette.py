@@ -19,6 +19,10 @@ by power iteration, and the products z_k are kept, so that the gradient in C tak
     Hirt, Titsias and Dellaportas (2021), "Entropy-based adaptive Hamiltonian Monte Carlo",
     eq. (12), (13) and (15), Algorithm 1 and appendix A.1.
 
+Term k adds a second moment of about mu^(2k) / p_k, so that with ``p_k = STOP^(k - n0)`` the
+variance is finite only for |mu| below sqrt(STOP) = 0.71. The published penalty starts at 0.75: in
+between, rare long series give gradients without a variance, which the sampler bounds.
+
 Deviations. Algorithm 1 prints a series without its first term, eps; appendix A.1 has it.
 """
 

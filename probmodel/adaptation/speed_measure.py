@@ -24,7 +24,7 @@ from probmodel.types import Array
 
 FORGET = 0.9  # what a running mean of squares keeps
 SHRINK = 0.9  # of L, where no proposal was finite
-SMALLEST_BETA = 1e-4
+SMALLEST_BETA, LARGEST_BETA = 1e-4, 100.0
 LARGEST = 1e75  # of an entry of a factor: products of four are still finite
 
 
@@ -83,5 +83,10 @@ def floored(L: Array, floor: float) -> Array:
 
 
 def weigh_entropy(beta: float, accepted: float, target: float, rate: float) -> float:
-    """``beta <- beta [1 + rate (a - target)]``, kept above `SMALLEST_BETA`."""
-    return max(SMALLEST_BETA, beta * (1.0 + rate * (accepted - target)))
+    """``beta <- beta [1 + rate (a - target)]``, between `SMALLEST_BETA` and `LARGEST_BETA`.
+
+    The upper limit is that of Hirt, Titsias and Dellaportas (2021), Algorithm 1; the paper of 2019
+    has none. Without it beta grows for as long as L is on its way to scales far above where it
+    started, by many powers of ten, and does not come back before L has gone far beyond them.
+    """
+    return min(max(SMALLEST_BETA, beta * (1.0 + rate * (accepted - target))), LARGEST_BETA)

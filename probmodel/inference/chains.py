@@ -73,7 +73,7 @@ class Group:
         self.frozen = False
         self._mark: _Mark | None = None
         self._restarts: Restarts | None = None
-        self._wanted = restarts and sampler.coupling == "pooled_warmup"
+        self._wanted = restarts and sampler.coupling in ("pooled_warmup", "pooled")
         self._early, self._settling = early, Settling(())
         self.params: Any = None
 

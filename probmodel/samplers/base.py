@@ -17,7 +17,7 @@ import numpy as np
 from probmodel.samplers.streams import Place, Streams
 from probmodel.types import Array, LogDensity
 
-Coupling = Literal["independent", "pooled_warmup", "ensemble"]
+Coupling = Literal["independent", "pooled_warmup", "pooled", "ensemble"]
 Need = Literal["log density", "gradient", "hvp", "metric"]
 
 
@@ -232,8 +232,9 @@ class Sampler(ABC):
     cost : work of one iteration and chain, after the warm-up
     coupling : how the chains of one group depend on each other. ``"independent"``: not at all.
         ``"pooled_warmup"``: they share one adaptation and are independent given the frozen
-        parameters. ``"ensemble"``: a group is one Markov chain on the product space, so that R-hat
-        and effective sizes are to be computed over groups.
+        parameters. ``"pooled"``: they share one adaptation that goes on while sampling, so that
+        they are independent in the limit. ``"ensemble"``: a group is one Markov chain on the
+        product space, so that R-hat and effective sizes are to be computed over groups.
     adapts_forever : whether `adapt` goes on while sampling, as its author has shown that the
         changes vanish fast enough for the draws to keep their limit; ``i`` then goes on from
         ``n_warmup``, and `params` is never asked for the final ones

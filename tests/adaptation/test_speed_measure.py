@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from probmodel.adaptation.speed_measure import (
+    LARGEST_BETA,
     SMALLEST_BETA,
     SpeedMeasure,
     ascend,
@@ -85,3 +86,4 @@ def test_weight_of_the_entropy_follows_the_acceptance():
     assert weigh_entropy(2.0, 0.8, 0.5, 0.02) == pytest.approx(2.0 * 1.006)
     assert weigh_entropy(2.0, 0.2, 0.5, 0.02) == pytest.approx(2.0 * 0.994)
     assert weigh_entropy(SMALLEST_BETA, 0.0, 0.5, 0.02) == SMALLEST_BETA
+    assert weigh_entropy(LARGEST_BETA, 1.0, 0.5, 0.02) == LARGEST_BETA

@@ -14,7 +14,7 @@ from probmodel.inference.restarts import CHECKS, Restarts, Window, find_lost, ta
 from probmodel.samplers import SAMPLERS, make_sampler
 
 LENGTH = 40
-POOLED = sorted(name for name, kind in SAMPLERS.items() if kind.coupling == "pooled_warmup")
+POOLED = sorted(name for name in SAMPLERS if make_sampler(name).coupling.startswith("pooled"))
 
 
 def window_of(x, logp, grad):

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from probmodel import infer, load_model, read_data
+from probmodel.adaptation import speed_measure
 from probmodel.errors import SamplerError
 from probmodel.inference.chains import run
 from probmodel.inference.groups import sample
@@ -214,6 +216,25 @@ def test_acceptance_meets_its_target(name, targets):
     x0 = target.exact(np.random.default_rng(6), 8)
     result = sample(sampler, target, x0, 7, draws=1000, warmup=4000)
     assert abs(result.stats["acceptance_rate"].mean() - 0.4) < 0.05
+
+
+@pytest.mark.statistical
+def test_scales_far_above_the_first_ones_are_reached_without_overshooting(monkeypatch):
+    """The weight of the entropy is bounded; without a bound, the negative control, it winds up."""
+    model = load_model("gallery:logistic_regression")(**read_data("gallery:ripley.npz"))
+
+    def acceptance():
+        fit = infer(model, method="gad_rwm", draws=2000, seed=1, quiet=True)
+        rate = float(fit["sample_stats"]["acceptance_rate"].mean())
+        return rate, "acceptance" in fit.attrs["warnings"]
+
+    rate, warned = acceptance()
+    assert abs(rate - 0.25) < 0.08
+    assert not warned
+    monkeypatch.setattr(speed_measure, "LARGEST_BETA", np.inf)
+    rate, warned = acceptance()
+    assert rate < 0.1
+    assert warned
 
 
 def test_random_walk_needs_no_gradient_once_it_has_learned(targets):

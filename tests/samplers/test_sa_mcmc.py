@@ -15,9 +15,9 @@ from probmodel.samplers.random_walk.sa_mcmc import Params, SampleAdaptive
 NONE = Params()
 
 
-def full_fits(points):
+def full_fits(points, tails=0.0):
     """log q_n of each point of an ensemble, the last of which is the proposed one."""
-    return full_log_fit(full_fit(points[:, :-1]), points[:, -1])
+    return full_log_fit(full_fit(points[:, :-1]), points[:, -1], tails)
 
 
 FITS = {"full": full_fits, "diag": diagonal_log_fit}
@@ -29,20 +29,32 @@ def evolve(sampler, target, rng, state, steps):
     return state
 
 
-def proposal_density(covariance, theta, points):
-    """Log density of the proposal, by SciPy and from the points themselves."""
+def proposal_density(covariance, theta, points, tails=0.0):
+    """Log density of the proposal at one point or many, by SciPy and from the ensemble itself."""
     mean = points.mean(axis=0)
     if covariance == "full":
         cov = np.cov(points.T).reshape(len(mean), -1)
-        return scipy.stats.multivariate_normal(mean, cov).logpdf(theta)
-    sd = points.std(axis=0)
-    parts = [scipy.stats.norm(mean, np.sqrt(c) * sd).logpdf(theta).sum() for c in WIDTHS]
-    return logsumexp(parts) - np.log(len(WIDTHS))
+        body = scipy.stats.multivariate_normal(mean, cov).logpdf(theta)
+    else:
+        cov = np.diag(np.var(points, axis=0))
+        normals = [scipy.stats.norm(mean, np.sqrt(c * np.diag(cov))) for c in WIDTHS]
+        body = logsumexp([n.logpdf(theta).sum(axis=-1) for n in normals], axis=0) - np.log(3.0)
+    if not tails:
+        return body
+    normal = scipy.stats.multivariate_normal(mean, cov).logpdf(theta)
+    z = (theta - mean) / np.sqrt(np.diag(cov))
+    ratio = scipy.stats.cauchy.logpdf(z) - scipy.stats.norm.logpdf(z)
+    single = normal + logsumexp(ratio, axis=-1) - np.log(len(mean))
+    together = scipy.stats.multivariate_t(mean, cov, df=1).logpdf(theta)
+    return np.logaddexp(
+        np.log(1.0 - tails) + body, np.log(0.5 * tails) + np.logaddexp(single, together)
+    )
 
 
+@pytest.mark.parametrize("tails", [0.0, 0.3])
 @pytest.mark.parametrize("covariance", ["full", "diag"])
 @pytest.mark.parametrize("dim", [1, 2])
-def test_detailed_balance_of_every_exchange(covariance, dim, targets):
+def test_detailed_balance_of_every_exchange(covariance, dim, tails, targets):
     """pi(S) K(S -> S') = pi(S') K(S' -> S), S' being S with any one point exchanged."""
     rng = np.random.default_rng(dim)
     target = targets.Gaussian(np.ones(dim), 2.0 * np.eye(dim)) if dim == 1 else targets.Banana()
@@ -52,9 +64,9 @@ def test_detailed_balance_of_every_exchange(covariance, dim, targets):
         """log pi(S) + log q(theta | S) + log P(point j leaves), with the sampler's weights."""
         everything = np.concatenate([points, theta[None]])
         logp = target.log_density(everything)
-        log_lambda = FITS[covariance](everything[None])[0] - logp
+        log_lambda = FITS[covariance](everything[None], tails)[0] - logp
         log_removal = log_lambda[j] - logsumexp(log_lambda)
-        return logp[:-1].sum() + proposal_density(covariance, theta, points) + log_removal
+        return logp[:-1].sum() + proposal_density(covariance, theta, points, tails) + log_removal
 
     for j in range(5):
         there = log_flow(S, new, j)
@@ -63,12 +75,13 @@ def test_detailed_balance_of_every_exchange(covariance, dim, targets):
         assert abs(there - log_flow(exchanged, S[j], j)) < 1e-11
 
 
+@pytest.mark.parametrize("tails", [0.0, 0.3])
 @pytest.mark.parametrize("covariance", ["full", "diag"])
-def test_proposals_have_the_density_of_the_weights(covariance, targets):
+def test_proposals_have_the_density_of_the_weights(covariance, tails, targets):
     """Many proposals from one ensemble, against the distribution function of their density."""
     target = targets.Gaussian(np.zeros(1), np.eye(1))
     points = np.random.default_rng(1).standard_normal((1, 6, 1))
-    sampler = SampleAdaptive(covariance=covariance, ensemble=6)
+    sampler = SampleAdaptive(covariance=covariance, ensemble=6, tails=tails)
     rng = np.random.default_rng(2)
     state = sampler.init(rng, target, np.repeat(points, 4000, axis=0))
     _, info = sampler.step(rng, target, state, NONE)
@@ -76,10 +89,89 @@ def test_proposals_have_the_density_of_the_weights(covariance, targets):
     widths = np.sqrt([1.0] if covariance == "full" else WIDTHS)
 
     def cdf(y, scale=1.0):
-        return np.mean([scipy.stats.norm.cdf(y, mean, scale * w * own) for w in widths], axis=0)
+        body = np.mean([scipy.stats.norm.cdf(y, mean, scale * w * own) for w in widths], axis=0)
+        return (1.0 - tails) * body + tails * scipy.stats.cauchy.cdf(y, mean, scale * own)
 
     assert scipy.stats.kstest(info.proposal.x[:, 0], cdf).pvalue > 1e-4
     assert scipy.stats.kstest(info.proposal.x[:, 0], lambda y: cdf(y, 1.3)).pvalue < 1e-4
+
+
+@pytest.mark.parametrize("covariance", ["full", "diag"])
+def test_proposals_with_fat_tails_in_three_dimensions(covariance, targets):
+    """Means of bounded functions, by weights of proposals drawn from another distribution."""
+    target = targets.Gaussian(np.zeros(3), np.eye(3))
+    rng = np.random.default_rng(30)
+    points = rng.standard_normal((1, 9, 3)) @ np.array(
+        [[1.0, 0.6, -0.4], [0.0, 1.0, 0.5], [0, 0, 2]]
+    )
+    sampler = SampleAdaptive(covariance=covariance, ensemble=9, tails=0.6)
+    state = sampler.init(rng, target, np.repeat(points, 40_000, axis=0))
+    _, info = sampler.step(rng, target, state, NONE)
+    wide = scipy.stats.multivariate_t(points[0].mean(axis=0), 4.0 * np.cov(points[0].T), df=1)
+    y = wide.rvs(20_000, random_state=rng)
+    weight = np.exp(proposal_density(covariance, y, points[0], 0.6) - wide.logpdf(y))
+
+    def values(x):
+        x = x - points[0].mean(axis=0)
+        far, size = np.abs(x) > 4.0, np.sum(x * x, axis=1)
+        return np.column_stack(
+            [far, far[:, :2].all(axis=1), far.all(axis=1), size > 60.0, size < 1]
+        )
+
+    drawn, weighed = values(info.proposal.x), weight[:, None] * values(y)
+    error = np.hypot(drawn.std(axis=0) / 200.0, weighed.std(axis=0) / np.sqrt(20_000))
+    z = (drawn.mean(axis=0) - weighed.mean(axis=0)) / error
+    assert np.all(np.abs(z) < 4.0)
+    # Negative control: another share of fat tails.
+    weight = np.exp(proposal_density(covariance, y, points[0], 0.5) - wide.logpdf(y))
+    other = weight[:, None] * values(y)
+    assert np.max(np.abs(drawn.mean(axis=0) - other.mean(axis=0)) / error) > 4.0
+
+
+def heavy(dim):
+    """A t distribution with 3 degrees of freedom."""
+    return LogDensity.from_function(
+        lambda x: -0.5 * (3.0 + dim) * np.log1p(np.sum(x * x, axis=1) / 3.0), dim, gradient=False
+    )
+
+
+def beyond(draws, share):
+    """Share of draws beyond a quantile of a t distribution, over what it should be."""
+    return np.mean(np.abs(draws) > scipy.stats.t(3.0).isf(0.5 * share)) / share
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("covariance", ["full", "diag"])
+@pytest.mark.parametrize("dim", [1, 4])
+def test_heavy_tails_are_visited_as_often_as_they_should(covariance, dim):
+    """The warning is for a run without fat tails, which is also the negative control."""
+    found, far, said = [], [], []
+    for tails in (0.05, 0.0):
+        sampler = SampleAdaptive(covariance=covariance, tails=tails, start="normal")
+        run = sample(sampler, heavy(dim), np.zeros((32, dim)), 31, draws=6000, warmup=4000)
+        each = [beyond(chain, 0.01) for chain in run.x]
+        far.append(beyond(run.x, 0.0003))
+        found.append((np.mean(each), np.std(each, ddof=1) / np.sqrt(32)))
+        said.append([remark.kind for remark in sampler.remarks(NONE, run.stats)])
+    mean, error = found[0]
+    assert abs(mean - 1.0) < 4.0 * error < 0.4
+    assert "light_tails" not in said[0]
+    assert "light_tails" in said[1]
+    assert far[0] > 0.3
+    assert far[1] < 0.1
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("covariance", ["full", "diag"])
+def test_a_normal_posterior_has_no_light_tails(covariance, targets):
+    """Neither with fat tails, whose cost is their share of the acceptance, nor without."""
+    target, rates = targets.Gaussian(np.zeros(4), np.eye(4)), []
+    for tails in (0.05, 0.0):
+        sampler = SampleAdaptive(covariance=covariance, tails=tails)
+        run = sample(sampler, target, np.zeros((16, 4)), 32, draws=4000, warmup=2000)
+        assert not [r for r in sampler.remarks(NONE, run.stats) if r.kind == "light_tails"]
+        rates.append(np.mean(run.stats["acceptance_rate"]))
+    assert 1.0 - 0.05 - 0.02 < rates[0] / rates[1] < 1.0
 
 
 def scores(points):
@@ -96,11 +188,11 @@ def scores(points):
     ])  # fmt: skip
 
 
-def exact_replicates(covariance, targets, fit=None, monkeypatch=None):
+def exact_replicates(covariance, targets, fit=None, monkeypatch=None, tails=0.0):
     """All points of 4000 replicates with N = 8 after 40 iterations from exact draws."""
     rng = np.random.default_rng(3)
     target = targets.Gaussian(np.zeros(1), np.eye(1))
-    sampler = SampleAdaptive(covariance=covariance, ensemble=8)
+    sampler = SampleAdaptive(covariance=covariance, ensemble=8, tails=tails)
     state = sampler.init(rng, target, rng.standard_normal((4000, 8, 1)))
     assert max(scores(state.points)) < 4.0
     if fit is not None:
@@ -110,10 +202,11 @@ def exact_replicates(covariance, targets, fit=None, monkeypatch=None):
     return evolve(sampler, target, rng, state, 40)
 
 
+@pytest.mark.parametrize("tails", [0.0, 0.3])
 @pytest.mark.parametrize("covariance", ["full", "diag"])
-def test_exact_ensembles_stay_exact(covariance, targets):
+def test_exact_ensembles_stay_exact(covariance, tails, targets):
     """T-INV: the marginal law of every point, and of the one that is reported."""
-    state = exact_replicates(covariance, targets)
+    state = exact_replicates(covariance, targets, tails=tails)
     assert max(scores(state.points)) < 4.0
     for slot in range(8):
         assert max(scores(state.points[:, slot])) < 4.0
@@ -137,14 +230,14 @@ def test_invariance_check_notices_a_fit_to_all_points(covariance, targets, monke
             [proposal_density(covariance, theta, chain) for theta in chain] for chain in points
         ])  # fmt: skip
 
-    def fast(points):
+    def fast(points, tails=0.0):
         mean, sd = points.mean(axis=1, keepdims=True), points.std(axis=1, keepdims=True)
         z2 = np.sum(np.square((points - mean) / sd), axis=2)
         if covariance == "full":
             return -0.5 * z2 * (points.shape[1] - 1) / points.shape[1]
         return logsumexp([-0.5 * np.log(c) - 0.5 * z2 / c for c in WIDTHS], axis=0)
 
-    def fast_full(fit, point):
+    def fast_full(fit, point, tails):
         return fast(np.concatenate([fit.mean[:, None] + fit.e, point[:, None]], axis=1))
 
     few = np.random.default_rng(4).standard_normal((2, 9, 1))
@@ -158,7 +251,7 @@ def test_invariance_check_notices_weights_without_the_density(targets, monkeypat
     """Negative control: lambda without 1/pi."""
     normal = targets.Gaussian(np.zeros(1), np.eye(1))
 
-    def without(fit, point):
+    def without(fit, point, tails):
         points = np.concatenate([fit.mean[:, None] + fit.e, point[:, None]], axis=1)
         logp = normal.log_density(points.reshape(-1, 1)).reshape(points.shape[:2])
         return full_log_fit(fit, point) + logp
@@ -197,12 +290,14 @@ def regression(targets):
     return targets.Logistic(X, rng.random(120) < 1.0 / (1.0 + np.exp(-X @ [1.0, -0.5])))
 
 
+@pytest.mark.statistical
 def test_initial_scale_does_not_matter(targets):
+    """The widest start, 80 times too wide, takes several thousand iterations to arrive."""
     target = regression(targets)
     results = []
     for scale in (0.05, 1.0, 20.0):
         sampler = SampleAdaptive(initial_scale=scale, start="normal")
-        results.append(sample(sampler, target, np.zeros((8, 3)), 7, draws=1000, warmup=2000).x)
+        results.append(sample(sampler, target, np.zeros((8, 3)), 7, draws=1000, warmup=8000).x)
     means = np.array([x.mean(axis=1) for x in results])
     sds = np.array([x.std(axis=(0, 1)) for x in results])
     error = means.std(axis=1, ddof=1) / np.sqrt(8.0)
@@ -254,7 +349,7 @@ def test_an_iteration_exchanges_one_point_or_none(targets):
     np.testing.assert_allclose(new.log_densities.ravel(), target.log_density(flat), rtol=1e-12)
     everything = np.concatenate([state.points, info.proposal.x[:, None]], axis=1)
     logp = target.log_density(everything.reshape(-1, 2)).reshape(200, 11)
-    log_lambda = full_fits(everything) - logp
+    log_lambda = full_fits(everything, sampler.tails) - logp
     stays = np.exp(log_lambda[:, -1] - logsumexp(log_lambda, axis=1))
     np.testing.assert_allclose(info.accept_prob, 1.0 - stays, atol=1e-12)
 
@@ -362,6 +457,7 @@ def test_a_start_without_a_neighbourhood_is_refused():
         ("start", ("posterior", 0)),
         ("initial_scale", (0.0, -1.0, np.inf, "wide")),
         ("hold", (0, 1.5)),
+        ("tails", (-0.1, 1.0, "fat")),
     ],
 )
 def test_bad_settings(setting, values):
@@ -431,7 +527,11 @@ def test_ensembles_that_drift_are_remarked_on(targets):
     rng = np.random.default_rng(26)
     noise = rng.standard_normal((8, 4000))
     drift = np.repeat(rng.standard_normal((8, 8)), 500, axis=1)
-    stats = {"initial_point": np.zeros((8, 4000), dtype=bool), "lp": noise}
+    stats = {
+        "initial_point": np.zeros((8, 4000), dtype=bool),
+        "lp": noise,
+        "log_weight": 0.3 * noise,
+    }
     assert SampleAdaptive(hold=1).remarks(NONE, stats) == []
     remarks = SampleAdaptive(hold=1).remarks(NONE, {**stats, "lp": noise + drift})
     assert [r.kind for r in remarks] == ["slow_ensemble"]
@@ -471,4 +571,4 @@ def test_choice_is_made_with_the_weights_of_the_step(targets, monkeypatch):
     _, info = sampler.step(rng, target, state, NONE)
     everything = np.concatenate([state.points, info.proposal.x[:, None]], axis=1)
     logp = target.log_density(everything.reshape(-1, 2)).reshape(3, 10)
-    np.testing.assert_allclose(seen[0], diagonal_log_fit(everything) - logp, rtol=1e-12)
+    np.testing.assert_allclose(seen[0], diagonal_log_fit(everything, 0.05) - logp, rtol=1e-12)

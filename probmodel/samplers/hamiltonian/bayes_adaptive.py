@@ -154,7 +154,6 @@ class BayesAdaptiveSampler(Sampler):
 
     paper: ClassVar[str] = "Wang, Mohamed and de Freitas (2013)"
     learns: ClassVar[str] = "step size, number of steps"
-    coupling: ClassVar[Coupling] = "pooled_warmup"
 
     def __post_init__(self) -> None:
         _check_range(self.name, "step_range", self.step_range, check_number)
@@ -180,6 +179,11 @@ class BayesAdaptiveSampler(Sampler):
             )  # fmt: skip
         if self.bounds is not None:
             read_bounds(self.name, self.bounds)
+
+    @property
+    def coupling(self) -> Coupling:  # type: ignore[override]
+        """The chains share one search, which goes on while sampling; ``freeze`` ends it."""
+        return "pooled_warmup" if self.freeze else "pooled"
 
     @property
     def adapts_forever(self) -> bool:  # type: ignore[override]

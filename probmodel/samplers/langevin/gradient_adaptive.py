@@ -10,7 +10,9 @@
 In each iteration of the warm-up L takes one step along the gradient of the generalised speed
 measure (`probmodel.adaptation.speed_measure`), at the noise that made the proposal. The first term
 of the measure, ``min(0, log ratio)``, has a gradient where the ratio is below one, whether or not
-the proposal was accepted. Then beta is steered so that the acceptance rate meets its target.
+the proposal was accepted. Then beta is steered so that the acceptance rate meets its target. A
+proposal whose log density is not finite has no gradient and is left out of the mean; where there is
+no other, L shrinks.
 
     Titsias and Dellaportas (2019), "Gradient-based adaptive Markov chain Monte Carlo", Algorithm 1.
 """

@@ -25,6 +25,12 @@ An ensemble that reaches around the posterior contracts onto it; one that does n
 gets there, and then creeps, for about N z^2 iterations from z posterior standard deviations away.
 A start at the mode spares it both, so that it is the default wherever the density has a Hessian.
 
+A normal proposal has lighter tails than many posteriors. What lies far out is then next to never
+proposed, and would stay for ever if it were, so that a run of any length that is in use has too
+light tails. A share ``tails`` of the proposals comes from Student's t distributions, the safeguard
+that section 3 of the paper names and its experiments do without. `remarks` judges by the weights
+target / q, which have to have a mean.
+
 Deviations: the paper reports all N points at every iteration. It starts from N(0, q_0^2 I) with
 q_0 = 1, or around a mode with the same covariance. `first_ensembles` says where chains start here.
 """
@@ -37,13 +43,14 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from probmodel.adaptation.ensemble import (
-    WIDTHS,
     choose,
+    diagonal_draw,
     diagonal_log_fit,
     diagonal_root,
     full_fit,
     full_log_fit,
     overstatement,
+    tail_index,
 )
 from probmodel.errors import SamplerError
 from probmodel.samplers.base import Coupling, Info, Need, Remark, Sampler, State
@@ -55,12 +62,13 @@ from probmodel.samplers.random_walk.first_ensembles import (
     find_source,
     given_ensembles,
 )
-from probmodel.samplers.settings import check_choice, check_number, check_whole
+from probmodel.samplers.settings import check_choice, check_number, check_share, check_whole
 from probmodel.types import Array, LogDensity
 
 Covariance = Literal["full", "diag"]
 
 OVERSTATED = 2.5  # factor on effective sizes that is remarked on
+HEAVY = 1.5  # tail index of the weights that is remarked on: they have no mean
 
 
 class Params(NamedTuple):
@@ -110,6 +118,10 @@ class SampleAdaptive(Sampler):
     hold : int
         Iterations for which one slot is reported before the next, at least 1. With 1 the draws hold
         most information, but effective sample sizes are overstated.
+    tails : float
+        Share of the proposals that have fat tails, from 0 to below 1: they come from t
+        distributions with one degree of freedom, of all coordinates together or of one. With 0, as
+        in the paper's experiments, heavy tails of a posterior are lost.
 
     Raises
     ------
@@ -122,6 +134,7 @@ class SampleAdaptive(Sampler):
     start: Start | None = None
     initial_scale: float | None = None
     hold: int = 5
+    tails: float = 0.05
 
     name: ClassVar[str] = "sa_mcmc"
     summary: ClassVar[str] = "normal proposal fitted to an ensemble of points, no gradients"
@@ -141,6 +154,7 @@ class SampleAdaptive(Sampler):
             check_choice(self.name, "start", self.start, STARTS)
         check_number(self.name, "initial_scale", self.initial_scale, above=0.0, optional=True)
         check_whole(self.name, "hold", self.hold, least=1)
+        check_share(self.name, "tails", self.tails)
 
     def points_per_chain(self, dim: int) -> int:
         """N, the points of one chain's ensemble.
@@ -200,7 +214,10 @@ class SampleAdaptive(Sampler):
             n_grad=np.zeros(len(leaves), dtype=int),
             previous=state,
             proposal=proposal,
-            stats={"initial_point": new.initial[np.arange(len(slot)), slot]},
+            stats={
+                "initial_point": new.initial[np.arange(len(slot)), slot],
+                "log_weight": self._log_weight(state, log_lambda),
+            },
         )
         return new, info
 
@@ -226,7 +243,7 @@ class SampleAdaptive(Sampler):
         return adaptation
 
     def remarks(self, params: Params, stats: dict[str, Array]) -> list[Remark]:
-        """Say whether points of the start are still there, and whether the ensembles drift."""
+        """Say whether points of the start are left, ensembles drift, and tails are too light."""
         found = []
         initial = stats["initial_point"]
         if initial.any():
@@ -244,6 +261,16 @@ class SampleAdaptive(Sampler):
                 f"normal posterior, enlarge the ensemble, or raise hold (it is {self.hold})."
             )
             found.append(Remark("slow_ensemble", message))
+        index = tail_index(stats["log_weight"])
+        if index > HEAVY:
+            remedy = "raise tails" if self.tails else "set tails, to 0.05 for example"
+            message = (
+                "The proposals do not reach into the tails of the posterior: the weights of target "
+                f"over proposal have a tail index of {index:.1f}, and no mean from 1 on. Draws far "
+                f"out are too rare or stay for too long: {remedy}, or reparameterise towards a "
+                "normal posterior."
+            )
+            found.append(Remark("light_tails", message))
         return found
 
     def _begin(self, points: Array, log_densities: Array) -> Ensemble:
@@ -267,15 +294,13 @@ class SampleAdaptive(Sampler):
 
         Where there is no fit, the log density is marked.
         """
-        eta = rng.standard_normal(state.x.shape)
         if self.covariance == "full":
             fit = full_fit(state.points)
-            proposal = self._evaluate(density, state, fit.draw(eta))
-            return proposal, full_log_fit(fit, proposal.x)
-        mean, sd = diagonal_root(state.points)
-        width = WIDTHS[rng.integers(len(WIDTHS), size=len(eta))]
-        proposal = self._evaluate(density, state, mean + np.sqrt(width)[:, None] * sd * eta)
-        return proposal, diagonal_log_fit(_with(state.points, proposal.x))
+            proposal = self._evaluate(density, state, fit.draw(rng, self.tails))
+            return proposal, full_log_fit(fit, proposal.x, self.tails)
+        y = diagonal_draw(rng, state.points, self.tails)
+        proposal = self._evaluate(density, state, y)
+        return proposal, diagonal_log_fit(_with(state.points, proposal.x), self.tails)
 
     @staticmethod
     def _evaluate(density: LogDensity, state: Ensemble, y: Array) -> State:
@@ -283,6 +308,14 @@ class SampleAdaptive(Sampler):
         fitted = np.asarray(np.isfinite(y).all(axis=1))
         proposal = evaluate_value(density, np.where(fitted[:, None], y, state.x))
         return proposal._replace(logp=np.where(fitted, proposal.logp, -np.inf))
+
+    def _log_weight(self, state: Ensemble, log_lambda: Array) -> Array:
+        """Log of target over proposal at the reported points; q / pi has a mean of one there."""
+        old = log_lambda[:, :-1]
+        slot = self._slot(state.iteration, old.shape[1])
+        with np.errstate(invalid="ignore"):  # NaN where there is no fit
+            mean = np.logaddexp.reduce(old, axis=1) - np.log(old.shape[1])
+            return np.asarray(mean - old[np.arange(len(old)), slot])
 
     def _replaced(self, state: Ensemble, proposal: State, leaves: Array) -> Ensemble:
         """Put the proposed point in place of the one that leaves, and report the next slot."""
