@@ -81,6 +81,13 @@ def targets():
     )
 
 
+@pytest.fixture
+def small_pictures(monkeypatch):
+    """Fits as pages, with pictures of few quantities, which take less time."""
+    for name, number in (("QUANTITIES", 2), ("PAIRED", 2), ("PREDICTED", 20)):
+        monkeypatch.setattr(f"probmodel.fit_page.{name}", number)
+
+
 # As many chains as one, few, and more than a vector register holds.
 CHAINS = (1, 2, 3, 16)
 # Which of three points each chain is at, in no order that repeats.
