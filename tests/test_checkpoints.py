@@ -135,7 +135,8 @@ def test_a_run_that_was_killed_is_gone_on_with(monkeypatch, often, folder, file,
     ],
     ids=str,
 )
-def test_whatever_the_arguments(monkeypatch, often, folder, file, arguments):
+@pytest.mark.parametrize("part", [2, pytest.param(3, marks=pytest.mark.statistical)])
+def test_whatever_the_arguments(monkeypatch, often, folder, file, arguments, part):
     model = load_model(file)(y=Y)
     expected = infer(model, **{**SIZES, **arguments})
     states = 0
@@ -148,10 +149,9 @@ def test_whatever_the_arguments(monkeypatch, often, folder, file, arguments):
     with monkeypatch.context() as patch:
         patch.setattr(module, "_write", count)
         same(infer(model, **{**SIZES, **arguments}, checkpoint=folder), expected)
-    for written in {states // 3, states // 2}:
-        shutil.rmtree(folder)
-        killed(monkeypatch, folder, written, model, **{**SIZES, **arguments})
-        same(resume(folder, quiet=True), expected)
+    shutil.rmtree(folder)
+    killed(monkeypatch, folder, states // part, model, **{**SIZES, **arguments})
+    same(resume(folder, quiet=True), expected)
 
 
 @pytest.mark.parametrize(("method", "enough"), [("fisher_hmc", 16_000.0), ("nuts", 40_000.0)])

@@ -430,6 +430,7 @@ def test_stan_programs_take_dumps_of_r(stan, tmp_path, capsys):
     assert tables[0] == tables[1]
 
 
+@pytest.mark.usefixtures("small_pictures")
 def test_stan_programs_are_checked_shown_and_reported(stan, tmp_path, capsys):
     assert main(["check", *stan]) == 0
     assert "coin: all checks passed" in capsys.readouterr().out

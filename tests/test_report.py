@@ -64,12 +64,10 @@ def page(path):
 
 
 @pytest.fixture(autouse=True)
-def small(request, monkeypatch):
-    """Pictures of few quantities, which take less time, but for the test that looks at them."""
+def small(request):
+    """Small pictures, but for the test that looks at them."""
     if request.node.name != "test_what_is_on_it":
-        monkeypatch.setattr("probmodel.fit_page.QUANTITIES", 2)
-        monkeypatch.setattr("probmodel.fit_page.PAIRED", 2)
-        monkeypatch.setattr("probmodel.fit_page.PREDICTED", 20)
+        request.getfixturevalue("small_pictures")
 
 
 @pytest.fixture

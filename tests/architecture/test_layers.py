@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,6 @@ MODULES = {
     ): path
     for path in sorted(PACKAGE.rglob("*.py"))
 }
-TREES = {name: ast.parse(path.read_text()) for name, path in MODULES.items()}
 
 # Each package or module, from left to right; members of one group stand side by side.
 LAYERS = (
@@ -56,6 +56,12 @@ GLM = "probmodel.distributions.glm"  # spells regressions as Stan does; asked fo
 HEAVY = ("arviz", "xarray", "pandas", "matplotlib", "scipy.stats", "probmodel.testing")
 MOST_LINES = 400
 MOST_FUNCTION_LINES = 40  # of code: signature and docstring come on top
+
+
+@cache
+def trees():
+    """What is written in each module; parsed once, and not while tests are collected."""
+    return {name: ast.parse(path.read_text()) for name, path in MODULES.items()}
 
 
 def layer_of(module):
@@ -97,7 +103,7 @@ def violations(module, tree):
 
 
 def test_imports_go_to_the_left():
-    assert [v for module, tree in TREES.items() for v in violations(module, tree)] == []
+    assert [v for module, tree in trees().items() for v in violations(module, tree)] == []
 
 
 @pytest.mark.parametrize(
@@ -131,7 +137,7 @@ def listed():
 
 def test_every_module_is_used():
     used = {
-        target for module, tree in TREES.items() for target in imports(tree) if target != module
+        target for module, tree in trees().items() for target in imports(tree) if target != module
     }
     packages = {name for name, path in MODULES.items() if path.name == "__init__.py"}
     assert MODULES.keys() - used - packages - ENTRY_POINTS - set(listed()) == {GLM}
@@ -163,7 +169,7 @@ def test_circles_of_imports_are_short():
     """Two modules, one of which imports the other in a function; packages gather their modules."""
     files = {name for name, path in MODULES.items() if path.name != "__init__.py"}
     targets = {
-        name: [t for t in imports(without_types(TREES[name])) if t in files and t != name]
+        name: [t for t in imports(without_types(trees()[name])) if t in files and t != name]
         for name in sorted(files)
     }
     assert max(map(len, circles(targets)), default=0) <= 2
@@ -217,7 +223,7 @@ def body_lines(function):
 def test_functions_are_short():
     sizes = {
         f"{module}, line {f.lineno}: {f.name}": body_lines(f)
-        for module, tree in TREES.items()
+        for module, tree in trees().items()
         for f in functions(tree)
     }
     assert {name: n for name, n in sizes.items() if n > MOST_FUNCTION_LINES} == {}
@@ -242,8 +248,8 @@ def is_overload(node):
 
 
 def test_what_is_public_is_documented():
-    assert [module for module, tree in TREES.items() if not ast.get_docstring(tree)] == []
-    assert [(module, x) for module, tree in TREES.items() for x in undocumented(tree)] == []
+    assert [module for module, tree in trees().items() if not ast.get_docstring(tree)] == []
+    assert [(module, x) for module, tree in trees().items() for x in undocumented(tree)] == []
 
 
 def test_missing_docstrings_are_found():
@@ -276,7 +282,7 @@ def written_elsewhere(tree):
 
 
 def test_results_go_where_numpy_computes_them_rightly():
-    assert [(module, x) for module, tree in TREES.items() for x in written_elsewhere(tree)] == []
+    assert [(module, x) for module, tree in trees().items() for x in written_elsewhere(tree)] == []
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,13 @@ from probmodel.compiler.numpy_engine import NumpyProgram
 from probmodel.compiler.symbols import Symbol
 from probmodel.compiler.tracing import Program
 
+CHAINS = (9, 1, 4)  # of which machine code has vectors of eight, one and four
+
+
+def chains_in_turn(*numbers):
+    """How many chains for these numbers: along each of them, every kind of vector in its turn."""
+    return CHAINS[sum(numbers) % len(CHAINS)]
+
 
 def written(function, dim):
     """Value and gradient of a function of a vector."""

@@ -6,7 +6,7 @@ import autograd.numpy as anp
 import numpy as np
 import pytest
 from autograd import value_and_grad
-from both_engines import engines, machine_of
+from both_engines import CHAINS, chains_in_turn, engines, machine_of
 
 from probmodel.compiler.hidden_markov_code import HiddenMarkovWriter
 from probmodel.distributions.process.forward_algorithm import hmm_log_likelihood
@@ -43,12 +43,27 @@ def assert_rows(function, x, found, slope, tolerance):
         np.testing.assert_allclose(gradient, grad, rtol=0, atol=tolerance * size)
 
 
-@pytest.mark.parametrize("times", [1, 2, 8, 17])
-@pytest.mark.parametrize("states", [1, 2, 3, 8])
-def test_series(times, states):
+TIMES, STATES = (1, 2, 8, 17), (1, 2, 3, 8)
+
+
+def assert_series(times, states, chains):
     function, dim = model(times, states)
-    for chains in (1, 4, 9):
-        assert_same(function, np.random.default_rng(states).standard_normal((chains, dim)))
+    assert_same(function, np.random.default_rng(states).standard_normal((chains, dim)))
+
+
+@pytest.mark.parametrize("times", TIMES)
+@pytest.mark.parametrize("states", STATES)
+def test_series(times, states):
+    chains = chains_in_turn(TIMES.index(times), STATES.index(states))
+    assert_series(times, states, chains)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("times", TIMES)
+@pytest.mark.parametrize("states", STATES)
+@pytest.mark.parametrize("chains", CHAINS)
+def test_series_in_vectors_of_every_kind(times, states, chains):
+    assert_series(times, states, chains)
 
 
 def test_several_series():
@@ -107,4 +122,4 @@ def test_a_step_back_that_is_left_out_is_found(monkeypatch):
     """Negative control."""
     monkeypatch.setattr(HiddenMarkovWriter, "_back", lambda self, s, t: None)
     with pytest.raises(AssertionError):
-        test_series(3, 2)
+        assert_series(3, 2, 9)

@@ -47,8 +47,11 @@ def test_factors(n):
 
 
 @pytest.mark.parametrize("n", SIZES)
-@pytest.mark.parametrize("columns", [1, 3])
-@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize(
+    ("columns", "transposed"),
+    [(1, False), (3, True)]
+    + [pytest.param(*kind, marks=pytest.mark.statistical) for kind in [(1, True), (3, False)]],
+)
 def test_solutions(n, columns, transposed):
     def function(x):
         rng = np.random.default_rng(n)

@@ -317,7 +317,9 @@ def test_gallery(name):
     written = traced(density._binding)
     compiled, machine = NumpyProgram(written), Machine(written)
     x = np.random.default_rng(0).uniform(-1.0, 1.0, (17, density.dim))
-    for chains in CHAINS:
+    # Code for many chains serves fewer: of that for one and for four there is some in turn.
+    narrow = ((), (1,), (2,))[list(GALLERY).index(name) % 3]
+    for chains in (*narrow, *reversed(CHAINS)):
         if chains:
             assert_same(compiled(x[:chains]), density(x[:chains]))
         assert_same(compiled(x[:chains]), machine(x[:chains]))

@@ -62,7 +62,9 @@ def test_sizes(n, count, known_start):
     model = spirals(n, np.linspace(0.3, 4.0, count), known_start)
     machine, numpy, dim = both(model)
     x = np.random.default_rng(0).standard_normal((17, dim))
-    for chains in (1, 2, 3, 5, 8, 9, 17):
+    # Code for many chains serves fewer; that for one and for four is made for few states.
+    narrow = (1, 4, 3, 2) if n < 3 else ()
+    for chains in (*narrow, 17, 9, 8, 5, 3, 2, 1):
         assert_agree(machine, numpy, x[:chains])
 
 

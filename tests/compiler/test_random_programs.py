@@ -104,14 +104,14 @@ def check(seed):
             assert error <= 1e-11 * size, seed
 
 
-@pytest.mark.parametrize("first", range(0, 60, 20))
+@pytest.mark.parametrize("first", range(0, 30, 10))
 def test_random_programs(first):
-    for seed in range(first, first + 20):
+    for seed in range(first, first + 10):
         check(1000 * seed)
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("first", range(60, 1060, 100))
+@pytest.mark.parametrize("first", range(30, 1030, 100))
 def test_a_thousand_random_programs(first):
     for seed in range(first, first + 100):
         check(1000 * seed)

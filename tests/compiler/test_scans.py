@@ -64,7 +64,9 @@ def test_values_and_derivatives_are_those_of_a_loop(length, back, known, assert_
     value, looped, dim = of_steps(length, back, known)
     x = np.random.default_rng(1).uniform(-1.0, 1.0, (17, dim))
     for engine in engines(value, dim):
-        for chains in (1, 2, 3, 5, 8, 9, 17):
+        # Code for many chains serves fewer: of that for one and for four there is some in turn.
+        narrow = {2: (4, 3, 2, 1), 3: (1,)}.get(length, ())
+        for chains in (*narrow, 17, 9, 8, 5, 3, 2, 1):
             logp, _ = engine(x[:chains])
             expected = [looped(row) for row in x[:chains]]
             np.testing.assert_allclose(logp, expected, rtol=1e-12, atol=1e-12)

@@ -262,9 +262,9 @@ OF_FUNCTIONS = {
 }  # fmt: skip
 
 
-def assert_examples(check, examples):
+def assert_examples(check, examples, lengths=LENGTHS):
     for function, shapes in examples:
-        for n in LENGTHS:
+        for n in lengths:
             asks = "n" in inspect.signature(function).parameters
             swept(check, partial(function, n=n) if asks else function, shapes(n), n)
 
@@ -277,12 +277,12 @@ def test_engines_agree_on_functions_of_numbers(n, assert_engines):
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_engines_agree_on_operations(name, assert_engines):
-    assert_examples(assert_engines, EXAMPLES[name])
+    assert_examples(assert_engines, EXAMPLES[name], ENGINE_LENGTHS)
 
 
 @pytest.mark.parametrize("name", OF_FUNCTIONS)
 def test_engines_agree_on_functions(name, assert_engines):
-    assert_examples(assert_engines, OF_FUNCTIONS[name])
+    assert_examples(assert_engines, OF_FUNCTIONS[name], ENGINE_LENGTHS)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -356,17 +356,21 @@ SOLVERS = {
 
 @pytest.mark.parametrize("name", SOLVERS)
 def test_engines_agree_on_solvers(name, assert_engines):
-    test_solvers(name, assert_engines)
+    assert_solvers(assert_engines, name, ENGINE_LENGTHS)
 
 
 @pytest.mark.parametrize("name", SOLVERS)
 def test_solvers(name, assert_gradient):
-    lengths = (1, 2, 3, 8, 17) if name == "solve_ode" else LENGTHS  # solutions take long
+    # Solutions of differential equations take long.
+    assert_solvers(assert_gradient, name, (1, 2, 3, 8, 17) if name == "solve_ode" else LENGTHS)
+
+
+def assert_solvers(check, name, lengths):
     for function, reference, shapes in SOLVERS[name]:
         for n in lengths:
             asks = "n" in inspect.signature(function).parameters
             pair = [partial(f, n=n) if asks else f for f in (function, reference)]
-            swept(assert_gradient, pair[0], shapes(n), n, pair[1])
+            swept(check, pair[0], shapes(n), n, pair[1])
 
 
 BOUNDS = {
@@ -380,8 +384,12 @@ MAPS = {name: kind for name, kind in CONSTRAINTS.items() if not kind.integer}
 
 @pytest.mark.parametrize("name", MAPS)
 def test_constraints(name, assert_gradient):
+    assert_constraints(assert_gradient, name, LENGTHS)
+
+
+def assert_constraints(check, name, lengths):
     constraint = MAPS[name](*BOUNDS.get(name, ()))
-    for n in LENGTHS:
+    for n in lengths:
         shape = (n,) * max(constraint.event_ndim, 1)
         if n % 2 and constraint.event_ndim:
             shape = (2, *shape)  # several of them
@@ -402,12 +410,20 @@ def test_constraints(name, assert_gradient):
 
         density = as_posterior(Constrained())
         x = np.random.default_rng(n).uniform(-0.5, 0.5, (POINTS, density.dim))
-        assert_gradient(density, value, x, f"shape {shape}")
+        check(density, value, x, f"shape {shape}")
 
 
+OTHER_LENGTHS = tuple(n for n in LENGTHS if n not in ENGINE_LENGTHS)
+
+
+@pytest.mark.parametrize(
+    "lengths",
+    [ENGINE_LENGTHS, pytest.param(OTHER_LENGTHS, marks=pytest.mark.statistical)],
+    ids=["some lengths", "other lengths"],
+)
 @pytest.mark.parametrize("name", MAPS)
-def test_engines_agree_on_constraints(name, assert_engines):
-    test_constraints(name, assert_engines)
+def test_engines_agree_on_constraints(name, lengths, assert_engines):
+    assert_constraints(assert_engines, name, lengths)
 
 
 def test_everything_is_swept():

@@ -146,7 +146,9 @@ def assert_same_trees(found, expected):
 
 
 @pytest.mark.parametrize("kind", ROOTS)
-@pytest.mark.parametrize("dim", [1, 3, 8, 9, 17])
+@pytest.mark.parametrize(
+    "dim", [1, 8, 17, *(pytest.param(n, marks=pytest.mark.statistical) for n in (3, 9))]
+)
 def test_trees(kind, dim):
     """Each chain at its own pace, with a step size of its own."""
     density, steps = counts(dim), set()

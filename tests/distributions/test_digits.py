@@ -314,7 +314,7 @@ def named(family):
 
 @pytest.mark.parametrize("family", FAMILIES, ids=named)
 def test_eight_digits_at_extreme_parameters(family):
-    check(family, 1, 40)
+    check(family, 1, 20)
 
 
 @pytest.mark.statistical

@@ -89,7 +89,7 @@ def runs_of(commands):
 
 
 @pytest.fixture
-def workplace(tmp_path, monkeypatch):
+def workplace(tmp_path, monkeypatch, small_pictures):
     """An empty folder: examples need no checkout, and what they write is thrown away."""
     monkeypatch.chdir(tmp_path)
 

@@ -8,7 +8,6 @@ from probmodel import Stan
 from probmodel.density.posterior import ModelDensity
 from probmodel.errors import ModelError
 
-DRAWS = 4000
 TEXT = """
 functions {
   real shifted_rng(real mu) { return mu + normal_rng(0, 1); }
@@ -44,17 +43,20 @@ generated quantities {
 """
 
 
-@pytest.fixture(scope="module")
-def drawn():
+@pytest.fixture(
+    scope="module", params=[1000, pytest.param(4000, marks=pytest.mark.statistical)], ids=str
+)
+def drawn(request):
+    draws = request.param
     model = Stan(TEXT)(N=3, m=[1.0, -1.0], S=[[2.0, 0.5], [0.5, 1.0]])
     density = ModelDensity(model)
-    x = np.tile([[0.4, -0.2, 0.3, -0.1]], (DRAWS, 1))
-    x[:, 0] += 1e-9 * np.arange(DRAWS)
+    x = np.tile([[0.4, -0.2, 0.3, -0.1]], (draws, 1))
+    x[:, 0] += 1e-9 * np.arange(draws)
     return density, x, density.constrain(x)
 
 
 def assert_mean(found, expected, sd):
-    np.testing.assert_array_less(np.abs(found.mean(axis=0) - expected), 5 * sd / DRAWS**0.5)
+    np.testing.assert_array_less(np.abs(found.mean(axis=0) - expected), 5 * sd / len(found) ** 0.5)
 
 
 def test_moments(drawn):
