@@ -1,14 +1,15 @@
-"""Machine code of explicit Runge-Kutta solutions, and of derivatives taken back through them.
+"""Machine code of Runge-Kutta solutions, and of derivatives taken back through them.
 
 Notation and algorithm are those of `runge_kutta` and `adjoint` in `numerics.solvers`: the chains in
 the lanes take their steps together, each of a size of its own, zero for one that has arrived or
-whose step was refused. Steps are kept; their stages are computed again on the way back:
+whose step was refused. Steps are kept, and gone through once more on the way back:
 
     lambda      derivative in the state after a step, then in that before it    (n,)
     kappa_i     derivative in stage i, k_i = f(t + c_i h, Y_i)                  (s, n)
 
     kappa_i = h b_i lambda, and what comes from values inside the step
-    from the last stage to the first, with d_i = kappa_i' df/dy at Y_i:
+    from the last stage to the first, with d_i = kappa_i' df/dy at Y_i, and kappa_i of implicit
+    stages as `implicit_stages` changes it:
         lambda += d_i,    kappa_j += h a_ij d_i for j < i
 """
 
@@ -23,11 +24,13 @@ import numpy as np
 
 from probmodel.compiler.blocks import Variable
 from probmodel.compiler.control import INT
+from probmodel.compiler.explicit_stages import ExplicitStages
+from probmodel.compiler.implicit_stages import ImplicitStages
+from probmodel.compiler.lane_memory import LaneMemory
 from probmodel.compiler.lanes import DOUBLE, Lanes, Mask
 from probmodel.compiler.part_writer import Part
 from probmodel.compiler.symbols import Symbol
 from probmodel.numerics.solvers.runge_kutta import GROW, SAFETY, SHRINK
-from probmodel.types import Array
 
 if TYPE_CHECKING:
     from probmodel.compiler.emission import Emission
@@ -40,13 +43,13 @@ class Steps(NamedTuple):
 
     Attributes
     ----------
-    flow : the right-hand side
+    stages : of one step at a time
     number : how many there are
     t, h, y, reached : their starts, their sizes, the states at their starts, and how many of the
         requested times come before; of these one more, after the last step
     """
 
-    flow: Part
+    stages: ExplicitStages
     number: int
     t: int
     h: int
@@ -54,13 +57,12 @@ class Steps(NamedTuple):
     reached: int
 
 
-class OdeWriter:
+class OdeWriter(LaneMemory):
     """Writes a solution, or derivatives of its weighted sum in some of what it is made from."""
 
     def __init__(self, emission: Emission, symbol: Symbol) -> None:
-        self.e, self.b, self.w, self.symbol = emission, emission.b, emission.arithmetic, symbol
-        self.variable = emission.place_for
-        function = symbol.index
+        super().__init__(emission)
+        self.symbol, function = symbol, symbol.index
         self.problem, self.wanted, self.forward = function.problem, function.wanted, function.origin
         own = function.filled(symbol.args)
         if self.wanted is not None:
@@ -70,10 +72,9 @@ class OdeWriter:
         self.tableau, self.tolerances = self.problem.tableau, self.problem.tolerances
         self.over_rows = self.problem.function.over_rows
         (self.n,) = self.over_rows.shapes[1]
-        self.stages = range(len(self.tableau.b))
+        self.numbers = range(len(self.tableau.b))  # of the stages
         self.start, self.end = float(self.problem.times[0]), float(self.problem.times[-1])
         self.times = np.ascontiguousarray(self.problem.times[1:], dtype=float)
-        self.k = emission.scratch(len(self.stages) * self.n)
 
     def write(self) -> None:
         """Write it; what needs a solution that is not there yet has one of its own."""
@@ -89,32 +90,31 @@ class OdeWriter:
     def _solve(self, values: int) -> Steps:
         e, b, w, most = self.e, self.b, self.w, self.tolerances.max_steps
         t_at, h_at, reached_at = (e.scratch(most + 1) for _ in range(3))
-        flow = Part(e, self.over_rows)
-        kept = Steps(flow, e.scratch(1), t_at, h_at, e.scratch((most + 1) * self.n), reached_at)
-        for i, read in enumerate(self.given[1:], start=2):
-            flow.give_all(i, read)
+        kind = ImplicitStages if self.tableau.implicit else ExplicitStages
+        stages = kind(e, self.problem, self.given[1:])
+        kept = Steps(stages, e.scratch(1), t_at, h_at, e.scratch((most + 1) * self.n), reached_at)
         y = e.scratch(self.n)
-        with self._each() as c:
-            self._set(y, c, Lanes(w, self.given[0](c)))
+        with self.count(self.n) as c:
+            self.set(y, c, Lanes(w, self.given[0](c)))
         t = Variable(self, w.number(self.start))
-        self._evaluate(flow, t.get(), lambda c: self._get(y, c), self.k)
-        h = Variable(self, self._first_step(flow, t.get(), y))
-        active = Variable(self, self._ones(abs(h.get()) < np.inf))
+        stages.slope(t.get(), self.reader(y), stages.k)
+        h = Variable(self, self._first_step(stages, t.get(), y))
+        active = Variable(self, self.ones(abs(h.get()) < np.inf))
         reached, rejected = (Variable(self, w.number(0.0)) for _ in range(2))
         number = e.place_for(INT(0))
         with b.if_then(w.any(active.get() > 0.0)), e.repeat() as condition:
             i = b.load(number)
-            self._set(kept.reached, i, reached.get())
+            self.set(kept.reached, i, reached.get())
             self._step(kept, i, y, values, t, h, active, rejected, reached)
             following = b.add(i, INT(1))
             b.store(following, number)
-            self._set(kept.reached, following, reached.get())
+            self.set(kept.reached, following, reached.get())
             more = b.icmp_signed("<", following, INT(most))
             condition.append(b.and_(w.any(active.get() > 0.0), more))
         b.store(b.load(number), e.pointer_at(kept.number, INT))
         complete = reached.get() >= float(len(self.times))
         with e.count_to(INT(len(self.times) * self.n)) as k:
-            self._set(values, k, w.select(complete, self._get(values, k), np.nan))
+            self.set(values, k, w.select(complete, self.get(values, k), np.nan))
         return kept
 
     def _step(
@@ -122,140 +122,132 @@ class OdeWriter:
         active: Variable, rejected: Variable, reached: Variable,
     ) -> None:  # fmt: skip
         """Try a step of each chain, and write down values at requested times that lie inside it."""
-        w, tableau, k = self.w, self.tableau, self.k
+        w, tableau, stages = self.w, self.tableau, kept.stages
         going = active.get() > 0.0
         begin, rest = t.get(), self.end - t.get()
         size = w.select(going, w.select(h.get() < rest, h.get(), rest), 0.0)
-        for j in self.stages[1:]:
-            at = self._moved(y, size, tableau.A[j])
-            self._evaluate(kept.flow, begin + size * tableau.c[j], at, k + self._row(j))
-        after = self._moved(y, size, tableau.b)
+        solved = stages.write(begin, size, y)
+        after = stages.moved(y, size, tableau.b)
         error = self._norm(
-            lambda c: size * self._combined(tableau.error, c),
-            lambda c: self._f("maximum", abs(self._get(y, c)), abs(after(c))),
+            lambda c: size * stages.combined(tableau.error, c),
+            lambda c: self.f("maximum", abs(self.get(y, c)), abs(after(c))),
         )
         error = w.select(error < np.inf, error, np.inf)
-        accepted = going & (error <= 1.0)
-        self._set(kept.t, i, begin)
-        self._set(kept.h, i, w.select(accepted, size, 0.0))
-        with self._each() as c:
-            self._set(kept.y, self.b.add(self.b.mul(i, INT(self.n)), c), self._get(y, c))
+        accepted = going & solved & (error <= 1.0)
+        stages.keep(i, accepted, y)
+        self.set(kept.t, i, begin)
+        self.set(kept.h, i, w.select(accepted, size, 0.0))
+        with self.count(self.n) as c:
+            self.set(kept.y, self.b.add(self.b.mul(i, INT(self.n)), c), self.get(y, c))
         arrived = accepted & size.equals(rest)
         end = begin + size
         self._pass(reached, w.select(accepted, end, -np.inf))
-        before = self._get(kept.reached, i)
+        before = self.get(kept.reached, i)
         with self._inside(before, reached.get(), begin, size) as (new, which, u):
-            value = self._moved(y, size, u)
-            with self._each() as c:
+            value = stages.moved(y, size, u)
+            with self.count(self.n) as c:
                 self._put_lanes(values, which, c, new, value(c))
-        last = k + self._row(self.stages[-1])
-        with self._each() as c:
-            self._set(y, c, w.select(accepted, after(c), self._get(y, c)))
-        with self._each() as c:
-            self._set(k, c, w.select(accepted, self._get(last, c), self._get(k, c)))
+        k, last = stages.k, stages.row(stages.k, self.numbers[-1])
+        with self.count(self.n) as c:
+            self.set(y, c, w.select(accepted, after(c), self.get(y, c)))
+        with self.count(self.n) as c:
+            self.set(k, c, w.select(accepted, self.get(last, c), self.get(k, c)))
         t.set(w.select(arrived, self.end, w.select(accepted, end, begin)))
-        h.set(size * self._factor(error, rejected.get() > 0.0))
-        rejected.set(self._ones(going & ~accepted))
-        active.set(self._ones(going & ~arrived & (t.get() + h.get() > t.get())))
+        h.set(size * self._factor(error, solved, rejected.get() > 0.0))
+        rejected.set(self.ones(going & ~accepted))
+        active.set(self.ones(going & ~arrived & (t.get() + h.get() > t.get())))
 
-    def _factor(self, error: Lanes, rejected: Mask) -> Lanes:
+    def _factor(self, error: Lanes, solved: Mask, rejected: Mask) -> Lanes:
         """See `runge_kutta._factor`."""
         power = self.w.number(-1.0 / (self.tableau.order + 1))
-        factor = SAFETY * self._f("power", error, power)
+        factor = SAFETY * self.f("power", error, power)
         most = self.w.select(rejected, 1.0, GROW)
         factor = self.w.select(factor < SHRINK, SHRINK, factor)
-        return self.w.select(factor > most, most, factor)
+        factor = self.w.select(factor > most, most, factor)
+        return self.w.select(solved, factor, SHRINK)
 
-    def _first_step(self, flow: Part, t: Lanes, y: int) -> Lanes:
+    def _first_step(self, stages: ExplicitStages, t: Lanes, y: int) -> Lanes:
         """See `runge_kutta._first_step`; the slope is the first stage."""
-        w, k = self.w, self.k
+        w, k = self.w, stages.k
 
         def length(error: Callable[[Any], Lanes]) -> Lanes:
-            return self._norm(error, lambda c: abs(self._get(y, c)))
+            return self._norm(error, lambda c: abs(self.get(y, c)))
 
-        size = length(lambda c: self._get(y, c))
-        speed = length(lambda c: self._get(k, c))
+        size = length(lambda c: self.get(y, c))
+        speed = length(lambda c: self.get(k, c))
         small = (size < 1e-5) | (speed < 1e-5)
         h = w.select(small, 1e-6, 0.01 * size / w.select(small, 1.0, speed))
-        there = k + self._row(1)
-        self._evaluate(flow, t + h, lambda c: self._get(y, c) + h * self._get(k, c), there)
-        bend = length(lambda c: self._get(there, c) - self._get(k, c)) / h
-        most = self._f("maximum", speed, bend)
+        there = stages.row(k, 1)
+        stages.slope(t + h, lambda c: self.get(y, c) + h * self.get(k, c), there)
+        bend = length(lambda c: self.get(there, c) - self.get(k, c)) / h
+        most = self.f("maximum", speed, bend)
         bent = most > 1e-15
         power = w.number(1.0 / (self.tableau.order + 1))
-        root = self._f("power", 0.01 / w.select(bent, most, 1.0), power)
-        straight = self._f("maximum", w.number(1e-6), 1e-3 * h)
-        return self._f("minimum", 100.0 * h, w.select(bent, root, straight))
+        root = self.f("power", 0.01 / w.select(bent, most, 1.0), power)
+        straight = self.f("maximum", w.number(1e-6), 1e-3 * h)
+        return self.f("minimum", 100.0 * h, w.select(bent, root, straight))
 
     def _norm(self, error: Callable[[Any], Lanes], size: Callable[[Any], Lanes]) -> Lanes:
         """Root mean square of an error over its tolerance at elements of such sizes."""
         total = Variable(self, self.w.number(0.0))
-        with self._each() as c:
+        with self.count(self.n) as c:
             ratio = error(c) / (self.tolerances.absolute + self.tolerances.relative * size(c))
             total.set(total.get() + ratio * ratio)
-        return self._f("sqrt", total.get() / float(self.n))
+        return self.f("sqrt", total.get() / float(self.n))
 
     # -- backwards: `adjoint.pull_back` ------------------------------------------------------------
 
     def _pull_back(self, steps: Steps) -> None:
         e, b, w = self.e, self.b, self.w
-        pull, adjoint = Part(e, self.over_rows.derivatives), e.scratch(self.n)
-        at = e.scratch(len(self.stages) * self.n)
-        for i, read in enumerate(self.given[1:], start=2):
-            pull.give_all(i, read)
-        with self._each() as c:
-            self._set(adjoint, c, w.number(0.0))
+        stages, adjoint = steps.stages, e.scratch(self.n)
+        pull = stages.part(self.over_rows.derivatives)
+        with self.count(self.n) as c:
+            self.set(adjoint, c, w.number(0.0))
         with e.count_to(INT(self.symbol.size)) as k:
             e.put(self.symbol, k, e.splat(0.0))
         count = b.load(e.pointer_at(steps.number, INT))
         with b.if_then(b.icmp_signed(">", count, INT(0))), e.count_to(count, down=True) as i:
-            t, h = self._get(steps.t, i), self._get(steps.h, i)
-            self._stages_again(steps, i, t, h, at)
-            with self._each() as c:
-                for j in self.stages:
-                    slope = h * self.tableau.b[j] * self._get(adjoint, c)
-                    self._set(self.k, self._index(j, c), slope)
-            before, after = (self._get(steps.reached, k) for k in (i, b.add(i, INT(1))))
-            with self._inside(before, after, t, h) as (new, place, u), self._each() as c:
+            t, h = self.get(steps.t, i), self.get(steps.h, i)
+            with self.count(self.n) as c:
+                self.set(stages.at, c, self.get(steps.y, b.add(b.mul(i, INT(self.n)), c)))
+            stages.again(i, t, h)
+            for j in self.numbers:
+                with self.count(self.n) as c:
+                    slope = h * self.tableau.b[j] * self.get(adjoint, c)
+                    self.set(stages.row(stages.k, j), c, slope)
+            before, after = (self.get(steps.reached, k) for k in (i, b.add(i, INT(1))))
+            with self._inside(before, after, t, h) as (new, place, u), self.count(self.n) as c:
                 g = w.select(new, self._weight_at(place, c), 0.0)
-                self._add(adjoint, c, g)
-                for j in self.stages:
-                    self._add(self.k, self._index(j, c), h * u[j] * g)
-            for j in reversed(self.stages):
-                self._through_stage(pull, j, t + h * self.tableau.c[j], h, at, adjoint)
+                self.add(adjoint, c, g)
+                for j in self.numbers:
+                    self.add(stages.row(stages.k, j), c, h * u[j] * g)
+            with e.count_to(INT(len(self.numbers)), down=True) as j:
+                time = t + h * stages.node(j)
+                stages.take_back(j, time, h)
+                self._through_stage(stages, pull, j, time, h, adjoint)
         for start, position in self._results():
             if position == 0:
-                with self._each() as c:
-                    e.put(self.symbol, b.add(INT(start), c), self._get(adjoint, c).value)
+                with self.count(self.n) as c:
+                    e.put(self.symbol, b.add(INT(start), c), self.get(adjoint, c).value)
 
-    def _stages_again(self, steps: Steps, i: Any, t: Lanes, h: Lanes, at: int) -> None:
-        """Compute the stages of a step, and keep the states at which they are."""
-        y = self.e.scratch(self.n)
-        with self._each() as c:
-            self._set(y, c, self._get(steps.y, self.b.add(self.b.mul(i, INT(self.n)), c)))
-        for j in self.stages:
-            moved = self._moved(y, h, self.tableau.A[j])
-            with self._each() as c:
-                self._set(at, self._index(j, c), moved(c))
-            if j < self.stages[-1]:
-                time = t + h * self.tableau.c[j]
-                self._evaluate(steps.flow, time, self._row_of(at, j), self.k + self._row(j))
-
-    def _through_stage(self, pull: Part, j: int, t: Lanes, h: Lanes, at: int, adjoint: int) -> None:
-        """Take the derivative in a stage back to the state, to earlier stages, and to the rest."""
+    def _through_stage(
+        self, stages: ExplicitStages, pull: Part, j: Any, t: Lanes, h: Lanes, adjoint: int
+    ) -> None:
+        """Take the derivative in a slope back to the state, to earlier stages, and to the rest."""
         e, b = self.e, self.b
         pull.give(0, INT(0), t.value)
-        with self._each() as c:
-            pull.give(1, c, self._get(at, self._index(j, c)).value)
-            pull.give(len(pull.sizes) - 1, c, self._get(self.k, self._index(j, c)).value)
+        with self.count(self.n) as c:
+            own = stages.index(j, c)
+            pull.give(1, c, self.get(stages.at, own).value)
+            pull.give(len(pull.sizes) - 1, c, self.get(stages.k, own).value)
         pull.run()
-        with self._each() as c:
-            d = Lanes(self.w, pull.result(b.add(INT(1), c)))
-            self._add(adjoint, c, d)
-            for earlier in self.stages[:j]:
-                if self.tableau.A[j, earlier]:
-                    share = h * self.tableau.A[j, earlier] * d
-                    self._add(self.k, self._index(earlier, c), share)
+        with self.count(self.n) as c:
+            self.add(adjoint, c, Lanes(self.w, pull.result(b.add(INT(1), c))))
+        with b.if_then(b.icmp_signed(">", j, INT(0))), e.count_to(j) as earlier:
+            share = h * stages.weight(j, earlier)
+            with self.count(self.n) as c:
+                d = Lanes(self.w, pull.result(b.add(INT(1), c)))
+                self.add(stages.k, stages.index(earlier, c), share * d)
         starts = np.cumsum([0, *pull.sizes])
         for start, position in self._results():
             if position > 0:
@@ -285,7 +277,7 @@ class OdeWriter:
             return (count < float(len(self.times))) & (there <= end)
 
         with self.b.if_then(w.any(passed())), self.e.repeat() as condition:
-            reached.set(reached.get() + self._ones(passed()))
+            reached.set(reached.get() + self.ones(passed()))
             condition.append(w.any(passed()))
 
     @contextmanager
@@ -307,7 +299,7 @@ class OdeWriter:
                 there = self._lanes(lambda i: self.b.load(self.b.gep(times, [i])), at)
                 u = w.select(new, (there - t) / h, 0.0)
                 between = self.tableau.between
-                yield new, at, [w.polynomial(u, [0.0, *between[j]]) for j in self.stages]
+                yield new, at, [w.polynomial(u, [0.0, *between[j]]) for j in self.numbers]
                 number.set(number.get() + 1.0)
                 condition.append(w.any(number.get() < after))
 
@@ -345,55 +337,3 @@ class OdeWriter:
             place = self.e.pointer_at(b.add(INT(values + lane), element), DOUBLE)
             chosen = b.extract_element(where.value, _LANE(lane))
             b.store(b.select(chosen, number, b.load(place)), place)
-
-    # -- states and stages -------------------------------------------------------------------------
-
-    def _evaluate(self, flow: Part, t: Lanes, at: Callable[[Any], Lanes], to: int) -> None:
-        """Compute a slope."""
-        flow.give(0, INT(0), t.value)
-        with self._each() as c:
-            flow.give(1, c, at(c).value)
-        flow.run()
-        with self._each() as c:
-            self._set(to, c, Lanes(self.w, flow.result(c)))
-
-    def _moved(self, y: int, h: Lanes, weights: Sequence[Any] | Array) -> Callable[[Any], Lanes]:
-        """Return the function that reads a state to which stages are added."""
-        return lambda c: self._get(y, c) + h * self._combined(weights, c)
-
-    def _combined(self, weights: Sequence[Any] | Array, c: Any) -> Lanes:
-        """Add up stages."""
-        total = self.w.number(0.0)
-        for j, weight in enumerate(weights):
-            if isinstance(weight, Lanes) or weight:
-                total = self.w.fma(self._get(self.k, self._index(j, c)), weight, total)
-        return total
-
-    def _row_of(self, place: int, j: int) -> Callable[[Any], Lanes]:
-        """Return the function that reads the row of a stage."""
-        return lambda c: self._get(place, self._index(j, c))
-
-    def _row(self, j: int) -> int:
-        """Return how far behind the first stage another one lies in the memory."""
-        return j * self.n * self.w.lanes
-
-    def _index(self, j: int, c: Any) -> Any:
-        return self.b.add(INT(j * self.n), c)
-
-    def _each(self) -> Any:
-        return self.e.count_to(INT(self.n))
-
-    def _get(self, place: int, i: Any) -> Lanes:
-        return Lanes(self.w, self.e.load_at(place, i))
-
-    def _set(self, place: int, i: Any, value: Lanes) -> None:
-        self.e.store_at(place, i, value.value)
-
-    def _add(self, place: int, i: Any, value: Lanes) -> None:
-        self._set(place, i, self._get(place, i) + value)
-
-    def _f(self, name: str, *args: Lanes) -> Lanes:
-        return Lanes(self.w, self.e.function_of_numbers(name, [a.value for a in args]))
-
-    def _ones(self, where: Mask) -> Lanes:
-        return self.w.select(where, 1.0, 0.0)

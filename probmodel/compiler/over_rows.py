@@ -81,10 +81,21 @@ class OverRows:
     @cached_property
     def derivatives(self) -> OverRows:
         """Derivatives in all that is given, side by side; what is given last is the weight."""
+        return self.derivatives_in(range(len(self.shapes)))
+
+    def derivatives_in(self, wanted: Sequence[int]) -> OverRows:
+        """Return derivatives in some of what is given, side by side, as `derivatives`."""
 
         def slopes(trace: Trace, *given: Any) -> Any:
             *own, weight = given
-            parts = gradient_of(lambda *xs: anp.sum(self.function(trace, *xs) * weight), *own)[1]
+
+            def weighted(*moving: Any) -> Any:
+                full = list(own)
+                for i, x in zip(wanted, moving, strict=True):
+                    full[i] = x
+                return anp.sum(self.function(trace, *full) * weight)
+
+            parts = gradient_of(weighted, *(own[i] for i in wanted))[1]
             return anp.concatenate([anp.reshape(part, (-1,)) for part in parts])
 
         (result,) = self.program.outputs

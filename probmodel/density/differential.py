@@ -18,7 +18,10 @@ from probmodel.numerics.solvers.runge_kutta import Solution, Tolerances, at_frac
 from probmodel.numerics.solvers.tableau import METHODS
 from probmodel.types import Array
 
-_KEPT = 2**19  # numbers of a chain that machine code keeps of its steps
+# Numbers of a chain that machine code may keep of its steps: 64 MiB for the eight chains of a
+# vector. They are reserved for the most steps allowed, and touched as far as there are steps.
+# Machine code pays for any number of states (measured up to 100), so nothing else limits it.
+_KEPT = 2**20
 
 
 class _OdeSystem:
@@ -59,7 +62,15 @@ class Ode:
     def operations(self) -> int:
         """How many operations on arrays a solution takes, about: that of some dozen steps."""
         stage = self.function.over_rows.compiled.operations + 10
-        return 30 * len(self.tableau.b) * stage
+        each = 4 if self.tableau.implicit else 1  # steps of Newton's method, and its matrix
+        return 30 * len(self.tableau.b) * each * stage
+
+    @property
+    def kept(self) -> int:
+        """How many numbers of a chain machine code keeps of a solution, at most."""
+        (n,) = self.function.shape
+        states = len(self.tableau.b) if self.tableau.implicit else 1  # of each step
+        return self.tolerances.max_steps * (n * states + 3)
 
     def _solve(self, initial: Array, captured: Sequence[Array]) -> tuple[_OdeSystem, Solution]:
         system = _OdeSystem(BoundFunction(self.function, captured))
@@ -139,7 +150,7 @@ def ode_solver(
     batched_function = BatchedFunction(function, [(), state], captured)
     problem = Ode(batched_function, times, method, Tolerances(rtol, atol, max_steps))
     solver: Any = as_primitive(problem.run, problem.run_with_vjp, problem.traced)
-    if not problem.tableau.implicit and max_steps * (state[0] + 3) < _KEPT:
+    if problem.kept < _KEPT:
         solver.problem = problem  # there is machine code for it
     return solver
 

@@ -2,15 +2,20 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
 from probmodel import Model, data, deterministic, observed, param, potential
-from probmodel.compiler import ode_writer
+from probmodel.compiler.explicit_stages import ExplicitStages
+from probmodel.compiler.implicit_stages import ImplicitStages
 from probmodel.compiler.machine import Machine
 from probmodel.compiler.numpy_engine import NumpyProgram
-from probmodel.density import as_posterior
-from probmodel.distributions import Normal
+from probmodel.density import as_posterior, differential
+from probmodel.distributions import LogNormal, Normal
 from probmodel.functions import scan, solve_ode
+from probmodel.numerics.solvers.tableau import METHODS
+
+methods = pytest.mark.parametrize("method", METHODS)
 
 
 def both(model):
@@ -54,12 +59,13 @@ def spirals(n, times, known_start=False, **how):
     return Spirals(ts=times, seen=np.zeros((len(times), n)))
 
 
+@methods
 @pytest.mark.parametrize(
     ("n", "count", "known_start"),
     [(1, 1, False), (1, 40, True), (2, 2, False), (3, 40, False), (9, 1, True), (9, 40, False)],
 )
-def test_sizes(n, count, known_start):
-    model = spirals(n, np.linspace(0.3, 4.0, count), known_start)
+def test_sizes(n, count, known_start, method):
+    model = spirals(n, np.linspace(0.3, 4.0, count), known_start, method=method)
     machine, numpy, dim = both(model)
     x = np.random.default_rng(0).standard_normal((17, dim))
     # Code for many chains serves fewer; that for one and for four is made for few states.
@@ -68,33 +74,52 @@ def test_sizes(n, count, known_start):
         assert_agree(machine, numpy, x[:chains])
 
 
-def test_gradient_is_that_of_the_solution(assert_gradient):
-    model = spirals(2, np.array([0.2, 1.0, 3.0]), rtol=1e-11, atol=1e-12)
+@methods
+def test_many_states(method):
+    machine, numpy, dim = both(spirals(23, np.array([0.3, 1.0]), method=method))
+    assert_agree(machine, numpy, np.random.default_rng(0).standard_normal((9, dim)))
+
+
+def accurate(method):
+    tolerance = 1e-11 if method == "rk45" else 1e-10
+    return {"method": method, "rtol": tolerance, "atol": 0.1 * tolerance}
+
+
+@methods
+def test_gradient_is_that_of_the_solution(assert_gradient, method):
+    model = spirals(2, np.array([0.2, 1.0, 3.0]), **accurate(method))
     machine, _, dim = both(model)
     x = np.random.default_rng(1).standard_normal((3, dim))
     assert_gradient(machine, lambda x: machine(x)[0], x)
 
 
-def test_a_wrong_weight_of_a_stage_would_be_found(assert_gradient, monkeypatch):
-    combined = ode_writer.OdeWriter._through_stage
+def heavier(weight):
+    return lambda stages, j, earlier: 1.01 * weight(stages, j, earlier)
 
-    def without(self, pull, j, *rest):
-        if j != 3:
-            combined(self, pull, j, *rest)
 
-    monkeypatch.setattr(ode_writer.OdeWriter, "_through_stage", without)
-    machine, _, dim = both(spirals(2, np.array([0.2, 1.0, 3.0])))
+@pytest.mark.parametrize(
+    ("method", "stages", "name", "wrong"),
+    [
+        ("rk45", ExplicitStages, "weight", heavier(ExplicitStages.weight)),
+        ("esdirk43", ImplicitStages, "take_back", lambda stages, j, t, h: None),
+    ],
+)
+def test_a_wrong_way_back_would_be_found(assert_gradient, monkeypatch, method, stages, name, wrong):
+    monkeypatch.setattr(stages, name, wrong)
+    machine, _, dim = both(spirals(2, np.array([0.2, 1.0, 3.0]), **accurate(method)))
     x = np.random.default_rng(1).standard_normal((3, dim))
-    with pytest.raises(AssertionError):
+    with pytest.raises(AssertionError, match="gradient"):
         assert_gradient(machine, lambda x: machine(x)[0], x)
 
 
-def test_linear_equations_have_exponentials_of_matrices():
+@methods
+def test_linear_equations_have_exponentials_of_matrices(method):
     A, times = np.array([[-0.4, 1.0], [-1.3, -0.1]]), np.array([0.1, 0.7, 2.0, 5.0])
+    own = accurate(method)
 
     class Linear(Model):
         start = param(shape=2)
-        y = solve_ode(lambda t, y: A @ y, start, 0.0, times, rtol=1e-11, atol=1e-12)
+        y = solve_ode(lambda t, y: A @ y, start, 0.0, times, **own)
         term = potential(np.cos(np.arange(8.0).reshape(4, 2)) * y)
 
     machine, _, _ = both(Linear())
@@ -103,22 +128,142 @@ def test_linear_equations_have_exponentials_of_matrices():
         np.cos(np.arange(2.0) + 2 * i) @ expm(A * t) for i, t in enumerate(times)
     )  # the weights of a linear solution come before it
     logp, grad = machine(x)
-    np.testing.assert_allclose(logp, x @ slope, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(grad, np.tile(slope, (9, 1)), rtol=1e-9, atol=1e-9)
+    accuracy = 100.0 * own["rtol"]  # of a solution, where one step has rtol
+    np.testing.assert_allclose(logp, x @ slope, rtol=accuracy, atol=accuracy)
+    np.testing.assert_allclose(grad, np.tile(slope, (9, 1)), rtol=accuracy, atol=accuracy)
 
 
-def explosive(max_steps=2000):
+# -- stiff equations -------------------------------------------------------------------------------
+
+
+def reactions(t, y, k):
+    """The reactions of Robertson, whose rates differ by nine orders of magnitude."""
+    slow, fast, back = 0.04 * k[0] * y[0], 3e7 * k[1] * y[1] ** 2, 1e4 * k[2] * y[1] * y[2]
+    return np.stack([back - slow, slow - fast - back, fast])
+
+
+def oscillator(t, y, k):
+    """The oscillator of van der Pol, which turns slowly and jumps, under a weak push."""
+    stiffness = 20.0 * k[0]
+    return np.stack([y[1], stiffness * (1.0 - y[0] ** 2) * y[1] - k[1] * y[0] + 0.1 * np.sin(t)])
+
+
+def burst(t, y, k):
+    """One state that follows another at once: a curve that is known, with a fast way to it."""
+    return -1e5 * k[0] * (y - np.cos(k[1] * t))
+
+
+STIFF = {
+    "reactions": (reactions, [1.0, 0.0, 0.0], [0.01, 1.0, 100.0, 1e4]),
+    "oscillator": (oscillator, [2.0, 0.0], [1.0, 10.0, 20.0, 30.0]),
+    "burst": (burst, [0.3], [1e-5, 0.5, 2.0]),
+}
+
+
+def stiff(name, **how):
+    flow, initial, times = STIFF[name]
+    weights = np.cos(np.arange(len(times) * len(initial))).reshape(len(times), -1)
+
+    class Stiff(Model):
+        k = param(shape=3)
+        start = param(shape=len(initial))
+        y = solve_ode(
+            flow, start + initial, 0.0, times, np.exp(k), method="esdirk43", max_steps=20000, **how
+        )
+        term = potential(weights * y)
+
+    return Stiff(), weights
+
+
+@pytest.mark.parametrize("name", ["reactions", "oscillator"])
+def test_stiff_equations_have_the_solutions_that_scipy_finds(name):
+    flow, initial, times = STIFF[name]
+    model, weights = stiff(name, rtol=1e-9, atol=1e-12)
+    machine, _, dim = both(model)
+
+    def expected(x):
+        k, start = np.exp(x[:3]), x[3:] + initial
+        solution = solve_ivp(
+            lambda t, y: flow(t, y, k), (0.0, times[-1]), start,
+            method="Radau", t_eval=times, rtol=1e-10, atol=1e-13,
+        )  # fmt: skip
+        return np.sum(weights * solution.y.T)
+
+    rng = np.random.default_rng(7)
+    x, way = 0.05 * rng.standard_normal((2, dim)), rng.standard_normal(dim)
+    x[:, 3:] = np.abs(x[:, 3:])
+    logp, grad = machine(x)
+    np.testing.assert_allclose(logp, [expected(row) for row in x], rtol=1e-7)
+    step = 1e-4 * way
+    slopes = [(expected(row + step) - expected(row - step)) / 2e-4 for row in x]
+    np.testing.assert_allclose(grad @ way, slopes, atol=1e-5 * np.abs(grad).max())
+
+
+def test_a_burst_is_the_one_in_closed_form():
+    _, (initial,), times = STIFF["burst"]
+    model, weights = stiff("burst", rtol=1e-9, atol=1e-12)
+    machine, _, dim = both(model)
+
+    def expected(x):
+        rate, turn, start = 1e5 * np.exp(x[:, 0]), np.exp(x[:, 1]), initial + x[:, 3]
+
+        def curve(t):
+            return rate * (rate * np.cos(turn * t) + turn * np.sin(turn * t)) / (rate**2 + turn**2)
+
+        solution = [curve(t) + (start - curve(0.0)) * np.exp(-rate * t) for t in times]
+        return weights[:, 0] @ solution
+
+    x = 0.05 * np.random.default_rng(7).standard_normal((3, dim))
+    logp, grad = machine(x)
+    np.testing.assert_allclose(logp, expected(x), rtol=1e-7)
+    slopes = [expected(x + 1e-20j * unit).imag / 1e-20 for unit in np.eye(dim)]
+    np.testing.assert_allclose(grad, np.transpose(slopes), atol=1e-7)
+
+
+@pytest.mark.parametrize("name", STIFF)
+def test_stiff_equations_on_many_chains(name):
+    machine, numpy, dim = both(stiff(name)[0])
+    x = 0.1 * np.random.default_rng(8).standard_normal((17, dim))
+    x[:, 3:] = np.abs(x[:, 3:])
+    for chains in (1, 3, 8, 17):
+        assert_agree(machine, numpy, x[:chains])
+
+
+def test_rows_are_swapped_in_some_chains_and_not_in_others():
+    """Chains turn and shrink at rates of their own: which entries are large differs."""
+
+    class Turning(Model):
+        rates = param(LogNormal(0, 3), shape=(3, 3))
+        y = solve_ode(
+            lambda t, y, rates: rates @ y - 10.0 * np.sum(rates) * y[::-1] * np.array([1, -1, 1.0]),
+            np.array([1.0, 0.5, 0.2]), 0.0, [0.01, 0.1], rates, method="esdirk43",
+        )  # fmt: skip
+        seen = observed(Normal(y[1], 1.0), dims="state")
+
+    machine, numpy, dim = both(Turning(seen=np.zeros(3)))
+    x = 2.0 * np.random.default_rng(9).standard_normal((17, dim))
+    assert_agree(machine, numpy, x)
+
+
+# -- failures --------------------------------------------------------------------------------------
+
+
+def explosive(method, max_steps=2000):
     class Explosive(Model):
         start = param(Normal(0, 1), shape=1)
         rate = param(Normal(1, 1))
-        y = solve_ode(lambda t, y, r: r * y**2, start, 0.0, [0.5, 1.0], rate, max_steps=max_steps)
+        y = solve_ode(
+            lambda t, y, r: r * y**2, start, 0.0, [0.5, 1.0], rate,
+            method=method, max_steps=max_steps,
+        )  # fmt: skip
         seen = observed(Normal(y[:, 0], 1.0), dims="time")
 
     return Explosive(seen=np.zeros(2))
 
 
-def test_a_solution_that_is_not_finite_stays_alone():
-    machine, numpy, _ = both(explosive())
+@methods
+def test_a_solution_that_is_not_finite_stays_alone(method):
+    machine, numpy, _ = both(explosive(method))
     x = np.array([[0.5, 0.3], [3.0, 2.0], [0.1, 1.0], [np.nan, 1.0], [np.inf, 1.0], [-2.0, 1.0]])
     found = machine(x)
     np.testing.assert_array_equal(np.isfinite(found[0]), [True, False, True, False, False, True])
@@ -128,28 +273,36 @@ def test_a_solution_that_is_not_finite_stays_alone():
     np.testing.assert_array_equal(found[1][[0, 2, 5]], alone[1])
 
 
+@methods
 @pytest.mark.parametrize("most", [1, 3, 10])
-def test_solutions_that_need_more_steps_than_allowed(most):
-    machine, numpy, _ = both(explosive(most))
+def test_solutions_that_need_more_steps_than_allowed(most, method):
+    machine, numpy, _ = both(explosive(method, most))
     x = np.random.default_rng(3).standard_normal((17, 2))
     assert np.isnan(machine(x)[0]).any() or most == 10
     assert_agree(machine, numpy, x)
 
 
-def test_two_systems_and_a_function_without_parameters():
+# -- systems in models -----------------------------------------------------------------------------
+
+
+@methods
+def test_two_systems_and_a_function_without_parameters(method):
     class Two(Model):
         start = param(Normal(0, 1), shape=2)
-        a = solve_ode(lambda t, y: np.sin(y[::-1]) - y, start, 0.0, [1.0, 2.0])
-        b = solve_ode(lambda t, y: np.ones(2) * t, a[1], 0.0, [0.5])
-        seen = observed(Normal(b[0], 1.0), dims="state")
+        a = solve_ode(lambda t, y: np.sin(y[::-1]) - y, start, 0.0, [1.0, 2.0], method=method)
+        b = solve_ode(lambda t, y: np.ones(2) * t, a[1], 0.0, [0.5], method=method)
+        c = solve_ode(lambda t, y: np.ones(2), b[0], 0.0, [0.5], method=method)
+        seen = observed(Normal(c[0], 1.0), dims="state")
 
     machine, numpy, _ = both(Two(seen=np.zeros(2)))
     assert_agree(machine, numpy, np.random.default_rng(4).standard_normal((17, 2)))
 
 
-def test_a_solution_in_each_step_of_a_scan():
+@methods
+def test_a_solution_in_each_step_of_a_scan(method):
     def step(level, dose, rate):
-        return solve_ode(lambda t, y, r: -r * y, [level + dose], 0.0, [1.0], rate)[0, 0]
+        after = solve_ode(lambda t, y, r: -r * y, [level + dose], 0.0, [1.0], rate, method=method)
+        return after[0, 0]
 
     class Doses(Model):
         dose = data("day")
@@ -169,12 +322,14 @@ def test_a_solution_in_each_step_of_a_scan():
     np.testing.assert_allclose(machine(x)[0], expected, rtol=1e-5)
 
 
-def test_an_equation_that_calls_numpy(assert_engines):
+@methods
+def test_an_equation_that_calls_numpy(assert_engines, method):
     class Called(Model):
         start = param(Normal(0, 1), shape=2)
         y = solve_ode(
-            lambda t, y: np.linalg.inv(np.eye(2) + 0.1 * np.outer(y, y)) @ y, start, 0.0, [1.0]
-        )
+            lambda t, y: np.linalg.inv(np.eye(2) + 0.1 * np.outer(y, y)) @ y, start, 0.0, [1.0],
+            method=method,
+        )  # fmt: skip
         seen = observed(Normal(y[0], 1.0), dims="state")
 
     density = as_posterior(Called(seen=np.zeros(2)))
@@ -183,5 +338,10 @@ def test_an_equation_that_calls_numpy(assert_engines):
     assert_engines(density, None, x, "called")
 
 
-def test_implicit_methods_call_numpy():
-    assert as_posterior(spirals(2, np.array([1.0]), method="esdirk43")).calls_back == ("solve_ode",)
+@methods
+def test_solutions_of_which_too_much_would_be_kept_call_numpy(method, monkeypatch):
+    kept = {"rk45": 5_000, "esdirk43": 15_000}[method]
+    for most, calls in ((kept + 1, ()), (kept, ("solve_ode",))):
+        monkeypatch.setattr(differential, "_KEPT", most)
+        model = spirals(2, np.array([1.0]), method=method, max_steps=1000)
+        assert as_posterior(model).calls_back == calls

@@ -82,6 +82,32 @@ def test_the_implicit_method_takes_long_steps_where_the_explicit_one_cannot():
     assert counts["esdirk43"] < 100 < 1000 < counts["rk45"]
 
 
+class Bent:
+    """The equation dy/dt = -rate * y^3 for each chain: Newton's method takes some steps."""
+
+    autonomous = True
+
+    def __init__(self, rates):
+        self.rates = rates[:, None]
+
+    def __call__(self, t, y):
+        return -self.rates * y**3
+
+    def jacobian(self, t, y):
+        return -3.0 * (self.rates * y**2)[..., None]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_a_chain_computes_does_not_depend_on_others(method):
+    rates, y0 = np.array([1.0, 200.0, 0.01, np.nan]), np.array([[1.0], [3.0], [0.5], [1.0]])
+    tableau, tolerances = METHODS[method](), Tolerances(1e-4, 1e-4, 5000)
+    times = np.append(0.0, TIMES)
+    together = solve(Bent(rates), tableau, y0, times, tolerances).y
+    for i in range(4):
+        alone = solve(Bent(rates[i : i + 1]), tableau, y0[i : i + 1], times, tolerances).y
+        np.testing.assert_allclose(together[i], alone[0], rtol=1e-12)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_the_adjoint_of_a_linear_system_is_its_transpose(method):
     A, y0 = systems(), np.array([[1.0, 0.5], [2.0, -1.0], [0.3, 0.3]])

@@ -14,8 +14,8 @@ from probmodel.numerics.solvers.tableau import Tableau
 from probmodel.types import Array
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
-_NEWTON_STEPS = 8
-_NEWTON_TOLERANCE = 1e-3  # of the tolerance of the step
+NEWTON_STEPS = 8
+NEWTON_TOLERANCE = 1e-3  # of the tolerance of the step
 
 
 class System(Protocol):
@@ -163,14 +163,17 @@ def stages(
 def _newton(
     system: System, t: Array, base: Array, step: Array, k: Array, newton: Array, scale: Array
 ) -> tuple[Array, Array]:
-    """Solve ``k = f(t, base + step * k)`` by Newton's method with one matrix for all stages."""
+    """Solve ``k = f(t, base + step * k)`` by Newton's method with one matrix for all stages.
+
+    A chain that has found its stage stays there while others go on.
+    """
     converged = np.zeros(len(base), dtype=bool)
-    for _ in range(_NEWTON_STEPS):
+    for _ in range(NEWTON_STEPS):
         gap = system(t, base + step * k) - k
-        change = (newton @ gap[..., None])[..., 0]
+        change = np.where(converged[:, None], 0.0, (newton @ gap[..., None])[..., 0])
         k = k + change
         size = np.max(np.abs(step * change) / scale, axis=-1)
-        converged = size <= _NEWTON_TOLERANCE
+        converged = size <= NEWTON_TOLERANCE
         if np.all(converged | ~np.isfinite(size)):
             break
     return k, converged
