@@ -8,7 +8,7 @@ import numpy as np
 
 from probmodel.expressions import Expression as Symbolic
 from probmodel.stan.indexing import OperationError
-from probmodel.stan.stan_values import RANKS, Value
+from probmodel.stan.stan_values import RANKS, Tuple, Value
 from probmodel.stan.traced_graph import Operation
 
 Frame = dict[str, Any]  # variables by name
@@ -87,7 +87,15 @@ def as_real(value: Value) -> Value:
 
 def restricted(frame: Frame, chosen: Any) -> Frame:
     """Return variables in some of the lanes alone."""
-    return {
-        name: value.like(value.array[chosen]) if isinstance(value, Value) and value.laned else value
-        for name, value in frame.items()
-    }
+    return {name: in_part(value, chosen) for name, value in frame.items()}
+
+
+def in_part(value: Any, chosen: Any) -> Any:
+    """Return a value in some of the lanes alone."""
+    if isinstance(value, Value):
+        return value.like(value.array[chosen]) if value.laned else value
+    if isinstance(value, Tuple):
+        return Tuple([in_part(item, chosen) for item in value.items])
+    if isinstance(value, list):
+        return [in_part(item, chosen) for item in value]
+    return value
