@@ -85,10 +85,10 @@ def _distinct(operands: list[Any], where: Array | None, laned: list[bool], lanes
     if lanes < _FEWEST_LANES:
         return Together(operands, laned, lanes, where)
     rows = [np.reshape(o, (lanes, -1)) for o, lane in zip(operands, laned, strict=True) if lane]
-    table = np.ascontiguousarray(np.concatenate(rows, axis=1))
-    keys = table.view([("", table.dtype)] * table.shape[1]).reshape(-1)
-    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
-    if 2 * len(first) > lanes:
+    table = np.concatenate(rows, axis=1)
+    weights = np.random.default_rng(0).integers(2**63, size=table.shape[1])
+    _, first, place = np.unique(table @ weights, return_index=True, return_inverse=True)
+    if 2 * len(first) > lanes or not np.array_equal(table, table[first[place]]):
         return Together(operands, laned, lanes, where)
     order = np.argsort(first)  # as they come
     kept = first[order]
