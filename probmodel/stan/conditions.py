@@ -28,7 +28,6 @@ class Conditions(Lanes):
     def __init__(self, sources: Sources) -> None:
         super().__init__(sources)
         self._run: dict[type, Callable[[Any, Frame], Flow | None]] = {}
-        self._own: tuple[str, dict[str, int]] = "", {}  # of a loop: its variable, its `own_axes`
 
     def run(self, statements: Sequence[n.Statement], frame: Frame) -> Flow | None:
         """Run statements, in order."""
@@ -47,13 +46,12 @@ class Conditions(Lanes):
         """Run what follows a statement that some of the cases left, for the others."""
         condition = flow.condition
         assert condition is not None
-        names = frozenset().union(*map(assigned, rest))
         if not condition.traced:
             others = ~np.asarray(condition.array, dtype=bool)
-            later = self.in_some(others, partial(self.run, rest), names, frame)
+            later = self.in_some(others, partial(self.run, rest), tuple(rest), frame)
             return self.either_left(flow, later)
         branches = lambda _: flow._replace(condition=None), partial(self.run, rest)
-        return self.either(condition, branches, names, frame, node)
+        return self.either(condition, branches, assigned(tuple(rest)), frame, node)
 
     def _joined(self, flow: Flow, later: Flow, node: n.Node) -> Flow:
         """Return why what follows is not run, in the cases of either of two reasons."""
@@ -79,7 +77,7 @@ class Conditions(Lanes):
             for branch, chosen in ((node.then, holds), (node.otherwise, ~holds)):
                 if branch is not None and chosen.any():
                     run = partial(self._run[type(branch)], branch)
-                    left = self.in_some(chosen, run, assigned(branch), frame)
+                    left = self.in_some(chosen, run, branch, frame)
                     flow = self.either_left(flow, left)
             return flow
         if condition.traced:

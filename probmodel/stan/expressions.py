@@ -25,6 +25,7 @@ from probmodel.stan.operators import (
     truncated_quotient,
 )
 from probmodel.stan.recording import Recording
+from probmodel.stan.side_by_side import mentioned
 from probmodel.stan.stan_values import Tuple, Value, integer, type_text
 from probmodel.stan.syntax import nodes as n
 
@@ -287,7 +288,7 @@ class Expressions(Recording):
         parts = []
         for chosen, branch in ((truth, node.then), (~truth, node.otherwise)):
             with self.in_lanes(chosen):
-                parts.append(self.value(branch, restricted(frame, chosen)))
+                parts.append(self.value(branch, restricted(frame, chosen, mentioned(branch))))
         return self.by_lane(truth, *parts)
 
     def _array(self, node: n.ArrayOf, frame: Frame) -> Any:

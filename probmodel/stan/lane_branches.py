@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -11,7 +11,9 @@ import numpy as np
 from probmodel.stan.density_terms import DensityTerms
 from probmodel.stan.indexing import LanesDifferError
 from probmodel.stan.operators import Frame, in_part, restricted
+from probmodel.stan.side_by_side import assigned, mentioned
 from probmodel.stan.stan_values import Tuple, Value
+from probmodel.stan.syntax import nodes as n
 from probmodel.types import Array
 
 
@@ -38,6 +40,8 @@ class Flow(NamedTuple):
 class Lanes(DensityTerms):
     """Statements in some of the lanes."""
 
+    _own: tuple[str, dict[str, int]] = "", {}  # of a loop: its variable, its `own_axes`
+
     @contextmanager
     def in_lanes(self, chosen: Array) -> Iterator[None]:
         """Run what is inside in some of the lanes alone."""
@@ -62,7 +66,7 @@ class Lanes(DensityTerms):
         self,
         chosen: Array,
         run: Callable[[Frame], Flow | None],
-        changed: Iterable[str],
+        node: n.Node | tuple[n.Node, ...],
         frame: Frame,
     ) -> Flow | None:
         """Run something in some of the lanes alone.
@@ -71,15 +75,15 @@ class Lanes(DensityTerms):
         ----------
         chosen : (lanes,), which
         run : what, of a frame
-        changed : the variables that it assigns to
+        node : its statements
         frame : where it is run
         """
         if chosen.all():
             return run(frame)
-        inside = restricted(frame, chosen)
+        inside = restricted(frame, chosen, {*mentioned(node), self._own[0]})
         with self.in_lanes(chosen):
             flow = run(inside)
-        for name in changed:
+        for name in assigned(node):
             if name in frame:
                 frame[name] = self._filled(frame[name], chosen, inside[name])
         if flow is None:

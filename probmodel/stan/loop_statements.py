@@ -29,7 +29,8 @@ from probmodel.types import Array
 MOST_ITERATIONS = 20_000_000  # of all loops of a program together: beyond, it is taken for endless
 MOST_ROUNDS = 100_000  # the same of those that have a condition
 _FEWEST_LANES = 16  # iterations from which on a loop is tried side by side
-_MOST_COPIED = 10_000_000  # elements of a variable in all lanes
+_MOST_COPIED = 20_000  # elements of a variable of which each lane has one of its own
+_MOST_IN_ALL = 10_000_000  # of these, in all lanes
 _FEWEST_ALIKE = 2  # lanes in a set, in the mean
 _MOST_FAILURES = 2  # of running a loop side by side, more than it went well
 
@@ -113,13 +114,12 @@ class Loops(Conditions):
     ) -> Flow | None:
         """Run the body of a loop, in some cases up to a break or return that parameters decide."""
         left: Flow | None = None
-        changed = assigned(node.body)
         for chosen in rounds:
             if left is None or not left.by_parameters:
-                flow = self._round(left, chosen, run, changed, frame)
+                flow = self._round(left, chosen, run, node, frame)
             elif chosen is None and left.condition is not None:
                 branches = partial(_left, left), run
-                flow = self.either(left.condition, branches, changed, frame, node)
+                flow = self.either(left.condition, branches, assigned(node.body), frame, node)
             else:
                 raise LanesDifferError
             if flow is None:
@@ -134,7 +134,7 @@ class Loops(Conditions):
         left: Flow | None,
         chosen: Array | None,
         run: Callable[[Frame], Flow | None],
-        changed: Iterable[str],
+        node: n.For | n.ForEach | n.While,
         frame: Frame,
     ) -> Flow | None:
         """Run a round in the lanes that have it, but for those that left; returns which have."""
@@ -143,7 +143,7 @@ class Loops(Conditions):
             chosen = stay if chosen is None else stay & chosen
             if not chosen.any():
                 return left
-        flow = run(frame) if chosen is None else self.in_some(chosen, run, changed, frame)
+        flow = run(frame) if chosen is None else self.in_some(chosen, run, node, frame)
         return self.either_left(left, flow)
 
     def _for_each(self, node: n.ForEach, frame: Frame) -> Flow | None:
@@ -175,7 +175,7 @@ class Loops(Conditions):
             self._rounds += 1
             if self._rounds > MOST_ROUNDS:
                 self.fail(f"the loop has run {MOST_ROUNDS:,} times; is it endless?", node)
-            flow = self.in_some(holds, partial(self._body, node.body), assigned(node.body), inside)
+            flow = self.in_some(holds, partial(self._body, node.body), node.body, inside)
             if holds.all():
                 return flow
             return self.either_left(Flow("break", None, Value("int", ~holds, laned=True)), flow)
@@ -220,16 +220,16 @@ class Loops(Conditions):
 
     def _in_sets(self, body: n.Statement, lanes: int, frame: Frame) -> None:
         """Run iterations, all at once or in sets of those that agree."""
-        run, changed = partial(self._body, body), assigned(body)
+        run = partial(self._body, body)
         todo, count = [np.ones(lanes, dtype=bool)], 1
         while todo:
             chosen = todo.pop()
             terms, mark, before = len(self.terms), self.graph.mark(), dict(frame)
-            for name in changed:
+            for name in assigned(body):
                 if isinstance(frame.get(name), Value):
                     frame[name].shared = True
             try:
-                if self.in_some(chosen, run, changed, frame) is not None:
+                if self.in_some(chosen, run, body, frame) is not None:
                     raise LanesDifferError
             except LanesDifferError as error:
                 if error.lanes is None:
@@ -280,7 +280,10 @@ def _ragged(lower: Array, upper: Array) -> Iterator[Round]:
 def _is_copied(value: Any, lanes: int) -> bool:
     """Whether there can be one of a variable for each lane."""
     fits = isinstance(value, Value) and value.kind != "complex"
-    return fits and np.size(value.array) * lanes <= _MOST_COPIED
+    if not fits:
+        return False
+    size = np.size(value.array)
+    return size <= _MOST_COPIED and size * lanes <= _MOST_IN_ALL
 
 
 def _left(flow: Flow, frame: Frame) -> Flow:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -85,9 +86,10 @@ def as_real(value: Value) -> Value:
     return Value("real", array, value.traced, value.laned, value.source)
 
 
-def restricted(frame: Frame, chosen: Any) -> Frame:
-    """Return variables in some of the lanes alone."""
-    return {name: in_part(value, chosen) for name, value in frame.items()}
+def restricted(frame: Frame, chosen: Any, names: Collection[str]) -> Frame:
+    """Return variables, those of some names in some of the lanes alone."""
+    parts = {name: in_part(frame[name], chosen) for name in names if name in frame}
+    return frame | parts
 
 
 def in_part(value: Any, chosen: Any) -> Any:

@@ -33,14 +33,20 @@ def root(target: n.Expression) -> str:
 
 
 @lru_cache(maxsize=4096)
-def assigned(node: n.Node) -> frozenset[str]:
-    """Return the variables that a statement assigns to."""
+def assigned(node: n.Node | tuple[n.Node, ...]) -> frozenset[str]:
+    """Return the variables that statements assign to."""
     names = set()
     for part in parts(node):
         if isinstance(part, n.Assign):
             targets = part.target.items if isinstance(part.target, n.TupleOf) else [part.target]
             names |= {root(t) for t in targets}
     return frozenset(names)
+
+
+@lru_cache(maxsize=4096)
+def mentioned(node: n.Node | tuple[n.Node, ...]) -> frozenset[str]:
+    """Return the variables that are named inside."""
+    return frozenset(p.name for p in parts(node) if isinstance(p, n.Name))
 
 
 @lru_cache(maxsize=4096)
