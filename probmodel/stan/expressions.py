@@ -110,7 +110,7 @@ class Expressions(Recording):
         value = self.lookup(node, frame)
         if isinstance(value, Value):
             value.shared = True
-            if self._side_by_side:
+            if self._side_by_side and value.laned:
                 return known_parts(self.complete(value), self.graph)
         return value
 
@@ -122,7 +122,7 @@ class Expressions(Recording):
         LanesDifferError
             If some are what earlier iterations of a loop leave, so that lanes depend on others
         """
-        looked = self._side_by_side and isinstance(value, Value) and value.traced
+        looked = isinstance(value, Value) and value.traced and value.laned and self._side_by_side
         if looked and np.any(value.array == self.graph.missing):
             raise LanesDifferError
         return value

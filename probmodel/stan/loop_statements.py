@@ -70,7 +70,7 @@ class Loops(Conditions):
         if np.ndim(lower) or np.ndim(upper):
             return self._loop(node, _ragged(*np.broadcast_arrays(lower, upper)), frame)
         many = upper - lower + 1 >= _FEWEST_LANES and self.lanes is None
-        if many and self._side(node, np.arange(lower, upper + 1), frame):
+        if many and node.name not in frame and self._side(node, np.arange(lower, upper + 1), frame):
             return None
         return self._loop(node, (Round(integer(i)) for i in range(lower, upper + 1)), frame)
 

@@ -69,6 +69,7 @@ MISTAKES = {
     "a rejection": 'for (k in from[n]:to[n]) if (n == 19 && k == 3) reject("n is ", n);',
     "a slice": "for (k in from[n]:to[n]) z[k] = sum(x[k:(k + 4)]);",
     "a function": "for (k in from[n]:to[n]) z[k] = f(k, to[n]) * x[1];",
+    "a name that is taken": "for (k in 1:20) { for (k in from[n]:to[n]) z[k] = 1; }",
     "an end that is no number": "for (k in from[n]:x[n]) z[k] = 1;",
     "an end that is no whole number": "for (k in 1:(0.5 * n)) z[k] = 1;",
 }
