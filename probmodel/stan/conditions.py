@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from probmodel.stan.complaints import Sources
-from probmodel.stan.density_terms import DensityTerms
 from probmodel.stan.indexing import LanesDifferError
-from probmodel.stan.operators import AND, NOT, OR, Frame, restricted
+from probmodel.stan.lane_branches import Flow, Lanes
+from probmodel.stan.operators import AND, NOT, OR, Frame
 from probmodel.stan.side_by_side import assigned
 from probmodel.stan.stan_values import Value
 from probmodel.stan.syntax import nodes as n
 
 
-class Flow(NamedTuple):
-    """Why what follows a statement is not run.
-
-    Attributes
-    ----------
-    kind : ``break``, ``continue`` or ``return``
-    value : what is returned
-    condition : on parameters, or by lane, where it is so in a part of the cases
-    """
-
-    kind: str
-    value: Any = None
-    condition: Value | None = None
-
-
-class Conditions(DensityTerms):
+class Conditions(Lanes):
     """Statements in a row, and those that run in some cases alone.
 
     Parameters
@@ -44,8 +28,6 @@ class Conditions(DensityTerms):
     def __init__(self, sources: Sources) -> None:
         super().__init__(sources)
         self._run: dict[type, Callable[[Any, Frame], Flow | None]] = {}
-        self._side_by_side = False
-        self._own: tuple[str, dict[str, int]] = "", {}  # of a loop: its variable, its `own_axes`
 
     def run(self, statements: Sequence[n.Statement], frame: Frame) -> Flow | None:
         """Run statements, in order."""
@@ -65,15 +47,11 @@ class Conditions(DensityTerms):
         condition = flow.condition
         assert condition is not None
         if not condition.traced:
-            truth = np.asarray(condition.array, dtype=bool)
-            with self.in_lanes(~truth):
-                later = self.run(rest, restricted(frame, ~truth))
-            if later is None or later.kind != "return" or later.condition is not None:
-                raise LanesDifferError
-            return Flow("return", self._by_lane(truth, flow.value, later.value))
-        names = frozenset().union(*map(assigned, rest))
+            others = ~np.asarray(condition.array, dtype=bool)
+            later = self.in_some(others, partial(self.run, rest), tuple(rest), frame)
+            return self.either_left(flow, later)
         branches = lambda _: flow._replace(condition=None), partial(self.run, rest)
-        return self.either(condition, branches, names, frame, node)
+        return self.either(condition, branches, assigned(tuple(rest)), frame, node)
 
     def _joined(self, flow: Flow, later: Flow, node: n.Node) -> Flow:
         """Return why what follows is not run, in the cases of either of two reasons."""
@@ -95,7 +73,13 @@ class Conditions(DensityTerms):
     def _if(self, node: n.If, frame: Frame) -> Flow | None:
         condition = self.condition(node.condition, frame)
         if condition.laned and not condition.traced:
-            return self._if_by_lane(node, np.asarray(condition.array, dtype=bool), frame)
+            holds, flow = np.asarray(condition.array, dtype=bool), None
+            for branch, chosen in ((node.then, holds), (node.otherwise, ~holds)):
+                if branch is not None and chosen.any():
+                    run = partial(self._run[type(branch)], branch)
+                    left = self.in_some(chosen, run, branch, frame)
+                    flow = self.either_left(flow, left)
+            return flow
         if condition.traced:
             return self._if_on_parameters(node, condition, frame)
         taken = node.then if condition.array else node.otherwise
@@ -138,11 +122,14 @@ class Conditions(DensityTerms):
             first, second = (inside[name] for inside in frames)
             if first is not second:
                 with self.at(node):
+                    self.complete(first), self.complete(second)
                     holds = self._by_element(condition, name, first, frame)
                     frame[name] = self.choose(holds, first, second, node)
         parts: list[Flow] = []
         for flow, holds in zip(flows, conditions, strict=True):
             if flow is not None:
+                if flow.condition is not None and not flow.by_parameters:
+                    raise LanesDifferError
                 both = [holds] if flow.condition is None else [holds, flow.condition]
                 parts.append(flow._replace(condition=self._all(both, node)))
         if len(parts) < 2:
@@ -164,55 +151,3 @@ class Conditions(DensityTerms):
         rows = condition.array[np.minimum(lane, len(numbers) - 1)]
         rows = rows.reshape(-1, *(1,) * (value.rank - axis - 1))
         return Value("int", np.broadcast_to(rows, value.shape), True)
-
-    @contextmanager
-    def in_lanes(self, chosen: Any) -> Iterator[None]:
-        """Run what is inside in some of the lanes alone."""
-        before = self.lanes, self.guards
-        self.lanes = int(np.sum(chosen))
-        self.guards = [g.like(g.array[chosen]) if g.laned else g for g in self.guards]
-        try:
-            yield
-        finally:
-            self.lanes, self.guards = before
-
-    def _if_by_lane(self, node: n.If, truth: Any, frame: Frame) -> Flow | None:
-        if truth.all() or not truth.any():
-            taken = node.then if truth.all() else node.otherwise
-            return None if taken is None else self._run[type(taken)](taken, frame)
-        names = [name for name in assigned(node) if name in frame]
-        for name in names:
-            if isinstance(frame[name], Value):
-                frame[name].shared = True
-        before, flows = dict(frame), []
-        for chosen, branch in ((truth, node.then), (~truth, node.otherwise)):
-            inside = restricted(before, chosen)
-            with self.in_lanes(chosen):
-                flows.append(None if branch is None else self._run[type(branch)](branch, inside))
-            for name in names:
-                if isinstance(before[name], Value) and before[name].laned:
-                    frame[name] = self._filled(frame[name], chosen, inside[name])
-                else:  # elements, of which each lane changes its own
-                    frame[name] = before[name] = inside[name]
-        then, otherwise = flows
-        if then is None and otherwise is None:
-            return None
-        if any(f is not None and (f.kind != "return" or f.condition is not None) for f in flows):
-            raise LanesDifferError
-        if then is not None and otherwise is not None:
-            return Flow("return", self._by_lane(truth, then.value, otherwise.value))
-        returned, where = (then, truth) if then is not None else (otherwise, ~truth)
-        assert returned is not None
-        return Flow("return", returned.value, Value("int", where, laned=True))
-
-    def _filled(self, value: Any, chosen: Any, new: Any) -> Value:
-        """Return a value that is another one in some lanes."""
-        if not (isinstance(value, Value) and isinstance(new, Value)):
-            raise LanesDifferError
-        rest = value.like(value.array[~chosen])
-        return self.by_lane(chosen, new, rest)
-
-    def _by_lane(self, truth: Any, then: Any, otherwise: Any) -> Any:
-        if not (isinstance(then, Value) and isinstance(otherwise, Value)):
-            raise LanesDifferError
-        return self.by_lane(truth, then, otherwise)

@@ -26,6 +26,7 @@ class Term(NamedTuple):
     value, args : the value and the parameters
     lower, upper : where it is truncated
     guard : the condition on parameters under which it counts
+    turns : a number, or one for each lane: one after another, those with greater ones come later
     """
 
     node: n.Node
@@ -35,6 +36,7 @@ class Term(NamedTuple):
     lower: Value | None = None
     upper: Value | None = None
     guard: Value | None = None
+    turns: Any = 0
 
 
 class Increment(NamedTuple):
@@ -43,6 +45,7 @@ class Increment(NamedTuple):
     node: n.Node
     value: Value
     guard: Value | None = None
+    turns: Any = 0
 
 
 class DensityTerms(Variables):
@@ -56,7 +59,6 @@ class DensityTerms(Variables):
 
     functions: dict[str, list[n.Function]]
     terms: list[Term | Increment]
-    _side_by_side: bool
 
     def _tilde(self, node: n.Tilde, frame: Frame) -> None:
         values = [self.evaluate(e, frame) for e in (node.value, *node.args)]
@@ -98,11 +100,16 @@ class DensityTerms(Variables):
         """Keep a term: once for each lane, and for the cases that it counts in."""
         if self.guards:
             term = term._replace(guard=self.guards[-1])
-        parts = [term.value, *(term.args if isinstance(term, Term) else ())]
-        if self._side_by_side and self.lanes is not None and not any(v.laned for v in parts):
-            value = term.value
-            repeated = np.repeat(np.asarray(value.array)[None], self.lanes, 0)
-            term = term._replace(value=Value(value.kind, repeated, value.traced, True))
+        if self._side_by_side and self.lanes is not None:
+            term = term._replace(turns=self.graph.turns)
+            parts = [term.value, *(term.args if isinstance(term, Term) else ())]
+            if not any(v.laned for v in parts):
+                value = term.value
+                repeated = np.repeat(np.asarray(value.array)[None], self.lanes, 0)
+                term = term._replace(value=Value(value.kind, repeated, value.traced, True))
+        else:
+            self.graph.turns += 1
+            term = term._replace(turns=self.graph.turns)
         self.terms.append(term)
 
     def _target(self, node: n.Target, frame: Frame) -> None:

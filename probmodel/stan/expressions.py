@@ -25,6 +25,7 @@ from probmodel.stan.operators import (
     truncated_quotient,
 )
 from probmodel.stan.recording import Recording
+from probmodel.stan.side_by_side import mentioned
 from probmodel.stan.stan_values import Tuple, Value, integer, type_text
 from probmodel.stan.syntax import nodes as n
 
@@ -72,10 +73,14 @@ class Expressions(Recording):
 
     def whole(self, node: n.Expression, frame: Frame, what: str) -> int:
         """Return a whole number that data decide, the same in all lanes."""
+        return int(self.common(self.whole_value(node, frame, what), node, what))
+
+    def whole_value(self, node: n.Expression, frame: Frame, what: str) -> Value:
+        """Return the value of an expression that is a whole number."""
         value = self.value(node, frame)
         if value.kind != "int" or value.rank:
             self.fail(f"{what} must be a whole number; got a {type_text(value)}.", node)
-        return int(self.common(value, node, what))
+        return value
 
     def common(self, value: Value, node: n.Node, what: str) -> Any:
         """Return the numbers of a value that data decide, the same in all lanes."""
@@ -83,7 +88,7 @@ class Expressions(Recording):
             self.fail(f"{what} must come from data; this depends on parameters.", node)
         if value.laned:
             if np.any(value.array != value.array[:1]):
-                raise LanesDifferError
+                raise LanesDifferError(value.array if value.array.ndim == 1 else None)
             return value.array[0]
         return value.array
 
@@ -105,12 +110,36 @@ class Expressions(Recording):
         value = self.lookup(node, frame)
         if isinstance(value, Value):
             value.shared = True
+            if self._side_by_side and value.laned:
+                return known_parts(self.complete(value), self.graph)
         return value
 
+    def complete(self, value: Any) -> Any:
+        """Return a value whose elements were all set in their lanes.
+
+        Raises
+        ------
+        LanesDifferError
+            If some are what earlier iterations of a loop leave, so that lanes depend on others
+        """
+        looked = isinstance(value, Value) and value.traced and value.laned and self._side_by_side
+        if looked and np.any(value.array == self.graph.missing):
+            raise LanesDifferError
+        return value
+
+    def looked_into(self, node: n.Expression, frame: Frame) -> Any:
+        """Return a value of which elements are asked for or set."""
+        if isinstance(node, n.Name):
+            return self.lookup(node, frame)
+        return (
+            self._chosen(node, frame) if isinstance(node, n.Index) else self.evaluate(node, frame)
+        )
+
     def _index(self, node: n.Index, frame: Frame) -> Any:
-        base = node.base
-        value = self.lookup(base, frame) if isinstance(base, n.Name) else self.evaluate(base, frame)
-        indices = self.indices(node, frame)
+        return self.complete(self._chosen(node, frame))
+
+    def _chosen(self, node: n.Index, frame: Frame) -> Any:
+        value, indices = self.looked_into(node.base, frame), self.indices(node, frame)
         if isinstance(value, list):  # an array of tuples
             return self._element_of_list(value, indices, node)
         if not isinstance(value, Value):
@@ -259,7 +288,7 @@ class Expressions(Recording):
         parts = []
         for chosen, branch in ((truth, node.then), (~truth, node.otherwise)):
             with self.in_lanes(chosen):
-                parts.append(self.value(branch, restricted(frame, chosen)))
+                parts.append(self.value(branch, restricted(frame, chosen, mentioned(branch))))
         return self.by_lane(truth, *parts)
 
     def _array(self, node: n.ArrayOf, frame: Frame) -> Any:

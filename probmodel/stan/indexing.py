@@ -22,7 +22,16 @@ class OperationError(Exception):
 
 
 class LanesDifferError(Exception):
-    """Lanes would take different ways, so that they cannot be run side by side."""
+    """Lanes would take different ways, so that they cannot be run side by side.
+
+    Parameters
+    ----------
+    lanes : (lanes,), numbers that are the same in lanes that take the same way, if that is known
+    """
+
+    def __init__(self, lanes: Array | None = None) -> None:
+        super().__init__()
+        self.lanes = lanes
 
 
 class Between:
@@ -55,6 +64,8 @@ def select(value: Value, indices: Indices) -> Value:
 def known_parts(value: Value, graph: Graph) -> Value:
     """Return a value as known, where all of its elements are constants of the graph."""
     if not value.traced or np.size(value.array) == 0 or np.max(value.array) >= 0:
+        return value
+    if np.any(value.array == graph.missing):
         return value
     numbers = graph.numbers(value.array)
     if value.kind == "int":
@@ -137,7 +148,7 @@ def _ends(index: Between, size: int, axis: int) -> tuple[int, int]:
     """Return both ends of a range, counted from 1; an empty one is (1, 0)."""
     for end in (index.lower, index.upper):
         if end is not None and end.laned and np.ptp(end.array):
-            raise LanesDifferError
+            raise LanesDifferError(_whole(end))
     lower, upper = (
         default if end is None else int(np.asarray(_whole(end)).flat[0])
         for end, default in ((index.lower, 1), (index.upper, size))

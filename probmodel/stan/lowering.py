@@ -18,11 +18,11 @@ from probmodel.expressions import Expression
 from probmodel.stan.complaints import Sources, complaint, placed
 from probmodel.stan.forward_sums import Forward, forward_of
 from probmodel.stan.rolled_loops import FEWEST, Repeated, Uses, repeated, scanned
+from probmodel.stan.step_groups import together
 from probmodel.stan.traced_graph import Graph, Step, aligned
 from probmodel.types import Array
 
 _CACHED = 100_000  # elements: longer requests for the same elements are not recognised
-_FEWEST_LANES = 8  # from which on equal ones are looked for
 _FEW = 60  # groups: programs of no more are left as they are
 _CONSTANTS = -2  # in the place of the number of a piece
 _WORTH = 40  # steps that a scan must save
@@ -67,6 +67,7 @@ class Lowering:
             scans = self._recurrences(needed, roots)
             if scans:
                 self._group(needed, scans)
+        self._same = graph.same()
 
     # -- which steps are computed together ---------------------------------------------------------
 
@@ -226,13 +227,11 @@ class Lowering:
         if operation is None:
             self._keep(steps, self._leaf(dict(steps[0].keywords)["name"]), steps[0].shape)
             return
-        operands, laned, lanes = _together(steps)
-        operands, place = _distinct(operands, laned, lanes)
+        operands, laned, count, place = together(steps, self._same)
         arrays = aligned(operation, operands, laned)
         given = [self.expression(array) for array in arrays]
         found = self._result(steps[0], laned, given)
         own = steps[0].shape[int(any(steps[0].laned)) :]
-        count = lanes if place is None else int(place.max()) + 1
         self._keep(steps, found, (count, *own) if any(laned) else own, place)
 
     def _result(self, step: Step, laned: Sequence[bool], given: Sequence[Any]) -> Any:
@@ -270,17 +269,17 @@ class Lowering:
         """Remember where the elements of steps are; ``place`` says in which lane each is."""
         piece = len(self._pieces)
         self._pieces.append((found, shape))
-        own = prod(shape[1:]) if place is not None else 0
-        start, size = 0, prod(shape)
-        for step in steps:
-            count = prod(step.shape)
-            where = slice(step.start, step.start + count)
-            number = start + np.arange(count)
-            if place is not None:
-                number = place[number // own] * own + number % own
-            self._piece[where] = piece
-            self._offset[where] = number % size
-            start += count
+        size = prod(shape)
+        elements = np.concatenate([np.arange(s.start, s.start + prod(s.shape)) for s in steps])
+        number = np.arange(len(elements))
+        if place is not None:
+            own = prod(shape[1:])
+            number = place[number // own] * own + number % own
+        number = number % size
+        self._piece[elements], self._offset[elements] = piece, number
+        first = np.empty(size, dtype=np.int64)
+        first[number[::-1]] = elements[::-1]
+        self._same[elements] = first[number]
 
     def _chosen(self, flat: Array, shape: tuple[int, ...]) -> Any:
         """Choose elements of what is computed, and of constants, in an order."""
@@ -336,49 +335,3 @@ def _elements(operand: Any) -> Array:
     """Return the elements of an operand that are no constants."""
     flat = np.asarray(operand).reshape(-1)
     return flat[flat >= 0]
-
-
-def _distinct(operands: list[Any], laned: list[bool], lanes: int) -> tuple[list[Any], Array | None]:
-    """Leave out lanes whose operands are those of others; returns which lane stands for each."""
-    if lanes < _FEWEST_LANES or not any(laned):
-        return operands, None
-    rows = [np.reshape(o, (lanes, -1)) for o, lane in zip(operands, laned, strict=True) if lane]
-    table = np.ascontiguousarray(np.concatenate(rows, axis=1))
-    keys = table.view([("", table.dtype)] * table.shape[1]).reshape(-1)
-    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
-    if 2 * len(first) > lanes:
-        return operands, None
-    order = np.argsort(first)  # as they come
-    kept = first[order]
-    chosen = [o[kept] if lane else o for o, lane in zip(operands, laned, strict=True)]
-    return chosen, np.argsort(order)[place]
-
-
-def _together(steps: Sequence[Step]) -> tuple[list[Any], list[bool], int]:
-    """Return the operands of steps with a lane for each step, and how many lanes there are.
-
-    An operand that is the same for all keeps its shape. If all are, one lane is computed.
-    """
-    first = steps[0]
-    if len(steps) == 1:
-        lanes = first.shape[0] if any(first.laned) else 1
-        return list(first.operands), list(first.laned), lanes
-    counts = [s.shape[0] if any(s.laned) else 1 for s in steps]
-    operands: list[Any] = []
-    laned: list[bool] = []
-    for j in range(len(first.operands)):
-        given = [s.operands[j] for s in steps]
-        own = [s.laned[j] for s in steps]
-        if not any(own) and all(g is given[0] for g in given):
-            operands.append(given[0])
-            laned.append(False)
-            continue
-        rows = [
-            np.asarray(g) if lane else np.repeat(np.asarray(g)[None], count, 0)
-            for g, lane, count in zip(given, own, counts, strict=True)
-        ]
-        stacked = np.concatenate(rows)
-        same = bool(np.all(stacked == stacked[:1]))
-        operands.append(stacked[0] if same else stacked)
-        laned.append(not same)
-    return operands, laned, sum(counts)

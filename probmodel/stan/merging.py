@@ -85,9 +85,29 @@ def merged(terms: Sequence[Term], graph: Graph) -> Merged:
     value, *rest = found
     assert value is not None
     args = tuple(v for v in rest[:-2] if v is not None)
-    return Merged(
-        first.node, first.distribution, density, value, args, (rest[-2], rest[-1]), source
+    bounds = rest[-2], rest[-1]
+    made = Merged(first.node, first.distribution, density, value, args, bounds, source)
+    return made if len(terms) == 1 else _in_turn(made, terms, batches)
+
+
+def _in_turn(found: Merged, terms: Sequence[Term], batches: Sequence[tuple[int, ...]]) -> Merged:
+    """Return a distribution with its batch in the order of the program's iterations."""
+    turns = np.concatenate(
+        [
+            np.broadcast_to(
+                np.reshape(t.turns, (*np.shape(t.turns), *(1,) * (len(batch) - np.ndim(t.turns)))),
+                batch,
+            ).reshape(-1)
+            for t, batch in zip(terms, batches, strict=True)
+        ]
     )
+    order = np.argsort(turns, kind="stable")
+    if np.all(np.diff(order) > 0):
+        return found
+    turned = chosen_rows(found, order)
+    if found.source is None:
+        return turned
+    return turned._replace(source=(found.source[0], found.source[1][order]))
 
 
 def _batch(arrays: Sequence[Any], own: Sequence[int]) -> tuple[int, ...]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 
 from probmodel.expressions import Expression as Symbolic
 from probmodel.stan.indexing import OperationError
-from probmodel.stan.stan_values import RANKS, Value
+from probmodel.stan.stan_values import RANKS, Tuple, Value
 from probmodel.stan.traced_graph import Operation
 
 Frame = dict[str, Any]  # variables by name
@@ -85,9 +86,18 @@ def as_real(value: Value) -> Value:
     return Value("real", array, value.traced, value.laned, value.source)
 
 
-def restricted(frame: Frame, chosen: Any) -> Frame:
-    """Return variables in some of the lanes alone."""
-    return {
-        name: value.like(value.array[chosen]) if isinstance(value, Value) and value.laned else value
-        for name, value in frame.items()
-    }
+def restricted(frame: Frame, chosen: Any, names: Collection[str]) -> Frame:
+    """Return variables, those of some names in some of the lanes alone."""
+    parts = {name: in_part(frame[name], chosen) for name in names if name in frame}
+    return frame | parts
+
+
+def in_part(value: Any, chosen: Any) -> Any:
+    """Return a value in some of the lanes alone."""
+    if isinstance(value, Value):
+        return value.like(value.array[chosen]) if value.laned else value
+    if isinstance(value, Tuple):
+        return Tuple([in_part(item, chosen) for item in value.items])
+    if isinstance(value, list):
+        return [in_part(item, chosen) for item in value]
+    return value

@@ -35,6 +35,7 @@ class Recording:
     """
 
     _calls = 0  # of functions of the program, inside each other
+    _side_by_side = False  # whether lanes are iterations of a loop
 
     def __init__(self, sources: Sources) -> None:
         self.sources = sources

@@ -65,6 +65,7 @@ class Step(NamedTuple):
     shape : of the result; the first axis is that of lanes if an operand has them
     start : number of its first element
     place : in the program
+    turns : a number, or one for each lane: one after another, those with greater ones come later
     """
 
     operation: Operation | None
@@ -74,18 +75,29 @@ class Step(NamedTuple):
     shape: tuple[int, ...]
     start: int
     place: Node | None
+    turns: Any = 0
 
 
 class Graph:
-    """All steps, in the order in which they were made: operands before what is made of them."""
+    """All steps, in the order in which they were made: operands before what is made of them.
+
+    Attributes
+    ----------
+    steps, size : the steps, and how many elements they have
+    loops : of the program, with the steps of each iteration; see `rolled_loops`
+    turns : of what is computed now, see `Step`
+    missing : a constant that stands for elements that a lane has not set
+    """
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
         self.size = 0
-        self.loops: list[tuple[Node, tuple[int, ...]]] = []  # see `rolled_loops`
+        self.loops: list[tuple[Node, tuple[int, ...]]] = []
+        self.turns: Any = 0
         self._numbers = np.empty(64)
         self._known = 0
         self._single: dict[Any, int] = {}
+        self.missing = int(self._kept(np.asarray(np.nan)))
 
     def mark(self) -> tuple[int, int, int]:
         """Return how much there is, so that what comes can be undone."""
@@ -122,6 +134,12 @@ class Graph:
     def numbers(self, elements: Any) -> Any:
         """Return the numbers of elements that are constants."""
         return self._numbers[-1 - np.asarray(elements)]
+
+    def same(self) -> Array:
+        """Return elements by their numbers, with one constant in the place of all equal ones."""
+        bits = self._numbers[: self._known].view(np.int64)  # zeros have signs
+        _, first, place = np.unique(bits, return_index=True, return_inverse=True)
+        return np.concatenate([np.arange(self.size), (-1 - first[place])[::-1]])
 
     def step_of(self, element: int) -> Step | None:
         """Return the step that computes an element; None for constants."""
@@ -179,8 +197,8 @@ class Graph:
         place: Node | None,
     ) -> Any:
         """Record an operation with its operands; returns its elements."""
-        start = self.size
-        self.steps.append(Step(operation, keywords, operands, laned, shape, start, place))
+        start, turns = self.size, self.turns
+        self.steps.append(Step(operation, keywords, operands, laned, shape, start, place, turns))
         if not shape:
             self.size += 1
             return start

@@ -117,7 +117,7 @@ class Variables(Calls):
 
     def _set_elements(self, target: n.Index, new: Any, frame: Frame, node: n.Node) -> None:
         plain = isinstance(target.base, n.Name)
-        old = self.lookup(target.base, frame) if plain else self.evaluate(target.base, frame)  # type: ignore[arg-type]
+        old = self.looked_into(target.base, frame)
         indices = self.indices(target, frame)
         if isinstance(old, list):
             self._set(target.base, self._replaced(old, indices, new, node), frame, node)
