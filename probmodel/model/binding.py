@@ -190,11 +190,12 @@ def _check_names(
     if missing:
         first = declarations[missing[0]]
         dims = f" with dims {', '.join(first.dims)}" if first.dims else ", a single number"
+        remedy = f"Write {name}({', '.join(f'{k}=...' for k in takes)})."
         raise DataError(
-            f"{name} needs the datum {missing[0]!r}{dims}; it was not given. "
-            f"Write {name}({', '.join(f'{k}=...' for k in takes)}).",
+            f"{name} needs the datum {missing[0]!r}{dims}; it was not given. {remedy}",
             location=first.location,
-            missing=missing,
+            needs=missing,
+            remedy=remedy,
         )
 
 

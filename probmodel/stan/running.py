@@ -81,14 +81,17 @@ class Run:
             frame[node.name] = _by_element(value, len(node.type.array))
 
     def _refuse_missing(self, node: n.Declare) -> NoReturn:
-        declared = [d for d in self._program.blocks["data"] if isinstance(d, n.Declare)]
-        missing = [d.name for d in declared if d.name not in self._given]
-        names = ", ".join(repr(name) for name in missing)
-        hint = nearest(node.name, self._given) if self._given else ""
+        """Name the data that have to be there and are not; others may be left out."""
+        names = [d.name for d in self._program.blocks["data"] if isinstance(d, n.Declare)]
+        missing = [m for m in names if m not in self._given and m not in self._simulated]
+        listed = ", ".join(repr(name) for name in missing)
+        hint = nearest(node.name, set(self._given) - set(names))
+        hint = hint if "Did you mean" in hint else ""
         self.interpreter.fail(
-            f"the data lack {names}: the program declares {text_of(node.type)} {node.name}.{hint}",
+            f"the data lack {listed}: the program declares {text_of(node.type)} {node.name}.{hint}",
             node,
             DataError,
+            needs=missing,
         )
 
     def _bounds(self, type_: n.Type, frame: dict[str, Any]) -> Any:

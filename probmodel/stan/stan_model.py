@@ -46,6 +46,7 @@ class StanModel(Model):
         arrays = _arrays(run)
         self._given = {k: arrays.get(k, values.get(k)) for k in run.data if k not in run.unknown}
         self.generated = run.generated()
+        self._sources = run.assembly.sources
         declarations = _declared(cls._data_block(), run)
         own = {k: _parts(v) for k, v in arrays.items() if isinstance(declarations.get(k), Data)}
         unknown = [k for k, of in run.assembly.sources.items() if of in run.unknown]
@@ -70,6 +71,9 @@ class StanModel(Model):
     @classmethod
     def _data_block(cls) -> list[n.Declare]:
         return [d for d in cls.program.blocks.get("data", ()) if isinstance(d, n.Declare)]
+
+    def _datum_of(self, observed: str) -> str:
+        return self._sources.get(observed, observed)
 
     def _as_given(self) -> tuple[dict[str, Any], dict[str, Any]]:
         return dict(self._given), {}
