@@ -80,6 +80,8 @@ class ModelDensity(LogDensity):
         own = self._generated.variables if self._generated else ()
         self.variables = (*binding.variables, *own)
         self.coords = dict(binding.dimensions.coords)
+        for variable in own:
+            self.coords.update(variable.coords)
         self.observed_data, self.constant_data = _data_groups(binding)
         self._programs = Programs(binding) if pseudo_data else Programs.of(model)
         self._switch = Switch(binding, engine, self._programs)

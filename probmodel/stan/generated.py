@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from probmodel.stan.axis_names import default_dims
 from probmodel.stan.complaints import Sources
 from probmodel.stan.indexing import LanesDifferError
 from probmodel.stan.solver_calls import HigherOrder
@@ -28,6 +29,7 @@ class Generated:
     program, sources : the program
     known : data and transformed data, by name
     given : kinds of parameters and transformed parameters, by name
+    dims : names of axes, by name, of those that have some
 
     Attributes
     ----------
@@ -41,9 +43,10 @@ class Generated:
         sources: Sources,
         known: Mapping[str, Any],
         given: Mapping[str, str],
+        dims: Mapping[str, tuple[str, ...]],
     ) -> None:
         self._program, self._sources = program, sources
-        self._known, self._given = known, given
+        self._known, self._given, self._dims = known, given, dims
         self._block = program.blocks.get("generated quantities", ())
         self.needs = tuple(given)
         self.variables = tuple(self._variables())
@@ -54,7 +57,7 @@ class Generated:
         for node in self._block:
             if isinstance(node, n.Declare) and node.type.kind != "tuple":
                 shape = run.shape(node.type, frame)
-                dims = tuple(f"{node.name}_dim_{i}" for i in range(len(shape)))
+                dims = self._dims.get(node.name) or default_dims(node.name, len(shape))
                 found.append(Variable(node.name, shape, dims, {}, "deterministic"))
         return found
 

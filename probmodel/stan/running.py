@@ -156,13 +156,20 @@ class Run:
                 name=name,
             )
 
-    def generated(self) -> Generated | None:
-        """Return the generated quantities, if there are some."""
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of data, parameters and transformed parameters, by name."""
+        found = {k: np.shape(v.array) for k, v in self.data.items() if isinstance(v, Value)}
+        found |= {leaf.node.name: leaf.shape for leaf in self._leaves}
+        return found | {name: value.shape for name, value in self._transformed.items()}
+
+    def generated(self, dims: Mapping[str, tuple[str, ...]]) -> Generated | None:
+        """Return the generated quantities, if there are some; ``dims`` has names of axes."""
         if not self._program.blocks.get("generated quantities") or self.unknown:
             return None
         given = {leaf.node.name: stored_kind(leaf.node.type.kind) for leaf in self._leaves}
         given |= {name: value.kind for name, value in self._transformed.items()}
-        found = Generated(self._program, self.interpreter.sources, self.known, given)
+        found = Generated(self._program, self.interpreter.sources, self.known, given, dims)
         return found if found.variables else None
 
     def _transform(self, frame: dict[str, Any]) -> dict[str, Value]:
