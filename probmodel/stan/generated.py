@@ -21,8 +21,8 @@ class Generated:
     """The generated quantities of a program with its data.
 
     They are computed for all draws side by side, or for one after another where draws take
-    different ways through the program. What is drawn at random depends on the draws alone: the
-    same ones give the same quantities.
+    different ways through the program. What is drawn at random depends on the draws alone, unless
+    a generator is given: the same ones give the same quantities.
 
     Parameters
     ----------
@@ -61,21 +61,21 @@ class Generated:
                 found.append(Variable(node.name, shape, dims, {}, "deterministic"))
         return found
 
-    def at(self, draws: Mapping[str, Array]) -> dict[str, Array]:
+    def at(
+        self, draws: Mapping[str, Array], rng: np.random.Generator | None = None
+    ) -> dict[str, Array]:
         """Compute the quantities.
 
         Parameters
         ----------
         draws : of what it ``needs``, (n, *shape) each
+        rng : of what is drawn at random; by default one that the draws decide
 
         Returns
         -------
         By name, (n, *shape)
         """
-        digest = hashlib.sha256()
-        for name in self.needs:
-            digest.update(np.ascontiguousarray(draws[name]).tobytes())
-        rng = np.random.default_rng(int.from_bytes(digest.digest()[:16], "little"))
+        rng = rng or np.random.default_rng(self._seed(draws))
         count = len(next(iter(draws.values())))
         try:
             return self._run(draws, rng)
@@ -84,6 +84,12 @@ class Generated:
                 self._run({k: v[i : i + 1] for k, v in draws.items()}, rng) for i in range(count)
             ]
             return {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}
+
+    def _seed(self, draws: Mapping[str, Array]) -> int:
+        digest = hashlib.sha256()
+        for name in self.needs:
+            digest.update(np.ascontiguousarray(draws[name]).tobytes())
+        return int.from_bytes(digest.digest()[:16], "little")
 
     def _run(self, draws: Mapping[str, Array], rng: np.random.Generator) -> dict[str, Array]:
         """Run the block, with draws in the lanes."""

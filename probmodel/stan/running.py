@@ -164,8 +164,13 @@ class Run:
         return found | {name: value.shape for name, value in self._transformed.items()}
 
     def generated(self, dims: Mapping[str, tuple[str, ...]]) -> Generated | None:
-        """Return the generated quantities, if there are some; ``dims`` has names of axes."""
-        if not self._program.blocks.get("generated quantities") or self.unknown:
+        """Return the generated quantities, if there are some; ``dims`` has names of axes.
+
+        There are none if they use data that were not given.
+        """
+        block = self._program.blocks.get("generated quantities", ())
+        used = {part.name for part in parts(block) if isinstance(part, n.Name)}
+        if used & set(self.unknown):
             return None
         given = {leaf.node.name: stored_kind(leaf.node.type.kind) for leaf in self._leaves}
         given |= {name: value.kind for name, value in self._transformed.items()}
