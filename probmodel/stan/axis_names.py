@@ -11,6 +11,7 @@ from probmodel.model.dimensions import Dimensions
 from probmodel.stan.data import stored_kind
 from probmodel.stan.stan_values import RANKS
 from probmodel.stan.syntax import nodes as n
+from probmodel.stan.tuple_parts import parts_of
 from probmodel.types import Array
 
 Dims = Mapping[str, str | Sequence[str]] | None
@@ -34,22 +35,21 @@ def read_dims(dims: Dims, program: n.Program) -> dict[str, tuple[str, ...]]:
             dims=dims,
         )
     blocks = [node for name in _BLOCKS for node in program.blocks.get(name, ())]
-    known = {node.name: node for node in blocks if isinstance(node, n.Declare)}
+    declared = [node for node in blocks if isinstance(node, n.Declare)]
+    known = {name: t for d in declared for name, t in parts_of(d.type, d.name).items()}
     return {name: _named(name, given, known) for name, given in dims.items()}
 
 
-def _named(name: str, given: Any, known: Mapping[str, n.Declare]) -> tuple[str, ...]:
+def _named(name: str, given: Any, known: Mapping[str, n.Type]) -> tuple[str, ...]:
     if name not in known:
         raise ModelError(
             f"dims: the program declares no {name!r}.{nearest(str(name), known)}", name=name
         )
-    type_ = known[name].type
+    type_ = known[name]
     try:
         names = Deterministic(None, given).dims or ()
     except ModelError as error:
         raise ModelError(f"dims of {name!r}: {error.message}", name=name, dims=given) from None
-    if type_.kind == "tuple":
-        raise ModelError(f"dims: {name!r} is a tuple, which has no axes of its own.", name=name)
     rank = len(type_.array) + RANKS[stored_kind(type_.kind)]
     if len(names) != rank:
         raise ModelError(
