@@ -25,6 +25,7 @@ from probmodel.stan.axis_names import (
     read_labels,
 )
 from probmodel.stan.complaints import Sources
+from probmodel.stan.density_spellings import check_spellings
 from probmodel.stan.running import Run
 from probmodel.stan.side_by_side import parts
 from probmodel.stan.stan_values import Value
@@ -252,6 +253,7 @@ def from_source(source: str, name: str) -> type[StanModel]:
 def _parsed(text: str, file: str, folders: Folders) -> tuple[n.Program, dict[str, str]]:
     program, sources = parse(text, file, [Path(f) for f in folders])
     check_placement(program, sources)
+    check_spellings(program, sources)
     return program, sources
 
 
