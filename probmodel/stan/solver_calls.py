@@ -204,26 +204,27 @@ class HigherOrder(Interpreter):
     # -- equations, integrals ----------------------------------------------------------------------
 
     def _root(self, node: n.Call, frame: Frame) -> Value:
-        """Solve a system of equations; see `solve_newton`."""
+        """Solve a system of equations; see `solve_newton`.
+
+        The guess may come from parameters: a root does not depend on it, nor do slopes.
+        """
         name, (guess, *args) = self._function(node), self._after_first(node, frame)
         if node.name.startswith("algebra_solver"):
             args = args[:3]
         elif node.name.endswith("_tol"):
             args = args[3:]
         guess = as_real(guess)
-        if not any(isinstance(v, Value) and v.traced for v in args):
+        if not any(isinstance(v, Value) and v.traced for v in (guess, *args)):
             return self._known_root(name, guess, args, node)
-        if guess.traced:
-            self.fail("the guess must come from data.", node)
         equations = self._traced(name, [guess], args, node)
         extra = [v for v in args if isinstance(v, Value) and v.traced]
 
-        def root(*captured: Any) -> Any:
-            return solve_newton(equations, guess.array, *captured)
+        def root(start: Any, *captured: Any) -> Any:
+            return solve_newton(equations, start, *captured)
 
-        ranks = tuple(v.rank for v in extra)
+        ranks = tuple(v.rank for v in (guess, *extra))
         operation = Operation(node.name, root, ranks, lambda *_: guess.shape, batched=False)
-        return self.graph.apply(operation, extra, "vector", (), node)
+        return self.graph.apply(operation, [guess, *extra], "vector", (), node)
 
     def _known_root(self, name: str, guess: Value, args: Any, node: n.Node) -> Value:
         lanes = self.lanes
