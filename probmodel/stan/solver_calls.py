@@ -18,9 +18,9 @@ from probmodel.stan.indexing import LanesDifferError, select
 from probmodel.stan.lowering import Lowering
 from probmodel.stan.operators import Frame, as_real
 from probmodel.stan.stan_values import Value, integer, real
-from probmodel.stan.statements import Interpreter
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.traced_graph import Graph, Operation
+from probmodel.stan.transform_calls import Transforms
 from probmodel.types import Array
 
 # Stan's solvers of differential equations, and the method that each of them is here.
@@ -34,7 +34,7 @@ _ONE_BY_ONE = {*ODES, *ROOTS, "integrate_1d", "map_rect"}  # not in many lanes a
 _MOST_STEPS = 2000
 
 
-class HigherOrder(Interpreter):
+class HigherOrder(Transforms):
     """Runs programs, with the functions that take functions."""
 
     def special(self, node: n.Call) -> Callable[[n.Call, Frame], Any] | None:
@@ -55,7 +55,7 @@ class HigherOrder(Interpreter):
         }  # fmt: skip
         if name in ("dae", "ode_adjoint_tol_ctl") or node.name == "ode_adjoint_tol_ctl":
             self.fail(f"{node.name} is not supported; ode_bdf solves stiff systems.", node)
-        return others.get(name)
+        return others.get(name) or super().special(node)
 
     def _current_target(self, node: n.Call, frame: Frame) -> Any:
         self.fail("the value of target() is not known before there are draws.", node)

@@ -33,6 +33,7 @@ from probmodel.stan.syntax import nodes as n
 from probmodel.stan.syntax.includes import decoded
 from probmodel.stan.syntax.parser import parse
 from probmodel.stan.syntax.placement import check_placement
+from probmodel.stan.transform_calls import check_jacobians
 
 Folders = Sequence[str | os.PathLike[str]]
 
@@ -254,6 +255,7 @@ def _parsed(text: str, file: str, folders: Folders) -> tuple[n.Program, dict[str
     program, sources = parse(text, file, [Path(f) for f in folders])
     check_placement(program, sources)
     check_spellings(program, sources)
+    check_jacobians(program, sources)
     return program, sources
 
 
