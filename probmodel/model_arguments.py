@@ -55,14 +55,15 @@ def error_text(error: ProbmodelError, options: argparse.Namespace) -> str:
     A message of several lines ends with a place in a program; the advice has a line of its own.
     """
     needs = error.values.get("needs")
-    if needs is None or not hasattr(options, "data"):
+    if needs is None or not hasattr(options, "data") or (options.data and not needs):
         return str(error)
     said = str(error).removesuffix(error.values.get("remedy", "")).rstrip(" ")
-    names = " and ".join(filter(None, [", ".join(map(repr, needs[:-1])), repr(needs[-1])]))
+    quoted = [repr(name) for name in needs]
+    names = " and ".join(filter(None, [", ".join(quoted[:-1]), *quoted[-1:]]))
     advice = (
         f"Add {names} to {options.data}."
         if options.data
-        else f"On the command line, --data FILE gives the data, with {names}."
+        else f"On the command line, --data FILE gives the data{f', with {names}' * bool(names)}."
     )
     gap = "\n" if "\n" in said else " "
     return f"{said}{gap}{advice}"

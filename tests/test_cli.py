@@ -189,7 +189,7 @@ def test_files_that_make_no_sense(coin, capsys, tmp_path):
     failed(capsys, main(["sample", path, "--data", data]), "Coin", "Other")
     failed(capsys, main(["sample", model, "--data", "none.json"]), "no data file 'none.json'")
     failed(capsys, main(["sample", "none.py", "--data", data]), "none.py")
-    failed(capsys, main(["sample", model]), "heads", "--data FILE")
+    failed(capsys, main(["sample", model]), "heads", "--data FILE gives the data, with 'heads'.")
     failed(capsys, main(["summary", "none.nc"]), "no file 'none.nc'")
     (tmp_path / "more.json").write_text('{"heads": [1], "tails": [0]}')
     failed(capsys, main(["sample", model, "--data", str(tmp_path / "more.json")]), "tails")

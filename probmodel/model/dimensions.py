@@ -143,6 +143,7 @@ class Dimensions:
                     f"carries it.{nearest(dim, self.sizes)} Or pass coords={{{dim!r}: labels}}.",
                     location=declaration.location,
                     dim=dim,
+                    needs=[declaration.name] if declaration.kind == "observed" else [],
                 )
         return tuple(self.sizes[dim] for dim in declaration.dims)
 
