@@ -38,6 +38,7 @@ from probmodel.stan.library.rng_functions import has_draws
 from probmodel.stan.library.stan_densities import DENSITIES, Density
 from probmodel.stan.library.whole import WHOLE
 from probmodel.stan.solver_calls import ODES, ROOTS
+from probmodel.stan.transform_calls import TRANSFORMS
 
 ROOT = Path(__file__).resolve().parents[1]
 STUB = ROOT / "probmodel" / "distributions" / "__init__.pyi"
@@ -230,6 +231,16 @@ def stan_functions() -> str:
         add(name, "a matrix", f"a tuple: {', '.join(f'`{part}`' for part in parts)}")
     for name, result in FUNCTIONALS.items():
         add(name, "a function, and what it takes", result)
+    for name, transform in TRANSFORMS.items():
+        more = ", ".join(["bounds"] * bool(transform.bounds) + ["sizes"] * bool(transform.sizes))
+        behind = f", {more}" if more else ""
+        add(f"{name}_constrain", f"unconstrained{behind}", "constrained")
+        add(f"{name}_jacobian", f"unconstrained{behind}", "constrained; adds the log Jacobian")
+        add(
+            f"{name}_unconstrain",
+            f"constrained{', bounds' * bool(transform.bounds)}",
+            "unconstrained",
+        )
     return table(
         ("function", "arguments", "result"),
         (

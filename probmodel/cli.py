@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 from probmodel.errors import ModelError, OutputError, ProbmodelError, SamplerError, SamplingWarning
 from probmodel.inference.signals import attempt, held, interruptible
-from probmodel.model_arguments import add_model, bound_model, model_class
+from probmodel.model_arguments import add_model, bound_model, error_text, model_class
 from probmodel.version import __version__
 
 _SCREEN = 24  # lines that an error may fill
@@ -88,7 +88,8 @@ def _report(error: BaseException, options: argparse.Namespace) -> int:
         return _INTERRUPTED
     if isinstance(error, BrokenPipeError):
         return _NO_READER
-    _say("".join(traceback.format_exception(error)) if options.traceback else _one_screen(error))
+    whole = options.traceback
+    _say("".join(traceback.format_exception(error)) if whole else _one_screen(error, options))
     return _FAILED
 
 
@@ -377,10 +378,10 @@ def _warn(result: Any) -> None:
         _say(f"warning: {finding['message']}")
 
 
-def _one_screen(error: BaseException) -> str:
+def _one_screen(error: BaseException, options: argparse.Namespace) -> str:
     """Return an error as text that fits on a screen."""
     if isinstance(error, ProbmodelError):
-        text = f"error: {error}"
+        text = f"error: {error_text(error, options)}"
     else:
         text = (
             f"error: {type(error).__name__}: {error}\n"

@@ -46,19 +46,27 @@ def bound_model(options: argparse.Namespace, say: Callable[[str], None]) -> Any:
         if not getattr(options, "quiet", False):
             say(f"Data: {data}")
         return kind(**read_data(data))
-    try:
-        return kind()
-    except ProbmodelError as error:
-        raise _with_hint(error, "On the command line, --data FILE gives the data.") from error
+    return kind()
 
 
-def _with_hint(error: ProbmodelError, hint: str) -> ProbmodelError:
-    """Return an error whose message ends with what to do on the command line.
+def error_text(error: ProbmodelError, options: argparse.Namespace) -> str:
+    """Return the text of an error; of one that data are missing, with what to do about the file.
 
-    A message of several lines ends with a place in a program; the hint has a line of its own.
+    A message of several lines ends with a place in a program; the advice has a line of its own.
     """
-    gap = "\n" if "\n" in error.message else " "
-    return type(error)(f"{error.message}{gap}{hint}", location=error.location)
+    needs = error.values.get("needs")
+    if needs is None or not hasattr(options, "data") or (options.data and not needs):
+        return str(error)
+    said = str(error).removesuffix(error.values.get("remedy", "")).rstrip(" ")
+    quoted = [repr(name) for name in needs]
+    names = " and ".join(filter(None, [", ".join(quoted[:-1]), *quoted[-1:]]))
+    advice = (
+        f"Add {names} to {options.data}."
+        if options.data
+        else f"On the command line, --data FILE gives the data{f', with {names}' * bool(names)}."
+    )
+    gap = "\n" if "\n" in said else " "
+    return f"{said}{gap}{advice}"
 
 
 def _file_and_class(model: str) -> tuple[str, str | None]:

@@ -189,7 +189,7 @@ def test_files_that_make_no_sense(coin, capsys, tmp_path):
     failed(capsys, main(["sample", path, "--data", data]), "Coin", "Other")
     failed(capsys, main(["sample", model, "--data", "none.json"]), "no data file 'none.json'")
     failed(capsys, main(["sample", "none.py", "--data", data]), "none.py")
-    failed(capsys, main(["sample", model]), "heads", "--data FILE")
+    failed(capsys, main(["sample", model]), "heads", "--data FILE gives the data, with 'heads'.")
     failed(capsys, main(["summary", "none.nc"]), "no file 'none.nc'")
     (tmp_path / "more.json").write_text('{"heads": [1], "tails": [0]}')
     failed(capsys, main(["sample", model, "--data", str(tmp_path / "more.json")]), "tails")
@@ -373,9 +373,12 @@ def test_show_draws_the_graph_without_data(coin, capsys):
 def test_show_without_the_data_that_it_needs(capsys, tmp_path):
     path = tmp_path / "line.py"
     path.write_text(f"{MODEL}\nfrom probmodel import data\nclass Line(Other):\n    x = data()\n")
-    failed(
-        capsys, main(["show", f"{path}:Line"]), "needs the datum 'x'", "--data FILE gives the data"
-    )
+    needed = "needs the datum 'x', a single number; it was not given."
+    given = "On the command line, --data FILE gives the data, with 'x'."
+    failed(capsys, main(["show", f"{path}:Line"]), f"{needed} {given}")
+    data = tmp_path / "other.json"
+    data.write_text("{}")
+    failed(capsys, main(["show", f"{path}:Line", "--data", str(data)]), f"Add 'x' to {data}.")
 
 
 def test_methods_lists_all(capsys):
@@ -471,13 +474,16 @@ def test_errors_of_stan_programs_are_marked(stan, capsys, tmp_path):
 
 
 def test_data_of_stan_programs_that_lack_or_are_wrong(stan, capsys, tmp_path):
-    hint = "\nOn the command line, --data FILE gives the data."
-    missing = ("coin.stan:2: column 16: the data lack 'n', 'heads'", hint)
+    hint = "\nOn the command line, --data FILE gives the data, with 'n'."
+    missing = ("coin.stan:2: column 16: the data lack 'n': the program declares", hint)
     failed(capsys, main(["sample", stan[0]]), *missing)
     failed(capsys, main(["show", stan[0], "--format", "svg"]), *missing)
     data = tmp_path / "coin.json"
     for given, text in (
-        ({"n": 4}, "bound without its observed data 'heads'"),
+        ({}, "lack 'n': the program declares"),
+        ({}, f"\nAdd 'n' to {data}."),
+        ({"n": 4}, "bound without its observed data 'heads', so there is nothing"),
+        ({"n": 4}, f"Add 'heads' to {data}."),
         ({"n": 4, "heads": [1, 0]}, "heads is declared as array[4] int, which is 4 numbers"),
         ({"n": 2, "heads": [1, 2]}, "heads[2] is 2; its upper bound is 1."),
         ({"n": 2, "heads": [1, 0.5]}, "heads[2] is 0.5"),
@@ -485,3 +491,6 @@ def test_data_of_stan_programs_that_lack_or_are_wrong(stan, capsys, tmp_path):
     ):
         data.write_text(json.dumps(given))
         failed(capsys, main(["sample", *stan]), "coin.stan:", text)
+    data.write_text(json.dumps({"n": 4}))
+    for command in (["check"], ["show", "--format", "stan"]):
+        failed(capsys, main([*command, *stan]), f" Add 'heads' to {data}.")

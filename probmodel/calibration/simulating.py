@@ -139,7 +139,7 @@ def _takes(outline: Outline, of: Any) -> list[str]:
 
 def _known(coords: dict[str, Any], outline: Outline) -> dict[str, Any]:
     """Return the labels of the dims that a model declares."""
-    dims = {dim for d in outline.values() for dim in d.dims or ()}
+    dims = {dim for d in outline.values() for dim in d.dims or d.axes or ()}
     return {dim: labels for dim, labels in coords.items() if dim in dims}
 
 

@@ -60,12 +60,15 @@ class ModelDensity(LogDensity):
         super().__init__()
         binding = standardised(model._binding, pseudo_data) if pseudo_data else model._binding
         if binding.unbound:
-            names = ", ".join(repr(d.name) for d in binding.unbound)
+            needs = list(dict.fromkeys(model._datum_of(str(d.name)) for d in binding.unbound))
+            names = ", ".join(map(repr, needs))
+            remedy = f"Pass them: {binding.name}(..., {', '.join(f'{k}=...' for k in needs)})."
             raise DataError(
                 f"{binding.name} was bound without its observed data {names}, so there is nothing "
-                f"to condition on. Pass them: {binding.name}(..., {binding.unbound[0].name}=...).",
+                f"to condition on. {remedy}",
                 location=binding.unbound[0].location,
-                missing=names,
+                needs=needs,
+                remedy=remedy,
             )
         self.model = model
         self.name = binding.name
@@ -77,6 +80,8 @@ class ModelDensity(LogDensity):
         own = self._generated.variables if self._generated else ()
         self.variables = (*binding.variables, *own)
         self.coords = dict(binding.dimensions.coords)
+        for variable in own:
+            self.coords.update(variable.coords)
         self.observed_data, self.constant_data = _data_groups(binding)
         self._programs = Programs(binding) if pseudo_data else Programs.of(model)
         self._switch = Switch(binding, engine, self._programs)

@@ -50,7 +50,7 @@ class Binding:
     data : the arrays that were bound, by name
     unbound : observed quantities that were given no data
     declarations : what was declared, by name
-    shapes : of data that were given for their sizes alone
+    shapes : of observed quantities without data, as far as they are known
     imputed : observed quantities that have missing elements, by name
     pseudo_data : what standardises the parameters of hierarchies, by name
     """
@@ -72,7 +72,7 @@ class Binding:
     @property
     def labels(self) -> dict[str, Array]:
         """Labels of the declared dims: with ``data`` they are all that a model is bound to."""
-        known = {dim for d in self.declarations.values() for dim in d.dims or ()}
+        known = {dim for d in self.declarations.values() for dim in d.dims or d.axes or ()}
         return {dim: labels for dim, labels in self.dimensions.coords.items() if dim in known}
 
     def save(self, declaration: Declaration, expression: Expression, kind: str) -> None:
@@ -92,18 +92,24 @@ def bind(
     coords: dict[str, Any],
     redraw: Collection[str] = (),
     pseudo_data: Mapping[str, PseudoData] | None = None,
+    shapes: Mapping[str, tuple[int, ...]] | None = None,
 ) -> Binding:
     """Bind data to declarations, in declared order.
 
-    The data of the observed quantities named in ``redraw`` give sizes and labels alone. Parameters
-    that ``pseudo_data`` names are standardised by it.
+    The data of the observed quantities named in ``redraw`` give sizes and labels alone; of others
+    ``shapes`` may have the shape. Parameters that ``pseudo_data`` names are standardised by it.
 
     Raises
     ------
     DataError, ShapeError, ModelError
         At the first declaration that does not work out, naming it and its line.
     """
-    binding = Binding(name, declarations=dict(declarations), pseudo_data=pseudo_data or {})
+    binding = Binding(
+        name,
+        declarations=dict(declarations),
+        shapes=dict(shapes or {}),
+        pseudo_data=pseudo_data or {},
+    )
     _check_names(name, declarations, values)
     unnamed = _read_data(binding, declarations, values, coords, redraw)
     checked: set[int] = set()
@@ -160,7 +166,7 @@ def redrawn(binding: Binding, names: Collection[str] | None = None) -> Binding:
     declared = binding.declarations
     if names is None:
         names = {name for name, d in declared.items() if isinstance(d, Observed)}
-    return bind(binding.name, declared, binding.data, binding.labels, names)
+    return bind(binding.name, declared, binding.data, binding.labels, names, shapes=binding.shapes)
 
 
 def standardised(binding: Binding, pseudo_data: Mapping[str, PseudoData]) -> Binding:
@@ -190,11 +196,12 @@ def _check_names(
     if missing:
         first = declarations[missing[0]]
         dims = f" with dims {', '.join(first.dims)}" if first.dims else ", a single number"
+        remedy = f"Write {name}({', '.join(f'{k}=...' for k in takes)})."
         raise DataError(
-            f"{name} needs the datum {missing[0]!r}{dims}; it was not given. "
-            f"Write {name}({', '.join(f'{k}=...' for k in takes)}).",
+            f"{name} needs the datum {missing[0]!r}{dims}; it was not given. {remedy}",
             location=first.location,
-            missing=missing,
+            needs=missing,
+            remedy=remedy,
         )
 
 
@@ -206,7 +213,7 @@ def _read_data(
     redraw: Collection[str],
 ) -> list[tuple[Observed, dict[int, Labels]]]:
     """Read all data; returns the labels of observed quantities that have no dims for them."""
-    dims = [dim for d in declarations.values() for dim in d.dims or ()]
+    dims = [dim for d in declarations.values() for dim in d.dims or d.axes or ()]
     binding.dimensions.label(coords, dims)
     unnamed = []
     for key, given in values.items():

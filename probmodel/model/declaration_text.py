@@ -73,8 +73,9 @@ def model_html(model: Model) -> str:
 
 def _line(declaration: Declaration, binding: Binding) -> str:
     name = str(declaration.name)
-    if declaration.dims:
-        name += f"[{', '.join(declaration.dims)}]"
+    dims = declaration.dims or declaration.axes or ()
+    if dims and (declaration.dims or not dims[0].startswith(f"{name}_dim_")):
+        name += f"[{', '.join(dims)}]"
     if isinstance(declaration, Data):
         return name + _bounds_text({"lower": declaration.lower, "upper": declaration.upper})
     if isinstance(declaration, Parameter):

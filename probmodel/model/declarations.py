@@ -28,6 +28,8 @@ class Declaration(Symbol):
 
     kind: ClassVar[str]
     dims: tuple[str, ...] | None
+    # Names of axes whose sizes do not come from them, as those of a Stan program.
+    axes: tuple[str, ...] | None = None
 
     def __init__(self, dims: Dims = None) -> None:
         super().__init__()

@@ -86,6 +86,17 @@ class Dimensions:
                 sizes={first: known, source: size},
             )
 
+    def measure_axes(self, name: str, dims: Sequence[str], shape: Sequence[int]) -> None:
+        """Take sizes from a variable whose shape is known.
+
+        Raises
+        ------
+        ShapeError
+            If another variable, or its labels, have another size along a dim.
+        """
+        for dim, size in zip(dims, shape, strict=True):
+            self._set(dim, size, name)
+
     def compare(
         self,
         declaration: Declaration,
@@ -132,6 +143,7 @@ class Dimensions:
                     f"carries it.{nearest(dim, self.sizes)} Or pass coords={{{dim!r}: labels}}.",
                     location=declaration.location,
                     dim=dim,
+                    needs=[declaration.name] if declaration.kind == "observed" else [],
                 )
         return tuple(self.sizes[dim] for dim in declaration.dims)
 
@@ -144,6 +156,8 @@ class Dimensions:
             If declared dims do not fit the shape.
         """
         declared = self.shape(declaration)
+        if declared is None and declaration.axes is not None:
+            return declaration.axes
         if declared is None:
             return tuple(f"{declaration.name}_dim_{i}" for i in range(len(shape)))
         if declared != shape:

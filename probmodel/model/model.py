@@ -170,6 +170,15 @@ class Model(metaclass=ModelMeta):
         """Whether a datum is used in a way that the declarations do not show."""
         return False
 
+    def _datum_of(self, observed: str) -> str:
+        """Return the name by which the data of an observed quantity are given."""
+        return observed
+
+    @classmethod
+    def _with_dims(cls, dims: Mapping[str, Any]) -> type[Model]:
+        """Return the same model with names of axes, by variable, which a class names itself."""
+        return cls
+
     def _as_given(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the data and labels that bind the model again."""
         return dict(self._binding.data), self._binding.labels

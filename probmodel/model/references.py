@@ -37,12 +37,14 @@ class Reference(NamedTuple):
         such as ``gallery:radon``, which is the same wherever probmodel is installed
     source : of the file, for one that `load_model` read, or else of the class; its SHA-256 alone
         where it is long, and empty where it is not known
+    dims : names of axes that are given beside the file, by variable; None where that cannot be
     """
 
     name: str
     module: str
     file: str
     source: str
+    dims: Any = None
 
 
 def reference_of(kind: ModelMeta) -> Reference:
@@ -82,7 +84,12 @@ def find_model(reference: Reference, remedy: str) -> type[Model]:
     ModelError
         If it is gone, or has changed.
     """
-    name, module, file, source = reference
+    found = _found(reference, remedy)
+    return found._with_dims(reference.dims) if reference.dims else found
+
+
+def _found(reference: Reference, remedy: str) -> type[Model]:
+    name, module, file, source, _ = reference
     if not module and file == TEXT:
         return _from_text(source, name, remedy)
     if not module:

@@ -60,9 +60,10 @@ def log_likelihood(
     names = chosen(binding, var_names, observed_names(binding))
     for declaration in binding.unbound:
         if declaration.name in names:
+            datum = model._datum_of(str(declaration.name))
             raise DataError(
                 f"{declaration.title} was bound without data, which have no likelihood then. Pass "
-                f"them: {binding.name}(..., {declaration.name}=...).",
+                f"them: {binding.name}(..., {datum}=...).",
                 location=declaration.location,
                 name=declaration.name,
             )

@@ -18,6 +18,7 @@ from probmodel.model.declarations import Observed
 from probmodel.model.model_graph import dependencies, reachable
 from probmodel.predictive.draws_in_blocks import drawn
 from probmodel.predictive.fits import Fit, FromFit, deterministic_names
+from probmodel.predictive.generated_draws import GeneratedDraws
 from probmodel.predictive.models import (
     Groups,
     binding_of,
@@ -120,8 +121,8 @@ def predict(
         population, times that follow, new places of a Gaussian process. ``"zero"`` sets them to
         the centre of that distribution, which has to be symmetric.
     var_names : str or sequence of str, optional
-        What to compute: by default, all observed and deterministic quantities. Parameters can be
-        named, too.
+        What to compute: by default, all observed and deterministic quantities, and the generated
+        ones of a Stan program. Parameters can be named, too.
     noise : bool
         Whether an observed `GaussianProcess` with ``noise=`` is predicted with it. Without, the
         values are those of the process itself, also at the points of the fit.
@@ -156,18 +157,22 @@ def predict(
     ]
     saved = [v.name for v in binding.variables]
     known = [n for n in binding.declarations if n in computed or n in saved]
-    names = chosen(binding, computed if var_names is None else var_names, known)
+    generated = GeneratedDraws(model)
+    wanted = [*computed, *generated.names] if var_names is None else var_names
+    names = chosen(binding, wanted, [*known, *generated.names])
+    needs = generated.needs(names)
     draws = Fit(fit)
     sequence = seed_sequence(seed)
     if not noise:
-        _check_noise(binding, names)
-    wanted = Wanted(model, names, None, new_groups, observe=True, noise=noise)
-    found = _drawn(wanted, draws, sequence, executor)
-    missed = unheeded(bound, draws, names, found.filled)
+        _check_noise(binding, needs)
+    asked = Wanted(model, needs, None, new_groups, observe=True, noise=noise)
+    found = _drawn(asked, draws, sequence, executor)
+    missed = unheeded(bound, draws, needs, found.filled)
     for message in (*found.warnings, *missed):
         warnings.warn(message, SamplingWarning, stacklevel=2)
-    labels, about = binding.dimensions.coords, seed_attributes(sequence)
-    groups = {"predictions": draws.group(labels, found.arrays, **about)}
+    arrays = generated.completed(names, found.arrays, sequence)
+    labels, about = {**binding.dimensions.coords, **generated.labels}, seed_attributes(sequence)
+    groups = {"predictions": draws.group(labels, arrays, **about)}
     constants = constant_data(binding)
     if constants:
         groups["predictions_constant_data"] = data_group(constants, labels, library_attributes())
@@ -193,9 +198,10 @@ def compute_deterministics(
     *,
     executor: Any = None,
 ) -> Any:
-    """Compute deterministic quantities for every posterior draw.
+    """Compute deterministic quantities for every posterior draw, and those a program generates.
 
-    ``infer(..., var_names=[...])`` can leave them out while sampling.
+    ``infer(..., var_names=[...])`` can leave them out while sampling, and a program may be given
+    others afterwards.
 
     Parameters
     ----------
@@ -204,7 +210,7 @@ def compute_deterministics(
     fit : arviz.InferenceData or xarray.DataTree
         What `infer` returned.
     var_names : str or sequence of str, optional
-        The deterministic quantities to compute, all by default.
+        The quantities to compute, all by default.
     executor : optional
         As for `posterior_predictive`.
 
@@ -219,14 +225,17 @@ def compute_deterministics(
         If the fit lacks parameters of the model, or a name is unknown.
     """
     binding = binding_of(model)
-    names = chosen(binding, var_names, deterministic_names(binding))
+    generated = GeneratedDraws(model)
+    names = chosen(binding, var_names, [*deterministic_names(binding), *generated.names])
     if not names:
         raise DataError(f"{binding.name} declares no deterministic(...).", model=binding.name)
     known = Fit(fit)
-    arrays = _drawn(Wanted(model, names), known, seed_sequence(0), executor).arrays
+    wanted = Wanted(model, generated.needs(names))
+    found = _drawn(wanted, known, seed_sequence(0), executor).arrays
+    arrays, labels = generated.completed(names, found, None), binding.dimensions.coords
     kept = known.posterior.drop_vars([name for name in names if name in known.posterior])
     posterior = kept.merge(
-        known.group(binding.dimensions.coords, arrays), join="exact", combine_attrs="override"
+        known.group({**labels, **generated.labels}, arrays), join="exact", combine_attrs="override"
     )
     return known.extended(posterior=posterior)
 

@@ -78,7 +78,8 @@ def _model_json(model: Any) -> str:
     known = bound_model(model)
     if known is None:
         return ""
-    return json.dumps({**known["reference"]._asdict(), "labelled": sorted(known["labels"])})
+    about = {k: v for k, v in known["reference"]._asdict().items() if v is not None}
+    return json.dumps({**about, "labelled": sorted(known["labels"])})
 
 
 def _centring(run: SampleRun) -> dict[str, dict[str, float]]:

@@ -342,16 +342,23 @@ class Assembly:
 
 
 def _joined(parts: Sequence[Merged], run: Interpreter) -> Merged | None:
-    """Join distributions of one family with numbers for values, or return None."""
+    """Join distributions of one family and of one size of vectors, or return None."""
     first = parts[0]
     alike = all(
-        p.distribution == first.distribution and not p.truncated and not p.density.ranks[0]
+        p.density is first.density and p.distribution == first.distribution and not p.truncated
         for p in parts
     )
-    if not alike or any(any(p.density.ranks) for p in parts):
+    if not alike or first.distribution.endswith("_glm") or len(set(map(_events, parts))) > 1:
         return None
     terms = [Term(first.node, p.distribution, p.value, p.args) for p in parts]
     return merged(terms, run.graph)
+
+
+def _events(found: Merged) -> tuple[tuple[int, ...], ...]:
+    """Return the shapes of a value and of the parameters, without the batch."""
+    arrays = [v.array for v in (found.value, *found.args)]
+    pairs = zip(arrays, found.density.ranks, strict=True)
+    return tuple(np.shape(a)[np.ndim(a) - rank :] for a, rank in pairs)
 
 
 def _repeats(elements: Array) -> bool:

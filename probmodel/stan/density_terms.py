@@ -121,7 +121,8 @@ class DensityTerms(Variables):
             self._add(value.left, frame, value.left)
             self._add(value.right, frame, value.right)
             return
-        if isinstance(value, n.Call) and value.name not in self.functions:
+        own = isinstance(value, n.Call) and value.name.replace("_lup", "_lp") in self.functions
+        if isinstance(value, n.Call) and not own:
             split = split_density_name(value.name)
             if split is not None and split[1] == "density" and split[0] in DENSITIES:
                 values = [self.evaluate(a, frame) for a in value.args]

@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from probmodel.stan.axis_names import default_dims
 from probmodel.stan.complaints import Sources
+from probmodel.stan.data import stored_kind
 from probmodel.stan.indexing import LanesDifferError
 from probmodel.stan.solver_calls import HigherOrder
 from probmodel.stan.stan_values import Value
 from probmodel.stan.syntax import nodes as n
+from probmodel.stan.tuple_parts import parts_of, put_together, taken_apart
 from probmodel.types import Array, Variable
 
 
@@ -20,18 +23,19 @@ class Generated:
     """The generated quantities of a program with its data.
 
     They are computed for all draws side by side, or for one after another where draws take
-    different ways through the program. What is drawn at random depends on the draws alone: the
-    same ones give the same quantities.
+    different ways through the program. What is drawn at random depends on the draws alone, unless
+    a generator is given: the same ones give the same quantities.
 
     Parameters
     ----------
     program, sources : the program
     known : data and transformed data, by name
-    given : kinds of parameters and transformed parameters, by name
+    given : types of parameters and transformed parameters, by name
+    dims : names of axes, by name, of those that have some
 
     Attributes
     ----------
-    needs : the parameters and transformed parameters that it is computed from
+    needs : the parameters and transformed parameters that it is computed from, tuples by part
     variables : what it is
     """
 
@@ -40,39 +44,42 @@ class Generated:
         program: n.Program,
         sources: Sources,
         known: Mapping[str, Any],
-        given: Mapping[str, str],
+        given: Mapping[str, n.Type],
+        dims: Mapping[str, tuple[str, ...]],
     ) -> None:
         self._program, self._sources = program, sources
-        self._known, self._given = known, given
+        self._known, self._given, self._dims = known, given, dims
         self._block = program.blocks.get("generated quantities", ())
-        self.needs = tuple(given)
+        self.needs = tuple(part for name, t in given.items() for part in parts_of(t, name))
         self.variables = tuple(self._variables())
 
     def _variables(self) -> list[Variable]:
         run = HigherOrder(self._program.functions, self._sources)
         found, frame = [], dict(self._known)
         for node in self._block:
-            if isinstance(node, n.Declare) and node.type.kind != "tuple":
-                shape = run.shape(node.type, frame)
-                dims = tuple(f"{node.name}_dim_{i}" for i in range(len(shape)))
-                found.append(Variable(node.name, shape, dims, {}, "deterministic"))
+            if not isinstance(node, n.Declare):
+                continue
+            for name, type_ in parts_of(node.type, node.name).items():
+                shape = run.shape(type_, frame)
+                dims = self._dims.get(name) or default_dims(name, len(shape))
+                found.append(Variable(name, shape, dims, {}, "deterministic"))
         return found
 
-    def at(self, draws: Mapping[str, Array]) -> dict[str, Array]:
+    def at(
+        self, draws: Mapping[str, Array], rng: np.random.Generator | None = None
+    ) -> dict[str, Array]:
         """Compute the quantities.
 
         Parameters
         ----------
         draws : of what it ``needs``, (n, *shape) each
+        rng : of what is drawn at random; by default one that the draws decide
 
         Returns
         -------
         By name, (n, *shape)
         """
-        digest = hashlib.sha256()
-        for name in self.needs:
-            digest.update(np.ascontiguousarray(draws[name]).tobytes())
-        rng = np.random.default_rng(int.from_bytes(digest.digest()[:16], "little"))
+        rng = rng or np.random.default_rng(self._seed(draws))
         count = len(next(iter(draws.values())))
         try:
             return self._run(draws, rng)
@@ -82,13 +89,39 @@ class Generated:
             ]
             return {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}
 
+    def _seed(self, draws: Mapping[str, Array]) -> int:
+        digest = hashlib.sha256()
+        for name in self.needs:
+            digest.update(np.ascontiguousarray(draws[name]).tobytes())
+        return int.from_bytes(digest.digest()[:16], "little")
+
     def _run(self, draws: Mapping[str, Array], rng: np.random.Generator) -> dict[str, Array]:
         """Run the block, with draws in the lanes."""
         run = HigherOrder(self._program.functions, self._sources)
         run.lanes, run.rng = len(next(iter(draws.values()))), rng
         frame: dict[str, Any] = dict(self._known)
-        for name, kind in self._given.items():
-            frame[name] = Value(kind, np.asarray(draws[name]), laned=True)
+        for name, whole in self._given.items():
+            types = parts_of(whole, name)
+            parts = [
+                Value(stored_kind(t.kind), np.asarray(draws[part]), laned=True)
+                for part, t in types.items()
+            ]
+            frame[name] = put_together(whole, parts)
         with np.errstate(all="ignore"):
             run.run(self._block, frame)
-        return {v.name: np.asarray(frame[v.name].array) for v in self.variables}
+        return self._saved(run, frame)
+
+    def _saved(self, run: HigherOrder, frame: dict[str, Any]) -> dict[str, Array]:
+        """Return what the block declares, tuples by part."""
+        found: dict[str, Array] = {}
+        shapes = {v.name: v.shape for v in self.variables}
+        for node in self._block:
+            if not isinstance(node, n.Declare):
+                continue
+            names = list(parts_of(node.type, node.name))
+            parts = taken_apart(frame[node.name], run.stacked)
+            if parts:
+                found |= {k: np.asarray(v.array) for k, v in zip(names, parts, strict=True)}
+            else:  # of an empty array of tuples
+                found |= {k: np.empty((run.lanes or 0, *shapes[k])) for k in names}
+        return found

@@ -43,10 +43,14 @@ class Recording:
         self.guards: list[Value] = []
 
     def fail(
-        self, message: str, node: n.Node | None, kind: type[ProbmodelError] = ModelError
+        self,
+        message: str,
+        node: n.Node | None,
+        kind: type[ProbmodelError] = ModelError,
+        **values: Any,
     ) -> NoReturn:
         """Raise an error that points at a node."""
-        raise complaint(message, node.place if node else None, self.sources, kind)
+        raise complaint(message, node.place if node else None, self.sources, kind, **values)
 
     @contextmanager
     def at(self, node: n.Node) -> Iterator[None]:

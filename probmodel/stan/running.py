@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -18,9 +19,10 @@ from probmodel.stan.operators import CHOOSE, COMPARISONS
 from probmodel.stan.ranges import Ranges
 from probmodel.stan.side_by_side import parts, root
 from probmodel.stan.solver_calls import HigherOrder
-from probmodel.stan.stan_values import Tuple, Value, real
+from probmodel.stan.stan_values import Value, real
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.syntax.printing import text_of
+from probmodel.stan.tuple_parts import parts_of, put_together, taken_apart
 
 _SEED = 1  # of what transformed data draw at random, so that a model is the same each time
 
@@ -47,6 +49,7 @@ class Run:
         self.interpreter = HigherOrder(program.functions, sources)
         self._observed, self._simulated = _distributed_names(program)
         self.unknown: list[str] = []
+        self._empty: dict[str, Value] = {}  # parameters without elements
         frame: dict[str, Any] = {}
         self._read(frame)
         self.data = dict(frame)
@@ -78,17 +81,20 @@ class Run:
             checked(
                 value, node.type, self._bounds(node.type, frame), node.name, node.place, run.sources
             )
-            frame[node.name] = _by_element(value, len(node.type.array))
+            frame[node.name] = put_together(node.type, taken_apart(value, run.stacked))
 
     def _refuse_missing(self, node: n.Declare) -> NoReturn:
-        declared = [d for d in self._program.blocks["data"] if isinstance(d, n.Declare)]
-        missing = [d.name for d in declared if d.name not in self._given]
-        names = ", ".join(repr(name) for name in missing)
-        hint = nearest(node.name, self._given) if self._given else ""
+        """Name the data that have to be there and are not; others may be left out."""
+        names = [d.name for d in self._program.blocks["data"] if isinstance(d, n.Declare)]
+        missing = [m for m in names if m not in self._given and m not in self._simulated]
+        listed = ", ".join(repr(name) for name in missing)
+        hint = nearest(node.name, set(self._given) - set(names))
+        hint = hint if "Did you mean" in hint else ""
         self.interpreter.fail(
-            f"the data lack {names}: the program declares {text_of(node.type)} {node.name}.{hint}",
+            f"the data lack {listed}: the program declares {text_of(node.type)} {node.name}.{hint}",
             node,
             DataError,
+            needs=missing,
         )
 
     def _bounds(self, type_: n.Type, frame: dict[str, Any]) -> Any:
@@ -125,7 +131,7 @@ class Run:
             bounds = self._bounds(node.type, frame)
             shape = declared.shape
             if not int(np.prod(shape)):
-                frame[node.name] = declared
+                frame[node.name] = self._empty[node.name] = declared
                 continue
             elements = self.interpreter.graph.leaf(node.name, shape, node)
             frame[node.name] = Value(declared.kind, elements, True)
@@ -153,32 +159,51 @@ class Run:
                 name=name,
             )
 
-    def generated(self) -> Generated | None:
-        """Return the generated quantities, if there are some."""
-        if not self._program.blocks.get("generated quantities") or self.unknown:
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of data, parameters and transformed parameters, by name."""
+        found = {k: np.shape(v.array) for k, v in self.data.items() if isinstance(v, Value)}
+        found |= {leaf.node.name: leaf.shape for leaf in self._leaves}
+        return found | {name: value.shape for name, value in self._transformed.items()}
+
+    def generated(self, dims: Mapping[str, tuple[str, ...]]) -> Generated | None:
+        """Return the generated quantities, if there are some; ``dims`` has names of axes.
+
+        There are none if they use data that were not given.
+        """
+        block = self._program.blocks.get("generated quantities", ())
+        used = {part.name for part in parts(block) if isinstance(part, n.Name)}
+        if used & set(self.unknown):
             return None
-        given = {leaf.node.name: stored_kind(leaf.node.type.kind) for leaf in self._leaves}
-        given |= {name: value.kind for name, value in self._transformed.items()}
-        found = Generated(self._program, self.interpreter.sources, self.known, given)
+        transformed = self._program.blocks.get("transformed parameters", ())
+        nodes = [leaf.node for leaf in self._leaves]
+        nodes += [node for node in transformed if isinstance(node, n.Declare)]
+        given = {node.name: node.type for node in nodes}
+        known = self.known | self._empty
+        found = Generated(self._program, self.interpreter.sources, known, given, dims)
         return found if found.variables else None
 
     def _transform(self, frame: dict[str, Any]) -> dict[str, Value]:
         block = self._program.blocks.get("transformed parameters", ())
         self.interpreter.run(block, frame)
-        found = {}
+        found: dict[str, Value] = {}
         for node in block:
-            if isinstance(node, n.Declare) and isinstance(frame[node.name], Value):
-                found[node.name] = frame[node.name]
-                self._check_bounds(node, frame)
+            if isinstance(node, n.Declare):
+                types = parts_of(node.type, node.name)
+                values = taken_apart(frame[node.name], self.interpreter.stacked)
+                if not values:
+                    values = [self.interpreter.declared(t, frame) for t in types.values()]
+                found |= dict(zip(types, values, strict=True))
+                for name, type_ in types.items():
+                    self._check_bounds(replace(node, name=name, type=type_), found[name], frame)
         return found
 
-    def _check_bounds(self, node: n.Declare, frame: dict[str, Any]) -> None:
+    def _check_bounds(self, node: n.Declare, value: Value, frame: dict[str, Any]) -> None:
         """Give points at which a transformed parameter leaves its bounds no density, as Stan does.
 
         Bounds that it cannot leave are not looked at. Those that data decide are checked now.
         """
-        value, run = frame[node.name], self.interpreter
-        bounds = self._bounds(node.type, frame)
+        run, bounds = self.interpreter, self._bounds(node.type, frame)
         if not value.traced:
             checked(value, node.type, bounds, node.name, node.place, run.sources)
             return
@@ -197,21 +222,6 @@ class Run:
                     node, run.apply(CHOOSE, [outside, real(-np.inf), real(0.0)], "real", node)
                 )
             )
-
-
-def _by_element(value: Any, axes: int) -> Any:
-    """Return a tuple of arrays as an array of tuples."""
-    if not isinstance(value, Tuple) or not axes:
-        return value
-    parts = [_by_element(item, 0) for item in value.items]
-    count = len(parts[0].items) if isinstance(parts[0], Tuple) else parts[0].shape[0]
-    return [_by_element(Tuple([_at(part, i) for part in parts]), axes - 1) for i in range(count)]
-
-
-def _at(value: Any, i: int) -> Any:
-    if isinstance(value, Tuple):
-        return Tuple([_at(item, i) for item in value.items])
-    return Value(value.kind, np.asarray(value.array)[i])
 
 
 def _distributed_names(program: n.Program) -> tuple[set[str], set[str]]:

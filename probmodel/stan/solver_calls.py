@@ -18,9 +18,9 @@ from probmodel.stan.indexing import LanesDifferError, select
 from probmodel.stan.lowering import Lowering
 from probmodel.stan.operators import Frame, as_real
 from probmodel.stan.stan_values import Value, integer, real
-from probmodel.stan.statements import Interpreter
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.traced_graph import Graph, Operation
+from probmodel.stan.transform_calls import Transforms
 from probmodel.types import Array
 
 # Stan's solvers of differential equations, and the method that each of them is here.
@@ -34,7 +34,7 @@ _ONE_BY_ONE = {*ODES, *ROOTS, "integrate_1d", "map_rect"}  # not in many lanes a
 _MOST_STEPS = 2000
 
 
-class HigherOrder(Interpreter):
+class HigherOrder(Transforms):
     """Runs programs, with the functions that take functions."""
 
     def special(self, node: n.Call) -> Callable[[n.Call, Frame], Any] | None:
@@ -55,7 +55,7 @@ class HigherOrder(Interpreter):
         }  # fmt: skip
         if name in ("dae", "ode_adjoint_tol_ctl") or node.name == "ode_adjoint_tol_ctl":
             self.fail(f"{node.name} is not supported; ode_bdf solves stiff systems.", node)
-        return others.get(name)
+        return others.get(name) or super().special(node)
 
     def _current_target(self, node: n.Call, frame: Frame) -> Any:
         self.fail("the value of target() is not known before there are draws.", node)
@@ -204,26 +204,27 @@ class HigherOrder(Interpreter):
     # -- equations, integrals ----------------------------------------------------------------------
 
     def _root(self, node: n.Call, frame: Frame) -> Value:
-        """Solve a system of equations; see `solve_newton`."""
+        """Solve a system of equations; see `solve_newton`.
+
+        The guess may come from parameters: a root does not depend on it, nor do slopes.
+        """
         name, (guess, *args) = self._function(node), self._after_first(node, frame)
         if node.name.startswith("algebra_solver"):
             args = args[:3]
         elif node.name.endswith("_tol"):
             args = args[3:]
         guess = as_real(guess)
-        if not any(isinstance(v, Value) and v.traced for v in args):
+        if not any(isinstance(v, Value) and v.traced for v in (guess, *args)):
             return self._known_root(name, guess, args, node)
-        if guess.traced:
-            self.fail("the guess must come from data.", node)
         equations = self._traced(name, [guess], args, node)
         extra = [v for v in args if isinstance(v, Value) and v.traced]
 
-        def root(*captured: Any) -> Any:
-            return solve_newton(equations, guess.array, *captured)
+        def root(start: Any, *captured: Any) -> Any:
+            return solve_newton(equations, start, *captured)
 
-        ranks = tuple(v.rank for v in extra)
+        ranks = tuple(v.rank for v in (guess, *extra))
         operation = Operation(node.name, root, ranks, lambda *_: guess.shape, batched=False)
-        return self.graph.apply(operation, extra, "vector", (), node)
+        return self.graph.apply(operation, [guess, *extra], "vector", (), node)
 
     def _known_root(self, name: str, guess: Value, args: Any, node: n.Node) -> Value:
         lanes = self.lanes

@@ -16,7 +16,16 @@ from probmodel.model.binding import Binding, bind
 from probmodel.model.declarations import Data, Declaration
 from probmodel.model.model import Model, ModelMeta
 from probmodel.model.references import TEXT, Reference, kept
+from probmodel.stan.axis_names import (
+    Dims,
+    check_data_names,
+    default_dims,
+    name_axes,
+    read_dims,
+    read_labels,
+)
 from probmodel.stan.complaints import Sources
+from probmodel.stan.density_spellings import check_spellings
 from probmodel.stan.running import Run
 from probmodel.stan.side_by_side import parts
 from probmodel.stan.stan_values import Value
@@ -24,6 +33,7 @@ from probmodel.stan.syntax import nodes as n
 from probmodel.stan.syntax.includes import decoded
 from probmodel.stan.syntax.parser import parse
 from probmodel.stan.syntax.placement import check_placement
+from probmodel.stan.transform_calls import check_jacobians
 
 Folders = Sequence[str | os.PathLike[str]]
 
@@ -38,18 +48,30 @@ class StanModel(Model):
     program: ClassVar[n.Program]
     sources: ClassVar[Sources]
     file: ClassVar[str]
+    dims: ClassVar[dict[str, tuple[str, ...]]]
     _needs_data = True
 
     def _bound(self, values: Mapping[str, Any], labels: dict[str, Any]) -> Binding:
         cls = type(self)
+        check_data_names(cls._takes(), cls.__name__)
+        cls._check_no_dims(values)
         run = Run(cls.program, cls.sources, values)
         arrays = _arrays(run)
         self._given = {k: arrays.get(k, values.get(k)) for k in run.data if k not in run.unknown}
-        self.generated = run.generated()
-        declarations = _declared(cls._data_block(), run)
+        self.generated = run.generated(cls.dims)
+        self._sources = run.assembly.sources
+        declarations = cls._declared(run)
         own = {k: _parts(v) for k, v in arrays.items() if isinstance(declarations.get(k), Data)}
         unknown = [k for k, of in run.assembly.sources.items() if of in run.unknown]
-        found = bind(cls.__name__, declarations, {**own, **run.assembly.observed}, {}, unknown)
+        generated = self.generated.variables if self.generated else ()
+        shapes = run.shapes | {v.name: v.shape for v in generated}
+        self._labels = read_labels(labels, shapes, cls.dims)
+        for variable in generated:
+            variable.coords.update({d: v for d, v in self._labels.items() if d in variable.dims})
+        axes = {dim for d in declarations.values() for dim in d.dims or d.axes or ()}
+        coords = {dim: values for dim, values in self._labels.items() if dim in axes}
+        data = {**own, **run.assembly.observed}
+        found = bind(cls.__name__, declarations, data, coords, unknown)
         found.variables.sort(key=lambda v: run.order.index(v.name))
         return found
 
@@ -57,7 +79,37 @@ class StanModel(Model):
     def _outline(cls, data: Mapping[str, Any]) -> Mapping[str, Declaration]:
         run = Run(cls.program, cls.sources, data)
         run.check_simulation()
-        return _declared(cls._data_block(), run)
+        return cls._declared(run)
+
+    @classmethod
+    def _declared(cls, run: Run) -> dict[str, Declaration]:
+        """Return the declarations of a program, with those of data that are not modelled."""
+        own, arrays = run.assembly.declarations, _arrays(run)
+        found: dict[str, Declaration] = {}
+        for node in cls._data_block():
+            array = arrays.get(node.name)
+            if array is not None and node.name not in own and np.isfinite(array).all():
+                found[node.name] = _datum(node, _parts(array), cls.dims.get(node.name))
+        found |= own
+        observed = {k: np.shape(v) for k, v in run.assembly.observed.items()}
+        parts = {k for k, shape in observed.items() if shape != run.shapes.get(k)}
+        shapes = {k: shape for k, shape in run.shapes.items() if k not in parts}
+        name_axes(found, shapes, cls.dims)
+        return found
+
+    @classmethod
+    def _check_no_dims(cls, values: Mapping[str, Any]) -> None:
+        """Raise a `DataError` for names of axes that come with the data."""
+        if "dims" in values and "dims" not in cls._takes():
+            raise DataError(
+                f"{cls.__name__} takes its data, and coords=...; the names of axes belong to the "
+                "program: load_stan(path, dims={'theta': 'school'}) or Stan(code, dims=...).",
+                name="dims",
+            )
+
+    @classmethod
+    def _with_dims(cls, dims: Mapping[str, Any]) -> type[StanModel]:
+        return _made(cls.__name__, cls.program, cls.sources, cls.file, dims)
 
     @classmethod
     def _takes(cls) -> list[str]:
@@ -71,8 +123,11 @@ class StanModel(Model):
     def _data_block(cls) -> list[n.Declare]:
         return [d for d in cls.program.blocks.get("data", ()) if isinstance(d, n.Declare)]
 
+    def _datum_of(self, observed: str) -> str:
+        return self._sources.get(observed, observed)
+
     def _as_given(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        return dict(self._given), {}
+        return dict(self._given), self._labels
 
     @classmethod
     def from_frame(cls, frame: Any, /, **given: Any) -> NoReturn:
@@ -87,22 +142,11 @@ class StanModel(Model):
 
     @classmethod
     def _reference(cls) -> Reference:
-        return Reference(cls.__name__, "", cls.file, kept(cls.sources[cls.file]))
+        return Reference(cls.__name__, "", cls.file, kept(cls.sources[cls.file]), cls.dims or None)
 
     @classmethod
     def _remade(cls) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return _made, (cls.__name__, cls.program, dict(cls.sources), cls.file)
-
-
-def _declared(nodes: Sequence[n.Declare], run: Run) -> dict[str, Declaration]:
-    """Return the declarations of a program, with those of data that are not modelled."""
-    own = run.assembly.declarations
-    arrays = _arrays(run)
-    found: dict[str, Declaration] = {}
-    for node in nodes:
-        if node.name in arrays and node.name not in own and np.isfinite(arrays[node.name]).all():
-            found[node.name] = _datum(node, _parts(arrays[node.name]))
-    return found | own
+        return _made, (cls.__name__, cls.program, dict(cls.sources), cls.file, cls.dims)
 
 
 def _arrays(run: Run) -> dict[str, Any]:
@@ -117,14 +161,17 @@ def _parts(array: Any) -> Any:
     return np.stack([array.real, array.imag], axis=-1)
 
 
-def _datum(node: n.Declare, array: Any) -> Data:
-    dims = tuple(f"{node.name}_dim_{i}" for i in range(array.ndim))
+def _datum(node: n.Declare, array: Any, dims: tuple[str, ...] | None) -> Data:
+    if dims is None or len(dims) != array.ndim:  # complex numbers have an axis more
+        dims = default_dims(node.name, array.ndim)
     found = Data(dims or None, int if array.dtype.kind == "i" else float, None, None)
     found.name, found.location = node.name, Location(node.place.file, node.place.line)
     return found
 
 
-def Stan(code: str, *, name: str = "StanProgram", folders: Folders = ()) -> type[StanModel]:  # noqa: N802
+def Stan(  # noqa: N802
+    code: str, *, name: str = "StanProgram", folders: Folders = (), dims: Dims = None
+) -> type[StanModel]:
     """Return the model class of a Stan program that is given as text.
 
     Parameters
@@ -132,6 +179,8 @@ def Stan(code: str, *, name: str = "StanProgram", folders: Folders = ()) -> type
     code : the program
     name : of the class
     folders : where files are that it includes
+    dims : names of the axes of variables, such as ``{"theta": "school"}``; `coords` of the model
+        labels them
 
     Raises
     ------
@@ -148,11 +197,15 @@ def Stan(code: str, *, name: str = "StanProgram", folders: Folders = ()) -> type
     >>> model = Coin(n=3, heads=[1, 0, 1])
     """
     program, sources = _parsed(code, TEXT, folders)
-    return _made(name, program, sources, TEXT)
+    return _made(name, program, sources, TEXT, dims)
 
 
 def load_stan(
-    path: str | os.PathLike[str], *, name: str | None = None, folders: Folders = ()
+    path: str | os.PathLike[str],
+    *,
+    name: str | None = None,
+    folders: Folders = (),
+    dims: Dims = None,
 ) -> type[StanModel]:
     """Return the model class of a file with a Stan program.
 
@@ -163,6 +216,8 @@ def load_stan(
     path : of the file
     name : of the class; made of the file's name by default
     folders : where files are that it includes, beside its own folder
+    dims : names of the axes of variables, such as ``{"theta": "school"}``; `coords` of the model
+        labels them
 
     Raises
     ------
@@ -170,7 +225,7 @@ def load_stan(
         If there is no such file, or it is no Stan program; with the line, and a mark below what is
         wrong.
     """
-    return load_accepted(path, name, None, folders)
+    return load_accepted(path, name, None, folders, dims)
 
 
 def load_accepted(
@@ -178,6 +233,7 @@ def load_accepted(
     name: str | None,
     accept: Callable[[str], None] | None,
     folders: Folders = (),
+    dims: Dims = None,
 ) -> type[StanModel]:
     """Do what `load_stan` does, once a function has not refused the text of the file."""
     file = existing_file(path, "Stan program", ModelError).absolute()
@@ -186,9 +242,8 @@ def load_accepted(
         accept(text)
     program, sources = _parsed(text, str(file), folders)
     stem = "".join(c if c.isalnum() else "_" for c in file.stem)
-    return _made(
-        name or (stem if not stem[:1].isdigit() else f"_{stem}"), program, sources, str(file)
-    )
+    name = name or (stem if not stem[:1].isdigit() else f"_{stem}")
+    return _made(name, program, sources, str(file), dims)
 
 
 def from_source(source: str, name: str) -> type[StanModel]:
@@ -199,16 +254,25 @@ def from_source(source: str, name: str) -> type[StanModel]:
 def _parsed(text: str, file: str, folders: Folders) -> tuple[n.Program, dict[str, str]]:
     program, sources = parse(text, file, [Path(f) for f in folders])
     check_placement(program, sources)
+    check_spellings(program, sources)
+    check_jacobians(program, sources)
     return program, sources
 
 
 _CLASSES: dict[str, type[StanModel]] = {}
 
 
-def _made(name: str, program: n.Program, sources: Sources, file: str) -> type[StanModel]:
+def _made(
+    name: str, program: n.Program, sources: Sources, file: str, dims: Dims
+) -> type[StanModel]:
     """Return the class of a program: the same one for the same text."""
-    digest = hashlib.sha256(repr((name, file, sorted(sources.items()))).encode()).hexdigest()
+    axes = read_dims(dims, program)
+    about = name, file, sorted(sources.items()), sorted(axes.items())
+    digest = hashlib.sha256(repr(about).encode()).hexdigest()
     if digest not in _CLASSES:
-        body = {"program": program, "sources": sources, "file": file, "__module__": __name__}
+        body = {
+            "program": program, "sources": sources, "file": file, "dims": axes,
+            "__module__": __name__,
+        }  # fmt: skip
         _CLASSES[digest] = ModelMeta(name, (StanModel,), body)  # type: ignore[assignment]
     return _CLASSES[digest]

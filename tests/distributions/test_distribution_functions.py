@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import autograd.numpy as anp
 import numpy as np
 import pytest
 from autograd import elementwise_grad, grad
 from scipy import integrate, stats
-from scipy.special import expit
+from scipy.special import expit, i0e
 
 from probmodel import Model, observed, param
 from probmodel import distributions as d
@@ -16,6 +18,7 @@ from probmodel.density import as_posterior
 POSITIVE = [1e-3, 0.05, 0.6, 1.4, 4.0, 30.0]
 UNIT = [1e-6, 0.02, 0.3, 0.55, 0.97, 1.0 - 1e-6]
 LINE = [-1e3, -4.0, 0.1, 0.3, 0.31, 2.0, 50.0]
+ANGLES = [-3.1, -1.9, -1.8, -0.2, 1.3, 2.9, 3.1]
 COUNTS = [-1.0, 0.0, 0.4, 1.0, 3.0, 7.0, 10.0, 11.0, 60.0]
 
 # Distribution, parameters, the same of SciPy, and places.
@@ -33,6 +36,7 @@ CUT = {
     "BetaProportion": ((0.3, 7.0), lambda m, k: stats.beta(m * k, k - m * k), UNIT),
     "StudentT": ((3.4, 0.3, 1.2), stats.t, LINE),
     "SkewNormal": ((0.3, 1.2, 1.7), lambda m, s, a: stats.skewnorm(a, m, s), LINE[1:-1]),
+    "VonMises": ((1.3, 1.8), lambda m, k: _Circle(stats.vonmises(k, m)), ANGLES),
     "HalfStudentT": (
         (3.4, 1.2),
         lambda n, s: _Folded(stats.t(n, 0.0, s)),
@@ -54,6 +58,7 @@ CUT = {
     "Bernoulli": ((0.3,), stats.bernoulli, [-1.0, 0.0, 0.5, 1.0, 2.0]),
     "BernoulliLogit": ((0.3,), lambda s: stats.bernoulli(expit(s)), [-1.0, 0.0, 0.5, 1.0, 2.0]),
 }
+ANYTHING = (("SkewNormal", "alpha"), ("VonMises", "mu"))
 REAL = ("loc", "logit", "log_rate", "eta")
 CONTINUOUS = [name for name in CUT if not d.DISTRIBUTIONS[name].discrete]
 
@@ -69,6 +74,19 @@ class _Folded:
 
     def logsf(self, x):
         return np.log(2.0) + self.law.logsf(x)
+
+
+class _Circle:
+    """An angle from -pi to pi; SciPy's goes on for any number of turns."""
+
+    def __init__(self, law):
+        self.law = law
+
+    def logcdf(self, x):
+        return np.log(self.law.cdf(x) - self.law.cdf(-np.pi))
+
+    def logsf(self, x):
+        return np.log(self.law.cdf(np.pi) - self.law.cdf(x))
 
 
 def whole(dist):
@@ -126,6 +144,56 @@ def test_the_slope_in_the_value_is_the_density(name):
         slope = elementwise_grad(lambda y, f=function: f(anp, y, *params))(x)
         expected = np.exp(density - function(np, x, *params))
         np.testing.assert_allclose(sign * slope, expected, rtol=1e-9)
+
+
+def _arc(low, high, mu, kappa):
+    """Log probability of an arc by adaptive quadrature, relative to its largest density."""
+    ends = [low, *(t for t in mu + np.pi * np.arange(-3, 4) if low < t < high), high]
+    top = max(np.cos(t - mu) for t in ends)
+    total = 0.0
+    for a, b in pairwise(ends):
+        near, far = (a, b) if np.cos(a - mu) > np.cos(b - mu) else (b, a)
+        cuts = sorted([near, *(near + (far - near) * 0.5 ** np.arange(30))])
+        for c, e in pairwise(cuts):
+            part = integrate.quad(
+                lambda t: np.exp(kappa * (np.cos(t - mu) - top)), c, e, epsabs=0.0, epsrel=1e-13
+            )
+            total += part[0]
+    return np.log(total) + kappa * (top - 1) - np.log(2 * np.pi * i0e(kappa))
+
+
+@pytest.mark.parametrize("kappa", [1e-6, 0.3, 5.0, 21.0, 50.0, 400.0])
+@pytest.mark.parametrize("mu", [0.0, 2.8, -1.1, np.pi])
+def test_arcs_of_angles(mu, kappa):
+    dist = d.VonMises(mu, kappa)
+    width = kappa**-0.5
+    for x in (-3.0, -0.4, 1.7, 3.1, mu + 0.5 * width, mu - 2 * width):
+        if not -np.pi < x < np.pi:
+            continue
+        args = np.array(x), np.array(mu), np.array(kappa)
+        assert dist.log_cdf(np, *args) == pytest.approx(_arc(-np.pi, x, mu, kappa), rel=1e-10)
+        assert dist.log_ccdf(np, *args) == pytest.approx(_arc(x, np.pi, mu, kappa), rel=1e-10)
+        both = np.logaddexp(dist.log_cdf(np, *args), dist.log_ccdf(np, *args))
+        assert both == pytest.approx(0.0, abs=1e-12)
+
+
+def test_concentrated_angles_are_normal():
+    z, kappa = np.array([-8.0, -2.0, 0.0, 1.0, 3.0]), np.array(1e10)
+    dist, x = d.VonMises(0.3, kappa), 0.3 + z / np.sqrt(kappa)
+    params = np.array(0.3), kappa
+    np.testing.assert_allclose(dist.log_cdf(np, x, *params), stats.norm.logcdf(z), rtol=1e-6)
+    np.testing.assert_allclose(dist.log_ccdf(np, x, *params), stats.norm.logsf(z), 1e-6, 1e-15)
+
+
+def test_angles_beyond_a_half_turn_have_all_or_nothing():
+    dist, params = d.VonMises(0.3, 2.0), [np.array(0.3), np.array(2.0)]
+    x = np.array([-4.0, -np.pi, np.pi, 4.0])
+    with np.errstate(divide="ignore"):
+        below, above = dist.log_cdf(np, x, *params), dist.log_ccdf(np, x, *params)
+    np.testing.assert_allclose(np.exp(below), [0, 0, 1, 1], atol=1e-15)
+    np.testing.assert_allclose(np.exp(above), [1, 1, 0, 0], atol=1e-15)
+    turned = dist.log_cdf(np, x[1:], np.array(0.3 - 6 * np.pi), np.array(2.0))
+    np.testing.assert_allclose(np.exp(turned), np.exp(below[1:]), atol=1e-14)
 
 
 BETA_BINOMIAL = stats.betabinom(500, 0.1, 1e3)
@@ -198,7 +266,7 @@ def test_invalid_parameters_have_no_distribution_function(name):
     params, _, _ = CUT[name]
     dist, both = functions(name, params)
     for i, parameter in enumerate(dist.parameters):
-        if parameter not in (*REAL, *whole(dist)) and (name, parameter) != ("SkewNormal", "alpha"):
+        if parameter not in (*REAL, *whole(dist)) and (name, parameter) not in ANYTHING:
             bad = [np.array(-0.4 if i == j else p) for j, p in enumerate(params)]
             for function in both:
                 with np.errstate(all="ignore"):

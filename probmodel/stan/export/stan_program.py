@@ -80,10 +80,12 @@ def to_stan(model: Any, *, log_lik: bool = False) -> StanProgram:
     binding = model._binding
     if binding.unbound:
         missing = binding.unbound[0]
+        datum = model._datum_of(str(missing.name))
         raise DataError(
-            f"{binding.name} was bound without its observed data {missing.name!r}, which its Stan "
+            f"{binding.name} was bound without its observed data {datum!r}, which its Stan "
             "program takes.",
             location=missing.location,
+            needs=[datum],
         )
     taken: set[str] = set()
     while True:

@@ -24,8 +24,7 @@ def split_density_name(name: str) -> tuple[str, str] | None:
     """Return of which distribution a function is, and what it is; None for other functions.
 
     What it is: ``density``, ``cdf``, ``lcdf``, ``lccdf`` or ``rng``. Old spellings, as in
-    ``normal_log`` and ``normal_cdf_log``, count; so do ``_lpdf`` of a discrete distribution and
-    ``_lpmf`` of a continuous one.
+    ``normal_log`` and ``normal_cdf_log``, count.
     """
     for suffix, what in _SUFFIXES.items():
         stem = name.removesuffix(suffix)

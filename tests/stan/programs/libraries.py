@@ -1,7 +1,7 @@
 """Functions of the library on parameters, group by group."""
 
 import numpy as np
-from scipy import linalg, special
+from scipy import linalg, special, stats
 from scipy.special import expit, gammaln, logsumexp
 from scipy.stats import norm
 from stan_program import noise, stan
@@ -294,3 +294,27 @@ def sparse_and_hidden(w):
     order = np.array([2, 1, 3])
     found = {"eta": eta, "dense": dense, "omega": omega, "values_of_S": values, "states": states}
     return total, found | {"again": w.S, "order": order, "sorted": np.sort(w.mu)}
+
+
+@stan(
+    """
+    data { int N; vector[N] y; }
+    parameters { real mu; real<lower=0> k; real<lower=-1, upper=2> z; }
+    transformed parameters { real c = von_mises_cdf(0.5 | mu, k); }
+    model {
+      target += von_mises_lcdf(y | mu, k);
+      target += von_mises_lccdf(z | mu, k);
+      z ~ von_mises(mu, k) T[-1, 2];
+    }
+    """,
+    N=2,
+    y=[0.3, -1.2],
+)
+def arcs_of_angles(v):
+    law = stats.vonmises(v.k, v.mu)
+
+    def below(x):
+        return law.cdf(x) - law.cdf(-np.pi)
+
+    total = np.log(below(v.y)).sum() + np.log(1 - below(v.z)) + law.logpdf(v.z)
+    return total - np.log(below(2) - below(-1)), {"c": below(0.5)}

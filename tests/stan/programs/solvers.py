@@ -215,3 +215,35 @@ def slices_and_shards(v):
     total += 2 * normal(v.z, v.beta).sum()
     total += (v.ys * rate - np.exp(rate) - gammaln(v.ys + 1)).sum() + normal(v.theta, b).sum()
     return total
+
+
+@stan(
+    """
+    functions {
+      vector curve(vector x, real a) { return [exp(x[1]) + x[1] - a]'; }
+      vector pair(vector x, vector y, array[] real x_r, array[] int x_i) {
+        return [x[1] * x[1] - y[1], x[1] + x[2] - y[2]]';
+      }
+    }
+    data { real y; }
+    transformed data { array[0] int none; array[0] real nothing; vector[2] known = [4.0, 1.0]'; }
+    parameters { real a; real<lower=0> b; }
+    transformed parameters {
+      vector[1] s = solve_newton(curve, [a]', 2 + b);
+      vector[1] t = solve_newton(curve, [a + b]', 2.0);
+      vector[2] x = algebra_solver(pair, [b, a]', known, nothing, none);
+      vector[2] minus = algebra_solver(pair, [-b, a]', [b, a]', nothing, none, 1e-8, 1e-8, 100);
+    }
+    model { a ~ normal(0, 1); b ~ gamma(4, 4); y ~ normal(s[1] + t[1] + x[1] - minus[1], 1); }
+    generated quantities { vector[1] again = solve_newton(curve, [a]', 2 + b); }
+    """,
+    y=0.4,
+    tolerance=1e-7,
+)
+def roots_from_guesses_of_parameters(v):
+    s, t = (brentq(lambda x, c=c: np.exp(x) + x - c, -9, 9, xtol=1e-14) for c in (2 + v.b, 2.0))
+    minus = -np.sqrt(v.b)
+    total = normal(v.a) + 4 * np.log(4) - np.log(6) + 3 * np.log(v.b) - 4 * v.b
+    total += normal(v.y, s + t + 2.0 - minus)
+    found = {"s": [s], "t": [t], "x": [2.0, -1.0], "minus": [minus, v.a - minus]}
+    return total, {**found, "again": [s]}

@@ -233,6 +233,28 @@ WRONG_DATA = {
 }
 
 
+LEFT_OUT = """
+data { int N; vector[N] x; vector[N] y; }
+parameters { real a; }
+model {
+  a ~ normal(0, 1);
+  y[1] ~ normal(a * x[1], 1);
+  for (n in 2:N) y[n] ~ student_t(4, a * x[n], 1);
+}
+"""
+
+
+def test_data_that_may_be_left_out_are_not_asked_for():
+    with pytest.raises(DataError, match="the data lack 'N', 'x': the program") as caught:
+        Stan(LEFT_OUT)()
+    assert caught.value.values["needs"] == ["N", "x"]
+    with pytest.raises(DataError, match=r"vector.N. x.\n"):
+        Stan(LEFT_OUT)(N=2, y=[1.0, 2.0])  # names that the program declares are no misspellings
+    model = Stan(LEFT_OUT, name="Line")(N=2, x=[1.0, 2.0])
+    with pytest.raises(DataError, match=r"observed data 'y', .* Pass them: Line\(..., y=...\)"):
+        ModelDensity(model)
+
+
 @pytest.mark.parametrize("what", WRONG_DATA)
 def test_wrong_data(what):
     change, says = WRONG_DATA[what]

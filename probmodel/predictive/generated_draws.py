@@ -1,0 +1,67 @@
+"""Generated quantities of a Stan program at the draws of a fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from probmodel.predictive.models import Groups
+from probmodel.types import Array
+
+_KEY = (1 << 31) - 1  # of their random numbers among the children of a seed
+
+
+class GeneratedDraws:
+    """Splits what is wanted of a model into what it declares and what its program generates.
+
+    Parameters
+    ----------
+    model : a bound model of any kind
+
+    Attributes
+    ----------
+    names : of the generated quantities; none for other models
+    labels : by dim, of the axes of these alone
+    """
+
+    def __init__(self, model: Any) -> None:
+        self._generated = model.generated
+        self._variables = {v.name: v for v in self._generated.variables} if self._generated else {}
+        self.names = tuple(self._variables)
+        self.labels = {d: c for v in self._variables.values() for d, c in v.coords.items()}
+
+    def needs(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the names of what is declared and wanted, or needed for what is wanted."""
+        own = [name for name in names if name not in self._variables]
+        more = self._generated.needs if len(own) < len(names) else ()
+        return tuple(dict.fromkeys([*own, *more]))
+
+    def completed(
+        self, names: Sequence[str], arrays: Groups, seed: np.random.SeedSequence | None
+    ) -> Groups:
+        """Return what is wanted, by name.
+
+        Parameters
+        ----------
+        names : what is wanted
+        arrays : what it ``needs``
+        seed : of what is drawn at random; None for that which the draws decide
+        """
+        wanted = [name for name in names if name in self._variables]
+        values: Mapping[str, Array] = {}
+        if wanted:
+            rng = None if seed is None else _generator(seed)
+            given = {name: arrays[name][1] for name in self._generated.needs}
+            values = self._generated.at(given, rng)
+        return {
+            name: (self._variables[name].dims, values[name]) if name in wanted else arrays[name]
+            for name in names
+        }
+
+
+def _generator(seed: np.random.SeedSequence) -> np.random.Generator:
+    key = (*seed.spawn_key, _KEY)
+    own = np.random.SeedSequence(seed.entropy, spawn_key=key, pool_size=seed.pool_size)
+    return np.random.default_rng(own)
