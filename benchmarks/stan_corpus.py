@@ -121,14 +121,22 @@ def summary(rows: Sequence[Row]) -> str:
 
 
 def write(rows: Sequence[Row], file: Path) -> None:
-    """Write all rows, as JSON or CSV by the name of the file."""
+    """Write all rows: as JSON, or those with data as CSV, in four digits and errors in one line."""
     if file.suffix == ".json":
         file.write_text(json.dumps(list(rows), indent=1) + "\n")
         return
+    found = [{name: _brief(v) for name, v in r.items()} for r in rows if r["stage"] != "data"]
+    used = [name for name in COLUMNS if any(r.get(name, "") != "" for r in found)]
     with file.open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, COLUMNS, extrasaction="ignore")
+        writer = csv.DictWriter(stream, used, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows(found)
+
+
+def _brief(value: Any) -> Any:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return "; ".join(value.strip().splitlines()[:1]) if isinstance(value, str) else value
 
 
 def chosen(folder: Path, only: Sequence[str]) -> Iterator[Case]:
@@ -169,6 +177,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with ThreadPoolExecutor(options.jobs) as pool:
         cases = list(chosen(options.folder, options.only))
         for row in pool.map(lambda case: row_of(case, asked), cases):
+            row["error"] = row.get("error", "").replace(f"{options.folder}{os.sep}", "")
             rows.append(row)
             print(line_of(row), flush=True)
             if options.out:

@@ -127,7 +127,7 @@ def bind(
         binding.dimensions.compare(observed, labels, dims[str(observed.name)])
     if not binding.free:
         raise ModelError(
-            f"{name} declares no param(...), so there is nothing to infer.", model=name
+            f"{name} declares no parameters, so there is nothing to infer.", model=name
         )
     if all(0 in free.shape for free in binding.free):
         raise ModelError(

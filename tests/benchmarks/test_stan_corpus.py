@@ -152,6 +152,8 @@ def test_the_script(folder, capsys):
     with out.open() as file:
         rows = list(csv.DictReader(file))
     assert [row["stage"] for row in rows] == ["done", "bind"]
+    assert "\n" not in rows[1]["error"]
+    assert str(folder) not in rows[1]["error"]
     stan_corpus.write([{"name": "a", "stage": "done"}], folder / "rows.json")
     assert json.loads((folder / "rows.json").read_text()) == [{"name": "a", "stage": "done"}]
 

@@ -62,8 +62,12 @@ def spirals(n, times, known_start=False, **how):
 @methods
 @pytest.mark.parametrize(
     ("n", "count", "known_start"),
-    [(1, 1, False), (1, 40, True), (2, 2, False), (3, 40, False), (9, 1, True), (9, 40, False)],
-)
+    [
+        (1, 1, False), (1, 40, True), (2, 2, False), (9, 40, False),
+        pytest.param(3, 40, False, marks=pytest.mark.statistical),
+        pytest.param(9, 1, True, marks=pytest.mark.statistical),
+    ],
+)  # fmt: skip
 def test_sizes(n, count, known_start, method):
     model = spirals(n, np.linspace(0.3, 4.0, count), known_start, method=method)
     machine, numpy, dim = both(model)
@@ -175,6 +179,7 @@ def stiff(name, **how):
     return Stiff(), weights
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("name", ["reactions", "oscillator"])
 def test_stiff_equations_have_the_solutions_that_scipy_finds(name):
     flow, initial, times = STIFF[name]

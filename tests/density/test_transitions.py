@@ -49,7 +49,9 @@ def assert_same(found, expected):
 
 
 @pytest.mark.parametrize("kind", ROOTS)
-@pytest.mark.parametrize("steep", [1.0, 5.0, 100.0])
+@pytest.mark.parametrize(
+    "steep", [5.0, *(pytest.param(s, marks=pytest.mark.statistical) for s in (1.0, 100.0))]
+)
 def test_same_states_infos_and_randomness(kind, steep):
     rejected = failed = levels = 0
     for dim in (1, 8):

@@ -153,7 +153,16 @@ def beyond(found):
             ~(found.ess_tail >= ESS_LIMIT)]  # fmt: skip
 
 
-@pytest.mark.parametrize(("chains", "draws"), [(16, 2000), (16, 1003), (8, 4000), (4, 8000)])
+@pytest.mark.parametrize(
+    ("chains", "draws"),
+    [
+        (16, 1003),
+        *(
+            pytest.param(*size, marks=pytest.mark.statistical)
+            for size in [(16, 2000), (8, 4000), (4, 8000)]
+        ),
+    ],
+)
 def test_screening_misses_nothing(chains, draws):
     exact_ones = 0
     for seed in range(3):

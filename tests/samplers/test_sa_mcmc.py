@@ -260,6 +260,7 @@ def test_invariance_check_notices_weights_without_the_density(targets, monkeypat
     assert max(scores(state.points)) > 8.0
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("covariance", ["full", "diag"])
 @pytest.mark.parametrize(
     ("centre", "spread", "sd"), [(-10.0, 10.0, 1.0), (-4.0, 1.0, 3.0), (-5.0, 1.0, 1.0)]

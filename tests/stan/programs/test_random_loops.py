@@ -100,7 +100,9 @@ def outcome(text, data):
     return {"logp": logp, "grad": grad, **observed, **density.constrain(x)}
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize(
+    "seed", [*range(30), *(pytest.param(s, marks=pytest.mark.statistical) for s in range(30, 100))]
+)
 def test_random_loops(seed, monkeypatch):
     text = FRAME.format(body=Writer(seed).block([], 3))
     size = (1, 7, 8, 9, 17, 24)[seed % 6]
