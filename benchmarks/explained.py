@@ -50,7 +50,7 @@ ORDERS: dict[tuple[str, str, str], str] = {
     ("volatility_2000", "ahmc", "nuts"): (
         "The search ends at the largest step that the paper allows it, 0.01, where NUTS takes "
         "0.023 on these data, which are not the paper's. With steps up to 0.05 it takes 0.016, and "
-        "its median is 1.8 a thousand. The smallest sizes, 60 to 230, are known to about a quarter."
+        "its median is 1.8 a thousand. The smallest, 144 to 281, are known to about a quarter."
     ),
 }
 

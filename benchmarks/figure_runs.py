@@ -54,7 +54,7 @@ def run_figure(name: str, settings: Settings) -> list[str]:
 
 
 def frobenius(target: str, name: str, settings: Settings) -> list[str]:
-    """Follow the preconditioners on a target, to the reference's numbers of updates."""
+    """Follow the preconditioners on a target, to the second program's numbers of updates."""
     from figures import frobenius_figure
 
     last = max(round(FROBENIUS_UPDATES[-1] * min(settings.scale, 1.0)), 10)

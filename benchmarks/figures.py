@@ -31,7 +31,7 @@ LEARNING = {
 def frobenius_figure(path: Path, target: str, trajectories: Mapping[str, Trajectory]) -> None:
     """Draw the error of the preconditioner along its updates.
 
-    Lines are means, bands the range over chains learning alone; circles are the reference.
+    Lines are means, bands the range over chains learning alone; circles are a second program.
     """
     figure, axes = plt.subplots(figsize=(7.0, 4.6), layout="constrained")
     for mode, (updates, errors) in trajectories.items():
@@ -43,7 +43,7 @@ def frobenius_figure(path: Path, target: str, trajectories: Mapping[str, Traject
             )
         if mode != "robust":
             axes.plot(FROBENIUS_UPDATES, FROBENIUS[target].of(mode), "o", mfc="none", color=colour)
-    axes.plot([], [], "o", mfc="none", color="0.3", label="reference")
+    axes.plot([], [], "o", mfc="none", color="0.3", label="second program")
     axes.axhline(FROBENIUS[target].target_norm, color=GREY, ls=":", label="norm of the target")
     axes.set(xscale="log", yscale="log", xlabel="updates of the preconditioner")
     axes.set_ylabel("Frobenius error of the scaled covariance")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from published.frobenius import FROBENIUS, FROBENIUS_UPDATES, FrobeniusReference
+from published.frobenius import FROBENIUS, FROBENIUS_UPDATES, FrobeniusErrors
 from published.hirt2021 import HIRT_2021
 from published.row import Published
 from published.titsias2019 import FIGURE_1_BETA, TITSIAS_2019
@@ -33,7 +33,7 @@ __all__ = [
     "LEAST_ADVANTAGE",
     "PUBLISHED",
     "TABLES",
-    "FrobeniusReference",
+    "FrobeniusErrors",
     "Published",
     "find",
 ]

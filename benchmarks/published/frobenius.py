@@ -1,4 +1,4 @@
-"""Reference errors of the preconditioner of FisherMALA: Titsias (2023), Figures 1 and 2."""
+"""Errors of the preconditioner of FisherMALA, by a second program: Titsias (2023), Figures 1, 2."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 
-class FrobeniusReference(NamedTuple):
+class FrobeniusErrors(NamedTuple):
     """Error of the learned preconditioner, by number of updates of the root.
 
     The error is ``|A - S|_F`` of the learned A and the covariance S, each divided by the mean of
     its diagonal. Means over 10 chains learning alone, and of one group of 10 chains learning
-    together, from an independent implementation of the same algorithm (the paper has figures only:
-    1 and 2). For AdaMALA, whose preconditioner is the running covariance, only the error at the end
+    together, by a second program of ours for the same algorithm (the paper has figures only: 1 and
+    2). For AdaMALA, whose preconditioner is the running covariance, only the error at the end
     is known.
     """
 
@@ -30,14 +30,14 @@ class FrobeniusReference(NamedTuple):
 
 
 FROBENIUS_UPDATES = (100, 500, 1000, 2000, 5000, 10_000, 19_500)
-FROBENIUS: dict[str, FrobeniusReference] = {
-    "gp100": FrobeniusReference(
+FROBENIUS: dict[str, FrobeniusErrors] = {
+    "gp100": FrobeniusErrors(
         68.70,
         alone=(65.4, 48.9, 42.3, 28.0, 8.6, 1.98, 0.55),
         pooled=(51.2, 40.1, 22.2, 0.76, 0.21, 0.21, 0.16),
         ada_mala=7.9,
     ),
-    "inhomogeneous": FrobeniusReference(
+    "inhomogeneous": FrobeniusErrors(
         13.38,
         alone=(6.33, 2.93, 3.41, 1.98, 1.07, 0.73, 0.51),
         pooled=(3.40, 1.19, 1.14, 0.61, 0.34, 0.23, 0.16),

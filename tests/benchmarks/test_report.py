@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from explained import ORDERS
+from orders import order_table, ranking_table, verdict
 from published import FROBENIUS, find
 from published.ranking import Ranking
 from report import (
@@ -12,8 +13,6 @@ from report import (
     frobenius_shortfalls,
     frobenius_table,
     lost_advantages,
-    order_table,
-    ranking_table,
     shortfalls,
     summarise,
 )
@@ -56,14 +55,29 @@ def test_derived_statistics():
 
 def test_the_order_of_two_methods(monkeypatch):
     ranking = Ranking("t23", "pima", "fisher_mala", "mala", "min/1000", "Figure 0", 2.0)
-    summaries = summarise([row(), row(method="mala") | {"ess_min_per_1000": 60.0}])
-    (line,) = order_table(summaries, [ranking]).splitlines()[2:]
-    assert [cell.strip() for cell in line.split("|")[1:-1]] == [
-        "pima", "fisher_mala > mala", "min/1000", "Figure 0", "2", "0.5", "NO",
-    ]  # fmt: skip
-    assert order_table(summaries[:1], [ranking]) == ""
+
+    def found(ours, others):
+        rows = [row() | {"ess_min_per_1000": size} for size in ours]
+        rows += [row(method="mala") | {"ess_min_per_1000": size} for size in others]
+        return summarise(rows)
+
+    def cells(summaries):
+        (line,) = order_table(summaries, [ranking]).splitlines()[2:]
+        return [cell.strip() for cell in line.split("|")[1:-1]]
+
+    behind = found([30.0, 28.0, 32.0], [60.0, 61.0, 59.0])
+    first = ["pima", "fisher_mala > mala", "min/1000", "Figure 0", "2"]
+    assert cells(behind) == [*first, "0.5", "-23.2", "NO"]
+    assert cells(found([60.0, 61.0], [30.0, 28.0]))[-1] == "yes"
+    assert cells(found([60.0, 10.0], [30.0, 28.0]))[-1] == "tie"
+    assert cells(found([60.0], [30.0, 28.0]))[-2:] == ["–", "?"]
+    assert order_table(behind[:1], [ranking]) == ""
+    counted, named = verdict(behind, behind, [ranking])[1:]
+    assert counted.startswith("Of 1 orders that the paper shows 0 hold beyond 2 standard errors")
+    assert named.startswith("THE OTHER WAY ROUND: pima fisher_mala > mala")
+    assert len(verdict(behind[:1], [], [ranking])) == 1
     monkeypatch.setitem(ORDERS, ("pima", "fisher_mala", "mala"), "Because.")
-    assert order_table(summaries, [ranking]).endswith("| NO (1)     |\n\n(1) Because.")
+    assert order_table(behind, [ranking]).endswith("| NO (1)     |\n\n(1) Because.")
 
 
 def test_a_failed_repeat_is_left_out():
@@ -94,6 +108,15 @@ def test_only_adaptive_methods_are_held_to_the_paper():
     assert shortfalls(summarise([row(method="fisher_mala:paired", smallest=1.0)])) == []
     missing = Summary("t23", "pima", "fisher_mala", 0, {}, "not available")
     assert shortfalls([missing]) == []
+
+
+def test_sizes_at_the_cap_of_the_estimator_are_marked():
+    at = row() | {"draws": 700, "chains": 8}  # 5600 of 5600
+    summaries = summarise([at, at | {"ess_min": 5000.0}, at | {"draws": 800}])
+    assert summaries[0].capped == {"max": 0, "median": 0, "min": 1}
+    lines = comparison_table(summaries).splitlines()
+    assert [line.count("at the cap in 1 of 3") for line in lines if " min " in line] == [1]
+    assert not any("cap" in line for line in lines if " median " in line)
 
 
 def test_explained_figures_do_not_fall_short():
@@ -139,7 +162,8 @@ def test_advantage_of_sample_adaptation():
 def test_only_published_differences_are_ranked():
     """On Ripley's data all signals tie in the paper; on Pima the score is far behind."""
     sizes = {"fisher_mala": 5000.0, "fisher_mala:score": 6000.0}
-    table = ranking_table(summarise([row("pima", m, s) for m, s in sizes.items()]))
+    rows = [row("pima", m, s + e) for m, s in sizes.items() for e in (-10.0, 10.0)]
+    table = ranking_table(summarise(rows))
     assert "NO" in table
     assert "fisher_mala > fisher_mala:score" in table
     tied = [row("ripley", m, s) for m, s in sizes.items()]
