@@ -13,6 +13,7 @@ from probmodel.adaptation.ensemble import (
     full_fit,
     full_log_fit,
     overstatement,
+    tail_index,
 )
 
 
@@ -121,6 +122,18 @@ def test_a_row_that_is_not_finite_keeps_its_points(bad):
     assert leaves[1] == 3
     assert log_odds[1] == -np.inf
     np.testing.assert_allclose(log_odds[[0, 2]], np.log(3.0))
+
+
+@pytest.mark.parametrize("index", [0.5, 1.0, 3.0])
+def test_the_tail_index_is_that_of_a_power_law(index):
+    """Logarithms of Pareto weights are exponential; the largest hundredth are 2000 of them."""
+    weights = np.random.default_rng(9).exponential(index, (8, 25_000))
+    error = index / np.sqrt(2000)
+    assert abs(tail_index(weights) - index) < 4.0 * error
+    assert abs(tail_index(weights) - 1.2 * index) > 4.0 * error  # negative control
+    holes = np.where(np.arange(25_000) % 2, weights, np.nan)
+    assert abs(tail_index(holes) - index) < 4.0 * np.sqrt(2.0) * error
+    assert np.isnan(tail_index(weights[:, :200]))
 
 
 def autoregression(rng, shape, rho):

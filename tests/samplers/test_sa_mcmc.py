@@ -539,6 +539,17 @@ def test_ensembles_that_drift_are_remarked_on(targets):
     assert "hold" in remarks[0].message
 
 
+def test_tails_that_proposals_do_not_reach_are_remarked_on():
+    noise = np.random.default_rng(33).standard_normal((8, 4000))
+    stats = {"initial_point": np.zeros((8, 4000), dtype=bool), "lp": noise}
+    for spread, kinds in ((1.0, []), (3.0, ["light_tails"])):
+        weight = np.random.default_rng(34).exponential(spread, (8, 4000))
+        for tails, remedy in ((0.05, "raise tails"), (0.0, "set tails")):
+            remarks = SampleAdaptive(tails=tails).remarks(NONE, {**stats, "log_weight": weight})
+            assert [r.kind for r in remarks] == kinds
+            assert all(remedy in r.message for r in remarks)
+
+
 @pytest.mark.statistical
 def test_effective_sizes_are_about_right_for_a_normal_posterior(targets):
     """Against the variance of the means of independent chains; and what hold=1 does to them."""
