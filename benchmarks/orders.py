@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from explained import ORDERS
 from published.ranking import Ranking
-from report import Summary, held, markdown, number, numbered
+from report import Summary, held, markdown, number, numbered, shortfalls
 
 SURE = 2.0  # standard errors by which two methods have to differ to be in an order
 
@@ -118,6 +118,8 @@ def verdict(
             f"{absent} were not run. The others are shorter than the paper's, have too few "
             "repeats, or are of methods that are there for comparison."
         )
+        if sizes and not shortfalls(judged):
+            lines.append("None of those that are held to the paper falls short of it.")
     orders = list(compared(summaries, rankings))
     if orders:
         count = Counter(order.found for _, order in orders)

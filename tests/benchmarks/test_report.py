@@ -72,10 +72,15 @@ def test_the_order_of_two_methods(monkeypatch):
     assert cells(found([60.0, 10.0], [30.0, 28.0]))[-1] == "tie"
     assert cells(found([60.0], [30.0, 28.0]))[-2:] == ["–", "?"]
     assert order_table(behind[:1], [ranking]) == ""
-    counted, named = verdict(behind, behind, [ranking])[1:]
+    *_, counted, named = verdict(behind, behind, [ranking])
     assert counted.startswith("Of 1 orders that the paper shows 0 hold beyond 2 standard errors")
     assert named.startswith("THE OTHER WAY ROUND: pima fisher_mala > mala")
-    assert len(verdict(behind[:1], [], [ranking])) == 1
+    (alone,) = verdict(behind[:1], [], [ranking])
+    assert "0 are held to them" in alone
+    assert verdict(behind[:1], behind[:1], [])[1:] == [
+        "None of those that are held to the paper falls short of it."
+    ]
+    assert len(verdict(*[summarise([row(smallest=1.0)])] * 2, [])) == 1
     monkeypatch.setitem(ORDERS, ("pima", "fisher_mala", "mala"), "Because.")
     assert order_table(behind, [ranking]).endswith("| NO (1)     |\n\n(1) Because.")
 
