@@ -175,6 +175,7 @@ PRODUCTS: dict[str, Callable[[], Any]] = {
     "inverse of each chain": lambda: np.linalg.inv(T),
     "matrix of each chain times vector": lambda: T @ V[:, :, None],
 }
+# Of methods whose chains are points; those that begin from the prior have populations or ladders.
 KERNEL: dict[str, dict[str, float]] = {
     "rwm": {}, "mtm": {}, "mala": {}, "ahmc": {}, "hmc": {}, "nuts": {},
     "rm_const_hmc": {"matrix times vectors": 9},

@@ -20,6 +20,7 @@ import figures_nuts
 import figures_pilot
 import figures_restarts
 import figures_rmhmc
+import figures_tempered
 import numpy as np
 from figure_parts import (
     BLACK,
@@ -377,6 +378,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     **figures_fisher_hmc.FIGURES,
     **figures_nuts.FIGURES,
     **figures_rmhmc.FIGURES,
+    **figures_tempered.FIGURES,
 }
 
 GUIDES: dict[str, Callable[[], Figure]] = {

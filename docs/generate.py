@@ -56,6 +56,7 @@ NEEDS = {
     "gradient": "gradient",
     "hvp": "gradient, Hessian-vector products",
     "metric": "gradient, metric",
+    "prior": "gradient, proper priors",
 }
 RANKS = ("number", "vector", "matrix")  # of arguments with none, one and two axes
 # Functions of Stan that take a function, and what they return.

@@ -204,6 +204,9 @@ def finished(drawn: Drawn, interrupted: Callable[[], bool], quiet: bool) -> Any:
     return result
 
 
+_CLIMBING = ("gradient", "hvp", "metric")  # what methods need that climb to the bulk first
+
+
 class Begun(NamedTuple):
     """A run that is to be gone on with.
 
@@ -276,7 +279,7 @@ def draw(
         run = sample(
             sampler, posterior, begun.x0, moves,
             draws=enough.first, warmup=asked.warmup, thin=asked.thin, pool=asked.pool,
-            restarts=asked.restarts, arrive=own.inits is None and sampler.needs != "log density",
+            restarts=asked.restarts, arrive=own.inits is None and sampler.needs in _CLIMBING,
             standardise=asked.standardise and sampler.needs in ("gradient", "hvp"),
             early=own.warmup is None and own.inits is None, save_warmup=asked.save_warmup,
             max_time=asked.max_time, missing=enough.missing, progress=progress,

@@ -94,6 +94,47 @@ class SmoothMetricLogDensity(MetricLogDensity, Protocol):
         ...
 
 
+class Tempered(NamedTuple):
+    """A posterior at some inverse temperatures; see `density.tempered_density`.
+
+    Attributes
+    ----------
+    logp : (n,), log prior plus the inverse temperature times the log likelihood; ``-inf`` marks a
+        row in which something is not finite
+    grad : (n, dim), its gradient; zero in such rows
+    log_likelihood : (n,); ``-inf`` in such rows
+    """
+
+    logp: Array
+    grad: Array
+    log_likelihood: Array
+
+    @staticmethod
+    def marked(logp: Array, grad: Array, log_likelihood: Array) -> Tempered:
+        """Return what was computed, with a mark in the rows that are not finite."""
+        fine = np.isfinite(logp) & np.isfinite(log_likelihood) & np.isfinite(grad).all(axis=1)
+        if fine.all():
+            return Tempered(logp, grad, log_likelihood)
+        return Tempered(
+            np.where(fine, logp, -np.inf),
+            np.where(fine[:, None], grad, 0.0),
+            np.where(fine, log_likelihood, -np.inf),
+        )
+
+
+@runtime_checkable
+class TemperedLogDensity(LogDensity, Protocol):
+    """A log density made of a prior, which can be drawn from, and a likelihood."""
+
+    def prior_sample(self, rng: np.random.Generator, n: int) -> Array:
+        """Draw from the prior, exactly: (n, dim)."""
+        ...
+
+    def tempered(self, x: Array, beta: Array) -> Tempered:
+        """Log density with the likelihood to the power of ``beta``: (n, dim), (n,)."""
+        ...
+
+
 class Halving(NamedTuple):
     """How trajectories are tried with ever shorter steps; see `samplers.hamiltonian.suited_steps`.
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from probmodel.arguments import one_of, positive
 from probmodel.compiler.symbols import NotTraceableError
-from probmodel.density.programs import Programs
+from probmodel.density.programs import Gradients
 from probmodel.errors import ModelError, reason
 from probmodel.model.binding import Binding
 from probmodel.types import Array, Doublings, Followed, Grown, Moved, Trajectories, Transitions
@@ -83,20 +83,23 @@ class Switch:
     ----------
     binding : the bound model
     engine : which one, or ``"auto"`` for both in turn
-    programs : of the model
+    programs : of the density
     cores : that machine code may use, at most; None for all
+    enough : work after which machine code is made, about microseconds; `ENOUGH` by default
     """
 
     def __init__(
         self,
         binding: Binding,
         engine: Engine,
-        programs: Programs,
+        programs: Gradients,
         cores: int | None = None,
+        enough: float | None = None,
     ) -> None:
         self.engine: Engine = one_of("engine", engine, ENGINES)  # type: ignore[assignment]
         self._binding, self._programs = binding, programs
-        self._spent, self._enough, self.cores = 0.0, ENOUGH, cores
+        self._spent, self.cores = 0.0, cores
+        self._enough = ENOUGH if enough is None else enough
         self._machine: Any = None
         self._candidate: Any = None
         self.reason = "it was asked for" if engine == "numpy" else ""

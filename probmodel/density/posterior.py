@@ -28,11 +28,13 @@ from probmodel.types import (
     Grown,
     Moved,
     Posterior,
+    Tempered,
     Trajectories,
     Transitions,
 )
 
 if TYPE_CHECKING:
+    from probmodel.density.tempered_density import Tempering
     from probmodel.geometry.metric_gradient import MetricGradient
 
 
@@ -94,6 +96,7 @@ class ModelDensity(LogDensity):
         """Choose what computes gradients from now on; no engine for a new start with the same."""
         engine = engine or self._switch.engine
         self._switch = Switch(self._binding, engine, self._programs, cores)
+        self.__dict__.pop("_tempering", None)
 
     @property
     def engine(self) -> str:
@@ -286,6 +289,20 @@ class ModelDensity(LogDensity):
 
         return prior_draws(self._binding, rng, n)
 
+    def prior_sample(self, rng: np.random.Generator, n: int) -> Array:
+        """Draw from the prior, exactly: (n, dim). A ModelError says where it is not proper."""
+        return self._tempering.draws(rng, n)
+
+    def tempered(self, x: Array, beta: Array) -> Tempered:
+        """Return the density with the likelihood to the power of ``beta``: (n, dim), (n,)."""
+        return self._tempering(x, beta)
+
+    @cached_property
+    def _tempering(self) -> Tempering:
+        from probmodel.density.tempered_density import Tempering
+
+        return Tempering(self._binding, self._switch.engine, self._switch.cores)
+
     @property
     def hierarchical(self) -> bool:
         """Whether parameters have priors that depend on others, and may be standardised."""
@@ -356,8 +373,8 @@ def as_posterior(model: Any) -> LogDensity:
     """
     if isinstance(model, Model):
         return ModelDensity(model)
-    if isinstance(model, LogDensity) or _looks_like_posterior(model):
-        return model
+    if not isinstance(model, type) and isinstance(model, LogDensity | Posterior):
+        return model  # type: ignore[return-value]
     if isinstance(model, ModelMeta):
         takes = model._takes()  # type: ignore[attr-defined]
         raise ModelError(
@@ -370,10 +387,6 @@ def as_posterior(model: Any) -> LogDensity:
         f"{type(model).__name__}.",
         given=model,
     )
-
-
-def _looks_like_posterior(model: Any) -> bool:
-    return not isinstance(model, type) and isinstance(model, Posterior)
 
 
 def _data_groups(binding: Binding) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -40,13 +40,33 @@ def prior_draws(binding: Binding, rng: np.random.Generator, n: int) -> Array:
     -------
     (n, dim); not finite where a draw falls on the boundary of its support.
     """
-    start = Start()
+    return _points(binding, Start())(rng, n)
+
+
+def exact_draws(binding: Binding) -> Callable[[np.random.Generator, int], Array]:
+    """Return what draws all parameters from their priors, exactly: ``(rng, n)`` to (n, dim).
+
+    Raises
+    ------
+    ModelError
+        As `draw_from_prior` does.
+    """
+    return _points(binding, Start(exact=True))
+
+
+def _points(binding: Binding, start: Start) -> Callable[[np.random.Generator, int], Array]:
+    """Return what draws unconstrained points of all parameters."""
     forward = Forward(binding, start)
     for free in binding.free:
         forward.value(free.declaration)
     names = [free.name for free in binding.free if 0 not in free.shape]
-    drawn = forward.plan({name: start.points[name] for name in names}).run(rng, n)
-    return np.concatenate([drawn[name].reshape(n, -1) for name in names], axis=1)
+    plan = forward.plan({name: start.points[name] for name in names})
+
+    def draw(rng: np.random.Generator, n: int) -> Array:
+        drawn = plan.run(rng, n)
+        return np.concatenate([drawn[name].reshape(n, -1) for name in names], axis=1)
+
+    return draw
 
 
 def simulate_once(binding: Binding, rng: np.random.Generator) -> dict[str, Array]:
@@ -96,20 +116,26 @@ def _all_outputs(binding: Binding) -> dict[str, Declaration]:
 class Start:
     """Draws parameters from their priors, or as starting points where there is no distribution.
 
+    Parameters
+    ----------
+    exact : whether a parameter without a distribution is an error
+
     Attributes
     ----------
     points : the unconstrained value of each parameter that was drawn
     """
 
-    def __init__(self) -> None:
+    def __init__(self, exact: bool = False) -> None:
         self.points: dict[str, Symbol] = {}
+        self._exact = exact
 
     def __call__(self, forward: Forward, free: FreeParameter) -> Any:
         """Draw one parameter."""
         declaration, prior = free.declaration, free.declaration.prior
-        if prior is None or isinstance(prior, Flat) or not _is_drawable(forward, free):
+        flat = prior is None or isinstance(prior, Flat)
+        if not self._exact and (flat or not _is_drawable(forward, free)):
             u = _uniform_draw(forward, free, _RADIUS)
-        elif free.frame is prior:
+        elif free.frame is prior is not None:
             z = forward.sample(declaration, prior.base())
             u = self._inverse(forward, free, z)
         else:

@@ -29,7 +29,34 @@ _MOST_KEPT = 1 << 24  # bytes of the data, of which programs may hold copies
 _LARGEST = 2.0**62  # from which on results are no integers of 64 bits, as `model.arithmetic` has it
 
 
-class Programs:
+class Gradients:
+    """A density and its gradient, written down when they are first asked for.
+
+    Parameters
+    ----------
+    trace : writes them down
+
+    Attributes
+    ----------
+    codes : machine code of them, by the lanes, as far as it was made
+    """
+
+    def __init__(self, trace: Callable[[], Program]) -> None:
+        self._trace = trace
+        self.codes: dict[int, Any] = {}
+
+    @cached_property
+    def gradient(self) -> Program:
+        """Both, for one chain."""
+        return self._trace()
+
+    @cached_property
+    def by_numpy(self) -> NumpyProgram:
+        """The same, of unconstrained points: (n, dim) -> (n,), (n, dim)."""
+        return NumpyProgram(self.gradient)
+
+
+class Programs(Gradients):
     """What a bound model computes, each written down when it is first asked for.
 
     Parameters
@@ -38,14 +65,13 @@ class Programs:
 
     Attributes
     ----------
-    codes : machine code of the gradient, by the lanes, as far as it was made
-    saved : functions that evaluate variables, by their names, likewise
+    saved : functions that evaluate variables, by their names, as far as they were made
     """
 
     def __init__(self, binding: Binding) -> None:
+        super().__init__(lambda: traced(binding))
         self._binding = binding
         self._dim = dimension(binding)
-        self.codes: dict[int, Any] = {}
         self.saved: dict[tuple[str, ...], Callable[[Array], list[Array]]] = {}
         self._priors: dict[str, NumpyProgram] = {}
 
@@ -57,16 +83,6 @@ class Programs:
             return cls(binding)
         programs: Programs = model._kept.setdefault("programs", cls(binding))
         return programs
-
-    @cached_property
-    def gradient(self) -> Program:
-        """The log density and its gradient, for one chain."""
-        return traced(self._binding)
-
-    @cached_property
-    def by_numpy(self) -> NumpyProgram:
-        """The same, of unconstrained points: (n, dim) -> (n,), (n, dim)."""
-        return NumpyProgram(self.gradient)
 
     @cached_property
     def log_density(self) -> NumpyProgram:

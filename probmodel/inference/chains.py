@@ -73,7 +73,8 @@ class Group:
         self.frozen = False
         self._mark: _Mark | None = None
         self._restarts: Restarts | None = None
-        self._wanted = restarts and sampler.coupling in ("pooled_warmup", "pooled")
+        lost = sampler.coupling in ("pooled_warmup", "pooled") and sampler.needs != "prior"
+        self._wanted = restarts and lost  # chains that begin again from the prior are never lost
         self._early, self._settling = early, Settling(())
         self.params: Any = None
 
@@ -112,7 +113,8 @@ class Group:
     @property
     def settled(self) -> bool:
         """Whether the warm-up may end before its time."""
-        return self._settling.settled and self._sampler.is_learned(self._adaptation)
+        ended = self._sampler.ends_warmup(self._state)
+        return ended or (self._settling.settled and self._sampler.is_learned(self._adaptation))
 
     @property
     def positions(self) -> Array:

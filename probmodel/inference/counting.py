@@ -15,6 +15,7 @@ from probmodel.types import (
     MetricLogDensity,
     Moved,
     SmoothMetricLogDensity,
+    Tempered,
     Trajectories,
     Transitions,
 )
@@ -115,6 +116,12 @@ class CountingDensity:
         if grown is not None:
             self._grad += int(grown.n_steps.sum())
         return grown
+
+    def tempered(self, x: Array, beta: Array) -> Tempered:
+        """Log density and gradient at inverse temperatures: (n, dim), (n,)."""
+        self._grad += len(x)
+        value: Tempered = self._density.tempered(x, beta)
+        return value
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._density, name)

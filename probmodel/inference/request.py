@@ -253,6 +253,12 @@ def request(arguments: Arguments, sampler: Sampler, model: str, dim: int) -> Req
             f"chains={chains}.",
             chains=chains, least=least,
         )  # fmt: skip
+    if arguments.inits is not None and not sampler.takes_inits:
+        raise SamplerError(
+            f"{sampler.name} begins with draws from the prior, so that inits= has no meaning. "
+            "Leave it out.",
+            method=sampler.name, name="inits",
+        )  # fmt: skip
     own = {field.name: getattr(arguments, field.name) for field in dataclasses.fields(Arguments)}
     own["draws"] = sampler.default_draws if arguments.draws is None else arguments.draws
     own["warmup"] = sampler.default_warmup if arguments.warmup is None else arguments.warmup

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probmodel.model.references import bound_model
+from probmodel.results.evidence import evidence_attributes
 from probmodel.version import __version__
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def run_attributes(
         **{f"n_{kind}_sampling": int(n) for kind, n in run.work_sampling._asdict().items()},
         "nonfinite": int(run.nonfinite),
         "divergences": int(run.divergences.counts.sum()),
+        **evidence_attributes(run.stats),
         "warmup_time": float(run.seconds_warmup),
         "sampling_time": float(run.seconds_sampling),
         "blas_threads": int(run.blas_threads),

@@ -34,8 +34,8 @@ SHARES = 50  # of equally many draws, between quantiles
 FEWEST = 6  # n
 NARROWEST = 1e-3  # of the distance between quantiles, in that of the outermost ones
 _ADVICE = (
-    "constrain parameters that can swap (an ordered vector), or give inits in the region that is "
-    "meant."
+    "constrain parameters that can swap (an ordered vector), give inits in the region that is "
+    "meant, or sample all of them with method='tempering', if all priors are proper."
 )
 
 

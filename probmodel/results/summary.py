@@ -126,8 +126,17 @@ def heading(attrs: Mapping[str, Any]) -> str:
     return (
         f"{attrs['name']}: {attrs['method']}, {attrs['chains']} chains of "
         f"{attrs['draws_done']} draws after {attrs['warmup_done']} warm-up iterations, "
-        f"seed {attrs['seed']}; {seconds:.1f} s, {_work(attrs)}"
+        f"seed {attrs['seed']}; {seconds:.1f} s, {_work(attrs)}{_evidence(attrs)}"
     )
+
+
+def _evidence(attrs: Mapping[str, Any]) -> str:
+    """Return the log evidence with its standard error, in words, where there is one."""
+    if "log_evidence" not in attrs:
+        return ""
+    error = attrs["log_evidence_error"]
+    known = f" (standard error {error:.2f})" if np.isfinite(error) else ""
+    return f"; log evidence {attrs['log_evidence']:.2f}{known}"
 
 
 def _work(attrs: Mapping[str, Any]) -> str:

@@ -43,6 +43,8 @@ FILES = {
     "rmhmc": ("riemannian.rmhmc", "RiemannianHMC"),
     "rwm": ("random_walk.rwm", "RandomWalk"),
     "sa_mcmc": ("random_walk.sa_mcmc", "SampleAdaptive"),
+    "smc": ("tempered.smc", "SequentialMonteCarlo"),
+    "tempering": ("tempered.tempering", "ParallelTempering"),
 }
 
 

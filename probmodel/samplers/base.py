@@ -18,7 +18,7 @@ from probmodel.samplers.streams import Place, Streams
 from probmodel.types import Array, LogDensity
 
 Coupling = Literal["independent", "pooled_warmup", "pooled", "ensemble"]
-Need = Literal["log density", "gradient", "hvp", "metric"]
+Need = Literal["log density", "gradient", "hvp", "metric", "prior"]
 
 
 class State(NamedTuple):
@@ -227,7 +227,8 @@ class Sampler(ABC):
     summary : what it is, in one line
     paper : short citation
     needs : what the target has to offer: its log density alone, also its ``"gradient"``, besides
-        that Hessian-vector products (``"hvp"``), or a ``"metric"``
+        that Hessian-vector products (``"hvp"``), or a ``"metric"``; or a ``"prior"`` to draw from
+        and gradients at any inverse temperature
     learns : what the warm-up learns, in a few words
     cost : work of one iteration and chain, after the warm-up
     coupling : how the chains of one group depend on each other. ``"independent"``: not at all.
@@ -238,6 +239,7 @@ class Sampler(ABC):
     adapts_forever : whether `adapt` goes on while sampling, as its author has shown that the
         changes vanish fast enough for the draws to keep their limit; ``i`` then goes on from
         ``n_warmup``, and `params` is never asked for the final ones
+    takes_inits : whether it matters where the chains start
     target_is_floor : whether ``target_accept`` is the least acceptance that is aimed at, so that
         more of it is no sign of a step size gone wrong
     default_warmup, default_draws, default_chains : what `infer` uses unless told otherwise
@@ -253,6 +255,7 @@ class Sampler(ABC):
     cost: ClassVar[str]
     coupling: ClassVar[Coupling]
     adapts_forever: ClassVar[bool] = False
+    takes_inits: ClassVar[bool] = True
     target_is_floor: ClassVar[bool] = False
     default_warmup: ClassVar[int] = 1000
     default_draws: ClassVar[int] = 1000
@@ -333,6 +336,10 @@ class Sampler(ABC):
     def is_learned(self, adaptation: Any) -> bool:
         """Whether there is little to gain by learning on, at the end of one of the `windows`."""
         return True
+
+    def ends_warmup(self, state: Any) -> bool:
+        """Whether the warm-up has come to its end by itself, as chains need no more of it."""
+        return False
 
     @abstractmethod
     def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: Any) -> Any:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from probmodel.errors import SamplerError
+import numpy as np
+
+from probmodel.errors import ModelError, SamplerError
 from probmodel.samplers.base import Sampler
-from probmodel.types import CurvedLogDensity, LogDensity
+from probmodel.types import CurvedLogDensity, LogDensity, TemperedLogDensity
 
 
 def check_density(sampler: Sampler, density: LogDensity) -> None:
@@ -13,7 +15,7 @@ def check_density(sampler: Sampler, density: LogDensity) -> None:
     Raises
     ------
     SamplerError
-        If the sampler needs gradients or second derivatives, and the density has none.
+        If the sampler needs gradients, second derivatives or a prior, and the density has none.
     """
     if sampler.needs == "log density":
         return
@@ -31,6 +33,26 @@ def check_density(sampler: Sampler, density: LogDensity) -> None:
             "hessian. A model and LogDensity.from_function have them.",
             method=sampler.name, density=name,
         )  # fmt: skip
+    if sampler.needs == "prior":
+        _check_prior(sampler, density, name)
+
+
+def _check_prior(sampler: Sampler, density: LogDensity, name: str) -> None:
+    """Check that there is a prior to draw from."""
+    if not isinstance(density, TemperedLogDensity):
+        raise SamplerError(
+            f"{sampler.name} goes from the prior to the posterior, and {name} is a density without "
+            "a prior. Write it as a model, with priors for its parameters; potential(...) takes "
+            "any other term.",
+            method=sampler.name, density=name,
+        )  # fmt: skip
+    try:
+        density.prior_sample(np.random.default_rng(0), 1)
+    except ModelError as error:
+        raise SamplerError(
+            f"{sampler.name} begins with draws from the prior. {error.message}",
+            method=sampler.name, location=error.location,
+        ) from error  # fmt: skip
 
 
 def _without_gradient() -> str:

@@ -7,11 +7,12 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from probmodel.types import Array, Evaluation
+from probmodel.types import Array, Evaluation, Tempered
 
 Outside = Literal["marker", "nan", "inf", "nan gradient"]
 
 OUTSIDE: tuple[Outside, ...] = get_args(Outside)
+PRIOR_SCALE = 3.0  # of the normal prior, for samplers that begin there
 
 
 class Target(ABC):
@@ -36,7 +37,10 @@ class Target(ABC):
 
 
 class KnownTarget(Target):
-    """A target that can be drawn from exactly, with second derivatives and a metric."""
+    """A target that can be drawn from exactly, with second derivatives and a metric.
+
+    Its prior is N(0, 9 I): the likelihood is what is left of the density.
+    """
 
     @abstractmethod
     def hessian(self, x: Array) -> Array:
@@ -53,6 +57,22 @@ class KnownTarget(Target):
     def hvp(self, x: Array, v: Array) -> Array:
         """Hessian of the log density at ``x`` times ``v``: (chains, dim) each."""
         return np.einsum("cij,cj->ci", self.hessian(x), v)
+
+    def prior_sample(self, rng: np.random.Generator, n: int) -> Array:
+        """Draw from the prior: (n, dim)."""
+        return PRIOR_SCALE * rng.standard_normal((n, self.dim))
+
+    def tempered(self, x: Array, beta: Array) -> Tempered:
+        """Log density with the likelihood to the power of ``beta``: (n, dim), (n,)."""
+        score = -x / PRIOR_SCALE**2
+        log_prior = 0.5 * np.sum(x * score, axis=1)
+        logp, grad = self(x)
+        with np.errstate(invalid="ignore"):
+            return Tempered.marked(
+                (1.0 - beta) * log_prior + beta * logp,
+                (1.0 - beta)[:, None] * score + beta[:, None] * grad,
+                logp - log_prior,
+            )
 
 
 class Gaussian(KnownTarget):

@@ -10,7 +10,7 @@ from probmodel.samplers import SAMPLERS
 
 
 def test_every_method_states_its_products():
-    assert set(steps.KERNEL) == set(SAMPLERS)
+    assert set(steps.KERNEL) == {name for name in SAMPLERS if SAMPLERS[name].needs != "prior"}
     for stated in (*steps.KERNEL.values(), *steps.ADAPTATION.values()):
         assert set(stated) <= set(steps.PRODUCTS)
 

@@ -14,7 +14,9 @@ from probmodel.inference.restarts import CHECKS, Restarts, Window, find_lost, ta
 from probmodel.samplers import SAMPLERS, make_sampler
 
 LENGTH = 40
-POOLED = sorted(name for name in SAMPLERS if make_sampler(name).coupling.startswith("pooled"))
+# Chains that begin again from the prior for ever are never lost, and never begin again elsewhere.
+METHODS = {name: make_sampler(name) for name in SAMPLERS if SAMPLERS[name].needs != "prior"}
+POOLED = sorted(name for name in METHODS if METHODS[name].coupling.startswith("pooled"))
 
 
 def window_of(x, logp, grad):

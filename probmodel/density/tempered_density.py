@@ -1,0 +1,72 @@
+"""The path from the prior of a model to its posterior: draws from the one, densities in between.
+
+    x       unconstrained parameters                         (n, dim)
+    beta    inverse temperature, from 0 to 1                 (n,)
+    L       likelihood: observed quantities and potentials
+
+    log pi_beta(x) = log prior(x) + beta log L(x)
+
+The inverse temperature is one more coordinate of the program that computes it: the last entry of
+the gradient is log L.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from probmodel.compiler.differentiation import taken
+from probmodel.compiler.tracing import Program, Scope, Trace, differentiated, dimension
+from probmodel.density.engines import Engine, Switch
+from probmodel.density.prior import exact_draws
+from probmodel.density.programs import Gradients
+from probmodel.model.binding import Binding
+from probmodel.types import Array, Tempered
+
+
+class Tempering:
+    """Prior draws of a bound model, and its log density at any inverse temperature.
+
+    Parameters
+    ----------
+    binding : the bound model
+    engine, cores : as of `engines.Switch`; ``"auto"`` makes machine code at once, as nobody asks
+        for a few densities of this kind
+
+    Raises
+    ------
+    ModelError
+        If a parameter has no proper prior that can be drawn from.
+    """
+
+    def __init__(self, binding: Binding, engine: Engine, cores: int | None) -> None:
+        self._draws = exact_draws(binding)
+        programs = Gradients(lambda: _program(binding))
+        self._switch = Switch(binding, engine, programs, cores, enough=0.0)
+
+    def draws(self, rng: np.random.Generator, n: int) -> Array:
+        """Draw from the prior: (n, dim)."""
+        return self._draws(rng, n)
+
+    def __call__(self, x: Array, beta: Array) -> Tempered:
+        """Return the density at points, (n, dim), and inverse temperatures, (n,)."""
+        with np.errstate(all="ignore"):
+            logp, slopes = self._switch(np.column_stack([x, beta]))
+        return Tempered.marked(logp, slopes[:, :-1], slopes[:, -1])
+
+
+def _program(binding: Binding) -> Program:
+    """Write down the density at an inverse temperature, and its gradient, for one chain."""
+    dim = dimension(binding)
+    of_prior = {id(term) for free in binding.free for term in free.terms}
+
+    def total(trace: Trace, x: Any) -> Any:
+        trace.place(binding, x)
+        prior, likelihood = (
+            sum((trace.term(t) for t in binding.terms if (id(t) in of_prior) is wanted), 0.0)
+            for wanted in (True, False)
+        )
+        return prior + taken(x, np.array(dim)) * likelihood
+
+    return differentiated(Scope.of(binding), total, [(dim + 1,)])
