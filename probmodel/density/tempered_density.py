@@ -24,6 +24,10 @@ from probmodel.density.programs import Gradients
 from probmodel.model.binding import Binding
 from probmodel.types import Array, Tempered
 
+# Rows of a call: machine code for fewer differs by rounding. As calls are of many sizes, which one
+# there is would depend on what came before, and a run that goes on would not be the same.
+FEWEST = 8
+
 
 class Tempering:
     """Prior draws of a bound model, and its log density at any inverse temperature.
@@ -51,9 +55,12 @@ class Tempering:
 
     def __call__(self, x: Array, beta: Array) -> Tempered:
         """Return the density at points, (n, dim), and inverse temperatures, (n,)."""
+        n, at = len(x), np.column_stack([x, beta])
+        if n < FEWEST:
+            at = np.concatenate([at, np.repeat(at[-1:], FEWEST - n, axis=0)])
         with np.errstate(all="ignore"):
-            logp, slopes = self._switch(np.column_stack([x, beta]))
-        return Tempered.marked(logp, slopes[:, :-1], slopes[:, -1])
+            logp, slopes = self._switch(at)
+        return Tempered.marked(logp[:n], slopes[:n, :-1], slopes[:n, -1])
 
 
 def _program(binding: Binding) -> Program:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from probmodel import Model, data, infer, load_model, param, potential, read_data
+from probmodel import Model, data, extend, infer, load_model, param, potential, read_data
 from probmodel.distributions import Beta, HalfNormal, Normal
 from probmodel.errors import SamplerError
 from probmodel.samplers import make_sampler
@@ -257,6 +257,19 @@ def test_the_ladder_finds_its_length():
     assert 0.4 < swaps < 0.8
     assert few["sample_stats"]["restart"].values.sum(axis=1).min() > 10
     assert "ladder" not in kinds(few)
+
+
+@pytest.mark.parametrize("method", ["tempering", "smc"])
+@pytest.mark.parametrize("chains", [1, 3])
+def test_a_run_that_goes_on_is_the_same(method, chains):
+    """Also in the last bit, in machine code."""
+    sizes = {"method": method, "chains": chains, "warmup": 80, "seed": 4, "quiet": True}
+    if method == "smc":
+        sizes["particles"] = 20
+    model = TwoModes()
+    begun = extend(infer(model, draws=15, **sizes), 30, quiet=True)
+    whole = infer(model, draws=45, **sizes)
+    np.testing.assert_array_equal(begun["posterior"]["x"], whole["posterior"]["x"])
 
 
 def test_two_modes_have_their_weights():

@@ -129,7 +129,9 @@ def root_of(moments: Array, n: float) -> Array:
     correlation = moments * scale[:, :, None] * scale[:, None, :] * (n / (n + dim))
     correlation[:, np.arange(dim), np.arange(dim)] = 1.0
     lower = np.linalg.cholesky(correlation)
-    return scale[:, :, None] * np.swapaxes(np.linalg.inv(lower), 1, 2)
+    root = scale[:, :, None] * np.swapaxes(np.linalg.inv(lower), 1, 2)
+    # Products are rounded as the memory lies: what is written to a file and read is to do the same.
+    return np.ascontiguousarray(root)
 
 
 def drawn_steps(rng: np.random.Generator, step_size: Array) -> Array:

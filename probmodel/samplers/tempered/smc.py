@@ -52,7 +52,7 @@ FEWEST_MOVES = 2
 RATE = 1.0  # of the logarithm of the step size, for a whole unit of acceptance
 UNKNOWN = -1  # iterations that are left, before the first
 REFRESH = 5  # moves of the population after all particles have been drawn
-POOR = 0.1  # share of effective particles in a step of the temperature, below which it is too long
+POOR = 0.1  # share of effective particles after the last step, below which it was too long
 
 
 class State(NamedTuple):
@@ -73,7 +73,7 @@ class State(NamedTuple):
     acceptance : (chains,), of the last move
     moves : (chains,), at this temperature
     reported : (chains,), draws since the warm-up
-    poorest : (chains,), smallest share of effective particles in a step of the temperature
+    poorest : (chains,), share of effective particles after a step for which there was no more time
     """
 
     x: Array
@@ -302,7 +302,7 @@ class SequentialMonteCarlo(Sampler):
             distance=np.where(wide, 0.0, state.distance),
             growth=np.where(due, np.inf, state.growth),
             moves=np.where(due, 0, state.moves),
-            poorest=np.where(due, poorest, state.poorest),
+            poorest=np.where(due & hurried, poorest, state.poorest),
         ), start  # fmt: skip
 
     def _moved(
