@@ -95,6 +95,14 @@ def test_few_scores_leave_correlations_small():
     assert np.linalg.cond(root[0]) < 100
 
 
+def test_scores_that_overflow_leave_a_root():
+    score = np.random.default_rng(2).standard_normal((2, 50, 3))
+    score[0, 7] = 1e200
+    root = root_of(second_moments(score), 50)
+    assert np.isfinite(root).all()
+    np.testing.assert_allclose(root[1], root_of(second_moments(score[1:]), 50)[0])
+
+
 def normals(dim):
     rng = np.random.default_rng(dim)
     return Gaussian(rng.standard_normal(dim), random_covariance(rng, dim))

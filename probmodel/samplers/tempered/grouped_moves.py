@@ -114,9 +114,10 @@ def second_moments(score: Array, weight: Array | None = None) -> Array:
     """Return F of scores, (groups, n, dim), with weights that sum to one: (groups, n)."""
     if weight is None:
         weight = np.full(score.shape[:2], 1.0 / score.shape[1])
-    if score.shape[2] > DENSE:
-        return np.einsum("gn,gni,gni->gi", weight, score, score)
-    return np.swapaxes(score, 1, 2) @ (weight[:, :, None] * score)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if score.shape[2] > DENSE:
+            return np.einsum("gn,gni,gni->gi", weight, score, score)
+        return np.swapaxes(score, 1, 2) @ (weight[:, :, None] * score)
 
 
 def root_of(moments: Array, n: float) -> Array:
@@ -126,7 +127,9 @@ def root_of(moments: Array, n: float) -> Array:
         return 1.0 / np.sqrt(_positive(moments))
     diagonal = _positive(np.diagonal(moments, axis1=1, axis2=2))
     scale = 1.0 / np.sqrt(diagonal)
-    correlation = moments * scale[:, :, None] * scale[:, None, :] * (n / (n + dim))
+    with np.errstate(all="ignore"):
+        correlation = moments * scale[:, :, None] * scale[:, None, :] * (n / (n + dim))
+    correlation[~np.isfinite(correlation).all(axis=(1, 2))] = 0.0  # squares that overflow
     correlation[:, np.arange(dim), np.arange(dim)] = 1.0
     lower = np.linalg.cholesky(correlation)
     root = scale[:, :, None] * np.swapaxes(np.linalg.inv(lower), 1, 2)

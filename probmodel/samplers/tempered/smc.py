@@ -47,6 +47,7 @@ from probmodel.samplers.tempered.grouped_moves import (
 from probmodel.samplers.tempered.weights import effective, next_rise, normalised, resampled
 from probmodel.types import Array, LogDensity
 
+PARTICLES, FEWEST, NUMBERS = 1000, 100, 1_000_000  # of a population; the last are coordinates
 GROWTH = 1.1  # of the mean squared distance, below which moves may end but for noise
 FEWEST_MOVES = 2
 RATE = 1.0  # of the logarithm of the step size, for a whole unit of acceptance
@@ -120,8 +121,9 @@ class SequentialMonteCarlo(Sampler):
 
     Parameters
     ----------
-    particles : int
-        Particles of each chain's population: an even number, 4 at least.
+    particles : int, optional
+        Particles of each chain's population: an even number, 4 at least. By default 1000, and fewer
+        of more than 1000 parameters.
     ess_share : float
         Share of effective particles at which the next temperature is chosen, between 0 and 1.
     target_accept : float
@@ -135,7 +137,7 @@ class SequentialMonteCarlo(Sampler):
         If a setting is out of its range.
     """
 
-    particles: int = 1000
+    particles: int | None = None
     ess_share: float = 0.5
     target_accept: float = 0.8
     most_moves: int = 20
@@ -150,8 +152,8 @@ class SequentialMonteCarlo(Sampler):
     takes_inits: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        check_whole(self.name, "particles", self.particles, least=4)
-        if self.particles % 2:
+        check_whole(self.name, "particles", self.particles, least=4, optional=True)
+        if self.particles is not None and self.particles % 2:
             raise SamplerError(
                 f"{self.name}: particles must be an even number, as each half learns from the "
                 f"other; got {self.particles}.",
@@ -163,7 +165,8 @@ class SequentialMonteCarlo(Sampler):
 
     def points_per_chain(self, dim: int) -> int:
         """N, the particles of a population."""
-        return self.particles
+        fitting = min(PARTICLES, max(FEWEST, 2 * (NUMBERS // (2 * dim))))
+        return fitting if self.particles is None else self.particles
 
     def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:
         """Return populations from the prior, or at beta = 1 if given: (chains, N, dim).
@@ -177,8 +180,8 @@ class SequentialMonteCarlo(Sampler):
         chains, dim = len(x), x.shape[-1]
         beta = np.full(chains, float(x.ndim == 3))
         if x.ndim == 2:
-            drawn = prior.prior_sample(rng, chains * self.particles)
-            points = drawn.reshape(chains, self.particles, dim)
+            n = self.points_per_chain(dim)
+            points = prior.prior_sample(rng, chains * n).reshape(chains, n, dim)
         else:
             points = x
         found = evaluate(density, points, beta)
@@ -267,7 +270,7 @@ class SequentialMonteCarlo(Sampler):
 
     def _ready(self, state: State) -> Array:
         """Whether particles have forgotten where they were: (chains,)."""
-        noise = 3.0 * np.sqrt(2.0 / self.particles)  # of a mean of so many squares
+        noise = 3.0 * np.sqrt(2.0 / state.points.shape[1])  # of a mean of so many squares
         settled = (state.moves >= FEWEST_MOVES) & (state.growth <= GROWTH + noise)
         return np.asarray(settled | (state.moves >= self.most_moves))
 
