@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.compiler.symbols import Symbol
-from probmodel.constraints import Interval, Ordered
+from probmodel.constraints import Interval, Ordered, PositiveOrdered
 from probmodel.density.forward_runs import Forward, Plan
 from probmodel.distributions import Flat, Truncated, Uniform
 from probmodel.distributions.base import Distribution
@@ -193,8 +193,8 @@ def draw_from_prior(forward: Forward, free: FreeParameter) -> Symbol:
     """
     declaration = free.declaration
     distribution = drawable(forward, free)
-    if isinstance(declaration.constraint, Ordered):
-        function = _sorted(distribution, free.shape)
+    if isinstance(declaration.constraint, Ordered | PositiveOrdered):
+        function = _in_order(distribution, free, _are_alike(forward, distribution))
     elif needs_redraws(free, distribution):
         bounds = limits(free.constraint) or (None, None)
         low, high = (None if b is None else forward.evaluator.value(b) for b in bounds)
@@ -266,10 +266,10 @@ def _check_constraint(forward: Forward, free: FreeParameter, prior: Distribution
     constraint = free.declaration.constraint
     if constraint is None or isinstance(prior.support(), type(constraint)):
         return
-    if isinstance(constraint, Ordered) and prior.event_ndim == 0:
-        shapes = [forward.evaluator.shape(as_expression(a)) for a in prior.args.values()]
-        if all(shape[-1:] in ((), (1,)) for shape in shapes):
-            return
+    if isinstance(constraint, Ordered | PositiveOrdered) and prior.event_ndim == 0:
+        fixed = all(forward.evaluator.is_constant(a) for a in prior.args.values())
+        if fixed or (isinstance(constraint, Ordered) and _are_alike(forward, prior)):
+            return  # what it weighs is the same for all values of other parameters
     if limits(constraint) is not None:
         return
     raise ModelError(
@@ -281,13 +281,40 @@ def _check_constraint(forward: Forward, free: FreeParameter, prior: Distribution
     )
 
 
-def _sorted(distribution: Distribution, shape: tuple[int, ...]) -> Callable[..., Array]:
-    """Draw independent, identically distributed numbers and put them in order."""
+def _are_alike(forward: Forward, prior: Distribution) -> bool:
+    """Whether the elements of a vector have the same distribution."""
+    shapes = [forward.evaluator.shape(as_expression(a)) for a in prior.args.values()]
+    return all(shape[-1:] in ((), (1,)) for shape in shapes)
+
+
+def _in_order(distribution: Distribution, free: FreeParameter, alike: bool) -> Callable[..., Array]:
+    """Draw vectors of numbers in order: sorted if they are alike, and again if they do not fit."""
+
+    def sample(rng: np.random.Generator, rows: int, *params: Array) -> Array:
+        value = distribution.sample(rng, (rows, *free.shape), *params)
+        return np.sort(value, axis=-1) if alike else value
 
     def draw(rng: np.random.Generator, rows: int, *params: Array) -> Array:
-        return np.sort(distribution.sample(rng, (rows, *shape), *params), axis=-1)
+        value = sample(rng, rows, *params)
+        for _ in range(_REDRAWS):
+            fits = free.constraint.check(value)[..., None]
+            if fits.all():
+                return value
+            value = np.where(fits, value, sample(rng, rows, *params))
+        raise _too_few(free, f"in {free.constraint.name} vectors")
 
     return draw
+
+
+def _too_few(free: FreeParameter, where: str) -> ModelError:
+    """Return the error about draws that never fall where they have to."""
+    assert free.declaration.prior is not None
+    return ModelError(
+        f"{free.declaration.title}: {_REDRAWS} draws from {free.declaration.prior.name} did not "
+        f"fall {where}. Choose a prior with more mass there.",
+        location=free.declaration.location,
+        name=free.name,
+    )
 
 
 def _within(
@@ -310,11 +337,6 @@ def _within(
             if not outside.any():
                 return value
             value = np.where(outside, distribution.sample(rng, shape, *params), value)
-        raise ModelError(
-            f"{free.declaration.title}: {_REDRAWS} draws from {distribution.name} did not fall "
-            "within its bounds. Choose a prior with more mass there.",
-            location=free.declaration.location,
-            name=free.name,
-        )
+        raise _too_few(free, "within its bounds")
 
     return draw

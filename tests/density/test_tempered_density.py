@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from probmodel import Model, observed, param, potential
-from probmodel.constraints import Ordered
+from probmodel.constraints import Ordered, PositiveOrdered
 from probmodel.density import as_posterior
 from probmodel.distributions import Dirichlet, Exponential, Gamma, Normal, Poisson
 from probmodel.errors import ModelError
@@ -99,6 +99,45 @@ def test_draws_are_from_the_prior():
         assert stats.ks_2samp(drawn["order"][:, j], smallest[:, j]).pvalue > 1e-4
     # The negative control: another mean.
     assert stats.kstest(drawn["cut"], stats.norm(2.3, 1).cdf).pvalue < 1e-4
+
+
+@pytest.mark.parametrize("constraint", [Ordered(), PositiveOrdered()])
+@pytest.mark.parametrize("mean", [1.0, [2.0, 1.0, 3.0]])
+def test_vectors_in_order_are_draws_that_happen_to_be(constraint, mean):
+    class InOrder(Model):
+        mu = param(Normal(mean, 1.0), shape=3, constraint=constraint)
+        y = observed(Normal(mu[0], 1))
+
+    density, rng = as_posterior(InOrder(y=1.0)), np.random.default_rng(4)
+    drawn = density.constrain(density.prior_sample(rng, 4000))["mu"]
+    tried = np.asarray(mean) + rng.standard_normal((200_000, 3))
+    fits = np.all(np.diff(tried, axis=1) > 0, axis=1)
+    if isinstance(constraint, PositiveOrdered):
+        fits &= tried[:, 0] > 0
+    for j in range(3):
+        assert stats.ks_2samp(drawn[:, j], tried[fits][:, j]).pvalue > 1e-4
+    # The negative control: numbers that were put in order are others, unless they are alike.
+    if np.ndim(mean):
+        assert stats.ks_2samp(drawn[:, 0], np.sort(tried, axis=1)[:, 0]).pvalue < 1e-4
+
+
+def test_an_order_that_other_parameters_decide_is_refused():
+    class Decided(Model):
+        m = param(Normal(0, 1))
+        mu = param(Normal(m, 1.0), shape=3, constraint=PositiveOrdered())
+        y = observed(Normal(mu[0], 1))
+
+    with pytest.raises(ModelError, match="restricted to positive ordered"):
+        as_posterior(Decided(y=1.0)).prior_sample(np.random.default_rng(0), 1)
+
+
+def test_an_order_that_never_comes_is_an_error():
+    class Never(Model):
+        mu = param(Normal([100.0, 0.0], 1.0), constraint=Ordered())
+        y = observed(Normal(mu[0], 1))
+
+    with pytest.raises(ModelError, match="did not fall in ordered vectors"):
+        as_posterior(Never(y=1.0)).prior_sample(np.random.default_rng(0), 1)
 
 
 def test_improper_priors_are_refused():
