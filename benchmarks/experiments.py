@@ -118,13 +118,15 @@ _TD19: dict[str, Settings] = {
     "am": {"variant": "cholesky", "preset": "code", "target_accept": 0.25},
     "rwm": {"target_accept": 0.25, "step_rate": 0.01},
     "mala": {"target_accept": 0.55, "step_rate": 0.01 / 0.55},
-    "hmc": {
-        "random_steps": False, "metric": "identity", "target_accept": 0.651,
-        "steering": "robbins_monro",
+    **{
+        f"hmc:{steps}": {
+            "n_steps": steps, "random_steps": False, "metric": "identity", "target_accept": 0.651,
+            "steering": "robbins_monro",
+        }
+        for steps in (5, 10, 20)
     },
     "nuts": {"metric": "identity"},
 }  # fmt: skip
-_TD19_STEPS = {"neal100": 20, "caravan": 10}  # of the best of three lengths
 _ZHU_STEP = {"mnist_7v9": 0.02, "census": 0.016, "linear": 0.03, "covtype": 0.004}  # q
 _ZHU_ENSEMBLE = {"diag": 40, "full": 150}  # N
 _TARGET_ACCEPT = 0.23  # where Zhu reports no acceptance rate
@@ -191,9 +193,11 @@ def variants(paper: str, target: str) -> dict[str, Variant]:
     if paper.startswith("hirt-"):
         return _hirt_variants(paper, target)
     if paper == "td19":
-        chosen = {name: Variant(name, dict(settings)) for name, settings in _TD19.items()}
+        chosen = {
+            name: Variant(name.partition(":")[0], dict(settings))
+            for name, settings in _TD19.items()
+        }
         chosen["am"].settings["diagonal"] = target == "neal100"
-        chosen["hmc"].settings["n_steps"] = _TD19_STEPS.get(target, 10)
         return chosen
     signals = {
         f"fisher_mala:{signal}": Variant("fisher_mala", FISHER | {"signal": signal})

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import datetime
+import platform
+import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -13,14 +16,16 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from engine import compiled_density
-from ess import effective_sizes
+from ess import effective_sizes, rhat
 from experiments import PROTOCOLS, Protocol, Settings, Variant, variant_of
+from report import processor_name
 from targets import make_target
 
+import probmodel
 from probmodel.adaptation.mode import find_mode
 from probmodel.inference.chains import Group
 from probmodel.inference.counting import Work
-from probmodel.inference.driver import Collector, Outcome, drive
+from probmodel.inference.driver import Collector, drive
 from probmodel.numerics.roots import times
 from probmodel.samplers import make_sampler
 from probmodel.samplers.base import Info, Sampler
@@ -82,16 +87,20 @@ class Job:
 Row = dict[str, Any]
 
 IDENTITY = ("paper", "target", "method", "seed", "repeat", "scale", "engine", "standardise")
+PROVENANCE = ("date", "probmodel", "python", "numpy", "machine", "clock")
+NOT_RECORDED = "not recorded"  # of rows from before these columns
+TEXT = ("paper", "target", "method", "engine", "estimator", "error")
 COLUMNS = (
     *IDENTITY, "estimator",
-    "dim", "chains", "warmup", "draws", "thin", "points", "ess_max", "ess_median", "ess_min",
+    "dim", "chains", "warmup", "draws", "thin", "points",
+    "ess_max", "ess_mean", "ess_median", "ess_min", "rhat_max", "rhat_median",
     "ess_of_means_max", "ess_of_means_median", "ess_of_means_min",
     "acceptance_rate", "accepted", "step_size", "nonfinite",
     "densities_warmup", "gradients_warmup", "hvps_warmup", "hessians_warmup",
     "densities_sampling", "gradients_sampling", "hvps_sampling", "hessians_sampling",
     "seconds_warmup", "seconds_sampling",
     "ess_min_per_1000", "ess_median_per_1000", "ess_min_per_gradient",
-    "ess_min_per_second", "ess_median_per_second", "condition", "error",
+    "ess_min_per_second", "ess_median_per_second", "condition", "error", *PROVENANCE,
 )  # fmt: skip
 
 
@@ -105,6 +114,7 @@ class Recorder(Collector):
     acceptance_rate, accepted : means over chains and draws, of the probability and of the fact
     step_size : the last one, NaN for a sampler without
     nonfinite : proposals after the warm-up without a finite density
+    warmed : processor time at the end of the warm-up
     """
 
     def __init__(self, chains: int, dim: int, draws: int, ensemble: bool) -> None:
@@ -115,12 +125,14 @@ class Recorder(Collector):
         self._probability, self._accepted = 0.0, 0
         self.step_size = np.nan
         self.nonfinite = 0
+        self.warmed = time.process_time()
 
     def record(
         self, phase: Literal["warmup", "draw"], i: int, state: Any, info: Info, params: Any
     ) -> None:
         """Keep iteration ``i`` if it is one to keep."""
         if phase == "warmup":
+            self.warmed = time.process_time()
             return
         self._probability += float(info.accept_prob.sum())
         self._accepted += int(info.accepted.sum())
@@ -175,14 +187,25 @@ def starting_points(
 
 
 class Finished(NamedTuple):
-    """A run that has come to its end."""
+    """A run that has come to its end.
+
+    Attributes
+    ----------
+    dim, points : of the target, and of a chain
+    recorder : the draws
+    work_warmup, work : evaluations of the warm-up and after it
+    seconds_warmup, seconds : processor time of both, of all threads together
+    params : the sampler's in the end
+    condition : see `condition_number`
+    """
 
     dim: int
     points: int
     recorder: Recorder
     work_warmup: Work
     work: Work
-    outcome: Outcome
+    seconds_warmup: float
+    seconds: float
     params: Any
     condition: float
 
@@ -201,11 +224,14 @@ def execute(job: Job) -> Finished:
     recorder = Recorder(len(x0), density.dim, draws, points > 1)
     rng = np.random.default_rng(sampling_seed.spawn(1)[0])
     group = Group(sampler, density, x0, rng, [recorder])
-    outcome = drive([group], warmup=warmup, iterations=draws)
-    if outcome.interrupted:
+    begin = time.process_time()
+    if drive([group], warmup=warmup, iterations=draws).interrupted:
         raise KeyboardInterrupt
+    seconds = recorder.warmed - begin, time.process_time() - recorder.warmed
     condition = condition_number(density, group.params)
-    return Finished(density.dim, points, recorder, *group.work, outcome, group.params, condition)
+    return Finished(
+        density.dim, points, recorder, *group.work, *seconds, group.params, condition
+    )  # fmt: skip
 
 
 def condition_number(density: Any, params: Any) -> float:
@@ -231,7 +257,7 @@ def run_job(job: Job) -> Row:
         One entry for each of `COLUMNS`. The sizes "of means" are N times that of the mean of the N
         points of a chain, for a sampler that has several; rates of such a sampler are by them.
         Rates are by all evaluations after the warm-up (an HVP counts as two gradients, a Hessian as
-        one a dimension), and by the seconds of the whole run.
+        one a dimension), and by the seconds of the whole run, of processor time.
     """
     run, protocol = execute(job), job.protocol
     recorder, estimator = run.recorder, job.estimator or protocol.estimator
@@ -241,17 +267,29 @@ def run_job(job: Job) -> Row:
         "draws": job.iterations[1], "thin": recorder.thin, "points": run.points,
         "acceptance_rate": recorder.acceptance_rate, "accepted": recorder.accepted,
         "step_size": recorder.step_size, "nonfinite": recorder.nonfinite,
-        "seconds_warmup": run.outcome.seconds_warmup,
-        "seconds_sampling": run.outcome.seconds_sampling, "condition": run.condition, "error": "",
-    }  # fmt: skip
-    sizes = three_sizes(effective_sizes(estimator, recorder.x))
+        "seconds_warmup": run.seconds_warmup, "seconds_sampling": run.seconds,
+        "condition": run.condition, "error": "",
+    } | provenance()  # fmt: skip
+    by_coordinate = effective_sizes(estimator, recorder.x)
+    sizes = three_sizes(by_coordinate)
     row |= {f"ess_{name}": size for name, size in sizes.items()}
+    row["ess_mean"] = float(np.mean(by_coordinate))
+    row |= {f"rhat_{name}": value for name, value in three_sizes(rhat(recorder.x)).items()}
+    del row["rhat_min"]
     if recorder.means is not None:
         sizes = three_sizes(run.points * effective_sizes(estimator, recorder.means))
         row |= {f"ess_of_means_{name}": size for name, size in sizes.items()}
     row |= work_columns("warmup", run.work_warmup) | work_columns("sampling", run.work)
-    seconds = run.outcome.seconds_warmup + run.outcome.seconds_sampling
-    return row | rates(sizes, run.work, run.dim, seconds)
+    return row | rates(sizes, run.work, run.dim, run.seconds_warmup + run.seconds)
+
+
+def provenance() -> Row:
+    """When and with what a run was made, and what its seconds are."""
+    return {
+        "date": datetime.date.today().isoformat(), "probmodel": probmodel.__version__,
+        "python": platform.python_version(), "numpy": np.__version__,
+        "machine": processor_name(), "clock": "processor time",
+    }  # fmt: skip
 
 
 def three_sizes(sizes: Array) -> dict[str, float]:
@@ -281,7 +319,7 @@ def rates(sizes: dict[str, float], work: Work, dim: int, seconds: float) -> Row:
 def failed_row(job: Job, error: BaseException) -> Row:
     """Row of a job that raised."""
     row = {name: getattr(job, name) for name in IDENTITY}
-    return row | {"error": f"{type(error).__name__}: {error}"}
+    return row | {"error": f"{type(error).__name__}: {error}"} | provenance()
 
 
 def run_jobs(jobs: Sequence[Job], processes: int = 1) -> Iterator[Row]:
@@ -326,12 +364,14 @@ def stored(paths: Iterable[Path]) -> Iterator[Row]:
     for path in paths:
         with path.open(newline="") as file:
             for row in csv.DictReader(file):
-                yield {name: _plain(name, text) for name, text in row.items()}
+                yield {name: _plain(name, row.get(name) or "") for name in COLUMNS}
 
 
 def _plain(name: str, text: str) -> Any:
     """Return what a cell stands for: text, a truth value, or a number (NaN where it is empty)."""
-    if name in ("paper", "target", "method", "engine", "estimator", "error"):
+    if name in PROVENANCE:
+        return text or NOT_RECORDED
+    if name in TEXT:
         return text
     if text in ("True", "False"):
         return text == "True"
