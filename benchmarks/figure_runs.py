@@ -13,7 +13,7 @@ import numpy as np
 from frobenius import MODES, checkpoints, learn
 from published import FIGURE_1_BETA, FROBENIUS_UPDATES
 from report import frobenius_shortfalls, frobenius_table, markdown, number
-from runs import Row
+from stored_rows import Row
 
 
 class Settings(NamedTuple):
@@ -111,13 +111,37 @@ def td19_2(settings: Settings) -> list[str]:
     true = 0.01 * np.arange(1, 101)
     print("\n## Titsias and Dellaportas (2019), Figure 2\n")
     print("Correlation of the learned diagonal with the true standard deviations:\n")
+    learned = {name: run.diagonal for name, run in found.items() if run.diagonal is not None}
     correlations = [
-        (method, number(np.corrcoef(run.diagonal, true)[0, 1])) for method, run in found.items()
+        (name, number(np.corrcoef(diagonal, true)[0, 1])) for name, diagonal in learned.items()
     ]
     print(markdown(("method", "correlation"), correlations))
-    rows = [row for method, run in found.items() for row in points(method, true, run.diagonal)]
+    rows = [row for name, diagonal in learned.items() for row in points(name, true, diagonal)]
     write_csv(settings.directory / "td19_figure2.csv", rows)
     diagonal_figure(settings.directory / "td19_figure2.png", found)
+    return []
+
+
+def zhu_3(settings: Settings) -> list[str]:
+    """Compare sizes of all coefficients of the linear regression, and what SA-MCMC learned."""
+    from figures import linear_figure
+
+    found = illustrations.linear_sizes(**settings.lengths)
+    print("\n## Zhu (2019), Figure 3: linear regression, by coefficient\n")
+    rows = [
+        {
+            "method": method, "coefficient": k, "ess_per_1000": run.per_1000[k],
+            "ess_per_second": run.per_second[k], "posterior_sd": run.posterior[k],
+            "proposal_sd": np.nan if run.spread is None else run.spread[k],
+        }
+        for method, run in found.items()
+        for k in range(len(run.per_1000))
+    ]  # fmt: skip
+    shown = [(str(row["method"]), str(row["coefficient"]),
+              *(number(row[name]) for name in list(row)[2:])) for row in rows]  # fmt: skip
+    print(markdown(tuple(rows[0]), shown))
+    write_csv(settings.directory / "zhu_figure3.csv", rows)
+    linear_figure(settings.directory / "zhu_figure3.png", found)
     return []
 
 
@@ -164,6 +188,7 @@ FIGURES: dict[str, Callable[[Settings], list[str]]] = {
     "t23-2": partial(frobenius, "inhomogeneous", "frobenius_inhomogeneous"),
     "td19-1": td19_1,
     "td19-2": td19_2,
+    "zhu-3": zhu_3,
     "zhu-4": zhu_4,
     "zhu-5": zhu_5,
 }

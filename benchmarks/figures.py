@@ -8,10 +8,10 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 from frobenius import Trajectory
-from illustrations import ENSEMBLES, FACTORS, Diagonal, Line
+from illustrations import ENSEMBLES, FACTORS, Adapted, Diagonal, Line
 from published import FIGURE_1_BETA, FROBENIUS, FROBENIUS_UPDATES
 from report import Summary
-from runs import Row
+from stored_rows import Row
 from targets import GAUSSIANS
 
 from probmodel.types import Array
@@ -133,7 +133,9 @@ def diagonal_figure(path: Path, found: Mapping[str, Diagonal]) -> None:
     for (method, run), (trace, diagonal) in zip(found.items(), panels.T, strict=True):
         trace.plot(run.trace, color=BLUE, lw=0.4)
         trace.set(title=method, xlabel="iteration")
-        diagonal.plot(true, run.diagonal / run.diagonal.mean(), ".", color=BLUE, label="learned")
+        if run.diagonal is not None:
+            learned = run.diagonal / run.diagonal.mean()
+            diagonal.plot(true, learned, ".", color=BLUE, label="learned")
         diagonal.plot(true, true / true.mean(), color=RED, lw=1.0, label="target")
         diagonal.set(xlabel="standard deviation of the target", ylim=(0.0, 3.0))
     panels[0, 0].set_ylabel("trace of $x_{100}$")
@@ -142,6 +144,24 @@ def diagonal_figure(path: Path, found: Mapping[str, Diagonal]) -> None:
     figure.suptitle(
         "Neal's Gaussian: the better the scales are learned, the faster $x_{100}$ mixes"
     )
+    save(figure, path)
+
+
+def linear_figure(path: Path, found: Mapping[str, Adapted]) -> None:
+    """Draw Figure 3 of Zhu (2019): sizes by coefficient, and the proposal that SA-MCMC fits."""
+    figure, (sizes, spread) = plt.subplots(1, 2, figsize=(10.0, 4.2), layout="constrained")
+    colours = (RED, PURPLE, GREEN, BLUE, "0.3")
+    for (method, run), colour in zip(found.items(), colours, strict=False):
+        place = np.arange(len(run.per_1000))
+        sizes.plot(place, run.per_1000, "o-", color=colour, label=method)
+        if run.spread is not None:
+            spread.bar(place, run.spread, color="#9ecae1", label=f"proposal of {method}")
+            spread.plot(place, run.posterior, "k_", ms=18, label="posterior")
+    sizes.set(yscale="log", xlabel="coefficient", ylabel="ESS per 1000 evaluations")
+    spread.set(xlabel="coefficient", ylabel="standard deviation")
+    sizes.legend(frameon=False, fontsize="small")
+    spread.legend(frameon=False)
+    figure.suptitle("Linear regression: a fitted proposal serves all coefficients alike")
     save(figure, path)
 
 
@@ -166,8 +186,11 @@ def ensemble_figure(path: Path, rows: Sequence[Row]) -> None:
 def scale_figure(path: Path, ratios: Mapping[str, Sequence[float]]) -> None:
     """Draw Figure 5 of Zhu (2019): effective size against the scale, over that at scale one."""
     figure, axes = plt.subplots(figsize=(6.5, 4.2), layout="constrained")
-    names = {"sa_mcmc:full": "sa_mcmc, start $q_0 = h$", "rwm": "rwm, step $q = 0.02 h$"}
-    for (method, values), colour in zip(ratios.items(), (BLUE, RED), strict=False):
+    names = {
+        "sa_mcmc:full": "sa_mcmc, start $q_0 = h$", "am:full": "am, scale $s = 0.7 h$",
+        "rwm": "rwm, step $q = 0.02 h$",
+    }  # fmt: skip
+    for (method, values), colour in zip(ratios.items(), (BLUE, GREEN, RED), strict=False):
         axes.plot(FACTORS, values, "o-", color=colour, label=names[method])
     axes.axhline(1.0, color=GREY, ls=":")
     axes.set(xscale="log", xlabel="h", ylabel="median ESS over that at h = 1")

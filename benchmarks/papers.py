@@ -22,6 +22,11 @@ One repeat of a hundredth of the length, in which all of a table runs; one famil
     python benchmarks/papers.py --table wang-figure2 --repeats 1 --scale 0.01
     python benchmarks/papers.py --table hirt-gaussians --methods entropy_hmc:gsm --repeats 1
 
+Everything at a tenth of the length, every table and figure, with nobody watching; rows that would
+take most of the time, see `experiments.FEWER`, have one repeat only then::
+
+    python benchmarks/papers.py --all --scale 0.1 --csv all.csv --plots figures/
+
 A twentieth of the draws after a full warm-up, which ensembles need to find the posterior, rows
 written as they come; a figure::
 
@@ -41,12 +46,13 @@ or a Frobenius error more than twice that of a second program.
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ess import ESTIMATORS
-from experiments import COSTLY, PROTOCOLS, SIGNALS, variants
+from experiments import COSTLY, FEWER, PROTOCOLS, SIGNALS, variants
 from figure_runs import FIGURES, Settings, run_figure
 from orders import order_table, ranking_table, verdict
 from published import PUBLISHED, TABLES
@@ -60,10 +66,12 @@ from report import (
     comparison_table,
     environment,
     lost_advantages,
+    origins,
     shortfalls,
     summarise,
 )
-from runs import Job, Row, is_full, run_jobs, stored, written
+from runs import Job, is_full, run_jobs
+from stored_rows import Row, stored, written
 from targets import TARGETS
 
 from probmodel.samplers import SAMPLERS
@@ -77,6 +85,7 @@ NAMES = {
 }
 RANKINGS = (*WANG_RANKINGS, *HIRT_RANKINGS)
 FULL_REPEATS = 3  # that a comparison needs, at scale 1
+LIMIT = 300.0  # seconds of one run of everything
 ADVANTAGE_SCALES = (0.02, 0.5)  # of draws and warm-up: what comparing SA-MCMC with AM needs
 
 Choice = tuple[str, str, str]  # paper, target, method
@@ -99,12 +108,15 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
         "--methods", nargs="+", metavar="METHOD",
         help="by default all that the table has; am stands for am:diag and am:full",
     )  # fmt: skip
+    parser.add_argument("--all", action="store_true", help="every table and every figure")
     parser.add_argument("--signals", action="store_true", help="all signals of fisher_mala")
     parser.add_argument("--frobenius", action="store_true", help="short for --figure t23-1 t23-2")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--scale", type=float, default=1.0, help="multiplies the iterations")
     parser.add_argument("--warmup-scale", type=float, metavar="SCALE",
                         help="multiplies those of the warm-up, instead of --scale")  # fmt: skip
+    parser.add_argument("--limit", type=float, metavar="SECONDS",
+                        help=f"a run fails that takes longer; {LIMIT:g} with --all")  # fmt: skip
     parser.add_argument("--chains", type=int, help="of each run, instead of the paper's number")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--ess", choices=ESTIMATORS, help="by default the paper's estimator")
@@ -118,8 +130,12 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     options = parser.parse_args(arguments)
     if options.frobenius:
         options.figure += ["t23-1", "t23-2"]
+    if options.all:
+        options.table, options.figure = ["all"], ["all"]
+    if options.limit is None:
+        options.limit = LIMIT if options.all else math.inf
     if not (options.table or options.figure):
-        parser.error("nothing to do: give --table NAME or --figure NAME")
+        parser.error("nothing to do: give --table NAME, --figure NAME or --all")
     return options
 
 
@@ -186,12 +202,18 @@ def planned_jobs(options: argparse.Namespace) -> list[Job]:
         Job(
             *choice, seed=options.seed, repeat=repeat, scale=options.scale, engine=options.engine,
             standardise=options.standardise, estimator=options.ess,
-            warmup_scale=options.warmup_scale, chains=options.chains,
+            warmup_scale=options.warmup_scale, chains=options.chains, limit=options.limit,
         )
         for choice in chosen(options)
         if not obstacle(choice, options.methods or ())
-        for repeat in range(options.repeats)
+        for repeat in range(repeats_of(options, choice))
     ]  # fmt: skip
+
+
+def repeats_of(options: argparse.Namespace, choice: Choice) -> int:
+    """Repeats of a row: fewer than asked for, of the costly ones of a short run of everything."""
+    few = options.all and options.scale < 1.0 and choice[:2] in FEWER
+    return min(options.repeats, 1) if few else int(options.repeats)
 
 
 def announced(rows: Iterator[Row]) -> Iterator[Row]:
@@ -218,6 +240,7 @@ def report_tables(options: argparse.Namespace) -> list[str]:
     """Run the tables' experiments, print them, and return what falls short."""
     if options.rows:
         rows = list(stored(options.rows))
+        print("\n".join(f"- {line}" for line in origins(rows)))
     else:
         runs = written(options.csv, run_jobs(planned_jobs(options), options.processes))
         rows = list(announced(runs))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import platform
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -29,7 +30,10 @@ STATISTICS = {
     "median/1000": "ess_median_per_1000",
     "min/s": "ess_min_per_second",
     "median/s": "ess_median_per_second",
+    "R-hat max": "rhat_max",
+    "R-hat median": "rhat_median",
 }
+SOMETIMES = ("condition", "R-hat max", "R-hat median")  # shown where they are known
 
 
 def _per_thousand(row: Mapping[str, Any]) -> float:
@@ -67,7 +71,16 @@ SHOWN = {
     "td19": ("max", "median", "min", "accept", "min/s"),
     "zhu": ("accept", "min/1000", "median/1000", "min/s", "median/s"),
     "wang": ("min/1000", "median/1000", "max/1000", "min/1000 steps", "accept"),
-    "hirt": ("chain min/s", "chain median/s", "min/1000", "median/1000", "accept", "condition"),
+    "hirt": (
+        "chain min/s",
+        "chain median/s",
+        "min/1000",
+        "median/1000",
+        "accept",
+        "condition",
+        "R-hat max",
+        "R-hat median",
+    ),
 }
 UNKNOWN = (np.nan, np.nan)
 UNAVAILABLE = "not available"  # note on a method that this package does not have
@@ -126,7 +139,7 @@ def summarise(rows: Iterable[Mapping[str, Any]]) -> list[Summary]:
     for key, members in groups.items():
         good = [m for m in members if not m["error"]]
         values = {
-            name: mean_and_sd([m[column] for m in good])
+            name: mean_and_sd([m.get(column, np.nan) for m in good])
             for name, column in STATISTICS.items()
             if good
         }
@@ -164,6 +177,22 @@ def environment() -> list[str]:
         "Versions: " + ", ".join(f"{name} {version}" for name, version in versions.items()),
         f"OPENBLAS_NUM_THREADS: {threads}",
     ]
+
+
+def origins(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """When, where and with what stored runs were made, one line for each that differs."""
+    names = ("date", "machine", "probmodel", "python", "numpy", "clock")
+    count = Counter(tuple(str(row[name]) for name in names) for row in rows)
+    lines = []
+    for (date, machine, package, python, arrays, clock), n in count.items():
+        made = (
+            f"{date}, {machine}, probmodel {package}, Python {python}, NumPy {arrays}, seconds of "
+            f"{clock}"
+        )
+        if len({date, machine, package}) == 1:
+            made = f"date, machine and versions {date}"
+        lines.append(f"{n} runs: {made}")
+    return lines
 
 
 def processor_name() -> str:
@@ -205,7 +234,7 @@ def comparison_table(summaries: Sequence[Summary]) -> str:
     sentences: list[str] = []
     for s in summaries:
         for statistic in SHOWN[s.paper.split("-")[0]]:
-            if statistic == "condition" and np.isnan(s.values.get(statistic, UNKNOWN)[0]):
+            if statistic in SOMETIMES and np.isnan(s.values.get(statistic, UNKNOWN)[0]):
                 continue
             note = s.note or explanation(s.paper, s.target, s.method, statistic)
             if note not in ("", UNAVAILABLE):

@@ -72,7 +72,7 @@ def test_figures_of_2019(tmp_path, capsys, name):
 
 
 @pytest.mark.skipif("sa_mcmc" not in SAMPLERS, reason="not registered")
-@pytest.mark.parametrize("name", ["zhu-4", "zhu-5"])
+@pytest.mark.parametrize("name", ["zhu-3", "zhu-4", "zhu-5"])
 def test_figures_of_zhu(tmp_path, capsys, monkeypatch, name):
     """On the simulated regression, which takes less time."""
     pytest.importorskip("matplotlib")
