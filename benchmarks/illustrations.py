@@ -1,4 +1,4 @@
-"""What the figures of Titsias and Dellaportas (2019) and Zhu (2019) show, as numbers."""
+"""What the figures of three papers, by Titsias, Dellaportas, and Zhu, show, as numbers."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from ess import effective_sizes
 from experiments import Variant, variant_of
 from frobenius import relative
+from latent_targets import joint_cox
 from runs import Job, execute, run_jobs
 from stored_rows import Row
 from targets import GAUSSIANS
@@ -123,6 +124,41 @@ def neal_diagonals(scale: float, seed: int) -> dict[str, Diagonal]:
             diagonal = step * (root if root.ndim == 1 else np.diagonal(root))
         found[method] = Diagonal(finished.recorder.x[0, :, -1], diagonal)
     return found
+
+
+class Field(NamedTuple):
+    """Posterior of the log intensity in the cells of a Cox process.
+
+    Attributes
+    ----------
+    mean, sd : (n, n)
+    ess : (n, n), effective sizes a thousand gradients
+    """
+
+    mean: Array
+    sd: Array
+    ess: Array
+
+
+def cox_fields(scale: float, seed: int, n: int = 64) -> dict[str, Field]:
+    """Run `ahmc` and `nuts` on the Cox process of Wang et al. (2013): method -> its field."""
+    density, found = joint_cox(n), {}
+    for method in ("ahmc", "nuts"):
+        run = execute(Job("wang-figure3", f"cox_joint_{n}", method, seed=seed, scale=scale))
+        fields = np.concatenate([density.log_intensity(x[None]) for x in run.recorder.x[0]])
+        sizes = effective_sizes("geyer", fields.reshape(1, len(fields), -1))
+        ess = 1000.0 * sizes.reshape(n, n) / run.work.grad
+        found[method] = Field(fields.mean(axis=0), fields.std(axis=0), ess)
+    return found
+
+
+def sizes_by_coordinate(scale: float, seed: int) -> dict[str, Array]:
+    """Run the four methods of Figure 2 of Titsias (2023): method -> sizes, (dim,)."""
+    sizes = {}
+    for method in ("mala", "ada_mala", "hmc", "fisher_mala"):
+        finished = execute(Job("t23", "inhomogeneous", method, seed=seed, scale=scale))
+        sizes[method] = effective_sizes("tfp", finished.recorder.x)
+    return sizes
 
 
 def ensemble_sizes(processes: int = 1, **lengths: Any) -> list[Row]:

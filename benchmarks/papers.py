@@ -57,6 +57,7 @@ from figure_runs import FIGURES, Settings, run_figure
 from orders import order_table, ranking_table, verdict
 from published import PUBLISHED, TABLES
 from published.hirt2021 import HIRT_RANKINGS
+from published.titsias2023 import TITSIAS_2023_RANKINGS
 from published.wang2013 import WANG_RANKINGS
 from report import (
     UNAVAILABLE,
@@ -83,7 +84,7 @@ NAMES = {
     "wang": "Wang, Mohamed and de Freitas (2013)",
     "hirt": "Hirt, Titsias and Dellaportas (2021)",
 }
-RANKINGS = (*WANG_RANKINGS, *HIRT_RANKINGS)
+RANKINGS = (*TITSIAS_2023_RANKINGS, *WANG_RANKINGS, *HIRT_RANKINGS)
 FULL_REPEATS = 3  # that a comparison needs, at scale 1
 LIMIT = 300.0  # seconds of one run of everything
 ADVANTAGE_SCALES = (0.02, 0.5)  # of draws and warm-up: what comparing SA-MCMC with AM needs
