@@ -140,9 +140,14 @@ _ZHU_STEP = {"mnist_7v9": 0.02, "census": 0.016, "linear": 0.03, "covtype": 0.00
 _ZHU_ENSEMBLE = {"diag": 40, "full": 150}  # N
 _TARGET_ACCEPT = 0.23  # where Zhu reports no acceptance rate
 
-# (paper, target, method) -> why it runs only if --methods names it
+# (paper, target, method) -> why it runs only if --methods names it; costs are processor time
 COSTLY: dict[tuple[str, str, str], str] = {
     ("t23", "mnist", "mmala"): "40,000 Hessians of 785 x 785 from 11,339 rows take hours a repeat",
+    ("td19", "mnist", "nuts"): "205 iterations took more than a minute, all of them take hours",
+    ("zhu", "covtype", "nuts"): "an iteration of 16 chains took 11 s: hours even for 500 + 2000",
+    ("hirt-gaussians", "ill_conditioned", "nuts"): (
+        "trees of 1023 steps, by ten chains without a mass matrix, take more than four hours"
+    ),
     **{
         (
             "wang-figure3",
@@ -152,13 +157,17 @@ COSTLY: dict[tuple[str, str, str], str] = {
         for method in ("armhmc", "rmhmc")
     },
 }
-
 # (paper, target) of which a short run of everything has one repeat only
 FEWER: tuple[tuple[str, str], ...] = (
-    ("t23", "mnist"),
-    ("td19", "mnist"),
-    ("zhu", "covtype"),
+    *((paper, "mnist") for paper in ("t23", "td19")),
+    *(("zhu", target) for target in ("mnist_7v9", "census", "covtype")),
+    ("wang-figure3", "cox_16"),
+    *(("hirt-gaussians", target) for target in ("ill_conditioned", "gauss51")),
+    *(("hirt-anisotropic", f"anisotropic_{dim}") for dim in (1000, 10_000)),
+    ("hirt-logistic", "caravan_unit"),
+    ("hirt-banana", "banana"),
 )
+SHORTER = {"zhu": 0.2}  # papers that it runs shorter still: 16 chains of 1.1 million iterations
 
 # (ahmc, then armhmc) -> smallest and largest step size and number of steps to choose from
 _WANG: dict[str, dict[str, Settings]] = {

@@ -85,6 +85,7 @@ def test_everything_at_once():
     assert repeats["pima"] == 6  # of two papers
     assert repeats["mnist"] == 2
     assert {j.limit for j in jobs} == {papers.LIMIT}
+    assert {round(j.scale, 9) for j in jobs if j.paper == "zhu"} == {0.02}
     full = papers.planned_jobs(papers.parse_arguments(["--all"]))
     assert Counter(j.target for j in full if j.method == "mala")["mnist"] == 6
     assert {j.limit for j in planned("--table", "t23-1")} == {float("inf")}
