@@ -250,6 +250,9 @@ def _zhu_variants(target: str) -> dict[str, Variant]:
     }
     if target == "covtype":
         chosen["nuts"] = Variant("nuts", {"metric": "dense"}, q, lengths=(500, 2000))
+    chosen["sa_mcmc:diag_normal"] = Variant(
+        "sa_mcmc", {"covariance": "diag_normal", "ensemble": _ZHU_ENSEMBLE["diag"], "tails": 0.0}
+    )
     for shape, ensemble in _ZHU_ENSEMBLE.items():
         row = find("zhu", target, f"am:{shape}")
         reported = {} if row is None else row.figures
