@@ -90,6 +90,7 @@ SHOWN = {
     ),
 }
 UNKNOWN = (np.nan, np.nan)
+NOT_RUN = "not run"
 UNAVAILABLE = "not available"  # note on a method that this package does not have
 
 
@@ -236,15 +237,23 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def comparison_table(summaries: Sequence[Summary]) -> str:
-    """Ours beside the paper's, one line per statistic; the notes' sentences follow the table."""
+    """Ours beside the paper's, one line per statistic; the notes' sentences follow the table.
+
+    A row that was not run has lines for what the paper reports of it, or else a single one.
+    """
     rows: list[tuple[str, ...]] = []
     sentences: list[str] = []
     for s in summaries:
-        for statistic in SHOWN[s.paper.split("-")[0]]:
+        statistics = SHOWN[s.paper.split("-")[0]]
+        if not s.values:
+            reported = [name for name in statistics if not np.isnan(s.reported(name)[0])]
+            statistics = tuple(reported) or statistics[:1]
+        for statistic in statistics:
             if statistic in SOMETIMES and np.isnan(s.values.get(statistic, UNKNOWN)[0]):
                 continue
             note = s.note or explanation(s.paper, s.target, s.method, statistic)
-            if note not in ("", UNAVAILABLE):
+            note = note or ("" if s.values else NOT_RUN)
+            if note not in ("", UNAVAILABLE, NOT_RUN):
                 sentences += [note] * (note not in sentences)
                 note = f"({sentences.index(note) + 1})"
             if capped := s.capped.get(statistic.split("/")[0], 0):

@@ -115,6 +115,14 @@ def test_only_adaptive_methods_are_held_to_the_paper():
     assert shortfalls([missing]) == []
 
 
+def test_rows_that_were_not_run_take_one_line():
+    missing = [Summary("td19", "ripley", "am", 0, {}), Summary("td19", "neal100", "nuts", 0, {})]
+    lines = comparison_table(missing).splitlines()[2:]
+    assert len([line for line in lines if "ripley" in line]) == 1
+    assert len([line for line in lines if "neal100" in line]) == 4  # what the paper reports
+    assert all(line.endswith("| not run |") for line in lines)
+
+
 def test_sizes_at_the_cap_of_the_estimator_are_marked():
     at = row() | {"draws": 700, "chains": 8}  # 5600 of 5600
     summaries = summarise([at, at | {"ess_min": 5000.0}, at | {"draws": 800}])
