@@ -13,10 +13,10 @@ _SEARCH = (
 )
 
 _BY_SECONDS = (
-    "Seconds compare programs: a gradient costs our NUTS, whose trajectories are machine code, 0.55 "
-    "to 0.65 of what one costs entropy_hmc with its dense C. A thousand gradients give entropy_hmc "
-    "142 on Pima and NUTS 138; on Ripley and Heart they give it more with L = 2, 412 against 195 and "
-    "308 against 158, but not with L = 5, 127 and 128."
+    "Seconds compare programs: a gradient costs our NUTS, whose trajectories are machine code, "
+    "0.55 to 0.65 of what one costs entropy_hmc with its dense C. A thousand gradients give "
+    "entropy_hmc 142 on Pima and NUTS 138; on Ripley and Heart they give it more with L = 2, 412 "
+    "against 195 and 308 against 158, but not with L = 5, 127 and 128."
 )
 
 # (paper, target, method, statistic) -> sentence printed beside the number; the statistic "*" stands
