@@ -227,6 +227,22 @@ def folds(y: Array, seed: int) -> Array:
     return rank % FOLDS == np.arange(FOLDS)[:, None]
 
 
+def error_table(scale: float, seed: int, networks: int = FOLDS) -> str:
+    """Sample networks, and print their errors beside the published ones."""
+    texts = dexter()
+    labels = np.array([
+        sample_fold(texts, fold, scale, seed) for fold in folds(texts.y, seed)[:networks]
+    ])  # fmt: skip
+    errors = [error(row, texts.y_validation) for row in labels]
+    vote = error(labels.mean(axis=0) > 0.5, texts.y_validation)
+    ours = {"mean": np.mean(errors), "median": np.median(errors), "vote": vote}
+    rows = [
+        (name, number(published), number(ours[key]) if key in ours else "–")
+        for key, (name, published) in DEXTER_ERRORS.items()
+    ]
+    return markdown(("classification error", "published", "ours"), rows)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Sample the networks and print their errors beside the published ones."""
     parser = argparse.ArgumentParser(
@@ -237,19 +253,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--networks", type=int, default=FOLDS, choices=range(1, FOLDS + 1))
     options = parser.parse_args(arguments)
     print("\n".join(f"- {line}" for line in environment()) + "\n")
-    texts = dexter()
-    labels = np.array([
-        sample_fold(texts, fold, options.scale, options.seed)
-        for fold in folds(texts.y, options.seed)[: options.networks]
-    ])  # fmt: skip
-    errors = [error(row, texts.y_validation) for row in labels]
-    vote = error(labels.mean(axis=0) > 0.5, texts.y_validation)
-    ours = {"mean": np.mean(errors), "median": np.median(errors), "vote": vote}
-    rows = [
-        (name, number(published), number(ours[key]) if key in ours else "–")
-        for key, (name, published) in DEXTER_ERRORS.items()
-    ]
-    print(markdown(("classification error", "published", "ours"), rows))
+    print(error_table(options.scale, options.seed, options.networks))
     return 0
 
 

@@ -143,6 +143,24 @@ def effective_sizes(estimator: str, x: Array) -> Array:
     return np.sum([ONE_CHAIN[estimator](chain) for chain in x], axis=0)
 
 
+def rhat(x: Array) -> Array:
+    """Split R-hat of each coordinate: (dim,); NaN for one that never moved.
+
+    Gelman, Carlin, Stern, Dunson, Vehtari and Rubin (2013), *Bayesian Data Analysis*, section 11.4:
+    each chain is cut in halves, and the variance of all is compared with that within them.
+
+    Parameters
+    ----------
+    x : (chains, n, dim)
+    """
+    half = x.shape[1] // 2
+    parts = np.concatenate([x[:, :half], x[:, x.shape[1] - half :]])
+    within = parts.var(axis=1, ddof=1).mean(axis=0)
+    between = parts.mean(axis=1).var(axis=0, ddof=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.sqrt((half - 1.0) / half + between / within))
+
+
 def _normalised(covariance: Array) -> Array:
     """Autocorrelations; NaN where the variance is zero."""
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -20,6 +20,10 @@ here:
 * The experiments of 2013 and 2021 differ in length, and each is a protocol of its own, called like
   its table. `cox_joint_64` and `dexter` have step sizes and lengths of our own; the paper has none
   that apply. So has `hirt-sv`, 35,000/L iterations in the paper, those of L = 5.
+* ``hmc:fixed`` of 2013 has the step size and the number of steps in the middle of what `ahmc` may
+  choose, and learns nothing. It is ours: the paper has no such row, but says that HMC is sensitive
+  to both, which its Figure 1 shows by ``hmc:STEP:L`` on two coordinates.
+* ``hmc:L`` of 2021 has L steps, no mass matrix, and a step size steered to 0.65.
 * `ahmc` starts where the chains do; the authors' program looks for a mode first, and the Riemannian
   samplers start near it here too. `nuts` aims at 0.65, where the paper says "tuned".
 * `entropy_hmc` of 2021 is Algorithm 1 (``robust=False``) with the learning rates and first scales
@@ -35,6 +39,8 @@ from typing import Any, Literal
 
 from published import find
 
+from probmodel.samplers.base import Sampler
+
 STEADY = 1e-12  # rate of a rule for the step size that leaves it as it is
 SIGNALS = ("rb", "increment", "paired", "score")
 
@@ -47,14 +53,16 @@ class Variant:
 
     Attributes
     ----------
-    method : a name in `probmodel.samplers.SAMPLERS`, if it is there
+    method : a name in `probmodel.samplers.SAMPLERS`, if it is there, or a sampler
     settings : of that sampler
     start_scale : standard deviation of the starting points about their centre
+    lengths : iterations of warm-up and after it, where they are not the protocol's
     """
 
-    method: str
+    method: str | Sampler
     settings: Settings = field(default_factory=dict)
     start_scale: float = 1.0
+    lengths: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -82,12 +90,14 @@ PROTOCOLS: dict[str, Protocol] = {
     "t23": Protocol(20_000, 20_000),
     "td19": Protocol(20_000, 20_000, estimator="geyer", standardise=True),
     "zhu": Protocol(100_000, 1_000_000, chains=16, estimator="stan", from_mode=("covtype",)),
+    "wang-figure1": Protocol(10, 1000, estimator="geyer"),
     "wang-figure2": Protocol(1000, 5000, estimator="geyer"),
     "wang-figure3": Protocol(1000, 5000, estimator="geyer"),
     "wang-table1": Protocol(10_000, 20_000, estimator="geyer"),
     "wang-bnn": Protocol(2000, 4000, estimator="geyer"),
     "hirt-gaussians": Protocol(100_000, 100_000, chains=10),
     "hirt-anisotropic": Protocol(40_000, 40_000, chains=10),
+    "hirt-iid": Protocol(10_000, 10_000, chains=10),
     "hirt-logistic": Protocol(10_000, 10_000, chains=10),
     "hirt-cox": Protocol(2000, 2000, chains=10),
     "hirt-sv": Protocol(7000, 7000, chains=10, estimator="stan"),
@@ -118,20 +128,29 @@ _TD19: dict[str, Settings] = {
     "am": {"variant": "cholesky", "preset": "code", "target_accept": 0.25},
     "rwm": {"target_accept": 0.25, "step_rate": 0.01},
     "mala": {"target_accept": 0.55, "step_rate": 0.01 / 0.55},
-    "hmc": {
-        "random_steps": False, "metric": "identity", "target_accept": 0.651,
-        "steering": "robbins_monro",
+    **{
+        f"hmc:{steps}": {
+            "n_steps": steps, "random_steps": False, "metric": "identity", "target_accept": 0.651,
+            "steering": "robbins_monro",
+        }
+        for steps in (5, 10, 20)
     },
-    "nuts": {"metric": "identity"},
 }  # fmt: skip
-_TD19_STEPS = {"neal100": 20, "caravan": 10}  # of the best of three lengths
 _ZHU_STEP = {"mnist_7v9": 0.02, "census": 0.016, "linear": 0.03, "covtype": 0.004}  # q
 _ZHU_ENSEMBLE = {"diag": 40, "full": 150}  # N
 _TARGET_ACCEPT = 0.23  # where Zhu reports no acceptance rate
 
-# (paper, target, method) -> why it runs only if --methods names it
+# (paper, target, method) -> why it runs only if --methods names it; costs are processor time
 COSTLY: dict[tuple[str, str, str], str] = {
     ("t23", "mnist", "mmala"): "40,000 Hessians of 785 x 785 from 11,339 rows take hours a repeat",
+    ("td19", "mnist", "nuts"): "205 iterations took more than a minute, all of them take hours",
+    ("zhu", "covtype", "sa_mcmc:full"): (
+        "an iteration of 16 ensembles of 1000 points took 0.07 s: all of them take 22 hours"
+    ),
+    ("zhu", "covtype", "nuts"): "an iteration of 16 chains took 11 s: hours even for 500 + 2000",
+    ("hirt-gaussians", "ill_conditioned", "nuts"): (
+        "trees of 1023 steps, by ten chains without a mass matrix, take more than four hours"
+    ),
     **{
         (
             "wang-figure3",
@@ -141,6 +160,17 @@ COSTLY: dict[tuple[str, str, str], str] = {
         for method in ("armhmc", "rmhmc")
     },
 }
+# (paper, target) of which a short run of everything has one repeat only
+FEWER: tuple[tuple[str, str], ...] = (
+    *((paper, "mnist") for paper in ("t23", "td19")),
+    *(("zhu", target) for target in ("mnist_7v9", "census", "covtype")),
+    ("wang-figure3", "cox_16"),
+    *(("hirt-gaussians", target) for target in ("ill_conditioned", "gauss51")),
+    *(("hirt-anisotropic", f"anisotropic_{dim}") for dim in (1000, 10_000)),
+    ("hirt-logistic", "caravan_unit"),
+    ("hirt-banana", "banana"),
+)
+SHORTER = {"zhu": 0.2}  # papers that it runs shorter still: 16 chains of 1.1 million iterations
 
 # (ahmc, then armhmc) -> smallest and largest step size and number of steps to choose from
 _WANG: dict[str, dict[str, Settings]] = {
@@ -155,6 +185,7 @@ _WANG: dict[str, dict[str, Settings]] = {
     "wang-table1": {"ahmc": {"step_range": (1e-4, 1e-2), "steps_range": (1, 300)}},
     "wang-bnn": {"ahmc": {"step_range": (1e-3, 0.1), "steps_range": (1, 100)}},
 }
+_FIGURE_1 = ((0.16, 40), (0.16, 50), (0.15, 50))  # step sizes and numbers of steps
 _NEAR_MODE = 0.1  # spread of the starting points of Riemannian samplers
 _WHITE: Settings = {"step_range": (0.01, 1.0), "steps_range": (1, 100)}  # of a field of white noise
 _NUTS: Settings = {"metric": "identity", "target_accept": 0.65}
@@ -163,6 +194,7 @@ _NUTS: Settings = {"metric": "identity", "target_accept": 0.65}
 _HIRT: dict[str, Settings] = {
     "hirt-gaussians": {"preconditioner": "diag", "learning_rate": 1e-3, "decay": True},
     "hirt-anisotropic": {"preconditioner": "diag", "learning_rate": 1e-3, "decay": True},
+    "hirt-iid": {"preconditioner": "diag", "learning_rate": 1e-3, "decay": True},
     "hirt-logistic": {"preconditioner": "dense", "learning_rate": 1e-4, "clip": 1e4},
     "hirt-cox": {"preconditioner": "dense", "learning_rate": 1e-4, "clip": 1e4},
     "hirt-sv": {
@@ -173,6 +205,7 @@ _HIRT: dict[str, Settings] = {
 }  # fmt: skip
 _HIRT_STARTS = {"hirt-logistic": 0.1, "hirt-cox": 0.01, "hirt-sv": 0.1}  # spread about zero
 _HIRT_STEPS = (1, 5, 10)
+_HIRT_NUTS = {"hirt-sv": (1000, 1000), "hirt-iid": (1000, 1000)}  # iterations of nuts, fewer
 _HIRT_SHAPES = {"hirt-sv": ("tridiagonal", "diag"), "hirt-banana": ("realnvp", "dense")}
 # target -> its dimension, where the scale of the first C depends on it
 _HIRT_DIMS = {
@@ -191,10 +224,12 @@ def variants(paper: str, target: str) -> dict[str, Variant]:
     if paper.startswith("hirt-"):
         return _hirt_variants(paper, target)
     if paper == "td19":
-        chosen = {name: Variant(name, dict(settings)) for name, settings in _TD19.items()}
+        chosen = {
+            name: Variant(name.partition(":")[0], dict(settings))
+            for name, settings in _TD19.items()
+        }
         chosen["am"].settings["diagonal"] = target == "neal100"
-        chosen["hmc"].settings["n_steps"] = _TD19_STEPS.get(target, 10)
-        return chosen
+        return chosen | {"nuts": Variant("nuts", {"metric": "identity"}, lengths=(500, 20_000))}
     signals = {
         f"fisher_mala:{signal}": Variant("fisher_mala", FISHER | {"signal": signal})
         for signal in SIGNALS[1:]
@@ -214,8 +249,13 @@ def _zhu_variants(target: str) -> dict[str, Variant]:
     chosen = {
         "rwm": Variant("rwm", dict(fixed), q),
         "mtm": Variant("mtm", {**fixed, "tries": 3}, q),
-        "nuts": Variant("nuts", {"metric": "dense" if target == "covtype" else "diag"}, q),
+        "nuts": Variant("nuts", {"metric": "diag"}, q, lengths=(10_000, 100_000)),
     }
+    if target == "covtype":
+        chosen["nuts"] = Variant("nuts", {"metric": "dense"}, q, lengths=(500, 2000))
+    chosen["sa_mcmc:diag_normal"] = Variant(
+        "sa_mcmc", {"covariance": "diag_normal", "ensemble": _ZHU_ENSEMBLE["diag"], "tails": 0.0}
+    )
     for shape, ensemble in _ZHU_ENSEMBLE.items():
         row = find("zhu", target, f"am:{shape}")
         reported = {} if row is None else row.figures
@@ -231,9 +271,20 @@ def _zhu_variants(target: str) -> dict[str, Variant]:
 
 def _wang_variants(paper: str, target: str) -> dict[str, Variant]:
     """Return the samplers of Wang et al. (2013) with the limits of their searches."""
+    plain: Settings = {"metric": "identity", "steering": "fixed"}
+    if paper == "wang-figure1":
+        return {
+            f"hmc:{h:g}:{n}": Variant(
+                "hmc", {**plain, "step_size": h, "n_steps": n, "random_steps": False}
+            )
+            for h, n in _FIGURE_1
+        }
     chosen = {name: Variant(name, dict(limits)) for name, limits in _WANG[paper].items()}
     if target.startswith("cox_joint"):
         chosen["ahmc"].settings.update(_WHITE)
+    sizes, steps = (chosen["ahmc"].settings[name] for name in ("step_range", "steps_range"))
+    middle = {"step_size": sum(sizes) / 2.0, "n_steps": sum(steps) // 2}
+    chosen["hmc:fixed"] = Variant("hmc", plain | middle)
     if "armhmc" in chosen:
         # Far out the metric is next to flat, and no implicit step converges: begin near the mode,
         # as the authors' program does.
@@ -250,12 +301,16 @@ def _hirt_variants(paper: str, target: str) -> dict[str, Variant]:
     start = _HIRT_STARTS.get(paper, 1.0)
     if target == "gauss51":
         start = 0.1  # the root of the smallest eigenvalue of its covariance
+    lengths = _HIRT_NUTS.get(paper)
     chosen = {
-        "nuts": Variant("nuts", dict(_NUTS), start),
+        "nuts": Variant("nuts", dict(_NUTS), start, lengths),
         "nuts:diag": Variant("nuts", _NUTS | {"metric": "diag"}, start),
         "rm_const_hmc": Variant("rm_const_hmc", {"n_steps": 5, "random_steps": False}, start),
         "rm_const_mala": Variant("rm_const_mala", {}, start),
     }
+    for steps in _HIRT_STEPS:
+        plain: Settings = {"metric": "identity", "target_accept": 0.65, "random_steps": False}
+        chosen[f"hmc:{steps}"] = Variant("hmc", plain | {"n_steps": steps}, start)
     for objective, steps in product(("gsm", "esjd", "l2hmc"), _HIRT_STEPS):
         common = {"objective": objective, "n_steps": steps, "robust": False}
         common |= _entropy_settings(paper, target, objective, steps)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import illustrations
 import numpy as np
-from frobenius import MODES, checkpoints, learn
+from bnn import error_table
+from frobenius import MODES, Mode, Trajectory, checkpoints, learn
+from latent_targets import cox_counts, true_cox_field
 from published import FIGURE_1_BETA, FROBENIUS_UPDATES
 from report import frobenius_shortfalls, frobenius_table, markdown, number
-from runs import Row
+from stored_rows import Row
 
 
 class Settings(NamedTuple):
@@ -53,8 +54,42 @@ def run_figure(name: str, settings: Settings) -> list[str]:
         return [f"figure {name} failed: {type(error).__name__}: {error}"]
 
 
-def frobenius(target: str, name: str, settings: Settings) -> list[str]:
-    """Follow the preconditioners on a target, to the second program's numbers of updates."""
+def t23_1(settings: Settings) -> list[str]:
+    """Learn the covariances of two coordinates, and of a Gaussian process."""
+    from figures import covariance_figure
+
+    problems = []
+    for target in ("gauss2d_995", "gp100"):
+        trajectories, found = frobenius(target, settings)
+        problems += found
+        name = f"covariance_{target}.png"
+        covariance_figure(settings.directory / name, target, trajectories)
+    return problems
+
+
+def t23_2(settings: Settings) -> list[str]:
+    """Learn scales from 0.01 to 1, and compare the sizes of all coordinates."""
+    from figures import dimension_figure
+
+    trajectories, problems = frobenius("inhomogeneous", settings)
+    sizes = illustrations.sizes_by_coordinate(settings.scale, settings.seed)
+    print("\n## Titsias (2023), Figure 2: effective sizes of coordinates\n")
+    places = (0, 24, 49, 74, 99)
+    header = ("method", *(f"x{k + 1}" for k in places))
+    print(markdown(header, [(m, *(number(v[k]) for k in places)) for m, v in sizes.items()]))
+    rows = [row for m, v in sizes.items() for row in points(m, np.arange(1, len(v) + 1), v)]
+    write_csv(settings.directory / "t23_figure2.csv", rows)
+    dimension_figure(settings.directory / "t23_figure2.png", sizes, trajectories)
+    return problems
+
+
+def frobenius(target: str, settings: Settings) -> tuple[dict[Mode, Trajectory], list[str]]:
+    """Follow the preconditioners on a target, to the second program's numbers of updates.
+
+    Returns
+    -------
+    Mode of learning -> what became of it; and what falls short of the second program.
+    """
     from figures import frobenius_figure
 
     last = max(round(FROBENIUS_UPDATES[-1] * min(settings.scale, 1.0)), 10)
@@ -78,9 +113,9 @@ def frobenius(target: str, name: str, settings: Settings) -> list[str]:
         for (c, k), e in np.ndenumerate(t.errors)
         for n in (t.updates[k],)
     ]
-    write_csv(settings.directory / f"{name}.csv", rows)
-    frobenius_figure(settings.directory / f"{name}.png", target, trajectories)
-    return frobenius_shortfalls(target, errors)
+    write_csv(settings.directory / f"frobenius_{target}.csv", rows)
+    frobenius_figure(settings.directory / f"frobenius_{target}.png", target, trajectories)
+    return trajectories, frobenius_shortfalls(target, errors)
 
 
 def td19_1(settings: Settings) -> list[str]:
@@ -111,13 +146,70 @@ def td19_2(settings: Settings) -> list[str]:
     true = 0.01 * np.arange(1, 101)
     print("\n## Titsias and Dellaportas (2019), Figure 2\n")
     print("Correlation of the learned diagonal with the true standard deviations:\n")
+    learned = {name: run.diagonal for name, run in found.items() if run.diagonal is not None}
     correlations = [
-        (method, number(np.corrcoef(run.diagonal, true)[0, 1])) for method, run in found.items()
+        (name, number(np.corrcoef(diagonal, true)[0, 1])) for name, diagonal in learned.items()
     ]
     print(markdown(("method", "correlation"), correlations))
-    rows = [row for method, run in found.items() for row in points(method, true, run.diagonal)]
+    rows = [row for name, diagonal in learned.items() for row in points(name, true, diagonal)]
     write_csv(settings.directory / "td19_figure2.csv", rows)
     diagonal_figure(settings.directory / "td19_figure2.png", found)
+    return []
+
+
+def wang_4(settings: Settings, n: int = 64) -> list[str]:
+    """Compare the fields that two methods find with the one that the counts were drawn from."""
+    from figures import field_figure
+
+    found = illustrations.cox_fields(settings.scale, settings.seed, n)
+    truth = true_cox_field(n)
+    print("\n## Wang, Mohamed and de Freitas (2013), Figure 4: log intensity of the Cox process\n")
+    print("Truth within two standard deviations of the mean, and effective sizes by gradients:\n")
+    shown = []
+    for method, field in found.items():
+        error = field.mean - truth
+        cells = [np.sqrt(np.mean(error**2)), field.sd.mean(), np.mean(np.abs(error) < 2 * field.sd)]
+        cells += [field.ess.min(), np.median(field.ess)]
+        shown.append((method, *(number(float(cell)) for cell in cells)))
+    header = ("method", "error", "mean sd", "share within", "min ESS/1000", "median ESS/1000")
+    print(markdown(header, shown))
+    rows = [
+        {"method": m, "row": i, "column": j, "truth": f"{truth[i, j]:.6g}",
+         "mean": f"{field.mean[i, j]:.6g}", "sd": f"{field.sd[i, j]:.6g}"}
+        for m, field in found.items() for i in range(n) for j in range(n)
+    ]  # fmt: skip
+    write_csv(settings.directory / "wang_figure4.csv", rows)
+    field_figure(settings.directory / "wang_figure4.png", truth, cox_counts(n), found)
+    return []
+
+
+def wang_dexter(settings: Settings) -> list[str]:
+    """Sample the neural networks with a predictive reward: Table 2."""
+    print("\n## Wang, Mohamed and de Freitas (2013), Table 2: networks on the Dexter texts\n")
+    print(error_table(settings.scale, settings.seed))
+    return []
+
+
+def zhu_3(settings: Settings) -> list[str]:
+    """Compare sizes of all coefficients of the linear regression, and what SA-MCMC learned."""
+    from figures import linear_figure
+
+    found = illustrations.linear_sizes(**settings.lengths)
+    print("\n## Zhu (2019), Figure 3: linear regression, by coefficient\n")
+    rows = [
+        {
+            "method": method, "coefficient": k, "ess_per_1000": run.per_1000[k],
+            "ess_per_second": run.per_second[k], "posterior_sd": run.posterior[k],
+            "proposal_sd": np.nan if run.spread is None else run.spread[k],
+        }
+        for method, run in found.items()
+        for k in range(len(run.per_1000))
+    ]  # fmt: skip
+    shown = [(str(row["method"]), str(row["coefficient"]),
+              *(number(row[name]) for name in list(row)[2:])) for row in rows]  # fmt: skip
+    print(markdown(tuple(rows[0]), shown))
+    write_csv(settings.directory / "zhu_figure3.csv", rows)
+    linear_figure(settings.directory / "zhu_figure3.png", found)
     return []
 
 
@@ -160,10 +252,13 @@ def zhu_5(settings: Settings) -> list[str]:
 
 
 FIGURES: dict[str, Callable[[Settings], list[str]]] = {
-    "t23-1": partial(frobenius, "gp100", "frobenius_gp100"),
-    "t23-2": partial(frobenius, "inhomogeneous", "frobenius_inhomogeneous"),
+    "t23-1": t23_1,
+    "t23-2": t23_2,
     "td19-1": td19_1,
     "td19-2": td19_2,
+    "wang-4": wang_4,
+    "wang-dexter": wang_dexter,
+    "zhu-3": zhu_3,
     "zhu-4": zhu_4,
     "zhu-5": zhu_5,
 }

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
-from frobenius import Trajectory
-from illustrations import ENSEMBLES, FACTORS, Diagonal, Line
+from frobenius import Trajectory, relative
+from illustrations import ENSEMBLES, FACTORS, Adapted, Diagonal, Field, Line
 from published import FIGURE_1_BETA, FROBENIUS, FROBENIUS_UPDATES
 from report import Summary
-from runs import Row
+from stored_rows import Row
 from targets import GAUSSIANS
 
 from probmodel.types import Array
@@ -34,21 +34,59 @@ def frobenius_figure(path: Path, target: str, trajectories: Mapping[str, Traject
     Lines are means, bands the range over chains learning alone; circles are a second program.
     """
     figure, axes = plt.subplots(figsize=(7.0, 4.6), layout="constrained")
-    for mode, (updates, errors) in trajectories.items():
+    for mode, (updates, errors, _) in trajectories.items():
         colour, name = LEARNING[mode]
         axes.plot(updates, errors.mean(axis=0), color=colour, label=name)
         if len(errors) > 1:
             axes.fill_between(
                 updates, errors.min(axis=0), errors.max(axis=0), color=colour, alpha=0.2, lw=0
             )
-        if mode != "robust":
+        if mode != "robust" and target in FROBENIUS:
             axes.plot(FROBENIUS_UPDATES, FROBENIUS[target].of(mode), "o", mfc="none", color=colour)
-    axes.plot([], [], "o", mfc="none", color="0.3", label="second program")
-    axes.axhline(FROBENIUS[target].target_norm, color=GREY, ls=":", label="norm of the target")
+    if target in FROBENIUS:
+        axes.plot([], [], "o", mfc="none", color="0.3", label="second program")
+    norm = np.linalg.norm(relative(GAUSSIANS[target]().covariance_matrix()))
+    axes.axhline(norm, color=GREY, ls=":", label="norm of the target")
     axes.set(xscale="log", yscale="log", xlabel="updates of the preconditioner")
     axes.set_ylabel("Frobenius error of the scaled covariance")
     axes.set_title(f"FisherMALA learns the covariance of {target} sooner than AdaMALA")
     axes.legend(frameon=False, fontsize="small", loc="lower left")
+    save(figure, path)
+
+
+def covariance_figure(path: Path, target: str, trajectories: Mapping[str, Trajectory]) -> None:
+    """Draw the covariance of a target beside those that were learned by single chains."""
+    shown = {"the target": relative(GAUSSIANS[target]().covariance_matrix())} | {
+        LEARNING[mode][1]: trajectories[mode].covariance for mode in ("alone", "ada_mala")
+    }
+    figure, panels = plt.subplots(1, len(shown), figsize=(11.0, 3.6), layout="constrained")
+    truth = shown["the target"]
+    for axes, (name, matrix) in zip(panels, shown.items(), strict=True):
+        image = axes.imshow(matrix, vmin=truth.min(), vmax=truth.max())
+        axes.set(title=name, xlabel="coordinate", ylabel="coordinate")
+    figure.colorbar(image, ax=panels, shrink=0.8)
+    figure.suptitle(f"Covariance of {target}, over the mean of its diagonal")
+    save(figure, path)
+
+
+def dimension_figure(
+    path: Path, sizes: Mapping[str, Array], trajectories: Mapping[str, Trajectory]
+) -> None:
+    """Draw Figure 2 of Titsias (2023): sizes by coordinate, and standard deviations learned."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11.0, 4.2), layout="constrained")
+    for (method, values), colour in zip(sizes.items(), (RED, PURPLE, GREEN, BLUE), strict=True):
+        left.plot(np.arange(1, len(values) + 1), values, color=colour, label=method)
+    left.set(yscale="log", xlabel="coordinate", ylabel="ESS")
+    left.legend(frameon=False)
+    covariance = relative(GAUSSIANS["inhomogeneous"]().covariance_matrix())
+    truth = np.sqrt(np.diagonal(covariance))
+    for mode in ("ada_mala", "alone"):
+        learned = np.sqrt(np.diagonal(trajectories[mode].covariance))
+        right.plot(truth, learned, ".", color=LEARNING[mode][0], label=LEARNING[mode][1])
+    right.plot(truth, truth, color=GREY, lw=1.0)
+    right.set(xlabel="standard deviation of the target", ylabel="learned")
+    right.legend(frameon=False)
+    figure.suptitle("Only FisherMALA serves all scales alike")
     save(figure, path)
 
 
@@ -133,7 +171,9 @@ def diagonal_figure(path: Path, found: Mapping[str, Diagonal]) -> None:
     for (method, run), (trace, diagonal) in zip(found.items(), panels.T, strict=True):
         trace.plot(run.trace, color=BLUE, lw=0.4)
         trace.set(title=method, xlabel="iteration")
-        diagonal.plot(true, run.diagonal / run.diagonal.mean(), ".", color=BLUE, label="learned")
+        if run.diagonal is not None:
+            learned = run.diagonal / run.diagonal.mean()
+            diagonal.plot(true, learned, ".", color=BLUE, label="learned")
         diagonal.plot(true, true / true.mean(), color=RED, lw=1.0, label="target")
         diagonal.set(xlabel="standard deviation of the target", ylim=(0.0, 3.0))
     panels[0, 0].set_ylabel("trace of $x_{100}$")
@@ -142,6 +182,45 @@ def diagonal_figure(path: Path, found: Mapping[str, Diagonal]) -> None:
     figure.suptitle(
         "Neal's Gaussian: the better the scales are learned, the faster $x_{100}$ mixes"
     )
+    save(figure, path)
+
+
+def field_figure(path: Path, truth: Array, counts: Array, found: Mapping[str, Field]) -> None:
+    """Draw Figure 4 of Wang et al. (2013): fields, and their standard deviations."""
+    figure, panels = plt.subplots(2, 1 + len(found), figsize=(11.0, 6.6), layout="constrained")
+    limits = {"vmin": truth.min(), "vmax": truth.max()}
+    panels[0, 0].imshow(truth, **limits)
+    panels[0, 0].set_title("True log intensity")
+    panels[1, 0].imshow(np.minimum(counts, 3.0), cmap="Greys")
+    panels[1, 0].set_title("Counts, 3 or more in black")
+    widest = max(float(field.sd.max()) for field in found.values())
+    for (method, field), (mean, sd) in zip(found.items(), panels[:, 1:].T, strict=True):
+        image = mean.imshow(field.mean, **limits)
+        mean.set_title(f"{method}: posterior mean")
+        spread = sd.imshow(field.sd, vmin=0.0, vmax=widest, cmap="magma")
+        sd.set_title(f"{method}: standard deviation")
+    figure.colorbar(image, ax=panels[0], shrink=0.8)
+    figure.colorbar(spread, ax=panels[1], shrink=0.8)
+    for axes in panels.flat:
+        axes.set(xticks=[], yticks=[])
+    save(figure, path)
+
+
+def linear_figure(path: Path, found: Mapping[str, Adapted]) -> None:
+    """Draw Figure 3 of Zhu (2019): sizes by coefficient, and the proposal that SA-MCMC fits."""
+    figure, (sizes, spread) = plt.subplots(1, 2, figsize=(10.0, 4.2), layout="constrained")
+    colours = (RED, PURPLE, GREEN, BLUE, "0.3")
+    for (method, run), colour in zip(found.items(), colours, strict=False):
+        place = np.arange(len(run.per_1000))
+        sizes.plot(place, run.per_1000, "o-", color=colour, label=method)
+        if run.spread is not None:
+            spread.bar(place, run.spread, color="#9ecae1", label=f"proposal of {method}")
+            spread.plot(place, run.posterior, "k_", ms=18, label="posterior")
+    sizes.set(yscale="log", xlabel="coefficient", ylabel="ESS per 1000 evaluations")
+    spread.set(xlabel="coefficient", ylabel="standard deviation")
+    sizes.legend(frameon=False, fontsize="small")
+    spread.legend(frameon=False)
+    figure.suptitle("Linear regression: a fitted proposal serves all coefficients alike")
     save(figure, path)
 
 
@@ -166,8 +245,11 @@ def ensemble_figure(path: Path, rows: Sequence[Row]) -> None:
 def scale_figure(path: Path, ratios: Mapping[str, Sequence[float]]) -> None:
     """Draw Figure 5 of Zhu (2019): effective size against the scale, over that at scale one."""
     figure, axes = plt.subplots(figsize=(6.5, 4.2), layout="constrained")
-    names = {"sa_mcmc:full": "sa_mcmc, start $q_0 = h$", "rwm": "rwm, step $q = 0.02 h$"}
-    for (method, values), colour in zip(ratios.items(), (BLUE, RED), strict=False):
+    names = {
+        "sa_mcmc:full": "sa_mcmc, start $q_0 = h$", "am:full": "am, scale $s = 0.7 h$",
+        "rwm": "rwm, step $q = 0.02 h$",
+    }  # fmt: skip
+    for (method, values), colour in zip(ratios.items(), (BLUE, GREEN, RED), strict=False):
         axes.plot(FACTORS, values, "o-", color=colour, label=names[method])
     axes.axhline(1.0, color=GREY, ls=":")
     axes.set(xscale="log", xlabel="h", ylabel="median ESS over that at h = 1")

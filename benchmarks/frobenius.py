@@ -39,10 +39,12 @@ class Trajectory(NamedTuple):
     ----------
     updates : (n,), numbers of updates
     errors : (groups, n)
+    covariance : (dim, dim), as the first group learned it, over the mean of its diagonal
     """
 
     updates: Array
     errors: Array
+    covariance: Array
 
 
 def relative(covariance: Array) -> Array:
@@ -58,6 +60,7 @@ class ErrorCollector(Collector):
         self.offset = offset
         self.wanted = frozenset(updates)
         self.errors: dict[int, float] = {}
+        self.covariance = np.eye(len(truth))
 
     def record(
         self, phase: Literal["warmup", "draw"], i: int, state: State, info: Info, params: Any
@@ -66,7 +69,8 @@ class ErrorCollector(Collector):
         updates = i - self.offset
         if phase == "warmup" and updates in self.wanted:
             root = np.eye(len(self.truth)) if params.root is None else params.root
-            self.errors[updates] = float(np.linalg.norm(relative(root @ root.T) - self.truth))
+            self.covariance = relative(root @ root.T)
+            self.errors[updates] = float(np.linalg.norm(self.covariance - self.truth))
 
 
 def checkpoints(last: int, count: int = 60) -> list[int]:
@@ -91,7 +95,7 @@ def learn(target: str, mode: Mode, *, updates: Sequence[int], seed: int) -> Traj
     offset = settings["initial_steps"]
     groups, chains = (CHAINS, 1) if mode in ("alone", "ada_mala") else (1, CHAINS)
     seeds = np.random.SeedSequence([seed, zlib.crc32(target.encode()), list(MODES).index(mode)])
-    rows = []
+    rows, covariances = [], []
     for child in seeds.spawn(groups):
         rng = np.random.default_rng(child)
         x0 = rng.standard_normal((chains, density.dim))
@@ -101,4 +105,5 @@ def learn(target: str, mode: Mode, *, updates: Sequence[int], seed: int) -> Traj
             warmup=offset + max(updates) + 1, draws=0, collectors=(collector,),
         )  # fmt: skip
         rows.append([collector.errors[n] for n in sorted(updates)])
-    return Trajectory(np.sort(updates), np.array(rows))
+        covariances.append(collector.covariance)
+    return Trajectory(np.sort(updates), np.array(rows), covariances[0])

@@ -1,4 +1,4 @@
-"""What the figures of Titsias and Dellaportas (2019) and Zhu (2019) show, as numbers."""
+"""What the figures of three papers, by Titsias, Dellaportas, and Zhu, show, as numbers."""
 
 from __future__ import annotations
 
@@ -6,23 +6,30 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from experiments import variant_of
+from ess import effective_sizes
+from experiments import Variant, variant_of
 from frobenius import relative
-from runs import Job, Row, execute, run_jobs
+from latent_targets import joint_cox
+from runs import Job, execute, run_jobs
+from stored_rows import Row
 from targets import GAUSSIANS
 
 from probmodel.inference.chains import run
 from probmodel.inference.driver import Collector
 from probmodel.samplers import make_sampler
 from probmodel.samplers.base import Info, State
+from probmodel.samplers.random_walk.am import AdaptiveMetropolis
 from probmodel.types import Array
 
 ACCEPTANCES = (0.25, 0.4)  # of Figure 1
 BETA_ITERATIONS, COVARIANCE_ITERATIONS = 20_000, 200_000  # of Figure 1
 POINTS = 400  # of a line
-DIAGONAL_METHODS = ("am", "gad_rwm", "gad_mala_exact", "gad_mala")  # of Figure 2, HMC left out
+# of Figure 2; HMC, which learns no diagonal, shows its trace only
+DIAGONAL_METHODS = ("am", "hmc:20", "gad_rwm", "gad_mala_exact", "gad_mala")
 TARGET = "mnist_7v9"  # of both of Zhu's figures
 ENSEMBLES = (40, 60, 80, 100, 150, 200, 250, 300)  # of Zhu's Figure 4
+AM_SCALE = 0.7  # s of `am` with all covariances on that target
+LINEAR_METHODS = ("rwm", "mtm", "am:diag", "sa_mcmc:diag", "nuts")  # of Zhu's Figure 3
 FACTORS = (1e-3, 1e-2, 1e-1, 0.5, 1.0, 2.0, 10.0)  # of Zhu's Figure 5
 
 
@@ -99,11 +106,11 @@ class Diagonal(NamedTuple):
     Attributes
     ----------
     trace : (draws,), the last coordinate
-    diagonal : (dim,), of the root of the covariance of the moves
+    diagonal : (dim,), of the root of the covariance of the moves; None if it is not learned
     """
 
     trace: Array
-    diagonal: Array
+    diagonal: Array | None
 
 
 def neal_diagonals(scale: float, seed: int) -> dict[str, Diagonal]:
@@ -112,9 +119,46 @@ def neal_diagonals(scale: float, seed: int) -> dict[str, Diagonal]:
     for method in DIAGONAL_METHODS:
         finished = execute(Job("td19", "neal100", method, seed=seed, scale=scale))
         root, step = finished.params.root, getattr(finished.params, "step_size", 1.0)
-        diagonal = step * (root if root.ndim == 1 else np.diagonal(root))
+        diagonal = None
+        if root is not None:
+            diagonal = step * (root if root.ndim == 1 else np.diagonal(root))
         found[method] = Diagonal(finished.recorder.x[0, :, -1], diagonal)
     return found
+
+
+class Field(NamedTuple):
+    """Posterior of the log intensity in the cells of a Cox process.
+
+    Attributes
+    ----------
+    mean, sd : (n, n)
+    ess : (n, n), effective sizes a thousand gradients
+    """
+
+    mean: Array
+    sd: Array
+    ess: Array
+
+
+def cox_fields(scale: float, seed: int, n: int = 64) -> dict[str, Field]:
+    """Run `ahmc` and `nuts` on the Cox process of Wang et al. (2013): method -> its field."""
+    density, found = joint_cox(n), {}
+    for method in ("ahmc", "nuts"):
+        run = execute(Job("wang-figure3", f"cox_joint_{n}", method, seed=seed, scale=scale))
+        fields = np.concatenate([density.log_intensity(x[None]) for x in run.recorder.x[0]])
+        sizes = effective_sizes("geyer", fields.reshape(1, len(fields), -1))
+        ess = 1000.0 * sizes.reshape(n, n) / run.work.grad
+        found[method] = Field(fields.mean(axis=0), fields.std(axis=0), ess)
+    return found
+
+
+def sizes_by_coordinate(scale: float, seed: int) -> dict[str, Array]:
+    """Run the four methods of Figure 2 of Titsias (2023): method -> sizes, (dim,)."""
+    sizes = {}
+    for method in ("mala", "ada_mala", "hmc", "fisher_mala"):
+        finished = execute(Job("t23", "inhomogeneous", method, seed=seed, scale=scale))
+        sizes[method] = effective_sizes("tfp", finished.recorder.x)
+    return sizes
 
 
 def ensemble_sizes(processes: int = 1, **lengths: Any) -> list[Row]:
@@ -124,8 +168,17 @@ def ensemble_sizes(processes: int = 1, **lengths: Any) -> list[Row]:
     return list(run_jobs(jobs, processes))
 
 
+class ScaledMetropolis(AdaptiveMetropolis):
+    """`am` whose scale is given, once it has a covariance."""
+
+    def params(self, adaptation: Any, final: bool = False) -> Any:
+        """Root and scale of the next transition."""
+        found = super().params(adaptation, final)
+        return found if found.root is None else found._replace(step_size=self.step_size)
+
+
 def initial_scales(processes: int = 1, **lengths: Any) -> dict[str, list[Row]]:
-    """Run SA-MCMC from ensembles, and `rwm` with steps, of h times the paper's scale.
+    """Run SA-MCMC from ensembles, and `rwm` and `am` with steps, of h times the paper's scale.
 
     Returns
     -------
@@ -133,14 +186,51 @@ def initial_scales(processes: int = 1, **lengths: Any) -> dict[str, list[Row]]:
         Method -> one row for each h of `FACTORS`.
     """
     rows: dict[str, list[Row]] = {}
-    for method, warmup in (("sa_mcmc:full", 500_000), ("rwm", None)):
+    for method, warmup in (("sa_mcmc:full", 500_000), ("am:full", 500_000), ("rwm", None)):
         job = Job("zhu", TARGET, method, warmup=warmup, **lengths)
         rows[method] = list(run_jobs([_scaled(job, h) for h in FACTORS], processes))
     return rows
 
 
 def _scaled(job: Job, factor: float) -> Job:
-    """Return the job with h times the scale of its start and, for `rwm`, of its steps."""
+    """Return the job with h times the scale of its start, or of the steps of `rwm` and `am`."""
     variant = variant_of(job.paper, job.target, job.method)
+    if job.method == "am:full":
+        sampler = ScaledMetropolis(step_size=AM_SCALE * factor, variant="haario", forget=False)
+        return replace(job, variant=Variant(sampler, start_scale=variant.start_scale))
     steps = {"step_size": factor * variant.settings["step_size"]} if job.method == "rwm" else {}
     return replace(job, start_scale=factor * variant.start_scale, settings=steps)
+
+
+class Adapted(NamedTuple):
+    """One method on the linear regression: Zhu (2019), Figure 3.
+
+    Attributes
+    ----------
+    per_1000, per_second : (dim,), effective sizes a thousand log densities, and a second
+    spread : (dim,), mean standard deviation of the proposal of SA-MCMC; None of the others
+    posterior : (dim,), standard deviation of the draws
+    """
+
+    per_1000: Array
+    per_second: Array
+    spread: Array | None
+    posterior: Array
+
+
+def linear_sizes(**lengths: Any) -> dict[str, Adapted]:
+    """Run the methods of Figure 3 on the linear regression."""
+    found = {}
+    for method in LINEAR_METHODS:
+        job = Job("zhu", "linear", method, **lengths)
+        run, draws = execute(job), job.iterations[1]
+        recorder = run.recorder
+        series = recorder.x if recorder.means is None else recorder.means
+        sizes = run.points * effective_sizes("stan", series)
+        work = run.work.logp + run.work.grad
+        found[method] = Adapted(
+            1000.0 * sizes / work, sizes / (run.seconds_warmup + run.seconds),
+            None if recorder.means is None else recorder.spread / draws,
+            recorder.x.std(axis=(0, 1)),
+        )  # fmt: skip
+    return found

@@ -113,9 +113,19 @@ def white_cox(n: int) -> ModelDensity:
 
 def cox_counts(n: int, seed: int = COX_SEED) -> Array:
     """Simulate counts in n x n cells at the constants of WMF13: (n, n), and quickly."""
-    rng = np.random.default_rng(seed)
-    field = JointCox(np.zeros((n, n))).simulate(rng)
+    rng, field = _cox_field(n, seed)
     return rng.poisson(np.exp(field) / n**2).astype(float)
+
+
+def true_cox_field(n: int, seed: int = COX_SEED) -> Array:
+    """Log intensity that `cox_counts` are drawn from: (n, n)."""
+    return _cox_field(n, seed)[1]
+
+
+def _cox_field(n: int, seed: int) -> tuple[np.random.Generator, Array]:
+    """Draw a field, and return it with the generator behind it."""
+    rng = np.random.default_rng(seed)
+    return rng, JointCox(np.zeros((n, n))).simulate(rng)
 
 
 def joint_cox(n: int) -> JointCox:

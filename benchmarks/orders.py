@@ -13,6 +13,7 @@ from published.ranking import Ranking
 from report import Summary, held, markdown, number, numbered, shortfalls
 
 SURE = 2.0  # standard errors by which two methods have to differ to be in an order
+REVERSED = "does not hold here"  # of an order that is the other way round
 
 
 class Order(NamedTuple):
@@ -22,7 +23,7 @@ class Order(NamedTuple):
     ----------
     ratio : of the one that the paper has ahead to the other, of means over repeats
     z : difference over its standard error; NaN where one of them was run once
-    found : "yes", "NO", or "tie" within `SURE` standard errors; "?" after a single run
+    found : "yes", `REVERSED`, or "tie" within `SURE` standard errors; "?" after a single run
     """
 
     ratio: float
@@ -34,7 +35,7 @@ def order_of(better: Summary, worse: Summary, statistic: str) -> Order:
     """Compare two methods, the one that the paper has ahead first."""
     means = better.values[statistic][0], worse.values[statistic][0]
     z = (means[0] - means[1]) / np.hypot(better.error(statistic), worse.error(statistic))
-    found = "?" if np.isnan(z) else "tie" if abs(z) < SURE else "yes" if z > 0 else "NO"
+    found = "?" if np.isnan(z) else "tie" if abs(z) < SURE else "yes" if z > 0 else REVERSED
     return Order(means[0] / means[1], z, found)
 
 
@@ -125,13 +126,13 @@ def verdict(
         count = Counter(order.found for _, order in orders)
         lines.append(
             f"Of {len(orders)} orders that the paper shows {count['yes']} hold beyond {SURE:g} "
-            f"standard errors, {count['tie']} are within them, {count['NO']} are the other way "
+            f"standard errors, {count['tie']} are within them, {count[REVERSED]} are the other way "
             f"round, and {count['?']} have single runs."
         )
         lines += [
-            f"THE OTHER WAY ROUND: {r.target} {r.better} > {r.worse} by {r.statistic} "
+            f"DOES NOT HOLD HERE: {r.target} {r.better} > {r.worse} by {r.statistic} "
             f"({r.source}): {number(o.ratio)}"
             for r, o in orders
-            if o.found == "NO"
+            if o.found == REVERSED
         ]
     return lines

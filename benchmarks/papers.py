@@ -22,6 +22,12 @@ One repeat of a hundredth of the length, in which all of a table runs; one famil
     python benchmarks/papers.py --table wang-figure2 --repeats 1 --scale 0.01
     python benchmarks/papers.py --table hirt-gaussians --methods entropy_hmc:gsm --repeats 1
 
+Everything at a tenth of the length, every table and figure, with nobody watching, in less than two
+hours on two cores. Rows that would take most of the time, see `experiments.FEWER`, have one repeat
+only then, and Zhu's are a fifth as long as the others, see `experiments.SHORTER`::
+
+    python benchmarks/papers.py --all --scale 0.1 --processes 2 --csv all.csv --plots figures/
+
 A twentieth of the draws after a full warm-up, which ensembles need to find the posterior, rows
 written as they come; a figure::
 
@@ -41,17 +47,20 @@ or a Frobenius error more than twice that of a second program.
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ess import ESTIMATORS
-from experiments import COSTLY, PROTOCOLS, SIGNALS, variants
+from experiments import COSTLY, FEWER, PROTOCOLS, SHORTER, SIGNALS, variants
 from figure_runs import FIGURES, Settings, run_figure
 from orders import order_table, ranking_table, verdict
 from published import PUBLISHED, TABLES
 from published.hirt2021 import HIRT_RANKINGS
+from published.titsias2023 import TITSIAS_2023_RANKINGS
 from published.wang2013 import WANG_RANKINGS
+from published.zhu2019 import ZHU_RANKINGS
 from report import (
     UNAVAILABLE,
     Summary,
@@ -60,10 +69,12 @@ from report import (
     comparison_table,
     environment,
     lost_advantages,
+    origins,
     shortfalls,
     summarise,
 )
-from runs import Job, Row, is_full, run_jobs, stored, written
+from runs import Job, is_full, run_jobs
+from stored_rows import Row, stored, written
 from targets import TARGETS
 
 from probmodel.samplers import SAMPLERS
@@ -75,8 +86,9 @@ NAMES = {
     "wang": "Wang, Mohamed and de Freitas (2013)",
     "hirt": "Hirt, Titsias and Dellaportas (2021)",
 }
-RANKINGS = (*WANG_RANKINGS, *HIRT_RANKINGS)
+RANKINGS = (*TITSIAS_2023_RANKINGS, *ZHU_RANKINGS, *WANG_RANKINGS, *HIRT_RANKINGS)
 FULL_REPEATS = 3  # that a comparison needs, at scale 1
+LIMIT = 600.0  # seconds of one run of everything
 ADVANTAGE_SCALES = (0.02, 0.5)  # of draws and warm-up: what comparing SA-MCMC with AM needs
 
 Choice = tuple[str, str, str]  # paper, target, method
@@ -99,12 +111,15 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
         "--methods", nargs="+", metavar="METHOD",
         help="by default all that the table has; am stands for am:diag and am:full",
     )  # fmt: skip
+    parser.add_argument("--all", action="store_true", help="every table and every figure")
     parser.add_argument("--signals", action="store_true", help="all signals of fisher_mala")
     parser.add_argument("--frobenius", action="store_true", help="short for --figure t23-1 t23-2")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--scale", type=float, default=1.0, help="multiplies the iterations")
     parser.add_argument("--warmup-scale", type=float, metavar="SCALE",
                         help="multiplies those of the warm-up, instead of --scale")  # fmt: skip
+    parser.add_argument("--limit", type=float, metavar="SECONDS",
+                        help=f"a run fails that takes longer; {LIMIT:g} with --all")  # fmt: skip
     parser.add_argument("--chains", type=int, help="of each run, instead of the paper's number")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--ess", choices=ESTIMATORS, help="by default the paper's estimator")
@@ -118,8 +133,12 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     options = parser.parse_args(arguments)
     if options.frobenius:
         options.figure += ["t23-1", "t23-2"]
+    if options.all:
+        options.table, options.figure = ["all"], ["all"]
+    if options.limit is None:
+        options.limit = LIMIT if options.all else math.inf
     if not (options.table or options.figure):
-        parser.error("nothing to do: give --table NAME or --figure NAME")
+        parser.error("nothing to do: give --table NAME, --figure NAME or --all")
     return options
 
 
@@ -184,14 +203,26 @@ def planned_jobs(options: argparse.Namespace) -> list[Job]:
     """List the runs that the command line asks for."""
     return [
         Job(
-            *choice, seed=options.seed, repeat=repeat, scale=options.scale, engine=options.engine,
-            standardise=options.standardise, estimator=options.ess,
-            warmup_scale=options.warmup_scale, chains=options.chains,
+            *choice, seed=options.seed, repeat=repeat, scale=scale_of(options, choice[0]),
+            engine=options.engine, standardise=options.standardise, estimator=options.ess,
+            warmup_scale=options.warmup_scale, chains=options.chains, limit=options.limit,
         )
         for choice in chosen(options)
         if not obstacle(choice, options.methods or ())
-        for repeat in range(options.repeats)
+        for repeat in range(repeats_of(options, choice))
     ]  # fmt: skip
+
+
+def scale_of(options: argparse.Namespace, paper: str) -> float:
+    """Scale of a paper's runs: less than asked for, of the longest in a short run of everything."""
+    shorter = SHORTER.get(paper, 1.0) if options.all and options.scale < 1.0 else 1.0
+    return float(options.scale * shorter)
+
+
+def repeats_of(options: argparse.Namespace, choice: Choice) -> int:
+    """Repeats of a row: fewer than asked for, of the costly ones of a short run of everything."""
+    few = options.all and options.scale < 1.0 and choice[:2] in FEWER
+    return min(options.repeats, 1) if few else int(options.repeats)
 
 
 def announced(rows: Iterator[Row]) -> Iterator[Row]:
@@ -216,8 +247,11 @@ def in_order(options: argparse.Namespace, measured: Sequence[Summary]) -> list[S
 
 def report_tables(options: argparse.Namespace) -> list[str]:
     """Run the tables' experiments, print them, and return what falls short."""
+    if options.all and options.scale < 1.0:
+        print("- " + short_of_everything())
     if options.rows:
         rows = list(stored(options.rows))
+        print("\n".join(f"- {line}" for line in origins(rows)))
     else:
         runs = written(options.csv, run_jobs(planned_jobs(options), options.processes))
         rows = list(announced(runs))
@@ -253,6 +287,13 @@ def report_tables(options: argparse.Namespace) -> list[str]:
     print("\n".join(f"- {line}" for line in verdict(summaries, judged, RANKINGS)))
     problems += shortfalls(judged)
     return problems + lost_advantages({t: r for t, r in ahead.items() if long_enough(rows, t)})
+
+
+def short_of_everything() -> str:
+    """Say what a short run of everything leaves out."""
+    targets = ", ".join(f"{target} ({title(paper)})" for paper, target in FEWER)
+    factors = ", ".join(f"{title(paper)} {factor:g}" for paper, factor in SHORTER.items())
+    return f"One repeat only of {targets}; times the scale: {factors}"
 
 
 def title(paper: str) -> str:
@@ -296,15 +337,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     lines += [] if options.rows else environment()
     print("\n".join(f"- {line}" for line in lines), flush=True)
     problems = report_tables(options) if options.table else []
-    settings = Settings(
-        options.plots or Path("figures"),
-        options.scale,
-        options.seed,
-        options.processes,
-        options.warmup_scale,
-        options.chains,
-    )
     for name in FIGURES if "all" in options.figure else dict.fromkeys(options.figure):
+        settings = Settings(
+            options.plots or Path("figures"), scale_of(options, name.partition("-")[0]),
+            options.seed, options.processes, options.warmup_scale, options.chains,
+        )  # fmt: skip
         problems += run_figure(name, settings)
     print("\n".join(f"- FALLS SHORT: {problem}" for problem in problems))
     return 1 if problems else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import platform
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -29,7 +30,10 @@ STATISTICS = {
     "median/1000": "ess_median_per_1000",
     "min/s": "ess_min_per_second",
     "median/s": "ess_median_per_second",
+    "R-hat max": "rhat_max",
+    "R-hat median": "rhat_median",
 }
+SOMETIMES = ("condition", "sigma^2", "R-hat max", "R-hat median")  # shown where they are known
 
 
 def _per_thousand(row: Mapping[str, Any]) -> float:
@@ -48,6 +52,12 @@ def _condition(row: Mapping[str, Any]) -> float:
     return float(row.get("condition", np.nan))
 
 
+def _sigma2(row: Mapping[str, Any]) -> float:
+    """Return sigma^2 of a Langevin method: of the unit of its preconditioner, which has trace d."""
+    langevin = row["method"] in ("mala", "ada_mala", "fisher_mala")
+    return float(row.get("step_size", np.nan)) ** 2 if langevin else np.nan
+
+
 def _per_chain(column: str, row: Mapping[str, Any]) -> float:
     """Size of one chain, by the seconds after the warm-up that all chains take together."""
     seconds = row.get("seconds_sampling", np.nan)
@@ -59,17 +69,28 @@ DERIVED: dict[str, Callable[[Mapping[str, Any]], float]] = {
     "max/1000": _per_thousand,
     "min/1000 steps": _per_step,
     "condition": _condition,
+    "sigma^2": _sigma2,
     "chain min/s": partial(_per_chain, "ess_min"),
     "chain median/s": partial(_per_chain, "ess_median"),
 }
 SHOWN = {
-    "t23": ("max", "median", "min", "accept"),
+    "t23": ("max", "median", "min", "accept", "sigma^2"),
     "td19": ("max", "median", "min", "accept", "min/s"),
     "zhu": ("accept", "min/1000", "median/1000", "min/s", "median/s"),
     "wang": ("min/1000", "median/1000", "max/1000", "min/1000 steps", "accept"),
-    "hirt": ("chain min/s", "chain median/s", "min/1000", "median/1000", "accept", "condition"),
+    "hirt": (
+        "chain min/s",
+        "chain median/s",
+        "min/1000",
+        "median/1000",
+        "accept",
+        "condition",
+        "R-hat max",
+        "R-hat median",
+    ),
 }
 UNKNOWN = (np.nan, np.nan)
+NOT_RUN = "not run"
 UNAVAILABLE = "not available"  # note on a method that this package does not have
 
 
@@ -126,7 +147,7 @@ def summarise(rows: Iterable[Mapping[str, Any]]) -> list[Summary]:
     for key, members in groups.items():
         good = [m for m in members if not m["error"]]
         values = {
-            name: mean_and_sd([m[column] for m in good])
+            name: mean_and_sd([m.get(column, np.nan) for m in good])
             for name, column in STATISTICS.items()
             if good
         }
@@ -166,6 +187,22 @@ def environment() -> list[str]:
     ]
 
 
+def origins(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """When, where and with what stored runs were made, one line for each that differs."""
+    names = ("date", "machine", "probmodel", "python", "numpy", "clock")
+    count = Counter(tuple(str(row[name]) for name in names) for row in rows)
+    lines = []
+    for (date, machine, package, python, arrays, clock), n in count.items():
+        made = (
+            f"{date}, {machine}, probmodel {package}, Python {python}, NumPy {arrays}, seconds of "
+            f"{clock}"
+        )
+        if len({date, machine, package}) == 1:
+            made = f"date, machine and versions {date}"
+        lines.append(f"{n} runs: {made}")
+    return lines
+
+
 def processor_name() -> str:
     """Return the processor's name where the system tells it, else its architecture."""
     information = Path("/proc/cpuinfo")
@@ -200,15 +237,23 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def comparison_table(summaries: Sequence[Summary]) -> str:
-    """Ours beside the paper's, one line per statistic; the notes' sentences follow the table."""
+    """Ours beside the paper's, one line per statistic; the notes' sentences follow the table.
+
+    A row that was not run has lines for what the paper reports of it, or else a single one.
+    """
     rows: list[tuple[str, ...]] = []
     sentences: list[str] = []
     for s in summaries:
-        for statistic in SHOWN[s.paper.split("-")[0]]:
-            if statistic == "condition" and np.isnan(s.values.get(statistic, UNKNOWN)[0]):
+        statistics = SHOWN[s.paper.split("-")[0]]
+        if not s.values:
+            reported = [name for name in statistics if not np.isnan(s.reported(name)[0])]
+            statistics = tuple(reported) or statistics[:1]
+        for statistic in statistics:
+            if statistic in SOMETIMES and np.isnan(s.values.get(statistic, UNKNOWN)[0]):
                 continue
             note = s.note or explanation(s.paper, s.target, s.method, statistic)
-            if note not in ("", UNAVAILABLE):
+            note = note or ("" if s.values else NOT_RUN)
+            if note not in ("", UNAVAILABLE, NOT_RUN):
                 sentences += [note] * (note not in sentences)
                 note = f"({sentences.index(note) + 1})"
             if capped := s.capped.get(statistic.split("/")[0], 0):
@@ -285,7 +330,7 @@ def frobenius_table(target: str, errors: Mapping[str, Sequence[float]]) -> str:
 
     Parameters
     ----------
-    target : a key of `published.FROBENIUS`
+    target : a Gaussian; a key of `published.FROBENIUS` where there is a second program's run of it
     errors : mode of learning -> mean errors at `published.FROBENIUS_UPDATES`, NaN where the run
         ended before. The mode "robust" is shown beside the second program's "pooled": it learns
         earlier, and weighs later signals more, so that in the end its error is larger. "ada_mala"
@@ -293,10 +338,12 @@ def frobenius_table(target: str, errors: Mapping[str, Sequence[float]]) -> str:
     """
     rows = []
     for mode, ours in errors.items():
+        rows.append((target, mode, "ours", *map(number, ours)))
+        if target not in FROBENIUS:
+            continue
         second = FROBENIUS[target].of(mode)
         ratios = np.array(ours) / np.array(second)
         rows.append((target, mode, "second program", *map(number, second)))
-        rows.append((target, mode, "ours", *map(number, ours)))
         rows.append((target, mode, "ratio", *("–" if np.isnan(r) else f"{r:.2f}" for r in ratios)))
     header = ("target", "learning", "", *(f"n={n}" for n in FROBENIUS_UPDATES))
     return markdown(header, rows)
@@ -304,6 +351,8 @@ def frobenius_table(target: str, errors: Mapping[str, Sequence[float]]) -> str:
 
 def frobenius_shortfalls(target: str, errors: Mapping[str, Sequence[float]]) -> list[str]:
     """Name the errors of Algorithm 1 that are more than `FACTOR` times the second program's."""
+    if target not in FROBENIUS:
+        return []
     return [
         f"{target} {mode} after {n} updates: {ours:.3g}, second program {second:.3g}"
         for mode, values in errors.items()

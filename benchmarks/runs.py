@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-import csv
+import math
+import time
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from engine import compiled_density
-from ess import effective_sizes
+from ess import effective_sizes, rhat
 from experiments import PROTOCOLS, Protocol, Settings, Variant, variant_of
+from stored_rows import IDENTITY, Row, provenance
 from targets import make_target
 
 from probmodel.adaptation.mode import find_mode
 from probmodel.inference.chains import Group
 from probmodel.inference.counting import Work
-from probmodel.inference.driver import Collector, Outcome, drive
+from probmodel.inference.driver import Collector, drive
 from probmodel.numerics.roots import times
 from probmodel.samplers import make_sampler
 from probmodel.samplers.base import Info, Sampler
 from probmodel.types import Array, LogDensity
 
 LONGEST = 200_000  # draws of a chain that are kept; longer runs are thinned
+MOST = 250_000_000  # numbers that are kept; of more, evenly spaced coordinates are
 LARGEST = 1000  # dimension in which a condition number is worked out
 
 
@@ -49,6 +51,8 @@ class Job:
     settings : replace those of the paper
     start_scale : replaces that of the paper
     warmup : replaces that of the paper; it is multiplied too
+    variant : replaces that of the paper
+    limit : seconds after which the run is given up
     """
 
     paper: str
@@ -65,6 +69,8 @@ class Job:
     warmup: int | None = None
     warmup_scale: float | None = None
     chains: int | None = None
+    variant: Variant | None = None
+    limit: float = math.inf
 
     @property
     def protocol(self) -> Protocol:
@@ -72,27 +78,23 @@ class Job:
         return PROTOCOLS[self.paper]
 
     @property
+    def lengths(self) -> tuple[int, int]:
+        """Iterations of the warm-up and after it at scale 1."""
+        warmup, draws = full_lengths(self.paper, self.target, self.method)
+        return self.warmup or warmup, draws
+
+    @property
     def iterations(self) -> tuple[int, int]:
         """Iterations of the warm-up and after it."""
-        warmup = self.warmup or self.protocol.warmup
+        warmup, draws = self.lengths
         scale = self.scale if self.warmup_scale is None else self.warmup_scale
-        return max(round(warmup * scale), 8), max(round(self.protocol.draws * self.scale), 8)
+        return max(round(warmup * scale), 8), max(round(draws * self.scale), 8)
 
 
-Row = dict[str, Any]
-
-IDENTITY = ("paper", "target", "method", "seed", "repeat", "scale", "engine", "standardise")
-COLUMNS = (
-    *IDENTITY, "estimator",
-    "dim", "chains", "warmup", "draws", "thin", "points", "ess_max", "ess_median", "ess_min",
-    "ess_of_means_max", "ess_of_means_median", "ess_of_means_min",
-    "acceptance_rate", "accepted", "step_size", "nonfinite",
-    "densities_warmup", "gradients_warmup", "hvps_warmup", "hessians_warmup",
-    "densities_sampling", "gradients_sampling", "hvps_sampling", "hessians_sampling",
-    "seconds_warmup", "seconds_sampling",
-    "ess_min_per_1000", "ess_median_per_1000", "ess_min_per_gradient",
-    "ess_min_per_second", "ess_median_per_second", "condition", "error",
-)  # fmt: skip
+def full_lengths(paper: str, target: str, method: str) -> tuple[int, int]:
+    """Return the iterations of a method in its paper, of the warm-up and after it."""
+    protocol = PROTOCOLS[paper]
+    return variant_of(paper, target, method).lengths or (protocol.warmup, protocol.draws)
 
 
 class Recorder(Collector):
@@ -101,36 +103,46 @@ class Recorder(Collector):
     Attributes
     ----------
     thin : the last of every so many draws is kept
-    x, means : (chains, kept, dim); ``means`` is None for a sampler with one point a chain
+    every : the first of every so many coordinates is kept
+    x, means : (chains, kept, dim / every); ``means`` is None for a sampler with one point a chain
     acceptance_rate, accepted : means over chains and draws, of the probability and of the fact
     step_size : the last one, NaN for a sampler without
     nonfinite : proposals after the warm-up without a finite density
+    spread : standard deviations of the points, summed over draws, averaged over chains: (dim,)
+    warmed : processor time at the end of the warm-up
     """
 
     def __init__(self, chains: int, dim: int, draws: int, ensemble: bool) -> None:
         self.draws = draws
         self.thin = -(-draws // LONGEST)
-        self.x = np.empty((chains, draws // self.thin, dim))
+        kept = draws // self.thin
+        self.every = max(-(-chains * kept * dim // MOST), 1)
+        self.x = np.empty((chains, kept, -(-dim // self.every)))
         self.means = np.empty_like(self.x) if ensemble else None
         self._probability, self._accepted = 0.0, 0
         self.step_size = np.nan
         self.nonfinite = 0
+        self.spread = np.zeros(dim)
+        self.warmed = time.process_time()
 
     def record(
         self, phase: Literal["warmup", "draw"], i: int, state: Any, info: Info, params: Any
     ) -> None:
         """Keep iteration ``i`` if it is one to keep."""
         if phase == "warmup":
+            self.warmed = time.process_time()
             return
         self._probability += float(info.accept_prob.sum())
         self._accepted += int(info.accepted.sum())
         self.step_size = float(getattr(params, "step_size", np.nan))
         self.nonfinite += int(np.sum(~np.isfinite(info.proposal.logp)))
+        if self.means is not None:
+            self.spread += state.points.std(axis=1).mean(axis=0)
         kept, rest = divmod(i + 1, self.thin)
         if rest == 0:
-            self.x[:, kept - 1] = state.x
+            self.x[:, kept - 1] = state.x[:, :: self.every]
             if self.means is not None:
-                self.means[:, kept - 1] = state.points.mean(axis=1)
+                self.means[:, kept - 1] = state.points.mean(axis=1)[:, :: self.every]
 
     @property
     def acceptance_rate(self) -> float:
@@ -153,7 +165,7 @@ def make_density(target: str, engine: str, standardise: bool) -> LogDensity:
 def settings_of(job: Job, variant: Variant) -> Settings:
     """Return the sampler's settings; the plain phase shrinks with the iterations."""
     settings = variant.settings | job.settings
-    scale = job.iterations[0] / (job.warmup or job.protocol.warmup)
+    scale = job.iterations[0] / job.lengths[0]
     if "initial_steps" in settings and scale < 1.0:
         settings["initial_steps"] = max(round(settings["initial_steps"] * scale), 1)
     return settings
@@ -175,23 +187,40 @@ def starting_points(
 
 
 class Finished(NamedTuple):
-    """A run that has come to its end."""
+    """A run that has come to its end.
+
+    Attributes
+    ----------
+    dim, points : of the target, and of a chain
+    recorder : the draws
+    work_warmup, work : evaluations of the warm-up and after it
+    seconds_warmup, seconds : processor time of both, of all threads together
+    params : the sampler's in the end
+    condition : see `condition_number`
+    """
 
     dim: int
     points: int
     recorder: Recorder
     work_warmup: Work
     work: Work
-    outcome: Outcome
+    seconds_warmup: float
+    seconds: float
     params: Any
     condition: float
 
 
 def execute(job: Job) -> Finished:
-    """Run the chains of a job."""
+    """Run the chains of a job.
+
+    Raises
+    ------
+    TimeoutError
+        If that takes longer than the job allows.
+    """
     protocol = job.protocol
     density = make_density(job.target, job.engine, job.standardise or protocol.standardise)
-    variant = variant_of(job.paper, job.target, job.method)
+    variant = job.variant or variant_of(job.paper, job.target, job.method)
     sampler = make_sampler(variant.method, **settings_of(job, variant))
     seeds = np.random.SeedSequence([job.seed, job.repeat, zlib.crc32(job.target.encode())])
     start_seed, sampling_seed = seeds.spawn(2)
@@ -201,11 +230,20 @@ def execute(job: Job) -> Finished:
     recorder = Recorder(len(x0), density.dim, draws, points > 1)
     rng = np.random.default_rng(sampling_seed.spawn(1)[0])
     group = Group(sampler, density, x0, rng, [recorder])
-    outcome = drive([group], warmup=warmup, iterations=draws)
+    begin = time.process_time()
+    outcome = drive([group], warmup=warmup, iterations=draws, max_time=job.limit)
     if outcome.interrupted:
         raise KeyboardInterrupt
+    if outcome.timed_out:
+        raise TimeoutError(
+            f"given up after {job.limit:g} s, with {group.warmed} of {warmup} iterations of the "
+            f"warm-up and {group.drawn} of {draws} draws made"
+        )
+    seconds = recorder.warmed - begin, time.process_time() - recorder.warmed
     condition = condition_number(density, group.params)
-    return Finished(density.dim, points, recorder, *group.work, outcome, group.params, condition)
+    return Finished(
+        density.dim, points, recorder, *group.work, *seconds, group.params, condition
+    )  # fmt: skip
 
 
 def condition_number(density: Any, params: Any) -> float:
@@ -231,7 +269,7 @@ def run_job(job: Job) -> Row:
         One entry for each of `COLUMNS`. The sizes "of means" are N times that of the mean of the N
         points of a chain, for a sampler that has several; rates of such a sampler are by them.
         Rates are by all evaluations after the warm-up (an HVP counts as two gradients, a Hessian as
-        one a dimension), and by the seconds of the whole run.
+        one a dimension), and by the seconds of the whole run, of processor time.
     """
     run, protocol = execute(job), job.protocol
     recorder, estimator = run.recorder, job.estimator or protocol.estimator
@@ -241,17 +279,20 @@ def run_job(job: Job) -> Row:
         "draws": job.iterations[1], "thin": recorder.thin, "points": run.points,
         "acceptance_rate": recorder.acceptance_rate, "accepted": recorder.accepted,
         "step_size": recorder.step_size, "nonfinite": recorder.nonfinite,
-        "seconds_warmup": run.outcome.seconds_warmup,
-        "seconds_sampling": run.outcome.seconds_sampling, "condition": run.condition, "error": "",
-    }  # fmt: skip
-    sizes = three_sizes(effective_sizes(estimator, recorder.x))
+        "seconds_warmup": run.seconds_warmup, "seconds_sampling": run.seconds,
+        "condition": run.condition, "error": "",
+    } | provenance()  # fmt: skip
+    by_coordinate = effective_sizes(estimator, recorder.x)
+    sizes = three_sizes(by_coordinate)
     row |= {f"ess_{name}": size for name, size in sizes.items()}
+    row["ess_mean"] = float(np.mean(by_coordinate))
+    row |= {f"rhat_{name}": value for name, value in three_sizes(rhat(recorder.x)).items()}
+    del row["rhat_min"]
     if recorder.means is not None:
         sizes = three_sizes(run.points * effective_sizes(estimator, recorder.means))
         row |= {f"ess_of_means_{name}": size for name, size in sizes.items()}
     row |= work_columns("warmup", run.work_warmup) | work_columns("sampling", run.work)
-    seconds = run.outcome.seconds_warmup + run.outcome.seconds_sampling
-    return row | rates(sizes, run.work, run.dim, seconds)
+    return row | rates(sizes, run.work, run.dim, run.seconds_warmup + run.seconds)
 
 
 def three_sizes(sizes: Array) -> dict[str, float]:
@@ -281,7 +322,7 @@ def rates(sizes: dict[str, float], work: Work, dim: int, seconds: float) -> Row:
 def failed_row(job: Job, error: BaseException) -> Row:
     """Row of a job that raised."""
     row = {name: getattr(job, name) for name in IDENTITY}
-    return row | {"error": f"{type(error).__name__}: {error}"}
+    return row | {"error": f"{type(error).__name__}: {error}"} | provenance()
 
 
 def run_jobs(jobs: Sequence[Job], processes: int = 1) -> Iterator[Row]:
@@ -306,45 +347,14 @@ def _result(job: Job, call: Any) -> Row:
         return failed_row(job, error)
 
 
-def written(path: Path | None, rows: Iterable[Row]) -> Iterator[Row]:
-    """Pass rows on, each written to a CSV file before the next one is asked for."""
-    if path is None:
-        yield from rows
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow(row)
-            file.flush()
-            yield row
-
-
-def stored(paths: Iterable[Path]) -> Iterator[Row]:
-    """Read rows that `written` wrote, in the order of the files."""
-    for path in paths:
-        with path.open(newline="") as file:
-            for row in csv.DictReader(file):
-                yield {name: _plain(name, text) for name, text in row.items()}
-
-
-def _plain(name: str, text: str) -> Any:
-    """Return what a cell stands for: text, a truth value, or a number (NaN where it is empty)."""
-    if name in ("paper", "target", "method", "engine", "estimator", "error"):
-        return text
-    if text in ("True", "False"):
-        return text == "True"
-    return float(text) if text else float("nan")
-
-
 def is_full(row: Row) -> bool:
     """Whether a run was as long as the paper's, with the inputs as there."""
     protocol = PROTOCOLS[row["paper"]]
+    warmup, draws = full_lengths(row["paper"], row["target"], row["method"])
     return (
         not row["error"]
-        and row["warmup"] >= protocol.warmup
-        and row["draws"] >= protocol.draws
+        and row["warmup"] >= warmup
+        and row["draws"] >= draws
         and row["chains"] >= protocol.chains
         and row["standardise"] == protocol.standardise
     )

@@ -3,9 +3,9 @@
 References
 ----------
 Titsias (2023), *Optimal preconditioning and Fisher adaptive Langevin sampling* (gp100,
-inhomogeneous, mnist, logistic regressions on raw inputs); Titsias and Dellaportas (2019),
-*Gradient-based adaptive MCMC* (gauss51, gauss2d_99, neal100, caravan on standardised inputs);
-Zhu (2019), *Sample adaptive MCMC* (mnist_7v9, census, covtype, linear); Hirt, Titsias and
+gauss2d_995, inhomogeneous, mnist, logistic regressions on raw inputs); Titsias and Dellaportas
+(2019), *Gradient-based adaptive MCMC* (gauss51, gauss2d_99, neal100, caravan on standardised
+inputs); Zhu (2019), *Sample adaptive MCMC* (mnist_7v9, census, covtype, linear); Hirt, Titsias and
 Dellaportas (2021), *Entropy-based adaptive Hamiltonian Monte Carlo* (banana, and those of
 `hamiltonian_targets` and `latent_targets`); Wang, Mohamed and de Freitas (2013), *Adaptive
 Hamiltonian and Riemann manifold Monte Carlo samplers* (those too, and dexter).
@@ -45,6 +45,11 @@ def gauss2d_99() -> Gaussian:
     return Gaussian(np.zeros(2), np.array([[1.0, 0.99], [0.99, 1.0]]))
 
 
+def gauss2d_995() -> Gaussian:
+    """Two coordinates with correlation 0.995; mean 1."""
+    return Gaussian(np.ones(2), np.array([[1.0, 0.995], [0.995, 1.0]]))
+
+
 def neal100() -> Gaussian:
     """Independent coordinates with standard deviations 0.01, 0.02, ..., 1; mean 0."""
     return Gaussian(np.zeros(100), (0.01 * np.arange(1, 101)) ** 2)
@@ -66,6 +71,7 @@ GAUSSIANS: dict[str, Callable[[], Gaussian]] = {
     "neal100": neal100,
     "gauss51": gauss51,
     "gauss2d_99": gauss2d_99,
+    "gauss2d_995": gauss2d_995,
 }
 OTHERS: dict[str, Callable[[], LogDensity]] = {
     "banana": Banana,

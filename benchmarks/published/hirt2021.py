@@ -44,22 +44,31 @@ def _parse(target: str, block: str) -> tuple[Published, ...]:
     return tuple(rows)
 
 
+STEPS = (1, 5, 10)
 _RUN = (
+    *(("hirt-gaussians", name, method) for name in ("ill_conditioned", "gauss51") for method in (
+        *(f"hmc:{steps}" for steps in STEPS), "nuts",
+    )),
     *(("hirt-anisotropic", "anisotropic_1000", method) for method in (
-        *(f"entropy_hmc:{objective}:{steps}" for steps in (1, 5, 10) for objective in OBJECTIVES),
-        "nuts", "nuts:diag",
+        *(f"entropy_hmc:{objective}:{steps}" for steps in STEPS for objective in OBJECTIVES),
+        *(f"hmc:{steps}" for steps in STEPS), "nuts", "nuts:diag",
+    )),
+    *(("hirt-anisotropic", "anisotropic_10000", f"entropy_hmc:gsm:{steps}") for steps in STEPS),
+    *(("hirt-iid", "iid_10", method) for method in (
+        *(f"entropy_hmc:gsm:{steps}" for steps in STEPS), *(f"hmc:{steps}" for steps in STEPS),
+        "nuts",
     )),
     *(("hirt-logistic", f"{name}_unit", method) for name in LOGISTIC_SETS for method in (
-        "entropy_hmc:gsm:1", "entropy_hmc:gsm:5", "nuts",
+        *(f"entropy_hmc:gsm:{steps}" for steps in STEPS), "nuts",
     )),
     *(("hirt-cox", target, method) for target in ("cox_8", "cox_16") for method in (
-        "entropy_hmc:gsm:1", "entropy_hmc:gsm:5", "rm_const_hmc", "rm_const_mala",
+        *(f"entropy_hmc:gsm:{steps}" for steps in STEPS), "rm_const_hmc", "rm_const_mala",
     )),
     *(("hirt-sv", "volatility_sp500", method) for method in (
-        "entropy_hmc:gsm:tridiagonal:5", "entropy_hmc:gsm:diag:5", "nuts",
+        "entropy_hmc:gsm:tridiagonal:5", "entropy_hmc:gsm:diag:5", "hmc:5", "nuts",
     )),
     *(("hirt-banana", "banana", method) for method in (
-        "entropy_hmc:gsm:realnvp:5", "entropy_hmc:gsm:dense:5", "nuts",
+        "entropy_hmc:gsm:realnvp:5", "entropy_hmc:gsm:dense:5", "hmc:5", "nuts",
     )),
 )  # fmt: skip
 
@@ -91,6 +100,17 @@ HIRT_RANKINGS: tuple[Ranking, ...] = (
         if name in BEHIND_NUTS
         else _by_seconds(f"{name}_unit", _GSM, "nuts", "Figures 2, 3, 12 to 17")
         for name in LOGISTIC_SETS
+    ),
+    *(
+        Ranking(
+            "hirt-iid",
+            "iid_10",
+            f"entropy_hmc:gsm:{steps}",
+            f"hmc:{steps}",
+            "min/1000",
+            "Figure 11",
+        )
+        for steps in STEPS[1:]
     ),
     _by_seconds("cox_8", _GSM, "rm_const_hmc", "Figure 18"),
     _by_seconds("cox_16", "rm_const_hmc", _GSM, "Figure 4"),

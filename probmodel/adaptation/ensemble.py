@@ -30,6 +30,7 @@ from probmodel.numerics.linalg import cholesky, solve_rows
 from probmodel.types import Array
 
 WIDTHS = np.array([0.5, 1.0, 2.0])  # variances of the mixture, over those of the ensemble
+ONE_WIDTH = np.ones(1)  # those of a single normal
 FLAT = 1e-13  # deviations over the mean, or shares of variance unexplained, that are rounding
 NEAREST = 1e-12  # least 1 - g h_n: below it the other points are degenerate up to rounding
 FEWEST = 2000  # weights from which a tail is estimated
@@ -80,11 +81,16 @@ def diagonal_root(points: Array) -> tuple[Array, Array]:
     return mean, np.where((sd > FLAT * np.abs(mean)).all(axis=1, keepdims=True), sd, np.nan)
 
 
-def diagonal_draw(rng: np.random.Generator, points: Array, tails: float = 0.0) -> Array:
-    """Points of the diagonal proposal, of which a share ``tails`` is fat-tailed: (chains, dim)."""
+def diagonal_draw(
+    rng: np.random.Generator, points: Array, tails: float = 0.0, widths: Array = WIDTHS
+) -> Array:
+    """Points of the diagonal proposal, of which a share ``tails`` is fat-tailed: (chains, dim).
+
+    The others are from a mixture of normals with ``widths`` times the ensemble's variances.
+    """
     mean, sd = diagonal_root(points)
     normal = sd * rng.standard_normal(mean.shape)
-    width = WIDTHS[rng.integers(len(WIDTHS), size=len(mean))]
+    width = widths[rng.integers(len(widths), size=len(mean))]
     return mean + draw_mixture(rng, tails, np.sqrt(width)[:, None] * normal, normal, sd)
 
 
@@ -115,10 +121,10 @@ def full_log_fit(fit: FullFit, point: Array, tails: float = 0.0) -> Array:
     return log_mixture(tails, 0.0, squares, own) - 0.5 * (np.log(left) + squares)
 
 
-def diagonal_log_fit(points: Array, tails: float = 0.0) -> Array:
+def diagonal_log_fit(points: Array, tails: float = 0.0, widths: Array = WIDTHS) -> Array:
     """Return log q_n of the diagonal proposal, up to a constant of the chain: (chains, N + 1).
 
-    A share ``tails`` of it is fat-tailed, see `fat_tails`, the rest a mixture of three widths.
+    A share ``tails`` of it is fat-tailed, see `fat_tails`, the rest a mixture of ``widths``.
     NaN for the chains whose points agree in a coordinate.
     """
     size, dim = points.shape[1] - 1, points.shape[2]
@@ -126,9 +132,9 @@ def diagonal_log_fit(points: Array, tails: float = 0.0) -> Array:
         own, left = _own_squares(points - points.mean(axis=1, keepdims=True))
         own *= size
         squares, log_scale = np.sum(own, axis=2), 0.5 * np.sum(np.log(left), axis=2)
-        widths = WIDTHS[:, None, None]
-        terms = -0.5 * dim * np.log(widths) - 0.5 * squares * (1.0 / widths - 1.0)
-        body = np.logaddexp.reduce(terms, axis=0) - np.log(len(WIDTHS))
+        c = widths[:, None, None]
+        terms = -0.5 * dim * np.log(c) - 0.5 * squares * (1.0 / c - 1.0)
+        body = np.logaddexp.reduce(terms, axis=0) - np.log(len(widths))
         fitted = log_mixture(tails, body, squares, own) - log_scale - 0.5 * squares
     flat = np.isnan(diagonal_root(points)[1]).any(axis=1, keepdims=True)
     return np.where(flat, np.nan, fitted)

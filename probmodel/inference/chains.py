@@ -35,7 +35,7 @@ class Group:
     ----------
     sampler : the method with its settings
     density : the target
-    x0 : (chains, dim), starting points
+    x0 : (chains, dim), starting points; (chains, points, dim) of chains that have several
     rng : all randomness of the group
     collectors : each gets every iteration
     restarts : whether chains that are lost in the warm-up begin again, see `restarts`
@@ -82,7 +82,7 @@ class Group:
         """Evaluate one starting point, to see how long that takes; it is not counted."""
         alone = self._sampler.needs == "log density"
         evaluate = self._target.log_density if alone else self._target
-        evaluate(self._x0[:1])
+        evaluate(self._x0.reshape(-1, self._x0.shape[-1])[:1])
 
     def start(self) -> None:
         """Evaluate the starting points and begin the adaptation."""
@@ -94,7 +94,7 @@ class Group:
         """Move every chain and learn from the moves."""
         if i == 0:
             self._restarts = Restarts(n_warmup) if self._wanted else None
-            dim = self._x0.shape[1]
+            dim = self._x0.shape[-1]
             self._settling = Settling(self._sampler.windows(n_warmup, dim) if self._early else ())
         info = self._step()
         self._record("warmup", i, Stretch(self._state, info))
@@ -242,7 +242,7 @@ def run(
     ----------
     sampler : the method with its settings
     density : the target
-    x0 : (chains, dim), starting points
+    x0 : (chains, dim), starting points; (chains, points, dim) of chains that have several
     rng : all randomness of the run
     warmup : iterations that adapt
     draws : draws per chain to keep; ``draws * thin`` iterations are run

@@ -101,7 +101,7 @@ def _places(run: SampleRun) -> str:
 
 
 def _advice(sampler: Sampler) -> str:
-    target = getattr(sampler, "target_accept", None)
+    target = sampler.aim
     if target is None:
         first = "Shorten the steps (step_size)"
     elif target < _HIGH_TARGET:

@@ -154,7 +154,7 @@ def check_acceptance(run: SampleRun, sampler: Sampler) -> list[Finding]:
     rate = run.stats.get("acceptance_rate")
     if rate is None or not np.size(rate) or not np.isfinite(rate).all():
         return []
-    target = getattr(sampler, "target_accept", None)
+    target = sampler.aim
     mean = float(np.mean(rate))
     half = rate.shape[1] // 2
     floor = bool(getattr(sampler, "target_is_floor", False))

@@ -149,7 +149,7 @@ def tails(row: Array, rate: Array, first: Array, stride: int = 1) -> tuple[Tail,
 
 
 def _advice(sampler: Sampler) -> str:
-    target = getattr(sampler, "target_accept", None)
+    target = sampler.aim
     shorter = "step_size" if target is None else f"a higher target_accept; it was {target:g}"
     advice = f"Take shorter steps ({shorter}) and compare, or give heavy tails a stronger prior."
     if sampler.name == "fisher_hmc":

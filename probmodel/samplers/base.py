@@ -240,8 +240,8 @@ class Sampler(ABC):
         changes vanish fast enough for the draws to keep their limit; ``i`` then goes on from
         ``n_warmup``, and `params` is never asked for the final ones
     takes_inits : whether it matters where the chains start
-    target_is_floor : whether ``target_accept`` is the least acceptance that is aimed at, so that
-        more of it is no sign of a step size gone wrong
+    target_is_floor : whether `aim` is the least acceptance that is aimed at, so that more of it is
+        no sign of a step size gone wrong
     default_warmup, default_draws, default_chains : what `infer` uses unless told otherwise
     most_draws : up to how many draws it goes on, unless told how many, where the default does not
         suffice; 0 if it never does
@@ -261,6 +261,14 @@ class Sampler(ABC):
     default_draws: ClassVar[int] = 1000
     most_draws: ClassVar[int] = 0
     default_chains: ClassVar[int] = 4
+
+    @property
+    def aim(self) -> float | None:
+        """Acceptance rate that the step size is steered to; None where it is steered to none.
+
+        By default the setting ``target_accept``, of a method that has it.
+        """
+        return getattr(self, "target_accept", None)
 
     def min_chains(self, dim: int) -> int:
         """Fewest chains that a group needs for ``dim`` unconstrained parameters."""

@@ -4,10 +4,12 @@ import csv
 from types import SimpleNamespace
 
 import figure_runs
+import frobenius
 import illustrations
 import numpy as np
 import pytest
 from frobenius import CHAINS, ErrorCollector, Trajectory, learn, relative
+from latent_targets import true_cox_field
 from report import summarise
 from runs import Job, run_job
 from targets import GAUSSIANS
@@ -30,7 +32,8 @@ def test_error_of_a_known_preconditioner():
 
 @pytest.mark.parametrize(("mode", "groups"), [("alone", CHAINS), ("pooled", 1), ("robust", 1)])
 def test_preconditioners_approach_the_covariance(mode, groups):
-    updates, errors = learn("inhomogeneous", mode, updates=(20, 400), seed=1)
+    updates, errors, covariance = learn("inhomogeneous", mode, updates=(20, 400), seed=1)
+    assert np.mean(np.diagonal(covariance)) == pytest.approx(1.0)
     assert updates.tolist() == [20, 400]
     assert errors.shape == (groups, 2)
     assert np.all(errors[:, 1] < 0.7 * errors[:, 0])
@@ -71,8 +74,36 @@ def test_figures_of_2019(tmp_path, capsys, name):
     assert "Figure" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("name", "files"), [("t23-1", 6), ("t23-2", 4)])
+def test_figures_of_2023(tmp_path, capsys, monkeypatch, name, files):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(frobenius, "CHAINS", 2)
+    settings = figure_runs.Settings(tmp_path, scale=0.001)
+    problems = figure_runs.run_figure(name, settings)
+    assert not any("failed" in problem for problem in problems)
+    assert len(list(tmp_path.iterdir())) == files
+    assert "Frobenius error of the learned covariance" in capsys.readouterr().out
+
+
+def test_the_fields_of_2013(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    settings = figure_runs.Settings(tmp_path, scale=0.005)
+    assert figure_runs.wang_4(settings, n=16) == []
+    with (tmp_path / "wang_figure4.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2 * 256
+    assert float(rows[0]["truth"]) == pytest.approx(true_cox_field(16)[0, 0], rel=1e-5)
+    assert "Figure 4" in capsys.readouterr().out
+
+
+def test_the_networks_of_2013(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(figure_runs, "error_table", lambda scale, seed: f"at {scale}, {seed}")
+    assert figure_runs.run_figure("wang-dexter", figure_runs.Settings(tmp_path, 0.5, 3)) == []
+    assert "at 0.5, 3" in capsys.readouterr().out
+
+
 @pytest.mark.skipif("sa_mcmc" not in SAMPLERS, reason="not registered")
-@pytest.mark.parametrize("name", ["zhu-4", "zhu-5"])
+@pytest.mark.parametrize("name", ["zhu-3", "zhu-4", "zhu-5"])
 def test_figures_of_zhu(tmp_path, capsys, monkeypatch, name):
     """On the simulated regression, which takes less time."""
     pytest.importorskip("matplotlib")
@@ -101,18 +132,28 @@ def test_a_figure_that_fails_is_named(tmp_path, monkeypatch):
 
 def test_drawings_of_made_up_numbers(tmp_path):
     pytest.importorskip("matplotlib")
-    from figures import ensemble_figure, ess_figure, frobenius_figure, scale_figure
+    from figures import (
+        covariance_figure,
+        dimension_figure,
+        ensemble_figure,
+        ess_figure,
+        frobenius_figure,
+        scale_figure,
+    )
 
     rows = [run_job(Job("zhu", "linear", method, scale=1e-4)) for method in ("rwm", "am:diag")]
     ess_figure(tmp_path / "ess.png", summarise(rows))
     trajectories = {
-        mode: Trajectory(np.array([10, 100]), np.array([[3.0, 1.0], [2.0, 1.5]]))
+        mode: Trajectory(np.array([10, 100]), np.array([[3.0, 1.0], [2.0, 1.5]]), np.eye(100))
         for mode in ("alone", "pooled", "robust", "ada_mala")
     }
     frobenius_figure(tmp_path / "frobenius.png", "gp100", trajectories)
+    covariance_figure(tmp_path / "covariance.png", "gp100", trajectories)
+    sizes = dict.fromkeys(("mala", "ada_mala", "hmc", "fisher_mala"), np.ones(100))
+    dimension_figure(tmp_path / "dimensions.png", sizes, trajectories)
     measured = {"acceptance_rate": 0.9, "ess_median_per_1000": 3.0, "ess_median_per_second": 4.0}
     ensemble_figure(tmp_path / "ensembles.png", [measured for _ in illustrations.ENSEMBLES])
     scale_figure(tmp_path / "scales.png", {"sa_mcmc:full": [1.0] * 7, "rwm": [0.5] * 7})
     for path in tmp_path.iterdir():
         assert path.read_bytes().startswith(PNG)
-    assert len(list(tmp_path.iterdir())) == 4
+    assert len(list(tmp_path.iterdir())) == 6

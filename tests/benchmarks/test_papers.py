@@ -2,12 +2,13 @@
 
 import csv
 import re
+from collections import Counter
 
 import papers
 import pytest
-from experiments import COSTLY
+from experiments import COSTLY, PROTOCOLS
 from published import TABLES
-from runs import COLUMNS, written
+from stored_rows import COLUMNS, PROVENANCE, written
 
 from probmodel.samplers import SAMPLERS
 
@@ -24,9 +25,17 @@ def test_nothing_to_do_is_an_error(capsys):
 
 
 def test_tables_and_targets_select_jobs():
-    arguments = ["--table", "t23-6", "gauss2d_99", "--methods", "mala", "fisher_mala", "--signals"]
+    arguments = [
+        "--table",
+        "t23-6",
+        "anisotropic_100",
+        "--methods",
+        "mala",
+        "fisher_mala",
+        "--signals",
+    ]
     jobs = planned(*arguments, "--repeats", "2")
-    assert {j.target for j in jobs} == {"ripley", "gauss2d_99"}
+    assert {j.target for j in jobs} == {"ripley", "anisotropic_100"}
     assert len(jobs) == 2 * (1 + 4) * 2
     assert {j.iterations for j in jobs} == {(20_000, 20_000)}
 
@@ -37,7 +46,8 @@ def test_a_table_is_run_with_all_its_methods():
     assert {j.method for j in planned("--table", "t23-8", "--repeats", "1")} == {
         "fisher_mala:score"
     }
-    assert {j.method for j in planned("--table", "td19-1")} <= set(SAMPLERS)
+    lengths = {j.method for j in planned("--table", "td19-1") if j.method.startswith("hmc")}
+    assert lengths == {"hmc:5", "hmc:10", "hmc:20"}
 
 
 def test_targets_get_the_settings_of_their_paper():
@@ -64,6 +74,39 @@ def test_the_warmup_has_a_scale_of_its_own():
     (job,) = planned("--table", "linear", "--methods", "rwm", "--repeats", "1",
                      "--scale", "0.01", "--warmup-scale", "0.5")  # fmt: skip
     assert job.iterations == (50_000, 10_000)
+
+
+def test_everything_at_once():
+    everything = papers.parse_arguments(["--all", "--scale", "0.1"])
+    assert (everything.table, everything.figure) == (["all"], ["all"])
+    jobs = papers.planned_jobs(everything)
+    assert {j.paper for j in jobs} == set(PROTOCOLS)
+    repeats = Counter(j.target for j in jobs if j.method == "mala")
+    assert repeats["pima"] == 6  # of two papers
+    assert repeats["mnist"] == 2
+    assert {j.limit for j in jobs} == {papers.LIMIT}
+    assert {round(j.scale, 9) for j in jobs if j.paper == "zhu"} == {0.02}
+    full = papers.planned_jobs(papers.parse_arguments(["--all"]))
+    assert Counter(j.target for j in full if j.method == "mala")["mnist"] == 6
+    assert {j.limit for j in planned("--table", "t23-1")} == {float("inf")}
+
+
+def test_stored_runs_say_where_they_come_from(tmp_path, capsys):
+    table = tmp_path / "runs.csv"
+    tiny(capsys, "--table", "ripley", "--methods", "mala", "--csv", str(table))
+    with table.open() as file:
+        (row,) = csv.DictReader(file)
+    old = {name: row[name] for name in COLUMNS if name not in PROVENANCE}
+    older = tmp_path / "older.csv"
+    with older.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(old))
+        writer.writeheader()
+        writer.writerow(old | {"repeat": 1})
+    arguments = ["--table", "ripley", "--methods", "mala"]
+    assert papers.main([*arguments, "--rows", str(table), str(older)]) == 0
+    printed = capsys.readouterr().out
+    assert f"- 1 runs: {row['date']}, {row['machine']}, probmodel" in printed
+    assert "- 1 runs: date, machine and versions not recorded" in printed
 
 
 def test_all_tables_with_one_method():

@@ -1,13 +1,15 @@
 """One run: its rows, what happens to jobs that raise, and ensembles of points."""
 
 import csv
+import datetime
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import runs
 from experiments import PROTOCOLS, Variant
-from runs import COLUMNS, Job, Recorder, rates, run_job, run_jobs, starting_points, written
+from runs import Job, Recorder, rates, run_job, run_jobs, starting_points
+from stored_rows import COLUMNS, PROVENANCE, stored, written
 from targets import make_target
 
 from probmodel.adaptation.mode import find_mode
@@ -106,6 +108,51 @@ def test_recorder_thins_and_averages_points(monkeypatch):
     assert recorder.accepted == 0.5
     assert recorder.nonfinite == 10
     assert np.isnan(recorder.step_size)
+
+
+def test_recorder_keeps_as_many_coordinates_as_it_may(monkeypatch):
+    monkeypatch.setattr(runs, "MOST", 2 * 3 * 4)
+    recorder = Recorder(chains=2, dim=7, draws=3, ensemble=False)
+    state = SimpleNamespace(x=np.arange(14.0).reshape(2, 7))
+    info = SimpleNamespace(
+        accept_prob=np.ones(2), accepted=np.ones(2), proposal=SimpleNamespace(logp=np.zeros(2))
+    )
+    recorder.record("draw", 0, state, info, None)
+    np.testing.assert_array_equal(recorder.x[:, 0], [[0, 2, 4, 6], [7, 9, 11, 13]])
+    assert Recorder(chains=2, dim=4, draws=3, ensemble=False).x.shape == (2, 3, 4)
+
+
+def test_every_run_says_when_and_with_what_it_was_made(tmp_path):
+    rows = list(run_jobs([Job("t23", "ripley", "mala", **TINY), Job("t23", "nowhere", "mala")]))
+    for row in rows:
+        assert row["date"] == datetime.date.today().isoformat()
+        assert row["numpy"] == np.__version__
+        assert all(row[name] for name in PROVENANCE)
+    path = tmp_path / "runs.csv"
+    list(written(path, rows))
+    assert [row["machine"] for row in stored([path])] == [row["machine"] for row in rows]
+    old = tmp_path / "old.csv"
+    lines = [line.rsplit(",", len(PROVENANCE))[0] for line in path.read_text().splitlines()]
+    old.write_text("\n".join(lines))
+    (first, _) = stored([old])
+    assert first["ess_min"] == rows[0]["ess_min"]
+    assert {first[name] for name in PROVENANCE} == {"not recorded"}
+
+
+def test_a_run_that_takes_too_long_says_so():
+    (row,) = run_jobs([Job("t23", "ripley", "mala", limit=0.05)])
+    assert row["error"].startswith("TimeoutError: given up after 0.05 s, with ")
+    assert "of 20000 iterations of the warm-up and 0 of 20000 draws made" in row["error"]
+
+
+def test_some_methods_run_for_other_lengths_than_their_paper_s_others():
+    job = Job("td19", "neal100", "nuts")
+    assert job.iterations == (500, 20_000)
+    assert Job("td19", "neal100", "mala").iterations == (20_000, 20_000)
+    row = {"paper": "td19", "target": "neal100", "method": "nuts", "error": "", "chains": 1,
+           "standardise": True, "warmup": 500, "draws": 20_000}  # fmt: skip
+    assert runs.is_full(row)
+    assert not runs.is_full(row | {"method": "mala"})
 
 
 def test_starting_points_of_ensembles_and_around_the_mode():

@@ -8,6 +8,8 @@ import pytest
 
 from probmodel.inference.chains import Group, run
 from probmodel.inference.driver import Collector, drive
+from probmodel.samplers.random_walk.sa_mcmc import SampleAdaptive
+from probmodel.types import Evaluation
 
 
 class Tape(Collector):
@@ -103,3 +105,24 @@ def test_the_time_limit_comes_between_iterations(counting, flat, max_time, warmu
 def test_other_errors_are_not_swallowed(counting, flat):
     with pytest.raises(AttributeError):
         go(counting(), flat, object())
+
+
+def test_chains_of_several_points_start_where_they_are_told():
+    """The density sees points in rows, also when its cost is looked at before the first one."""
+    seen = []
+
+    class Strict:
+        dim = 3
+
+        def log_density(self, x):
+            seen.append(x.shape)
+            assert x.ndim == 2
+            return -0.5 * np.sum(x * x, axis=1)
+
+        def __call__(self, x):
+            return Evaluation(self.log_density(x), -x)
+
+    x0 = np.random.default_rng(1).standard_normal((2, 8, 3))
+    sampler = SampleAdaptive(ensemble=8, start="normal")
+    run(sampler, Strict(), x0, np.random.default_rng(2), warmup=3, draws=2)
+    assert seen[0] == (1, 3)

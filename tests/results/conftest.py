@@ -46,6 +46,10 @@ class FakeSampler:
     coupling: ClassVar[str] = "pooled_warmup"
     adapts_forever: ClassVar[bool] = False
 
+    @property
+    def aim(self):
+        return self.target_accept
+
     def remarks(self, params, stats):
         return [] if params is None else [Remark("odd", f"{params}: {stats['lp'].shape}")]
 

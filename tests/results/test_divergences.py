@@ -181,7 +181,7 @@ def test_a_rejected_single_step_is_no_divergence(check, make_run, diverge):
 class Steered:
     """A sampler by name, with nothing but a target."""
 
-    target_accept: float | None
+    aim: float | None
 
     name = "steered"
     coupling = "pooled_warmup"

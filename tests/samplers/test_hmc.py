@@ -1,15 +1,21 @@
 """Hamiltonian Monte Carlo, and the warm-up that it shares with the No-U-Turn sampler."""
 
+import json
+
 import numpy as np
 import pytest
 
+from probmodel import infer
 from probmodel.adaptation.windows import windows
+from probmodel.distributions import Normal
 from probmodel.errors import SamplerError
 from probmodel.inference.chains import run
 from probmodel.inference.driver import Collector
 from probmodel.inference.groups import sample
+from probmodel.model import Model, param
 from probmodel.numerics.roots import LowRank
 from probmodel.results.convergence import convergence
+from probmodel.samplers import make_sampler
 from probmodel.samplers.hamiltonian.hmc import HMC
 from probmodel.samplers.hamiltonian.nuts import NUTS
 from probmodel.samplers.hamiltonian.windowed import (
@@ -120,6 +126,81 @@ def test_published_rule_reaches_its_acceptance(targets):
     assert result.stats["acceptance_rate"].mean() == pytest.approx(0.65, abs=0.08)
 
 
+# -- a fixed step size --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", ["identity", "diag"])
+def test_a_fixed_step_size_stays(targets, metric):
+    target = targets.Gaussian(np.zeros(2), np.diag([1.0, 0.25]))
+    sampler = HMC(steering="fixed", step_size=0.4, metric=metric)
+    seen = record_params(sampler, target, np.eye(4, 2), 20, 400)
+    assert {params.step_size for params in seen} == {0.4}
+    if metric == "diag":
+        np.testing.assert_allclose(seen[-1].root, [1.0, 0.5], rtol=0.2)
+
+
+def test_a_fixed_step_size_gives_the_trajectories_of_a_textbook(targets):
+    """The same chain by a loop written out, with the same random numbers."""
+    target = targets.Gaussian(np.zeros(2), np.array([[1.0, 0.99], [0.99, 1.0]]))
+    settings = {"steering": "fixed", "step_size": 0.16, "metric": "identity", "n_steps": 40}
+    sampler = HMC(random_steps=False, **settings)
+    kept = []
+    run(sampler, target, np.zeros((1, 2)), np.random.default_rng(3), warmup=5, draws=30,
+        collectors=[Keeper(kept)])  # fmt: skip
+    rng, q = np.random.default_rng(3), np.zeros((1, 2))
+    for i in range(35):
+        p, end = rng.standard_normal((1, 2)), q
+        before = target(q).logp - 0.5 * np.sum(p**2)
+        for _ in range(40):
+            p = p + 0.08 * target(end).grad
+            end = end + 0.16 * p
+            p = p + 0.08 * target(end).grad
+        after = target(end).logp - 0.5 * np.sum(p**2)
+        q = end if rng.random() < np.exp(min(0.0, (after - before)[0])) else q
+        if i >= 5:
+            np.testing.assert_allclose(kept[i - 5], q, rtol=1e-8)
+
+
+class Keeper(Collector):
+    """Positions of all draws."""
+
+    def __init__(self, kept):
+        self.kept = kept
+
+    def record(self, phase, i, state, info, params):
+        if phase == "draw":
+            self.kept.append(state.x.copy())
+
+
+def test_what_does_not_go_with_a_fixed_step_size():
+    with pytest.raises(SamplerError, match=r"step_size is None\. Give step_size="):
+        HMC(steering="fixed")
+    with pytest.raises(SamplerError, match=r"got target_accept=0\.8\. Leave out target_accept="):
+        HMC(steering="fixed", step_size=0.1, target_accept=0.8)
+
+
+def test_what_the_step_size_is_steered_to():
+    assert HMC().aim == 0.65
+    assert HMC(target_accept=0.9).aim == 0.9
+    assert HMC(steering="fixed", step_size=0.1).aim is None
+    assert NUTS().aim == 0.8
+    assert make_sampler("rmhmc").aim == 0.8
+    assert make_sampler("rmhmc", adapt_step_size=False).aim is None
+    assert make_sampler("ahmc").aim is None
+    assert make_sampler("mala", target_accept=0.5).aim == 0.5
+
+
+@pytest.mark.parametrize("step_size", [0.02, 1.6])
+def test_a_fixed_step_size_is_not_reproached_for_its_acceptance(step_size):
+    class Standard(Model):
+        x = param(Normal(0, 1))
+
+    fit = infer(Standard(), "hmc", seed=1, draws=300, warmup=100, quiet=True,
+                steering="fixed", step_size=step_size, metric="identity")  # fmt: skip
+    kinds = {finding["kind"] for finding in json.loads(fit.attrs["warnings"])}
+    assert "acceptance" not in kinds
+
+
 # -- the warm-up -------------------------------------------------------------------------------
 
 
@@ -228,7 +309,7 @@ def test_acceptance_reaches_its_target(targets):
         result = sample(sampler, target, x0, 17, draws=200, warmup=400)
         rate = result.stats["acceptance_rate"].mean()
         # The mean of noisy log steps is rather short, because acceptance falls off steeply.
-        assert -0.05 < rate - sampler.target_accept < 0.2
+        assert -0.05 < rate - sampler.aim < 0.2
 
 
 def test_dense_moments_of_hmc(targets):

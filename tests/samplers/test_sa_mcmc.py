@@ -20,7 +20,12 @@ def full_fits(points, tails=0.0):
     return full_log_fit(full_fit(points[:, :-1]), points[:, -1], tails)
 
 
-FITS = {"full": full_fits, "diag": diagonal_log_fit}
+VARIANCES = {"full": [1.0], "diag": WIDTHS, "diag_normal": [1.0]}  # over those of the ensemble
+FITS = {
+    "full": full_fits,
+    "diag": diagonal_log_fit,
+    "diag_normal": lambda points, tails=0.0: diagonal_log_fit(points, tails, np.ones(1)),
+}
 
 
 def evolve(sampler, target, rng, state, steps):
@@ -37,8 +42,10 @@ def proposal_density(covariance, theta, points, tails=0.0):
         body = scipy.stats.multivariate_normal(mean, cov).logpdf(theta)
     else:
         cov = np.diag(np.var(points, axis=0))
-        normals = [scipy.stats.norm(mean, np.sqrt(c * np.diag(cov))) for c in WIDTHS]
-        body = logsumexp([n.logpdf(theta).sum(axis=-1) for n in normals], axis=0) - np.log(3.0)
+        widths = VARIANCES[covariance]
+        normals = [scipy.stats.norm(mean, np.sqrt(c * np.diag(cov))) for c in widths]
+        parts = [n.logpdf(theta).sum(axis=-1) for n in normals]
+        body = logsumexp(parts, axis=0) - np.log(len(widths))
     if not tails:
         return body
     normal = scipy.stats.multivariate_normal(mean, cov).logpdf(theta)
@@ -52,7 +59,7 @@ def proposal_density(covariance, theta, points, tails=0.0):
 
 
 @pytest.mark.parametrize("tails", [0.0, 0.3])
-@pytest.mark.parametrize("covariance", ["full", "diag"])
+@pytest.mark.parametrize("covariance", list(FITS))
 @pytest.mark.parametrize("dim", [1, 2])
 def test_detailed_balance_of_every_exchange(covariance, dim, tails, targets):
     """pi(S) K(S -> S') = pi(S') K(S' -> S), S' being S with any one point exchanged."""
@@ -76,7 +83,7 @@ def test_detailed_balance_of_every_exchange(covariance, dim, tails, targets):
 
 
 @pytest.mark.parametrize("tails", [0.0, 0.3])
-@pytest.mark.parametrize("covariance", ["full", "diag"])
+@pytest.mark.parametrize("covariance", list(FITS))
 def test_proposals_have_the_density_of_the_weights(covariance, tails, targets):
     """Many proposals from one ensemble, against the distribution function of their density."""
     target = targets.Gaussian(np.zeros(1), np.eye(1))
@@ -86,7 +93,7 @@ def test_proposals_have_the_density_of_the_weights(covariance, tails, targets):
     state = sampler.init(rng, target, np.repeat(points, 4000, axis=0))
     _, info = sampler.step(rng, target, state, NONE)
     mean, own = points.mean(), points.std(ddof=1 if covariance == "full" else 0)
-    widths = np.sqrt([1.0] if covariance == "full" else WIDTHS)
+    widths = np.sqrt(VARIANCES[covariance])
 
     def cdf(y, scale=1.0):
         body = np.mean([scipy.stats.norm.cdf(y, mean, scale * w * own) for w in widths], axis=0)
@@ -203,7 +210,7 @@ def exact_replicates(covariance, targets, fit=None, monkeypatch=None, tails=0.0)
 
 
 @pytest.mark.parametrize("tails", [0.0, 0.3])
-@pytest.mark.parametrize("covariance", ["full", "diag"])
+@pytest.mark.parametrize("covariance", list(FITS))
 def test_exact_ensembles_stay_exact(covariance, tails, targets):
     """T-INV: the marginal law of every point, and of the one that is reported."""
     state = exact_replicates(covariance, targets, tails=tails)
@@ -230,12 +237,12 @@ def test_invariance_check_notices_a_fit_to_all_points(covariance, targets, monke
             [proposal_density(covariance, theta, chain) for theta in chain] for chain in points
         ])  # fmt: skip
 
-    def fast(points, tails=0.0):
+    def fast(points, tails=0.0, widths=WIDTHS):
         mean, sd = points.mean(axis=1, keepdims=True), points.std(axis=1, keepdims=True)
         z2 = np.sum(np.square((points - mean) / sd), axis=2)
         if covariance == "full":
             return -0.5 * z2 * (points.shape[1] - 1) / points.shape[1]
-        return logsumexp([-0.5 * np.log(c) - 0.5 * z2 / c for c in WIDTHS], axis=0)
+        return logsumexp([-0.5 * np.log(c) - 0.5 * z2 / c for c in widths], axis=0)
 
     def fast_full(fit, point, tails):
         return fast(np.concatenate([fit.mean[:, None] + fit.e, point[:, None]], axis=1))

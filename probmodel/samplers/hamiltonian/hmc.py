@@ -15,6 +15,8 @@ Freitas (2013), "Adaptive Hamiltonian and Riemann manifold Monte Carlo samplers"
 chains take the same L_r. ``metric="identity", steering="robbins_monro", random_steps=False`` is the
 sampler of the tables of Titsias and Dellaportas (2019), "Gradient-based adaptive Markov chain Monte
 Carlo": h starts at 0.5 / dim and is multiplied by 1 + 0.01 (a - target) / target.
+``metric="identity", steering="fixed"`` is Hamiltonian Monte Carlo as in textbooks, with nothing
+learned.
 
 Deviation: chains that share h apply that rule for it once each.
 """
@@ -28,6 +30,7 @@ import numpy as np
 
 from probmodel.adaptation.robbins_monro import rm_ratio
 from probmodel.adaptation.steering import Steering
+from probmodel.errors import SamplerError
 from probmodel.numerics.roots import Root
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.hamiltonian.dynamics import hamiltonian_step
@@ -35,8 +38,8 @@ from probmodel.samplers.hamiltonian.windowed import Params, Record, WindowedSamp
 from probmodel.samplers.settings import check_choice, check_flag, check_whole
 from probmodel.types import Array, LogDensity
 
-SteeringName = Literal["dual_averaging", "robbins_monro"]
-STEERINGS = ("dual_averaging", "robbins_monro")
+SteeringName = Literal["dual_averaging", "robbins_monro", "fixed"]
+STEERINGS = ("dual_averaging", "robbins_monro", "fixed")
 
 RATE = 0.01  # of the Robbins-Monro rule
 FIRST = 0.5  # over dim: where that rule starts
@@ -60,6 +63,24 @@ class RobbinsMonro(NamedTuple):
         return RobbinsMonro(rm_ratio(self.log_step, accepted.astype(float), target, RATE))
 
 
+class Fixed(NamedTuple):
+    """The step size that was given, whatever comes of it."""
+
+    given: float
+
+    def step_size(self, final: bool = False) -> float:
+        """Step size of the next iteration."""
+        return self.given
+
+    def restarted(self, step_size: float) -> Fixed:
+        """Stay as it is."""
+        return self
+
+    def learned(self, accept_prob: Array, accepted: Array, target: float) -> Fixed:
+        """Stay as it is."""
+        return self
+
+
 @dataclass(frozen=True)
 class HMC(WindowedSampler):
     """Hamiltonian Monte Carlo with a fixed, or random, number of leapfrog steps.
@@ -67,9 +88,11 @@ class HMC(WindowedSampler):
     Parameters
     ----------
     step_size : float, optional
-        Initial step size h; found by trial steps if not given.
-    target_accept : float
-        Target acceptance rate for h, between 0 and 1; 0.651 is optimal in high dimension.
+        Initial step size h; found by trial steps if not given. With ``steering="fixed"`` it has to
+        be given, and stays.
+    target_accept : float, optional
+        Target acceptance rate for h, between 0 and 1; 0.65 if not given. (0.651 is optimal in high
+        dimension.) With ``steering="fixed"`` there is none.
     metric : {"identity", "diag", "dense", "low_rank"}
         What the warm-up estimates of the posterior covariance: nothing, its diagonal, all of it, or
         scales and a few directions.
@@ -81,16 +104,16 @@ class HMC(WindowedSampler):
     random_steps : bool
         Whether each trajectory takes a random number of steps, from 1 to ``n_steps``, so that no
         direction returns to its start every time.
-    steering : {"dual_averaging", "robbins_monro"}
-        Rule by which the warm-up adapts h; the second is a published rule, for comparison.
+    steering : {"dual_averaging", "robbins_monro", "fixed"}
+        Rule by which the warm-up adapts h: the second is a published rule, for comparison; the
+        third keeps h as it is given.
 
     Raises
     ------
     SamplerError
-        If a setting is out of its range.
+        If a setting is out of its range, or does not go with the steering.
     """
 
-    target_accept: float = 0.65
     n_steps: int = 10
     random_steps: bool = True
     steering: SteeringName = "dual_averaging"
@@ -99,6 +122,7 @@ class HMC(WindowedSampler):
     summary: ClassVar[str] = "Hamiltonian trajectories of a given number of steps"
     paper: ClassVar[str] = "Duane et al. (1987); Neal (2011)"
     learns: ClassVar[str] = "step size, mass matrix"
+    usual_accept: ClassVar[float] = 0.65
     cost: ClassVar[str] = "n_steps gradients, or half of that where random"
 
     def __post_init__(self) -> None:
@@ -106,6 +130,28 @@ class HMC(WindowedSampler):
         check_whole(self.name, "n_steps", self.n_steps, least=1)
         check_flag(self.name, "random_steps", self.random_steps)
         check_choice(self.name, "steering", self.steering, STEERINGS)
+        if self.steering == "fixed":
+            self._check_fixed()
+
+    def _check_fixed(self) -> None:
+        """Require the step size, and no target for it."""
+        if self.step_size is None:
+            raise SamplerError(
+                f'{self.name}: steering="fixed" keeps the step size that is given; step_size is '
+                "None. Give step_size=, or leave out steering= to have it found.",
+                setting="step_size", value=None,
+            )  # fmt: skip
+        if self.target_accept is not None:
+            raise SamplerError(
+                f'{self.name}: steering="fixed" keeps step_size, whatever acceptance comes of it; '
+                f"got target_accept={self.target_accept!r}. Leave out target_accept= or steering=.",
+                setting="target_accept", value=self.target_accept,
+            )  # fmt: skip
+
+    @property
+    def aim(self) -> float | None:
+        """Acceptance rate that the step size is steered to; None if it is fixed."""
+        return None if self.steering == "fixed" else self._target
 
     def step(
         self, rng: np.random.Generator, density: LogDensity, state: State, params: Params
@@ -121,5 +167,7 @@ class HMC(WindowedSampler):
     ) -> Steering:
         if self.steering == "dual_averaging":
             return super()._first_steering(rng, density, state, root)
+        if self.steering == "fixed" and self.step_size is not None:
+            return Steering(Fixed(self.step_size), None, np.nan, shared=True)
         rule = RobbinsMonro(float(np.log(self.step_size or FIRST / density.dim)))
-        return Steering(rule, None, self.target_accept, shared=True)
+        return Steering(rule, None, self._target, shared=True)

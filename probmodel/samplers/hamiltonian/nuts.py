@@ -108,7 +108,7 @@ class NUTS(WindowedSampler):
     ----------
     step_size : float, optional
         Initial step size h; found by trial steps if not given.
-    target_accept : float
+    target_accept : float, optional
         Mean acceptance along a trajectory that h aims at, between 0 and 1; higher values mean
         shorter steps, and fewer divergences.
     metric : {"identity", "diag", "dense", "low_rank"}
@@ -126,6 +126,7 @@ class NUTS(WindowedSampler):
         If a setting is out of its range.
     """
 
+    target_accept: float | None = 0.8
     max_depth: int = 10
 
     name: ClassVar[str] = "nuts"

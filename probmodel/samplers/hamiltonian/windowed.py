@@ -101,8 +101,8 @@ class WindowedSampler(Sampler):
     ----------
     step_size : float, optional
         Initial step size; found by trial steps if not given.
-    target_accept : float
-        Target acceptance rate, between 0 and 1.
+    target_accept : float, optional
+        Target acceptance rate, between 0 and 1; the method's usual one if not given.
     metric : {"identity", "diag", "dense", "low_rank"}
         What the warm-up estimates of the posterior covariance.
     inv_metric : array, optional
@@ -116,18 +116,30 @@ class WindowedSampler(Sampler):
     """
 
     step_size: float | None = None
-    target_accept: float = 0.8
+    target_accept: float | None = None
     metric: MetricName = "diag"
     inv_metric: Array | None = field(default=None, compare=False)
 
+    usual_accept: ClassVar[float] = 0.8  # what is aimed at if no target is given
     coupling: ClassVar[Coupling] = "pooled_warmup"
 
     def __post_init__(self) -> None:
         check_number(self.name, "step_size", self.step_size, above=0.0, optional=True)
-        check_number(self.name, "target_accept", self.target_accept, above=0.0, below=1.0)
+        check_number(
+            self.name, "target_accept", self.target_accept, above=0.0, below=1.0, optional=True
+        )
         check_choice(self.name, "metric", self.metric, METRICS)
         if self.inv_metric is not None:
             given_root(self.name, self.inv_metric)
+
+    @property
+    def _target(self) -> float:
+        return self.usual_accept if self.target_accept is None else self.target_accept
+
+    @property
+    def aim(self) -> float | None:
+        """Acceptance rate that the step size is steered to."""
+        return self._target
 
     def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:
         """State at the starting points."""
@@ -196,7 +208,7 @@ class WindowedSampler(Sampler):
             steps = find_steps(rng, density, state, root, np.ones(len(state.x)))
         else:
             steps = np.full(len(state.x), self.step_size)
-        return own_steps_first(start_averaging(1.0), steps, self.target_accept)
+        return own_steps_first(start_averaging(1.0), steps, self._target)
 
     def params(self, adaptation: Adaptation, final: bool = False) -> Params:
         """Step size and mass matrix of the next transition."""

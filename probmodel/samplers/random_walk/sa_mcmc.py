@@ -43,6 +43,8 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from probmodel.adaptation.ensemble import (
+    ONE_WIDTH,
+    WIDTHS,
     choose,
     diagonal_draw,
     diagonal_log_fit,
@@ -65,7 +67,8 @@ from probmodel.samplers.random_walk.first_ensembles import (
 from probmodel.samplers.settings import check_choice, check_number, check_share, check_whole
 from probmodel.types import Array, LogDensity
 
-Covariance = Literal["full", "diag"]
+Covariance = Literal["full", "diag", "diag_normal"]
+COVARIANCES = ("full", "diag", "diag_normal")
 
 OVERSTATED = 2.5  # factor on effective sizes that is remarked on
 HEAVY = 1.5  # tail index of the weights that is remarked on: they have no mean
@@ -103,9 +106,9 @@ class SampleAdaptive(Sampler):
 
     Parameters
     ----------
-    covariance : {"full", "diag"}
-        Distribution fitted to the points: a normal with all covariances, or a scale mixture of
-        normals with none.
+    covariance : {"full", "diag", "diag_normal"}
+        Distribution fitted to the points: a normal with all covariances, a scale mixture of normals
+        with none, or a single normal with none.
     ensemble : int, optional
         N, the number of points of one chain: at least dim + 2, or 3 without covariances. By default
         15 a dimension (4 without covariances), and 40 at least.
@@ -148,7 +151,7 @@ class SampleAdaptive(Sampler):
     default_chains: ClassVar[int] = 8
 
     def __post_init__(self) -> None:
-        check_choice(self.name, "covariance", self.covariance, ("full", "diag"))
+        check_choice(self.name, "covariance", self.covariance, COVARIANCES)
         check_whole(self.name, "ensemble", self.ensemble, least=3, optional=True)
         if self.start is not None:
             check_choice(self.name, "start", self.start, STARTS)
@@ -298,9 +301,10 @@ class SampleAdaptive(Sampler):
             fit = full_fit(state.points)
             proposal = self._evaluate(density, state, fit.draw(rng, self.tails))
             return proposal, full_log_fit(fit, proposal.x, self.tails)
-        y = diagonal_draw(rng, state.points, self.tails)
+        widths = WIDTHS if self.covariance == "diag" else ONE_WIDTH
+        y = diagonal_draw(rng, state.points, self.tails, widths)
         proposal = self._evaluate(density, state, y)
-        return proposal, diagonal_log_fit(_with(state.points, proposal.x), self.tails)
+        return proposal, diagonal_log_fit(_with(state.points, proposal.x), self.tails, widths)
 
     @staticmethod
     def _evaluate(density: LogDensity, state: Ensemble, y: Array) -> State:

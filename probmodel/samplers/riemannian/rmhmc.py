@@ -106,6 +106,11 @@ class RiemannianHMC(Sampler):
         check_number(self.name, "softness", self.softness, above=0.0)
         check_flag(self.name, "check_reversibility", self.check_reversibility, optional=True)
 
+    @property
+    def aim(self) -> float | None:
+        """Acceptance rate that the step size is steered to; None if it is not adapted."""
+        return self.target_accept if self.adapt_step_size else None
+
     def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> RiemannianState:
         """State at the starting points.
 
@@ -158,12 +163,15 @@ class RiemannianHMC(Sampler):
         failed = np.asarray(stats["fixed_point_failed"])
         if not failed.size or failed.mean() <= FAILED:
             return []
+        shorter = "Take shorter steps (step_size)"
+        if self.aim is not None:
+            shorter = "Raise target_accept for shorter steps"
         other = "" if self.metric == "softabs" else ', or use metric="softabs"'
         message = (
             f"{failed.mean():.1%} of the trajectories were given up: an implicit step did not "
             f"converge, or met a point where the metric ({self.metric!r}) is not positive "
-            "definite. They were rejected, so the draws may leave out the region behind. Raise "
-            f"target_accept for shorter steps{other}."
+            "definite. They were rejected, so the draws may leave out the region behind. "
+            f"{shorter}{other}."
         )
         return [Remark("fixed_point_failed", message)]
 
