@@ -29,6 +29,7 @@ from probmodel.inference.request import (
     described,
     request,
     split,
+    starting_points,
 )
 from probmodel.inference.signals import attempt, held, interruptible
 from probmodel.model.references import bound_model
@@ -270,7 +271,7 @@ def draw(
         starts, moves = spawned(asked.seed, 2)
         if begun is None:
             rng = np.random.default_rng(starts)
-            x0 = posterior.initial_points(rng, asked.chains, own.inits)
+            x0 = starting_points(sampler, posterior, rng, asked)
             checkpoint = _checkpoint(own, asked, posterior, sampler, x0)
             begun = Begun(x0, {}, None, checkpoint)
         elif begun.start is None and hasattr(posterior, "resumed"):
@@ -287,7 +288,7 @@ def draw(
         )  # fmt: skip
         asked = dataclasses.replace(asked, draws=run.draws)
         if not run.draws_done and not (asked.save_warmup and run.warmup_done):
-            raise _nothing_drawn(run, asked)
+            raise _nothing_drawn(run, asked, sampler.takes_inits)
         with one_blas_thread():
             drawn = drawn_from(run, names, sampler, asked, enough, begun.checkpoint, begun.kept)
     if progress is not None and progress.problem is not None:
@@ -346,9 +347,10 @@ def _hint(name: str, known: set[str]) -> str:
     return nearest(name, {*known, *SYNONYMS, *own})
 
 
-def _nothing_drawn(run: SampleRun, asked: Request) -> BaseException:
+def _nothing_drawn(run: SampleRun, asked: Request, takes_inits: bool) -> BaseException:
     """Make the error of a run that ended before there was anything to keep but places."""
     inits, _ = attempt(lambda: _as_inits(run.density, run.positions))
+    inits = inits if takes_inits else None
     if not run.timed_out:
         error = KeyboardInterrupt()
         error.inits = inits  # type: ignore[attr-defined]

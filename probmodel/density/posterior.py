@@ -96,7 +96,7 @@ class ModelDensity(LogDensity):
         """Choose what computes gradients from now on; no engine for a new start with the same."""
         engine = engine or self._switch.engine
         self._switch = Switch(self._binding, engine, self._programs, cores)
-        self.__dict__.pop("_tempering", None)
+        self.__dict__.pop("tempering", None)
 
     @property
     def engine(self) -> str:
@@ -228,9 +228,8 @@ class ModelDensity(LogDensity):
     def terms(self, x: Array) -> dict[str, Array]:
         """Return each term of the log density by its title: (chains, dim) -> (chains,) each."""
         self._check_shape(x)
-        return dict(
-            zip((term.title for term in self._binding.terms), self._programs.terms(x), strict=True)
-        )
+        titles = (term.title for term in self._binding.terms)
+        return dict(zip(titles, self._programs.terms(x), strict=True))
 
     def constrain(self, x: Array, names: tuple[str, ...] | None = None) -> dict[str, Array]:
         """Return parameters, deterministic and generated quantities on the user's scale."""
@@ -284,21 +283,22 @@ class ModelDensity(LogDensity):
         return unconstrained_draws(self, draws)
 
     def prior_draws(self, rng: np.random.Generator, n: int) -> Array:
-        """Draw all parameters from their priors: (n, dim), on the unconstrained scale."""
+        """Draw all parameters from their priors, for a start: (n, dim)."""
         from probmodel.density.prior import prior_draws
 
         return prior_draws(self._binding, rng, n)
 
     def prior_sample(self, rng: np.random.Generator, n: int) -> Array:
-        """Draw from the prior, exactly: (n, dim). A ModelError says where it is not proper."""
-        return self._tempering.draws(rng, n)
+        """Draw from the prior, exactly: (n, dim); a ModelError if it is not proper."""
+        return self.tempering.draws(rng, n)
 
     def tempered(self, x: Array, beta: Array) -> Tempered:
         """Return the density with the likelihood to the power of ``beta``: (n, dim), (n,)."""
-        return self._tempering(x, beta)
+        return self.tempering(x, beta)
 
     @cached_property
-    def _tempering(self) -> Tempering:
+    def tempering(self) -> Tempering:
+        """What draws from the prior, and the density on the way to the posterior."""
         from probmodel.density.tempered_density import Tempering
 
         return Tempering(self._binding, self._switch.engine, self._switch.cores)
@@ -376,10 +376,10 @@ def as_posterior(model: Any) -> LogDensity:
     if not isinstance(model, type) and isinstance(model, LogDensity | Posterior):
         return model  # type: ignore[return-value]
     if isinstance(model, ModelMeta):
-        takes = model._takes()  # type: ignore[attr-defined]
+        takes = ", ".join(f"{name}=..." for name in model._takes())  # type: ignore[attr-defined]
         raise ModelError(
             f"{model.__name__} is a model without data. Bind it first: "
-            f"infer({model.__name__}({', '.join(f'{name}=...' for name in takes)})).",
+            f"infer({model.__name__}({takes})).",
             model=model.__name__,
         )
     raise ModelError(

@@ -10,7 +10,7 @@ import numpy as np
 from probmodel.compiler.symbols import Symbol
 from probmodel.constraints import Interval, Ordered, PositiveOrdered
 from probmodel.density.forward_runs import Forward, Plan
-from probmodel.distributions import Flat, Truncated, Uniform
+from probmodel.distributions import AR, Flat, Truncated, Uniform
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError
 from probmodel.expressions import as_expression
@@ -49,8 +49,17 @@ def exact_draws(binding: Binding) -> Callable[[np.random.Generator, int], Array]
     Raises
     ------
     ModelError
-        As `draw_from_prior` does.
+        As `draw_from_prior` does; or if observed quantities have missing elements, whose
+        distribution is that of data.
     """
+    for name, imputed in binding.imputed.items():
+        raise ModelError(
+            f"{binding.declarations[name].title} has {int(imputed.missing.sum())} missing "
+            "elements, which are sampled with the parameters, but have no prior to be drawn from. "
+            "Leave these elements out of the data.",
+            location=binding.declarations[name].location,
+            name=name,
+        )
     return _points(binding, Start(exact=True))
 
 
@@ -133,6 +142,13 @@ class Start:
         """Draw one parameter."""
         declaration, prior = free.declaration, free.declaration.prior
         flat = prior is None or isinstance(prior, Flat)
+        if self._exact and isinstance(prior, AR) and prior.initial is None:
+            raise ModelError(
+                f"{declaration.title} has a prior AR that is flat on its first values. Give it "
+                "initial=, such as AR(..., initial=Normal(0, 10)).",
+                location=declaration.location,
+                name=free.name,
+            )
         if not self._exact and (flat or not _is_drawable(forward, free)):
             u = _uniform_draw(forward, free, _RADIUS)
         elif free.frame is prior is not None:
@@ -231,8 +247,7 @@ def drawable(forward: Forward, free: FreeParameter) -> Distribution:
             return Uniform(*free.constraint.bounds)
         raise ModelError(
             f"{declaration.title} has a flat prior, which is no distribution to draw from. Give it "
-            f"a proper one, such as {declaration.name} = param(Normal(0, 10)), or two bounds that "
-            "are numbers or data; to simulate data, its value can be given.",
+            f"a proper one{_example(free)}; to simulate data, its value can be given.",
             location=declaration.location,
             name=free.name,
         )
@@ -248,6 +263,16 @@ def drawable(forward: Forward, free: FreeParameter) -> Distribution:
         )
     lower, upper = free.constraint.limits or (None, None)
     return Truncated(prior, lower, upper) if prior.has_cdf and not prior.event_ndim else prior
+
+
+def _example(free: FreeParameter) -> str:
+    """Return what a flat parameter could be instead, in words."""
+    if limits(free.constraint) is None:
+        return f" on {free.constraint.name} values"
+    return (
+        f", such as {free.declaration.name} = param(Normal(0, 10)), or two bounds that are numbers "
+        "or data"
+    )
 
 
 def _is_cut(free: FreeParameter) -> bool:

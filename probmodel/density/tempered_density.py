@@ -12,6 +12,7 @@ the gradient is log L.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,14 @@ from probmodel.compiler.tracing import Program, Scope, Trace, differentiated, di
 from probmodel.density.engines import Engine, Switch
 from probmodel.density.prior import exact_draws
 from probmodel.density.programs import Gradients
+from probmodel.distributions import Flat
 from probmodel.model.binding import Binding
 from probmodel.types import Array, Tempered
 
 # Rows of a call: machine code for fewer differs by rounding. As calls are of many sizes, which one
 # there is would depend on what came before, and a run that goes on would not be the same.
 FEWEST = 8
+TRIED = 1000  # draws from the prior that tell how many are not finite
 
 
 class Tempering:
@@ -45,7 +48,7 @@ class Tempering:
     """
 
     def __init__(self, binding: Binding, engine: Engine, cores: int | None) -> None:
-        self._draws = exact_draws(binding)
+        self._binding, self._draws = binding, exact_draws(binding)
         programs = Gradients(lambda: _program(binding))
         self._switch = Switch(binding, engine, programs, cores, enough=0.0)
 
@@ -61,6 +64,45 @@ class Tempering:
         with np.errstate(all="ignore"):
             logp, slopes = self._switch(at)
         return Tempered.marked(logp[:n], slopes[:n, :-1], slopes[:n, -1])
+
+    def doubts(self, rng: np.random.Generator) -> list[str]:
+        """Return, in words, what makes the evidence another one than is meant."""
+        return [*_uniform(self._binding), *_constant(self._binding), *self._impossible(rng)]
+
+    def _impossible(self, rng: np.random.Generator) -> Iterator[str]:
+        share = 1.0 - np.mean(np.isfinite(self.draws(rng, TRIED)).all(axis=1))
+        if share:
+            yield (
+                f"of draws from the prior {share:.1%} lie at the edge of what floating-point "
+                "numbers can tell, and count as impossible: the estimate is too low"
+            )
+
+
+def _uniform(binding: Binding) -> Iterator[str]:
+    """Say which parameters without a prior count as uniform, if potentials may be their prior."""
+    if not any(term.kind == "potential" for term in binding.terms):
+        return
+    for free in binding.free:
+        prior = free.declaration.prior
+        if 0 not in free.shape and (prior is None or isinstance(prior, Flat)):
+            yield (
+                f"{free.declaration.title} has bounds and no prior, and counts as uniform between "
+                "them: if a potential is its prior, add the logarithm of the distance between the "
+                "bounds for each element"
+            )
+
+
+def _constant(binding: Binding) -> Iterator[str]:
+    """Say which terms are constants, as those that normalise a prior are."""
+    cut = any(free.declaration.bounds for free in binding.free)
+    for term in binding.terms:
+        known = term.kind == "potential" and binding.evaluator.is_constant(term.expression)
+        total = float(np.sum(binding.evaluator.value(term.expression))) if known else 0.0
+        if cut and total:
+            yield (
+                f"{term.title} is the constant {total:.3g}: if it normalises a prior that is cut "
+                "by bounds, subtract it, as such priors are normalised already"
+            )
 
 
 def _program(binding: Binding) -> Program:

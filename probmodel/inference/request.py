@@ -19,6 +19,7 @@ from probmodel.arguments import flag, positive, seed_sequence
 from probmodel.errors import SamplerError
 from probmodel.inference.tasks import check_executor
 from probmodel.samplers.base import Sampler
+from probmodel.types import Array
 
 SYNONYMS = {
     "tune": "warmup",
@@ -263,6 +264,15 @@ def request(arguments: Arguments, sampler: Sampler, model: str, dim: int) -> Req
     own["draws"] = sampler.default_draws if arguments.draws is None else arguments.draws
     own["warmup"] = sampler.default_warmup if arguments.warmup is None else arguments.warmup
     return Request(**{**own, "chains": chains, "model": model})
+
+
+def starting_points(
+    sampler: Sampler, posterior: Any, rng: np.random.Generator, request: Request
+) -> Array:
+    """Return where chains start, (chains, dim): anywhere, if it does not matter to the method."""
+    if not sampler.takes_inits:
+        return np.asarray(posterior.prior_sample(rng, request.chains))
+    return np.asarray(posterior.initial_points(rng, request.chains, request.inits))
 
 
 def described(sampler: Sampler, arguments: Arguments, asked: Request) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from probmodel.results import quantity_checks, run_checks
 from probmodel.results.divergences import check_divergences
+from probmodel.results.evidence import check_evidence
 from probmodel.results.findings import Finding
 from probmodel.results.modes import check_modes
 from probmodel.results.quantities import quantities
@@ -55,6 +56,7 @@ def diagnose(
     findings += run_checks.check_warmup(run, sampler, request)
     findings += run_checks.check_acceptance(run, sampler)
     findings += run_checks.check_remarks(run, sampler)
+    findings += check_evidence(run)
     findings += quantity_checks.check_not_finite(found)
     if not stuck:
         findings += check_modes(found, run.stats.get("lp"))

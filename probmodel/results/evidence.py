@@ -3,18 +3,26 @@
     Z_c    estimate of chain c: the probability of the data, averaged over the prior
     Z      mean of the Z_c
 
-The standard error of log Z is that of Z, over Z: chains are independent.
+The standard error of log Z is that of Z, over Z: chains are independent. It cannot be more than
+one, however far they are from each other; so where the logarithms of the Z_c have a larger error,
+that is taken.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from probmodel.results.findings import Finding
 from probmodel.types import Array
 
+if TYPE_CHECKING:
+    from probmodel.inference.course import SampleRun
+
 STATISTIC = "log_evidence"
+APART = 1.0  # standard deviation of log Z_c from which on it is not to be trusted
 
 
 def evidence_attributes(stats: Mapping[str, Array]) -> dict[str, float]:
@@ -36,5 +44,30 @@ def evidence_attributes(stats: Mapping[str, Array]) -> dict[str, float]:
         return {STATISTIC: float(top), f"{STATISTIC}_error": float("nan")}
     z = np.exp(last - top)
     spread = np.std(z, ddof=1) if len(z) > 1 else np.nan
-    error = spread / z.mean() / np.sqrt(len(z))
+    apart = _spread(last)
+    error = np.fmax(spread / z.mean(), apart) / np.sqrt(len(z))
     return {STATISTIC: float(top + np.log(z.mean())), f"{STATISTIC}_error": float(error)}
+
+
+def check_evidence(run: SampleRun) -> list[Finding]:
+    """Look for estimates that differ between chains, and for what is no prior of its own."""
+    if STATISTIC not in run.stats:
+        return []
+    last, reasons = run.stats[STATISTIC][:, -1], []
+    if len(last) > 1 and not _spread(last) <= APART:
+        reasons.append(
+            f"the estimates of the chains have a standard deviation of {_spread(last):.2g}: raise "
+            "draws, or particles"
+        )
+    tempering = getattr(run.density, "tempering", None)
+    if tempering is not None:
+        reasons += tempering.doubts(np.random.default_rng(0))
+    if not reasons:
+        return []
+    return [Finding("evidence", f"The log evidence is in doubt: {'; '.join(reasons)}.")]
+
+
+def _spread(last: Array) -> float:
+    """Return the standard deviation of the logarithms, NaN where there is none."""
+    with np.errstate(invalid="ignore"):
+        return float(np.std(last, ddof=1)) if len(last) > 1 else np.nan

@@ -7,7 +7,7 @@ from scipy import stats
 from probmodel import Model, observed, param, potential
 from probmodel.constraints import Ordered, PositiveOrdered
 from probmodel.density import as_posterior
-from probmodel.distributions import Dirichlet, Exponential, Gamma, Normal, Poisson
+from probmodel.distributions import AR, Beta, Dirichlet, Exponential, Gamma, Normal, Poisson
 from probmodel.errors import ModelError
 
 
@@ -138,6 +138,54 @@ def test_an_order_that_never_comes_is_an_error():
 
     with pytest.raises(ModelError, match="did not fall in ordered vectors"):
         as_posterior(Never(y=1.0)).prior_sample(np.random.default_rng(0), 1)
+
+
+class Improper(Model):
+    """Parameters that an evidence could mistake."""
+
+    a = param(lower=0, upper=100)
+    b = param(Normal(0, 1), lower=0)
+    y = observed(Normal(a, 1))
+    prior = potential(-0.5 * a**2)
+    half = potential(np.log(2.0))
+
+
+def test_doubts_name_what_the_evidence_may_mistake():
+    uniform, constant = as_posterior(Improper(y=1.0)).tempering.doubts(np.random.default_rng(0))
+    assert "param 'a' has bounds and no prior" in uniform
+    assert "potential of half is the constant 0.693" in constant
+
+
+def test_prior_draws_that_are_not_finite_are_told():
+    class Edge(Model):
+        p = param(Beta(0.01, 0.01))
+        y = observed(Normal(p, 1))
+
+    (found,) = as_posterior(Edge(y=1.0)).tempering.doubts(np.random.default_rng(0))
+    assert "lie at the edge" in found
+
+
+def test_models_without_doubts_have_none(counts):
+    assert counts.tempering.doubts(np.random.default_rng(0)) == []
+
+
+def test_missing_elements_are_refused():
+    class Gaps(Model):
+        mu = param(Normal(0, 1))
+        y = observed(Normal(mu, 1), dims="n", missing="impute")
+
+    density = as_posterior(Gaps(y=np.array([1.0, np.nan, 2.0, np.nan])))
+    with pytest.raises(ModelError, match="'y' has 2 missing elements"):
+        density.prior_sample(np.random.default_rng(0), 1)
+
+
+def test_series_that_begin_anywhere_are_refused():
+    class Wanders(Model):
+        x = param(AR([0.5], 1.0), dims="t")
+        y = observed(Normal(x, 1), dims="t")
+
+    with pytest.raises(ModelError, match="flat on its first values"):
+        as_posterior(Wanders(y=np.zeros(4))).prior_sample(np.random.default_rng(0), 1)
 
 
 def test_improper_priors_are_refused():

@@ -8,10 +8,10 @@ from scipy import stats
 from scipy.special import betaln, gammaln
 
 import probmodel.samplers.tempered.smc as smc_file
-from probmodel import LogDensity, Model, infer, observed, param, potential
+from probmodel import LogDensity, Model, data, infer, observed, param, potential
 from probmodel.density import as_posterior
 from probmodel.distributions import Beta, Binomial, Gamma, Normal, Poisson
-from probmodel.errors import SamplerError
+from probmodel.errors import SamplerError, TimeLimitError
 from probmodel.samplers import make_sampler
 from probmodel.samplers.tempered.grouped_moves import root_of, second_moments
 from probmodel.samplers.tempered.weights import effective, next_rise, normalised, resampled
@@ -110,6 +110,14 @@ def test_the_next_temperature_leaves_the_share_effective(n):
         assert effective(weights)[0] / n == pytest.approx(0.5, rel=1e-6)
 
 
+@pytest.mark.parametrize("spread", [1e10, 1e30])
+def test_the_next_temperature_is_found_far_below_one(spread):
+    likelihood = spread * np.random.default_rng(1).standard_normal((1, 100))
+    rise = next_rise(likelihood, np.ones(1), 0.5)
+    assert rise > 0.0
+    assert effective(normalised(rise * likelihood)[0]) == pytest.approx(50.0)
+
+
 def test_particles_without_a_likelihood_do_not_count():
     likelihood = np.random.default_rng(1).normal(0, 5.0, (1, 100))
     some = np.concatenate([likelihood, np.full((1, 300), -np.inf)], axis=1)
@@ -204,7 +212,7 @@ def test_particles_that_learn_from_themselves_are_noticed(monkeypatch):
             np.repeat(whole, 2, axis=0).reshape(len(score), 2, *whole.shape[1:]) + 0 * halves.min()
         )
 
-    monkeypatch.setattr(smc_file, "_crossed_roots", own)
+    monkeypatch.setattr(smc_file, "crossed_roots", own)
     assert bias() > 6.0
 
 
@@ -263,6 +271,49 @@ def test_a_warm_up_that_is_too_short_says_so():
     fit = infer(Sharp(y=np.ones(5)), method="smc", warmup=3, seed=7, quiet=True)
     kinds = [finding["kind"] for finding in json.loads(fit.attrs["warnings"])]
     assert "short_ladder" in kinds
+
+
+def test_priors_far_wider_than_the_data_allow():
+    """Coefficients of a Poisson regression whose likelihood spans twenty orders of magnitude."""
+
+    class Wide(Model):
+        b = param(Normal(0, 10), shape=3)
+        X = data(dims=("n", "k"))
+        y = observed(Poisson(np.exp(X @ b)), dims="n")
+
+    rng = np.random.default_rng(8)
+    X = rng.standard_normal((60, 3))
+    model = Wide(X=X, y=rng.poisson(np.exp(X @ np.array([0.5, -0.3, 0.2]))))
+    runs = [infer(model, method=m, seed=9, quiet=True) for m in ("smc", "tempering")]
+    (one, error), (other, _) = map(evidence, runs)
+    assert error < 0.5
+    assert abs(one - other) < 2.0
+    assert "short_ladder" not in runs[0].attrs["warnings"]
+
+
+def test_groups_that_arrive_at_different_times():
+    fit = infer(Mean(y=Y), method="smc", pool=False, particles=20, draws=30, seed=1, quiet=True)
+    assert fit.attrs["groups"] == 4
+    assert np.all(fit["sample_stats"]["beta"].values == 1.0)
+
+
+def test_any_draws_of_a_population_are_draws_from_the_posterior():
+    """Fewer draws than particles: the first ones are no special ones."""
+
+    class Pair(Model):
+        x = param(Normal(0, 10))
+        modes = potential(np.logaddexp(np.log(0.3) - 0.5 * (x + 5) ** 2,
+                                       np.log(0.7) - 0.5 * (x - 5) ** 2))  # fmt: skip
+
+    fit = infer(Pair(), method="smc", particles=100, chains=600, draws=1, seed=2, quiet=True)
+    right = (fit["posterior"]["x"].values > 0).mean()
+    assert abs(right - 0.7) < 4.0 * np.sqrt(0.3 * 0.7 / 600)
+
+
+def test_too_little_time_offers_no_starts():
+    with pytest.raises(TimeLimitError) as caught:
+        infer(TwoModes(), method="smc", max_time=1e-3, quiet=True)
+    assert "inits" not in caught.value.message
 
 
 def test_draws_of_every_seed_are_its_own():

@@ -74,17 +74,17 @@ def move(
     The points, and the probabilities by which the ends were accepted: (groups, n).
     """
     epsilon = step_size[:, None, None]
-    p = noise.momenta + 0.5 * epsilon * _transposed_times(root, start.score)
-    end = start
-    for step in range(1, int(n_steps.max()) + 1):
-        on = n_steps >= step
-        last = (n_steps == step)[on, None, None]
-        some = Points(*(part[on] for part in end))
-        some = evaluate(density, some.x + epsilon[on] * _times(root[on], p[on]), beta[on])
-        kick = np.where(last, 0.5, 1.0) * epsilon[on]
-        p[on] += kick * _transposed_times(root[on], some.score)
-        end = some if on.all() else _placed(end, on, some)
-    with np.errstate(invalid="ignore", over="ignore"):
+    with np.errstate(all="ignore"):  # trajectories that run away are marked
+        p = noise.momenta + 0.5 * epsilon * _transposed_times(root, start.score)
+        end = start
+        for step in range(1, int(n_steps.max()) + 1):
+            on = n_steps >= step
+            last = (n_steps == step)[on, None, None]
+            some = Points(*(part[on] for part in end))
+            some = evaluate(density, some.x + epsilon[on] * _times(root[on], p[on]), beta[on])
+            kick = np.where(last, 0.5, 1.0) * epsilon[on]
+            p[on] += kick * _transposed_times(root[on], some.score)
+            end = some if on.all() else _placed(end, on, some)
         kinetic = 0.5 * np.sum(noise.momenta**2 - p**2, axis=2)
         log_ratio = np.where(np.isneginf(start.logp), np.inf, end.logp - start.logp + kinetic)
         probability = np.exp(np.minimum(0.0, log_ratio))
@@ -163,3 +163,22 @@ def whitened(root: Array, v: Array) -> Array:
     if root.ndim == 2:
         return v / root[:, None]
     return np.swapaxes(np.linalg.solve(root, np.swapaxes(v, 1, 2)), 1, 2)
+
+
+def halves(part: Array) -> Array:
+    """Split populations in two: (chains, N, ...) to (2 chains, N / 2, ...)."""
+    chains, n = part.shape[:2]
+    return part.reshape(2 * chains, n // 2, *part.shape[2:])
+
+
+def whole(part: Array) -> Array:
+    """Put halves together again."""
+    groups, n = part.shape[:2]
+    return part.reshape(groups // 2, 2 * n, *part.shape[2:])
+
+
+def crossed_roots(score: Array) -> Array:
+    """Return what moves each half of the particles by, learned from the other half."""
+    split = halves(score)
+    root = root_of(second_moments(split), split.shape[1])
+    return root.reshape(len(score), 2, *root.shape[1:])[:, ::-1].copy()

@@ -37,19 +37,20 @@ from probmodel.samplers.settings import check_number, check_whole
 from probmodel.samplers.tempered.grouped_moves import (
     Noise,
     Points,
+    crossed_roots,
     drawn_steps,
     evaluate,
+    halves,
     move,
-    root_of,
-    second_moments,
     whitened,
+    whole,
 )
 from probmodel.samplers.tempered.weights import effective, next_rise, normalised, resampled
 from probmodel.types import Array, LogDensity
 
 PARTICLES, FEWEST, NUMBERS = 1000, 100, 1_000_000  # of a population; the last are coordinates
 GROWTH = 1.1  # of the mean squared distance, below which moves may end but for noise
-FEWEST_MOVES = 2
+FEWEST_MOVES, LAST_MOVES = 2, 10  # at a temperature, and at the last one
 RATE = 1.0  # of the logarithm of the step size, for a whole unit of acceptance
 UNKNOWN = -1  # iterations that are left, before the first
 REFRESH = 5  # moves of the population after all particles have been drawn
@@ -73,6 +74,7 @@ class State(NamedTuple):
     growth : (chains,), the largest of these over what it was before the last move
     acceptance : (chains,), of the last move
     moves : (chains,), at this temperature
+    order : (chains, N), in which particles are drawn, as relatives are next to each other
     reported : (chains,), draws since the warm-up
     poorest : (chains,), share of effective particles after a step for which there was no more time
     """
@@ -92,6 +94,7 @@ class State(NamedTuple):
     growth: Array
     acceptance: Array
     moves: Array
+    order: Array
     reported: Array
     poorest: Array
 
@@ -163,6 +166,11 @@ class SequentialMonteCarlo(Sampler):
         check_number(self.name, "target_accept", self.target_accept, above=0.0, below=1.0)
         check_whole(self.name, "most_moves", self.most_moves, least=FEWEST_MOVES)
 
+    @property
+    def aim(self) -> None:
+        """None: each temperature has a step size of its own, and draws are no moves."""
+        return None
+
     def points_per_chain(self, dim: int) -> int:
         """N, the particles of a population."""
         fitting = min(PARTICLES, max(FEWEST, 2 * (NUMBERS // (2 * dim))))
@@ -186,7 +194,7 @@ class SequentialMonteCarlo(Sampler):
             points = x
         found = evaluate(density, points, beta)
         self._check(found, x.ndim == 3)
-        root = _crossed_roots(found.score)
+        root = crossed_roots(found.score)
         step = np.full(chains, -0.25 * np.log(dim))
         zeros, none, nowhere = (
             np.zeros(chains),
@@ -196,7 +204,8 @@ class SequentialMonteCarlo(Sampler):
         state = State(
             points[:, 0], found.logp[:, 0], nowhere, points, found.logp, found.log_likelihood,
             beta, zeros, root, step, points, nowhere, zeros, zeros,
-            np.full(chains, self.most_moves), none, np.ones(chains),
+            np.full(chains, self.most_moves), np.tile(np.arange(points.shape[1]), (chains, 1)),
+            none, np.ones(chains),
         )  # fmt: skip
         return state
 
@@ -223,6 +232,8 @@ class SequentialMonteCarlo(Sampler):
         n_steps = drawn_steps(rng, np.exp(state.log_step))
         hurried = params.left == 0 or params.sampling
         on = np.full(chains, hurried) | ~self._finished(state)
+        if not on.any():  # those that have arrived wait for other groups
+            return state, _info(state, state, np.zeros(chains, dtype=int))
         part = State(*(each[on] for each in state))
         cooled, start = self._cooled(density, part, v[on], hurried)
         noise = Noise(*(each[on] for each in noise))
@@ -257,22 +268,30 @@ class SequentialMonteCarlo(Sampler):
         return bool(np.all(self._finished(state)))
 
     def remarks(self, params: Params, stats: dict[str, Array]) -> list[Remark]:
-        """Say whether a step of the temperature was too long."""
-        poorest = stats["poorest"].min()
-        if poorest >= POOR:
-            return []
-        message = (
-            f"A step of the temperature left {poorest:.1%} of the particles effective: draws are "
-            "copies of few particles, and the evidence is too low. The warm-up ended before the "
-            "posterior was reached. Raise warmup."
-        )
-        return [Remark("short_ladder", message)]
+        """Say whether a step of the temperature was too long, and moves were rejected."""
+        found, poorest, acceptance = [], stats["poorest"].min(), stats["acceptance_rate"].min()
+        if poorest < POOR:
+            message = (
+                f"A step of the temperature left {poorest:.1%} of the particles effective: draws "
+                "are copies of few particles, and the evidence is too low. The warm-up ended "
+                "before the posterior was reached. Raise warmup."
+            )
+            found.append(Remark("short_ladder", message))
+        if acceptance < 0.5 * self.target_accept:
+            message = (
+                f"Only {acceptance:.0%} of the last moves of the particles were accepted, where "
+                f"{self.target_accept:.0%} are aimed at: copies of particles may be left. Raise "
+                "particles, or reparameterise."
+            )
+            found.append(Remark("low_acceptance", message))
+        return found
 
     def _ready(self, state: State) -> Array:
         """Whether particles have forgotten where they were: (chains,)."""
         noise = 3.0 * np.sqrt(2.0 / state.points.shape[1])  # of a mean of so many squares
         settled = (state.moves >= FEWEST_MOVES) & (state.growth <= GROWTH + noise)
-        return np.asarray(settled | (state.moves >= self.most_moves))
+        enough = np.where(state.beta == 1.0, state.moves >= LAST_MOVES, True)
+        return np.asarray(settled & enough | (state.moves >= self.most_moves))
 
     def _finished(self, state: State) -> Array:
         return np.asarray((state.beta == 1.0) & self._ready(state))
@@ -295,7 +314,7 @@ class SequentialMonteCarlo(Sampler):
         beta = np.where(due & (rise >= 1.0 - state.beta), 1.0, state.beta + rise)
         start = evaluate(density, points, beta)
         wide = due[:, None]
-        root = _crossed_roots(start.score)
+        root = crossed_roots(start.score)
         poorest = np.minimum(state.poorest, effective(weights) / n)
         return state._replace(
             points=points, log_densities=start.logp, log_likelihood=start.log_likelihood, beta=beta,
@@ -315,12 +334,12 @@ class SequentialMonteCarlo(Sampler):
         step_size, beta, n_steps = (
             np.repeat(each, 2) for each in (np.exp(state.log_step), state.beta, n_steps)
         )
-        start, noise = Points(*map(_halves, start)), Noise(*map(_halves, noise))
+        start, noise = Points(*map(halves, start)), Noise(*map(halves, noise))
         root = state.root.reshape(-1, *state.root.shape[2:])
         end, probability = move(density, start, beta, root, step_size, n_steps, noise)
-        moved = whitened(root, end.x - _halves(state.began))
-        end, moved = Points(*map(_whole, end)), _whole(moved)
-        acceptance = _whole(probability).mean(axis=1)
+        moved = whitened(root, end.x - halves(state.began))
+        end, moved = Points(*map(whole, end)), whole(moved)
+        acceptance = whole(probability).mean(axis=1)
         distance = np.mean(moved**2, axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             growth = np.max(np.where(state.distance > 0.0, distance / state.distance, np.inf), 1)
@@ -337,6 +356,8 @@ class SequentialMonteCarlo(Sampler):
         """Return the next particle; when all have been drawn, move the population first."""
         chains, n = state.points.shape[:2]
         new, n_grad = state, np.zeros(chains, dtype=int)
+        if state.reported[0] % n == 0:
+            new = new._replace(order=np.argsort(rng.random((chains, n)), axis=1))
         if state.reported[0] % n == 0 and state.reported[0] > 0:
             for _ in range(REFRESH):
                 noise, n_steps = _noise(rng, new), drawn_steps(rng, np.exp(new.log_step))
@@ -344,35 +365,17 @@ class SequentialMonteCarlo(Sampler):
                 moved = self._moved(density, new, start, noise, n_steps)
                 new = moved._replace(log_step=new.log_step)  # learned in the warm-up alone
                 n_grad += (1 + n_steps) * n
-        slot = int(state.reported[0]) % n
+        rows, slot = np.arange(chains), new.order[:, int(state.reported[0]) % n]
         new = new._replace(
-            x=new.points[:, slot], logp=new.log_densities[:, slot], reported=state.reported + 1
-        )
+            x=new.points[rows, slot], logp=new.log_densities[rows, slot],
+            reported=state.reported + 1,
+        )  # fmt: skip
         return new, _info(state, new, n_grad)
 
 
 def _noise(rng: np.random.Generator, state: State) -> Noise:
     """Draw what is random in a move of all particles."""
     return Noise(rng.standard_normal(state.points.shape), rng.random(state.points.shape[:2]))
-
-
-def _halves(part: Array) -> Array:
-    """Split populations in two: (chains, N, ...) to (2 chains, N / 2, ...)."""
-    chains, n = part.shape[:2]
-    return part.reshape(2 * chains, n // 2, *part.shape[2:])
-
-
-def _whole(part: Array) -> Array:
-    """Put halves together again."""
-    groups, n = part.shape[:2]
-    return part.reshape(groups // 2, 2 * n, *part.shape[2:])
-
-
-def _crossed_roots(score: Array) -> Array:
-    """Return what moves each half of the particles by, learned from the other half."""
-    halves = _halves(score)
-    root = root_of(second_moments(halves), halves.shape[1])
-    return root.reshape(len(score), 2, *root.shape[1:])[:, ::-1].copy()
 
 
 def _placed(state: State, where: Array, some: State) -> State:

@@ -50,14 +50,17 @@ from probmodel.samplers.tempered.grouped_moves import (
     root_of,
     second_moments,
 )
+from probmodel.samplers.tempered.weights import next_rise
 from probmodel.types import Array, LogDensity
 
 FIRST = 16  # temperatures of the first ladder, unless told how many
-COLDEST = 1e-4  # its smallest beta above zero
+COLDEST = 1e-3  # its smallest beta above zero, at most
 MOST = 128  # temperatures
 ROUNDS = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 9 / 10)  # of the warm-up; steps alone after the last
 FORGET = 0.6  # step sizes learn at rate t^-FORGET
-FEW = 40  # independent starts, of all chains, below which weights of modes are not to be trusted
+FEW = 10  # independent starts for each chain, below which weights of modes are not to be trusted
+HIGH = 0.75  # rejection rate of swaps from which on a ladder is too short
+PILOT = 1000  # draws from the prior, by which the first ladder begins
 
 
 class State(NamedTuple):
@@ -164,6 +167,11 @@ class ParallelTempering(Sampler):
         check_whole(self.name, "temperatures", self.temperatures, least=2, optional=True)
         check_number(self.name, "target_accept", self.target_accept, above=0.0, below=1.0)
 
+    @property
+    def aim(self) -> None:
+        """None: each temperature has a step size of its own, and draws come from swaps too."""
+        return None
+
     def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:
         """Replicas at ``x`` for beta = 1, and draws from the prior for the others."""
         at_x = check_start(self.name, evaluate_value(density, x))
@@ -242,8 +250,16 @@ class ParallelTempering(Sampler):
         return new, alpha, arrived
 
     def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: State) -> Adaptation:
-        """Begin with a ladder of powers, and unit mass matrices."""
-        return self._round(state.betas[0], np.ones(state.x.shape[1]), None)
+        """Begin with a ladder of powers, from where draws of the prior tell, and unit matrices."""
+        betas = state.betas[0]
+        if len(betas) > 2:
+            prior: Any = density
+            drawn = prior.prior_sample(rng, PILOT)
+            with np.errstate(all="ignore"):
+                likelihood = prior.tempered(drawn, np.zeros(PILOT)).log_likelihood[None]
+            coldest = next_rise(likelihood, np.array([COLDEST]), 0.5)[0]
+            betas = first_ladder(self.temperatures or FIRST, coldest)
+        return self._round(betas, np.ones(state.x.shape[1]), None)
 
     def adapt(
         self,
@@ -280,16 +296,18 @@ class ParallelTempering(Sampler):
 
     def remarks(self, params: Params, stats: dict[str, Array]) -> list[Remark]:
         """Say whether the prior and the posterior hardly exchange draws."""
-        starts = int(stats["restart"].sum())
-        if starts >= FEW:
+        starts, least = int(stats["restart"].sum()), FEW * len(stats["restart"])
+        if starts >= least:
             return []
+        worst, size = float(params.rejection.max()), stats["restart"].shape[1]
+        long = f"raise draws, to {size * max(2, -(-least // max(starts, 1)))} for example"
         message = (
-            f"The ladder does not mix: {starts} draws from the prior came through to the posterior "
-            f"in {stats['restart'].size} draws, too few to find all modes and their weights; {FEW} "
-            f"are the least. The barrier is {params.rejection.sum():.1f}, with "
-            f"{len(params.betas)} temperatures, and up to {params.rejection.max():.0%} of the "
-            "swaps are rejected. Raise draws; or warmup, where more than 60 % are; or give priors "
-            "with less mass where the data cannot be."
+            f"{starts} draws from the prior came through to the posterior of these "
+            f"{len(stats['restart'])} chains, too few to find all modes and their weights, for "
+            f"which there should be {least}. The ladder has {len(params.betas)} temperatures, a "
+            f"barrier of {params.rejection.sum():.1f}, and rejects up to {worst:.0%} of its swaps. "
+            + ("It does not mix: raise warmup" if worst > HIGH else long[0].upper() + long[1:])
+            + ", or give priors with less mass where the data cannot be."
         )
         return [Remark("ladder", message)]
 
@@ -321,9 +339,9 @@ class ParallelTempering(Sampler):
         return self._round(new, np.ones(moments.shape[1]), told)
 
 
-def first_ladder(size: int) -> Array:
-    """Return 0, and powers up to 1."""
-    return np.concatenate([[0.0], np.geomspace(COLDEST, 1.0, size)[1:] if size > 2 else [1.0]])
+def first_ladder(size: int, coldest: float = COLDEST) -> Array:
+    """Return 0, and powers from the coldest to 1."""
+    return np.concatenate([[0.0], np.geomspace(coldest, 1.0, size - 1) if size > 2 else [1.0]])
 
 
 def next_ladder(betas: Array, rates: Array, size: int) -> Array:

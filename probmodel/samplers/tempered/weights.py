@@ -14,7 +14,8 @@ import numpy as np
 
 from probmodel.types import Array
 
-HALVINGS = 60  # of the interval in which the next temperature is
+HALVINGS = 60  # of the interval in which the logarithm of the next rise is
+SMALLEST = -690.0  # of that logarithm
 
 
 def normalised(log_w: Array) -> tuple[Array, Array]:
@@ -46,13 +47,13 @@ def next_rise(log_likelihood: Array, left: Array, share: float) -> Array:
             log_w = np.where(np.isfinite(log_likelihood), rise[:, None] * log_likelihood, -np.inf)
         return effective(normalised(log_w)[0]) < share * n
 
-    low, high = np.zeros_like(left), left
+    low, high = np.full_like(left, SMALLEST), np.log(np.maximum(left, np.exp(SMALLEST)))
     far = too_far(left)
     for _ in range(HALVINGS if far.any() else 0):
         middle = 0.5 * (low + high)
-        beyond = too_far(middle)
+        beyond = too_far(np.exp(middle))
         low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
-    return np.where(far, low, left)
+    return np.where(far, np.exp(low), left)
 
 
 def resampled(weights: Array, v: Array) -> Array:
