@@ -191,6 +191,7 @@ KERNEL: dict[str, dict[str, float]] = {
     },
     "am": {"matrix times vectors": 1},
     "ada_mala": {"matrix times vectors": 3},
+    "barker": {"matrix times vectors": 3},
     "fisher_mala": {"matrix times vectors": 3},
     "gad_rwm": {"matrix times vectors": 1},
     "gad_mala": {"matrix times vectors": 3},
@@ -204,6 +205,7 @@ KERNEL: dict[str, dict[str, float]] = {
 ADAPTATION: dict[str, dict[str, float]] = {
     "am": {"outer products": 1, "pass over a matrix": 2, "factor": 0.2},
     "ada_mala": {"outer products": 1, "pass over a matrix": 2, "factor": 0.2},
+    "barker": {"matrix times vectors": 2, "outer products": 1, "pass over a matrix": 4},
     "fisher_mala": {"matrix times vectors": 2, "outer products": 1, "pass over a matrix": 4},
     "fisher_hmc": {"matrix times vectors": 4, "outer products": 2, "pass over a matrix": 5},
     "entropy_hmc": {

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import figures_ahmc
+import figures_barker
 import figures_checking
 import figures_const
 import figures_entropy
@@ -372,6 +373,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "rwm": rwm,
     "sa_mcmc": sa_mcmc,
     **figures_ahmc.FIGURES,
+    **figures_barker.FIGURES,
     **figures_const.FIGURES,
     **figures_entropy.FIGURES,
     **figures_fisher_hmc.FIGURES,

@@ -27,6 +27,7 @@ FILES = {
     "ahmc": ("hamiltonian.ahmc", "AdaptiveHMC"),
     "am": ("random_walk.am", "AdaptiveMetropolis"),
     "armhmc": ("riemannian.armhmc", "AdaptiveRiemannianHMC"),
+    "barker": ("langevin.barker", "Barker"),
     "entropy_hmc": ("hamiltonian.entropy_hmc", "EntropyHMC"),
     "fisher_hmc": ("hamiltonian.fisher_hmc", "FisherHMC"),
     "fisher_mala": ("langevin.fisher_mala", "FisherMALA"),
