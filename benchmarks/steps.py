@@ -176,7 +176,7 @@ PRODUCTS: dict[str, Callable[[], Any]] = {
     "matrix of each chain times vector": lambda: T @ V[:, :, None],
 }
 KERNEL: dict[str, dict[str, float]] = {
-    "rwm": {}, "mtm": {}, "mala": {}, "ahmc": {}, "hmc": {}, "nuts": {},
+    "rwm": {}, "mtm": {}, "mala": {}, "ahmc": {}, "hmc": {}, "nuts": {}, "stretch": {},
     "rm_const_hmc": {"matrix times vectors": 9},
     "rm_const_mala": {"matrix times vectors": 3},
     "fisher_hmc": {"matrix times vectors": 5},
@@ -258,7 +258,8 @@ class Iteration:
         self.rng = np.random.default_rng(1)
         self.density, self.phase = Timed(density), phase
         self.n_warmup = WARMUP.get(method, 100_000)
-        x0 = 0.01 * self.rng.standard_normal((CHAINS, DIM))
+        chains = max(CHAINS, self.sampler.min_chains(DIM))  # an ensemble of chains takes more
+        x0 = 0.01 * self.rng.standard_normal((chains, DIM))
         self.state: Any = self.sampler.init(self.rng, self.density, x0)
         self.adaptation = self.sampler.adapt_init(self.rng, self.density, self.state)
         self.i = 0

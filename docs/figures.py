@@ -21,6 +21,7 @@ import figures_nuts
 import figures_pilot
 import figures_restarts
 import figures_rmhmc
+import figures_stretch
 import numpy as np
 from figure_parts import (
     BLACK,
@@ -379,6 +380,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     **figures_fisher_hmc.FIGURES,
     **figures_nuts.FIGURES,
     **figures_rmhmc.FIGURES,
+    **figures_stretch.FIGURES,
 }
 
 GUIDES: dict[str, Callable[[], Figure]] = {

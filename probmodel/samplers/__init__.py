@@ -44,6 +44,7 @@ FILES = {
     "rmhmc": ("riemannian.rmhmc", "RiemannianHMC"),
     "rwm": ("random_walk.rwm", "RandomWalk"),
     "sa_mcmc": ("random_walk.sa_mcmc", "SampleAdaptive"),
+    "stretch": ("random_walk.stretch", "AffineEnsemble"),
 }
 
 
