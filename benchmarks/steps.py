@@ -62,7 +62,10 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "rm_const_hmc": {"n_steps": 4, "random_steps": False},
     "rmhmc": {"n_steps": 1, "random_steps": False},
 }
-WARMUP = {"fisher_hmc": 30}  # iterations, so that those timed are trajectories; else plenty
+WARMUP = {
+    "autostep": 30,
+    "fisher_hmc": 30,
+}  # iterations, so that those timed are no Langevin ones; else plenty
 
 
 class LogisticRegression(Model):
@@ -191,6 +194,7 @@ KERNEL: dict[str, dict[str, float]] = {
     },
     "am": {"matrix times vectors": 1},
     "ada_mala": {"matrix times vectors": 3},
+    "autostep": {"matrix times vectors": 6},
     "barker": {"matrix times vectors": 3},
     "fisher_mala": {"matrix times vectors": 3},
     "gad_rwm": {"matrix times vectors": 1},
@@ -205,6 +209,7 @@ KERNEL: dict[str, dict[str, float]] = {
 ADAPTATION: dict[str, dict[str, float]] = {
     "am": {"outer products": 1, "pass over a matrix": 2, "factor": 0.2},
     "ada_mala": {"outer products": 1, "pass over a matrix": 2, "factor": 0.2},
+    "autostep": {"matrix times vectors": 2, "outer products": 1, "pass over a matrix": 4},
     "barker": {"matrix times vectors": 2, "outer products": 1, "pass over a matrix": 4},
     "fisher_mala": {"matrix times vectors": 2, "outer products": 1, "pass over a matrix": 4},
     "fisher_hmc": {"matrix times vectors": 4, "outer products": 2, "pass over a matrix": 5},

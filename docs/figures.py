@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import figures_ahmc
+import figures_autostep
 import figures_barker
 import figures_checking
 import figures_const
@@ -374,6 +375,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "rwm": rwm,
     "sa_mcmc": sa_mcmc,
     **figures_ahmc.FIGURES,
+    **figures_autostep.FIGURES,
     **figures_barker.FIGURES,
     **figures_const.FIGURES,
     **figures_entropy.FIGURES,

@@ -27,6 +27,7 @@ FILES = {
     "ahmc": ("hamiltonian.ahmc", "AdaptiveHMC"),
     "am": ("random_walk.am", "AdaptiveMetropolis"),
     "armhmc": ("riemannian.armhmc", "AdaptiveRiemannianHMC"),
+    "autostep": ("langevin.autostep", "AutoStep"),
     "barker": ("langevin.barker", "Barker"),
     "entropy_hmc": ("hamiltonian.entropy_hmc", "EntropyHMC"),
     "fisher_hmc": ("hamiltonian.fisher_hmc", "FisherHMC"),
