@@ -58,6 +58,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "armhmc": {"step_range": (0.5, 0.6), "steps_range": (1, 1)},
     "entropy_hmc": {"n_steps": 4},
     "hmc": {"n_steps": 4, "random_steps": False},
+    "mams": {"trajectory_length": 0.5, "metric": "diag"},
     "nuts": {"max_depth": 3},
     "rm_const_hmc": {"n_steps": 4, "random_steps": False},
     "rmhmc": {"n_steps": 1, "random_steps": False},
@@ -179,7 +180,8 @@ PRODUCTS: dict[str, Callable[[], Any]] = {
     "matrix of each chain times vector": lambda: T @ V[:, :, None],
 }
 KERNEL: dict[str, dict[str, float]] = {
-    "rwm": {}, "mtm": {}, "mala": {}, "ahmc": {}, "hmc": {}, "nuts": {}, "stretch": {},
+    "rwm": {}, "mtm": {}, "mala": {}, "ahmc": {}, "hmc": {}, "mams": {}, "nuts": {},
+    "stretch": {},
     "rm_const_hmc": {"matrix times vectors": 9},
     "rm_const_mala": {"matrix times vectors": 3},
     "fisher_hmc": {"matrix times vectors": 5},

@@ -18,6 +18,7 @@ import figures_const
 import figures_entropy
 import figures_fisher_hmc
 import figures_kernel
+import figures_mams
 import figures_nuts
 import figures_pilot
 import figures_restarts
@@ -380,6 +381,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     **figures_const.FIGURES,
     **figures_entropy.FIGURES,
     **figures_fisher_hmc.FIGURES,
+    **figures_mams.FIGURES,
     **figures_nuts.FIGURES,
     **figures_rmhmc.FIGURES,
     **figures_stretch.FIGURES,

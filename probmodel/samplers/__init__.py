@@ -37,6 +37,7 @@ FILES = {
     "gad_rwm": ("random_walk.gad_rwm", "GradientAdaptiveRandomWalk"),
     "hmc": ("hamiltonian.hmc", "HMC"),
     "mala": ("langevin.mala", "MALA"),
+    "mams": ("hamiltonian.mams", "MAMS"),
     "mmala": ("riemannian.mmala", "ManifoldMALA"),
     "mtm": ("random_walk.mtm", "MultipleTry"),
     "nuts": ("hamiltonian.nuts", "NUTS"),
