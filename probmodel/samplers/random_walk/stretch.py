@@ -80,8 +80,8 @@ class AffineEnsemble(Sampler):
     learns: ClassVar[str] = "nothing: chains move along others"
     cost: ClassVar[str] = "1 log density"
     coupling: ClassVar[Coupling] = "ensemble"
-    default_warmup: ClassVar[int] = 1000
-    default_draws: ClassVar[int] = 3000
+    default_warmup: ClassVar[int] = 2000
+    default_draws: ClassVar[int] = 6000
     default_chains: ClassVar[int] = 32
 
     def __post_init__(self) -> None:
