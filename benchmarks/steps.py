@@ -58,11 +58,15 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "armhmc": {"step_range": (0.5, 0.6), "steps_range": (1, 1)},
     "entropy_hmc": {"n_steps": 4},
     "hmc": {"n_steps": 4, "random_steps": False},
+    "mams": {"trajectory_length": 0.5, "metric": "diag"},
     "nuts": {"max_depth": 3},
     "rm_const_hmc": {"n_steps": 4, "random_steps": False},
     "rmhmc": {"n_steps": 1, "random_steps": False},
 }
-WARMUP = {"fisher_hmc": 30}  # iterations, so that those timed are trajectories; else plenty
+WARMUP = {
+    "autostep": 30,
+    "fisher_hmc": 30,
+}  # iterations, so that those timed are no Langevin ones; else plenty
 
 
 class LogisticRegression(Model):
@@ -177,7 +181,8 @@ PRODUCTS: dict[str, Callable[[], Any]] = {
 }
 # Of methods whose chains are points; those that begin from the prior have populations or ladders.
 KERNEL: dict[str, dict[str, float]] = {
-    "rwm": {}, "mtm": {}, "mala": {}, "ahmc": {}, "hmc": {}, "nuts": {},
+    "rwm": {}, "mtm": {}, "mala": {}, "ahmc": {}, "hmc": {}, "mams": {}, "nuts": {},
+    "stretch": {},
     "rm_const_hmc": {"matrix times vectors": 9},
     "rm_const_mala": {"matrix times vectors": 3},
     "fisher_hmc": {"matrix times vectors": 5},
@@ -192,6 +197,8 @@ KERNEL: dict[str, dict[str, float]] = {
     },
     "am": {"matrix times vectors": 1},
     "ada_mala": {"matrix times vectors": 3},
+    "autostep": {"matrix times vectors": 6},
+    "barker": {"matrix times vectors": 3},
     "fisher_mala": {"matrix times vectors": 3},
     "gad_rwm": {"matrix times vectors": 1},
     "gad_mala": {"matrix times vectors": 3},
@@ -205,6 +212,8 @@ KERNEL: dict[str, dict[str, float]] = {
 ADAPTATION: dict[str, dict[str, float]] = {
     "am": {"outer products": 1, "pass over a matrix": 2, "factor": 0.2},
     "ada_mala": {"outer products": 1, "pass over a matrix": 2, "factor": 0.2},
+    "autostep": {"matrix times vectors": 2, "outer products": 1, "pass over a matrix": 4},
+    "barker": {"matrix times vectors": 2, "outer products": 1, "pass over a matrix": 4},
     "fisher_mala": {"matrix times vectors": 2, "outer products": 1, "pass over a matrix": 4},
     "fisher_hmc": {"matrix times vectors": 4, "outer products": 2, "pass over a matrix": 5},
     "entropy_hmc": {
@@ -257,7 +266,8 @@ class Iteration:
         self.rng = np.random.default_rng(1)
         self.density, self.phase = Timed(density), phase
         self.n_warmup = WARMUP.get(method, 100_000)
-        x0 = 0.01 * self.rng.standard_normal((CHAINS, DIM))
+        chains = max(CHAINS, self.sampler.min_chains(DIM))  # an ensemble of chains takes more
+        x0 = 0.01 * self.rng.standard_normal((chains, DIM))
         self.state: Any = self.sampler.init(self.rng, self.density, x0)
         self.adaptation = self.sampler.adapt_init(self.rng, self.density, self.state)
         self.i = 0

@@ -11,15 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import figures_ahmc
+import figures_autostep
+import figures_barker
 import figures_checking
 import figures_const
 import figures_entropy
 import figures_fisher_hmc
 import figures_kernel
+import figures_mams
 import figures_nuts
 import figures_pilot
 import figures_restarts
 import figures_rmhmc
+import figures_stretch
 import figures_tempered
 import numpy as np
 from figure_parts import (
@@ -373,11 +377,15 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "rwm": rwm,
     "sa_mcmc": sa_mcmc,
     **figures_ahmc.FIGURES,
+    **figures_autostep.FIGURES,
+    **figures_barker.FIGURES,
     **figures_const.FIGURES,
     **figures_entropy.FIGURES,
     **figures_fisher_hmc.FIGURES,
+    **figures_mams.FIGURES,
     **figures_nuts.FIGURES,
     **figures_rmhmc.FIGURES,
+    **figures_stretch.FIGURES,
     **figures_tempered.FIGURES,
 }
 

@@ -30,6 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from probmodel.numerics.roots import Root, transposed_times
 from probmodel.types import Array
 
 START = np.pi / 2.0
@@ -102,6 +103,26 @@ def own_centres(away: Array, variance: float) -> float:
     by_chance = APART * dim * max(chains - 1, 1) * variance
     found = float(np.vdot(away, away))
     return 1.0 - by_chance / found if found > by_chance else 0.0
+
+
+def about_centres(
+    dual: Root, start: Array, end: Array, means: Array, variance: float
+) -> tuple[Array, Array]:
+    """Whitened starts and ends of trajectories, about where each chain is centred.
+
+    Parameters
+    ----------
+    dual : the root whose `transposed_times` whitens
+    start, end : (chains, dim); not every end need be finite
+    means : (chains, dim), of each chain's draws
+    variance : of a coordinate of a whitened mean, if the draws were independent
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        x = np.array([start, end, means])
+        x -= np.add.reduce(means) / len(means)
+        white = transposed_times(dual, x.reshape(-1, x.shape[2])).reshape(x.shape)
+        z, end = white[:2] - own_centres(white[2], variance) * white[2]
+    return z, end
 
 
 def climb(state: Length, seen: Trajectories, step: float, longest: float) -> Length:

@@ -27,6 +27,8 @@ FILES = {
     "ahmc": ("hamiltonian.ahmc", "AdaptiveHMC"),
     "am": ("random_walk.am", "AdaptiveMetropolis"),
     "armhmc": ("riemannian.armhmc", "AdaptiveRiemannianHMC"),
+    "autostep": ("langevin.autostep", "AutoStep"),
+    "barker": ("langevin.barker", "Barker"),
     "entropy_hmc": ("hamiltonian.entropy_hmc", "EntropyHMC"),
     "fisher_hmc": ("hamiltonian.fisher_hmc", "FisherHMC"),
     "fisher_mala": ("langevin.fisher_mala", "FisherMALA"),
@@ -35,6 +37,7 @@ FILES = {
     "gad_rwm": ("random_walk.gad_rwm", "GradientAdaptiveRandomWalk"),
     "hmc": ("hamiltonian.hmc", "HMC"),
     "mala": ("langevin.mala", "MALA"),
+    "mams": ("hamiltonian.mams", "MAMS"),
     "mmala": ("riemannian.mmala", "ManifoldMALA"),
     "mtm": ("random_walk.mtm", "MultipleTry"),
     "nuts": ("hamiltonian.nuts", "NUTS"),
@@ -44,6 +47,7 @@ FILES = {
     "rwm": ("random_walk.rwm", "RandomWalk"),
     "sa_mcmc": ("random_walk.sa_mcmc", "SampleAdaptive"),
     "smc": ("tempered.smc", "SequentialMonteCarlo"),
+    "stretch": ("random_walk.stretch", "AffineEnsemble"),
     "tempering": ("tempered.tempering", "ParallelTempering"),
 }
 

@@ -46,11 +46,11 @@ from probmodel.adaptation.trajectory_length import (
     START,
     Length,
     Trajectories,
+    about_centres,
     climb,
-    own_centres,
     start_length,
 )
-from probmodel.numerics.roots import Root, inverse_transposed, transposed_times
+from probmodel.numerics.roots import Root, inverse_transposed
 from probmodel.samplers.base import Coupling, Info, Remark, Sampler, State, Stretch
 from probmodel.samplers.hamiltonian.dynamics import Phase, with_momentum
 from probmodel.samplers.hamiltonian.fisher_learning import (
@@ -306,12 +306,8 @@ class FisherHMC(Sampler):
 
     def _whitened(self, known: Learning, info: Info) -> Trajectories:
         """Trajectories of all chains in whitened coordinates about where they are centred."""
-        with np.errstate(over="ignore", invalid="ignore"):  # proposals need not be finite
-            x = np.array([info.previous.x, info.proposal.x, known.means])
-            x -= np.add.reduce(known.means) / len(known.means)
-            white = transposed_times(known.dual, x.reshape(-1, x.shape[2])).reshape(x.shape)
-            share = own_centres(white[2], max(0.5 * MEMORY, 1.0 / (known.n + 1)))
-            z, end = white[:2] - share * white[2]
+        variance = max(0.5 * MEMORY, 1.0 / (known.n + 1))
+        z, end = about_centres(known.dual, info.previous.x, info.proposal.x, known.means, variance)
         return Trajectories(z, end, info.proposal.momentum, info.accept_prob, info.record.time)
 
     def _renewed(self, known: Learning, state: State) -> Learning:

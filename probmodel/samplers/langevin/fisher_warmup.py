@@ -43,7 +43,7 @@ from probmodel.adaptation.fisher_root import downdate, kept, normalised, paired,
 from probmodel.adaptation.own_steps import OwnSteps, rescue, search, share, steer, whole_steps
 from probmodel.adaptation.robbins_monro import rm_abs
 from probmodel.samplers.base import Info, State
-from probmodel.samplers.langevin.kernel import find_step_size, langevin_step
+from probmodel.samplers.langevin.kernel import Kernel, find_step_size, langevin_step
 from probmodel.samplers.metropolis import adaptable
 from probmodel.samplers.settings import check_choice, check_flag, check_number, check_whole
 from probmodel.types import Array, LogDensity
@@ -108,6 +108,7 @@ class FisherWarmup:
     step_size, target_accept, step_rate : what steers sigma
     signal, damping, initial_steps, learning_rate, robust : how R is learned
     diagonal : whether R is a vector, (dim,), the root of a diagonal A
+    kernel : how the chains move
 
     Raises
     ------
@@ -125,6 +126,7 @@ class FisherWarmup:
     learning_rate: LearningRate = None
     robust: bool | None = None
     diagonal: bool = False
+    kernel: Kernel = langevin_step
 
     def __post_init__(self) -> None:
         name = self.sampler
@@ -138,16 +140,16 @@ class FisherWarmup:
         check_flag(name, "robust", self.robust, optional=True)
 
     def start(self, rng: np.random.Generator, density: LogDensity, state: State) -> Adaptation:
-        """Start with plain MALA."""
+        """Start without a preconditioner."""
         chains, dim = state.x.shape
         fisher, own = self._fisher(dim), whole_steps(chains)
         if self.step_size is not None:
             return Adaptation(2.0 * float(np.log(self.step_size)), fisher, own)
         if not self._is_robust(chains):
-            return Adaptation(_search(rng, density, state, fisher, 0.0), fisher, own)
+            return Adaptation(self._search(rng, density, state, fisher, 0.0), fisher, own)
 
         def acceptance_at(steps: Array) -> Array:
-            return langevin_step(rng, density, state, None, steps)[1].accept_prob
+            return self.kernel(rng, density, state, None, steps)[1].accept_prob
 
         return Adaptation(0.0, fisher, search(acceptance_at, chains))
 
@@ -196,7 +198,7 @@ class FisherWarmup:
         fisher = self._learn(fisher, state, info, "rb" if i < n0 else self.signal)
         if fisher.n in SEARCHES and i < n_warmup // 2:
             rows = own.whole if own.whole.any() else slice(None)
-            found = _search(rng, density, state, fisher, log_sigma2, rows)
+            found = self._search(rng, density, state, fisher, log_sigma2, rows)
             own = share(own, float(np.exp(0.5 * (found - log_sigma2))))
             return Adaptation(found, fisher, own)
         return Adaptation(self._steer(log_sigma2, own, info), fisher, rescue(own, info.accepted))
@@ -219,6 +221,20 @@ class FisherWarmup:
         sigma = float(np.exp(0.5 * log_sigma2))
         root = normalised(fisher.R)
         return Params(root, sigma if final or own.whole.all() else sigma * own.factor)
+
+    def _search(
+        self,
+        rng: np.random.Generator,
+        density: LogDensity,
+        state: State,
+        fisher: Fisher,
+        log_sigma2: float,
+        chains: Array | slice = slice(None),
+    ) -> float:
+        """Logarithm of a sigma^2 that about half of the chains accept, from the given one on."""
+        start, root = float(np.exp(0.5 * log_sigma2)), normalised(fisher.R)
+        sigma = find_step_size(rng, density, state, root, start, chains, self.kernel)
+        return 2.0 * float(np.log(sigma))
 
     def _is_robust(self, chains: int) -> bool:
         return chains > 1 if self.robust is None else self.robust
@@ -264,17 +280,3 @@ def _signals(signal: Signal, state: State, info: Info) -> Array:
     # eq. (15), and eq. (16): s s' is to carry alpha, so s carries its root
     weights = info.accepted if signal == "increment" else np.sqrt(info.accept_prob)
     return adaptable(weights[:, None] * increments, info)
-
-
-def _search(
-    rng: np.random.Generator,
-    density: LogDensity,
-    state: State,
-    fisher: Fisher,
-    log_sigma2: float,
-    chains: Array | slice = slice(None),
-) -> float:
-    """Logarithm of a sigma^2 that about half of the chains accept; it starts from the given one."""
-    start = float(np.exp(0.5 * log_sigma2))
-    sigma = find_step_size(rng, density, state, normalised(fisher.R), start, chains)
-    return 2.0 * float(np.log(sigma))

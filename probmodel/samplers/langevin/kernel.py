@@ -13,6 +13,8 @@ of Proposition 1 in Titsias (2023), "Optimal preconditioning and Fisher adaptive
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from probmodel.adaptation.initial_step import initial_step
@@ -20,6 +22,11 @@ from probmodel.numerics.roots import times, transposed_times
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.metropolis import decide, evaluate
 from probmodel.types import Array, LogDensity
+
+# A transition of every chain: generator, target, state, root and step size.
+Kernel = Callable[
+    [np.random.Generator, LogDensity, State, Array | None, float | Array], tuple[State, Info]
+]
 
 
 def propose(
@@ -83,11 +90,12 @@ def find_step_size(
     root: Array | None,
     start: float = 1.0,
     chains: Array | slice = slice(None),
+    kernel: Kernel = langevin_step,
 ) -> float:
     """Step size that about half of the chains (or of some of them) accept from where they are."""
 
     def acceptance_at(step_size: float) -> float:
-        _, info = langevin_step(rng, density, state, root, step_size)
+        _, info = kernel(rng, density, state, root, step_size)
         return float(np.mean(info.accept_prob[chains]))
 
     return initial_step(acceptance_at, start)
