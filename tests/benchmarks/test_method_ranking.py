@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from types import SimpleNamespace
 
+import measures
 import method_posteriors
 import methods
 import numpy as np
@@ -16,7 +17,7 @@ from posteriordb import Known
 from scipy import stats
 
 from probmodel import LogDensity, infer
-from probmodel.samplers import available_samplers, make_sampler
+from probmodel.samplers import DEFAULT_METHOD, available_samplers, make_sampler
 
 RESULTS = Path(methods.__file__).parent / "results"
 ROW = dict.fromkeys(methods.COLUMNS, np.nan) | {
@@ -222,6 +223,27 @@ def test_tables_and_figure(tmp_path):
     assert text.rstrip().endswith("|")  # what is wrong is listed
     draw(tmp_path / "methods.png", rows)
     assert (tmp_path / "methods.png").stat().st_size > 10_000
+
+
+def test_the_page_claims_what_the_table_shows():
+    """The words of docs/which-method.md; its figures are compared by test_summary."""
+    rows = [
+        dict.fromkeys(methods.COLUMNS, np.nan) | row
+        for row in measures.stored([RESULTS / "methods.csv"], methods.WORDS)
+    ]
+    lines = methods.ranking(rows)
+    right = {line[0]: int(line[1]) for line in lines}
+    part = methods.shares(methods.cells(rows), ("second", True))
+    best = [name for (name, _), share in part.items() if share == 1.0]
+    assert max(right, key=right.get) == DEFAULT_METHOD == lines[0][0]
+    assert all(line[1 + methods.OUTCOMES.index(methods.WRONG)] == "0" for line in lines)
+    assert best.count(DEFAULT_METHOD) > 0.8 * len(best)
+    assert right["fisher_mala"] > right["hmc"] > right["mala"]
+    assert right["fisher_mala"] > max(right["ada_mala"], right["gad_mala"])
+    without_gradients = ("am", "mtm", "rwm", "sa_mcmc")
+    assert max(right[name] for name in without_gradients) < 0.5 * right[DEFAULT_METHOD]
+    assert max(right["mmala"], right["rmhmc"]) < 0.5 * right[DEFAULT_METHOD]
+    assert not any(title in ("funnel", "eight_schools_centred") for _, title in part)
 
 
 def test_stored_rows_are_of_all_methods_on_all_posteriors():
