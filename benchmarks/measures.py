@@ -92,7 +92,11 @@ def r_hat(value: float) -> str:
 
 
 def measured(
-    density: ModelDensity, settings: Mapping[str, Any], limit: float | None = None
+    density: ModelDensity,
+    settings: Mapping[str, Any],
+    limit: float | None = None,
+    *,
+    with_density: bool = False,
 ) -> tuple[Row, Any]:
     """Call `infer`; return what is measured, and the result, if there is one.
 
@@ -101,6 +105,7 @@ def measured(
     density : the posterior
     settings : of `infer`, with the seed
     limit : seconds
+    with_density : judge the log density besides the quantities
     """
     row: Row = {"dim": density.dim, "seed": settings["seed"], "warnings": ""}
     try:
@@ -111,21 +116,24 @@ def measured(
         return row | {"converged": FAILED, "warnings": f"{type(error).__name__}: {error}"}, None
     if run.attrs["interrupted"]:
         raise KeyboardInterrupt
-    return row | described(run, density.dim), run
+    return row | described(run, density.dim, with_density), run
 
 
-def described(run: Any, dim: int) -> Row:
+def described(run: Any, dim: int, with_density: bool = False) -> Row:
     """Judge a result, and read off what it cost.
 
     ``_to_400`` are the costs of the warm-up, and of as much of the sampling as takes the smaller of
     bulk and tail effective sample size to `ESS_LIMIT`; of the whole run, if it has not converged.
     """
-    attrs = run.attrs
-    found = worst(flat(run)[1], attrs["groups"] if attrs["coupling"] == "ensemble" else None)
+    attrs, draws = run.attrs, flat(run)[1]
+    if with_density:
+        draws = np.concatenate([draws, np.asarray(run["sample_stats"]["lp"])[:, :, None]], axis=2)
+    found = worst(draws, attrs["groups"] if attrs["coupling"] == "ensemble" else None)
     converged = LATE if attrs["timed_out"] else YES if found.converged else NO
     part = ESS_LIMIT / found.ess if converged == YES else 1.0
     seconds = [attrs[f"{phase}_time"] for phase in PHASES]
-    spent = [gradients(_work(attrs, phase), dim) for phase in PHASES]
+    works = [_work(attrs, phase) for phase in PHASES]
+    spent = [gradients(work, dim) for work in works]
     return {
         "method": attrs["method"], "converged": converged, "chains": attrs["chains"],
         "rhat": found.rhat, "ess_bulk": found.bulk, "ess_tail": found.tail,
@@ -134,6 +142,7 @@ def described(run: Any, dim: int) -> Row:
         "seconds_to_400": seconds[0] + part * seconds[1],
         "gradients": sum(spent), "gradients_warmup": spent[0], "gradients_sampling": spent[1],
         "gradients_to_400": spent[0] + part * spent[1],
+        "densities_warmup": works[0].logp, "densities_sampling": works[1].logp,
         "ess_per_gradient": per(found.ess, spent[1]),
         "warnings": " ".join(finding["kind"] for finding in json.loads(attrs["warnings"])),
     }  # fmt: skip

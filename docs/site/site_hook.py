@@ -112,6 +112,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if uri in _origins and not uri.startswith("reference/"):
         text = relinked(text, _origins[uri], uri)
     text = re.sub(r"^<!-- (generated: [\w ]+|end) -->\n", "", text, flags=re.MULTILINE)
+    text = re.sub(r"<!--(= [^>]+ |/)-->", "", text)
     if uri.startswith("tutorials/"):
         text = executed_pages.executed(text, uri, files, config)
     return to_mkdocs(text)

@@ -1,0 +1,34 @@
+# The commands that made the rows of papers and their figures, all with the default seed. Where two
+# have runs of the same method, those of the later one are in the file of the paper.
+papers() { python benchmarks/papers.py "$@"; }
+papers --table td19-1 --repeats 5 --csv titsias2019.csv
+papers --table td19-1 --methods am --repeats 10 --csv am.csv
+papers --table gp100 pima inhomogeneous heart german australian ripley --repeats 5 --methods mala ada_mala mmala fisher_mala --csv small.csv
+papers --table gp100 pima heart german australian --methods ada_mala --repeats 10 --csv ada_mala.csv
+papers --table caravan --methods fisher_mala ada_mala mala mmala --repeats 3 --csv caravan.csv
+papers --table mnist --methods fisher_mala --repeats 3 --csv mnist.csv
+papers --table mnist --methods mala ada_mala --repeats 1 --csv mnist_other.csv
+papers --table gp100 inhomogeneous heart german australian ripley pima caravan --methods fisher_mala --signals --repeats 3
+papers --table zhu-1 --methods am --repeats 2 --scale 0.02 --warmup-scale 0.15 --csv zhu_am.csv
+papers --table mnist_7v9 --methods sa_mcmc --repeats 2 --scale 0.03 --warmup-scale 0.5 --csv zhu_sa_mnist.csv
+papers --table census --methods sa_mcmc --repeats 2 --scale 0.02 --warmup-scale 0.5 --csv zhu_sa_census.csv
+papers --table zhu-linear --repeats 2 --scale 0.05 --warmup-scale 1 --csv zhu_linear.csv
+papers --table zhu-1 --methods rwm mtm --repeats 1 --scale 0.01 --warmup-scale 0.05 --csv zhu_rwm.csv
+papers --table hirt-gaussians --repeats 3 --scale 0.2 --methods entropy_hmc:gsm:5 entropy_hmc:esjd:5 entropy_hmc:l2hmc:5 --csv hirt2021.csv
+papers --table hirt-sv --methods entropy_hmc:gsm:tridiagonal:5 entropy_hmc:gsm:diag:5 --repeats 3 --scale 0.3 --csv hirt_sv.csv
+papers --table hirt-banana --repeats 3 --scale 0.05 --csv hirt_banana.csv
+papers --table wang-figure2 --methods ahmc nuts --repeats 10 --csv wang_hmc.csv
+papers --table wang-figure2 --methods armhmc rmhmc rmhmc:steered --repeats 3 --csv wang_rmhmc.csv
+papers --table wang-table1 --methods nuts --repeats 3 --csv wang_nuts.csv
+papers --table wang-table1 --methods ahmc --repeats 3 --csv wang_ahmc.csv
+papers --figure td19-1 td19-2 t23-1 t23-2 --plots benchmarks/results
+papers --figure zhu-5 --scale 0.03 --warmup-scale 0.6 --chains 4 --plots benchmarks/results
+papers --figure zhu-5 --scale 0.03 --warmup-scale 1 --chains 4 --plots benchmarks/results
+papers --figure zhu-4 --scale 0.03 --warmup-scale 0.5 --chains 4 --plots benchmarks/results
+
+# The tables of the rows that are stored.
+papers --table td19-1 --rows benchmarks/results/titsias2019.csv
+papers --table t23-1 t23-2 t23-3 t23-4 t23-5 t23-6 --rows benchmarks/results/titsias2023.csv
+papers --table zhu-1 zhu-linear --rows benchmarks/results/zhu2019.csv
+papers --table wang-figure2 wang-table1 --rows benchmarks/results/wang2013.csv
+papers --table hirt-gaussians hirt-sv hirt-banana --rows benchmarks/results/hirt2021.csv --methods entropy_hmc:gsm:5 entropy_hmc:esjd:5 entropy_hmc:l2hmc:5 entropy_hmc:gsm:tridiagonal:5 entropy_hmc:gsm:diag:5 entropy_hmc:gsm:realnvp:5 entropy_hmc:gsm:dense:5 nuts
