@@ -223,7 +223,7 @@ def test_acceptance_that_drifts(check, make_run):
 def test_methods_without_a_target_have_none_to_miss(check, make_run):
     run = make_run()
     run.stats["acceptance_rate"][:] = 0.1
-    names = {"name": "plain", "coupling": "independent", "remarks": lambda *_: []}
+    names = {"name": "plain", "coupling": "independent", "remarks": lambda *_: [], "aim": None}
     plain = type("Plain", (), names)()
     assert check(run, sampler=plain) == {}
 
