@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from probmodel.inference.chains import run
 from probmodel.inference.driver import Collector
 from probmodel.samplers import make_sampler
 from probmodel.samplers.base import Info, State
-from probmodel.samplers.random_walk.am import AdaptiveMetropolis
+from probmodel.samplers.random_walk.am import AdaptiveMetropolis, Params
 from probmodel.types import Array
 
 ACCEPTANCES = (0.25, 0.4)  # of Figure 1
@@ -168,13 +168,22 @@ def ensemble_sizes(processes: int = 1, **lengths: Any) -> list[Row]:
     return list(run_jobs(jobs, processes))
 
 
+@dataclass(frozen=True)
 class ScaledMetropolis(AdaptiveMetropolis):
-    """`am` whose scale is given, once it has a covariance."""
+    """`am` whose scale is given, once it has a covariance.
+
+    Parameters
+    ----------
+    scale : s
+    """
+
+    scale: float = AM_SCALE
 
     def params(self, adaptation: Any, final: bool = False) -> Any:
         """Root and scale of the next transition."""
-        found = super().params(adaptation, final)
-        return found if found.root is None else found._replace(step_size=self.step_size)
+        if adaptation.root is None:
+            return super().params(adaptation, final)
+        return Params(adaptation.root, self.scale)
 
 
 def initial_scales(processes: int = 1, **lengths: Any) -> dict[str, list[Row]]:
@@ -196,7 +205,8 @@ def _scaled(job: Job, factor: float) -> Job:
     """Return the job with h times the scale of its start, or of the steps of `rwm` and `am`."""
     variant = variant_of(job.paper, job.target, job.method)
     if job.method == "am:full":
-        sampler = ScaledMetropolis(step_size=AM_SCALE * factor, variant="haario", forget=False)
+        q, s = variant.settings["step_size"], AM_SCALE * factor
+        sampler = ScaledMetropolis(step_size=q, scale=s, variant="haario")
         return replace(job, variant=Variant(sampler, start_scale=variant.start_scale))
     steps = {"step_size": factor * variant.settings["step_size"]} if job.method == "rwm" else {}
     return replace(job, start_scale=factor * variant.start_scale, settings=steps)

@@ -23,7 +23,8 @@ square, from what is known of it, in combined Monte Carlo standard errors. A run
              it is none,
 - wrong      if it is too far from what is known, and does not say so,
 - late       if it has no draws within the limit,
-- cannot     if the model lacks what the method needs, and an error says what,
+- cannot     if the model lacks what the method needs, and an error says what; also where there
+             are no data, for a method that begins with draws from the prior,
 - error      if anything else was raised.
 
 A method is right on a posterior if it is with most seeds. Its share there is its rate, the median
@@ -58,13 +59,16 @@ from report import environment, markdown, number
 from scipy import stats
 
 from probmodel.density import ModelDensity
-from probmodel.samplers import available_samplers
+from probmodel.samplers import available_samplers, find_sampler
 from probmodel.types import Array
 
 ROOT = Path(__file__).resolve().parents[1]
 RIGHT, WARNED, WRONG, LACKING, BROKEN = "right", "warned", "wrong", "cannot", "error"
 OUTCOMES = (RIGHT, WARNED, WRONG, LATE, LACKING, BROKEN)
 REFUSALS = ("SamplerError", "ModelError")  # raised before anything is sampled
+TRIVIAL = {  # of methods that begin with draws from the prior, where that is the posterior
+    "converged": FAILED, "warnings": "SamplerError: there are no data", "worst_of": "",
+}  # fmt: skip
 GRACE = 5  # seconds of the processor that an iteration, and the checks of a run, may take longer
 LEAST_DRAWS = 100  # of a chain, for a comparison of means
 PAPERS = {"td19": "caravan", "t23": "pima", "zhu": "mnist_7v9", "wang-figure2": "pima_wide",
@@ -167,11 +171,18 @@ def rows_of(title: str, seed: int, options: argparse.Namespace, done: list[Row])
     density, known = case.build(), case.known()
     for name in left:
         asked = {**methods()[name], **case.settings, "seed": seed}
-        row = alone(density, known, asked, options.limit)
+        trivial = find_sampler(asked["method"]).needs == "prior" and not _has_data(density)
+        row = dict(TRIVIAL) if trivial else alone(density, known, asked, options.limit)
         row |= {"posterior": title, "method": name, "seed": seed}
         print(f"{title}, {name}, seed {seed}: {row['converged']}", file=sys.stderr, flush=True)
         done.append(row)
         yield row
+
+
+def _has_data(density: ModelDensity) -> bool:
+    """Whether there is anything but a prior."""
+    titles = density.terms(np.zeros((1, density.dim)))
+    return any(title.startswith(("likelihood", "potential")) for title in titles)
 
 
 def _stands(row: Row, seed: int) -> bool:
@@ -233,8 +244,12 @@ def outcome(row: Row, bound: float) -> str:
 
 
 def rate(row: Row, unit: str, warm: bool) -> float:
-    """Return the smaller of bulk and tail ESS by evaluation or second, with the warm-up or not."""
-    phases = ("warmup", "sampling") if warm else ("sampling",)
+    """Return the smaller of bulk and tail ESS by evaluation or second, with the warm-up or not.
+
+    Where sampling evaluates nothing, as that of smc, draws are made in the warm-up: it counts then.
+    """
+    made = any(row[f"{what}_sampling"] for what in RATES["evaluation"])
+    phases = ("sampling",) if made and not warm else ("warmup", "sampling")
     cost = sum(row[f"{what}_{phase}"] for what in RATES[unit] for phase in phases)
     return per(min(row["ess_bulk"], row["ess_tail"]), cost)
 

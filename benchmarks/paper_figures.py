@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import runs
-from orders import compared
+import stored_rows
+from orders import REVERSED, compared
 from published.hirt2021 import HIRT_RANKINGS
 from published.ranking import Ranking
 from published.wang2013 import WANG_RANKINGS
 from report import Summary, advantages, held, markdown, number, summarise
 
+ORDERS = ("yes", "tie", REVERSED, "?")  # what becomes of an order of methods
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
@@ -45,7 +46,7 @@ PAPERS = (
 
 @cache
 def _summaries(file: str) -> tuple[Summary, ...]:
-    return tuple(summarise(runs.stored([RESULTS / f"{file}.csv"])))
+    return tuple(summarise(stored_rows.stored([RESULTS / f"{file}.csv"])))
 
 
 def _ratios(summaries: Sequence[Summary], word: str) -> str:
@@ -61,14 +62,16 @@ def _ratios(summaries: Sequence[Summary], word: str) -> str:
 
 
 def _orders(paper: Paper) -> list[str]:
-    """Count the orders that hold, that are within two standard errors, and the other way round."""
+    """Count the orders that hold, are within two standard errors, the other way round, or open."""
     count = Counter(o.found for _, o in compared(_summaries(paper.file), paper.rankings))
-    return [str(count[word]) if count else "–" for word in ("yes", "tie", "NO")]
+    assert set(count) <= {*ORDERS}, f"orders are counted as {sorted(count)}"
+    return [str(count[word]) if count else "–" for word in ORDERS]
 
 
 def _table() -> str:
     header = ("paper", "file", "runs", "median ESS, ours over published", "smallest ESS",
-              "orders that hold", "within errors", "other way round")  # fmt: skip
+              "orders that hold", "within errors", "other way round",
+              "single runs")  # fmt: skip
     lines = []
     for paper in PAPERS:
         found = _summaries(paper.file)

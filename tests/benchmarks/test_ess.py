@@ -1,5 +1,6 @@
 """The papers' estimators of effective sample size, against slow sums and a known process."""
 
+import arviz
 import numpy as np
 import pytest
 from ess import (
@@ -10,6 +11,7 @@ from ess import (
     ess_geyer,
     ess_stan,
     ess_tfp,
+    rhat,
 )
 from scipy.signal import lfilter
 
@@ -191,3 +193,16 @@ def test_independent_chains_are_worth_their_draws():
 def test_autocovariance_at_lag_zero_is_the_sum_of_squares():
     x = np.random.default_rng(1).standard_normal((33, 2))
     np.testing.assert_allclose(autocovariance(x)[0], np.sum((x - x.mean(0)) ** 2, 0), rtol=1e-12)
+
+
+def test_rhat_is_that_of_split_chains():
+    """ArviZ's of raw values, and one that is far from 1 where a chain is elsewhere."""
+    rng = np.random.default_rng(5)
+    x = rng.standard_normal((4, 301, 2)).cumsum(axis=1) * [0.05, 0.0] + rng.standard_normal(
+        (4, 301, 2)
+    )
+    for k in range(2):
+        assert rhat(x)[k] == pytest.approx(arviz.rhat(x[:, :, k], method="split"), rel=1e-12)
+    x[0, :, 1] += 3.0
+    assert rhat(x)[1] > 1.3
+    assert np.isnan(rhat(np.zeros((2, 10, 1)))).all()

@@ -14,7 +14,9 @@ from report import summarise
 from runs import Job, run_job
 from targets import GAUSSIANS
 
+from probmodel.adaptation.welford import no_moments
 from probmodel.samplers import SAMPLERS
+from probmodel.samplers.random_walk.am import Adaptation
 
 PNG = b"\x89PNG"
 
@@ -119,6 +121,12 @@ def test_scales_of_figure_5():
     scaled = illustrations._scaled(job, 10.0)
     assert scaled.settings["step_size"] == pytest.approx(0.2)
     assert scaled.start_scale == pytest.approx(0.2)
+    adaptive = illustrations._scaled(Job("zhu", "mnist_7v9", "am:full"), 10.0)
+    sampler = adaptive.variant.method
+    assert (sampler.step_size, sampler.scale) == (0.02, pytest.approx(7.0))
+    known = Adaptation(800.0, no_moments(2), np.eye(2))  # where steering would be far away
+    assert sampler.params(known).step_size == pytest.approx(7.0)
+    assert sampler.params(known._replace(log_delta=0.0, root=None)).step_size == 1.0
 
 
 def test_a_figure_that_fails_is_named(tmp_path, monkeypatch):

@@ -150,7 +150,7 @@ def test_resampling_is_unbiased():
 @pytest.mark.parametrize("name", list(CONJUGATES))
 def test_evidence_is_that_of_the_closed_form(method, name):
     model, truth = CONJUGATES[name]
-    fit = infer(model, method=method, chains=8, seed=1, progressbar=False)
+    fit = infer(model, method=method, chains=8, warmup=300, seed=1, quiet=True)
     found, error = evidence(fit)
     assert 0.0 < error < 0.05
     assert abs(found - truth) < 4.0 * error
@@ -181,7 +181,7 @@ def test_priors_that_are_cut_are_normalised():
     truth = CONJUGATES["normal"][1] + np.log(2.0 * above)
     for method in ("smc", "tempering"):
         found, error = evidence(
-            infer(Half(y=Y), method=method, chains=8, seed=2, progressbar=False)
+            infer(Half(y=Y), method=method, chains=8, warmup=300, seed=2, quiet=True)
         )
         assert abs(found - truth) < 4.0 * error
 
@@ -284,7 +284,7 @@ def test_priors_far_wider_than_the_data_allow():
     rng = np.random.default_rng(8)
     X = rng.standard_normal((60, 3))
     model = Wide(X=X, y=rng.poisson(np.exp(X @ np.array([0.5, -0.3, 0.2]))))
-    runs = [infer(model, method=m, seed=9, quiet=True) for m in ("smc", "tempering")]
+    runs = [infer(model, method=m, warmup=400, seed=9, quiet=True) for m in ("smc", "tempering")]
     (one, error), (other, _) = map(evidence, runs)
     assert error < 0.5
     assert abs(one - other) < 2.0

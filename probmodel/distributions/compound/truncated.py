@@ -11,6 +11,7 @@ from probmodel.distributions.compound.bounded import Bounded, is_number, support
 from probmodel.distributions.domain import where_inside, where_valid
 from probmodel.types import Array
 
+_TRIES = 32  # draws of an element, before it is found by bisection
 _BISECTIONS = 100
 _DOUBLINGS = 1000
 
@@ -59,7 +60,24 @@ class Truncated(Bounded):
         return self.dist.log_base(value, *self._split(params)[0])
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
-        """Draw variates of shape ``shape``, by bisection of the distribution function."""
+        """Draw variates of shape ``shape``.
+
+        Draws from ``dist`` are tried, for the elements that lie outside again; then the
+        distribution function is inverted, which takes a hundred times as long.
+        """
+        inner, lower, upper = self._split(params)
+        value: Array = np.full(shape, np.nan)
+        for _ in range(_TRIES):
+            drawn = self.dist.sample(rng, shape, *inner)
+            value = np.where(np.isnan(value) & _inside(drawn, lower, upper), drawn, value)
+            if not np.isnan(value).any():
+                return value.astype(np.int64) if self.discrete else value
+        inverted = self._inverted(rng, shape, *params)
+        value = np.where(np.isnan(value), inverted, value)
+        return value.astype(np.int64) if self.discrete else value
+
+    def _inverted(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw by bisection of the distribution function."""
         inner, lower, upper = self._split(params)
         level = np.log(rng.random(shape))
         total = self._log_normalizer(np, *params)
@@ -75,7 +93,7 @@ class Truncated(Bounded):
                 break
             enough = reached(middle)
             low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-        return np.floor(high).astype(np.int64) if self.discrete else high
+        return np.floor(high) if self.discrete else high
 
     def _bracket(
         self, reached: Any, lower: Any, upper: Any, shape: tuple[int, ...]
@@ -105,3 +123,9 @@ class Truncated(Bounded):
         if lower is not None and upper is not None:
             upper = where_valid(xp, lower < upper, upper)
         return self._log_mass(xp, lower, upper, inner)
+
+
+def _inside(x: Array, lower: Any, upper: Any) -> Array:
+    """Whether numbers lie within the bounds, of which there may be one."""
+    above = True if lower is None else x >= lower
+    return np.asarray(above & (True if upper is None else x <= upper))
