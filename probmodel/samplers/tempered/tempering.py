@@ -9,14 +9,14 @@
 Syed, Bouchard-Cote, Deligiannidis and Doucet (2022), "Non-reversible parallel tempering: a
 scalable highly parallel MCMC scheme", JRSS B 84. An iteration explores each temperature by itself,
 the prior by independent draws, and then proposes swaps between k and k + 1 for even k and odd k in
-turn (their Algorithm 1), with probability
+turn, with probability
 
-    alpha_k = min(1, exp((beta_{k+1} - beta_k) (l_k - l_{k+1})))                            (eq. 4)
+    alpha_k = min(1, exp((beta_{k+1} - beta_k) (l_k - l_{k+1})))
 
 so that replicas drift from one end of the ladder to the other instead of diffusing. The warm-up
 goes in rounds, each twice as long as the one before. After each, the ladder is laid anew so that
-all r_k are alike (their Algorithms 2 to 4), and has 2 Lambda + 2 temperatures unless told how many,
-which is what makes round trips cheapest where work is what counts.
+all r_k are alike, and has 2 Lambda + 2 temperatures unless told how many, which is what makes round
+trips cheapest where work is what counts.
 
 The normalising constant is a product of bridges between neighbours,
 
@@ -189,7 +189,7 @@ class ParallelTempering(Sampler):
     def step(
         self, rng: np.random.Generator, density: LogDensity, state: State, params: Params
     ) -> tuple[State, Info]:
-        """Explore every temperature, then propose swaps (Algorithm 1)."""
+        """Explore every temperature, then propose swaps."""
         prior: Any = density
         ladder = on_ladder(state, params.betas)
         chains, k, dim = ladder.replicas.shape
@@ -345,7 +345,7 @@ def first_ladder(size: int, coldest: float = COLDEST) -> Array:
 
 
 def next_ladder(betas: Array, rates: Array, size: int) -> Array:
-    """Return the ladder by which all rejection rates would be alike (Algorithm 2).
+    """Return the ladder by which all rejection rates would be alike.
 
     Parameters
     ----------
