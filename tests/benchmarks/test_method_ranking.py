@@ -213,6 +213,7 @@ def test_most_seeds_decide_and_one_that_is_wrong_is_enough():
 
 
 def test_tables_and_figure(tmp_path):
+    pytest.importorskip("matplotlib")
     from method_picture import draw
 
     rows = seeds() + seeds(method="hmc", ess_bulk=100.0) + seeds(method="am", warnings="rhat")

@@ -163,6 +163,7 @@ def test_flat_densities_end_the_search():
     assert search.is_chosen(found.flipped, found.exponent, np.abs(found.gain))[0].all()
 
 
+@pytest.mark.statistical
 def test_it_learns_a_correlated_normal_posterior(targets):
     rng = np.random.default_rng(3)
     Q = np.linalg.qr(rng.standard_normal((50, 50)))[0]

@@ -137,6 +137,7 @@ def test_gradients_of_any_size_give_finite_moves(targets):
     assert np.all(np.sign(info.proposal.x - x) == -np.sign(x))
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("noise", NOISES)
 def test_it_learns_a_correlated_normal_posterior_from_far_away(noise, targets):
     rng = np.random.default_rng(7)

@@ -344,6 +344,7 @@ def learned_on_a_ridge(warmup, seed):
     return sampler, x, (first, run(sampler, target, x0, rng, warmup=warmup, draws=1))
 
 
+@pytest.mark.statistical
 def test_learning_straightens_a_banana():
     """The map evens out the curvature, which no matrix can."""
     _, x, both = learned_on_a_ridge(warmup=200, seed=16)

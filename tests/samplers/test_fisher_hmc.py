@@ -186,6 +186,7 @@ def test_momenta_that_are_not_turned_are_found(targets):
     assert abs(z) > 2.0 * LIMIT
 
 
+@pytest.mark.statistical
 def test_places_without_a_density_are_never_accepted(targets):
     for outside in ("marker", "nan", "inf", "nan gradient"):
         target = targets.HalfSpace(2, outside)

@@ -163,6 +163,7 @@ def test_the_length_is_learned(targets):
     assert run.params[0].length == pytest.approx(0.7)
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("metric", ["diag", "low_rank"])
 def test_it_learns_a_correlated_normal_posterior(metric, targets):
     rng = np.random.default_rng(10)

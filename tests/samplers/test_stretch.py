@@ -33,6 +33,7 @@ def small_ensembles(sampler, targets, members=6, ensembles=1000):
     return x, target.exact(rng, len(x))
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("difference", SHARES)
 def test_small_ensembles_of_exact_draws_stay_exact(difference, targets):
     """Members of an ensemble are independent under the law that is to stay."""
@@ -41,6 +42,7 @@ def test_small_ensembles_of_exact_draws_stay_exact(difference, targets):
     assert abs(score) < LIMIT, name
 
 
+@pytest.mark.statistical
 def test_another_power_of_the_stretch_is_noticed(targets):
     """Negative control: z^dim in place of z^(dim - 1)."""
 
