@@ -69,6 +69,14 @@ def select(accepted: Array, new: StateT, old: StateT) -> StateT:
     return type(old)(*arrays)
 
 
+def placed(whole: StateT, rows: Array, part: StateT) -> StateT:
+    """Put some chains in their places: ``rows`` are their numbers, or a mask."""
+    arrays = [values.copy() for values in whole]
+    for values, new in zip(arrays, part, strict=True):
+        values[rows] = new
+    return type(whole)(*arrays)
+
+
 def acceptance(log_ratio: Array) -> Array:
     """Metropolis-Hastings probability; zero where the ratio is not finite.
 

@@ -38,7 +38,7 @@ import numpy as np
 from probmodel.adaptation.ensemble import overstatement
 from probmodel.errors import SamplerError
 from probmodel.samplers.base import Coupling, Info, Need, Remark, Sampler, State
-from probmodel.samplers.metropolis import check_start, decide, evaluate_value
+from probmodel.samplers.metropolis import check_start, decide, evaluate_value, placed
 from probmodel.samplers.settings import check_number, check_share
 from probmodel.types import Array, LogDensity
 
@@ -126,7 +126,7 @@ class AffineEnsemble(Sampler):
             with np.errstate(over="ignore"):
                 log_ratio = log_factor + proposal.logp - before.logp
             after, info = decide(rng, log_ratio, before, proposal, n_grad=0)
-            new = _with_rows(new, own, after)
+            new = placed(new, own, after)
             moved.append(info)
         back = np.argsort(np.concatenate([first, second]))
         return new, _joined(moved, back, state)
@@ -192,11 +192,3 @@ def _joined(moved: list[Info], back: Array, previous: State) -> Info:
         np.concatenate(pair)[back] for pair in columns
     )
     return Info(accept_prob, accepted, diverging, n_grad, previous, State(*proposal), {})
-
-
-def _with_rows(state: State, rows: Array, part: State) -> State:
-    """Put a part in its rows."""
-    whole = [values.copy() for values in state]
-    for values, new in zip(whole, part, strict=True):
-        values[rows] = new
-    return State(*whole)

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from probmodel.samplers.metropolis import placed
 from probmodel.types import Array
 
 DENSE = 100  # dimensions, up to which C is dense
@@ -84,20 +85,12 @@ def move(
             some = evaluate(density, some.x + epsilon[on] * _times(root[on], p[on]), beta[on])
             kick = np.where(last, 0.5, 1.0) * epsilon[on]
             p[on] += kick * _transposed_times(root[on], some.score)
-            end = some if on.all() else _placed(end, on, some)
+            end = some if on.all() else placed(end, on, some)
         kinetic = 0.5 * np.sum(noise.momenta**2 - p**2, axis=2)
         log_ratio = np.where(np.isneginf(start.logp), np.inf, end.logp - start.logp + kinetic)
         probability = np.exp(np.minimum(0.0, log_ratio))
     probability = np.where(np.isfinite(end.logp) & ~np.isnan(probability), probability, 0.0)
     return choose(noise.u < probability, end, start), probability
-
-
-def _placed(whole: Points, where: Array, some: Points) -> Points:
-    """Put the groups ``some`` in their places."""
-    parts = [part.copy() for part in whole]
-    for part, new in zip(parts, some, strict=True):
-        part[where] = new
-    return Points(*parts)
 
 
 def choose(accepted: Array, new: Points, old: Points) -> Points:

@@ -33,6 +33,7 @@ import numpy as np
 
 from probmodel.errors import SamplerError
 from probmodel.samplers.base import Coupling, Info, Need, Remark, Sampler
+from probmodel.samplers.metropolis import placed
 from probmodel.samplers.settings import check_number, check_whole
 from probmodel.samplers.tempered.grouped_moves import (
     Noise,
@@ -238,7 +239,7 @@ class SequentialMonteCarlo(Sampler):
         cooled, start = self._cooled(density, part, v[on], hurried)
         noise = Noise(*(each[on] for each in noise))
         moved = self._moved(density, cooled, start, noise, n_steps[on])
-        new = _placed(state, on, moved)
+        new = moved if on.all() else placed(state, on, moved)
         n_grad = np.where(on, (1 + n_steps) * state.points.shape[1], 0)
         return new, _info(state, new, n_grad)
 
@@ -376,16 +377,6 @@ class SequentialMonteCarlo(Sampler):
 def _noise(rng: np.random.Generator, state: State) -> Noise:
     """Draw what is random in a move of all particles."""
     return Noise(rng.standard_normal(state.points.shape), rng.random(state.points.shape[:2]))
-
-
-def _placed(state: State, where: Array, some: State) -> State:
-    """Put the chains ``some`` in their places."""
-    if where.all():
-        return some
-    parts = [part.copy() for part in state]
-    for part, new in zip(parts, some, strict=True):
-        part[where] = new
-    return State(*parts)
 
 
 def _info(state: State, new: State, n_grad: Array) -> Info:
