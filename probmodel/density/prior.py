@@ -10,7 +10,7 @@ import numpy as np
 from probmodel.compiler.symbols import Symbol
 from probmodel.constraints import Interval, Ordered, PositiveOrdered
 from probmodel.density.forward_runs import Forward, Plan
-from probmodel.distributions import AR, Flat, Truncated, Uniform
+from probmodel.distributions import Flat, Truncated, Uniform
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError
 from probmodel.expressions import as_expression
@@ -142,10 +142,9 @@ class Start:
         """Draw one parameter."""
         declaration, prior = free.declaration, free.declaration.prior
         flat = prior is None or isinstance(prior, Flat)
-        if self._exact and isinstance(prior, AR) and prior.initial is None:
+        if self._exact and prior is not None and prior.flat_part:
             raise ModelError(
-                f"{declaration.title} has a prior AR that is flat on its first values. Give it "
-                "initial=, such as AR(..., initial=Normal(0, 10)).",
+                f"{declaration.title} has a prior {prior.name} that is {prior.flat_part}.",
                 location=declaration.location,
                 name=free.name,
             )

@@ -285,6 +285,11 @@ class Distribution(NoValue):
         return type(self).log_cdf is not Distribution.log_cdf
 
     @property
+    def flat_part(self) -> str:
+        """What of a value has no distribution, and how to give it one; empty if it all has."""
+        return ""
+
+    @property
     def has_base(self) -> bool:
         """Whether it has a non-centred form."""
         with suppress(ModelError):

@@ -109,6 +109,13 @@ class AR(Series):
             )
         return n, p
 
+    @property
+    def flat_part(self) -> str:
+        """The first values, unless they have a distribution of their own."""
+        if self.initial is not None:
+            return ""
+        return "flat on its first values. Give it initial=, such as AR(..., initial=Normal(0, 10))"
+
     def _start(self, xp: Any, value: Any, params: Sequence[Any]) -> Any:
         """Log density of the first values; zero if they are conditioned on."""
         if self.initial is None:

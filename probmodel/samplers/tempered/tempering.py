@@ -300,13 +300,13 @@ class ParallelTempering(Sampler):
         if starts >= least:
             return []
         worst, size = float(params.rejection.max()), stats["restart"].shape[1]
-        long = f"raise draws, to {size * max(2, -(-least // max(starts, 1)))} for example"
+        longer = f"Raise draws, to {size * max(2, -(-least // max(starts, 1)))} for example"
         message = (
             f"{starts} draws from the prior came through to the posterior of these "
             f"{len(stats['restart'])} chains, too few to find all modes and their weights, for "
             f"which there should be {least}. The ladder has {len(params.betas)} temperatures, a "
             f"barrier of {params.rejection.sum():.1f}, and rejects up to {worst:.0%} of its swaps. "
-            + ("It does not mix: raise warmup" if worst > HIGH else long[0].upper() + long[1:])
+            + ("It does not mix: raise warmup" if worst > HIGH else longer)
             + ", or give priors with less mass where the data cannot be."
         )
         return [Remark("ladder", message)]
