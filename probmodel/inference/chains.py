@@ -73,8 +73,7 @@ class Group:
         self.frozen = False
         self._mark: _Mark | None = None
         self._restarts: Restarts | None = None
-        lost = sampler.coupling in ("pooled_warmup", "pooled") and sampler.needs != "prior"
-        self._wanted = restarts and lost  # chains that begin again from the prior are never lost
+        self._wanted = restarts and sampler.restarts
         self._early, self._settling = early, Settling(())
         self.params: Any = None
 

@@ -270,6 +270,14 @@ class Sampler(ABC):
         """
         return getattr(self, "target_accept", None)
 
+    @property
+    def restarts(self) -> bool:
+        """Whether chains that are lost in the warm-up may begin again where others are.
+
+        By default where they share an adaptation, which a lost chain spoils for all.
+        """
+        return self.coupling in ("pooled_warmup", "pooled")
+
     def min_chains(self, dim: int) -> int:
         """Fewest chains that a group needs for ``dim`` unconstrained parameters."""
         return 1

@@ -10,9 +10,10 @@ from probmodel.density import LogDensity
 from probmodel.errors import SamplerError
 from probmodel.inference.groups import sample
 from probmodel.samplers.random_walk import sa_mcmc
-from probmodel.samplers.random_walk.sa_mcmc import Params, SampleAdaptive
+from probmodel.samplers.random_walk.sa_mcmc import SampleAdaptive
+from probmodel.samplers.untuned import NoParams
 
-NONE = Params()
+NONE = NoParams()
 
 
 def full_fits(points, tails=0.0):

@@ -8,12 +8,13 @@ from probmodel.errors import SamplerError
 from probmodel.inference.groups import sample
 from probmodel.results.convergence import ensemble_convergence
 from probmodel.samplers import make_sampler
-from probmodel.samplers.random_walk.stretch import AffineEnsemble, Params
+from probmodel.samplers.random_walk.stretch import AffineEnsemble
+from probmodel.samplers.untuned import NoParams
 from probmodel.testing.invariance import check_invariance
 from probmodel.testing.statistics import LIMIT, deviations, worst
 from probmodel.testing.targets import Target
 
-NONE = Params()
+NONE = NoParams()
 SHARES = (0.0, 0.8, 0.999)
 
 

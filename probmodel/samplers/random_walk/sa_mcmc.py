@@ -55,7 +55,7 @@ from probmodel.adaptation.ensemble import (
     tail_index,
 )
 from probmodel.errors import SamplerError
-from probmodel.samplers.base import Coupling, Info, Need, Remark, Sampler, State
+from probmodel.samplers.base import Coupling, Info, Need, Remark, State
 from probmodel.samplers.metropolis import DIVERGENCE, check_start, evaluate_value
 from probmodel.samplers.random_walk.first_ensembles import (
     STARTS,
@@ -65,6 +65,7 @@ from probmodel.samplers.random_walk.first_ensembles import (
     given_ensembles,
 )
 from probmodel.samplers.settings import check_choice, check_number, check_share, check_whole
+from probmodel.samplers.untuned import NoParams, UntunedSampler
 from probmodel.types import Array, LogDensity
 
 Covariance = Literal["full", "diag", "diag_normal"]
@@ -72,10 +73,6 @@ COVARIANCES = ("full", "diag", "diag_normal")
 
 OVERSTATED = 2.5  # factor on effective sizes that is remarked on
 HEAVY = 1.5  # tail index of the weights that is remarked on: they have no mean
-
-
-class Params(NamedTuple):
-    """Nothing: the proposal is a function of the state."""
 
 
 class Ensemble(NamedTuple):
@@ -101,7 +98,7 @@ class Ensemble(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SampleAdaptive(Sampler):
+class SampleAdaptive(UntunedSampler):
     """Sample-adaptive MCMC.
 
     Parameters
@@ -198,7 +195,7 @@ class SampleAdaptive(Sampler):
         return self._begin(*draw_ensembles(self.name, density, source, shape))
 
     def step(
-        self, rng: np.random.Generator, density: LogDensity, state: Ensemble, params: Params
+        self, rng: np.random.Generator, density: LogDensity, state: Ensemble, params: NoParams
     ) -> tuple[Ensemble, Info]:
         """One iteration of Algorithm 1 for every chain: one point comes in, or none."""
         proposal, log_fit = self._propose(rng, density, state)
@@ -224,28 +221,7 @@ class SampleAdaptive(Sampler):
         )
         return new, info
 
-    def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: Ensemble) -> Params:
-        """Nothing is learned."""
-        return Params()
-
-    def adapt(
-        self,
-        rng: np.random.Generator,
-        density: LogDensity,
-        i: int,
-        n_warmup: int,
-        adaptation: Params,
-        state: Ensemble,
-        info: Info,
-    ) -> Params:
-        """Nothing is learned."""
-        return adaptation
-
-    def params(self, adaptation: Params, final: bool = False) -> Params:
-        """Nothing: the proposal is a function of the state."""
-        return adaptation
-
-    def remarks(self, params: Params, stats: dict[str, Array]) -> list[Remark]:
+    def remarks(self, params: NoParams, stats: dict[str, Array]) -> list[Remark]:
         """Say whether points of the start are left, ensembles drift, and tails are too light."""
         found = []
         initial = stats["initial_point"]

@@ -31,15 +31,16 @@ gamma varies by a twentieth unless it is one, where ter Braak adds a little nois
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
 from probmodel.adaptation.ensemble import overstatement
 from probmodel.errors import SamplerError
-from probmodel.samplers.base import Coupling, Info, Need, Remark, Sampler, State
+from probmodel.samplers.base import Coupling, Info, Need, Remark, State
 from probmodel.samplers.metropolis import check_start, decide, evaluate_value, placed
 from probmodel.samplers.settings import check_number, check_share
+from probmodel.samplers.untuned import NoParams, UntunedSampler
 from probmodel.types import Array, LogDensity
 
 WHOLE = 0.1  # share of the differences with gamma = 1
@@ -48,12 +49,8 @@ TIMES = 50  # correlation times that a run is to last
 SLOW = 1.7  # what `overstatement` finds in a run that lasts `TIMES`, and more in a shorter one
 
 
-class Params(NamedTuple):
-    """Nothing: the proposal is a function of the state."""
-
-
 @dataclass(frozen=True)
-class AffineEnsemble(Sampler):
+class AffineEnsemble(UntunedSampler):
     """Affine-invariant ensemble sampler with stretch moves and differences.
 
     Parameters
@@ -114,7 +111,7 @@ class AffineEnsemble(Sampler):
         return state
 
     def step(
-        self, rng: np.random.Generator, density: LogDensity, state: State, params: Params
+        self, rng: np.random.Generator, density: LogDensity, state: State, params: NoParams
     ) -> tuple[State, Info]:
         """Move one half of the chains, drawn at random, and then the other."""
         first, second = np.array_split(rng.permutation(len(state.x)), 2)
@@ -146,28 +143,7 @@ class AffineEnsemble(Sampler):
         y = np.where(differs[:, None], shifted, stretched)
         return y, np.where(differs, 0.0, (dim - 1) * np.log(z))  # eq. 9
 
-    def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: State) -> Params:
-        """Nothing is learned."""
-        return Params()
-
-    def adapt(
-        self,
-        rng: np.random.Generator,
-        density: LogDensity,
-        i: int,
-        n_warmup: int,
-        adaptation: Params,
-        state: State,
-        info: Info,
-    ) -> Params:
-        """Nothing is learned."""
-        return adaptation
-
-    def params(self, adaptation: Params, final: bool = False) -> Params:
-        """Nothing: the proposal is a function of the state."""
-        return adaptation
-
-    def remarks(self, params: Params, stats: dict[str, Array]) -> list[Remark]:
+    def remarks(self, params: NoParams, stats: dict[str, Array]) -> list[Remark]:
         """Say so if the run is short in view of how long the chains remember."""
         lp = stats["lp"]
         if overstatement(lp, short=max(1, lp.shape[1] // TIMES)) <= SLOW:

@@ -172,6 +172,11 @@ class ParallelTempering(Sampler):
         """None: each temperature has a step size of its own, and draws come from swaps too."""
         return None
 
+    @property
+    def restarts(self) -> bool:
+        """No: chains come from the prior again and again, so that none is lost."""
+        return False
+
     def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:
         """Replicas at ``x`` for beta = 1, and draws from the prior for the others."""
         at_x = check_start(self.name, evaluate_value(density, x))
@@ -193,8 +198,7 @@ class ParallelTempering(Sampler):
         prior: Any = density
         ladder = on_ladder(state, params.betas)
         chains, k, dim = ladder.replicas.shape
-        drawn = prior.prior_sample(rng, chains)
-        momenta = rng.standard_normal((chains, k - 1, dim))
+        drawn, momenta = prior.prior_sample(rng, chains), rng.standard_normal((chains, k - 1, dim))
         u, v = (rng.random((chains, k - 1)) for _ in range(2))
         n_steps = drawn_steps(rng, params.step_sizes)
         replicas = np.concatenate([drawn[:, None], ladder.replicas[:, 1:]], axis=1)
@@ -205,20 +209,18 @@ class ParallelTempering(Sampler):
         )  # fmt: skip
         replicas = np.concatenate([drawn[:, None], np.swapaxes(moved.x, 0, 1)], axis=1)
         likelihood = np.concatenate([start.log_likelihood[:1], moved.log_likelihood]).T
-        log_prior = np.concatenate([start.logp[:1], moved.logp]).T - _product(
-            params.betas, likelihood
-        )
+        logp = np.concatenate([start.logp[:1], moved.logp]).T
+        log_prior = logp - _product(params.betas, likelihood)
         ladder = _bridged(ladder, likelihood, params)._replace(replicas=replicas)
         new, alpha, arrived = self._swapped(ladder, log_prior, likelihood, params.betas, v)
         accepted = u[:, -1] < probability[-1]
-        record = Record(
-            second_moments(moved.score), probability.mean(axis=1), 1.0 - alpha.mean(axis=0)
-        )
+        moments, acceptance = second_moments(moved.score), probability.mean(axis=1)
         stats = {
             "restart": arrived, "swap_rate": alpha.mean(axis=1), "log_evidence": _evidence(new),
         }  # fmt: skip
         n_grad = np.full(chains, k + n_steps.sum())
         calm = np.zeros(chains, dtype=bool)
+        record = Record(moments, acceptance, 1.0 - alpha.mean(axis=0))
         return new, Info(probability[-1], accepted, calm, n_grad, state, new, stats, record)
 
     @staticmethod
@@ -235,14 +237,14 @@ class ParallelTempering(Sampler):
         chain, pair = np.divmod(swapped, k - 1)
         source = np.tile(np.arange(k), (chains, 1))
         source[chain, pair], source[chain, pair + 1] = pair + 1, pair
-        rows = np.arange(chains)[:, None]
+        one = np.arange(chains)
+        rows = one[:, None]
         fresh = state.fresh.copy()
         fresh[:, 0] = True
         fresh, last = fresh[rows, source], source[:, -1]
         arrived = fresh[:, -1].copy()
         fresh[:, -1] = False
         replicas = state.replicas[rows, source]
-        one = np.arange(chains)
         logp = log_prior[one, last] + likelihood[one, last]
         new = state._replace(
             x=replicas[:, -1], logp=logp, replicas=replicas, fresh=fresh, odd=~state.odd
@@ -256,8 +258,8 @@ class ParallelTempering(Sampler):
             prior: Any = density
             drawn = prior.prior_sample(rng, PILOT)
             with np.errstate(all="ignore"):
-                likelihood = prior.tempered(drawn, np.zeros(PILOT)).log_likelihood[None]
-            coldest = next_rise(likelihood, np.array([COLDEST]), 0.5)[0]
+                likelihood = prior.tempered(drawn, np.zeros(PILOT)).log_likelihood
+            coldest = next_rise(likelihood[None], np.array([COLDEST]), 0.5)[0]
             betas = first_ladder(self.temperatures or FIRST, coldest)
         return self._round(betas, np.ones(state.x.shape[1]), None)
 
@@ -296,15 +298,16 @@ class ParallelTempering(Sampler):
 
     def remarks(self, params: Params, stats: dict[str, Array]) -> list[Remark]:
         """Say whether the prior and the posterior hardly exchange draws."""
-        starts, least = int(stats["restart"].sum()), FEW * len(stats["restart"])
+        chains, size = stats["restart"].shape
+        starts, least = int(stats["restart"].sum()), FEW * chains
         if starts >= least:
             return []
-        worst, size = float(params.rejection.max()), stats["restart"].shape[1]
+        worst = float(params.rejection.max())
         longer = f"Raise draws, to {size * max(2, -(-least // max(starts, 1)))} for example"
         message = (
-            f"{starts} draws from the prior came through to the posterior of these "
-            f"{len(stats['restart'])} chains, too few to find all modes and their weights, for "
-            f"which there should be {least}. The ladder has {len(params.betas)} temperatures, a "
+            f"{starts} draws from the prior came through to the posterior of these {chains} "
+            "chains, too few to find all modes and their weights, for which there should be "
+            f"{least}. The ladder has {len(params.betas)} temperatures, a "
             f"barrier of {params.rejection.sum():.1f}, and rejects up to {worst:.0%} of its swaps. "
             + ("It does not mix: raise warmup" if worst > HIGH else longer)
             + ", or give priors with less mass where the data cannot be."
@@ -313,8 +316,7 @@ class ParallelTempering(Sampler):
 
     def _round(self, betas: Array, first: Array, adaptation: Adaptation | None) -> Adaptation:
         """Return an adaptation without sums; with unit mass matrices of (dim,) for a start."""
-        gaps = len(betas) - 1
-        dim = len(first)
+        gaps, dim = len(betas) - 1, len(first)
         shape = (gaps, dim, dim) if dim <= DENSE else (gaps, dim)
         if adaptation is None:
             roots = np.broadcast_to(np.eye(dim) if dim <= DENSE else first, shape).copy()
