@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 import illustrations
 import numpy as np
 from bnn import error_table
-from frobenius import MODES, Mode, Trajectory, checkpoints, learn
+from frobenius import MODES, Mode, Trajectory, checkpoints, learn, relative
 from latent_targets import cox_counts, true_cox_field
 from published import FIGURE_1_BETA, FROBENIUS_UPDATES
 from report import frobenius_shortfalls, frobenius_table, markdown, number
 from stored_rows import Row
+
+STATIC = 3  # parameters of the volatility model that come before its days
 
 
 class Settings(NamedTuple):
@@ -157,6 +159,59 @@ def td19_2(settings: Settings) -> list[str]:
     return []
 
 
+def hirt_19(settings: Settings) -> list[str]:
+    """Compare inverse mass matrices of a Cox process: the Riemannian one, and learned ones."""
+    from figures import matrices_figure
+
+    found = illustrations.inverse_masses(
+        "hirt-cox", "cox_16", illustrations.COX_METHODS, settings.scale, settings.seed
+    )
+    known, *_ = (relative(matrix) for matrix in found.values())
+    print("\n## Hirt, Titsias and Dellaportas (2021), Figure 19: inverse masses, Cox process\n")
+    print("Errors are relative to the Riemannian matrix, all of them over their mean diagonals:\n")
+    errors = [np.linalg.norm(relative(m) - known) / np.linalg.norm(known) for m in found.values()]
+    shown = [(name, *(number(float(v)) for v in values)) for name, *values in zip(
+        found, (np.diagonal(m).mean() for m in found.values()), errors, strict=True)]  # fmt: skip
+    print(markdown(("method", "mean of the diagonal", "error"), shown))
+    rows = [row for m, matrix in found.items() for row in points(
+        m, np.arange(1, len(matrix) + 1), np.diagonal(matrix))]  # fmt: skip
+    write_csv(settings.directory / "hirt_figure19.csv", rows)
+    title = "Inverse mass matrices of a Cox process on 16 x 16 cells"
+    matrices_figure(settings.directory / "hirt_figure19.png", title, found)
+    return []
+
+
+def hirt_21(settings: Settings) -> list[str]:
+    """Show the tridiagonal mass matrix that is learned for stochastic volatility."""
+    from figures import matrices_figure
+
+    method, target = "entropy_hmc:gsm:tridiagonal:5", "volatility_sp500"
+    (inverse,) = illustrations.inverse_masses(
+        "hirt-sv", target, [method], settings.scale, settings.seed
+    ).values()
+    mass = np.linalg.inv(inverse)
+    print("\n## Hirt, Titsias and Dellaportas (2021), Figure 21: masses, volatility\n")
+    print("Mean diagonal over the days, and mean correlation of days so far apart:\n")
+    days = slice(STATIC, None)
+    lags = (1, 2, 10, 50)
+    shown = []
+    for name, matrix in (("inverse mass", inverse[days, days]), ("mass", mass[days, days])):
+        cells = [np.diagonal(matrix).mean(), *(illustrations.correlation(matrix, k) for k in lags)]
+        shown.append((name, *(number(float(cell)) for cell in cells)))
+    print(markdown(("matrix", "diagonal", *map(str, lags)), shown))
+    rows = [*points("inverse mass", np.arange(len(inverse)), np.diagonal(inverse)),
+            *points("mass", np.arange(len(mass)), np.diagonal(mass))]  # fmt: skip
+    write_csv(settings.directory / "hirt_figure21.csv", rows)
+    panels = {
+        "inverse mass, first 100": inverse[:100, :100],
+        "inverse mass, last 100": inverse[-100:, -100:],
+        "mass, last 100": mass[-100:, -100:],
+    }
+    title = "Volatility: what a tridiagonal mass matrix learns (mu, phi, sigma come first)"
+    matrices_figure(settings.directory / "hirt_figure21.png", title, panels)
+    return []
+
+
 def wang_4(settings: Settings, n: int = 64) -> list[str]:
     """Compare the fields that two methods find with the one that the counts were drawn from."""
     from figures import field_figure
@@ -256,6 +311,8 @@ FIGURES: dict[str, Callable[[Settings], list[str]]] = {
     "t23-2": t23_2,
     "td19-1": td19_1,
     "td19-2": td19_2,
+    "hirt-19": hirt_19,
+    "hirt-21": hirt_21,
     "wang-4": wang_4,
     "wang-dexter": wang_dexter,
     "zhu-3": zhu_3,

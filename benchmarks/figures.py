@@ -224,6 +224,18 @@ def linear_figure(path: Path, found: Mapping[str, Adapted]) -> None:
     save(figure, path)
 
 
+def matrices_figure(path: Path, title: str, matrices: Mapping[str, Array]) -> None:
+    """Draw matrices side by side, each with its own colours, symmetric about zero."""
+    figure, panels = plt.subplots(1, len(matrices), figsize=(12.0, 3.8), layout="constrained")
+    for axes, (name, matrix) in zip(panels, matrices.items(), strict=True):
+        limit = float(np.abs(matrix).max())
+        image = axes.imshow(matrix, cmap="RdBu_r", vmin=-limit, vmax=limit)
+        axes.set_title(name, fontsize="medium")
+        figure.colorbar(image, ax=axes, shrink=0.8)
+    figure.suptitle(title)
+    save(figure, path)
+
+
 def ensemble_figure(path: Path, rows: Sequence[Row]) -> None:
     """Draw Figure 4 of Zhu (2019): acceptance and effective size against the ensemble."""
     figure, panels = plt.subplots(1, 3, figsize=(12.0, 3.8), layout="constrained")

@@ -1,7 +1,8 @@
-"""What the figures of three papers, by Titsias, Dellaportas, and Zhu, show, as numbers."""
+"""What the figures of the papers show, as numbers."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -16,6 +17,7 @@ from targets import GAUSSIANS
 
 from probmodel.inference.chains import run
 from probmodel.inference.driver import Collector
+from probmodel.numerics.roots import times
 from probmodel.samplers import make_sampler
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.random_walk.am import AdaptiveMetropolis, Params
@@ -29,6 +31,8 @@ DIAGONAL_METHODS = ("am", "hmc:20", "gad_rwm", "gad_mala_exact", "gad_mala")
 TARGET = "mnist_7v9"  # of both of Zhu's figures
 ENSEMBLES = (40, 60, 80, 100, 150, 200, 250, 300)  # of Zhu's Figure 4
 AM_SCALE = 0.7  # s of `am` with all covariances on that target
+# of Figure 19 of Hirt et al. (2021): a metric that is known, and two that are learned
+COX_METHODS = ("rm_const_hmc", "entropy_hmc:gsm:1", "entropy_hmc:gsm:5")
 LINEAR_METHODS = ("rwm", "mtm", "am:diag", "sa_mcmc:diag", "nuts")  # of Zhu's Figure 3
 FACTORS = (1e-3, 1e-2, 1e-1, 0.5, 1.0, 2.0, 10.0)  # of Zhu's Figure 5
 
@@ -159,6 +163,25 @@ def sizes_by_coordinate(scale: float, seed: int) -> dict[str, Array]:
         finished = execute(Job("t23", "inhomogeneous", method, seed=seed, scale=scale))
         sizes[method] = effective_sizes("tfp", finished.recorder.x)
     return sizes
+
+
+def inverse_masses(
+    paper: str, target: str, methods: Sequence[str], scale: float, seed: int
+) -> dict[str, Array]:
+    """Learn mass matrices: method -> the inverse of its mass matrix, (dim, dim)."""
+    found = {}
+    for method in methods:
+        job = Job(paper, target, method, seed=seed, scale=0.0, warmup_scale=scale)
+        run = execute(job)
+        columns = times(run.params.root, np.eye(run.dim))  # row i is C e_i
+        found[method] = columns.T @ columns
+    return found
+
+
+def correlation(matrix: Array, lag: int) -> float:
+    """Mean correlation of coordinates ``lag`` apart, by a covariance matrix."""
+    scales = np.sqrt(np.diagonal(matrix))
+    return float(np.mean(np.diagonal(matrix, lag) / (scales[lag:] * scales[: len(scales) - lag])))
 
 
 def ensemble_sizes(processes: int = 1, **lengths: Any) -> list[Row]:

@@ -33,7 +33,13 @@ STATISTICS = {
     "R-hat max": "rhat_max",
     "R-hat median": "rhat_median",
 }
-SOMETIMES = ("condition", "sigma^2", "R-hat max", "R-hat median")  # shown where they are known
+SOMETIMES = (
+    "condition",
+    "eigenvalue",
+    "sigma^2",
+    "R-hat max",
+    "R-hat median",
+)  # shown where they are known
 
 
 def _per_thousand(row: Mapping[str, Any]) -> float:
@@ -50,6 +56,11 @@ def _per_step(row: Mapping[str, Any]) -> float:
 def _condition(row: Mapping[str, Any]) -> float:
     """Condition number of what the sampler sees of a Gaussian target."""
     return float(row.get("condition", np.nan))
+
+
+def _eigenvalue(row: Mapping[str, Any]) -> float:
+    """Return the largest of D, in size; NaN for another method, and in rows of old."""
+    return float(row.get("eigenvalue", np.nan))
 
 
 def _sigma2(row: Mapping[str, Any]) -> float:
@@ -69,6 +80,7 @@ DERIVED: dict[str, Callable[[Mapping[str, Any]], float]] = {
     "max/1000": _per_thousand,
     "min/1000 steps": _per_step,
     "condition": _condition,
+    "eigenvalue": _eigenvalue,
     "sigma^2": _sigma2,
     "chain min/s": partial(_per_chain, "ess_min"),
     "chain median/s": partial(_per_chain, "ess_median"),
@@ -85,6 +97,7 @@ SHOWN = {
         "median/1000",
         "accept",
         "condition",
+        "eigenvalue",
         "R-hat max",
         "R-hat median",
     ),

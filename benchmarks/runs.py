@@ -268,6 +268,7 @@ def run_job(job: Job) -> Row:
     dict
         One entry for each of `COLUMNS`. The sizes "of means" are N times that of the mean of the N
         points of a chain, for a sampler that has several; rates of such a sampler are by them.
+        ``eigenvalue`` is that of D, largest in size, as `entropy_hmc` last estimated it.
         Rates are by all evaluations after the warm-up (an HVP counts as two gradients, a Hessian as
         one a dimension), and by the seconds of the whole run, of processor time.
     """
@@ -280,7 +281,7 @@ def run_job(job: Job) -> Row:
         "acceptance_rate": recorder.acceptance_rate, "accepted": recorder.accepted,
         "step_size": recorder.step_size, "nonfinite": recorder.nonfinite,
         "seconds_warmup": run.seconds_warmup, "seconds_sampling": run.seconds,
-        "condition": run.condition, "error": "",
+        "condition": run.condition, "eigenvalue": getattr(run.params, "mu", np.nan), "error": "",
     } | provenance()  # fmt: skip
     by_coordinate = effective_sizes(estimator, recorder.x)
     sizes = three_sizes(by_coordinate)

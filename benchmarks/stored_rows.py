@@ -30,7 +30,8 @@ COLUMNS = (
     "densities_sampling", "gradients_sampling", "hvps_sampling", "hessians_sampling",
     "seconds_warmup", "seconds_sampling",
     "ess_min_per_1000", "ess_median_per_1000", "ess_min_per_gradient",
-    "ess_min_per_second", "ess_median_per_second", "condition", "error", *PROVENANCE,
+    "ess_min_per_second", "ess_median_per_second", "condition", "eigenvalue", "error",
+    *PROVENANCE,
 )  # fmt: skip
 
 

@@ -107,7 +107,8 @@ def full_log_fit(fit: FullFit, point: Array, tails: float = 0.0) -> Array:
     """
     size = fit.e.shape[1]
     c, share = size / (size + 1), 1.0 / (size + 1)
-    w = solve_rows(fit.root, np.concatenate([fit.e, (point - fit.mean)[:, None]], axis=1))
+    e = np.concatenate([fit.e, (point - fit.mean)[:, None]], axis=1)
+    w = solve_rows(fit.root, e.copy())
     ww, wz = np.einsum("cnd,cnd->cn", w, w), (w @ w[:, -1, :, None])[:, :, 0]
     zz = ww[:, -1:]
     ww = ww - 2.0 * share * wz + share * share * zz  # the mean of all is u / (N + 1) away
@@ -116,9 +117,11 @@ def full_log_fit(fit: FullFit, point: Array, tails: float = 0.0) -> Array:
     g = 1.0 / c
     left = np.maximum(1.0 - g * leverage, NEAREST)
     squares = (size - 1) * g * g * leverage / left
-    e = np.concatenate([fit.e, (point - fit.mean)[:, None]], axis=1)
+    log_fit = -0.5 * (np.log(left) + squares)
+    if not tails:
+        return log_fit
     own = (size - 1) * _own_squares(e - share * e[:, -1:])[0]
-    return log_mixture(tails, 0.0, squares, own) - 0.5 * (np.log(left) + squares)
+    return log_fit + log_mixture(tails, 0.0, squares, own)
 
 
 def diagonal_log_fit(points: Array, tails: float = 0.0, widths: Array = WIDTHS) -> Array:

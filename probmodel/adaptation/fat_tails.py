@@ -30,8 +30,19 @@ FREEDOM = 1.0  # nu: a Cauchy distribution, whose tails no target with a mean ex
 def log_ratio(dim: int, squares: Array) -> Array:
     """T_d at squared distances from the mean."""
     half = 0.5 * (FREEDOM + dim)
-    constant = gammaln(half) - gammaln(0.5 * FREEDOM) - 0.5 * dim * np.log(0.5 * FREEDOM)
-    return np.asarray(constant - half * np.log1p(squares / FREEDOM) + 0.5 * squares)
+    return np.asarray(_constant(dim) - half * np.log1p(squares / FREEDOM) + 0.5 * squares)
+
+
+def log_mean_ratio(squares: Array) -> Array:
+    """Logarithm of the mean of exp(T_1) over the last axis, by one exponential an entry."""
+    largest = squares.max(axis=-1, keepdims=True)
+    scaled = np.exp(0.5 * (squares - largest)) * (1.0 + squares / FREEDOM) ** (-0.5 * (FREEDOM + 1))
+    return np.asarray(_constant(1) + 0.5 * largest[..., 0] + np.log(scaled.mean(axis=-1)))
+
+
+def _constant(dim: int) -> float:
+    half = 0.5 * (FREEDOM + dim)
+    return float(gammaln(half) - gammaln(0.5 * FREEDOM) - 0.5 * dim * np.log(0.5 * FREEDOM))
 
 
 def log_mixture(weight: float, body: Array | float, squares: Array, own: Array) -> Array:
@@ -48,8 +59,7 @@ def log_mixture(weight: float, body: Array | float, squares: Array, own: Array) 
         return np.zeros_like(squares) + body
     dim = own.shape[-1]
     with np.errstate(invalid="ignore"):  # NaN where there is no fit
-        single = np.logaddexp.reduce(log_ratio(1, own), axis=-1) - np.log(dim)
-        fat = np.logaddexp(log_ratio(dim, squares), single) - np.log(2.0)
+        fat = np.logaddexp(log_ratio(dim, squares), log_mean_ratio(own)) - np.log(2.0)
         return np.logaddexp(np.log1p(-weight) + body, np.log(weight) + fat)
 
 

@@ -87,6 +87,27 @@ def test_figures_of_2023(tmp_path, capsys, monkeypatch, name, files):
     assert "Frobenius error of the learned covariance" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("name", "line"), [("hirt-19", "rm_const_hmc"), ("hirt-21", "mass")])
+def test_mass_matrices_of_2021(tmp_path, capsys, name, line):
+    pytest.importorskip("matplotlib")
+    assert figure_runs.run_figure(name, figure_runs.Settings(tmp_path, scale=0.004)) == []
+    assert f"| {line} " in capsys.readouterr().out
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_the_inverse_mass_of_a_known_metric():
+    """On a Gaussian it is the covariance, by any method that knows the curvature."""
+    found = illustrations.inverse_masses("hirt-gaussians", "iid_10", ["rm_const_hmc"], 0.001, 0)
+    np.testing.assert_allclose(found["rm_const_hmc"], np.eye(10), atol=1e-8)
+
+
+def test_correlation_of_a_first_order_autoregression():
+    lags = np.abs(np.subtract.outer(np.arange(30), np.arange(30)))
+    scales = np.linspace(1.0, 2.0, 30)
+    matrix = np.outer(scales, scales) * 0.9**lags
+    assert illustrations.correlation(matrix, 7) == pytest.approx(0.9**7, rel=1e-12)
+
+
 def test_the_fields_of_2013(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     settings = figure_runs.Settings(tmp_path, scale=0.005)
