@@ -13,6 +13,7 @@ import stored_rows
 from orders import REVERSED, compared
 from published.hirt2021 import HIRT_RANKINGS
 from published.ranking import Ranking
+from published.titsias2019 import TITSIAS_2019_RANKINGS
 from published.titsias2023 import TITSIAS_2023_RANKINGS
 from published.wang2013 import WANG_RANKINGS
 from published.zhu2019 import ZHU_RANKINGS
@@ -38,7 +39,7 @@ class Paper(NamedTuple):
 
 
 PAPERS = (
-    Paper("Titsias and Dellaportas (2019)", "titsias2019"),
+    Paper("Titsias and Dellaportas (2019)", "titsias2019", TITSIAS_2019_RANKINGS),
     Paper("Titsias (2023)", "titsias2023", TITSIAS_2023_RANKINGS),
     Paper("Hirt, Titsias and Dellaportas (2021)", "hirt2021", HIRT_RANKINGS),
     Paper("Wang, Mohamed and de Freitas (2013)", "wang2013", WANG_RANKINGS),

@@ -11,7 +11,7 @@ L leapfrog steps.
 
 from __future__ import annotations
 
-from published.ranking import Ranking
+from published.ranking import Ranking, of_tables
 from published.row import Published
 
 OBJECTIVES = ("gsm", "esjd", "l2hmc")
@@ -91,6 +91,7 @@ def _by_seconds(target: str, better: str, worse: str, source: str) -> Ranking:
 
 
 HIRT_RANKINGS: tuple[Ranking, ...] = (
+    *of_tables(HIRT_2021, "chain min/s"),
     *(
         _by_seconds("anisotropic_1000", _GSM, f"entropy_hmc:{other}:5", "Figure 1")
         for other in OBJECTIVES[1:]

@@ -10,6 +10,7 @@ run, in the table ``td19-others``.
 
 from __future__ import annotations
 
+from published.ranking import Ranking, of_tables
 from published.row import NO_SPREAD, Published
 
 # target method, acceptance, smallest, median, largest, smallest a second and its deviation
@@ -65,6 +66,8 @@ TITSIAS_2019: tuple[Published, ...] = (
         for method in METHODS
     ),
 )
+
+TITSIAS_2019_RANKINGS: tuple[Ranking, ...] = tuple(of_tables(TITSIAS_2019, "min"))
 
 # Figure 1: weight of the entropy that gad_rwm ends with, by the acceptance rate it aims at
 FIGURE_1_BETA: dict[float, float] = {0.25: 7.4, 0.4: 2.2}

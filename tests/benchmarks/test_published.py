@@ -7,6 +7,9 @@ from explained import EXPLAINED, explanation
 from frobenius import relative
 from published import FROBENIUS, PUBLISHED, TABLES, find
 from published.hirt2021 import HIRT_RANKINGS
+from published.ranking import of_tables
+from published.row import Published
+from published.titsias2019 import TITSIAS_2019_RANKINGS
 from published.titsias2023 import TITSIAS_2023_RANKINGS
 from published.wang2013 import WANG_RANKINGS
 from published.zhu2019 import ZHU_RANKINGS
@@ -72,12 +75,25 @@ def test_every_row_has_a_variant():
 
 
 @pytest.mark.parametrize(
-    "ranking", [*TITSIAS_2023_RANKINGS, *ZHU_RANKINGS, *WANG_RANKINGS, *HIRT_RANKINGS]
+    "ranking",
+    [*TITSIAS_2019_RANKINGS, *TITSIAS_2023_RANKINGS, *ZHU_RANKINGS, *WANG_RANKINGS, *HIRT_RANKINGS],
 )
 def test_rankings_are_of_published_rows(ranking):
     assert find(ranking.paper, ranking.target, ranking.better)
     assert find(ranking.paper, ranking.target, ranking.worse)
     assert ranking.statistic in STATISTICS | DERIVED
+
+
+def test_orders_of_a_table_leave_out_ties():
+    def row(method, *figure):
+        return Published("t23", "t23-1", "pima", method, {"min": figure} if figure else {})
+
+    rows = [row("c", 10.0, 1.0), row("a", 40.0, 8.0), row("b", 30.0, 2.0), row("d")]
+    orders = {(r.better, r.worse): r.ratio for r in of_tables(rows, "min")}
+    assert orders == {("a", "c"): 4.0, ("b", "c"): 3.0}
+    exact = [row._replace(figures={k: (v, np.nan) for k, (v, _) in row.figures.items()})
+             for row in rows]  # fmt: skip
+    assert [(r.better, r.worse) for r in of_tables(exact, "min")] == [("a", "b"), ("b", "c")]
 
 
 def test_ratios_of_a_table_without_unit():
