@@ -7,6 +7,9 @@ A figure, or a table, stands between ``<!--= NAME -->`` and ``<!--/-->``, in a l
 its own. What it is comes from `measured_figures` and `paper_figures`, which read what
 the other scripts have written to ``results``. After new rows, run this with ``--write``.
 
+Reports of papers' experiments, `REPORTS`, begin with what `papers` prints of their rows, up to a
+line `BY_HAND`; it is written and compared in the same way.
+
 Outside of these, the page of results has no number: `loose_numbers` finds those that are not part
 of a command, a link, a date, or the name of a paper's table. So no figure there can be other than
 what was measured.
@@ -15,16 +18,26 @@ what was measured.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
+import papers
 from measured_figures import FIGURES as MEASURED
 from paper_figures import FIGURES as OF_PAPERS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = "benchmarks/results/README.md"
-DOCUMENTS = (PAGE, "docs/which-method.md")
+REPORTS = tuple(
+    f"benchmarks/results/{name}.md"
+    for name in ("hirt2021", "titsias2019", "titsias2023", "titsias2023_signals", "wang2013",
+                 "zhu2019")
+)  # fmt: skip
+DOCUMENTS = (PAGE, "docs/which-method.md", *REPORTS)
+BY_HAND = "<!-- By hand from here on. -->\n"
+COMMAND = re.compile(r"\A- Command: python benchmarks/papers\.py (.*)\n")
 FIGURES = MEASURED | OF_PAPERS
 MARKED = re.compile(r"(<!--= ([^>]+?) -->)(.*?)(<!--/-->)", re.DOTALL)
 FREE = re.compile(
@@ -37,7 +50,10 @@ FREE = re.compile(
 
 
 def written(text: str) -> str:
-    """Return a document with every figure as the stored results have it."""
+    """Return a document with every figure, and what is printed, as the stored results have it."""
+    if command := COMMAND.match(text):
+        _, mark, notes = text.partition("\n" + BY_HAND)
+        text = printed(command[1].split()) + mark + notes
 
     def figure(found: re.Match[str]) -> str:
         name = found[2]
@@ -48,6 +64,13 @@ def written(text: str) -> str:
         return f"{found[1]}{lines}{found[4]}"
 
     return MARKED.sub(figure, text)
+
+
+def printed(arguments: Sequence[str]) -> str:
+    """Return what `papers` prints of stored rows."""
+    with contextlib.redirect_stdout(io.StringIO()) as output, contextlib.chdir(ROOT):
+        papers.main(arguments)
+    return output.getvalue().rstrip("\n") + "\n"
 
 
 def loose_numbers(text: str) -> list[str]:
@@ -73,6 +96,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             path.write_text(after, encoding="utf-8")
             print(f"{name}: written")
         else:
+            if COMMAND.match(before):
+                print(f"{name}: not what its command prints")
             old, new = (MARKED.findall(text) for text in (before, after))
             for (_, figure, was, _), (_, _, now, _) in zip(old, new, strict=True):
                 if was != now:
