@@ -74,7 +74,9 @@ def test_the_order_of_two_methods(monkeypatch):
     assert order_table(behind[:1], [ranking]) == ""
     *_, counted, named = verdict(behind, behind, [ranking])
     assert counted.startswith("Of 1 orders that the paper shows 0 hold beyond 2 standard errors")
-    assert named.startswith("DOES NOT HOLD HERE: pima fisher_mala > mala")
+    assert named == "DOES NOT HOLD HERE: pima fisher_mala > mala by min/1000 (Figure 0): 0.5"
+    *_, of_short_runs = verdict(behind, behind[:1], [ranking])
+    assert of_short_runs.startswith(f"{named}, in runs that are shorter")
     (alone,) = verdict(behind[:1], [], [ranking])
     assert "0 are held to them" in alone
     assert verdict(behind[:1], behind[:1], [])[1:] == [
