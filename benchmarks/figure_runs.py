@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
 
+import chain_figures
 import illustrations
 import numpy as np
 from bnn import error_table
+from figure_output import Settings, points, write_csv
 from frobenius import MODES, Mode, Trajectory, checkpoints, learn, relative
 from latent_targets import cox_counts, true_cox_field
 from published import FIGURE_1_BETA, FROBENIUS_UPDATES
@@ -17,35 +16,6 @@ from report import frobenius_shortfalls, frobenius_table, markdown, number
 from stored_rows import Row
 
 STATIC = 3  # parameters of the volatility model that come before its days
-
-
-class Settings(NamedTuple):
-    """What the command line says about figures.
-
-    Attributes
-    ----------
-    directory : where CSV and PNG go
-    scale : multiplies the iterations
-    seed : of all runs
-    processes : that run side by side, where there are several runs
-    warmup_scale : multiplies the warm-up instead, in Zhu's figures
-    chains : of each run, in Zhu's figures; by default the paper's number
-    """
-
-    directory: Path
-    scale: float = 1.0
-    seed: int = 0
-    processes: int = 1
-    warmup_scale: float | None = None
-    chains: int | None = None
-
-    @property
-    def lengths(self) -> dict[str, Any]:
-        """What a job of Zhu's figures takes from the command line."""
-        return {
-            "scale": self.scale, "seed": self.seed, "warmup_scale": self.warmup_scale,
-            "chains": self.chains,
-        }  # fmt: skip
 
 
 def run_figure(name: str, settings: Settings) -> list[str]:
@@ -118,6 +88,35 @@ def frobenius(target: str, settings: Settings) -> tuple[dict[Mode, Trajectory], 
     write_csv(settings.directory / f"frobenius_{target}.csv", rows)
     frobenius_figure(settings.directory / f"frobenius_{target}.png", target, trajectories)
     return trajectories, frobenius_shortfalls(target, errors)
+
+
+def t23_15(settings: Settings) -> list[str]:
+    """Learn covariances with and without Rao-Blackwellised increments of the score."""
+    from figures import signals_figure
+
+    last = max(round(FROBENIUS_UPDATES[-1] * settings.scale), 1)
+    found = {
+        target: {
+            signal: learn(
+                target, "alone", updates=checkpoints(last), seed=settings.seed, signal=signal
+            )
+            for signal in ("rb", "increment")
+        }
+        for target in ("gp100", "inhomogeneous")
+    }
+    print("\n## Titsias (2023), Figure 15: Frobenius errors, means over ten chains\n")
+    shown, rows = [], []
+    for target, trajectories in found.items():
+        for signal, (updates, errors, _) in trajectories.items():
+            middle = len(updates) // 2
+            ends = (errors[:, middle].mean(), errors[:, -1].mean())
+            shown.append((target, signal, *(number(float(error)) for error in ends)))
+            rows += points(f"{target} {signal}", updates, errors.mean(axis=0))
+    halves = (f"after {updates[middle]} updates", f"after {updates[-1]}")
+    print(markdown(("target", "signal", *halves), shown))
+    write_csv(settings.directory / "t23_figure15.csv", rows)
+    signals_figure(settings.directory / "t23_figure15.png", found)
+    return []
 
 
 def td19_1(settings: Settings) -> list[str]:
@@ -199,8 +198,9 @@ def hirt_21(settings: Settings) -> list[str]:
         cells = [np.diagonal(matrix).mean(), *(illustrations.correlation(matrix, k) for k in lags)]
         shown.append((name, *(number(float(cell)) for cell in cells)))
     print(markdown(("matrix", "diagonal", *map(str, lags)), shown))
-    rows = [*points("inverse mass", np.arange(len(inverse)), np.diagonal(inverse)),
-            *points("mass", np.arange(len(mass)), np.diagonal(mass))]  # fmt: skip
+    stored = np.arange(0, len(mass), 5)
+    rows = [*points("inverse mass", stored, np.diagonal(inverse)[stored]),
+            *points("mass", stored, np.diagonal(mass)[stored])]  # fmt: skip
     write_csv(settings.directory / "hirt_figure21.csv", rows)
     panels = {
         "inverse mass, first 100": inverse[:100, :100],
@@ -309,12 +309,16 @@ def zhu_5(settings: Settings) -> list[str]:
 FIGURES: dict[str, Callable[[Settings], list[str]]] = {
     "t23-1": t23_1,
     "t23-2": t23_2,
+    "t23-3": chain_figures.t23_3,
+    "t23-15": t23_15,
     "td19-1": td19_1,
     "td19-2": td19_2,
     "hirt-19": hirt_19,
     "hirt-21": hirt_21,
+    "wang-1": chain_figures.wang_1,
     "wang-4": wang_4,
     "wang-dexter": wang_dexter,
+    "zhu-2": chain_figures.zhu_2,
     "zhu-3": zhu_3,
     "zhu-4": zhu_4,
     "zhu-5": zhu_5,
@@ -337,17 +341,3 @@ def failures(rows: Iterable[Row]) -> list[str]:
     return [
         f"{row['target']} {row['method']} failed: {row['error']}" for row in rows if row["error"]
     ]
-
-
-def points(series: str, x: Iterable[float], y: Iterable[float]) -> list[dict[str, Any]]:
-    """One row a point, for a CSV file."""
-    return [{"series": series, "x": f"{a:.8g}", "y": f"{b:.6g}"} for a, b in zip(x, y, strict=True)]
-
-
-def write_csv(path: Path, rows: Sequence[Row]) -> None:
-    """Write one line per row."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)

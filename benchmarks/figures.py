@@ -7,6 +7,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
+from chain_figures import Trace
 from frobenius import Trajectory, relative
 from illustrations import ENSEMBLES, FACTORS, Adapted, Diagonal, Field, Line
 from published import FIGURE_1_BETA, FROBENIUS, FROBENIUS_UPDATES
@@ -222,6 +223,83 @@ def linear_figure(path: Path, found: Mapping[str, Adapted]) -> None:
     spread.legend(frameon=False)
     figure.suptitle("Linear regression: a fitted proposal serves all coefficients alike")
     save(figure, path)
+
+
+def signals_figure(path: Path, found: Mapping[str, Mapping[str, Trajectory]]) -> None:
+    """Draw Figure 15 of Titsias (2023): errors with and without Rao-Blackwellisation."""
+    names = {"rb": "Rao-Blackwellised", "increment": "plain increments"}
+    figure, panels = plt.subplots(1, len(found), figsize=(11.0, 4.2), layout="constrained")
+    for axes, (target, trajectories) in zip(panels, found.items(), strict=True):
+        for (signal, (updates, errors, _)), colour in zip(
+            trajectories.items(), (RED, BLUE), strict=True
+        ):
+            axes.plot(updates, errors.mean(axis=0), color=colour, label=names[signal])
+            axes.fill_between(
+                updates, errors.min(axis=0), errors.max(axis=0), color=colour, alpha=0.2, lw=0
+            )
+        axes.set(xscale="log", yscale="log", xlabel="updates of the preconditioner", title=target)
+    panels[0].set_ylabel("Frobenius error of the scaled covariance")
+    panels[0].legend(frameon=False)
+    figure.suptitle("FisherMALA, means and ranges over ten chains")
+    save(figure, path)
+
+
+def traces_figure(path: Path, found: Mapping[str, Mapping[str, Trace]]) -> None:
+    """Draw Figures 3 and 7 to 14 of Titsias (2023): log densities, one row a target."""
+    figure, rows = plt.subplots(
+        len(found), 4, figsize=(12.0, 1.7 * len(found)), layout="constrained", sharey="row"
+    )
+    for panels, (target, traces) in zip(rows, found.items(), strict=True):
+        for axes, (method, trace) in zip(panels, traces.items(), strict=True):
+            axes.plot(trace.iterations, trace.values, color=BLUE, lw=0.5)
+            axes.set_title(f"{target}: {method}", fontsize="small")
+            axes.tick_params(labelsize="x-small")
+        settled = np.concatenate([t.values[len(t.values) // 2 :] for t in traces.values()])
+        low, high = np.quantile(settled, [0.01, 0.999])
+        panels[0].set_ylim(low - 0.5 * (high - low), high + 0.2 * (high - low))
+    for axes in rows[-1]:
+        axes.set_xlabel("iteration after the warm-up", fontsize="small")
+    figure.suptitle("Log density along the iterations, same scale in a row")
+    save(figure, path)
+
+
+def paths_figure(path: Path, found: Mapping[str, tuple[Array, Array]], last: int) -> None:
+    """Draw Figure 1 of Wang et al. (2013): samples, the path of the last, and autocorrelations."""
+    figure, panels = plt.subplots(2, len(found), figsize=(11.0, 6.6), layout="constrained")
+    for (above, below), (method, (samples, line)) in zip(panels.T, found.items(), strict=True):
+        _, size, steps = method.split(":")
+        above.plot(*samples.T, ".", color=GREY, ms=2)
+        above.plot(*samples[-last:].T, "o-", color=BLUE, ms=3, lw=0.5)
+        above.set(title=f"steps of {size}, {steps} of them", xlabel="$x_1$", ylabel="$x_2$")
+        below.bar(np.arange(len(line)), line, color=BLUE, width=0.6)
+        below.set(xlabel="lag", ylim=(-1.0, 1.05))
+    panels[1, 0].set_ylabel("autocorrelation of $x_1 + x_2$")
+    figure.suptitle("HMC on two coordinates with correlation 0.99: samples, and memory")
+    save(figure, path)
+
+
+def proposals_figure(
+    path: Path, found: Mapping[str, Array], targets: Mapping[str, float], looks: Sequence[int]
+) -> None:
+    """Draw Figure 2 of Zhu (2019): proposals of SA-MCMC on their way to three targets."""
+    figure, panels = plt.subplots(1, len(found), figsize=(12.0, 3.8), layout="constrained")
+    shades = plt.get_cmap("viridis_r")(np.linspace(0.1, 0.9, len(looks)))
+    for axes, (name, fits) in zip(panels, found.items(), strict=True):
+        scale = targets[name]
+        x = np.linspace(-16.0, max(10.0, 4.0 * scale), 600)
+        for look, shade in zip(looks, shades, strict=True):
+            mean, sd = fits[look]
+            axes.plot(x, _normal(x, mean, sd), color=shade, label=f"iteration {look}")
+        axes.plot(x, _normal(x, 0.0, scale), color=RED, ls="--", label="target")
+        axes.set(title=f"start {name}", xlabel="$\\theta$")
+    panels[0].set_ylabel("density")
+    panels[0].legend(frameon=False, fontsize="small")
+    figure.suptitle("SA-MCMC finds its proposal")
+    save(figure, path)
+
+
+def _normal(x: Array, mean: float, sd: float) -> Array:
+    return np.asarray(np.exp(-0.5 * np.square((x - mean) / sd)) / (sd * np.sqrt(2.0 * np.pi)))
 
 
 def matrices_figure(path: Path, title: str, matrices: Mapping[str, Array]) -> None:

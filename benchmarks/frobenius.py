@@ -78,7 +78,9 @@ def checkpoints(last: int, count: int = 60) -> list[int]:
     return sorted(set(np.geomspace(min(10, last), last, count).round().astype(int).tolist()))
 
 
-def learn(target: str, mode: Mode, *, updates: Sequence[int], seed: int) -> Trajectory:
+def learn(
+    target: str, mode: Mode, *, updates: Sequence[int], seed: int, signal: str = "rb"
+) -> Trajectory:
     """Follow the error of ten chains learning together, or of each of ten learning alone.
 
     Parameters
@@ -87,10 +89,13 @@ def learn(target: str, mode: Mode, *, updates: Sequence[int], seed: int) -> Traj
     mode : a key of `MODES`
     updates : numbers of updates at which to look
     seed : of the starting points and chains
+    signal : what FisherMALA learns from
     """
     density = GAUSSIANS[target]()
     variant = variants("t23", target)["ada_mala" if mode == "ada_mala" else "fisher_mala"]
     settings = variant.settings | ({"robust": True} if mode == "robust" else {})
+    if mode != "ada_mala":
+        settings |= {"signal": signal}
     sampler = make_sampler(variant.method, **settings)
     offset = settings["initial_steps"]
     groups, chains = (CHAINS, 1) if mode in ("alone", "ada_mala") else (1, CHAINS)

@@ -3,6 +3,7 @@
 import csv
 from types import SimpleNamespace
 
+import chain_figures
 import figure_runs
 import frobenius
 import illustrations
@@ -93,6 +94,49 @@ def test_mass_matrices_of_2021(tmp_path, capsys, name, line):
     assert figure_runs.run_figure(name, figure_runs.Settings(tmp_path, scale=0.004)) == []
     assert f"| {line} " in capsys.readouterr().out
     assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize(("name", "line"), [
+    ("t23-15", "| gp100         | increment "), ("wang-1", "| hmc:0.16:40 "),
+    ("zhu-2", "| too far "),
+])  # fmt: skip
+def test_chains_along_their_iterations(tmp_path, capsys, monkeypatch, name, line):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(frobenius, "CHAINS", 2)
+    monkeypatch.setattr(chain_figures, "ITERATIONS", 100)
+    monkeypatch.setattr(chain_figures, "LOOKS", (0, 100))
+    assert figure_runs.run_figure(name, figure_runs.Settings(tmp_path, scale=0.005)) == []
+    assert line in capsys.readouterr().out
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_log_densities_along_the_iterations(tmp_path, capsys, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(chain_figures, "LOG_TARGETS", ("inhomogeneous", "ripley"))
+    settings = figure_runs.Settings(tmp_path, scale=0.02)
+    assert figure_runs.run_figure("t23-3", settings) == []
+    assert "| ripley        | fisher_mala " in capsys.readouterr().out
+    with (tmp_path / "t23_figure3.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    last = [float(r["y"]) for r in rows if r["series"] == "ripley fisher_mala"]
+    trace = chain_figures.log_densities("ripley", "fisher_mala", settings)
+    np.testing.assert_allclose(last, trace.values, rtol=1e-5)
+    assert 0 < trace.size <= len(trace.values)
+
+
+def test_proposals_of_an_ensemble_reach_the_target():
+    fits = chain_figures.adapted(-5.0, 1.0, 2.0, seed=0)
+    assert fits.shape == (chain_figures.ITERATIONS + 1, 2)
+    mean, sd = fits[len(fits) // 2 :].mean(axis=0)
+    assert abs(mean) < 0.5
+    assert sd == pytest.approx(2.0, rel=0.2)
+
+
+def test_autocorrelations_of_a_known_series():
+    series = np.tile([1.0, -1.0], 50)
+    line = chain_figures.autocorrelations(series, 101)
+    np.testing.assert_allclose(line[:3], [1.0, -0.99, 0.98])
+    assert np.isnan(line[100])
 
 
 def test_the_inverse_mass_of_a_known_metric():
