@@ -60,11 +60,13 @@ def covariance_figure(path: Path, target: str, trajectories: Mapping[str, Trajec
     shown = {"the target": relative(GAUSSIANS[target]().covariance_matrix())} | {
         LEARNING[mode][1]: trajectories[mode].covariance for mode in ("alone", "ada_mala")
     }
-    figure, panels = plt.subplots(1, len(shown), figsize=(11.0, 3.6), layout="constrained")
+    figure, panels = plt.subplots(1, len(shown), figsize=(11.0, 4.4), layout="constrained")
     truth = shown["the target"]
     for axes, (name, matrix) in zip(panels, shown.items(), strict=True):
         image = axes.imshow(matrix, vmin=truth.min(), vmax=truth.max())
         axes.set(title=name, xlabel="coordinate", ylabel="coordinate")
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.get_major_locator().set_params(integer=True)
     figure.colorbar(image, ax=panels, shrink=0.8)
     figure.suptitle(f"Covariance of {target}, over the mean of its diagonal")
     save(figure, path)

@@ -21,14 +21,15 @@ papers --table wang-figure2 --methods ahmc nuts --repeats 10 --csv wang_hmc.csv
 papers --table wang-figure2 --methods armhmc rmhmc rmhmc:steered --repeats 3 --csv wang_rmhmc.csv
 papers --table wang-table1 --methods nuts --repeats 3 --csv wang_nuts.csv
 papers --table wang-table1 --methods ahmc --repeats 3 --csv wang_ahmc.csv
-papers --figure td19-1 td19-2 t23-1 t23-2 --plots benchmarks/results
+papers --table td19-others --methods gad_mala gad_mala_exact gad_rwm am rwm mala hmc:5 hmc:10 hmc:20 nuts --repeats 3 --engine model --csv td19_others.csv
+papers --table td19-1 --methods hmc:5 hmc:20 --repeats 3 --csv td19_hmc.csv
+papers --table cox_joint_64 --methods ahmc nuts hmc:fixed --repeats 3 --csv wang_cox64.csv
+papers --table german_wide --methods rmhmc:steered --repeats 3 --csv wang_german.csv
+papers --figure td19-1 td19-2 t23-1 t23-2 t23-3 t23-15 wang-1 wang-4 zhu-2 hirt-19 hirt-21 --plots benchmarks/results
+papers --figure zhu-3 --scale 0.05 --warmup-scale 1 --plots benchmarks/results
 papers --figure zhu-5 --scale 0.03 --warmup-scale 0.6 --chains 4 --plots benchmarks/results
 papers --figure zhu-5 --scale 0.03 --warmup-scale 1 --chains 4 --plots benchmarks/results
 papers --figure zhu-4 --scale 0.03 --warmup-scale 0.5 --chains 4 --plots benchmarks/results
 
-# The tables of the rows that are stored.
-papers --table td19-1 --rows benchmarks/results/titsias2019.csv
-papers --table t23-1 t23-2 t23-3 t23-4 t23-5 t23-6 --rows benchmarks/results/titsias2023.csv
-papers --table zhu-1 zhu-linear --rows benchmarks/results/zhu2019.csv
-papers --table wang-figure2 wang-table1 --rows benchmarks/results/wang2013.csv
-papers --table hirt-gaussians hirt-sv hirt-banana --rows benchmarks/results/hirt2021.csv --methods entropy_hmc:gsm:5 entropy_hmc:esjd:5 entropy_hmc:l2hmc:5 entropy_hmc:gsm:tridiagonal:5 entropy_hmc:gsm:diag:5 entropy_hmc:gsm:realnvp:5 entropy_hmc:gsm:dense:5 nuts
+# The reports of the rows that are stored; the first line of each has its own command.
+python benchmarks/summary.py --write

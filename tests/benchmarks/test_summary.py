@@ -1,5 +1,7 @@
 """The figures in documents are those of the stored results."""
 
+import re
+
 import pytest
 import summary
 
@@ -17,6 +19,13 @@ def test_a_document_says_what_was_measured(document):
 def test_no_other_number_stands_there(document):
     text = (summary.ROOT / document).read_text(encoding="utf-8")
     assert summary.loose_numbers(text) == []
+
+
+def test_what_the_list_of_tables_and_figures_names_is_there():
+    folder = (summary.ROOT / summary.PAGE).parent
+    links = re.findall(r"\]\(([^)]+)\)", (folder / "papers.md").read_text(encoding="utf-8"))
+    assert len(links) > 40
+    assert [link for link in links if not (folder / link).is_file()] == []
 
 
 def test_the_page_is_one_page():
