@@ -256,6 +256,7 @@ def traces_figure(path: Path, found: Mapping[str, Mapping[str, Trace]]) -> None:
             axes.plot(trace.iterations, trace.values, color=BLUE, lw=0.5)
             axes.set_title(f"{target}: {method}", fontsize="small")
             axes.tick_params(labelsize="x-small")
+            axes.locator_params(axis="x", nbins=4)
         settled = np.concatenate([t.values[len(t.values) // 2 :] for t in traces.values()])
         low, high = np.quantile(settled, [0.01, 0.999])
         panels[0].set_ylim(low - 0.5 * (high - low), high + 0.2 * (high - low))
