@@ -23,6 +23,7 @@ PLACES = {
     "models/data/README.md": "gallery/data.md",
     "benchmarks": "benchmarks.md",
     "benchmarks/results/README.md": "benchmarks.md",
+    "benchmarks/results/papers.md": "papers.md",
     "docs/methods": "methods.md",
 }
 _FENCED = re.compile(r"^(```.*?^```$)", re.MULTILINE | re.DOTALL)

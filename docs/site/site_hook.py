@@ -28,6 +28,7 @@ DOCUMENTS = (
     "models/README.md",
     "models/data/README.md",
     "benchmarks/results/README.md",
+    "benchmarks/results/papers.md",
 )
 _origins: dict[str, str] = {}  # path in the repository of each page, by its path in the site
 
