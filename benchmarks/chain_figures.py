@@ -8,6 +8,7 @@ import numpy as np
 from densities import Gaussian
 from ess import effective_sizes
 from figure_output import Settings, points, write_csv
+from published.wang2013 import FIGURE_1
 from report import markdown, number
 from runs import Job, execute, make_density
 
@@ -97,9 +98,8 @@ def wang_1(settings: Settings) -> list[str]:
     """Draw paths of HMC on two coordinates, and how long they remember."""
     from figures import paths_figure
 
-    methods = ("hmc:0.16:40", "hmc:0.16:50", "hmc:0.15:50")
     found = {}
-    for method in methods:
+    for method in FIGURE_1:
         job = Job("wang-figure1", "gauss2d_99", method, seed=settings.seed, scale=settings.scale)
         found[method] = execute(job).recorder.x[0]
     print("\n## Wang, Mohamed and de Freitas (2013), Figure 1: autocorrelations of x1 + x2\n")

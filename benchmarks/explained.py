@@ -55,8 +55,8 @@ ORDERS: dict[tuple[str, str, str], str] = {
     ("caravan", "gad_rwm", "mala"): _NO_SPREAD,
     ("caravan", "am", "rwm"): _NO_SPREAD,
     ("neal100", "hmc:20", "gad_rwm"): (
-        "HMC hangs on its step size here, and the paper's figures on another target acceptance: "
-        "with it five repeats give HMC 220, which is ahead. See the end."
+        "The smallest size of HMC depends on the step size here, and so on the target acceptance: "
+        "with the program's 0.7 in place of the printed 0.651 five repeats give 220. See the end."
     ),
     ("german_wide", "ahmc", "nuts"): (
         "The search rewards squared jumps, which the widest directions rule; its lengths vary from "

@@ -33,13 +33,8 @@ STATISTICS = {
     "R-hat max": "rhat_max",
     "R-hat median": "rhat_median",
 }
-SOMETIMES = (
-    "condition",
-    "eigenvalue",
-    "sigma^2",
-    "R-hat max",
-    "R-hat median",
-)  # shown where they are known
+# shown where they are known
+SOMETIMES = ("condition", "eigenvalue", "sigma^2", "R-hat max", "R-hat median")
 
 
 def _per_thousand(row: Mapping[str, Any]) -> float:
@@ -59,7 +54,7 @@ def _condition(row: Mapping[str, Any]) -> float:
 
 
 def _eigenvalue(row: Mapping[str, Any]) -> float:
-    """Return the largest of D, in size; NaN for another method, and in rows of old."""
+    """Return the largest of D, in size; NaN for other methods and in older rows."""
     return float(row.get("eigenvalue", np.nan))
 
 

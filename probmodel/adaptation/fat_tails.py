@@ -41,6 +41,7 @@ def log_mean_ratio(squares: Array) -> Array:
 
 
 def _constant(dim: int) -> float:
+    """Part of T_d that does not depend on the distance."""
     half = 0.5 * (FREEDOM + dim)
     return float(gammaln(half) - gammaln(0.5 * FREEDOM) - 0.5 * dim * np.log(0.5 * FREEDOM))
 
