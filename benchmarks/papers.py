@@ -56,12 +56,7 @@ from ess import ESTIMATORS
 from experiments import COSTLY, FEWER, PROTOCOLS, SHORTER, SIGNALS, variants
 from figure_runs import FIGURES, Settings, run_figure
 from orders import order_table, ranking_table, verdict
-from published import PUBLISHED, TABLES
-from published.hirt2021 import HIRT_RANKINGS
-from published.titsias2019 import TITSIAS_2019_RANKINGS
-from published.titsias2023 import TITSIAS_2023_RANKINGS
-from published.wang2013 import WANG_RANKINGS
-from published.zhu2019 import ZHU_RANKINGS
+from published import PUBLISHED, RANKINGS, TABLES
 from report import (
     UNAVAILABLE,
     Summary,
@@ -87,9 +82,6 @@ NAMES = {
     "wang": "Wang, Mohamed and de Freitas (2013)",
     "hirt": "Hirt, Titsias and Dellaportas (2021)",
 }
-RANKINGS = (
-    *TITSIAS_2019_RANKINGS, *TITSIAS_2023_RANKINGS, *ZHU_RANKINGS, *WANG_RANKINGS, *HIRT_RANKINGS,
-)  # fmt: skip
 FULL_REPEATS = 3  # that a comparison needs, at scale 1
 LIMIT = 600.0  # seconds of one run of everything
 ADVANTAGE_SCALES = (0.02, 0.5)  # of draws and warm-up: what comparing SA-MCMC with AM needs

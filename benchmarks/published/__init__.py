@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from published.frobenius import FROBENIUS, FROBENIUS_UPDATES, FrobeniusErrors
-from published.hirt2021 import HIRT_2021
+from published.hirt2021 import HIRT_2021, HIRT_RANKINGS
+from published.ranking import Ranking
 from published.row import Published
-from published.titsias2019 import FIGURE_1_BETA, TITSIAS_2019
-from published.titsias2023 import TITSIAS_2023
-from published.wang2013 import WANG_2013
-from published.zhu2019 import LEAST_ADVANTAGE, ZHU_2019
+from published.titsias2019 import FIGURE_1_BETA, TITSIAS_2019, TITSIAS_2019_RANKINGS
+from published.titsias2023 import TITSIAS_2023, TITSIAS_2023_RANKINGS
+from published.wang2013 import WANG_2013, WANG_RANKINGS
+from published.zhu2019 import LEAST_ADVANTAGE, ZHU_2019, ZHU_RANKINGS
 
 PUBLISHED: tuple[Published, ...] = (
     *TITSIAS_2023,
@@ -16,6 +17,13 @@ PUBLISHED: tuple[Published, ...] = (
     *ZHU_2019,
     *WANG_2013,
     *HIRT_2021,
+)
+RANKINGS: tuple[Ranking, ...] = (
+    *TITSIAS_2019_RANKINGS,
+    *TITSIAS_2023_RANKINGS,
+    *ZHU_RANKINGS,
+    *WANG_RANKINGS,
+    *HIRT_RANKINGS,
 )
 TABLES: tuple[str, ...] = tuple(dict.fromkeys(row.table for row in PUBLISHED))
 
@@ -32,6 +40,7 @@ __all__ = [
     "FROBENIUS_UPDATES",
     "LEAST_ADVANTAGE",
     "PUBLISHED",
+    "RANKINGS",
     "TABLES",
     "FrobeniusErrors",
     "Published",

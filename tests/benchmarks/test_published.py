@@ -5,14 +5,10 @@ import pytest
 from experiments import COSTLY, PROTOCOLS, variants
 from explained import EXPLAINED, explanation
 from frobenius import relative
-from published import FROBENIUS, PUBLISHED, TABLES, find
-from published.hirt2021 import HIRT_RANKINGS
+from published import FROBENIUS, PUBLISHED, RANKINGS, TABLES, find
 from published.ranking import of_tables
 from published.row import Published
-from published.titsias2019 import TITSIAS_2019_RANKINGS
-from published.titsias2023 import TITSIAS_2023_RANKINGS
 from published.wang2013 import WANG_RANKINGS
-from published.zhu2019 import ZHU_RANKINGS
 from report import DERIVED, STATISTICS
 from targets import GAUSSIANS, TARGETS
 
@@ -74,10 +70,7 @@ def test_every_row_has_a_variant():
         assert row.method in variants(row.paper, row.target)
 
 
-@pytest.mark.parametrize(
-    "ranking",
-    [*TITSIAS_2019_RANKINGS, *TITSIAS_2023_RANKINGS, *ZHU_RANKINGS, *WANG_RANKINGS, *HIRT_RANKINGS],
-)
+@pytest.mark.parametrize("ranking", RANKINGS)
 def test_rankings_are_of_published_rows(ranking):
     assert find(ranking.paper, ranking.target, ranking.better)
     assert find(ranking.paper, ranking.target, ranking.worse)
