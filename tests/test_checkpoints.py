@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from probmodel.results.arviz_object import group_names
 from probmodel.samplers.hamiltonian.fisher_hmc import FisherHMC
 from probmodel.samplers.random_walk.rwm import RandomWalk
 
+at_length = partial(pytest.param, marks=pytest.mark.statistical)
 SIZES = {"chains": 4, "warmup": 120, "draws": 300, "seed": 2, "quiet": True}
 MODEL = """
 import numpy as np
@@ -123,19 +125,19 @@ def test_a_run_that_was_killed_is_gone_on_with(monkeypatch, often, folder, file,
         {"thin": 3},
         {"pool": False, "draws": 40, "warmup": 60},
         {"save_warmup": True},
-        {"var_names": "tau"},
-        {"inits": {"tau": 0.5}},
         {"engine": "numpy"},
-        {"engine": "llvm"},
         {"draws": None, "until": Converged(ess=3000)},
-        {"draws": None, "ess": 2000},
-        {"method": FisherHMC(persistence=0.3, jitter=0.0)},
-        {"chains": 1},
-        {"method": "sa_mcmc", "chains": None},
+        at_length({"var_names": "tau"}),
+        at_length({"inits": {"tau": 0.5}}),
+        at_length({"engine": "llvm"}),
+        at_length({"draws": None, "ess": 2000}),
+        at_length({"method": FisherHMC(persistence=0.3, jitter=0.0)}),
+        at_length({"chains": 1}),
+        at_length({"method": "sa_mcmc", "chains": None}),
     ],
     ids=str,
 )
-@pytest.mark.parametrize("part", [2, pytest.param(3, marks=pytest.mark.statistical)])
+@pytest.mark.parametrize("part", [2, at_length(3)])
 def test_whatever_the_arguments(monkeypatch, often, folder, file, arguments, part):
     model = load_model(file)(y=Y)
     expected = infer(model, **{**SIZES, **arguments})
@@ -218,12 +220,11 @@ infer(model, sys.argv[3], checkpoint=sys.argv[2], **sizes)
 LONG = {"nuts": 6_000, "rwm": 6_000}
 
 
-@pytest.mark.parametrize(
-    ("times", "method"),
-    [(2, "nuts"), *(pytest.param(10, m, marks=pytest.mark.statistical) for m in LONG)],
-)
-def test_kill_at_random_moments(tmp_path, file, method, times):
+@pytest.mark.statistical
+@pytest.mark.parametrize("method", LONG)
+def test_kill_at_random_moments(tmp_path, file, method):
     """By SIGKILL, which no process can prepare for."""
+    times = 5
     sizes = {**SIZES, "draws": LONG[method]}
     expected = infer(load_model(file)(y=Y), method, **sizes)
     code, rng, found = KILLED.format(y=Y, sizes=sizes), np.random.default_rng(1), []

@@ -9,6 +9,7 @@ import time
 import types
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from probmodel.inference import tasks
 from probmodel.inference.parts import work
 from probmodel.results.arviz_object import group, group_names
 
+at_length = partial(pytest.param, marks=pytest.mark.statistical)
 MODEL = """
 from probmodel import Model, observed, param
 from probmodel.distributions import HalfNormal, Normal
@@ -97,6 +99,7 @@ def test_processes(model):
         same(infer(model, executor=pool, **SIZES), expected)
 
 
+@pytest.mark.statistical
 def test_dask(model, tmp_path):
     distributed = pytest.importorskip("distributed")
     expected = infer(model, parts=2, **SIZES)
@@ -147,8 +150,9 @@ def test_parts_differ(model):
 
 @pytest.mark.parametrize(
     "arguments",
-    [{"thin": 3}, {"thin": 50, "draws": 20}, {"save_warmup": True}, {"ess": 1500, "draws": None},
-     {"chains": 1}, {"chains": 3}, {"engine": "numpy"}, {"var_names": "tau"}],
+    [{"thin": 50, "draws": 20}, {"save_warmup": True}, {"ess": 1500, "draws": None}, {"chains": 1},
+     at_length({"thin": 3}), at_length({"chains": 3}), at_length({"engine": "numpy"}),
+     at_length({"var_names": "tau"})],
     ids=str,
 )  # fmt: skip
 def test_whatever_the_arguments(model, arguments):
@@ -257,6 +261,7 @@ def test_calibration_does_not_depend_on_the_executor(day, processes):
     assert str(found) == str(expected)
 
 
+@pytest.mark.statistical
 def test_many_data_sets(day, processes):
     data = [{"y": [0.1 * k, 1.0]} for k in range(6)]
     expected = infer_many(day, data, seed=1, **FEW)

@@ -214,21 +214,19 @@ def interrupted_at_random(coin, folder, rng, whole):
 LONGER = ["--chains", "4", "--draws", "1500", "--warmup", "500", "--seed", "1"]
 
 
-def test_an_interrupt_of_a_process(coin, tmp_path):
-    """Each kind once, in a process of its own."""
-    for number in (INT, TERM):
-        long = [*coin, "--draws", "1000000", "--thin", "100"]
-        status, said = run_interrupted(long, [2.0], [number])
-        verify(tmp_path, said, status, number)
-        (tmp_path / "coin.nc").write_text("old")
+@pytest.mark.parametrize("number", [INT, pytest.param(TERM, marks=pytest.mark.statistical)])
+def test_an_interrupt_of_a_process(coin, tmp_path, number):
+    long = [*coin, "--draws", "1000000", "--thin", "100"]
+    status, said = run_interrupted(long, [2.0], [number])
+    verify(tmp_path, said, status, number)
 
 
 @pytest.mark.statistical
 def test_interrupts_at_random_times(coin, tmp_path):
-    """Twenty runs; their times are shares of the time that a whole run takes."""
+    """Ten runs; their times are shares of the time that a whole run takes."""
     begin = time.perf_counter()
     assert run_interrupted([*coin, *LONGER], [], [])[0] == 0
     whole = time.perf_counter() - begin
     rng = np.random.default_rng(1)
-    kept = [interrupted_at_random(coin, tmp_path, rng, whole) for _ in range(20)]
+    kept = [interrupted_at_random(coin, tmp_path, rng, whole) for _ in range(10)]
     assert any(kept)

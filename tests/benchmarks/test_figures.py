@@ -1,6 +1,7 @@
 """The figures: what they are made of, at a tiny scale, and that they are written."""
 
 import csv
+from functools import partial
 from types import SimpleNamespace
 
 import chain_figures
@@ -19,6 +20,7 @@ from probmodel.adaptation.welford import no_moments
 from probmodel.samplers import SAMPLERS
 from probmodel.samplers.random_walk.am import Adaptation
 
+at_length = partial(pytest.param, marks=pytest.mark.statistical)
 PNG = b"\x89PNG"
 
 
@@ -77,7 +79,7 @@ def test_figures_of_2019(tmp_path, capsys, name):
     assert "Figure" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("name", "files"), [("t23-1", 6), ("t23-2", 4)])
+@pytest.mark.parametrize(("name", "files"), [at_length("t23-1", 6), ("t23-2", 4)])
 def test_figures_of_2023(tmp_path, capsys, monkeypatch, name, files):
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(frobenius, "CHAINS", 2)
@@ -88,7 +90,9 @@ def test_figures_of_2023(tmp_path, capsys, monkeypatch, name, files):
     assert "Frobenius error of the learned covariance" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("name", "line"), [("hirt-19", "rm_const_hmc"), ("hirt-21", "mass")])
+@pytest.mark.parametrize(("name", "line"), [
+    ("hirt-19", "rm_const_hmc"), at_length("hirt-21", "mass"),
+])  # fmt: skip
 def test_mass_matrices_of_2021(tmp_path, capsys, name, line):
     pytest.importorskip("matplotlib")
     assert figure_runs.run_figure(name, figure_runs.Settings(tmp_path, scale=0.004)) == []
@@ -98,7 +102,7 @@ def test_mass_matrices_of_2021(tmp_path, capsys, name, line):
 
 @pytest.mark.parametrize(("name", "line"), [
     ("t23-15", "| gp100         | increment "), ("wang-1", "| hmc:0.16:40 "),
-    ("zhu-2", "| too far "),
+    at_length("zhu-2", "| too far "),
 ])  # fmt: skip
 def test_chains_along_their_iterations(tmp_path, capsys, monkeypatch, name, line):
     pytest.importorskip("matplotlib")
@@ -110,6 +114,7 @@ def test_chains_along_their_iterations(tmp_path, capsys, monkeypatch, name, line
     assert len(list(tmp_path.iterdir())) == 2
 
 
+@pytest.mark.statistical
 def test_log_densities_along_the_iterations(tmp_path, capsys, monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(chain_figures, "LOG_TARGETS", ("inhomogeneous", "ripley"))

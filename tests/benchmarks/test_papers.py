@@ -134,7 +134,7 @@ def tiny(capsys, *arguments, code=0):
     ("t23-6", [], "ripley +| hmc +| median +| 18254"),
     ("t23-2", ["fisher_mala"], "inhomogeneous +| fisher_mala +| min +| 1501"),
     ("td19-1", ["gad_mala", "rwm"], "neal100 +| gad_mala +| median +| 1987"),
-    ("zhu-linear", [], r"linear +| am:diag +| min/1000 +| 27\.1"),
+    ("zhu-linear", ["rwm", "am:diag"], r"linear +| am:diag +| min/1000 +| 27\.1"),
 ])  # fmt: skip
 def test_a_table_of_each_kind(capsys, table, methods, line):
     printed = tiny(capsys, "--table", table, *(["--methods", *methods] if methods else []))

@@ -112,6 +112,7 @@ def test_every_tool_has_its_file():
         assert "def prepare(case: Case, data: dict[str, Any]) -> Run:" in path.read_text()
 
 
+@pytest.mark.statistical
 def test_a_run_of_ours_is_measured():
     row = peers.measure("gp_regression", "probmodel", "warm", 0, 120.0)
     assert row["error"] == ""

@@ -307,7 +307,10 @@ GALLERY = {
 }
 
 
-@pytest.mark.parametrize("name", GALLERY)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.statistical) if i % 2 else n for i, n in enumerate(GALLERY)],
+)
 def test_gallery(name):
     values = read_data(ROOT / "models" / "data" / GALLERY[name])
     if name != "rats":

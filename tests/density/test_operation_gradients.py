@@ -32,6 +32,7 @@ from probmodel.functions import (
     state_probabilities,
 )
 
+at_length = partial(pytest.param, marks=pytest.mark.statistical)
 LENGTHS = range(1, 18)
 ENGINE_LENGTHS = (1, 2, 8, 17)
 POINTS = 3
@@ -269,20 +270,31 @@ def assert_examples(check, examples, lengths=LENGTHS):
             swept(check, partial(function, n=n) if asks else function, shapes(n), n)
 
 
-@pytest.mark.parametrize("n", ENGINE_LENGTHS)
+def at_one_length_in_turn(names, every=ENGINE_LENGTHS):
+    """Each name at one of the lengths, and at the others where there is time: code takes long."""
+    cells = []
+    for i, name in enumerate(names):
+        one = ENGINE_LENGTHS[i % len(ENGINE_LENGTHS)]
+        others = tuple(n for n in every if n != one)
+        cells.append(pytest.param(name, (one,), id=f"{name}-{one}"))
+        cells.append(at_length(name, others, id=f"{name}-others"))
+    return pytest.mark.parametrize(("name", "lengths"), cells)
+
+
+@pytest.mark.parametrize("n", [*map(at_length, ENGINE_LENGTHS[:-1]), ENGINE_LENGTHS[-1]])
 def test_engines_agree_on_functions_of_numbers(n, assert_engines):
     test_functions_of_one_operand(n, assert_engines)
     test_functions_of_two_operands(n, assert_engines)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_engines_agree_on_operations(name, assert_engines):
-    assert_examples(assert_engines, EXAMPLES[name], ENGINE_LENGTHS)
+@at_one_length_in_turn(EXAMPLES)
+def test_engines_agree_on_operations(name, lengths, assert_engines):
+    assert_examples(assert_engines, EXAMPLES[name], lengths)
 
 
-@pytest.mark.parametrize("name", OF_FUNCTIONS)
-def test_engines_agree_on_functions(name, assert_engines):
-    assert_examples(assert_engines, OF_FUNCTIONS[name], ENGINE_LENGTHS)
+@at_one_length_in_turn(OF_FUNCTIONS)
+def test_engines_agree_on_functions(name, lengths, assert_engines):
+    assert_examples(assert_engines, OF_FUNCTIONS[name], lengths)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -354,9 +366,9 @@ SOLVERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SOLVERS)
-def test_engines_agree_on_solvers(name, assert_engines):
-    assert_solvers(assert_engines, name, ENGINE_LENGTHS)
+@at_one_length_in_turn(SOLVERS)
+def test_engines_agree_on_solvers(name, lengths, assert_engines):
+    assert_solvers(assert_engines, name, lengths)
 
 
 @pytest.mark.parametrize("name", SOLVERS)
@@ -413,15 +425,7 @@ def assert_constraints(check, name, lengths):
         check(density, value, x, f"shape {shape}")
 
 
-OTHER_LENGTHS = tuple(n for n in LENGTHS if n not in ENGINE_LENGTHS)
-
-
-@pytest.mark.parametrize(
-    "lengths",
-    [ENGINE_LENGTHS, pytest.param(OTHER_LENGTHS, marks=pytest.mark.statistical)],
-    ids=["some lengths", "other lengths"],
-)
-@pytest.mark.parametrize("name", MAPS)
+@at_one_length_in_turn(MAPS, LENGTHS)
 def test_engines_agree_on_constraints(name, lengths, assert_engines):
     assert_constraints(assert_engines, name, lengths)
 

@@ -240,7 +240,9 @@ def test_engines_agree(name, assert_engines):
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", CASES)
 def test_engines_agree_at_lengths(name, assert_engines):
-    for n in FEW:
+    """Every example, at a short and a long one in turn."""
+    first = list(CASES).index(name) % 2
+    for n in FEW[first::2]:
         assert_engines_agree(assert_engines, name, n)
 
 
