@@ -7,13 +7,15 @@ papers --table gp100 pima inhomogeneous heart german australian ripley --repeats
 papers --table gp100 pima heart german australian --methods ada_mala --repeats 10 --csv ada_mala.csv
 papers --table caravan --methods fisher_mala ada_mala mala mmala --repeats 3 --csv caravan.csv
 papers --table mnist --methods fisher_mala --repeats 3 --csv mnist.csv
-papers --table mnist --methods mala ada_mala --repeats 1 --csv mnist_other.csv
+papers --table mnist --methods mala ada_mala --repeats 3 --csv mnist_other.csv
 papers --table gp100 inhomogeneous heart german australian ripley pima caravan --methods fisher_mala --signals --repeats 3
-papers --table zhu-1 --methods am --repeats 2 --scale 0.02 --warmup-scale 0.15 --csv zhu_am.csv
-papers --table mnist_7v9 --methods sa_mcmc --repeats 2 --scale 0.03 --warmup-scale 0.5 --csv zhu_sa_mnist.csv
-papers --table census --methods sa_mcmc --repeats 2 --scale 0.02 --warmup-scale 0.5 --csv zhu_sa_census.csv
-papers --table zhu-linear --repeats 2 --scale 0.05 --warmup-scale 1 --csv zhu_linear.csv
-papers --table zhu-1 --methods rwm mtm --repeats 1 --scale 0.01 --warmup-scale 0.05 --csv zhu_rwm.csv
+papers --table zhu-1 --methods rwm mtm --repeats 3 --scale 0.01 --warmup-scale 0.05 --csv zhu_rwm.csv
+papers --table zhu-1 --methods am --repeats 3 --scale 0.02 --warmup-scale 0.15 --csv zhu_am.csv
+papers --table mnist_7v9 --methods sa_mcmc:full sa_mcmc:diag_normal --repeats 3 --scale 0.03 --warmup-scale 0.5 --csv zhu_sa_mnist.csv
+papers --table mnist_7v9 --methods sa_mcmc:diag --repeats 3 --scale 0.2 --warmup-scale 0.5 --csv zhu_diag_mnist.csv
+papers --table mnist_7v9 linear --methods nuts --repeats 3 --scale 0.1 --csv zhu_nuts.csv
+papers --table census --methods sa_mcmc --repeats 3 --scale 0.02 --warmup-scale 0.5 --csv zhu_sa_census.csv
+papers --table zhu-linear --methods rwm mtm am:diag sa_mcmc --repeats 3 --scale 0.05 --warmup-scale 1 --csv zhu_linear.csv
 papers --table hirt-gaussians --repeats 3 --scale 0.2 --methods entropy_hmc:gsm:5 entropy_hmc:esjd:5 entropy_hmc:l2hmc:5 --csv hirt2021.csv
 papers --table hirt-sv --methods entropy_hmc:gsm:tridiagonal:5 entropy_hmc:gsm:diag:5 hmc:5 --repeats 3 --csv hirt_sv.csv
 papers --table hirt-logistic hirt-cox --methods entropy_hmc:gsm:1 entropy_hmc:gsm:10 --repeats 3 --csv hirt_steps.csv
