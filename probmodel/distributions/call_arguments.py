@@ -87,7 +87,8 @@ def bind_arguments(
     for key, value in kwargs.items():
         if key not in parameters:
             raise ModelError(
-                f"{name} has no parameter {key!r}. Its parameters: {signature or 'none'}.",
+                f"{name} has no parameter {key!r}. Its parameters: {signature or 'none'}."
+                f"{_others_with(name, key)}",
                 location=location,
                 expected=list(parameters),
                 given=key,
@@ -106,6 +107,18 @@ def bind_arguments(
                 )
             bound[key] = spec.default
     return {key: bound[key] for key in parameters}
+
+
+def _others_with(name: str, key: str) -> str:
+    """Say which distributions of the same kind, by their names, have a parameter."""
+    from probmodel import distributions
+
+    found = [
+        f"{other}({', '.join(kind.parameters)})"
+        for other, kind in distributions.DISTRIBUTIONS.items()
+        if other.startswith(name) and key in getattr(kind, "parameters", {})
+    ]
+    return f" There is {' and '.join(found)}." if found else ""
 
 
 def check_numbers(name: str, args: dict[str, Any], location: Any) -> None:
