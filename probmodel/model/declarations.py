@@ -112,6 +112,14 @@ class Parameter(Declaration):
                 location=self.location,
                 noncentered=self.noncentered,
             )
+        if not isinstance(self.constraint, Constraint | None):
+            given = self.constraint
+            shown = f"the class {given.__name__}" if isinstance(given, type) else repr(given)
+            raise ModelError(
+                f"param(constraint=...) needs a constraint, such as Ordered(); got {shown}.",
+                location=self.location,
+                constraint=given,
+            )
         if self.constraint is not None and self.bounds:
             raise ModelError(
                 f"param(...) takes constraint= or {', '.join(self.bounds)}=, not both.",

@@ -108,6 +108,11 @@ def test_unsupported_ufunc_names_the_nearest():
         (lambda x: x + Normal(0, 1), r"Normal\(\.\.\.\) is a distribution"),
         (lambda x: Normal(Normal, 1), "loc is the class Normal, which is not a number"),
         (lambda x: Normal(0, lambda: 1), "scale is of type function, which is not a number"),
+        (
+            lambda x: param(constraint=Ordered, shape=3),
+            r"such as Ordered\(\); got the class Ordered",
+        ),
+        (lambda x: param(constraint="ordered", shape=3), r"such as Ordered\(\); got 'ordered'"),
     ],
 )
 def test_what_needs_a_value_is_refused(use, message):
