@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from probmodel.errors import ProbmodelError, SamplerError, nearest, reason
+from probmodel.errors import OutputError, ProbmodelError, SamplerError, nearest, reason
+
+LARGEST = 2**31 - 1  # of the numbers of draws, chains, ...: more is a slip of the keyboard
 
 
-def positive(name: str, value: Any) -> int:
-    """Return a whole number of at least 1."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral) or value < 1:
+def positive(name: str, value: Any, least: int = 1) -> int:
+    """Return a whole number of at least 1, or more."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
+    if not whole or value < least:
         raise SamplerError(
-            f"{name} must be a whole number of at least 1, got {value!r}.", name=name, value=value
+            f"{name} must be a whole number of at least {least}, got {value!r}.",
+            name=name, value=value,
+        )  # fmt: skip
+    if int(value) > LARGEST:
+        raise SamplerError(
+            f"{name} must be at most {LARGEST}, got {value}.", name=name, value=value
         )
     return int(value)
 
@@ -33,13 +41,48 @@ def flag(name: str, value: Any, meaning: str = "") -> bool:
 
 def one_of(name: str, value: Any, names: Sequence[str]) -> str:
     """Return one of some names."""
-    if value not in names:
+    if not isinstance(value, str) or value not in names:
         raise SamplerError(
             f"{name} must be one of {', '.join(map(repr, names))}, got {value!r}."
             f"{nearest(str(value), names)}",
             name=name, value=value,
         )  # fmt: skip
     return str(value)
+
+
+def names_among(
+    known: Sequence[str],
+    given: Any,
+    *,
+    of: str,
+    which: str = "",
+    refused: type[ProbmodelError] = SamplerError,
+) -> tuple[str, ...]:
+    """Return the variables that ``var_names`` names, in the order of those that are known.
+
+    Parameters
+    ----------
+    known : names of variables
+    given : a name or several; None for all
+    of : whose variables they are
+    which : what is said of those that are known, in words
+    refused : the class of the error that says what is wrong
+    """
+    if given is None:
+        return tuple(known)
+    if not isinstance(given, str | Iterable):
+        raise refused(f"var_names must be a name or a list of names, got {given!r}.", value=given)
+    wanted = [given] if isinstance(given, str) else list(given)
+    for name in wanted:
+        if not isinstance(name, str) or name not in known:
+            raise refused(
+                f"var_names: {of} has no variable {name!r}{which and f' {which}'}."
+                f"{nearest(str(name), known)}",
+                name=name, expected=list(known),
+            )  # fmt: skip
+    if not wanted:
+        raise refused("var_names is empty: name a variable, or leave it out to take all.")
+    return tuple(name for name in known if name in wanted)
 
 
 def seed_sequence(seed: Any) -> np.random.SeedSequence:
@@ -55,6 +98,16 @@ def seed_sequence(seed: Any) -> np.random.SeedSequence:
             name="seed", value=seed,
         )  # fmt: skip
     return np.random.SeedSequence(int(seed))
+
+
+def path_of(name: str, value: Any, refused: type[ProbmodelError] = OutputError) -> Path:
+    """Return the path that an argument gives; a leading ``~`` is the home directory."""
+    try:
+        return Path(value).expanduser()
+    except (TypeError, RuntimeError) as error:  # no path; a home that is not known
+        raise refused(
+            f"{name} must be a path, such as 'folder/name', got {value!r}.", name=name, value=value
+        ) from error
 
 
 def existing_file(path: Any, kind: str, refused: type[ProbmodelError]) -> Path:

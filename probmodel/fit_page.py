@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from probmodel.arguments import path_of
 from probmodel.errors import OutputError, ProbmodelError, reason
 from probmodel.predictive import posterior_predictive
 from probmodel.results.arviz_object import arviz_before_1, group, group_names, import_arviz, wrap
@@ -65,12 +66,13 @@ def report(fit: Any, path: str | os.PathLike[str], model: Any = None) -> Path:
     OutputError
         If there is no such file, it holds no draws, or the page cannot be written.
     """
+    file = path_of("the path of a report", path)
     result = load(os.fspath(fit)) if isinstance(fit, str | os.PathLike) else fit
     if not hasattr(result, "attrs") or "posterior" not in group_names(result):
         raise OutputError("a report takes a fit with posterior draws, as infer returns it.")
     model, missing = _model(result, model)
     page = _Page(result, model, missing)
-    return write_text(path, page.text())
+    return write_text(file, page.text())
 
 
 def _model(result: Any, model: Any) -> tuple[Any, str]:

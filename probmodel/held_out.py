@@ -13,12 +13,12 @@ For cross-validation the same is done for each of the folds, as the authors do.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from probmodel.arguments import seed_sequence
+from probmodel.arguments import LARGEST, seed_sequence
 from probmodel.density.posterior import ModelDensity
 from probmodel.errors import DataError, ModelError
 from probmodel.model import Model
@@ -61,6 +61,11 @@ class HeldOut:
                 "HeldOut takes a model bound to held-out data, HeldOut(Regression(X=..., y=...)); "
                 f"got {model!r}.",
                 given=model,
+            )
+        number: Any = baseline
+        if not isinstance(number, Real):
+            raise ModelError(
+                f"HeldOut(baseline=...) must be a number, got {baseline!r}.", given=baseline
             )
         self._density = ModelDensity(model)
         self._score, self._baseline = score, float(baseline)
@@ -131,7 +136,7 @@ def folds(n: int, k: int, seed: int = 0) -> list[tuple[Array, Array]]:
     """
     given: tuple[Any, ...] = (n, k)
     whole = all(isinstance(m, Integral) and not isinstance(m, bool) for m in given)
-    if not (whole and 2 <= k <= n):
+    if not (whole and 2 <= k <= n <= LARGEST):
         raise DataError(
             f"cross-validation takes from 2 to n folds, here of {n} observations; got {k}.",
             n=n, k=k,

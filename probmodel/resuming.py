@@ -153,7 +153,9 @@ def extend(
         )  # fmt: skip
         with at_most(arguments.cores):
             beyond = known.draws - known.count  # a draw that an interrupt left unfinished
-            begun = known.begun(as_posterior(model), beyond + (0 if until or ess else more or 0))
+            begun = known.begun(
+                as_posterior(model), beyond + (more or 0 if until is None and ess is None else 0)
+            )
             arguments = replace(arguments, var_names=known.var_names)
             drawn = draw(
                 model, known.asked["sampler"], arguments, {},

@@ -177,7 +177,7 @@ def infer(
     arguments, rest = Arguments.named(locals(), settings)
     with held() as signals, at_most(cores):
         before = len(signals)
-        drawn = draw(model, method, arguments, rest, show=not quiet, result=True)
+        drawn = draw(model, method, arguments, rest, show=True, result=True)
         return finished(drawn, lambda: len(signals) > before, quiet)
 
 
@@ -245,7 +245,7 @@ def draw(
     ----------
     model, method, settings : as for `infer`
     arguments : the others of `infer`
-    show : whether to show the progress, if the arguments want that
+    show : whether the progress may be shown, if the arguments want that
     result : whether an ArviZ object is to be made; what would prevent that fails first
     begun : the same run, to be gone on with
 
@@ -304,7 +304,7 @@ def _split(asked: Request, sampler: Sampler) -> Split | None:
 
 def _progress(own: Arguments, sampler: Sampler, show: bool) -> Progress | None:
     """Return what shows the progress and tells a callback of it; None if there is neither."""
-    shown = own.progressbar and show
+    shown = own.progressbar and show and not own.quiet
     if not shown and own.callback is None:
         return None
     judge = None if sampler.coupling == "ensemble" else figures

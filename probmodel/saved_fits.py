@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from probmodel.arguments import path_of
 from probmodel.errors import DataError
 from probmodel.html_tables import folded, table
 from probmodel.model import Model
@@ -176,14 +177,14 @@ def load_fit(path: str | os.PathLike[str], model: Any = None) -> SavedFit:
     DataError
         If the fit is not of a model.
     """
-    result = load(os.fspath(path))
+    path = str(path_of("the path of a fit", path))
+    result = load(path)
     if "model" not in result.attrs and model is None:
         raise DataError(
-            f"{os.fspath(path)!r} does not name its model. Pass it: load_fit(path, model=...).",
-            path=os.fspath(path),
+            f"{path!r} does not name its model. Pass it: load_fit(path, model=...).", path=path
         )
     known = bound_in(result) if "model" in result.attrs else None
-    remedy = f"Pass the model: load_fit({os.fspath(path)!r}, model=...)."
+    remedy = f"Pass the model: load_fit({path!r}, model=...)."
     if known is None and model is not None:
         return SavedFit(result, model)
-    return SavedFit(result, same_model(model, known, f"the fit {os.fspath(path)!r}", remedy))
+    return SavedFit(result, same_model(model, known, f"the fit {path!r}", remedy))

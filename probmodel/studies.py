@@ -10,7 +10,7 @@ import numpy as np
 
 from probmodel.arguments import flag, seed_sequence
 from probmodel.calibration.live_line import watched
-from probmodel.errors import ModelError, SamplerError, SamplingWarning, reason
+from probmodel.errors import DataError, ModelError, SamplerError, SamplingWarning, reason
 from probmodel.inference.tasks import mapped
 from probmodel.model import Model, ModelMeta
 from probmodel.samplers import DEFAULT_METHOD
@@ -55,6 +55,8 @@ def infer_many(
 
     Raises
     ------
+    DataError
+        If the data sets are not a list of dicts.
     ModelError
         If ``model`` is no model class.
     SamplerError
@@ -72,7 +74,7 @@ def infer_many(
     for name in ("checkpoint", "callback"):
         if arguments.get(name) is not None:
             raise SamplerError(f"infer_many takes no {name}=, which is of a single run.", name=name)
-    data = [dict(dataset) for dataset in datasets]
+    data = _data_sets(datasets)
     seeds = spawned(seed_sequence(seed), len(data))
     line, progress = watched(len(data), flag("progressbar", progressbar))
     found: list[Any] = []
@@ -104,6 +106,17 @@ def infer_many(
         message = f"{what}: {reason(found[failed[0]])}"
         warnings.warn(message, SamplingWarning, stacklevel=2)
     return found
+
+
+def _data_sets(given: Any) -> list[dict[str, Any]]:
+    try:
+        return [dict(one) for one in given]
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            "infer_many takes a list of data sets, each of them a dict of the data by name; got "
+            f"{given!r}: {reason(error)}.",
+            given=given,
+        ) from error
 
 
 class _Once:

@@ -15,7 +15,6 @@ they should, which ranks of parameters need not show.
 from __future__ import annotations
 
 import math
-import numbers
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -23,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from probmodel.arguments import flag, seed_sequence
+from probmodel.arguments import flag, positive, seed_sequence
 from probmodel.calibration.live_line import watched
 from probmodel.calibration.ranking import LOG_LIKELIHOOD, Ranked, rank
 from probmodel.calibration.result import Calibration
@@ -115,14 +114,15 @@ def sbc(
     KeyboardInterrupt
         If it is interrupted before the first simulation is done.
     """
-    asked, size = _at_least("n", n, 1), _at_least("thin_to", thin_to, 2)
+    asked, size = positive("n", n), positive("thin_to", thin_to, 2)
     bar = flag("progressbar", progressbar)
     given = {"draws": draws, "chains": chains, "seed": seed}
     arguments, rest = Arguments.named(given, settings)
     bar &= flag("progressbar", arguments.progressbar)
     root = seed_sequence(arguments.seed)
     own = replace(arguments, seed=None, progressbar=False)
-    simulation = (model, simulate_with or model, data, coords, var_names)
+    simulator = model if simulate_with is None else simulate_with
+    simulation = (model, simulator, data, coords, var_names)
     study = _Study(simulation, method, own, rest, size)
     tally = _Tally(model.__name__, asked, size, root.entropy)
     line, progress = watched(asked, bar)
@@ -304,13 +304,3 @@ def _labels(simulated: Simulated) -> dict[str, list[str]]:
         else [name]
         for name in simulated.truth
     }
-
-
-def _at_least(name: str, value: Any, least: int) -> int:
-    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
-    if not whole or value < least:
-        raise SamplerError(
-            f"{name} must be a whole number of at least {least}, got {value!r}.",
-            name=name, value=value,
-        )  # fmt: skip
-    return int(value)

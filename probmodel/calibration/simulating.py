@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from probmodel.arguments import names_among
 from probmodel.calibration.ranking import LOG_LIKELIHOOD, log_likelihood
 from probmodel.density.posterior import ModelDensity
 from probmodel.density.prior import prior_plan
-from probmodel.errors import DataError, ModelError, SamplerError, ShapeError, nearest
+from probmodel.errors import DataError, ModelError, ShapeError, nearest
 from probmodel.model import Model, ModelMeta
 from probmodel.model.binding import redrawn
 from probmodel.model.declarations import (
@@ -69,6 +70,9 @@ class Simulation:
     ) -> None:
         for kind in (model, simulator):
             _check_class(kind)
+        for name, value in (("data", data), ("coords", coords)):
+            if not isinstance(value, Mapping | None):
+                raise DataError(f"{name} must be a dict of names and values; got {value!r}.")
         given = dict(data or {})  # as `read_data` makes it: coords may be among the data
         own, other = model._outline(given), simulator._outline(given)
         _check_prior(simulator.__name__, other)
@@ -197,14 +201,4 @@ def _ranked_names(both: str, model: Outline, simulator: Outline, wanted: Any) ->
         if not names:
             raise ModelError(f"{both} have no parameter in common, so there is nothing to rank.")
         return tuple(names)
-    chosen = [wanted] if isinstance(wanted, str) else list(wanted)
-    for name in chosen:
-        if name not in known:
-            raise SamplerError(
-                f"var_names: {both.partition(' ')[0]} has no variable {name!r} that is simulated."
-                f"{nearest(str(name), known)}",
-                name=name,
-            )
-    if not chosen:
-        raise SamplerError("var_names is empty: name a variable, or leave it out to rank all.")
-    return tuple(name for name in known if name in chosen)
+    return names_among(known, wanted, of=both.partition(" ")[0], which="that is simulated")

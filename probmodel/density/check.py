@@ -10,9 +10,9 @@ import numpy as np
 
 from probmodel.arguments import seed_sequence
 from probmodel.blas import one_blas_thread
-from probmodel.density.posterior import ModelDensity
+from probmodel.density.posterior import ModelDensity, as_posterior
 from probmodel.density.prior import simulate_near_zero, simulate_once
-from probmodel.errors import ProbmodelError
+from probmodel.errors import ModelError, ProbmodelError
 from probmodel.html_tables import table
 from probmodel.model import Model
 from probmodel.model.binding import redrawn
@@ -97,9 +97,13 @@ def check_model(model: Model, *, seed: int = 0) -> Report:
     ------
     InitializationError
         If no point with a finite log density is found.
+    ModelError
+        If it is no bound model.
     """
     rng = np.random.default_rng(seed_sequence(seed))
-    density = ModelDensity(model)
+    density = as_posterior(model)
+    if not isinstance(density, ModelDensity):
+        raise ModelError(f"check_model takes a bound model; got {type(model).__name__}.")
     with one_blas_thread():
         x = density.initial_points(rng, _POINTS)
         checks = [_check_gradient(density, x)]

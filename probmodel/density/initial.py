@@ -128,7 +128,7 @@ def _read_inits(
     if isinstance(inits, Mapping):
         return RADIUS, [inits] * chains
     if isinstance(inits, (int, float, np.number)) and not isinstance(inits, bool):
-        if inits < 0 or not np.isfinite(inits):
+        if not 0 <= inits < np.inf:
             raise InitializationError(f"inits={inits} must be zero or a positive radius.")
         return float(inits), [{}] * chains
     if isinstance(inits, Sequence) and all(isinstance(i, Mapping) for i in inits):

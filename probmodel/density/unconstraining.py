@@ -93,7 +93,14 @@ def _rows(values: Array, others: Sequence[Array]) -> Iterator[tuple[Array, ...]]
 
 
 def _broadcast(free: FreeParameter, given: Any) -> Array:
-    value = np.asarray(given, dtype=float)
+    try:
+        value = np.asarray(given, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InitializationError(
+            f"inits[{free.name!r}] must be a number or an array of numbers; got {given!r}.",
+            name=free.name,
+            given=given,
+        ) from error
     try:
         return np.broadcast_to(value, free.shape)
     except ValueError as error:

@@ -28,6 +28,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from probmodel.arguments import path_of
 from probmodel.errors import OutputError, reason
 from probmodel.inference.encoding import EncodingError, packed, unpacked
 from probmodel.types import Array
@@ -67,7 +68,7 @@ class Checkpoint:
         OutputError
             If the folder cannot be made, is not empty, or what was asked cannot be written.
         """
-        folder = Path(path).expanduser().absolute()
+        folder = path_of("checkpoint", path).absolute()
         try:
             content = packed(request)
         except EncodingError as error:
@@ -116,7 +117,7 @@ class Checkpoint:
         OutputError
             If it is none, is damaged, of another version, or held by another process.
         """
-        folder = Path(path).expanduser().absolute()
+        folder = path_of("the path of a checkpoint", path).absolute()
         if not (folder / "request.npz").is_file():
             raise OutputError(f"{str(path)!r} holds no checkpoint of a run.", path=str(path))
         with _refused(folder, "cannot be read"):

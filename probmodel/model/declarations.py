@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -48,7 +48,7 @@ class Data(Declaration):
 
     def __init__(self, dims: Dims, dtype: type, lower: Any, upper: Any) -> None:
         super().__init__(dims)
-        if dtype not in _DTYPES:
+        if not isinstance(dtype, Hashable) or dtype not in _DTYPES:
             raise ModelError(
                 f"data(dtype=...) takes float, int or bool; got {dtype!r}.",
                 location=self.location,
@@ -75,7 +75,7 @@ class Parameter(Declaration):
         dims: Dims,
         shape: Any,
         bounds: dict[str, Any],
-        constraint: Constraint | None,
+        constraint: Any,
         noncentered: bool | None,
         information: Any,
     ) -> None:
@@ -170,7 +170,7 @@ class Observed(Declaration):
     def _check_missing(self) -> None:
         if self.missing is None:
             return
-        if self.missing != "impute":
+        if not isinstance(self.missing, str) or self.missing != "impute":
             raise ModelError(
                 f'observed(missing=...) takes "impute" or None; got {self.missing!r}.',
                 location=self.location,

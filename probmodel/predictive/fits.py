@@ -113,7 +113,8 @@ class FromFit:
     """
 
     def __init__(self, binding: Binding, fit: Fit, new_groups: str | None = None) -> None:
-        if new_groups is not None and new_groups not in NEW_GROUPS:
+        known = isinstance(new_groups, str) and new_groups in NEW_GROUPS
+        if new_groups is not None and not known:
             raise DataError(
                 f"new_groups must be one of {', '.join(map(repr, NEW_GROUPS))}; got "
                 f"{new_groups!r}.{nearest(str(new_groups), NEW_GROUPS)}",

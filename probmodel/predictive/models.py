@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from probmodel.errors import DataError, ModelError, nearest
+from probmodel.arguments import names_among
+from probmodel.errors import DataError, ModelError
 from probmodel.model import Model, ModelMeta
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Observed
@@ -61,24 +62,8 @@ def chosen(
     DataError
         If a name is unknown, or none is given.
     """
-    if var_names is None:
-        return tuple(known)
-    if not isinstance(var_names, str | Iterable):
-        raise DataError(
-            f"var_names must be a name or a list of names; got {var_names!r}.", given=var_names
-        )
-    wanted = [var_names] if isinstance(var_names, str) else list(var_names)
-    for name in wanted:
-        if name not in known:
-            raise DataError(
-                f"var_names: {binding.name} has no {name!r} that can be computed here."
-                f"{nearest(str(name), known)}",
-                name=name,
-                expected=list(known),
-            )
-    if not wanted:
-        raise DataError("var_names is empty: name a variable, or leave it out to take all.")
-    return tuple(name for name in known if name in wanted)
+    which = "that can be computed here"
+    return names_among(known, var_names, of=binding.name, which=which, refused=DataError)
 
 
 def dims_of(binding: Binding, name: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from probmodel.arguments import seed_sequence
+from probmodel.arguments import flag, seed_sequence
 from probmodel.density.forward_runs import Forward, Plan
 from probmodel.errors import DataError, ModelError, SamplingWarning
 from probmodel.model import Model
@@ -163,7 +163,7 @@ def predict(
     needs = generated.needs(names)
     draws = Fit(fit)
     sequence = seed_sequence(seed)
-    if not noise:
+    if not flag("noise", noise):
         _check_noise(binding, needs)
     asked = Wanted(model, needs, None, new_groups, observe=True, noise=noise)
     found = _drawn(asked, draws, sequence, executor)

@@ -125,6 +125,10 @@ def simulate(
     bound = binding_of(model)
     names = observed_names(bound)
     rows = 1 if draws is None else positive("draws", draws)
+    if not isinstance(params, Mapping):
+        raise DataError(
+            f"simulate takes a dict of parameters by their names; got {params!r}.", given=params
+        )
     again = partial(_simulation, model, dict(params))
     found = drawn(again(rows), again, seed_sequence(seed), rows, executor)
     return {name: found[name][0] if draws is None else found[name] for name in names}

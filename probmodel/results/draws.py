@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from probmodel.errors import SamplerError, nearest, reason
+from probmodel.arguments import names_among
+from probmodel.errors import reason
 from probmodel.inference.signals import attempt
 from probmodel.results.findings import Finding
 from probmodel.threads import shared
@@ -83,22 +84,7 @@ def variable_names(names: str | Sequence[str] | None, posterior: Posterior) -> t
         If there is no such variable, or none at all.
     """
     known = [variable.name for variable in posterior.variables]
-    if names is None:
-        return tuple(known)
-    if not isinstance(names, str | Iterable):
-        raise SamplerError(
-            f"var_names must be a name or a list of names, got {names!r}.", value=names
-        )
-    wanted = [names] if isinstance(names, str) else list(names)
-    for name in wanted:
-        if name not in known:
-            raise SamplerError(
-                f"var_names: {posterior.name} has no variable {name!r}.{nearest(str(name), known)}",
-                name=name,
-            )
-    if not wanted:
-        raise SamplerError("var_names is empty: name a variable, or leave it out to keep all.")
-    return tuple(name for name in known if name in wanted)
+    return names_among(known, names, of=posterior.name)
 
 
 class Kept(NamedTuple):

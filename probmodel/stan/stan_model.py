@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from probmodel.arguments import existing_file
+from probmodel.arguments import existing_file, path_of
 from probmodel.errors import DataError, Location, ModelError
 from probmodel.model.binding import Binding, bind
 from probmodel.model.declarations import Data, Declaration
@@ -35,7 +34,7 @@ from probmodel.stan.syntax.parser import parse
 from probmodel.stan.syntax.placement import check_placement
 from probmodel.stan.transform_calls import check_jacobians
 
-Folders = Sequence[str | os.PathLike[str]]
+Folders = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 class StanModel(Model):
@@ -196,6 +195,14 @@ def Stan(  # noqa: N802
     ... ''')
     >>> model = Coin(n=3, heads=[1, 0, 1])
     """
+    if not isinstance(code, str):
+        raise ModelError(
+            "Stan takes the text of a program, and load_stan the path of a file; got "
+            f"{type(code).__name__}.",
+            given=code,
+        )
+    if not isinstance(name, str):
+        raise ModelError(f"Stan(name=...) takes the name of a class; got {name!r}.", given=name)
     program, sources = _parsed(code, TEXT, folders)
     return _made(name, program, sources, TEXT, dims)
 
@@ -252,7 +259,12 @@ def from_source(source: str, name: str) -> type[StanModel]:
 
 
 def _parsed(text: str, file: str, folders: Folders) -> tuple[n.Program, dict[str, str]]:
-    program, sources = parse(text, file, [Path(f) for f in folders])
+    if isinstance(folders, str | os.PathLike):
+        folders = [folders]
+    if not isinstance(folders, Iterable):
+        raise ModelError(f"folders= takes a list of paths; got {folders!r}.", given=folders)
+    paths = [path_of("each of the folders", folder, ModelError) for folder in folders]
+    program, sources = parse(text, file, paths)
     check_placement(program, sources)
     check_spellings(program, sources)
     check_jacobians(program, sources)

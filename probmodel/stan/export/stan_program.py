@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from probmodel.arguments import flag
 from probmodel.errors import DataError, ModelError
 from probmodel.model import Model
 from probmodel.stan.export.identifiers import called_functions
@@ -77,6 +78,7 @@ def to_stan(model: Any, *, log_lik: bool = False) -> StanProgram:
         raise ModelError(
             f"to_stan takes a bound model, Schools(y=..., sigma=...); got {model!r}.", given=model
         )
+    log_lik = flag("log_lik", log_lik)
     binding = model._binding
     if binding.unbound:
         missing = binding.unbound[0]
