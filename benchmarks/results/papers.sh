@@ -19,6 +19,8 @@ papers --table zhu-linear --methods rwm mtm am:diag sa_mcmc --repeats 3 --scale 
 papers --table hirt-gaussians --repeats 3 --scale 0.2 --methods entropy_hmc:gsm:5 entropy_hmc:esjd:5 entropy_hmc:l2hmc:5 --csv hirt2021.csv
 papers --table hirt-sv --methods entropy_hmc:gsm:tridiagonal:5 entropy_hmc:gsm:diag:5 hmc:5 --repeats 3 --csv hirt_sv.csv
 papers --table hirt-logistic hirt-cox --methods entropy_hmc:gsm:1 entropy_hmc:gsm:10 --repeats 3 --csv hirt_steps.csv
+papers --table caravan_unit --methods entropy_hmc:gsm:1 entropy_hmc:gsm:5 entropy_hmc:gsm:10 --repeats 3 --csv hirt_caravan.csv
+papers --table ill_conditioned --methods entropy_hmc:gsm:1 entropy_hmc:esjd:1 entropy_hmc:l2hmc:1 entropy_hmc:gsm:5 entropy_hmc:esjd:5 entropy_hmc:l2hmc:5 --repeats 3 --csv hirt_ill.csv
 papers --table hirt-banana --repeats 3 --scale 0.05 --csv hirt_banana.csv
 papers --table wang-figure2 --methods ahmc nuts --repeats 10 --csv wang_hmc.csv
 papers --table wang-figure2 --methods armhmc rmhmc rmhmc:steered --repeats 3 --csv wang_rmhmc.csv
