@@ -98,6 +98,10 @@ def order_table(summaries: Sequence[Summary], rankings: Sequence[Ranking]) -> st
     return "\n".join([markdown(header, rows), *numbered(sentences)])
 
 
+def _published(summaries: Sequence[Summary]) -> list[Summary]:
+    return [s for s in summaries if s.published is not None and s.published.figures]
+
+
 def verdict(
     summaries: Sequence[Summary], judged: Sequence[Summary], rankings: Sequence[Ranking]
 ) -> list[str]:
@@ -109,10 +113,10 @@ def verdict(
     judged : those with as many and as long runs as the paper's
     rankings : orders that the papers show
     """
-    published = [s for s in summaries if s.published is not None and s.published.figures]
+    published = _published(summaries)
     lines = []
     if published:
-        sizes = sum(bool(held(s)) for s in judged)
+        sizes = sum(bool(held(s)) for s in _published(judged))
         absent = sum(not s.values for s in published)
         lines.append(
             f"Of {len(published)} rows with published figures {sizes} are held to them, and "

@@ -79,6 +79,9 @@ def test_the_order_of_two_methods(monkeypatch):
     assert of_short_runs.startswith(f"{named}, in runs that are shorter")
     (alone,) = verdict(behind[:1], [], [ranking])
     assert "0 are held to them" in alone
+    unpublished = summarise([row(target="unknown")])
+    (counted, _) = verdict([*behind[:1], *unpublished], [*behind[:1], *unpublished], [])
+    assert counted.startswith("Of 1 rows with published figures 1 are held to them")
     assert verdict(behind[:1], behind[:1], [])[1:] == [
         "None of those that are held to the paper falls short of it."
     ]
