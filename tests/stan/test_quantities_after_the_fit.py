@@ -72,7 +72,7 @@ def test_seeds_and_names(fit):
     observed = (predicted["y"].values - p["mu"])[..., 0] / p["s"]
     generated = (again.values[..., 0] - p["a"]) / p["s"]  # at x = 0
     assert abs(np.corrcoef(observed.ravel(), generated.ravel())[0, 1]) < 0.1
-    with pytest.raises(DataError, match=r"no 'slop' .* Did you mean 'slope'"):
+    with pytest.raises(DataError, match=r"no variable 'slop' .* Did you mean 'slope'"):
         predict(changed, fit, var_names="slop")
 
 
