@@ -376,7 +376,13 @@ def settle(value: Any) -> Any:
         return value
     if isinstance(value, np.ndarray) and not value.flags.writeable and value.base is None:
         return value  # settled before
-    copy = np.array(value)
+    try:
+        copy = np.array(value)
+    except TypeError as error:  # ArviZ's trees have the method, to say that they cannot
+        raise ModelError(
+            f"{type(value).__name__} is not a number or an array.", location=caller_location(),
+            given=value,
+        ) from error  # fmt: skip
     copy.setflags(write=False)
     return copy
 
