@@ -86,7 +86,7 @@ ORDERS: dict[tuple[str, str, str], str] = {
     ("linear", "am:diag", "nuts"): (
         "Seconds compare programs: Stan passes over 8,000 rows for a gradient, ours multiplies by "
         "X'X, so that an evaluation costs little beside the sampler's own work. A thousand "
-        "evaluations give NUTS 292, and am:diag 30."
+        "evaluations give NUTS 270, and am:diag 30."
     ),
     ("volatility_2000", "ahmc", "nuts"): (
         "The search ends at the largest step that the paper allows it, 0.01, where NUTS takes "

@@ -99,6 +99,7 @@ def order_table(summaries: Sequence[Summary], rankings: Sequence[Ranking]) -> st
 
 
 def _published(summaries: Sequence[Summary]) -> list[Summary]:
+    """Rows of which the paper has figures."""
     return [s for s in summaries if s.published is not None and s.published.figures]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.arguments import flag, positive
+from probmodel.arguments import positive
 from probmodel.density import as_posterior
 from probmodel.errors import OutputError, SamplerError, reason
 from probmodel.inference.checkpoint import Checkpoint
@@ -83,7 +83,7 @@ def resume(
             with at_most(arguments.cores):
                 drawn = draw(
                     model, asked["sampler"], arguments, {},
-                    show=not flag("quiet", quiet), result=True, begun=begun,
+                    show=True, result=True, begun=begun,
                 )  # fmt: skip
                 return finished(drawn, lambda: len(signals) > before, quiet)
 
@@ -159,7 +159,7 @@ def extend(
             arguments = replace(arguments, var_names=known.var_names)
             drawn = draw(
                 model, known.asked["sampler"], arguments, {},
-                show=not flag("quiet", quiet), result=True, begun=begun,
+                show=True, result=True, begun=begun,
             )  # fmt: skip
             result = finished(drawn, lambda: len(signals) > before, quiet)
     warmup = [name for name in group_names(fit) if name.startswith("warmup_")]

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from probmodel import Stan
+from probmodel.density import as_posterior
 from probmodel.errors import ModelError
 from probmodel.stan.syntax.parser import parse
 
@@ -165,3 +167,10 @@ def test_lines_end_as_they_do_on_any_system():
         program, sources = parse(end.join(["\ufeffmodel {", "  x = 1;", "}"]))
         assert program.blocks["model"][0].place == ("<stan>", 2, 3)
         assert sources == {"<stan>": "model {\n  x = 1;\n}"}
+
+
+def test_one_folder_needs_no_list(tmp_path):
+    folder = written(tmp_path / "parts", part="real x;")
+    text = "parameters {\n#include part.stan\n}\nmodel { x ~ normal(0, 1); }"
+    for given in (folder, str(folder), [folder]):
+        assert as_posterior(Stan(text, folders=given)()).dim == 1
