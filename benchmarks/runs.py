@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from engine import compiled_density
 from ess import effective_sizes, rhat
 from experiments import PROTOCOLS, Protocol, Settings, Variant, variant_of
+from language_targets import compiled_density
 from stored_rows import IDENTITY, Row, provenance
 from targets import make_target
 
@@ -240,7 +240,8 @@ def execute(job: Job) -> Finished:
             f"warm-up and {group.drawn} of {draws} draws made"
         )
     seconds = recorder.warmed - begin, time.process_time() - recorder.warmed
-    condition = condition_number(density, group.params)
+    by_hand = make_target(job.target) if job.engine == "model" else density
+    condition = condition_number(by_hand, group.params)
     return Finished(
         density.dim, points, recorder, *group.work, *seconds, group.params, condition
     )  # fmt: skip
@@ -249,8 +250,8 @@ def execute(job: Job) -> Finished:
 def condition_number(density: Any, params: Any) -> float:
     """Return that of the precision a sampler sees, C'PC for the root C that it learned.
 
-    NaN where the target is not known to be a Gaussian, the sampler has no such root, or the matrix
-    is too large.
+    ``density`` is the target by hand. NaN where that is not known to be a Gaussian, the sampler has
+    no such root, or the matrix is too large.
     """
     known = hasattr(density, "covariance_matrix") and hasattr(params, "root")
     if not known or density.dim > LARGEST:

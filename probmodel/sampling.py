@@ -118,8 +118,8 @@ def infer(
         standardised as prior and data call for, unless ``noncentered=`` or ``information=`` decides
         it. Methods that need a metric leave them as declared. ``attrs["standardised"]`` tells.
     engine : str, optional
-        ``"numpy"`` or ``"llvm"`` computes gradients; ``"auto"``, the default, the second once it
-        pays. ``attrs["engine"]`` tells.
+        ``"numpy"`` or ``"llvm"`` computes densities and gradients; ``"auto"``, the default, the
+        second once it pays. ``attrs["engine"]`` tells.
     cores : int, optional
         How many cores machine code and the checks of a run may use; all by default, where the work
         takes long enough. Draws do not depend on it.

@@ -61,6 +61,8 @@ class Machine:
     program : of one chain
     cores : at most; None for all that the process may use
     codes : what another machine of the same program has made, by the lanes; more is added
+    exact : make code for as many lanes as the chains of a call need, even where there is some for
+        more: results of both differ by rounding, and so would not depend on the call alone
 
     Raises
     ------
@@ -74,7 +76,11 @@ class Machine:
     """
 
     def __init__(
-        self, program: Program, cores: int | None = None, codes: dict[int, Any] | None = None
+        self,
+        program: Program,
+        cores: int | None = None,
+        codes: dict[int, Any] | None = None,
+        exact: bool = False,
     ) -> None:
         program = program._replace(outputs=tuple(shared(program.outputs)))
         logp, gradient = shared(with_log_sums(unrolled(program.outputs)))
@@ -93,6 +99,7 @@ class Machine:
         self._last: dict[int, _Worker] = {}  # by the number of chains
         self._setting: Setting | None = None  # of the last trajectories
         self._cores = available_cores() if cores is None else cores
+        self._exact = exact
         self._lock = threading.Lock()  # of the memory that the code works in
 
     def __call__(self, x: Array) -> tuple[Array, Array]:
@@ -140,7 +147,7 @@ class Machine:
         lanes = LANES if chains > FEW else FEW if chains > 1 else 1
         while self.calls_back and lanes < min(chains, WIDEST):
             lanes *= 2
-        made = [n for n in self._made if n >= lanes]
+        made = [n for n in self._made if n == lanes or (n > lanes and not self._exact)]
         if not made:
             if lanes not in self._codes:
                 self._codes[lanes] = _Code(*self._outputs, lanes)

@@ -1,4 +1,4 @@
-"""What computes a gradient: NumPy at first, machine code once that has paid for being made.
+"""What computes a density: NumPy at first, machine code once that has paid for being made.
 
     engine    "numpy", "llvm", or "auto"
 
@@ -21,7 +21,7 @@ import numpy as np
 
 from probmodel.arguments import one_of, positive
 from probmodel.compiler.symbols import NotTraceableError
-from probmodel.density.programs import Gradients
+from probmodel.density.programs import Gradients, Programs
 from probmodel.errors import ModelError, reason
 from probmodel.model.binding import Binding
 from probmodel.types import Array, Doublings, Followed, Grown, Moved, Trajectories, Transitions
@@ -175,7 +175,8 @@ class Switch:
         try:
             made = self._programs
             with _uncollected():
-                machine = self._candidate or Machine(made.gradient, self.cores, made.codes)
+                given = made.gradient, self.cores, made.codes, made.exact
+                machine = self._candidate or Machine(*given)
                 found = machine(x)
         except Exception as error:  # a formula may do anything to what it is given
             known = isinstance(error, NotTraceableError)
@@ -201,3 +202,39 @@ class Switch:
                 "that NumPy computes the gradients.",
                 engine="llvm",
             )
+
+
+class Engines:
+    """What computes a density: one switch for gradients, one for the density alone.
+
+    Parameters
+    ----------
+    binding, engine, cores : as of `Switch`
+    programs : of the density
+    """
+
+    def __init__(
+        self, binding: Binding, engine: Engine, programs: Programs, cores: int | None
+    ) -> None:
+        self.gradient = Switch(binding, engine, programs, cores)
+        self.value = Switch(binding, engine, programs.value, cores)
+        self.engine, self.cores = engine, cores
+
+    @property
+    def in_use(self) -> str:
+        """``"llvm"`` where one of both has turned to machine code."""
+        return min(self.gradient.in_use, self.value.in_use)
+
+    def snapshot(self) -> tuple[tuple[float, float, str], ...]:
+        """Return how far both are."""
+        return self.gradient.snapshot(), self.value.snapshot()
+
+    def resume(self, snapshot: tuple[tuple[float, float, str], ...], x: Array) -> None:
+        """Go on from there."""
+        for switch, own in zip((self.gradient, self.value), snapshot, strict=True):
+            switch.resume(own, x)
+
+    def settle(self, x: Array) -> None:
+        """Decide for both; see `Switch.settle`."""
+        self.gradient.settle(x)
+        self.value.settle(x)

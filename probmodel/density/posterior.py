@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probmodel.density.engines import Engine, Switch
+from probmodel.density.engines import Engine, Engines
 from probmodel.density.layout import blocks, coordinate_names
 from probmodel.density.log_density import LogDensity
 from probmodel.density.programs import Programs
@@ -86,58 +86,58 @@ class ModelDensity(LogDensity):
             self.coords.update(variable.coords)
         self.observed_data, self.constant_data = _data_groups(binding)
         self._programs = Programs(binding) if pseudo_data else Programs.of(model)
-        self._switch = Switch(binding, engine, self._programs)
+        self._engines = Engines(binding, engine, self._programs, None)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy is lowered anew: programs belong to one binding.
-        return type(self), (self.model, dict(self._binding.pseudo_data), self._switch.engine)
+        return type(self), (self.model, dict(self._binding.pseudo_data), self._engines.engine)
 
     def use_engine(self, engine: Engine | None = None, cores: int | None = None) -> None:
-        """Choose what computes gradients from now on; no engine for a new start with the same."""
-        engine = engine or self._switch.engine
-        self._switch = Switch(self._binding, engine, self._programs, cores)
+        """Choose what computes densities from now on; no engine for a new start with the same."""
+        engine = engine or self._engines.engine
+        self._engines = Engines(self._binding, engine, self._programs, cores)
         self.__dict__.pop("tempering", None)
 
     @property
     def engine(self) -> str:
-        """What computes gradients now: ``"numpy"`` or ``"llvm"``."""
-        return self._switch.in_use
+        """What computes gradients, or densities alone, now: ``"numpy"`` or ``"llvm"``."""
+        return self._engines.in_use
 
     def _value_and_gradient(self, x: Array) -> tuple[Array, Array]:
-        return self._switch(x)
+        return self._engines.gradient(x)
 
     def follow(self, trajectories: Trajectories) -> Followed | None:
         """See `LogDensity.follow`."""
-        return self._switch.follow(trajectories)
+        return self._engines.gradient.follow(trajectories)
 
     def move(self, transitions: Transitions) -> Moved | None:
         """See `LogDensity.move`."""
-        return self._switch.move(transitions)
+        return self._engines.gradient.move(transitions)
 
     def grow(self, doublings: Doublings) -> Grown | None:
         """See `LogDensity.grow`."""
-        return self._switch.grow(doublings)
+        return self._engines.gradient.grow(doublings)
 
     @property
-    def engine_state(self) -> tuple[float, float, str]:
-        """How far the engine is, see `Switch.snapshot`."""
-        return self._switch.snapshot()
+    def engine_state(self) -> tuple[tuple[float, float, str], ...]:
+        """How far engines are, see `Engines.snapshot`."""
+        return self._engines.snapshot()
 
     def settle_engine(self, x: Array) -> None:
-        """Decide for good what computes gradients, see `Switch.settle`."""
-        self._switch.settle(x)
+        """Decide for good what computes densities, see `Engines.settle`."""
+        self._engines.settle(x)
 
     def snapshot(self) -> dict[str, Any]:
-        """Return the scale of hierarchies, and how far the engine is."""
+        """Return the scale of hierarchies, and how far engines are."""
         pseudo_data = {name: tuple(data) for name, data in self._binding.pseudo_data.items()}
         return {"pseudo_data": pseudo_data, "engine": self.engine_state}
 
     def resumed(self, snapshot: dict[str, Any], x: Array) -> ModelDensity:
-        """Return the density on the scale, and with the engine, that it had."""
+        """Return the density on the scale, and with the engines, that it had."""
         pseudo_data = {name: PseudoData(*d) for name, d in snapshot["pseudo_data"].items()}
         found = ModelDensity(self.model, pseudo_data) if pseudo_data else self
-        found.use_engine(self._switch.engine, self._switch.cores)
-        found._switch.resume(snapshot["engine"], x)
+        found.use_engine(self._engines.engine, self._engines.cores)
+        found._engines.resume(snapshot["engine"], x)
         return found
 
     def hvp(self, x: Array, v: Array) -> Array:
@@ -146,7 +146,7 @@ class ModelDensity(LogDensity):
         return self._programs.curvature(x, v)[1]
 
     def _value(self, x: Array) -> Array:
-        return self._programs.log_density(x)[0]
+        return self._engines.value(x)[0]
 
     def metric(self, x: Array) -> Array:
         """Return the expected Fisher information of the data, minus the Hessian of other terms.
@@ -301,7 +301,7 @@ class ModelDensity(LogDensity):
         """What draws from the prior, and the density on the way to the posterior."""
         from probmodel.density.tempered_density import Tempering
 
-        return Tempering(self._binding, self._switch.engine, self._switch.cores)
+        return Tempering(self._binding, self._engines.engine, self._engines.cores)
 
     @property
     def hierarchical(self) -> bool:
@@ -327,7 +327,7 @@ class ModelDensity(LogDensity):
         from probmodel.density.standardising import measured
 
         found = ModelDensity(self.model, measured(self, visited, rng, count))
-        found.use_engine(self._switch.engine, self._switch.cores)
+        found.use_engine(self._engines.engine, self._engines.cores)
         return found
 
     def translated(self, x: Array, origin: ModelDensity) -> Array:

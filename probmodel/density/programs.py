@@ -35,15 +35,19 @@ class Gradients:
     Parameters
     ----------
     trace : writes them down
-
-    Attributes
-    ----------
+    exact : whether what is computed for some chains must not depend on what was asked for before,
+        see `compiler.machine.Machine`
     codes : machine code of them, by the lanes, as far as it was made
     """
 
-    def __init__(self, trace: Callable[[], Program]) -> None:
-        self._trace = trace
-        self.codes: dict[int, Any] = {}
+    def __init__(
+        self,
+        trace: Callable[[], Program],
+        exact: bool = False,
+        codes: dict[int, Any] | None = None,
+    ) -> None:
+        self._trace, self.exact = trace, exact
+        self.codes: dict[int, Any] = {} if codes is None else codes
 
     @cached_property
     def gradient(self) -> Program:
@@ -74,6 +78,7 @@ class Programs(Gradients):
         self._dim = dimension(binding)
         self.saved: dict[tuple[str, ...], Callable[[Array], list[Array]]] = {}
         self._priors: dict[str, NumpyProgram] = {}
+        self._codes_of_value: dict[int, Any] = {}
 
     @classmethod
     def of(cls, model: Model) -> Programs:
@@ -84,10 +89,15 @@ class Programs(Gradients):
         programs: Programs = model._kept.setdefault("programs", cls(binding))
         return programs
 
-    @cached_property
-    def log_density(self) -> NumpyProgram:
-        """The log density alone, of unconstrained points: (n, dim) -> ((n,),)."""
-        return NumpyProgram(Program(self.gradient.inputs, self.gradient.outputs[:1]))
+    @property
+    def value(self) -> Gradients:
+        """The log density alone: the point itself stands where its gradient would be."""
+
+        def alone() -> Program:
+            (x,), (logp, _) = self.gradient
+            return Program((x,), (logp, x))
+
+        return Gradients(alone, exact=True, codes=self._codes_of_value)
 
     @cached_property
     def terms(self) -> NumpyProgram:

@@ -244,7 +244,10 @@ class Course:
         known = density.snapshot() if hasattr(density, "snapshot") else {}
         engines = [group["engine"] for group in groups if group["engine"] is not None]
         if engines:  # as far as after the last whole iteration of any group
-            known["engine"] = max(engines, key=lambda engine: (engine[0], engine[2] == "llvm"))
+            known["engine"] = tuple(
+                max(states, key=lambda state: (state[0], state[2] == "llvm"))
+                for states in zip(*engines, strict=True)
+            )
         return {
             "origin": (positions, work), "groups": groups, "records": records, "density": known,
             "planned": self._records[0].planned, "taken": tuple(self.taken(outcome)[2:]),

@@ -1,4 +1,4 @@
-"""What computes gradients: NumPy at first, then machine code, and what happens where that fails."""
+"""What computes densities: NumPy at first, then machine code, and what happens where that fails."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from line import Line, Y
 
-from probmodel import Model, infer, observed, param
+from probmodel import Model, extend, infer, load_model, observed, param
+from probmodel.compiler.machine import Machine
 from probmodel.density import LogDensity, as_posterior, engines
 from probmodel.distributions import Normal, Poisson
 from probmodel.errors import SamplerError
@@ -148,6 +149,64 @@ def test_copies_and_pickles_have_the_engine():
         np.testing.assert_array_equal(found.grad, expected.grad)
 
 
+# -- densities without gradients -------------------------------------------------------------------
+
+
+def test_a_density_alone_turns_to_machine_code_once_that_pays():
+    density, reference = line(), line("numpy")
+    x = points(density, 16)
+    calls = 0
+    while density.engine == "numpy":
+        calls += 1
+        assert calls < 10_000
+        np.testing.assert_allclose(density.log_density(x), reference.log_density(x), rtol=1e-13)
+    assert calls > 50
+    assert density.engine_state[0][2] == "numpy"  # nobody has asked for a gradient
+    np.testing.assert_allclose(density.log_density(x), reference.log_density(x), rtol=1e-13)
+    assert reference.engine == "numpy"
+
+
+@pytest.mark.parametrize("chains", range(1, 18))
+def test_densities_alone_of_any_number_of_chains(chains):
+    machine, reference = line("llvm"), line("numpy")
+    x = points(machine, chains, seed=chains)
+    np.testing.assert_allclose(machine.log_density(x), reference.log_density(x), rtol=1e-13)
+    np.testing.assert_array_equal(machine.log_density(x), machine(x).logp)
+    x[chains // 2, 0] = np.nan
+    found, expected = machine.log_density(x), reference.log_density(x)
+    assert found[chains // 2] == -np.inf
+    np.testing.assert_allclose(found, expected, rtol=1e-13)
+
+
+def test_machine_code_that_is_exact_does_not_depend_on_what_was_asked_before():
+    returns = np.random.default_rng(3).standard_normal(50)
+    volatility = load_model("gallery:stochastic_volatility_centered")(y=returns)
+    density = as_posterior(volatility)
+    x = points(density, 9)
+
+    def same(exact):
+        asked, fresh = (Machine(density._programs.gradient, exact=exact) for _ in range(2))
+        asked(x)
+        return np.array_equal(asked(x[:1])[1], fresh(x[:1])[1])
+
+    assert same(exact=True)
+    assert not same(exact=False)  # else the test would notice nothing
+
+
+def test_a_run_without_gradients_has_machine_code(monkeypatch):
+    monkeypatch.setattr(engines, "ENOUGH", 1000.0)
+    model = Line(x=np.arange(4.0), y=Y)
+    settings = {"method": "rwm", "chains": 8, "seed": 1, "quiet": True}
+    by_numpy = infer(model, engine="numpy", draws=300, **settings)
+    usual = infer(model, draws=300, **settings)
+    assert by_numpy.attrs["engine"] == "numpy"
+    assert usual.attrs["engine"] == "llvm"
+    # Rounding decides next to none of so few moves.
+    np.testing.assert_allclose(usual.posterior["a"], by_numpy.posterior["a"], rtol=1e-9)
+    longer = extend(infer(model, draws=120, **settings), 180, quiet=True)
+    np.testing.assert_array_equal(longer.posterior["a"], usual.posterior["a"])
+
+
 # -- where there is no machine code ----------------------------------------------------------------
 
 
@@ -181,7 +240,7 @@ def test_programs_that_are_too_long_stay_with_numpy(monkeypatch):
     density = line()
     density(points(density))
     assert density.engine == "numpy"
-    assert "operations, which would take long to make" in density._switch.reason
+    assert "operations, which would take long to make" in density._engines.gradient.reason
 
 
 def test_machine_code_that_is_wrong_is_not_used(monkeypatch):

@@ -98,6 +98,7 @@ def test_a_page_has_machine_code(page):
     found, expected = machine(x), reference(x)
     assert machine.engine == "llvm"
     np.testing.assert_allclose(found.logp, expected.logp, rtol=1e-10)
+    np.testing.assert_allclose(machine.log_density(x), reference.log_density(x), rtol=1e-10)
     scale = np.abs(expected.grad).max(axis=1, keepdims=True)
     assert np.all(np.abs(found.grad - expected.grad) < 1e-10 * (1.0 + scale))
 
