@@ -134,9 +134,7 @@ class AffineSlope:
         for p, q in distribution.information_matrix(*params):
             if p in changes and q in changes:
                 twice = 1.0 if p == q else 2.0
-                pairs[p, q] = twice * np.einsum(
-                    "ck,ckn,ckn->cn", weights, changes[p], changes[q], optimize=True
-                )
+                pairs[p, q] = (twice * weights[:, None] @ (changes[p] * changes[q]))[:, 0]
         names = list(distribution.parameters)
         for name, (columns, slopes) in affine.jacobians.items():
             force = self._force(params, names.index(name), pairs, (len(x), slopes.shape[1]))
