@@ -19,6 +19,10 @@ _DATES = 'Give times as numbers, such as days since the first: (t - t[0]) / np.t
 _DURATIONS = 'Divide them by a unit: t / np.timedelta64(1, "D").'
 _COMPLEX = "Give the real and the imaginary part as two data: z.real, z.imag."
 _LIST = "Write list(...) around it."
+_SPARSE = (
+    "Give x.toarray(), or its entries with their rows and columns as three data; the product with "
+    "a vector b is segment_sum(value * b[column], row, n_rows)."
+)
 
 _BY_KIND = {
     "U": ("text", _CATEGORIES),
@@ -55,6 +59,8 @@ def what_came(array: Array) -> tuple[str, str]:
         return f"dtype {array.dtype}", "Write np.asarray(x, dtype=float)."
     if isinstance(item, Iterator | KeysView | ValuesView):
         return f"a {type(item).__name__}, whose elements come one by one", _LIST
+    if hasattr(item, "tocoo"):
+        return "a sparse matrix", _SPARSE
     return f"a {type(item).__name__}", "Give a number, an array or a list of numbers."
 
 

@@ -12,7 +12,7 @@ from targets import GAUSSIANS, TARGETS, make_target
 TOLERANCES = {"gp100": 1e-10, "gauss51": 1e-12}
 
 
-LONG = ("covtype", "census", "mnist_7v9", "dexter", "caravan")  # they have thousands of rows
+LONG = ("mnist", "covtype", "census", "mnist_7v9", "dexter", "caravan")  # thousands of rows
 SHORT = sorted(
     {*GAUSSIANS, *HAMILTONIAN, "banana", "linear", *LOGISTIC_DATA}
     - {*LONG, *LACKING, *(name for name in HAMILTONIAN if name.endswith(("_wide", "_unit")))}
@@ -63,7 +63,7 @@ def test_standardised_inputs():
 
 @pytest.mark.parametrize("name", sorted(LACKING))
 def test_what_the_language_lacks_is_said(name):
-    with pytest.raises(ValueError, match=f"{name} is written by hand only: its (inputs|field)"):
+    with pytest.raises(ValueError, match=f"{name} is written by hand only"):
         language_model(name)
 
 

@@ -192,9 +192,10 @@ def test_full_runs_are_held_to_the_paper(tmp_path, capsys):
 
 
 def test_a_failed_run_shows_in_the_exit_status(capsys):
-    printed = tiny(capsys, "--table", "mnist", "--methods", "rwm", "--engine", "model", code=1)
-    assert "mnist is written by hand only" in printed
-    assert "FALLS SHORT: mnist rwm failed" in printed
+    arguments = ("--table", "cox_joint_64", "--methods", "hmc:fixed", "--engine", "model")
+    printed = tiny(capsys, *arguments, code=1)
+    assert "cox_joint_64 is written by hand only" in printed
+    assert "FALLS SHORT: cox_joint_64 hmc:fixed failed" in printed
 
 
 def test_every_table_is_of_a_named_paper():

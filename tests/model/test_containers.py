@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from scipy import sparse
 
 from probmodel import DataError, Model, data, observed, param
 from probmodel.distributions import Normal
@@ -119,6 +120,7 @@ DAY = datetime.date(2020, 1, 1)
         (xr.Dataset({"a": ("obs", [1.0])}), "a Dataset", "an array or a list"),
         (param(Normal(0, 1)), "a symbol of a model", "when the model is bound"),
         (len, "a builtin_function", "an array or a list"),
+        (sparse.csr_array(np.eye(2)), "a sparse matrix", "or its entries with their rows"),
     ],
 )
 def test_what_is_no_number(given, found, advice):
