@@ -12,18 +12,23 @@ import numpy as np
 from bnn import LAYERS, dexter
 from datasets import LOGISTIC_DATA, logistic_data, simulated_linear_data
 from densities import Banana, Gaussian
+from joint_cox import CENTRE, JointCox
 from scipy import sparse
 from targets import make_target
 
 from probmodel.density import ModelDensity
-from probmodel.distributions import BernoulliLogit, Laplace, MvNormal, Normal
+from probmodel.distributions import (
+    BernoulliLogit,
+    CirculantGP,
+    Laplace,
+    MvNormal,
+    Normal,
+    PoissonLog,
+    kernels,
+)
 from probmodel.functions import segment_sum
 from probmodel.model import Model, data, observed, param
 from probmodel.types import LogDensity
-
-# Written by hand alone: where length scales are too long for its torus, eigenvalues fade out, and
-# the language's `CirculantGP` has no density.
-LACKING = ("cox_joint_16", "cox_joint_64")
 
 
 class IndependentNormal(Model):
@@ -104,16 +109,36 @@ class TanhNetwork(Model):
     y = observed(BernoulliLogit(hidden @ weights_3 + bias_3), dims="text")
 
 
-def language_model(target: str, *, standardise: bool = False) -> Model:
-    """Write a target in the model language; coordinates are in the order of the one by hand.
+class JointCoxProcess(Model):
+    """Cox process whose hyperparameters are sampled with its field, as in `joint_cox`.
 
-    Raises
-    ------
-    ValueError
-        If the language cannot express it.
+    Length scales that are too long for the torus have no density here.
     """
-    if target in LACKING:
-        raise ValueError(f"{target} is written by hand only; leave out --engine model")
+
+    northing = data(dims="row")
+    easting = data(dims="column")
+    share = data(lower=0)
+
+    mean = param(Normal(CENTRE[0], 1))
+    log_variance = param(Normal(CENTRE[1], 1))
+    log_length = param(Normal(CENTRE[2], 1))
+    process = CirculantGP(
+        kernels.Exponential(np.exp(0.5 * log_variance), np.exp(log_length)),
+        (northing, easting),
+        padding=2.03,  # 32 points for 16 cells, and 128 for 64
+        jitter=0.0,
+    )
+    torus = param(process, noncentered=True)
+
+    y = observed(PoissonLog(np.log(share) + mean + process.on_grid(torus)), dims=("row", "column"))
+
+
+def language_model(target: str, *, standardise: bool = False) -> Model:
+    """Write a target in the model language.
+
+    Coordinates are in the order of the one by hand, but for `JointCoxProcess`, which has the
+    hyperparameters first, and not less their prior's centre.
+    """
     if target == "linear":
         X, y = simulated_linear_data()
         return LaplaceRegression(X=X, y=y)
@@ -130,6 +155,9 @@ def language_model(target: str, *, standardise: bool = False) -> Model:
     by_hand = make_target(target)
     if isinstance(by_hand, ModelDensity):
         return by_hand.model
+    if isinstance(by_hand, JointCox):
+        axis, counts = np.arange(by_hand.n) / by_hand.n, by_hand.counts.astype(int)
+        return JointCoxProcess(northing=axis, easting=axis, share=by_hand.area, y=counts)
     if isinstance(by_hand, Banana):
         return BentNormal(bend=by_hand.bend)
     normal = cast(Gaussian, by_hand)

@@ -118,7 +118,8 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     parser.add_argument("--chains", type=int, help="of each run, instead of the paper's number")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--ess", choices=ESTIMATORS, help="by default the paper's estimator")
-    parser.add_argument("--engine", choices=["numpy", "model"], default="numpy")
+    parser.add_argument("--engine", choices=["numpy", "model"], default="numpy",
+                        help="targets by hand, or as models of the package's language")  # fmt: skip
     parser.add_argument("--standardise", action="store_true", help="scale the inputs")
     parser.add_argument("--processes", type=int, choices=[1, 2], default=1)
     parser.add_argument("--csv", type=Path, metavar="FILE", help="one line per run")
