@@ -147,13 +147,12 @@ class AffineSlope:
         distribution = self._observation.distribution
         batch = (shape[0], *self._observation.batch)
         unit = length(distribution, r, params[r])
-        total = np.zeros(shape)
-        for shift, factor in zip(SHIFTS, FIRST, strict=True):
-            there = [*params[:r], params[r] + shift * STEP * unit, *params[r + 1 :]]
-            matrix = distribution.information_matrix(*there)
-            for pair, product in pairs.items():
-                entry = np.broadcast_to(matrix[pair](), batch).reshape(shape)
-                total += factor * entry * product
+        shifts = (STEP * SHIFTS).reshape(4, *(1,) * np.ndim(params[r]))
+        there = [*params[:r], params[r] + shifts * unit, *params[r + 1 :]]
+        matrix, total = distribution.information_matrix(*there), np.zeros(shape)
+        for pair, product in pairs.items():
+            entries = np.broadcast_to(matrix[pair](), (4, *batch)).reshape(4, -1)
+            total += (FIRST @ entries).reshape(shape) * product
         return total / np.broadcast_to(STEP * unit, batch).reshape(shape)
 
 
