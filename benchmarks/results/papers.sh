@@ -8,6 +8,7 @@ papers --table gp100 pima heart german australian --methods ada_mala --repeats 1
 papers --table caravan --methods fisher_mala ada_mala mala mmala --repeats 3 --csv caravan.csv
 papers --table mnist --methods fisher_mala --repeats 3 --csv mnist.csv
 papers --table mnist --methods mala ada_mala --repeats 3 --csv mnist_other.csv
+papers --table mnist --methods hmc --repeats 3 --csv mnist_hmc.csv # only its third repeat was run
 papers --table gp100 inhomogeneous heart german australian ripley pima caravan --methods fisher_mala --signals --repeats 3
 papers --table zhu-1 --methods rwm mtm --repeats 3 --scale 0.01 --warmup-scale 0.05 --csv zhu_rwm.csv
 papers --table zhu-1 --methods am --repeats 3 --scale 0.02 --warmup-scale 0.15 --csv zhu_am.csv
