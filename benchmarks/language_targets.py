@@ -12,6 +12,7 @@ import numpy as np
 from bnn import LAYERS, dexter
 from datasets import LOGISTIC_DATA, logistic_data, simulated_linear_data
 from densities import Banana, Gaussian
+from hamiltonian_targets import ScaledLogisticRegression
 from joint_cox import CENTRE, JointCox
 from scipy import sparse
 from targets import make_target
@@ -56,16 +57,6 @@ class BentNormal(Model):
 
     first = param(Normal(0, 10))
     second = param(Normal(bend * (first**2 - 100), 1))
-
-
-class LogisticRegression(Model):
-    """Bayesian logistic regression; X holds the column of ones."""
-
-    X = data(dims=("obs", "feature"))
-
-    beta = param(Normal(0, 1), dims="feature")
-
-    y = observed(BernoulliLogit(X @ beta), dims="obs")
 
 
 class SparseLogisticRegression(Model):
@@ -136,8 +127,8 @@ class JointCoxProcess(Model):
 def language_model(target: str, *, standardise: bool = False) -> Model:
     """Write a target in the model language.
 
-    Coordinates are in the order of the one by hand, but for `JointCoxProcess`, which has the
-    hyperparameters first, and not less their prior's centre.
+    Coordinates are those of the target by hand. `JointCoxProcess` has its hyperparameters first,
+    and by hand their prior's centre is subtracted from them.
     """
     if target == "linear":
         X, y = simulated_linear_data()
@@ -148,7 +139,7 @@ def language_model(target: str, *, standardise: bool = False) -> Model:
     if target in LOGISTIC_DATA:
         X, y = logistic_data(target, standardise=standardise)
         if not sparse.issparse(X):
-            return LogisticRegression(X=X, y=y.astype(int))
+            return ScaledLogisticRegression(X=X, y=y.astype(int), prior_scale=1.0)
         found, (n, dim) = X.tocoo(), X.shape
         entries = {"row": found.row, "column": found.col, "value": found.data}
         return SparseLogisticRegression(**entries, n_obs=n, n_features=dim, y=y.astype(int))

@@ -61,8 +61,8 @@ class Machine:
     program : of one chain
     cores : at most; None for all that the process may use
     codes : what another machine of the same program has made, by the lanes; more is added
-    exact : make code for as many lanes as the chains of a call need, even where there is some for
-        more: results of both differ by rounding, and so would not depend on the call alone
+    exact : results must not depend on earlier calls: a call has code for as many lanes as its
+        chains need, never code that was made for more, which differs by rounding
 
     Raises
     ------

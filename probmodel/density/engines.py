@@ -6,7 +6,8 @@ Machine code takes about a tenth of a second to make, and a gradient a tenth of 
 afterwards; what surrounds gradients in a trajectory costs nearly nothing then. A density that is
 asked for a few gradients, at starting points or while hierarchies are measured, is better off
 without it. So it is made when the work that NumPy has done amounts to about the same. That is
-counted, not timed, so that the same calls have the same results.
+counted, not timed, so that the same calls have the same results. Densities without gradients are
+counted apart, and have machine code of their own.
 """
 
 from __future__ import annotations
@@ -170,7 +171,7 @@ class Switch:
             self.reason = f"llvmlite cannot be imported: {reason(error)}"
             if not _missing:
                 _missing = True
-                warnings.warn(f"Gradients run in NumPy, as {self.reason}.", stacklevel=2)
+                warnings.warn(f"Densities run in NumPy, as {self.reason}.", stacklevel=2)
             return self._refused()
         try:
             made = self._programs
@@ -189,8 +190,8 @@ class Switch:
             return None
         self.reason = "machine code and NumPy differ"
         warnings.warn(
-            f"Machine code for {self._binding.name} does not agree with NumPy, which computes its "
-            "gradients instead. Please report the model.",
+            f"Machine code for {self._binding.name} does not agree with NumPy, which is used "
+            "instead. Please report the model.",
             stacklevel=2,
         )
         return self._refused()
@@ -199,7 +200,7 @@ class Switch:
         if self.engine == "llvm":
             raise ModelError(
                 f"{self._binding.name} cannot have engine='llvm': {self.reason}. Leave it out, so "
-                "that NumPy computes the gradients.",
+                "that NumPy is used.",
                 engine="llvm",
             )
 

@@ -35,8 +35,7 @@ class Gradients:
     Parameters
     ----------
     trace : writes them down
-    exact : whether what is computed for some chains must not depend on what was asked for before,
-        see `compiler.machine.Machine`
+    exact : whether results must not depend on earlier calls, see `compiler.machine.Machine`
     codes : machine code of them, by the lanes, as far as it was made
     """
 

@@ -26,9 +26,6 @@ from probmodel.distributions import Flat
 from probmodel.model.binding import Binding
 from probmodel.types import Array, Tempered
 
-# Rows of a call: machine code for fewer differs by rounding. As calls are of many sizes, which one
-# there is would depend on what came before, and a run that goes on would not be the same.
-FEWEST = 8
 TRIED = 1000  # draws from the prior that tell how many are not finite
 
 
@@ -49,7 +46,7 @@ class Tempering:
 
     def __init__(self, binding: Binding, engine: Engine, cores: int | None) -> None:
         self._binding, self._draws = binding, exact_draws(binding)
-        programs = Gradients(lambda: _program(binding))
+        programs = Gradients(lambda: _program(binding), exact=True)  # calls are of many sizes
         self._switch = Switch(binding, engine, programs, cores, enough=0.0)
 
     def draws(self, rng: np.random.Generator, n: int) -> Array:
@@ -58,12 +55,9 @@ class Tempering:
 
     def __call__(self, x: Array, beta: Array) -> Tempered:
         """Return the density at points, (n, dim), and inverse temperatures, (n,)."""
-        n, at = len(x), np.column_stack([x, beta])
-        if n < FEWEST:
-            at = np.concatenate([at, np.repeat(at[-1:], FEWEST - n, axis=0)])
         with np.errstate(all="ignore"):
-            logp, slopes = self._switch(at)
-        return Tempered.marked(logp[:n], slopes[:n, :-1], slopes[:n, -1])
+            logp, slopes = self._switch(np.column_stack([x, beta]))
+        return Tempered.marked(logp, slopes[:, :-1], slopes[:, -1])
 
     def doubts(self, rng: np.random.Generator) -> list[str]:
         """Return, in words, what makes the evidence another one than is meant."""

@@ -303,7 +303,7 @@ def test_without_llvmlite_numpy_runs_and_says_so_once():
     first, *said = done.stdout.strip().splitlines()
     assert first == "numpy numpy"
     assert len(said) == 1
-    assert said[0].startswith("Gradients run in NumPy, as llvmlite cannot be imported")
+    assert said[0].startswith("Densities run in NumPy, as llvmlite cannot be imported")
 
 
 # -- runs ------------------------------------------------------------------------------------------
