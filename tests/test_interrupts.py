@@ -211,7 +211,8 @@ def interrupted_at_random(coin, folder, rng, whole):
     return verify(folder, said, status, *numbers)  # which comes first is up to the system
 
 
-LONGER = ["--chains", "4", "--draws", "1500", "--warmup", "500", "--seed", "1"]
+# About half of the time is sampling and writing, on fast and slow machines: the rest is imports.
+LONGER = ["--chains", "4", "--draws", "100000", "--thin", "20", "--warmup", "500", "--seed", "1"]
 
 
 @pytest.mark.parametrize("number", [INT, pytest.param(TERM, marks=pytest.mark.statistical)])
