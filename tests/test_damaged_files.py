@@ -164,7 +164,7 @@ def result_file(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "seeds", [range(6), *(pytest.param(seeds, marks=pytest.mark.statistical) for seeds in MANY)]
+    "seeds", [range(6), pytest.param(range(6, 100), marks=pytest.mark.statistical)]
 )
 def test_result_files(tmp_path, capsys, result_file, seeds):
     content, codes = result_file.read_bytes(), []

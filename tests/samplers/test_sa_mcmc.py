@@ -564,12 +564,12 @@ def test_effective_sizes_are_about_right_for_a_normal_posterior(targets):
     from probmodel.results.convergence import convergence
 
     target = targets.Gaussian(np.zeros(3), np.eye(3))
-    x0 = np.random.default_rng(27).standard_normal((160, 3))
+    x0 = np.random.default_rng(27).standard_normal((96, 3))
     ratio = {}
     for hold in (1, 5):
-        x = sample(SampleAdaptive(hold=hold), target, x0, 28, draws=4000, warmup=2000).x
+        x = sample(SampleAdaptive(hold=hold), target, x0, 28, draws=3000, warmup=1000).x
         true = x.var(axis=(0, 1)) / x.mean(axis=1).var(axis=0, ddof=1)
-        parts = [np.moveaxis(x[c : c + 8], 2, 0) for c in range(0, 160, 8)]
+        parts = [np.moveaxis(x[c : c + 8], 2, 0) for c in range(0, 96, 8)]
         claimed = np.mean([convergence(part).ess_bulk / 8.0 for part in parts], axis=0)
         ratio[hold] = np.mean(claimed / true)
     assert 0.7 < ratio[5] < 1.4
