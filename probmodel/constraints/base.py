@@ -58,6 +58,11 @@ class Constraint:
         """
         return None
 
+    @property
+    def element_limits(self) -> tuple[Any, Any] | None:
+        """Interval that all elements of all values lie in; None if none is known."""
+        return self.limits
+
     def forward(self, xp: Any, u: Any, *bounds: Any) -> Any:
         """Map unconstrained ``u`` (batch + free event shape) into the set."""
         raise NotImplementedError

@@ -36,6 +36,7 @@ class PositiveOrdered(Constraint):
     """Strictly increasing vectors of positive numbers: steps from zero are ``exp(u)``."""
 
     event_ndim = 1
+    element_limits = (0.0, None)
 
     @property
     def name(self) -> str:

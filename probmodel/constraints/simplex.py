@@ -25,6 +25,7 @@ class Simplex(Constraint):
     """
 
     event_ndim = 1
+    element_limits = (0.0, 1.0)
 
     def forward(self, xp: Any, u: Any, *bounds: Any) -> Any:
         """Return the softmax of the zero-sum vector of ``u``."""

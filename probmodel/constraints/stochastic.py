@@ -26,6 +26,7 @@ class RowStochastic(Constraint):
     """
 
     event_ndim = 2
+    element_limits = (0.0, 1.0)
     axis: ClassVar[int] = -1  # along which elements sum to one
 
     @property

@@ -29,6 +29,7 @@ class UnitVector(Constraint):
     """
 
     event_ndim = 1
+    element_limits = (-1.0, 1.0)
     one_to_one: ClassVar[bool] = False
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 
 from probmodel.compiler.symbols import Symbol
 from probmodel.constraints import Interval, Ordered, PositiveOrdered
+from probmodel.constraints.containment import limits, same_limits
 from probmodel.density.forward_runs import Forward, Plan
 from probmodel.distributions import Flat, Truncated, Uniform
 from probmodel.distributions.base import Distribution
@@ -16,7 +17,7 @@ from probmodel.errors import ModelError
 from probmodel.expressions import as_expression
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Declaration, Observed
-from probmodel.model.parameters import FreeParameter, limits, same_limits
+from probmodel.model.parameters import FreeParameter
 from probmodel.types import Array
 
 _RADIUS = 2.0  # of uniform draws on the unconstrained scale, as starting points have it

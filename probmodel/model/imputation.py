@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from probmodel.constraints import Constraint, OffsetMultiplier, Real, between
+from probmodel.constraints.containment import limits
 from probmodel.errors import DataError, ModelError
 from probmodel.expressions import Expression, as_expression
 from probmodel.model.declarations import Declaration, Observed, Parameter
 from probmodel.model.dimensions import Dimensions
 from probmodel.model.evaluation import Evaluator
-from probmodel.model.parameters import FreeParameter, elaborate, limits
+from probmodel.model.parameters import FreeParameter, elaborate
 from probmodel.types import Array
 
 

@@ -21,6 +21,7 @@ from probmodel.constraints import (
     Simplex,
     UnitVector,
 )
+from probmodel.constraints.containment import limits
 from probmodel.distributions import Flat, Gamma, InverseGamma, Uniform
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.printed import distribution_text
@@ -36,7 +37,7 @@ from probmodel.model.declarations import (
 )
 from probmodel.model.model import Model
 from probmodel.model.model_graph import dependencies, reachable
-from probmodel.model.parameters import FreeParameter, limits
+from probmodel.model.parameters import FreeParameter
 
 _LARGE, _SMALL = 1e3, 1e-3  # scales and rates beyond these are named
 _VAGUE = 0.01  # gamma priors with both parameters up to this are named

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from probmodel.constraints import (
-    CholeskyFactor,
-    Constraint,
-    Correlation,
-    CorrelationCholesky,
-    OffsetMultiplier,
-    PositiveDefinite,
-    Real,
-    between,
-)
+from probmodel.constraints import Constraint, OffsetMultiplier, Real, between
+from probmodel.constraints.base import bound_text
+from probmodel.constraints.containment import lies_in, limits
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError, ShapeError
 from probmodel.expressions import OPERATIONS, Apply, Constant, Expression, FreeSymbol, as_expression
@@ -26,12 +20,6 @@ from probmodel.model.dimensions import Dimensions
 from probmodel.model.evaluation import Evaluator
 from probmodel.model.pseudo_data import PseudoData, informed
 from probmodel.model.terms import Term
-
-# Sets that hold all of another one.
-_LARGER: dict[type[Constraint], type[Constraint]] = {
-    Correlation: PositiveDefinite,
-    CorrelationCholesky: CholeskyFactor,
-}
 
 
 @dataclass(frozen=True)
@@ -285,18 +273,9 @@ def _own_constraint(
             location=declaration.location,
             constraint=constraint.name,
         )
-    if not _lies_in(constraint, support):
+    if not lies_in(constraint, support):
         raise _contradiction(declaration, f"constraint {constraint.name}", support)
     return constraint
-
-
-def _lies_in(constraint: Constraint, support: Constraint) -> bool:
-    """Whether all values that a constraint allows are in the support of a prior."""
-    if isinstance(support, Real) or same_limits(support, constraint):
-        return True
-    if isinstance(constraint, CholeskyFactor | CorrelationCholesky):  # one derives from the other
-        return type(support) in (type(constraint), _LARGER.get(type(constraint)))
-    return isinstance(support, type(constraint))
 
 
 def _offset_multiplier(declaration: Parameter, support: Constraint) -> Constraint:
@@ -312,46 +291,35 @@ def _cut(declaration: Parameter, support: Constraint, evaluator: Evaluator) -> C
         raise _contradiction(declaration, "lower and upper bounds", support)
     lower = declaration.bounds.get("lower", known[0])
     upper = declaration.bounds.get("upper", known[1])
+
+    def inside(bound: Any, limit: Any, nearer: Callable[[Any, Any], Any]) -> Any:
+        """Cut a bound by the support where one of them depends on other parameters."""
+        if bound is limit or bound is None or limit is None:
+            return bound
+        ends = as_expression(bound), as_expression(limit)
+        return bound if all(map(evaluator.is_constant, ends)) else nearer(*ends)
+
     numbers = [
         evaluator.value(b) if b is not None and evaluator.is_constant(b) else None
         for b in (lower, upper, *known)
     ]
     low, high, least, most = numbers
+    crossed = low is not None and high is not None and np.any(low >= high)
     outside = (
-        (low is not None and least is not None and np.any(low < least))
+        crossed
+        or (low is not None and least is not None and np.any(low < least))
         or (high is not None and most is not None and np.any(high > most))
-        or (low is not None and high is not None and np.any(low >= high))
     )
+    if crossed and len(declaration.bounds) == 2:
+        raise ModelError(
+            f"{declaration.title}: its lower bound, {bound_text(low, 'an array')}, is not below "
+            f"its upper bound, {bound_text(high, 'an array')}.",
+            location=declaration.location,
+        )
     if outside:
         given = ", ".join(f"{k}={v!r}" for k, v in declaration.bounds.items())
         raise _contradiction(declaration, given, support)
-    return between(lower, upper)
-
-
-def limits(constraint: Constraint) -> tuple[Any, Any] | None:
-    """Lower and upper limit of an interval of the real line, None where there is none.
-
-    Returns None altogether for sets that are no intervals.
-    """
-    if constraint.event_ndim or constraint.integer:
-        return None
-    return constraint.limits
-
-
-def same_limits(first: Constraint, second: Constraint) -> bool:
-    """Whether two constraints are intervals with the same limits, as far as that can be seen."""
-    known, other = limits(first), limits(second)
-    if known is None or other is None:
-        return False
-    return all(
-        a is b or (_is_known(a) and _is_known(b) and np.array_equal(a, b))
-        for a, b in zip(known, other, strict=True)
-    )
-
-
-def _is_known(limit: Any) -> bool:
-    """Whether a limit is a number, or one for each element, and no expression."""
-    return isinstance(limit, int | float | np.number | np.ndarray)
+    return between(inside(lower, known[0], np.maximum), inside(upper, known[1], np.minimum))
 
 
 def _contradiction(declaration: Parameter, given: str, support: Constraint) -> ModelError:

@@ -125,6 +125,7 @@ class FromFit:
         self._new_groups = new_groups
         self.anchors = Anchors(binding, fit.result)
         self.filled: list[str] = []  # parameters of which the fit does not know all elements
+        self.moved: dict[str, list[Array]] = {}  # places, of those whose elements are not the fit's
 
     @property
     def rows(self) -> int:
@@ -162,6 +163,7 @@ class FromFit:
         ):
             check_bounds(free, self._binding.evaluator, stacked, known)
             return forward.given(stacked)
+        self.moved[free.name] = places
         picked = np.where(known, stacked[np.ix_(np.arange(self._fit.rows), *places)], 0.0)
         check_event(free, picked, known)
         check_bounds(free, self._binding.evaluator, picked, known)

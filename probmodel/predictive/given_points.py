@@ -59,6 +59,16 @@ def given_old(
     return _drawn(forward, node, draw, value, rows)
 
 
+def given_part(forward: Forward, node: Observed, value: Array, rows: int) -> Symbol:
+    """Add a draw of those elements of a quantity that are NaN, given the others."""
+    known = ~np.isnan(value)
+
+    def draw(rng: np.random.Generator, n: int, given: Array, *params: Array) -> Array:
+        return node.distribution.complete(rng, given, known, *params)
+
+    return _drawn(forward, node, draw, np.where(known, value, 0.0), rows)
+
+
 def without_noise(
     forward: Forward, node: Observed, value: Array, known: Array, rows: int
 ) -> Symbol:

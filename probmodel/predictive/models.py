@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from probmodel.arguments import names_among
@@ -72,10 +72,10 @@ def dims_of(binding: Binding, name: str) -> tuple[str, ...]:
     return binding.dimensions.names(declaration, binding.evaluator.shape(declaration))
 
 
-def constant_data(binding: Binding) -> Groups:
-    """Return the data of the model that are not modelled."""
+def constant_data(binding: Binding, besides: Collection[str] = ()) -> Groups:
+    """Return the data of the model that are not modelled, and some that are."""
     return {
         name: (dims_of(binding, name), array)
         for name, array in binding.data.items()
-        if not isinstance(binding.declarations[name], Observed)
+        if name in besides or not isinstance(binding.declarations[name], Observed)
     }

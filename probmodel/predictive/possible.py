@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from probmodel.constraints.base import Constraint
+from probmodel.constraints.containment import limits
 from probmodel.errors import DataError
 from probmodel.model.evaluation import Evaluator
-from probmodel.model.parameters import FreeParameter, limits
+from probmodel.model.parameters import FreeParameter
 from probmodel.types import Array
 
 

@@ -16,6 +16,7 @@ from probmodel.model import Model
 from probmodel.model.binding import Binding, redrawn
 from probmodel.model.declarations import Observed
 from probmodel.model.model_graph import dependencies, reachable
+from probmodel.predictive.changed_statistics import changed_statistics
 from probmodel.predictive.draws_in_blocks import drawn
 from probmodel.predictive.fits import Fit, FromFit, deterministic_names
 from probmodel.predictive.generated_draws import GeneratedDraws
@@ -109,8 +110,9 @@ def predict(
     Parameters
     ----------
     model : Model
-        The model bound to new data, of any length. What it observes may be left out, and is not
-        looked at.
+        The model bound to new data, of any length. What it observes may be left out. Where it is
+        given, and what is predicted depends on it, it keeps its data, and its missing elements are
+        drawn given the others; otherwise its data are not looked at.
     fit : arviz.InferenceData or xarray.DataTree
         What `infer` returned for the model bound to other data.
     seed : int or SeedSequence, optional
@@ -121,8 +123,10 @@ def predict(
         population, times that follow, new places of a Gaussian process. ``"zero"`` sets them to
         the centre of that distribution, which has to be symmetric.
     var_names : str or sequence of str, optional
-        What to compute: by default, all observed and deterministic quantities, and the generated
-        ones of a Stan program. Parameters can be named, too.
+        What to compute: by default, the deterministic quantities, the generated ones of a Stan
+        program, and the observed ones, except where these have data and others depend on them.
+        Observed quantities that are named are drawn, whether they have data or not. Parameters can
+        be named, too.
     noise : bool
         Whether an observed `GaussianProcess` with ``noise=`` is predicted with it. Without, the
         values are those of the process itself, also at the points of the fit.
@@ -151,21 +155,22 @@ def predict(
         hold the data of an observed process.
     """
     bound = binding_of(model)
-    binding = redrawn(bound)
-    computed = [
-        n for n, d in binding.declarations.items() if d.kind in ("observed", "deterministic")
-    ]
-    saved = [v.name for v in binding.variables]
-    known = [n for n in binding.declarations if n in computed or n in saved]
     generated = GeneratedDraws(model)
-    wanted = [*computed, *generated.names] if var_names is None else var_names
-    names = chosen(binding, wanted, [*known, *generated.names])
+    names = _predicted(bound, var_names, generated)
     needs = generated.needs(names)
+    kept = _kept(bound, needs)
+    part = [name for name in kept if np.isnan(bound.data[name]).any()]
+    redraw = [
+        n
+        for n, d in bound.declarations.items()
+        if isinstance(d, Observed) and (n not in kept or n in part)
+    ]
+    binding = redrawn(bound, redraw)
     draws = Fit(fit)
     sequence = seed_sequence(seed)
     if not flag("noise", noise):
         _check_noise(binding, needs)
-    asked = Wanted(model, needs, None, new_groups, observe=True, noise=noise)
+    asked = Wanted(model, needs, redraw, new_groups, observe=True, noise=noise, part=part)
     found = _drawn(asked, draws, sequence, executor)
     missed = unheeded(bound, draws, needs, found.filled)
     for message in (*found.warnings, *missed):
@@ -173,10 +178,34 @@ def predict(
     arrays = generated.completed(names, found.arrays, sequence)
     labels, about = {**binding.dimensions.coords, **generated.labels}, seed_attributes(sequence)
     groups = {"predictions": draws.group(labels, arrays, **about)}
-    constants = constant_data(binding)
+    constants = constant_data(bound, kept)
     if constants:
         groups["predictions_constant_data"] = data_group(constants, labels, library_attributes())
     return draws.extended(**groups)
+
+
+def _predicted(
+    bound: Binding, var_names: str | Sequence[str] | None, generated: GeneratedDraws
+) -> tuple[str, ...]:
+    """Return the names of what is predicted; by default, not those data that others depend on."""
+    saved = {v.name for v in bound.variables}
+    computed = [n for n, d in bound.declarations.items() if d.kind in ("observed", "deterministic")]
+    known = [n for n in bound.declarations if n in computed or n in saved]
+    if var_names is None:
+        kept = {
+            name
+            for other in computed
+            if isinstance(bound.declarations[other], Observed)
+            for name in _kept(bound, [other])
+        }
+        var_names = [*(n for n in computed if n not in kept), *generated.names]
+    return chosen(bound, var_names, [*known, *generated.names])
+
+
+def _kept(bound: Binding, names: Sequence[str]) -> set[str]:
+    """Return the observed quantities that have data, and on which named ones depend."""
+    above = reachable(names, dependencies(bound.declarations)).difference(names)
+    return {n for n in above if n in bound.data and isinstance(bound.declarations[n], Observed)}
 
 
 def _check_noise(binding: Binding, names: Sequence[str]) -> None:
@@ -251,6 +280,7 @@ class Wanted(NamedTuple):
     new_groups : as for `predict`; None where there is no such choice
     observe : whether observed processes are drawn given what was observed
     noise : whether they are drawn with their noise
+    part : observed quantities of which those elements are drawn that have no data
     """
 
     model: Model
@@ -259,6 +289,7 @@ class Wanted(NamedTuple):
     new_groups: str | None = None
     observe: bool = False
     noise: bool = True
+    part: Sequence[str] = ()
 
 
 class _Found(NamedTuple):
@@ -276,7 +307,10 @@ def _drawn(wanted: Wanted, fit: Fit, seed: np.random.SeedSequence, executor: Any
     again = partial(_again, wanted, fit.few(), seed)
     arrays = drawn(plan, again, seed, fit.rows, executor)
     named = {name: (dims_of(binding, name), values) for name, values in arrays.items()}
-    return _Found(named, parameters.filled, [*observations.warnings, *_missing(binding, arrays)])
+    found = [*observations.warnings, *_missing(binding, arrays)]
+    if wanted.new_groups is not None:
+        found += changed_statistics(binding, parameters, wanted.names)
+    return _Found(named, parameters.filled, found)
 
 
 def _missing(binding: Binding, arrays: dict[str, Array]) -> Iterator[str]:
@@ -306,7 +340,8 @@ def _sources(
     bound = binding_of(wanted.model)
     binding = bound if wanted.redraw == () else redrawn(bound, wanted.redraw)
     parameters = FromFit(binding, fit, wanted.new_groups)
-    return binding, parameters, Observations(binding, parameters, seed, wanted.noise)
+    part = {name: bound.data[name] for name in wanted.part}
+    return binding, parameters, Observations(binding, parameters, seed, wanted.noise, part)
 
 
 def _plan(

@@ -7,7 +7,8 @@ the dims of the process are put one after another, the old before the new.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from probmodel.predictive.given_points import (
     Places,
     check_old_points,
     given_old,
+    given_part,
     refusal,
     without_noise,
 )
@@ -43,6 +45,7 @@ class Observations:
     parameters : the values of its parameters, from the fit
     seed : of what is drawn besides the run of the model
     noise : whether processes are drawn with their noise
+    part : by name, data of which some elements are NaN: these are drawn given the others
     """
 
     def __init__(
@@ -51,8 +54,10 @@ class Observations:
         parameters: FromFit,
         seed: np.random.SeedSequence,
         noise: bool = True,
+        part: Mapping[str, Array] = MappingProxyType({}),
     ) -> None:
         self._noise = noise
+        self._part = part
         self._binding = binding
         self._parameters = parameters
         self._seed = seed
@@ -68,6 +73,9 @@ class Observations:
         ModelError
             If new points cannot be predicted from the old ones.
         """
+        part = self._part.get(str(node.name))
+        if part is not None:
+            return given_part(forward, node, part, self._parameters.rows)
         if not _is_process(node.distribution):
             return None
         noise = self._noise or not node.distribution.is_noisy

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from probmodel.model.binding import Binding
-from probmodel.model.declarations import Observed
+from probmodel.model.declarations import Observed, Potential
 from probmodel.model.model_graph import dependencies, reachable
 from probmodel.predictive.fits import Fit
 from probmodel.predictive.matching import find_labels
@@ -29,6 +29,7 @@ def unheeded(
     """
     yield from _new_series(binding, fit, names)
     yield from _data_of_new_elements(binding, names, filled)
+    yield from _potentials_of_new_elements(binding, filled)
 
 
 def _new_series(binding: Binding, fit: Fit, names: Sequence[str]) -> Iterator[str]:
@@ -58,17 +59,34 @@ def _new_series(binding: Binding, fit: Fit, names: Sequence[str]) -> Iterator[st
             )
 
 
+def _potentials_of_new_elements(binding: Binding, filled: Sequence[str]) -> Iterator[str]:
+    """Find potentials that tell of new elements, which are filled in by their prior alone."""
+    for parameter, below in _below(binding, filled):
+        terms = sorted(n for n in below if isinstance(binding.declarations[n], Potential))
+        if terms:
+            yield (
+                f"predict: {', '.join(map(repr, terms))} tells of new elements of {parameter!r} "
+                "and is not looked at: those come from their prior alone. A potential has no "
+                "distribution to draw from; a prior that says how elements depend on each other, "
+                "such as RandomWalk or MvNormal, has."
+            )
+
+
+def _below(binding: Binding, names: Sequence[str]) -> Iterator[tuple[str, set[str]]]:
+    """Yield each name with all that depends on it."""
+    children: dict[str, list[str]] = {name: [] for name in binding.declarations}
+    for name, above in dependencies(binding.declarations).items():
+        for parent in above:
+            children[parent].append(name)
+    for name in dict.fromkeys(names):
+        yield name, reachable([name], children)
+
+
 def _data_of_new_elements(
     binding: Binding, names: Sequence[str], filled: Sequence[str]
 ) -> Iterator[str]:
     """Find data that tell of new elements, beside others that are to be predicted from these."""
-    parents = dependencies(binding.declarations)
-    children: dict[str, list[str]] = {name: [] for name in binding.declarations}
-    for name, above in parents.items():
-        for parent in above:
-            children[parent].append(name)
-    for parameter in filled:
-        below = reachable([parameter], children)
+    for parameter, below in _below(binding, filled):
         observed = [n for n in below if isinstance(binding.declarations[n], Observed)]
         given = sorted(n for n in observed if n in binding.data)
         if given and any(n in names and n not in binding.data for n in observed):

@@ -294,7 +294,6 @@ def test_discrete_prior_names_the_alternative():
         (HalfNormal(1), {"lower": -1}),
         (HalfNormal(1), {"upper": -1}),
         (Beta(1, 1), {"upper": 2}),
-        (Normal(0, 1), {"lower": 1, "upper": 1}),
         (Exponential(1), {"offset": 1.0}),
         (LKJ(2.0), {"constraint": PositiveDefinite(), "shape": (3, 3)}),
         (Dirichlet(np.ones(3)), {"constraint": Ordered()}),
@@ -306,6 +305,13 @@ def test_bounds_that_contradict_the_prior(prior, bounds):
 
     with pytest.raises(ModelError, match="contradicts the prior"):
         Bad()
+
+
+def test_bounds_that_leave_nothing_between_them():
+    with pytest.raises(ModelError, match="lower bound, 1, is not below its upper bound, -1"):
+        as_prior(lambda s: Normal(0, 1), lower=1, upper=-1)()
+    with pytest.raises(ModelError, match="is not below its upper bound, 1"):
+        as_prior(lambda s: Normal(0, 1), lower=1, upper=1)()
 
 
 @pytest.mark.parametrize(
@@ -514,7 +520,7 @@ def test_data_out_of_bounds_name_the_bounds():
 
     class Contradicting(Model):
         s = param(HalfNormal(1.0))
-        x = param(Exponential(1.0), constraint=Interval(0.0, s))
+        x = param(Exponential(1.0), constraint=Interval(-1.0, s))
 
-    with pytest.raises(ModelError, match="constraint between 0 and s contradicts"):
+    with pytest.raises(ModelError, match="constraint between -1 and s contradicts"):
         Contradicting()

@@ -48,6 +48,51 @@ def test_no_way_to_draw_is_known():
 
 
 @pytest.mark.parametrize(
+    "prior", [d.HalfNormal(2.0), d.Exponential(0.5), d.Gamma(2.0, 1.0), d.LogNormal(0.0, 1.0)]
+)
+@pytest.mark.parametrize("constraint", [c.PositiveOrdered(), c.Simplex()])
+def test_positive_vectors_with_the_density_of_positive_numbers(prior, constraint):
+    class Vector(Model):
+        x = param(prior, constraint=constraint, shape=3)
+
+    density = as_posterior(Vector())
+    u = np.random.default_rng(3).standard_normal((4, density.dim))
+    x = density.constrain(u)["x"]
+    own = prior.log_density(np, x, *(np.asarray(a) for a in prior.args.values()))
+    expected = own.sum(axis=1) + constraint.log_det(np, u)
+    np.testing.assert_allclose(density(u).logp, expected, rtol=1e-12)
+
+
+def test_elements_of_a_vector_may_leave_a_bounded_support():
+    for constraint in (c.PositiveOrdered(), c.Ordered()):
+
+        class Vector(Model):
+            x = param(d.Uniform(0.0, 5.0), constraint=constraint, shape=3)
+
+        with pytest.raises(ModelError, match="contradicts the prior"):
+            Vector()
+
+
+def test_bounds_that_depend_on_parameters_are_cut_by_the_support():
+    class Cut(Model):
+        a = param(d.Normal(0.5, 1.0))
+        x = param(d.Uniform(0.0, 1.0), upper=np.exp(a))
+        z = param(d.Exponential(1.0), lower=a)
+
+    density = as_posterior(Cut())
+    u = 3.0 * np.random.default_rng(4).standard_normal((200, 3))
+    values, found = density.constrain(u), density(u)
+    a, x, z = (values[name] for name in "axz")
+    assert np.isfinite(found.logp).all()
+    assert np.all((x > 0) & (x < np.minimum(np.exp(a), 1.0)))
+    assert np.all(z > np.maximum(a, 0.0))
+    assert min(np.mean(np.exp(a) > 1.0), np.mean(np.exp(a) < 1.0)) > 0.2  # either is the nearer
+    jacobian = np.log(x * (1.0 - x / np.minimum(np.exp(a), 1.0))) + u[:, 2]
+    expected = stats.norm.logpdf(a, 0.5, 1.0) + stats.expon.logpdf(z) + jacobian
+    np.testing.assert_allclose(found.logp, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
     ("prior", "constraint"),
     [
         (d.LKJ(2.0), c.CorrelationCholesky()),

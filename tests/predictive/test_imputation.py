@@ -24,6 +24,7 @@ from probmodel.distributions import (
     AR1,
     Affine,
     Beta,
+    Categorical,
     Censored,
     Dirichlet,
     Gamma,
@@ -211,10 +212,52 @@ def test_what_is_computed_from_imputed_data(make_fit, values):
     y = values(posterior_predictive(model, fit, 1, "y"), "posterior_predictive", "y")
     z = (y - 2 * completed) / 0.5
     assert scipy.stats.kstest(z.ravel(), "norm").pvalue > 1e-4
-    assert group(predict(model, fit, 1), "predictions")["x"].sizes["obs"] == 5
+    assert group(predict(model, fit, 1, var_names="x"), "predictions")["x"].sizes["obs"] == 5
     prior = prior_predictive(model, 10, 1)
     assert list(group(prior, "prior").data_vars) == ["mu"]
     assert np.isnan(group(prior, "observed_data")["x"].values).sum() == 2
+
+
+def test_predictions_at_data_with_missing_elements(make_fit, values):
+    """These are drawn; elements of the fit at the same positions are others."""
+    fit = regression_fit(make_fit)
+    done = predict(Regression(x=[0.0, np.nan, 3.0]), fit, 1)
+    y = values(done, "predictions", "y").reshape(-1, 3)
+    scale = np.array([0.5, np.hypot(0.5, 2.0), 0.5])
+    for found, mean, sd in zip(y.T, [0.0, 0.0, 6.0], scale, strict=True):
+        assert scipy.stats.kstest(found, scipy.stats.norm(mean, sd).cdf).pvalue > 1e-4
+    known = group(done, "predictions_constant_data")["x"].values
+    np.testing.assert_array_equal(known, [0.0, np.nan, 3.0])
+
+
+def test_missing_elements_of_vectors_follow_from_the_others(make_fit, values):
+    class Second(Model):
+        v = observed(
+            MvNormal(np.zeros(2), np.array([[1.0, 0.6], [0.6, 1.0]])),
+            dims=("obs", "axis"),
+            missing="impute",
+        )
+        b = param(Normal(0.0, 1.0))
+        y = observed(Normal(b * v[:, 1], 0.1), dims="obs")
+
+    fit = make_fit(b=np.full((2, 1000), 2.0))
+    done = predict(Second(v=[[2.0, np.nan], [2.0, 1.0]]), fit, 1)
+    y = values(done, "predictions", "y").reshape(-1, 2)
+    for found, mean, sd in zip(y.T, [2.4, 2.0], [np.hypot(0.1, 1.6), 0.1], strict=True):
+        assert scipy.stats.kstest(found, scipy.stats.norm(mean, sd).cdf).pvalue > 1e-4
+
+
+def test_an_observed_index_that_is_given(make_fit, values):
+    class Kinds(Model):
+        kind = observed(Categorical(np.full(3, 1 / 3)), dims="obs")
+        mean = param(Normal(0.0, 5.0), shape=3)
+        y = observed(Normal(mean[kind], 0.1), dims="obs")
+
+    fit = make_fit(mean=(("mean_dim_0",), np.broadcast_to([0.0, 2.0, 4.0], (2, 500, 3))))
+    done = predict(Kinds(kind=[0, 2]), fit, 1)
+    assert np.allclose(values(done, "predictions", "y"), [0.0, 4.0], atol=0.6)
+    with pytest.raises(ModelError, match="must come from data"):
+        predict(Kinds(coords={"obs": range(2)}), fit, 1)
 
 
 def test_cross_validation_leaves_imputed_elements_out(make_fit):

@@ -143,9 +143,10 @@ def test_labels_decide_which_element_is_which(make_fit, values):
 
 
 def test_observed_and_deterministic_quantities_are_predicted(make_fit, values):
-    given = {"y": [0.0, 0.0, 0.0], "count": [1, 1, 1]}  # what is observed there is not looked at
-    for model in (bound_to(["S", "N"]), bound_to(["S", "N"], **given)):
-        done = predict(model, groups_fit(make_fit), seed=1)
+    given = {"y": [0.0, 0.0, 0.0], "count": [1, 1, 1]}  # those that are named are drawn anew
+    everything = ["eta", "y", "count"]
+    for model, names in ((bound_to(["S", "N"]), None), (bound_to(["S", "N"], **given), everything)):
+        done = predict(model, groups_fit(make_fit), seed=1, var_names=names)
         assert set(group(done, "predictions").data_vars) == {"eta", "y", "count"}
         y, count = values(done, "predictions", "y"), values(done, "predictions", "count")
         z = (y - [-1.0, 2.0, 1.0]) / 0.1
@@ -154,6 +155,22 @@ def test_observed_and_deterministic_quantities_are_predicted(make_fit, values):
         # The counts follow the data of the same draw.
         error = count - np.exp(0.1 * y)
         assert abs(error.mean()) < LARGEST * np.sqrt(np.exp(0.1 * y).mean() / error.size)
+
+
+def test_observed_quantities_keep_their_data_where_others_depend_on_them(make_fit, values):
+    y = np.array([20.0, -20.0, 0.0])
+    for given, names in (({}, None), ({"count": [1, 1, 1]}, None), ({}, ["count"])):
+        model = bound_to(["S", "N"], y=y, **given)
+        done = predict(model, groups_fit(make_fit), seed=1, var_names=names)
+        assert "y" not in group(done, "predictions")
+        np.testing.assert_array_equal(group(done, "predictions_constant_data")["y"].values, y)
+        mean, rate = values(done, "predictions", "count").mean(axis=(0, 1)), np.exp(0.1 * y)
+        assert np.all(abs(mean - rate) < LARGEST * np.sqrt(rate / 8000))
+    # Negative control: where they are drawn, the counts do not know of these data.
+    done = predict(model, groups_fit(make_fit), seed=1, var_names=["y", "count"])
+    mean = values(done, "predictions", "count").mean(axis=(0, 1))
+    assert np.all(abs(mean - rate)[:2] > 10 * LARGEST * np.sqrt(rate[:2] / 8000))
+    assert "y" not in group(done, "predictions_constant_data")
 
 
 def test_new_groups(make_fit, values):

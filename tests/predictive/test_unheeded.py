@@ -5,8 +5,20 @@ import warnings
 import numpy as np
 import pytest
 
-from probmodel import DataError, Model, SamplingWarning, data, infer, loo, observed, param, predict
+from probmodel import (
+    DataError,
+    Model,
+    SamplingWarning,
+    data,
+    infer,
+    loo,
+    observed,
+    param,
+    potential,
+    predict,
+)
 from probmodel.distributions import AR, HalfNormal, Normal
+from probmodel.functions import log_density
 
 SHORT = {"draws": 30, "warmup": 30, "chains": 2, "seed": 1, "quiet": True}
 
@@ -71,6 +83,22 @@ def test_other_predictions_are_silent(measured, values, labels):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         predict(Measured(coords={"obs": labels}, **values), measured, seed=1, new_groups="draw")
+
+
+class Smooth(Model):
+    level = param(Normal(0, 20), dims="t")
+    steps = level[1:] - level[:-1]
+    smooth = potential(log_density(Normal(0, 1), steps))
+    y = observed(Normal(level, 0.5), dims="t")
+
+
+def test_potentials_of_new_elements_are_not_looked_at():
+    fit = infer(Smooth(y=np.arange(4.0), coords={"t": range(4)}), **SHORT)
+    with pytest.warns(SamplingWarning, match=r"'smooth' tells of new elements of 'level'"):
+        predict(Smooth(coords={"t": range(5)}), fit, seed=1, new_groups="draw")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        predict(Smooth(coords={"t": range(1, 4)}), fit, seed=1, new_groups="draw")
 
 
 def test_one_density_of_all_values_leaves_nothing_out(series):
