@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from probmodel.constraints import Constraint
+from probmodel.expressions import Expression
 from probmodel.model.binding import Binding
 from probmodel.model.terms import Term
 from probmodel.types import Array
@@ -47,21 +49,43 @@ def _detail(density: ModelDensity, term: Term, x: Array, value: float) -> str:
     if np.isfinite(elements).all():
         return ""
     index = tuple(int(i[0]) for i in np.nonzero(np.atleast_1d(~np.isfinite(elements))))
-    shown = []
-    names = ("value", *term.distribution.args)
-    for name, array, event in zip(names, arrays, term.distribution.event_ndims, strict=True):
-        shown.append(f"{name} {_at(array, elements.shape, index, event)}")
+    shown, faults = [], ""
+    distribution = term.distribution
+    names = ("value", *distribution.args)
+    sets = (distribution.support(), *(s.constraint for s in distribution.parameters.values()))
+    for name, array, event, allowed in zip(
+        names, arrays, distribution.event_ndims, sets, strict=True
+    ):
+        found = _at(array, elements.shape, index, event)
+        shown.append(f"{name} {_text(found)}")
+        faults += _fault(name, found, allowed)
     place = f" at {list(index)}" if elements.ndim else ""
-    return f"{place}: {term.distribution.name} with {', '.join(shown)}"
+    return f"{place}: {distribution.name} with {', '.join(shown)}{faults}"
 
 
-def _at(array: Array, shape: tuple[int, ...], index: tuple[int, ...], event: int) -> str:
-    """Return the element that broadcasts to ``index``; the first numbers of a vector or matrix."""
+def _at(array: Array, shape: tuple[int, ...], index: tuple[int, ...], event: int) -> Array:
+    """Return the element that broadcasts to ``index``: a number, a vector or a matrix."""
     size = array.shape[array.ndim - event :]
-    found = np.broadcast_to(array, (*shape, *size))[index if shape else ()].reshape(-1)
+    return np.broadcast_to(array, (*shape, *size))[index if shape else ()]
+
+
+def _text(found: Array) -> str:
+    """Return a number, or the first numbers of a vector or matrix."""
     if found.size == 1:
-        return f"{found[0]:.6g}"
-    return np.array2string(found[:4], precision=4) + ("..." if found.size > 4 else "")
+        return f"{found.reshape(-1)[0]:.6g}"
+    text = np.array2string(found.reshape(-1)[:4], precision=4)
+    return text + ("..." if found.size > 4 else "")
+
+
+def _fault(name: str, found: Array, allowed: Constraint) -> str:
+    """Say what a value must be, if it is not; empty where parameters decide that."""
+    bounds = allowed.bounds
+    if not np.isfinite(found).all() or any(isinstance(b, Expression) for b in bounds):
+        return ""
+    if found.ndim != allowed.event_ndim or np.all(allowed.check(found, *bounds)):
+        return ""
+    fault = allowed.fault(found)
+    return f"; {name} must be {allowed.name}" + (f": {fault}" if fault else "")
 
 
 def _first_bad(label: str, array: Array) -> str:

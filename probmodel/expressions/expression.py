@@ -70,7 +70,8 @@ class Expression:
         _refuse(
             "turning a symbol into an array",
             "join symbols with np.stack([a, b]) or np.concatenate, and use NumPy's functions; "
-            "arange and full of probmodel.functions take sizes and values that are symbols",
+            "of probmodel.functions, arange and full take sizes and values that are symbols, and "
+            "take(table, index) looks up numbers in an array",
         )
 
     # -- operators -----------------------------------------------------------------------------

@@ -33,8 +33,17 @@ def ode_shape(initial: Any, *captured: Any, function: Any, times: Any, **how: An
     initial = np.asarray(initial, dtype=float)
     if initial.ndim != 1:
         raise ValueError(f"the initial state must be a vector; got shape {initial.shape}")
-    if np.ndim(times) != 1 or not np.all(np.diff(times) > 0):
-        raise ValueError("t0 and times must increase")
+    if np.ndim(times) != 1:
+        raise ValueError(f"times must be a vector; got shape {np.shape(times[1:])}")
+    late = np.diff(times) > 0
+    if not late.all():
+        first = int(np.argmin(late))
+        before = f"times[{first - 1}]" if first else "t0"
+        raise ValueError(
+            f"t0 and times must increase strictly; times[{first}] is {times[first + 1]:g}, and "
+            f"{before} is {times[first]:g}. Of times that recur, give each once, and index the "
+            "solution"
+        )
     _check_shape(function(np.asarray(times[0]), initial), initial, "slope")
     return np.zeros((len(times) - 1, *initial.shape))
 

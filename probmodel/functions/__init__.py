@@ -7,7 +7,7 @@ from probmodel.functions.component_functions import (
     most_likely_states,
     state_probabilities,
 )
-from probmodel.functions.data_arrays import arange, eye, full, linspace, ones, zeros
+from probmodel.functions.data_arrays import arange, eye, full, linspace, ones, take, zeros
 from probmodel.functions.interpolation import interpolate
 from probmodel.functions.linear import linear_recurrence, matrix_recurrence
 from probmodel.functions.log_densities import log_ccdf, log_cdf, log_density
@@ -55,5 +55,6 @@ __all__ = [
     "solve_newton",
     "solve_ode",
     "state_probabilities",
+    "take",
     "zeros",
 ]

@@ -1,4 +1,4 @@
-"""Arrays whose sizes are data: NumPy's functions of that name take no symbols as sizes."""
+"""Arrays whose sizes or elements data choose: NumPy's functions take no symbols for that."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.expressions import Apply, Expression, leaves
+from probmodel.expressions import Apply, Expression, as_expression, leaves
 from probmodel.expressions.operations import Operation
 
 
@@ -40,6 +40,13 @@ def eye(n: Any) -> Any:
 def linspace(start: Any, stop: Any, num: Any) -> Any:
     """``num`` numbers from ``start`` to ``stop``, at equal distances."""
     return start + (stop - start) * _made(_unit_steps, num)
+
+
+def take(values: Any, index: Any) -> Any:
+    """Elements of ``values``, numbers or a symbol, along the first axis; ``index`` is from data."""
+    if any(isinstance(leaf, Expression) for leaf in leaves((values, index))):
+        return as_expression(values)[index]
+    return np.asarray(values)[index]
 
 
 def _unit_steps(num: Any) -> Any:

@@ -52,8 +52,10 @@ def _along(free: FreeParameter, dim: str, size: int, labels: Array | None, old: 
         places = find_labels(labels, old)
         if numbered and (places < 0).all():
             raise _mismatch(
-                free, f"has labels along {dim!r} here and none in the fit",
-                f"Give the fitted model coords={{{dim!r}: ...}}, too.", labels,
+                free,
+                f"has labels along {dim!r} here that the fit lacks, which has none or 0 to "
+                f"{count - 1}",
+                f"Give both models coords={{{dim!r}: ...}} with the same labels.", labels,
             )  # fmt: skip
         if given != known:
             raise _mismatch(

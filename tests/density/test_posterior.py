@@ -422,7 +422,10 @@ def test_the_starts_of_chains_with_inits_of_their_own_stay_with_them():
     ("distribution", "shown"),
     [
         (lambda p: MvNormal(np.exp(p), covariance=np.eye(2)), r"value \[1. 2.\], loc \[inf  1.\]"),
-        (lambda p: Categorical(p), r"value 1, p \[800.   0.\]"),
+        (
+            lambda p: Categorical(p),
+            r"value 1, p \[800.   0.\]; p must be simplex: its elements add up to 800$",
+        ),
         (lambda p: Mixture([0.5, 0.5], Poisson(np.exp(p))), r"at \[0\].* value 1, .*\[inf  1.\]"),
     ],
 )
@@ -435,6 +438,23 @@ def test_explaining_shows_vectors_as_such(distribution, shown):
 
     text = as_posterior(Vectors(y=[1, 2])).explain(np.array([800.0, 0.0]))
     assert re.search(shown, text), text
+
+
+def test_explaining_says_what_parameters_must_be():
+    class Wide(Model):
+        m = param(Normal(0, 1))
+        y = observed(MvNormal(np.zeros(2), np.exp(m) * np.array([[1.0, 2.0], [2.0, 1.0]])))
+        z = observed(Normal(0, m))
+        k = observed(Poisson(np.exp(m)))
+
+    text = as_posterior(Wide(y=[1.0, 2.0], z=1.0, k=2)).explain(np.array([-1.0]))
+    of_y, of_z, of_k = (
+        next(line for line in text.splitlines() if f"likelihood of {name}" in line)
+        for name in "yzk"
+    )
+    assert "covariance must be a symmetric positive definite matrix: its smallest" in of_y
+    assert of_z.endswith("value 1, loc 0, scale -1; scale must be positive")
+    assert "must be" not in of_k
 
 
 def test_no_finite_start_names_the_term_index_and_value():

@@ -293,8 +293,10 @@ def declare(call):
         (lambda a: solve_ode(lambda t, y: [y[0], y[0]], [a], 0, [1.0]), ShapeError,
          r"shape \(2,\) for a state of shape \(1,\)"),
         (lambda a: solve_ode(lambda t, y: y, a, 0, [1.0]), ShapeError, "must be a vector"),
-        (lambda a: solve_ode(lambda t, y: y, [a], 0, [1.0, 0.5]), ShapeError, "must increase"),
-        (lambda a: solve_ode(lambda t, y: y, [a], 0, [0.0]), ShapeError, "must increase"),
+        (lambda a: solve_ode(lambda t, y: y, [a], 0, [1.0, 0.5]), ShapeError,
+         r"must increase strictly; times\[1\] is 0.5, and times\[0\] is 1\."),
+        (lambda a: solve_ode(lambda t, y: y, [a], 0, [0.0]), ShapeError,
+         r"times\[0\] is 0, and t0 is 0"),
         (lambda a: solve_ode(lambda t, y: y, [a], 0, a + np.ones(2)), ModelError, "from data"),
     ],
 )  # fmt: skip

@@ -313,7 +313,7 @@ def test_parameters_that_do_not_match_are_refused(make_fit):
     effect = (("region",), np.zeros((1, 5, 2)))
     tau = np.ones((1, 5))
     unlabelled = make_fit(tau=tau, effect=effect)
-    with pytest.raises(DataError, match="has labels along 'region' here and none in the fit"):
+    with pytest.raises(DataError, match="has labels along 'region' here that the fit lacks"):
         predict(bound_to(["N", "S"]), unlabelled)
     labelled = make_fit({"region": np.array(["N", "S"])}, tau=tau, effect=effect)
 
