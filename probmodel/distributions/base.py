@@ -45,7 +45,7 @@ class Distribution(NoValue):
     discrete: ClassVar[bool] = False
 
     # What is wrong where parameters have more axes than the values, and what to do; in words.
-    batch_hint: ClassVar[str] = "they would pair every element with every other"
+    batch_hint: ClassVar[str] = "they do not match it, or would pair every element with every other"
 
     # Whether the elements along the first event axis are steps in time, each given those before it.
     sequential: ClassVar[bool] = False
