@@ -257,6 +257,7 @@ OF_FUNCTIONS = {
          lambda n: [(n,)])],
     "full": [(lambda a: functions.full(3, np.sum(a)) ** 2, lambda n: [(n,)])],
     "linspace": [(lambda a: functions.linspace(a[0], 2.0, 5) ** 2, lambda n: [(n,)])],
+    "take": [(lambda a: functions.take(a**2, [0, -1, 0]), lambda n: [(n,)])],
     "integrate_1d": [
         (lambda m, s: integrate_1d(gaussian, -1.0, 2.0, m[:, None], s[:, None]),
          lambda n: [(n,), (n,)])],
