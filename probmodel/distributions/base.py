@@ -122,6 +122,10 @@ class Distribution(NoValue):
         """Where the density is positive, with bounds from the declared arguments."""
         raise NotImplementedError
 
+    def support_for(self, *shapes: tuple[int, ...]) -> Constraint:
+        """Return the support where parameters have these shapes, which may number categories."""
+        return self.support()
+
     def event_shape(self, *params: Array) -> tuple[int, ...] | None:
         """Shape of one value, as the parameters decide it; None if they do not."""
         for value, spec in zip(params, self.parameters.values(), strict=True):

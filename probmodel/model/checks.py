@@ -110,7 +110,8 @@ def spread(distribution: Distribution, shape: Shape, evaluator: Evaluator) -> Di
 
 def check_observed(declaration: Observed, data: Array, evaluator: Evaluator) -> None:
     """Raise a `DataError` for the first datum outside its distribution's support."""
-    support = declaration.distribution.support()
+    distribution = declaration.distribution
+    support = distribution.support_for(*map(evaluator.shape, distribution.args.values()))
     if not all(evaluator.is_constant(bound) for bound in support.bounds):
         return
     bounds = [evaluator.value(bound) for bound in support.bounds]

@@ -22,6 +22,7 @@ from probmodel import (
     potential,
 )
 from probmodel.constraints import Interval, Ordered, PositiveDefinite
+from probmodel.density import as_posterior
 from probmodel.distributions import (
     AR1,
     CAR,
@@ -29,12 +30,16 @@ from probmodel.distributions import (
     Beta,
     BetaBinomial,
     Binomial,
+    Categorical,
+    CategoricalLogit,
     CirculantGP,
     Dirichlet,
     Exponential,
     GaussianProcess,
     HalfNormal,
     Normal,
+    OrderedLogistic,
+    OrderedProbit,
     Poisson,
     Truncated,
 )
@@ -506,6 +511,25 @@ def test_messages_say_what_values_are_possible(prior, message):
     with pytest.raises(ModelError, match=message) as caught:
         as_prior(prior, shape=3)()
     assert caught.value.location.file == __file__
+
+
+@pytest.mark.parametrize(
+    ("distribution", "most"),
+    [
+        (lambda b: Categorical(np.exp(b) / np.sum(np.exp(b))), 2),
+        (CategoricalLogit, 2),
+        (lambda b: OrderedLogistic(0.3, b), 3),
+        (lambda b: OrderedProbit(0.3, b), 3),
+    ],
+)
+def test_categories_beyond_those_of_unknown_parameters(distribution, most):
+    class Categories(Model):
+        b = param(Normal(0, 1), shape=3, constraint=Ordered())
+        y = observed(distribution(b), dims="obs")
+
+    assert np.isfinite(as_posterior(Categories(y=[0, most]))(np.zeros((1, 3))).logp[0])
+    with pytest.raises(DataError, match=rf"whole numbers from 0 up to {most}; got {most + 1} at"):
+        Categories(y=[0, most + 1])
 
 
 def test_data_out_of_bounds_name_the_bounds():

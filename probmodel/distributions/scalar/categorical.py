@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probmodel.constraints import Simplex
+from probmodel.constraints import IntegerInterval, Simplex
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import SUM_TOLERANCE, where_valid
@@ -37,6 +37,10 @@ class Categorical(Distribution):
     def support(self) -> Constraint:
         """Whole numbers from zero to the number of categories less one."""
         return categories(self.args["p"])
+
+    def support_for(self, *shapes: tuple[int, ...]) -> Constraint:
+        """As many categories as there are in the vector."""
+        return IntegerInterval(0, shapes[0][-1] - 1)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability: batch shape; -inf for what is no category."""

@@ -36,6 +36,10 @@ class CategoricalLogit(Distribution):
         """Whole numbers from zero to the number of categories less one."""
         return categories(self.args["logits"])
 
+    def support_for(self, *shapes: tuple[int, ...]) -> Constraint:
+        """As many categories as there are in the vector."""
+        return IntegerInterval(0, shapes[0][-1] - 1)
+
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability: batch shape; -inf for what is no category."""
         (logits,) = params

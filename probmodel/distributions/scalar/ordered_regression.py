@@ -53,6 +53,10 @@ class OrderedCategories(Distribution):
         shape = np.shape(cutpoints) if is_plain else getattr(cutpoints, "shape", None)
         return IntegerInterval(0, shape[-1] if shape else None)
 
+    def support_for(self, *shapes: tuple[int, ...]) -> Constraint:
+        """One category more than there are cutpoints."""
+        return IntegerInterval(0, shapes[1][-1])
+
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability: batch shape."""
         eta, cutpoints = params
