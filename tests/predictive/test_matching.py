@@ -126,7 +126,7 @@ DATES = np.array(["2020-01-01", "2020-01-02"], dtype="datetime64[ns]")
         ([10, 20], ["10", "20"], "text here and numbers"),
         (["10", "20"], [10, 20], "numbers here and text"),
         ([10, 20], [True, False], "booleans here and numbers"),
-        ([0, 1], [False, True], "labels along 'g' here and none"),
+        ([0, 1], [False, True], "labels along .g. here that the fit lacks"),
         (DATES, [10, 20], "numbers here and dates"),
         ([10, 20], DATES, "dates here and numbers"),
         (["2020-01-01", "2020-01-02"], DATES, "dates here and text"),
