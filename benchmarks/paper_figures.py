@@ -88,7 +88,8 @@ def _table() -> str:
 
 def _advantage(published: bool) -> str:
     found = advantages(_summaries("zhu2019")).values()
-    return " and ".join(number(paper if published else ours) for ours, paper in found)
+    *most, last = (number(paper if published else ours) for ours, paper in found)
+    return f"{', '.join(most)} and {last}"
 
 
 FIGURES: dict[str, Callable[[], str]] = {
