@@ -301,8 +301,8 @@ def test_a_model_of_ratings():
     likelihood = np.log(f(edges[y + 1] - 0.7 * x) - f(edges[y] - 0.7 * x)).sum()
     prior = stats.norm.logpdf(0.7, 0, 2) + stats.norm.logpdf(cuts, 0, 5).sum() + 0.2
     assert density.log_density(u)[0] == pytest.approx(likelihood + prior, rel=1e-12)
-    impossible = ModelDensity(Ratings(x=x, y=y + 1))
-    assert impossible.log_density(u)[0] == -np.inf
+    with pytest.raises(DataError, match="whole numbers from 0 up to 2; got 3 at"):
+        Ratings(x=x, y=y + 1)
 
 
 def test_a_model_of_votes():
