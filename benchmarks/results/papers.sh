@@ -27,6 +27,7 @@ papers --table ill_conditioned --methods entropy_hmc:gsm:1 entropy_hmc:esjd:1 en
 papers --table hirt-banana --repeats 3 --scale 0.05 --csv hirt_banana.csv
 papers --table wang-figure2 --methods ahmc nuts --repeats 10 --csv wang_hmc.csv
 papers --table wang-figure2 --methods armhmc rmhmc rmhmc:steered --repeats 3 --csv wang_rmhmc.csv
+papers --table ripley_wide --methods armhmc rmhmc --repeats 10 --csv wang_ripley.csv # seven repeats of rmhmc
 papers --table wang-table1 --methods nuts --repeats 3 --csv wang_nuts.csv
 papers --table wang-table1 --methods ahmc --repeats 3 --csv wang_ahmc.csv
 papers --table td19-others --methods gad_mala gad_mala_exact gad_rwm am rwm mala hmc:5 hmc:10 hmc:20 nuts --repeats 3 --engine model --csv td19_others.csv
