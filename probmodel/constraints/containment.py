@@ -41,7 +41,7 @@ def same_limits(first: Constraint, second: Constraint) -> bool:
     )
 
 
-def within_limits(constraint: Constraint, support: Constraint) -> bool:
+def _elements_within(constraint: Constraint, support: Constraint) -> bool:
     """Whether elements are known to lie in an interval of the line, the support of a prior."""
     own, known = constraint.element_limits, limits(support)
     if own is None or known is None:
@@ -61,7 +61,7 @@ def lies_in(constraint: Constraint, support: Constraint) -> bool:
     """Whether all values that a constraint allows are in the support of a prior."""
     if isinstance(support, Real) or same_limits(support, constraint):
         return True
-    if within_limits(constraint, support):
+    if _elements_within(constraint, support):
         return True
     if isinstance(constraint, CholeskyFactor | CorrelationCholesky):  # one derives from the other
         return type(support) in (type(constraint), _LARGER.get(type(constraint)))

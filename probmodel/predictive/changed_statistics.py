@@ -57,7 +57,7 @@ def changed_statistics(
     of_parameters = []
     for node in nodes:
         leaves = _leaves(node)
-        if all(isinstance(leaf, Data) for leaf in leaves):
+        if all(b.evaluator.is_constant(node) for b in (old, binding)):
             if node.operation.name in _LOCATIONS and _over_rows(node, binding):
                 before, now = old.evaluator.value(node), binding.evaluator.value(node)
                 if before.shape == now.shape and not same(before, now):

@@ -125,7 +125,7 @@ class FromFit:
         self._new_groups = new_groups
         self.anchors = Anchors(binding, fit.result)
         self.filled: list[str] = []  # parameters of which the fit does not know all elements
-        self.moved: dict[str, list[Array]] = {}  # places, of those whose elements are not the fit's
+        self.moved: dict[str, list[Array]] = {}  # places in the fit, where elements differ from its
 
     @property
     def rows(self) -> int:

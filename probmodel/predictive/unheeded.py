@@ -65,10 +65,10 @@ def _potentials_of_new_elements(binding: Binding, filled: Sequence[str]) -> Iter
         terms = sorted(n for n in below if isinstance(binding.declarations[n], Potential))
         if terms:
             yield (
-                f"predict: {', '.join(map(repr, terms))} tells of new elements of {parameter!r} "
-                "and is not looked at: those come from their prior alone. A potential has no "
-                "distribution to draw from; a prior that says how elements depend on each other, "
-                "such as RandomWalk or MvNormal, has."
+                f"predict: new elements of {parameter!r} come from their prior alone, without "
+                f"{', '.join(map(repr, terms))}: a potential has no distribution to draw from. A "
+                "prior that says how elements depend on each other, such as RandomWalk or "
+                "MvNormal, has."
             )
 
 

@@ -39,6 +39,14 @@ class Scaled(Model):
     y = observed(Normal(b * (x - np.mean(x)) / np.std(x), 0.1), dims="obs")
 
 
+class ScaledDraws(Model):
+    """The predictor has a distribution of its own."""
+
+    x = observed(Normal(0, 3), dims="obs")
+    b = param(Normal(0, 1))
+    y = observed(Normal(b * (x - np.mean(x)), 0.1), dims="obs")
+
+
 class Weighted(Model):
     X = data(("obs", "feature"))
     b = param(Normal(0, 1), dims="feature")
@@ -55,6 +63,7 @@ def fits():
         Jumps: infer(Jumps(y=np.arange(5.0), coords={"t": range(10, 15)}), **SHORT),
         Shares: infer(Shares(y=np.zeros(4), coords=four), **SHORT),
         Scaled: infer(Scaled(x=x, y=x), **SHORT),
+        ScaledDraws: infer(ScaledDraws(x=x, y=x), **SHORT),
         Weighted: infer(
             Weighted(X=rng.normal(size=(6, 2)), y=x, coords={"feature": ["p", "q"]}), **SHORT
         ),
@@ -101,6 +110,9 @@ def test_statistics_of_new_data(fits):
     assert "std(x)" in std
     assert group(done, "predictions")["y"].sizes["obs"] == 2
     assert said(Scaled(x=np.arange(6.0)), fits)[0] == []
+    (message,), _ = said(ScaledDraws(x=[20.0, 22.0]), fits)
+    assert "mean(x) is computed from the new data: 21, and 2.5 in the fit" in message
+    assert said(ScaledDraws(coords={"obs": range(2)}), fits)[0] == []  # it is drawn
 
 
 @pytest.mark.parametrize(
