@@ -94,9 +94,7 @@ class Smooth(Model):
 
 def test_potentials_of_new_elements_are_not_looked_at():
     fit = infer(Smooth(y=np.arange(4.0), coords={"t": range(4)}), **SHORT)
-    with pytest.warns(
-        SamplingWarning, match="alone, without 'smooth': a potential"
-    ):
+    with pytest.warns(SamplingWarning, match="alone, without 'smooth': a potential"):
         predict(Smooth(coords={"t": range(5)}), fit, seed=1, new_groups="draw")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
