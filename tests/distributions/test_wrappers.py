@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pickle
 
+import autograd.numpy as anp
 import numpy as np
 import pytest
+from autograd import jacobian
 from derivatives import evaluated, slopes
 from scipy import stats
 
@@ -189,6 +191,44 @@ def test_truncated_counts_include_both_bounds():
     masses = [np.exp(logp(dist, k, 3.0, 2.0, 4.0)) for k in range(7)]
     expected = stats.poisson.pmf([2, 3, 4], 3.0)
     np.testing.assert_allclose(masses, [0, 0, *(expected / expected.sum()), 0, 0], atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("inner", "law", "bounds", "places"),
+    [
+        (d.Normal(0.3, 1.2), stats.norm(0.3, 1.2), (-1.0, 2.0), (-2.0, -1.0, 0.0, 1.9, 2.0, 3.0)),
+        (d.Normal(0.3, 1.2), stats.norm(0.3, 1.2), (-1.0, None), (-2.0, -1.0, 0.0, 9.0)),
+        (d.Normal(0.3, 1.2), stats.norm(0.3, 1.2), (None, 2.0), (-9.0, 1.0, 2.0, 3.0)),
+        (d.Poisson(2.2), stats.poisson(2.2), (1, 5), (0.0, 0.5, 1.0, 3.0, 4.5, 5.0, 7.0)),
+        (d.Poisson(2.2), stats.poisson(2.2), (1, None), (0.0, 0.5, 1.0, 3.0, 9.0)),
+        (d.Poisson(2.2), stats.poisson(2.2), (None, 4), (-1.0, 0.0, 0.5, 3.0, 4.0, 5.0)),
+    ],
+)
+def test_distribution_function_between_bounds(inner, law, bounds, places):
+    dist = d.Truncated(inner, *bounds)
+    params = [np.asarray(p, dtype=float) for p in dist.args.values()]
+    low, high = -np.inf if bounds[0] is None else bounds[0], bounds[1] or np.inf
+    start = law.cdf(low - 1 if dist.discrete else low)
+    mass = law.cdf(high) - start
+    for x in places:
+        expected = np.clip((law.cdf(min(x, high)) - start) / mass, 0.0, 1.0)
+        for function, truth in ((dist.log_cdf, expected), (dist.log_ccdf, 1.0 - expected)):
+            with np.errstate(all="ignore"):
+                found = np.exp(function(np, np.asarray(x), *params))
+                slopes = jacobian(
+                    lambda p, f=function, at=x: f(anp, np.asarray(at), p, *params[1:])
+                )
+            assert found == pytest.approx(truth, abs=1e-14)
+            assert np.all(np.isfinite(slopes(params[0])))
+
+
+def test_times_seen_from_an_entry_to_an_end_have_the_hazards_between():
+    """A delayed entry and a censored end: the log density is that of hazards, summed by hand."""
+    entry, end = np.array([0.0, 0.4, 1.1]), np.array([2.0, 1.5, 1.6])
+    time, rate = np.array([0.7, 1.5, 1.2]), 0.8
+    dist = d.Censored(d.Truncated(d.Exponential(1), lower=entry), upper=end)
+    expected = np.log(rate) * (time < end) - rate * (time - entry)
+    np.testing.assert_allclose(logp(dist, time, rate, entry, end), expected, rtol=1e-12)
 
 
 def test_censored_slope_counts_censored_observations_by_their_probability():

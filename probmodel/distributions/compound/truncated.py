@@ -9,6 +9,7 @@ import numpy as np
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.compound.bounded import Bounded, is_number, support_bounds
 from probmodel.distributions.domain import where_inside, where_valid
+from probmodel.numerics.special import where
 from probmodel.types import Array
 
 _TRIES = 32  # draws of an element, before it is found by bisection
@@ -58,6 +59,28 @@ class Truncated(Bounded):
     def log_base(self, value: Array, *params: Any) -> Any:
         """Terms that depend on observed data alone, as for ``dist``."""
         return self.dist.log_base(value, *self._split(params)[0])
+
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values up to ``x``, of those between the bounds."""
+        inner, lower, upper = self._split(params)
+        to = x if upper is None else where(x > upper, upper, x)
+        if lower is None:
+            return self._log_below(xp, to, inner) - self._log_normalizer(xp, *params)
+        # An empty range gives way to one with a probability, whose slopes are finite.
+        some = x >= xp.ceil(lower) if self.discrete else x > lower
+        mass = self._log_mass(xp, lower, where(some, to, lower + 1.0), inner)
+        return where_inside(xp, some, mass - self._log_normalizer(xp, *params))
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values above ``x``, of those between the bounds."""
+        inner, lower, upper = self._split(params)
+        above = xp.floor(x) + 1.0 if self.discrete else x
+        start = above if lower is None else where(above < lower, lower, above)
+        if upper is None:
+            return self._log_above(xp, start, inner) - self._log_normalizer(xp, *params)
+        some = above <= upper if self.discrete else x < upper
+        mass = self._log_mass(xp, where(some, start, upper - 1.0), upper, inner)
+        return where_inside(xp, some, mass - self._log_normalizer(xp, *params))
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of shape ``shape``.

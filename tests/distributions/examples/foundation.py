@@ -53,6 +53,19 @@ def truncated_poisson(value: Any, rate: Any, lower: Any, upper: Any) -> float:
     return family.logpmf(value) - mass if lower <= value <= upper else -np.inf
 
 
+def late_entry(value: Any, loc: Any, scale: Any, entry: Any, end: Any) -> float:
+    """Of what is seen after ``entry`` only, and until ``end`` at the longest."""
+    family = stats.norm(loc, scale)
+    logp = family.logsf(end) if value == end else family.logpdf(value)
+    return logp - family.logsf(entry)
+
+
+def late_entry_counts(value: Any, rate: Any, entry: Any, end: Any) -> float:
+    family = stats.poisson(rate)
+    logp = family.logsf(end - 1) if value == end else family.logpmf(value)
+    return logp - family.logsf(entry - 1)
+
+
 def truncated_law(draws: Any, loc: Any, scale: Any, lower: Any, upper: Any) -> Any:
     low, high = (lower - loc) / scale, (upper - loc) / scale
     return stats.truncnorm(low, high, loc, scale).cdf(draws)
@@ -300,6 +313,24 @@ CASES: dict[str, Case] = {
         [-1, 0.5, 8, np.nan],
         fixed=(2,),
     ),
+    "Censored Truncated": Case(
+        d.Censored(d.Truncated(d.Normal(0, 1), lower=-2.5), upper=1.7),
+        [(0.3, 0.8, -2.5, 1.7), (-0.5, 1.6, -2.6, 1.7)],
+        LINE,
+        late_entry,
+        {1: BAD_SCALE, 2: [np.nan]},
+        [-2.7, 1.8],
+        fixed=(0, 4),
+    ),
+    "Censored Truncated Poisson": Case(
+        d.Censored(d.Truncated(d.Poisson(1), lower=1), upper=7),
+        [(2.6, 1.0, 7.0), (0.7, 1.0, 7.0)],
+        COUNTS[1:],
+        late_entry_counts,
+        {0: [-1.0, np.nan]},
+        [0, 0.5, 8, np.nan],
+        fixed=(2, 3),
+    ),
 }
 NORMAL_LOG_SCALE = scipy_case(
     d.Normal.link_forms["scale", "exp"](0, 0),
@@ -354,4 +385,6 @@ NOT_INFORMED = {
     "Truncated Poisson": ["dist.rate", "lower", "upper"],
     "Censored": ["dist.loc", "dist.scale", "lower", "upper"],
     "Censored Poisson": ["dist.rate", "upper"],
+    "Censored Truncated": ["dist.dist.loc", "dist.dist.scale", "dist.lower", "upper"],
+    "Censored Truncated Poisson": ["dist.dist.rate", "dist.lower", "upper"],
 }
