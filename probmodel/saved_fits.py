@@ -145,9 +145,11 @@ class SavedFit:
         """Draw what was observed anew for every draw."""
         return posterior_predictive(self.model, self.result, seed, executor=executor)
 
-    def log_likelihood(self, executor: Any = None) -> Any:
+    def log_likelihood(
+        self, var_names: str | Sequence[str] | None = None, executor: Any = None
+    ) -> Any:
         """Compute the log density of each observation."""
-        return log_likelihood(self.model, self.result, executor=executor)
+        return log_likelihood(self.model, self.result, var_names, executor=executor)
 
     def loo(self, **options: Any) -> Any:
         """Estimate the expected log predictive density by leaving one out."""

@@ -35,7 +35,8 @@ def check_axes(
 ) -> dict[str, tuple[str | None, ...]]:
     """Return the dim along each axis of each declaration, as far as it is known.
 
-    Those without dims of their own have the dims of what they are made of.
+    Those without dims of their own have the dims of what they are made of, potentials those of the
+    elements that they add up.
 
     Axes of length one and axes without a name fit everything. So do those with a dim that is
     declared only beside another dim of the same size, which is a second name for it: that of the
@@ -72,7 +73,9 @@ class _Walk:
 
     def declare(self, declaration: Declaration) -> Names:
         """Name the axes of a declaration and check what it is made of."""
-        if isinstance(declaration, Deterministic | Potential):
+        if isinstance(declaration, Potential):
+            return self._known(declaration, self.operand(declaration.elements).names)
+        if isinstance(declaration, Deterministic):
             names = self.operand(declaration.expression).names
             return self._known(declaration, self._declared(declaration) or names)
         shape = self._evaluator.shape(declaration)

@@ -53,6 +53,7 @@ class Binding:
     shapes : of observed quantities without data, as far as they are known
     imputed : observed quantities that have missing elements, by name
     pseudo_data : what standardises the parameters of hierarchies, by name
+    found_dims : the dims along the axes of each declaration, None where they are not known
     """
 
     name: str
@@ -68,6 +69,7 @@ class Binding:
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     imputed: dict[str, Imputation] = field(default_factory=dict)
     pseudo_data: Mapping[str, PseudoData] = field(default_factory=dict)
+    found_dims: dict[str, tuple[str | None, ...]] = field(default_factory=dict)
 
     @property
     def labels(self) -> dict[str, Array]:
@@ -122,9 +124,9 @@ def bind(
             if isinstance(error, ProbmodelError) and place not in (None, caller_location()):
                 raise
             raise _located(error, declaration) from error
-    dims = check_axes(declarations, binding.evaluator, binding.dimensions.sizes)
+    binding.found_dims = check_axes(declarations, binding.evaluator, binding.dimensions.sizes)
     for observed, labels in unnamed:
-        binding.dimensions.compare(observed, labels, dims[str(observed.name)])
+        binding.dimensions.compare(observed, labels, binding.found_dims[str(observed.name)])
     if not binding.free:
         raise ModelError(
             f"{name} declares no parameters, so there is nothing to infer.", model=name

@@ -10,7 +10,7 @@ import numpy as np
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError
-from probmodel.expressions import Expression, Symbol, as_expression, settle
+from probmodel.expressions import Apply, Expression, Symbol, as_expression, settle
 from probmodel.model.calls import declares
 
 Dims = str | Sequence[str] | None
@@ -206,6 +206,15 @@ class Potential(Declaration):
     def __init__(self, expression: Any) -> None:
         super().__init__()
         self.expression: Expression = as_expression(expression)
+
+    @property
+    def elements(self) -> Expression:
+        """What is added up: the expression, or what that is the sum of."""
+        node = self.expression
+        total = isinstance(node, Apply) and node.operation.name == "sum"
+        if isinstance(node, Apply) and total and node.kwargs.get("axis") is None:
+            return as_expression(node.args[0])
+        return node
 
 
 @declares

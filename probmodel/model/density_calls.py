@@ -5,7 +5,7 @@ from __future__ import annotations
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.sums import batch_shape
 from probmodel.errors import ModelError
-from probmodel.expressions import Apply, Expression, as_expression, topological
+from probmodel.expressions import Apply, Expression, topological
 from probmodel.model.checks import check_arguments, spread
 from probmodel.model.declarations import (
     Declaration,
@@ -42,10 +42,7 @@ def check_density_calls(declaration: Declaration, evaluator: Evaluator, done: se
 
 def term_of(potential: Potential, evaluator: Evaluator) -> Term:
     """Return the term of a potential: that of a distribution, where it is one log density."""
-    name, expression = str(potential.name), potential.expression
-    node = expression
-    if isinstance(node, Apply) and node.operation.name == "sum" and _is_total(node):
-        node = as_expression(node.args[0])
+    name, expression, node = str(potential.name), potential.expression, potential.elements
     distribution = _distribution_of(node, "log_density")
     if distribution is None:
         return Term(name, "potential", expression)
@@ -56,10 +53,6 @@ def term_of(potential: Potential, evaluator: Evaluator) -> Term:
     if batch_shape(shapes, full.event_ndims) != shape[: len(shape) - full.event_ndim]:
         return Term(name, "potential", expression)
     return Term.of_distribution(name, "potential", full, value)
-
-
-def _is_total(node: Apply) -> bool:
-    return node.kwargs.get("axis") is None
 
 
 def _distribution_of(node: Expression, method: str = "") -> Distribution | None:

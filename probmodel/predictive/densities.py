@@ -14,11 +14,11 @@ from probmodel.errors import DataError
 from probmodel.expressions import as_expression
 from probmodel.model import Model
 from probmodel.model.binding import Binding
-from probmodel.model.declarations import Declaration, Observed, Parameter
+from probmodel.model.declarations import Declaration, Observed, Parameter, Potential
 from probmodel.model.imputation import positions
 from probmodel.predictive.draws_in_blocks import drawn
 from probmodel.predictive.fits import Fit, FromFit
-from probmodel.predictive.models import Groups, binding_of, chosen, dims_of, observed_names
+from probmodel.predictive.models import Groups, binding_of, dims_of, likelihood_names
 from probmodel.results.arviz_object import group, group_names, import_arviz
 from probmodel.types import Array
 
@@ -39,7 +39,8 @@ def log_likelihood(
     fit : arviz.InferenceData or xarray.DataTree
         What `infer` returned.
     var_names : str or sequence of str, optional
-        The observed quantities, all by default.
+        Observed quantities, all by default; or potentials that add up a log likelihood for each
+        observation. Of a model without observed quantities these are the default.
     executor : optional
         As for `posterior_predictive`.
 
@@ -47,7 +48,8 @@ def log_likelihood(
     -------
     arviz.InferenceData or xarray.DataTree
         The groups of ``fit`` and ``log_likelihood``: one number for each element of an observed
-        quantity, one for each vector or matrix where its distribution is one of those. Imputed
+        quantity, one for each vector or matrix where its distribution is one of those; and the
+        elements of potentials, also where the sum of them is written. Imputed
         elements, and vectors that have some, are no observations and are left out; the dim is
         ``<name>_observed_dim_0`` then.
 
@@ -57,7 +59,7 @@ def log_likelihood(
         If the model was bound without these data, the fit lacks parameters, or a name is unknown.
     """
     binding = binding_of(model)
-    names = chosen(binding, var_names, observed_names(binding))
+    names = likelihood_names(binding, var_names)
     for declaration in binding.unbound:
         if declaration.name in names:
             datum = model._datum_of(str(declaration.name))
@@ -114,7 +116,7 @@ def loo(model: Model, fit: Any, **options: Any) -> Any:
         What `infer` returned. The log likelihood is computed if it has none.
     **options
         Of ``arviz.loo``, such as ``pointwise=True`` and, with several observed quantities,
-        ``var_name``.
+        ``var_name``, which may be a potential whose elements are log likelihoods.
 
     Returns
     -------
@@ -124,14 +126,16 @@ def loo(model: Model, fit: Any, **options: Any) -> Any:
     Raises
     ------
     DataError
-        As `log_likelihood`; or if there are several observed quantities and no ``var_name``; or if
+        As `log_likelihood`; or if there are several quantities and no ``var_name``; or if
         all values of the quantity have one log density together, as those of a series have.
     """
-    names = observed_names(binding_of(model))
+    binding = binding_of(model)
+    names = likelihood_names(binding)
     if len(names) > 1 and options.get("var_name") is None:
+        observed = isinstance(binding.declarations[names[0]], Observed)
         raise DataError(
-            f"loo: there are several observed quantities ({', '.join(names)}); choose one by "
-            "var_name=.",
+            f"loo: there are several {'observed quantities' if observed else 'potentials'} "
+            f"({', '.join(names)}); choose one by var_name=.",
             expected=names,
         )
     wanted = options.get("var_name") or names[0]
@@ -142,11 +146,12 @@ def loo(model: Model, fit: Any, **options: Any) -> Any:
     if values.ndim == 2:
         raise DataError(
             f"loo: {wanted!r} has one log density for all of its values together, so that there is "
-            "nothing to leave out. Observations have to be independent given the parameters; of a "
-            "series, compare forecasts of its last values.",
+            "nothing to leave out. Observations have to be independent given the parameters, and "
+            "have an element of a potential each; of a series, compare forecasts of its last "
+            "values.",
             name=wanted,
         )
-    return import_arviz().loo(fit, **options)
+    return import_arviz().loo(fit, **{**options, "var_name": wanted})
 
 
 def _densities(model: Model, fit: Fit, names: Sequence[str], executor: Any) -> Any:
@@ -179,7 +184,10 @@ def _plan(model: Model, fit: Fit, names: Sequence[str]) -> Plan:
     outputs: dict[str, Any] = {}
     for name in names:
         declaration = binding.declarations[name]
-        outputs[name] = _elements(forward, declaration, _distribution(declaration))
+        if isinstance(declaration, Potential):
+            outputs[name] = forward.value(declaration.elements)
+        else:
+            outputs[name] = _elements(forward, declaration, _distribution(declaration))
     return forward.plan(outputs)
 
 

@@ -9,7 +9,7 @@ from probmodel.arguments import names_among
 from probmodel.errors import DataError, ModelError
 from probmodel.model import Model, ModelMeta
 from probmodel.model.binding import Binding
-from probmodel.model.declarations import Observed
+from probmodel.model.declarations import Declaration, Observed, Potential
 from probmodel.types import Array
 
 Groups = dict[str, tuple[tuple[str, ...], Array]]  # name -> names of the dims and values
@@ -42,7 +42,7 @@ def observed_names(binding: Binding) -> tuple[str, ...]:
     ModelError
         If the model has none.
     """
-    names = tuple(name for name, d in binding.declarations.items() if isinstance(d, Observed))
+    names = _names(binding, Observed)
     if not names:
         raise ModelError(
             f"{binding.name} declares no observed(...), so there is nothing of this kind to "
@@ -50,6 +50,28 @@ def observed_names(binding: Binding) -> tuple[str, ...]:
             model=binding.name,
         )
     return names
+
+
+def likelihood_names(
+    binding: Binding, var_names: str | Sequence[str] | None = None
+) -> tuple[str, ...]:
+    """Names of what is to have a log likelihood: by default what is observed, or else potentials.
+
+    Raises
+    ------
+    ModelError
+        If the model has neither.
+    DataError
+        As `chosen`.
+    """
+    default = _names(binding, Observed) or _names(binding, Potential) or observed_names(binding)
+    if var_names is None:
+        return default
+    return chosen(binding, var_names, _names(binding, Observed, Potential))
+
+
+def _names(binding: Binding, *kinds: type[Declaration]) -> tuple[str, ...]:
+    return tuple(name for name, d in binding.declarations.items() if isinstance(d, kinds))
 
 
 def chosen(
@@ -67,8 +89,11 @@ def chosen(
 
 
 def dims_of(binding: Binding, name: str) -> tuple[str, ...]:
-    """Names of the axes of a saved or observed quantity."""
+    """Names of the axes of a saved or observed quantity, or of what a potential adds up."""
     declaration = binding.declarations[name]
+    if isinstance(declaration, Potential):
+        found = enumerate(binding.found_dims[name])
+        return tuple(f"{name}_dim_{i}" if dim is None else dim for i, dim in found)
     return binding.dimensions.names(declaration, binding.evaluator.shape(declaration))
 
 

@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from probmodel import Model, data, infer, log_likelihood, log_prior, loo, observed, param
+from probmodel import (
+    Model,
+    data,
+    infer,
+    log_likelihood,
+    log_prior,
+    loo,
+    observed,
+    param,
+    potential,
+)
 from probmodel.density import ModelDensity
 from probmodel.distributions import (
     AR1,
@@ -15,6 +25,7 @@ from probmodel.distributions import (
     Poisson,
 )
 from probmodel.errors import DataError
+from probmodel.functions import log_density
 from probmodel.results.arviz_object import group, import_arviz
 
 RNG = np.random.default_rng(1)
@@ -165,6 +176,63 @@ def test_leave_one_out_needs_to_know_which_data(make_fit):
         loo(model, fit)
     z = loo(model, log_likelihood(model, fit, "y"), var_name="z")
     assert z.n_data_points == 30
+
+
+class Occupancy(Model):
+    """Sites are occupied or not, which is summed out: a log likelihood for each site."""
+
+    visits = data(dtype=int)
+    seen = data(dims="site", dtype=int)
+    mu = param(Normal(0.0, 10.0))
+    here = log_density(Binomial(visits, 0.4), seen)
+    absent = np.log(np.where(seen == 0, 0.3, 0.0))
+    term = potential(np.sum(np.logaddexp(np.log(0.7) + here + mu, absent)))
+
+
+def test_a_potential_has_the_log_likelihoods_that_it_adds_up(make_fit, values):
+    seen, mu = np.array([0, 2, 1, 0]), RNG.normal(0.0, 0.1, (4, 50))
+    model, fit = Occupancy(visits=3, seen=seen), make_fit(mu=mu)
+    done = log_likelihood(model, fit)
+    here = 0.7 * scipy.stats.binom.pmf(seen, 3, 0.4) * np.exp(mu)[..., None]
+    want = np.log(here + 0.3 * (seen == 0))
+    np.testing.assert_allclose(values(done, "log_likelihood", "term"), want, rtol=1e-12)
+    assert group(done, "log_likelihood")["term"].dims == ("chain", "draw", "site")
+    assert loo(model, fit).n_data_points == 4
+
+
+def test_a_potential_scores_as_an_observed_quantity_does(make_fit):
+    class Written(Mean):
+        more = data(dims="obs")
+        score = potential(log_density(Normal(Mean.mu, 1.0), more))
+
+    y = RNG.normal(size=20)
+    fit = make_fit(mu=RNG.normal(0.0, 0.2, (4, 500)))
+    model = Written(y=y, more=y + 1.0)
+    assert list(group(log_likelihood(model, fit), "log_likelihood").data_vars) == ["y"]
+    both = log_likelihood(model, fit, ["score", "y"])
+    assert list(group(both, "log_likelihood").data_vars) == ["y", "score"]
+    moved = loo(Mean(y=y + 1.0), fit, pointwise=True)
+    for scored in (fit, both):
+        again = loo(model, scored, pointwise=True, var_name="score")
+        assert str(again).split("Pareto")[0] == str(moved).split("Pareto")[0]
+    assert str(loo(model, both)) == str(loo(model, fit)) != str(moved)
+
+
+def test_a_potential_that_is_one_number_leaves_nothing_out(make_fit):
+    class Total(Model):
+        mu = param(Normal(0.0, 1.0))
+        term = potential(-0.5 * mu**2)
+
+    class Parts(Total):
+        other = potential(-(Total.mu**2))
+
+    fit = make_fit(mu=np.zeros((2, 9)))
+    with pytest.raises(DataError, match="an element of a potential each"):
+        loo(Total(), fit)
+    with pytest.raises(DataError, match=r"several potentials \(term, other\); choose one"):
+        loo(Parts(), fit)
+    with pytest.raises(DataError, match="Did you mean 'other'"):
+        loo(Parts(), fit, var_name="others")
 
 
 def test_what_is_missing_is_named(make_fit, fit):
