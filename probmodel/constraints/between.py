@@ -9,8 +9,10 @@ import numpy as np
 from probmodel.constraints.base import Constraint
 from probmodel.constraints.interval import Interval
 from probmodel.constraints.lower import Lower
+from probmodel.constraints.partly_bounded import PartlyBounded
 from probmodel.constraints.real import Real
 from probmodel.constraints.upper import Upper
+from probmodel.types import Array
 
 
 def between(lower: Any = None, upper: Any = None) -> Constraint:
@@ -18,27 +20,29 @@ def between(lower: Any = None, upper: Any = None) -> Constraint:
 
     Parameters
     ----------
-    lower, upper : numbers, arrays or expressions; None and infinity are no limit
+    lower, upper : numbers, arrays or expressions; None and infinity are no limit. Expressions are
+        never infinite: their values are not known here.
 
     Returns
     -------
     Constraint
-        `Real`, `Lower`, `Upper` or `Interval`.
+        `Real`, `Lower`, `Upper` or `Interval`; `PartlyBounded` if some elements are infinite.
     """
-    has_lower, has_upper = not _is_missing(lower, -np.inf), not _is_missing(upper, np.inf)
-    if has_lower and has_upper:
-        return Interval(lower, upper)
-    if has_lower:
-        return Lower(lower)
-    return Upper(upper) if has_upper else Real()
+    no_lower, no_upper = _missing(lower, -np.inf), _missing(upper, np.inf)
+    if no_lower.all() and no_upper.all():
+        return Real()
+    if (no_lower.any() and not no_lower.all()) or (no_upper.any() and not no_upper.all()):
+        return PartlyBounded(
+            -np.inf if no_lower.all() else lower, np.inf if no_upper.all() else upper
+        )
+    if no_lower.all():
+        return Upper(upper)
+    return Lower(lower) if no_upper.all() else Interval(lower, upper)
 
 
-def _is_missing(limit: Any, infinity: float) -> bool:
-    """Whether a limit is missing, or infinite in all its elements.
-
-    Expressions are never infinite: their values are not known here.
-    """
+def _missing(limit: Any, infinity: float) -> Array:
+    """Which elements of a limit are none: a mask."""
     if limit is None:
-        return True
+        return np.array(True)
     known = isinstance(limit, int | float | np.number | np.ndarray)
-    return known and bool(np.all(limit == infinity))
+    return np.equal(limit if known else 0.0, infinity)

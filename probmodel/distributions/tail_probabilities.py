@@ -1,4 +1,4 @@
-"""Cumulative probabilities on part of the line, with derivatives that are finite off it; sums."""
+"""Cumulative probabilities: of part of the line, of sums, and of what lies between bounds."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from autograd.tracer import getval
 
+from probmodel.distributions.domain import where_inside
 from probmodel.numerics.special import log1m_exp, logsumexp, where
 
 LogProbability = Callable[[Any], Any]
@@ -27,6 +28,36 @@ def _between(function: LogProbability, x: Any, end: float, below: float, above: 
     """Give ``function`` numbers inside alone: outside its derivatives would be 0 times infinity."""
     outside = (x <= 0) | (x >= end)
     return where(outside, where(x <= 0, below, above), function(where(outside, 0.5, x)))
+
+
+def log_between(xp: Any, dist: Any, low: Any, high: Any, *params: Any) -> Any:
+    """Log probability of values of a distribution above ``low``, up to and including ``high``.
+
+    The difference of two probabilities is taken in the tail where both are small. Infinite bounds
+    are none. An empty range has minus infinity, without a slope.
+    """
+    if dist.discrete:
+        low, high = xp.floor(low), xp.floor(high)
+    no_low, no_high, some = is_endless(low, -np.inf), is_endless(high, np.inf), low < high
+    # In the place of infinity, and of an empty range, are points where slopes are finite.
+    high = where(no_high, where(no_low, 0.0, low + 1.0), high) if np.any(no_high) else high
+    low = where(no_low | ~some, high - 1.0, low)
+    up_to, above = dist.log_cdf(xp, high, *params), dist.log_ccdf(xp, low, *params)
+    right = above < up_to
+    large = where(right, above, up_to)
+    small = where(right, dist.log_ccdf(xp, high, *params), dist.log_cdf(xp, low, *params))
+    mass = large + xp.log(-xp.expm1(small - large))
+    if np.any(no_low):
+        mass = where(no_low, up_to, mass)
+    if np.any(no_high):
+        mass = where(no_high, where(no_low, 0.0, above), mass)
+    return where_inside(xp, some, mass)
+
+
+def is_endless(bound: Any, infinity: float) -> Any:
+    """Which elements of a bound are infinite, as those of data may be: a mask."""
+    known = isinstance(bound, int | float | np.number | np.ndarray)
+    return np.equal(bound, infinity) if known else np.zeros(np.shape(bound), dtype=bool)
 
 
 def log_tail_sums(log_density: LogProbability, x: Any, n: Any) -> tuple[Any, Any]:

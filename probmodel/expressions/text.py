@@ -197,7 +197,8 @@ class _Printer:
             name = function.__name__
             if hasattr(function, "shown"):  # a method of a distribution, which shows its arguments
                 with self._around():
-                    parts = [function.shown(bool(self.language)), self._argument(node.args[0])]
+                    values = map(self._argument, node.args[: function.values])
+                    parts = [function.shown(bool(self.language)), *values]
                 return self._called(name, parts)
         parts = [self._argument(arg) for arg in node.args]
         if node.operation.name != "call":

@@ -10,7 +10,7 @@ from probmodel.functions.component_functions import (
 from probmodel.functions.data_arrays import arange, eye, full, linspace, ones, take, zeros
 from probmodel.functions.interpolation import interpolate
 from probmodel.functions.linear import linear_recurrence, matrix_recurrence
-from probmodel.functions.log_densities import log_ccdf, log_cdf, log_density
+from probmodel.functions.log_densities import log_between, log_ccdf, log_cdf, log_density
 from probmodel.functions.log_scale import (
     log1m_exp,
     log_determinant,
@@ -37,6 +37,7 @@ __all__ = [
     "linear_recurrence",
     "linspace",
     "log1m_exp",
+    "log_between",
     "log_ccdf",
     "log_cdf",
     "log_density",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
 from autograd.tracer import getval
 
+from probmodel.distributions import tail_probabilities
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.compound.components import inner_value
 from probmodel.distributions.links import linked
@@ -60,12 +62,20 @@ def log_ccdf(distribution: Distribution, value: Any) -> Any:
     return _at("log_ccdf", distribution, value)
 
 
+def log_between(distribution: Distribution, low: Any, high: Any) -> Any:
+    """Log probability of values above ``low``, up to and including ``high``; see `log_cdf`.
+
+    Infinite bounds are none. It is accurate in both tails, where differences of `log_cdf` are not.
+    """
+    return _at("log_between", distribution, low, high)
+
+
 class DensityFormula:
     """A method of a distribution that has batch shape, as the language records it.
 
     Parameters
     ----------
-    method : ``"log_density"``, ``"log_cdf"`` or ``"log_ccdf"``
+    method : ``"log_density"``, ``"log_cdf"``, ``"log_ccdf"`` or ``"log_between"``
     distribution : as it was declared
     form : of the same distribution, the one whose parameters the formula is called with
     """
@@ -80,14 +90,25 @@ class DensityFormula:
         """Return the distribution as it is printed."""
         return (distribution_latex if latex else distribution_text)(self.distribution)
 
-    def __call__(self, xp: Any, value: Any, *params: Any) -> Any:
-        """Evaluate: batch shape."""
-        if xp is np:
-            self._check_event(value, params)
-        args = _aligned(self.form, (value, *params))
-        batch = batch_shape(args, self.form.event_ndims)
-        own = {"log_density": self._density, "log_cdf": self.form.log_cdf}
-        found = own.get(self.__name__, self.form.log_ccdf)(xp, *args)
+    @property
+    def values(self) -> int:
+        """How many values it takes before the parameters."""
+        return 2 if self.__name__ == "log_between" else 1
+
+    def __call__(self, xp: Any, *args: Any) -> Any:
+        """Evaluate, at a value or two and parameters: batch shape."""
+        if xp is np and self.values == 1:
+            self._check_event(args[0], args[1:])
+        ndims = (0,) * (self.values - 1) + self.form.event_ndims
+        args = _aligned(self.form, args, ndims)
+        batch = batch_shape(args, ndims)
+        own: dict[str, Any] = {
+            "log_density": self._density,
+            "log_cdf": self.form.log_cdf,
+            "log_ccdf": self.form.log_ccdf,
+            "log_between": partial(_between, self.form),
+        }
+        found = own[self.__name__](xp, *args)
         return found if np.shape(found) == batch else found + np.zeros(batch)
 
     def _density(self, xp: Any, value: Any, *params: Any) -> Any:
@@ -120,7 +141,11 @@ class DensityFormula:
             )
 
 
-def _at(method: str, distribution: Any, value: Any) -> Any:
+def _between(form: Distribution, xp: Any, low: Any, high: Any, *params: Any) -> Any:
+    return tail_probabilities.log_between(xp, form, low, high, *params)
+
+
+def _at(method: str, distribution: Any, *values: Any) -> Any:
     """Record a call of a method, or evaluate it."""
     if not isinstance(distribution, Distribution):
         raise ModelError(
@@ -140,18 +165,18 @@ def _at(method: str, distribution: Any, value: Any) -> Any:
         form, expressions = linked(form, tuple(map(as_expression, params)))
         params = params if form is distribution else expressions
     formula = DensityFormula(method, distribution, form)
-    return call(formula, (value, *params), form.event_ndims)
+    return call(formula, (*values, *params), (0,) * (len(values) - 1) + form.event_ndims)
 
 
-def _aligned(form: Distribution, args: Sequence[Any]) -> list[Any]:
-    """Give a value and parameters axes that broadcast: event axes last, batch axes in front."""
-    ndims = form.event_ndims
+def _aligned(form: Distribution, args: Sequence[Any], ndims: Sequence[int]) -> tuple[Any, ...]:
+    """Give values and parameters axes that broadcast: event axes last, batch axes in front."""
     rank = max(np.ndim(a) - e for a, e in zip(args, ndims, strict=True))
-    known = (False, *(spec.known for spec in form.parameters.values()))
-    return [
+    specs = [spec.known for spec in form.parameters.values()]
+    known = [False] * (len(args) - len(specs)) + specs
+    return tuple(
         a if is_known else _with_axes(a, (0 if np.ndim(a) < e else max(rank, 0)) + e)
         for a, e, is_known in zip(args, ndims, known, strict=True)
-    ]
+    )
 
 
 def _with_axes(a: Any, ndim: int) -> Any:

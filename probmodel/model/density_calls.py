@@ -67,8 +67,9 @@ def _distribution_of(node: Expression, method: str = "") -> Distribution | None:
 
 
 def _check_discrete(declaration: Declaration, distribution: Distribution, node: Apply) -> None:
-    value = node.args[0]
-    if not _depends_on_parameters(value):
+    values = node.args[: node.kwargs["function"].values]
+    value = next((v for v in values if _depends_on_parameters(v)), None)
+    if value is None:
         return
     raise ModelError(
         f"{declaration.title}: {node.kwargs['function'].__name__} of {distribution.name} takes "

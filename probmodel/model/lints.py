@@ -146,8 +146,8 @@ def _flat_priors(view: _View) -> Said:
         if isinstance(free.constraint, _COMPACT) or _has_potential(view, free.name):
             continue
         lower, upper = limits(free.constraint) or (None, None)
-        bounded = f", bounded {'below' if lower is not None else 'above'} only" * (
-            (lower, upper) != (None, None)
+        bounded = f", bounded {'above' if lower is None else 'below'} only" * (
+            (lower is None) != (upper is None)
         )
         instead = "HalfNormal(1)" if _number(lower) == 0 else "Normal(0, 1)"
         yield (

@@ -251,7 +251,17 @@ def choose_constraint(
             f"({support.name}) is known; give constraint=.",
             location=declaration.location,
         )
-    return support
+    return _open_where_infinite(support, evaluator)
+
+
+def _open_where_infinite(constraint: Constraint, evaluator: Evaluator) -> Constraint:
+    """Return an interval with the bounds that data give, where some of these are infinite."""
+    known = [
+        evaluator.value(bound) if bound is not None and evaluator.is_constant(bound) else bound
+        for bound in limits(constraint) or ()
+    ]
+    partly = any(isinstance(bound, np.ndarray) and np.isinf(bound).any() for bound in known)
+    return between(*known) if partly else constraint
 
 
 def free_link(declaration: Parameter, evaluator: Evaluator) -> Constraint:
@@ -319,7 +329,8 @@ def _cut(declaration: Parameter, support: Constraint, evaluator: Evaluator) -> C
     if outside:
         given = ", ".join(f"{k}={v!r}" for k, v in declaration.bounds.items())
         raise _contradiction(declaration, given, support)
-    return between(inside(lower, known[0], np.maximum), inside(upper, known[1], np.minimum))
+    lower, upper = inside(lower, known[0], np.maximum), inside(upper, known[1], np.minimum)
+    return _open_where_infinite(between(lower, upper), evaluator)
 
 
 def _contradiction(declaration: Parameter, given: str, support: Constraint) -> ModelError:

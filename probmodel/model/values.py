@@ -68,13 +68,16 @@ def _check_finite(declaration: Declaration, array: Array) -> None:
             shape=array.shape,
         )
     imputed = isinstance(declaration, Observed) and declaration.missing == "impute"
-    bad = np.isinf(array) if imputed else ~np.isfinite(array)
+    bad = np.isinf(array) if imputed else ~np.isfinite(array) & ~_meant(declaration, array)
     if bad.any():
-        advice = (
-            'Remove them, or declare observed(..., missing="impute") to infer those that are NaN.'
-            if isinstance(declaration, Observed)
-            else "Remove or impute them before binding."
-        )
+        advice = "Remove or impute them before binding."
+        if isinstance(declaration, Observed):
+            advice = (
+                'Remove them, or declare observed(..., missing="impute") to infer those that are '
+                "NaN."
+            )
+        elif np.isinf(array).any():
+            advice += " Where infinity is meant, declare data(upper=np.inf), or lower=-np.inf."
         counts = " (None and what is masked count as NaN)" if np.isnan(array).any() else ""
         raise DataError(
             f"{declaration.title} has {int(bad.sum())} values that are NaN or infinite, the first "
@@ -83,6 +86,16 @@ def _check_finite(declaration: Declaration, array: Array) -> None:
             name=declaration.name,
             count=int(bad.sum()),
         )
+
+
+def _meant(declaration: Declaration, array: Array) -> Array:
+    """Which elements are an infinity that a datum's bounds, which are inclusive, name."""
+    found = np.zeros(array.shape, dtype=bool)
+    if isinstance(declaration, Data):
+        for bound in (declaration.lower, declaration.upper):
+            if isinstance(bound, float) and np.isinf(bound):
+                found |= array == bound
+    return found
 
 
 def _check_rank(declaration: Declaration, array: Array) -> None:

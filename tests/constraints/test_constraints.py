@@ -30,6 +30,7 @@ from probmodel.constraints import (
     Upper,
     between,
 )
+from probmodel.constraints.partly_bounded import PartlyBounded
 from probmodel.testing import CONSTRAINT_CHECKS
 
 EXAMPLES = {
@@ -93,6 +94,37 @@ def test_a_dropped_factor_would_be_seen():
 
     stated = constraint.log_det(np, u) - 0.5 * np.log(SIZE)
     assert abs(stated - np.linalg.slogdet(jacobian(free)(u))[1]) > 0.5
+
+
+PARTLY = between(np.array([-np.inf, -np.inf, 0.5, -1.0]), np.array([np.inf, 2.0, np.inf, 1.5]))
+
+
+@pytest.mark.parametrize("check", CONSTRAINT_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("shape", [(4,), (3, 4)])
+def test_every_check_of_bounds_that_are_infinite_in_part(check, shape):
+    check(PARTLY, shape, 1.5)
+
+
+@pytest.mark.parametrize("size", [-700.0, -2.0, 0.0, 0.3, 700.0])
+def test_each_element_has_the_map_of_its_own_bounds(size):
+    alone = [Real(), Upper(2.0), Lower(0.5), Interval(-1.0, 1.5)]
+    u = np.full(4, size)
+    y, log_det = PARTLY.forward(np, u, *PARTLY.bounds), PARTLY.log_det(np, u, *PARTLY.bounds)
+    for i, other in enumerate(alone):
+        assert y[i] == other.forward(np, u[i], *other.bounds)
+        assert log_det[i] == other.log_det(np, u[i], *other.bounds)
+    if abs(size) < 100:
+        np.testing.assert_allclose(PARTLY.inverse(y, *PARTLY.bounds), u, atol=1e-12)
+    slopes = jacobian(lambda v: PARTLY.forward(anp, v, *PARTLY.bounds))(u)
+    np.testing.assert_allclose(np.abs(np.diag(slopes)), np.exp(log_det), rtol=1e-12)
+
+
+def test_bounds_that_are_infinite_everywhere_are_none():
+    assert type(between(np.full(2, -np.inf), [0.0, 1.0])) is Upper
+    assert type(between([0.0, 1.0], np.full(2, np.inf))) is Lower
+    assert type(between(-np.inf, np.full(2, np.inf))) is Real
+    assert not PARTLY.check(np.array([0.0, 2.1, 0.0, 1.6]), *PARTLY.bounds)[1:].any()
+    assert not PARTLY.check(np.array([np.inf] * 4), *PARTLY.bounds).any()
 
 
 @maps
@@ -243,15 +275,16 @@ def test_names_are_words(constraint):
         (None, 1, Upper),
         (-np.inf, np.float64(1.0), Upper),
         (0.0, 1.0, Interval),
-        (np.array([0.0, -np.inf]), 1.0, Interval),
+        (np.array([0.0, -np.inf]), 1.0, PartlyBounded),
     ],
 )
 def test_missing_and_infinite_limits_are_no_limits(lower, upper, expected):
     constraint = between(lower, upper)
     assert type(constraint) is expected
+    both = (Interval, PartlyBounded)
     kept = [
-        limit for limit, is_kept in ((lower, expected in (Lower, Interval)),
-                                     (upper, expected in (Upper, Interval))) if is_kept
+        limit for limit, is_kept in ((lower, expected in (Lower, *both)),
+                                     (upper, expected in (Upper, *both))) if is_kept
     ]  # fmt: skip
     assert len(constraint.bounds) == len(kept)
     assert all(map(np.array_equal, constraint.bounds, kept))

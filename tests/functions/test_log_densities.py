@@ -10,7 +10,7 @@ from probmodel import Model, data, deterministic, infer, observed, param, potent
 from probmodel import distributions as d
 from probmodel.density import as_posterior
 from probmodel.errors import ModelError, ShapeError
-from probmodel.functions import log_ccdf, log_cdf, log_density
+from probmodel.functions import log_between, log_ccdf, log_cdf, log_density
 
 Y = np.array([-1.2, 0.3, 2.5, 0.9])
 K = np.array([0, 2, 1, 5])
@@ -151,6 +151,44 @@ def test_predictions_of_new_data():
     np.testing.assert_allclose(new["surprise"], expected, rtol=1e-10)
 
 
+def test_log_between_is_accurate_in_both_tails_and_takes_infinity():
+    low = [-np.inf, -np.inf, -0.4, 30.0, -31.0]
+    high = [np.inf, 0.2, np.inf, 31.0, -30.0]
+    tail = stats.norm.logsf([30.0, 31.0])
+    far = tail[0] + np.log1p(-np.exp(tail[1] - tail[0]))
+    expected = [0.0, stats.norm.logcdf(0.2), stats.norm.logsf(-0.4), far, far]
+    np.testing.assert_allclose(log_between(d.Normal(0, 1), low, high), expected, rtol=1e-12)
+    assert log_between(d.Normal(0, 1), 1.0, 1.0) == -np.inf
+    assert log_between(d.Normal(0, 1), 2.0, 1.0) == -np.inf
+    law = stats.poisson(2.3)
+    found = log_between(d.Poisson(2.3), [-1.0, 0.0, 0.5, 3.0, 7.0], [0.5, 3.0, 0.9, np.inf, 6.0])
+    expected = [law.pmf(0), law.cdf(3) - law.cdf(0), 0.0, law.sf(3), 0.0]
+    np.testing.assert_allclose(np.exp(found), expected, rtol=1e-12)
+
+
+def test_intervals_in_a_model(assert_derivatives):
+    class Visits(Model):
+        last = data("subject", lower=0)
+        first = data("subject", lower=last, upper=np.inf)
+        shape = param(d.LogNormal(0, 1))
+        scale = param(d.LogNormal(0, 1), dims="subject")
+        times = potential(log_between(d.Weibull(shape, scale), last, first))
+        none = potential(np.exp(log_between(d.Weibull(shape, scale), first, last)))
+
+    last, first = np.array([0.0, 1.0, 0.5]), np.array([0.7, np.inf, 0.8])
+    model = Visits(last=last, first=first)
+    density = as_posterior(model)
+    x = 0.4 * np.random.default_rng(1).standard_normal((4, density.dim))
+    assert_derivatives(model, x)
+    assert density.calls_back == ()
+    values = density.constrain(x)
+    law = stats.weibull_min(values["shape"][:, None], scale=values["scale"])
+    expected = np.log(law.cdf(first) - law.cdf(last)).sum(axis=1)
+    np.testing.assert_allclose(density.terms(x)["potential of times"], expected, rtol=1e-12)
+    np.testing.assert_array_equal(density.terms(x)["potential of none"], 0.0)
+    assert "times = log_between(Weibull(shape, scale), last, first)" in str(model)
+
+
 def test_printing():
     text = str(Written(y=Y, k=K))
     assert "gap = log_density(Normal(0, s), a[1:] - a[:-1])" in text
@@ -163,6 +201,8 @@ def test_what_is_refused():
         log_density(1.0, Y)
     with pytest.raises(ModelError, match="log_cdf: MvNormal has no cumulative"):
         log_cdf(d.MvNormal(np.zeros(2), np.eye(2)), np.zeros(2))
+    with pytest.raises(ModelError, match="log_between: Wiener has no cumulative"):
+        log_between(d.Wiener(1.0, 0.1, 0.5, 0.0), 0.0, 1.0)
 
     class Discrete(Model):
         x = param(d.Normal(0, 1))

@@ -10,8 +10,30 @@ from probmodel.constraints import IntegerInterval, Interval, Lower, Real, Upper
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.compound.wrapper import Wrapper
+from probmodel.distributions.tail_probabilities import is_endless, log_between
 from probmodel.errors import ModelError
 from probmodel.numerics.special import where
+from probmodel.types import Array
+
+
+class _Bound(Real):
+    """A number, or the infinity that leaves an element without a bound."""
+
+    def __init__(self, infinity: float) -> None:
+        super().__init__()
+        self.infinity = infinity
+
+    @property
+    def name(self) -> str:
+        """The constraint in words."""
+        return f"real, or {self.infinity}"
+
+    def check(self, y: Array, *bounds: Any) -> Array:
+        """Whether ``y`` is finite, or the infinity."""
+        return np.isfinite(y) | (y == self.infinity)
+
+
+_BOUNDS = {"lower": _Bound(-np.inf), "upper": _Bound(np.inf)}
 
 
 class Bounded(Wrapper):
@@ -30,7 +52,7 @@ class Bounded(Wrapper):
         upper = None if _no_bound(upper, np.inf) else upper
         bounds = {"lower": lower, "upper": upper}
         given = {name: bound for name, bound in bounds.items() if bound is not None}
-        super().__init__(dist, {name: Parameter(Real()) for name in given}, given)
+        super().__init__(dist, {name: Parameter(_BOUNDS[name]) for name in given}, given)
         if not dist.has_cdf or dist.event_ndim:
             raise ModelError(
                 f"{dist.name} has no cumulative distribution function here, which {self.name} "
@@ -68,32 +90,18 @@ class Bounded(Wrapper):
         bounds = dict(zip(self._given, params[n:], strict=True))
         return tuple(params[:n]), bounds.get("lower"), bounds.get("upper")
 
-    def _log_below(self, xp: Any, upper: Any, inner: Any) -> Any:
-        """Log probability of what does not exceed the upper bound."""
-        return self.dist.log_cdf(xp, upper, *inner)
-
-    def _log_above(self, xp: Any, lower: Any, inner: Any) -> Any:
-        """Log probability of what is not below the lower bound."""
-        below = xp.ceil(lower) - 1.0 if self.discrete else lower
-        return self.dist.log_ccdf(xp, below, *inner)
-
     def _log_mass(self, xp: Any, lower: Any, upper: Any, inner: Any) -> Any:
-        """Log probability of what lies between the bounds (either may be None).
-
-        The difference of two probabilities is taken in the tail where both are small.
-        """
+        """Log probability of what lies between the bounds, of which one may be None."""
         if lower is None:
-            return self._log_below(xp, upper, inner)
-        if upper is None:
-            return self._log_above(xp, lower, inner)
+            endless = is_endless(upper, np.inf)
+            mass = self.dist.log_cdf(xp, where(endless, 0.0, upper), *inner)
+            return where(endless, 0.0, mass) if np.any(endless) else mass
         below = xp.ceil(lower) - 1.0 if self.discrete else lower
-        to_upper, from_lower = self._log_below(xp, upper, inner), self._log_above(xp, lower, inner)
-        right = from_lower < to_upper
-        large = where(right, from_lower, to_upper)
-        small = where(
-            right, self.dist.log_ccdf(xp, upper, *inner), self.dist.log_cdf(xp, below, *inner)
-        )
-        return large + xp.log(-xp.expm1(small - large))
+        if upper is not None:
+            return log_between(xp, self.dist, below, upper, *inner)
+        endless = is_endless(lower, -np.inf)
+        mass = self.dist.log_ccdf(xp, where(endless, 0.0, below), *inner)
+        return where(endless, 0.0, mass) if np.any(endless) else mass
 
 
 def support_bounds(support: Constraint) -> tuple[Any, Any]:

@@ -50,13 +50,13 @@ class Censored(Bounded):
         if lower is not None and _may_be(value, lower):
             # Elsewhere that beyond the value is taken: it exists, if the density does.
             at = value == lower
-            mass = self._log_below(xp, where(at, lower, value), inner) + invalid
+            mass = self._log_mass(xp, None, where(at, lower, value), inner) + invalid
             logp = where(at, mass, logp)
         if lower is not None:
             logp = where_inside(xp, value >= lower, logp)
         if upper is not None and _may_be(value, upper):
             at = value == upper
-            mass = self._log_above(xp, where(at, upper, value), inner) + invalid
+            mass = self._log_mass(xp, where(at, upper, value), None, inner) + invalid
             logp = where(at, mass, logp)
         if upper is not None:
             logp = where_inside(xp, value <= upper, logp)

@@ -63,24 +63,15 @@ class Truncated(Bounded):
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to ``x``, of those between the bounds."""
         inner, lower, upper = self._split(params)
-        to = x if upper is None else where(x > upper, upper, x)
-        if lower is None:
-            return self._log_below(xp, to, inner) - self._log_normalizer(xp, *params)
-        # An empty range gives way to one with a probability, whose slopes are finite.
-        some = x >= xp.ceil(lower) if self.discrete else x > lower
-        mass = self._log_mass(xp, lower, where(some, to, lower + 1.0), inner)
-        return where_inside(xp, some, mass - self._log_normalizer(xp, *params))
+        end = x if upper is None else where(x > upper, upper, x)
+        return self._log_mass(xp, lower, end, inner) - self._log_normalizer(xp, *params)
 
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values above ``x``, of those between the bounds."""
         inner, lower, upper = self._split(params)
-        above = xp.floor(x) + 1.0 if self.discrete else x
-        start = above if lower is None else where(above < lower, lower, above)
-        if upper is None:
-            return self._log_above(xp, start, inner) - self._log_normalizer(xp, *params)
-        some = above <= upper if self.discrete else x < upper
-        mass = self._log_mass(xp, where(some, start, upper - 1.0), upper, inner)
-        return where_inside(xp, some, mass - self._log_normalizer(xp, *params))
+        start = xp.floor(x) + 1.0 if self.discrete else x
+        start = start if lower is None else where(start < lower, lower, start)
+        return self._log_mass(xp, start, upper, inner) - self._log_normalizer(xp, *params)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of shape ``shape``.
@@ -125,16 +116,14 @@ class Truncated(Bounded):
         start = support_bounds(self.dist.support())[0]
         if lower is None and isinstance(start, int | float):
             lower = start
-        if self.discrete and lower is not None:
-            lower = np.ceil(lower) - 1.0
-        low = np.full(shape, -1.0) if lower is None else lower + np.zeros(shape)
-        high = low + 2.0 if upper is None else upper + np.zeros(shape)
-        if lower is None:
-            low = np.minimum(low, high - 1.0)
-        width = 1.0
+        low = np.full(shape, -np.inf if lower is None else lower)
+        high = np.full(shape, np.inf if upper is None else upper)
+        no_low, no_high = np.isinf(low), np.isinf(high)
+        low = np.where(no_low, np.where(no_high, -1.0, high - 1.0), low)
+        low = np.ceil(low) - 1.0 if self.discrete else low
+        high, width = np.where(no_high, low + 2.0, high), 1.0
         for _ in range(_DOUBLINGS):
-            short = ~reached(high) if upper is None else np.zeros(shape, dtype=bool)
-            long = reached(low) if lower is None else np.zeros(shape, dtype=bool)
+            short, long = no_high & ~reached(high), no_low & reached(low)
             if not (short.any() or long.any()):
                 break
             low, high, width = low - width * long, high + width * short, 2.0 * width
@@ -143,9 +132,8 @@ class Truncated(Bounded):
     def _log_normalizer(self, xp: Any, *params: Any) -> Any:
         """Log probability of the interval; NaN where it is empty."""
         inner, lower, upper = self._split(params)
-        if lower is not None and upper is not None:
-            upper = where_valid(xp, lower < upper, upper)
-        return self._log_mass(xp, lower, upper, inner)
+        mass = self._log_mass(xp, lower, upper, inner)
+        return mass if lower is None or upper is None else where_valid(xp, lower < upper, mass)
 
 
 def _inside(x: Array, lower: Any, upper: Any) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -40,9 +41,12 @@ def entry(writer: Writer, node: Apply, places: tuple[Place, ...]) -> Form | None
     function = node.kwargs["function"]
     if isinstance(function, DensityFormula):
         dist = function.distribution
-        return writer.rules.element(
-            writer, dist, node.args[0], dist.args, places, function.__name__
-        )
+        element = partial(writer.rules.element, writer, dist)
+        if function.__name__ != "log_between":
+            return element(node.args[0], dist.args, places, function.__name__)
+        low, high = node.args[:2]
+        ends = (element(end, dist.args, places, "log_cdf").text for end in (high, low))
+        return call("log_diff_exp", *ends)
     if _named(node) and function.__name__ in (*_CHAIN, "component_log_densities"):
         return None
     if getattr(function, "kernel", None) is not None:

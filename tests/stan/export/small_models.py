@@ -23,6 +23,7 @@ from probmodel.distributions import kernels
 from probmodel.functions import (
     linear_recurrence,
     log1m_exp,
+    log_between,
     log_ccdf,
     log_cdf,
     log_density,
@@ -192,6 +193,8 @@ class Compounds(Model):
     v = param(d.Truncated(d.Affine(d.Normal(m, 1), loc=1, scale=2.0), lower=0, upper=3.0))
     w = potential(log_density(d.Truncated(d.HalfCauchy(s), upper=2.0), u) + v)
     both = potential(log_cdf(d.Normal(m, s), r) + log_ccdf(d.HalfNormal(s), p))
+    inside = potential(log_between(d.Normal(m, s), -p, [0.3, np.inf]))
+    partly = param(d.Normal(0, 1), lower=np.array([-np.inf, 0.0]), shape=2)
 
 
 @case(y=Y, z=Y, k=COUNTS)
