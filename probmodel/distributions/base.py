@@ -293,6 +293,13 @@ class Distribution(NoValue):
         """What of a value has no distribution, and how to give it one; empty if it all has."""
         return ""
 
+    def flat_elements(self, shape: tuple[int, ...], *shapes: tuple[int, ...]) -> Array:
+        """Which elements of values of a shape are in the `flat_part`: a mask.
+
+        ``shapes`` are those of the parameters.
+        """
+        return np.zeros(shape, dtype=bool)
+
     @property
     def has_base(self) -> bool:
         """Whether it has a non-centred form."""

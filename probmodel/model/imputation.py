@@ -14,6 +14,7 @@ from probmodel.model.declarations import Declaration, Observed, Parameter
 from probmodel.model.dimensions import Dimensions
 from probmodel.model.evaluation import Evaluator
 from probmodel.model.parameters import FreeParameter, elaborate
+from probmodel.model.values import where
 from probmodel.types import Array
 
 
@@ -45,7 +46,7 @@ def impute(
     DataError
         If nothing is known.
     ModelError
-        If the support ties the elements of a value together.
+        If the support ties the elements of a value together, or a missing one has no distribution.
     """
     missing = np.isnan(data)
     if missing.all():
@@ -54,6 +55,7 @@ def impute(
             location=declaration.location,
             name=declaration.name,
         )
+    _refuse_flat(declaration, missing, evaluator)
     name = f"{declaration.name}_missing"
     constraint = _constraint(declaration, data, missing, evaluator)
     parameter = Parameter(None, None, int(missing.sum()), {}, constraint, None, None)
@@ -66,6 +68,21 @@ def impute(
     order[missing.reshape(-1)] = known + np.arange(data.size - known)
     completed: Any = np.concatenate([as_expression(data[~missing]), parameter])[order]
     return Imputation(free, completed.reshape(data.shape), missing)
+
+
+def _refuse_flat(declaration: Observed, missing: Array, evaluator: Evaluator) -> None:
+    """Raise a `ModelError` if a missing element has no distribution: the posterior is improper."""
+    distribution = declaration.distribution
+    shapes = map(evaluator.shape, distribution.args.values())
+    flat = missing & distribution.flat_elements(missing.shape, *shapes)
+    if flat.any():
+        raise ModelError(
+            f"{declaration.title}: the element at {where(flat)} is missing, and "
+            f"{distribution.name} is {distribution.flat_part}, or leave out what comes before the "
+            "first complete values.",
+            location=declaration.location,
+            name=declaration.name,
+        )
 
 
 def positions(declaration: Declaration, chosen: Array, dimensions: Dimensions) -> Array:

@@ -436,7 +436,8 @@ def test_everything_is_swept():
     shown |= {name for name, operation in OPERATIONS.items() if operation.static}
     assert {*ONE, *TWO, *EXAMPLES, *OF_FUNCTIONS, *SOLVERS} | shown >= set(OPERATIONS)
     no_derivative = {"most_likely_states", "arange", "zeros", "ones", "eye"}
-    elsewhere = {"log_density", "log_cdf", "log_ccdf"}  # in tests/distributions, of all of them
+    # in tests/distributions, of all of them
+    elsewhere = {"log_density", "log_cdf", "log_ccdf", "log_between"}
     of_others = {*OF_FUNCTIONS, *SOLVERS} | no_derivative | elsewhere
     assert of_others | EXAMPLES.keys() >= set(functions.__all__)
 

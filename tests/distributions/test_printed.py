@@ -42,7 +42,7 @@ def test_arguments_are_named():
         ["weights", "[0.3, 0.7]"], ["components", "[Normal(0, 1), StudentT(3, 0, 1)]"]
     ]  # fmt: skip
     assert rows(Truncated(Normal(0, 1), upper=3))[1][:3] == [
-        ["dist", "Normal(0, 1)"], ["upper", "3", "real"], ["support", "below 3"]
+        ["dist", "Normal(0, 1)"], ["upper", "3", "real, or inf"], ["support", "below 3"]
     ]  # fmt: skip
     assert repr(MvNormal([0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]])) == "MvNormal([0, 0], <2x2 array>)"
 

@@ -10,6 +10,7 @@ import pytest
 from autograd import jacobian
 from derivatives import evaluated, slopes
 from scipy import stats
+from scipy.special import ndtr, ndtri
 
 from probmodel import Model, observed, param
 from probmodel import distributions as d
@@ -245,6 +246,8 @@ def test_censored_slope_counts_censored_observations_by_their_probability():
         (d.Poisson, ("rate", "exp"), d.PoissonLog),
         (d.Bernoulli, ("p", "expit"), d.BernoulliLogit),
         (d.Binomial, ("p", "expit"), d.BinomialLogit),
+        (d.Bernoulli, ("p", "ndtr"), None),
+        (d.Binomial, ("p", "ndtr"), None),
         (d.Normal, ("scale", "exp"), None),
     ],
 )
@@ -252,7 +255,7 @@ def test_link_forms_say_the_same_with_the_parameter_in_its_place(cases, dist, li
     form = dist.link_forms[link]
     assert other in (None, form)
     position = list(dist.parameters).index(link[0])
-    inverse = {"exp": np.log, "expit": lambda p: np.log(p / (1 - p))}[link[1]]
+    inverse = {"exp": np.log, "expit": lambda p: np.log(p / (1 - p)), "ndtr": ndtri}[link[1]]
     case = cases[dist.__name__]
     params = [np.asarray(p) for p in case.params[0]]
     linked = list(params)
@@ -261,6 +264,24 @@ def test_link_forms_say_the_same_with_the_parameter_in_its_place(cases, dist, li
     assert logp(case.dist, case.values, *params) == pytest.approx(
         logp(cases[form.__name__].dist, case.values, *linked), rel=1e-12
     )
+
+
+@pytest.mark.parametrize("eta", [-30.0, -8.1, 0.3, 8.1, 30.0])
+def test_probits_are_accurate_in_both_tails(eta):
+    """As ``ndtr`` alone is not: it is one above 8.3, where a failure would be impossible."""
+
+    class Probit(Model):
+        a = param(d.Normal(0, 1))
+        y = observed(d.Bernoulli(ndtr(a)), dims="obs")
+        k = observed(d.Binomial(5, ndtr(a)), dims="obs")
+
+    density = as_posterior(Probit(y=[0, 1], k=[4, 2]))
+    logs, weights = stats.norm.logcdf([eta, -eta]), np.array([7.0, 5.0])
+    logp = weights @ logs + np.log(50.0) + stats.norm.logpdf(eta)
+    ratios = np.exp(stats.norm.logpdf(eta) - logs) * [1.0, -1.0]
+    found = density(np.array([[eta]]))
+    np.testing.assert_allclose(found.logp, logp, rtol=1e-12)
+    np.testing.assert_allclose(found.grad, [[weights @ ratios - eta]], rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("wrapper", [d.Truncated, d.Censored])

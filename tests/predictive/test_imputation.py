@@ -21,6 +21,7 @@ from probmodel import (
 )
 from probmodel.density import ModelDensity
 from probmodel.distributions import (
+    AR,
     AR1,
     Affine,
     Beta,
@@ -373,3 +374,26 @@ def test_bounds_of_data_by_observed_data_that_are_drawn_anew(make_fit):
     fit = make_fit(mu=np.zeros((1, 5)))
     done = posterior_predictive(Ordered(y=[-5.0], above=[-4.0]), fit, 1)
     assert group(done, "posterior_predictive")["y"].sizes["obs"] == 1
+
+
+class Lagged(Model):
+    phi = param(Normal(0.0, 0.5), shape=2)
+    y = observed(AR(phi, 1.0), dims="day", missing="impute")
+    z = observed(AR([0.5], 1.0), missing="impute")
+
+
+def test_first_values_of_a_series_without_a_distribution_are_not_imputed():
+    """They would be flat, and the others would be weighted by what the flat ones leave over."""
+    gap, full = [0.1, 0.4, np.nan, 0.2, 0.9], [0.3, 0.1, 0.2]
+    assert Lagged(y=gap, z=full)._binding.free[1].shape == (1,)
+    for first in ([np.nan, 0.4, 0.3], [0.1, np.nan, 0.3]):
+        with pytest.raises(ModelError, match=r"'y': the element at .* AR is flat .* initial="):
+            Lagged(y=first, z=full)
+    with pytest.raises(ModelError, match=r"'z': the element at \[0\] is missing"):
+        Lagged(y=gap, z=[np.nan, 0.1, 0.2])
+
+    class Started(Model):
+        phi = param(Normal(0.0, 0.5), shape=2)
+        y = observed(AR(phi, 1.0, initial=Normal(0, 2)), missing="impute")
+
+    assert Started(y=[np.nan, np.nan, 0.3])._binding.free[1].shape == (2,)

@@ -116,6 +116,11 @@ class AR(Series):
             return ""
         return "flat on its first values. Give it initial=, such as AR(..., initial=Normal(0, 10))"
 
+    def flat_elements(self, shape: tuple[int, ...], *shapes: tuple[int, ...]) -> Array:
+        """Mark the first values, unless they have a distribution of their own."""
+        early = np.arange(shape[-1]) < (shapes[0][-1] if self.initial is None else 0)
+        return np.broadcast_to(early, shape)
+
     def _start(self, xp: Any, value: Any, params: Sequence[Any]) -> Any:
         """Log density of the first values; zero if they are conditioned on."""
         if self.initial is None:

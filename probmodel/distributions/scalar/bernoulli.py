@@ -11,6 +11,7 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.bernoulli_logit import BernoulliLogit
+from probmodel.distributions.scalar.bernoulli_probit import BernoulliProbit
 from probmodel.numerics.special import ratio, where, xlog1py, xlogy
 from probmodel.types import Array
 
@@ -31,7 +32,7 @@ class Bernoulli(Distribution):
     """
 
     parameters: ClassVar = {"p": Parameter(UnitInterval())}
-    link_forms: ClassVar = {("p", "expit"): BernoulliLogit}
+    link_forms: ClassVar = {("p", "expit"): BernoulliLogit, ("p", "ndtr"): BernoulliProbit}
     discrete = True
 
     def support(self) -> Constraint:

@@ -15,6 +15,7 @@ from probmodel.distributions.scalar.binomial_logit import (
     log_at_most,
     log_binomial_coefficient,
 )
+from probmodel.distributions.scalar.binomial_probit import BinomialProbit
 from probmodel.numerics.special import logit, ratio, where, xlog1py, xlogy
 from probmodel.types import Array
 
@@ -39,7 +40,7 @@ class Binomial(Distribution):
         "n": Parameter(IntegerInterval(0, None)),
         "p": Parameter(UnitInterval()),
     }
-    link_forms: ClassVar = {("p", "expit"): BinomialLogit}
+    link_forms: ClassVar = {("p", "expit"): BinomialLogit, ("p", "ndtr"): BinomialProbit}
     discrete = True
 
     def support(self) -> Constraint:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
-from scipy.special import expit
+from scipy.special import expit, ndtr
 
 from examples.case import (
     BAD_SCALE,
@@ -185,6 +185,15 @@ CASES: dict[str, Case] = {
         {0: [np.nan]},
         [*NOT_COUNTS, 2],
     ),
+    "BernoulliProbit": scipy_case(
+        d.Bernoulli.link_forms["p", "ndtr"](0),
+        stats.bernoulli,
+        lambda e: (ndtr(e),),
+        [(-0.6,), (1.7,)],
+        np.array([0, 1]),
+        {0: [np.nan]},
+        [*NOT_COUNTS, 2],
+    ),
     "Binomial": scipy_case(
         d.Binomial(8, 0.5),
         stats.binom,
@@ -200,6 +209,16 @@ CASES: dict[str, Case] = {
         stats.binom,
         lambda n, e: (n, expit(e)),
         [(9, -0.6), (12, 1.7)],
+        COUNTS,
+        {0: [-1, 2.5, np.nan], 1: [np.nan]},
+        [*NOT_COUNTS, 13],
+        fixed=(1,),
+    ),
+    "BinomialProbit": scipy_case(
+        d.Binomial.link_forms["p", "ndtr"](8, 0),
+        stats.binom,
+        lambda n, e: (n, ndtr(e)),
+        [(9, -0.6), (12, 0.9)],
         COUNTS,
         {0: [-1, 2.5, np.nan], 1: [np.nan]},
         [*NOT_COUNTS, 13],
@@ -355,9 +374,11 @@ CASES["NormalLogVariance"] = NORMAL_LOG_VARIANCE
 NOT_NONCENTERED = {
     "Bernoulli",
     "BernoulliLogit",
+    "BernoulliProbit",
     "Beta",
     "Binomial",
     "BinomialLogit",
+    "BinomialProbit",
     "Categorical",
     "CategoricalLogit",
     "Censored",
@@ -378,6 +399,7 @@ NOT_INFORMED = {
     "NegativeBinomial2": ["phi"],
     "Binomial": ["n"],
     "BinomialLogit": ["n"],
+    "BinomialProbit": ["n"],
     "Affine": ["loc", "scale"],
     "Truncated": ["dist.loc", "dist.scale", "lower", "upper"],
     "Truncated below": ["dist.loc", "dist.scale", "lower"],
