@@ -234,7 +234,8 @@ class Trace:
 
     def value(self, expression: Expression) -> Any:
         """Return the value of an expression: a box of autograd's, or an array that is known."""
-        for node in topological([expression], done=set(self._values)):
+        known = self._evaluator.is_constant  # of a function, what it took from around is one whole
+        for node in topological([expression], done=set(self._values), whole=known):
             if id(node) not in self._values:
                 self._values[id(node)] = self._node(node)
         return self._values[id(expression)]

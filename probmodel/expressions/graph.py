@@ -39,20 +39,33 @@ def map_leaves(arg: Any, function: Callable[[Expression], Any]) -> Any:
     return arg
 
 
-def topological(roots: Iterable[Expression], done: set[int] | None = None) -> list[Expression]:
+def topological(
+    roots: Iterable[Expression],
+    done: set[int] | None = None,
+    whole: Callable[[Expression], bool] | None = None,
+) -> list[Expression]:
     """Every expression under ``roots``, each after the expressions it is made of.
 
-    Written without recursion: a model may chain thousands of operations. ``done`` holds the
-    ``id`` of expressions to leave out, and is updated.
+    Written without recursion: a model may chain thousands of operations.
+
+    Parameters
+    ----------
+    roots : to begin with
+    done : the ``id`` of expressions to leave out; it is updated
+    whole : whether an expression is taken as a whole: what it is made of is left out
     """
     seen = done if done is not None else set()
+
+    def inside(node: Expression) -> Iterator[Expression]:
+        return iter(()) if whole is not None and whole(node) else children(node)
+
     order: list[Expression] = []
     stack: list[tuple[Expression, Iterator[Expression]]] = []
     for root in roots:
         if id(root) in seen:
             continue
         seen.add(id(root))
-        stack.append((root, children(root)))
+        stack.append((root, inside(root)))
         while stack:
             node, pending = stack[-1]
             child = next((c for c in pending if id(c) not in seen), None)
@@ -61,5 +74,5 @@ def topological(roots: Iterable[Expression], done: set[int] | None = None) -> li
                 stack.pop()
             else:
                 seen.add(id(child))
-                stack.append((child, children(child)))
+                stack.append((child, inside(child)))
     return order

@@ -72,7 +72,9 @@ class Evaluator:
         """
         for part in checked_parts(node.args[1]):
             if isinstance(part, Apply) and part.operation.name in ("add", "subtract"):
-                refuse_sum_of_masks(node, part, [self.value(arg) for arg in part.args])
+                known = [self._values.get(id(arg)) for arg in map(as_expression, part.args)]
+                # A function may have taken the part from around it, as one whole.
+                refuse_sum_of_masks(node, part, [value for value in known if value is not None])
             check_index(node, part, self.value(part))
         return map_leaves(node.args[1], lambda leaf: _as_index(self.value(leaf)))
 
@@ -137,12 +139,17 @@ class Evaluator:
 
     def _callable(self, closure: Closure) -> Callable[..., Array]:
         """Return a traced function as one of numbers; its body is evaluated as models are."""
+        for node in closure.captured:
+            self._evaluate(node)
+        parts = [part for node in closure.captured for part in children(node)]
+        known = [part for part in parts if id(part) in self._values]
+        taken = [*known, *closure.captured]  # by its parts an index is told from a sum of masks
 
         def call(*values: Any) -> Array:
             inner = Evaluator()
             for symbol, value in zip(closure.arguments, values, strict=True):
                 inner.define(symbol, value, random=True)
-            for node in closure.captured:
+            for node in taken:
                 inner.define(node, self.value(node), random=id(node) in self._random)
             return inner.value(closure.body)
 

@@ -54,7 +54,7 @@ def check_index(node: Apply, part: Any, index: Array) -> None:
 
 def refuse_sum_of_masks(node: Apply, part: Apply, operands: Sequence[Array]) -> None:
     """Raise a `DataError` if truth values are added up: they count, and are no mask any more."""
-    if all(operand.dtype == bool for operand in operands):
+    if operands and all(operand.dtype == bool for operand in operands):
         raise DataError(
             f"{node!r}: the index {_name(part)} is a sum of masks, which counts how many hold. "
             "Write `a | b`, `a & b` or `~a` to join masks.",
