@@ -16,16 +16,19 @@ import numpy as np
 from probmodel.expressions.closure import Closure
 from probmodel.expressions.expression import Apply, Constant, Expression, Symbol
 
-# Operator: (text, LaTeX, precedence). Higher binds tighter.
+_COMPARISON, _NEGATIVE, _ATOM = 1, 6, 9
+_LOGIC = {"logical_or": -1, "logical_and": 0}  # in mathematics comparisons bind tighter
+# Operator: (text, LaTeX, precedence). Higher binds tighter; in Python, whose precedences these are,
+# `|` and `&` bind tighter than comparisons.
 _INFIX: dict[str, tuple[str, str, int]] = {
-    "logical_or": ("|", r"\lor", 1),
-    "logical_and": ("&", r"\land", 2),
-    "less": ("<", "<", 3),
-    "less_equal": ("<=", r"\le", 3),
-    "greater": (">", ">", 3),
-    "greater_equal": (">=", r"\ge", 3),
-    "equal": ("==", "=", 3),
-    "not_equal": ("!=", r"\ne", 3),
+    "logical_or": ("|", r"\lor", 2),
+    "logical_and": ("&", r"\land", 3),
+    "less": ("<", "<", _COMPARISON),
+    "less_equal": ("<=", r"\le", _COMPARISON),
+    "greater": (">", ">", _COMPARISON),
+    "greater_equal": (">=", r"\ge", _COMPARISON),
+    "equal": ("==", "=", _COMPARISON),
+    "not_equal": ("!=", r"\ne", _COMPARISON),
     "add": ("+", "+", 4),
     "subtract": ("-", "-", 4),
     "multiply": ("*", r"\,", 5),
@@ -34,7 +37,6 @@ _INFIX: dict[str, tuple[str, str, int]] = {
     "remainder": ("%", r"\bmod", 5),
     "power": ("**", "^", 7),
 }
-_NEGATIVE, _ATOM = 6, 9
 _MOST, _OUTLINE = 100, 40  # parts of an expression that is shown as it is, and of an outline
 _DEEPEST = 50  # operations inside each other
 _FIRST, _LAST = 3, 1  # items of a long list that an outline shows
@@ -159,15 +161,17 @@ class _Printer:
     def _infix(self, name: str, args: tuple[Any, ...]) -> tuple[str, int]:
         *symbols, precedence = _INFIX[name]
         symbol = symbols[self.language]
+        if self.language:
+            precedence = _LOGIC.get(name, precedence)
         if self.language and name == "power":
             base = self._inside(args[0], 8)
             base = rf"\left({base}\right)" if base.startswith(r"\frac") else base
             return f"{base}^{{{self.show(args[1])[0]}}}", precedence
         if self.language and name == "divide":
             return rf"\frac{{{self.show(args[0])[0]}}}{{{self.show(args[1])[0]}}}", _ATOM
-        right_binds = 0 if name == "power" else 1
-        left = self._inside(args[0], precedence + 1 - right_binds)
-        right = self._inside(args[1], precedence + right_binds)
+        comparison = precedence == _COMPARISON  # which Python would chain: a < b < c
+        left = self._inside(args[0], precedence + (comparison or name == "power"))
+        right = self._inside(args[1], precedence + (name != "power"))
         return f"{left} {symbol} {right}", precedence
 
     def _getitem(self, args: tuple[Any, ...]) -> tuple[str, int]:

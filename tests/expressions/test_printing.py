@@ -1,11 +1,14 @@
 """Expressions and models as text and LaTeX."""
 
+import operator
+
 import numpy as np
 import pytest
 import scipy.special
 
 from probmodel import Model, data, deterministic, load_model, observed, param, potential, read_data
 from probmodel.distributions import HalfNormal, Normal
+from probmodel.expressions import Apply
 from probmodel.expressions.text import to_latex, to_text
 from probmodel.functions import log_density
 
@@ -48,7 +51,15 @@ x, beta, n = symbols()
         (np.stack([x, n]), "stack([x, n])", "stack"),
         (x * np.ones((3, 4)), "x * <3x4 array>", "array"),
         (abs(x) + (+n), "absolute(x) + n", "n"),
-        ((x < 1) & (n >= 2) | ~(x == n), None, None),
+        (
+            (x < 1) & (n >= 2) | ~(x == n),
+            "(x < 1) & (n >= 2) | logical_not(x == n)",
+            r"x < 1 \land n \ge 2 \lor \operatorname{logical\_not}",
+        ),
+        ((x < 1) == (n < 1), "(x < 1) == (n < 1)", r"\left(x < 1\right) = \left(n < 1\right)"),
+        (((x < 1) | (n < 1)) & (x > n), "((x < 1) | (n < 1)) & (x > n)", r"\right) \land x > n"),
+        ((x < 1) | (n < 1) & (x > n), "(x < 1) | (n < 1) & (x > n)", r"\lor n < 1 \land x"),
+        ((x < 1) + 2 * (x < n), "(x < 1) + 2 * (x < n)", r"\left(x < 1\right) + 2"),
         (x % 2, "x % 2", r"\bmod"),
         (x.mean() + x.sum(axis=1), "mean(x) + sum(x, axis=1)", "mean"),
         (1 - x, "1 - x", "1 - x"),
@@ -60,12 +71,37 @@ x, beta, n = symbols()
     ],
 )
 def test_expression(expression, text, latex):
-    if text is not None:
-        assert to_text(expression) == text
-        assert repr(expression) == text
-        assert latex in to_latex(expression)
-    else:
-        assert to_text(expression) == "logical_not(x == n) | x < 1 & n >= 2" or to_text(expression)
+    assert to_text(expression) == text
+    assert repr(expression) == text
+    assert latex in to_latex(expression)
+
+
+def trees(depth):
+    """All ways to join two expressions, each of them a joined pair or a number, to some depth."""
+    joins = [
+        operator.lt, operator.eq, operator.and_, operator.or_, operator.add, operator.sub,
+        operator.mul, operator.truediv, operator.mod, operator.pow,
+    ]  # fmt: skip
+    rng = np.random.default_rng(depth)
+    found = [x, n, beta]
+    for _ in range(depth):
+        left, right = rng.integers(len(found), size=(2, 40))
+        chosen = rng.integers(len(joins), size=40)
+        made = [joins[j](found[a], found[b]) for j, a, b in zip(chosen, left, right, strict=True)]
+        found += [*made, *(-tree for tree in made[:9])]
+    return found
+
+
+@pytest.mark.parametrize("tree", trees(3), ids=lambda tree: repr(tree)[:60])
+def test_python_reads_what_is_printed_as_the_same_expression(tree):
+    read = eval(to_text(tree), {"x": x, "n": n, "beta_age": beta})
+    assert _structure(read) == _structure(tree)
+
+
+def _structure(node):
+    if not isinstance(node, Apply):
+        return repr(node)
+    return node.operation.name, [_structure(arg) for arg in node.args]
 
 
 class Everything(Model):
