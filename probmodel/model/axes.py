@@ -52,6 +52,33 @@ def check_axes(
     return {name: tuple(axis and axis.dim for axis in found) for name, found in names.items()}
 
 
+def differing_dims(
+    node: Apply,
+    declarations: Iterable[Declaration],
+    evaluator: Evaluator,
+    sizes: Mapping[str, int],
+) -> ShapeError | None:
+    """Return the error that names the dims which meet in an operation that cannot be evaluated.
+
+    Parameters
+    ----------
+    node : the operation
+    declarations : those before it
+    evaluator, sizes : of what is known so far
+    """
+    if not node.operation.elementwise:
+        return None
+    declarations = list(declarations)
+    walk = _Walk(evaluator, _second_names(declarations, sizes))
+    try:
+        for declaration in declarations:
+            walk.declare(declaration)
+        walk.meet(node)
+    except ShapeError as error:
+        return error
+    return None
+
+
 def _second_names(declarations: Iterable[Declaration], sizes: Mapping[str, int]) -> set[str]:
     """Dims that never occur but beside another one of the same size."""
     beside: dict[str, bool] = {}
@@ -94,6 +121,10 @@ class _Walk:
                 declaration, [("lower", declaration.lower), ("upper", declaration.upper)], own
             )
         return self._known(declaration, own.names)
+
+    def meet(self, node: Apply) -> Names:
+        """Return the names of what the operands of an elementwise operation broadcast to."""
+        return self._meet(node, node.location, [self.operand(arg) for arg in node.args])
 
     def _known(self, declaration: Declaration, names: Names) -> Names:
         self._names[id(declaration)] = names
@@ -179,32 +210,38 @@ class _Walk:
         """Return the names of what arrays broadcast to, aligned at their last axes."""
         ndim = max(len(o.shape) for o in operands)
         found: list[Axis | None] = [None] * ndim
+        lengths = [1] * ndim
         for operand in operands:
             for i, (axis, size) in enumerate(
                 zip(operand.names, operand.shape, strict=True), ndim - len(operand.shape)
             ):
                 if axis is None or size == 1:
                     continue
-                first = found[i] = found[i] or axis
+                if found[i] is None:
+                    found[i], lengths[i] = axis, size
+                first = found[i] or axis
                 if first.dim != axis.dim:
-                    raise _conflict(what, location, first, axis, size)
+                    raise _conflict(what, location, (first, axis), (lengths[i], size))
         return tuple(found)
 
 
 def _conflict(
-    what: Any, location: Location | None, first: Axis, second: Axis, size: int
+    what: Any, location: Location | None, axes: tuple[Axis, Axis], sizes: tuple[int, int]
 ) -> ShapeError:
     place = what if isinstance(what, str) else repr(what)
-    one, other = (
-        f"{a.dim!r} of {a.declaration.title} ({a.declaration.location})" for a in (first, second)
+    one, other = (f"{a.dim!r} of {a.declaration.title} ({a.declaration.location})" for a in axes)
+    first, second = sizes
+    trouble = (
+        f"Both happen to have {first} elements, which would be paired by their position"
+        if first == second
+        else f"They have {first} and {second} elements, which cannot be paired"
     )
     return ShapeError(
-        f"{place}: the dim {one} meets the dim {other}. Both happen to have {size} "
-        "elements, which would be paired by their position. If they are the same things, declare "
-        "both with one dim; if each element of one belongs to one of the other, index by codes, "
-        "as in a[code]; for all pairs, put an axis in between, as in a[:, None] + b. "
-        "deterministic(x, dims=...) gives an axis another name.",
+        f"{place}: the dim {one} meets the dim {other}. {trouble}. If they are the same "
+        "things, declare both with one dim; if each element of one belongs to one of the other, "
+        "index by codes, as in a[code]; for all pairs, put an axis in between, as in "
+        "a[:, None] + b. deterministic(x, dims=...) gives an axis another name.",
         location=location,
-        dims=(first.dim, second.dim),
-        size=size,
+        dims=tuple(axis.dim for axis in axes),
+        sizes=sizes,
     )

@@ -5,14 +5,15 @@ from __future__ import annotations
 import traceback
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
 
-from probmodel.errors import DataError, ModelError, ProbmodelError, nearest, reason
+from probmodel.errors import DataError, ModelError, ProbmodelError, ShapeError, nearest, reason
 from probmodel.expressions import Expression
 from probmodel.expressions.location import caller_location
-from probmodel.model.axes import check_axes
+from probmodel.model.axes import check_axes, differing_dims
 from probmodel.model.checks import check_distribution, check_observed, spread
 from probmodel.model.containers import Labels
 from probmodel.model.declarations import (
@@ -119,11 +120,12 @@ def bind(
         try:
             _BINDERS[type(declaration)](binding, declaration)
             check_density_calls(declaration, binding.evaluator, checked)
-        except Exception as error:  # functions of the user, and NumPy's, may raise anything
+        except Exception as raised:  # functions of the user, and NumPy's, may raise anything
+            error = _with_dims(raised, binding, declaration)
             place = getattr(error, "location", None)
             if isinstance(error, ProbmodelError) and place not in (None, caller_location()):
-                raise
-            raise _located(error, declaration) from error
+                raise error from raised.__cause__
+            raise _located(error, declaration) from raised
     binding.found_dims = check_axes(declarations, binding.evaluator, binding.dimensions.sizes)
     for observed, labels in unnamed:
         binding.dimensions.compare(observed, labels, binding.found_dims[str(observed.name)])
@@ -138,6 +140,17 @@ def bind(
             model=name,
         )
     return binding
+
+
+def _with_dims(error: Exception, binding: Binding, declaration: Declaration) -> Exception:
+    """Return the error that names the dims in the place of one about shapes that do not fit."""
+    misfit, sizes = binding.evaluator.misfit, binding.dimensions.sizes
+    if misfit is None or not isinstance(error, ShapeError):
+        return error
+    if error.values.get("expression") != repr(misfit):
+        return error
+    before = takewhile(lambda d: d is not declaration, binding.declarations.values())
+    return differing_dims(misfit, before, binding.evaluator, sizes) or error
 
 
 def _located(error: Exception, declaration: Declaration) -> ProbmodelError:

@@ -32,12 +32,17 @@ class Evaluator:
     Quantities that depend on data alone get their value here, once. Those that depend on
     parameters are evaluated at one probing point, which gives their shape; their numbers mean
     nothing.
+
+    Attributes
+    ----------
+    misfit : the operation whose operands have shapes that do not fit, if one was met
     """
 
     def __init__(self) -> None:
         self._values: dict[int, Array] = {}
         self._random: set[int] = set()
         self._kept: list[Expression] = []  # keeps ids alive
+        self.misfit: Apply | None = None
 
     def define(self, symbol: Expression, value: Any, *, random: bool) -> None:
         """Give a leaf its value (data), or a probing value (``random``: a parameter)."""
@@ -129,6 +134,7 @@ class Evaluator:
                 expression=repr(node),
             ) from error
         except (ValueError, TypeError) as error:
+            self.misfit = node
             shapes = ", ".join(str(np.shape(a)) for a in args if not isinstance(a, (tuple, list)))
             raise ShapeError(
                 f"{node!r} cannot be evaluated: its operands have shapes {shapes}. The reason: "

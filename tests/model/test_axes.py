@@ -124,6 +124,36 @@ def test_the_message_names_expression_line_dims_and_declarations():
     assert "a[:, None] + b" in message
 
 
+class Answers(Model):
+    ability = param(Normal(0, 1), dims="person")
+    difficulty = param(Normal(0, 1), dims="item")
+    guess = param(Normal(0, 1), shape=4)
+    scaled = 2 * np.exp(ability)
+    y = observed(Normal(scaled - difficulty, 1), dims=("person", "item"))
+
+
+def test_dims_of_different_sizes_are_named_alike():
+    with pytest.raises(ShapeError, match="scaled - difficulty: the dim") as caught:
+        Answers(y=np.zeros((5, 3)))
+    message = str(caught.value)
+    assert caught.value.location.file == __file__
+    assert "the dim 'person' of param 'ability'" in message
+    assert "meets the dim 'item' of param 'difficulty'" in message
+    assert "They have 5 and 3 elements, which cannot be paired" in message
+    assert "a[:, None] + b" in message
+    with pytest.raises(ShapeError, match="Both happen to have 3 elements"):
+        Answers(y=np.zeros((3, 3)))
+
+
+def test_axes_without_a_dim_that_do_not_fit_have_their_shapes_in_the_message():
+    class Nameless(Answers):
+        total = deterministic(Answers.ability + Answers.guess)
+        y = observed(Normal(total[0], 1), dims=("person", "item"))
+
+    with pytest.raises(ShapeError, match=r"its operands have shapes \(5,\), \(4,\)"):
+        Nameless(y=np.zeros((5, 3)))
+
+
 @pytest.mark.parametrize(
     "declare",
     [
