@@ -163,12 +163,14 @@ def _most_likely_states(log_emissions: Any, initial: Any, transition: Any) -> Ar
 
 def _of_one_matrix(log_emissions: Any, initial: Any, transition: Any) -> Any:
     """Log likelihood of series with a transition matrix each, or one for all."""
-    if np.ndim(transition) > max(2, np.ndim(log_emissions)):
+    series, matrices = np.shape(log_emissions)[:-2], np.shape(transition)[:-2]
+    pairs = zip(reversed(series), reversed(matrices), strict=False)
+    if len(matrices) > len(series) or any(m not in (1, n) for n, m in pairs):
         raise ValueError(
-            f"transition has shape {np.shape(transition)}, several matrices for one series of "
+            f"transition has shape {np.shape(transition)}, not one matrix for each series of "
             f"log densities, shape {np.shape(log_emissions)}. Probabilities that change with time "
-            "are not supported: write the recursion with functions.scan, or give each series its "
-            "own matrix"
+            "are not supported: write the forward recursion with functions.scan, of several series "
+            "at once too, or give each series its own matrix"
         )
     return forward.hmm_log_likelihood(log_emissions, initial, transition)
 

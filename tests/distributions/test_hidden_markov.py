@@ -153,6 +153,7 @@ def bound(initial=START, change=ALPHA / 10, mean=2, y=Y):
         ({"change": START}, ShapeError, "transition must be a matrix"),
         ({"change": np.ones((3, 2)) / 2}, ShapeError, r"transition of shape \(3, 2\).*square"),
         ({"initial": np.ones(3) / 3}, ShapeError, r"initial of shape \(3,\)"),
+        ({"change": np.full((7, 2, 2), 0.5)}, ShapeError, "change with time .* functions.scan"),
         ({"mean": 3}, ShapeError, r"emission.loc of shape \(1, 3\).*transition of shape \(2, 2\)"),
         ({"mean": (7, 2)}, ShapeError, r"emission.loc of shape \(7, 2\)"),
     ],

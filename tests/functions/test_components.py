@@ -17,7 +17,9 @@ from probmodel.functions import (
     component_log_densities,
     component_probabilities,
     hmm_log_likelihood,
+    logsumexp,
     most_likely_states,
+    scan,
     state_probabilities,
 )
 
@@ -178,6 +180,36 @@ def test_wrong_arguments_are_named():
         Bad(u=U)
 
 
+def test_scan_writes_the_forward_recursion_of_several_series():
+    """Which is what is advised for transitions that change with time: here, all paths added up."""
+    rng = np.random.default_rng(4)
+    logs, moves = rng.normal(size=(3, 5, 2)), rng.dirichlet([1, 1], size=(4, 2))
+
+    class Changing(Model):
+        logs = data(("time", "series", "state"))
+        moves = data(("step", "from", "to"), lower=0, upper=1)
+        tilt = param(d.Normal(0, 1))
+        first = logs[0] + tilt * np.array([1.0, 0.0]) + np.log(START)
+        forward = scan(
+            lambda last, now, move, tilt: now
+            + tilt * np.array([1.0, 0.0])
+            + logsumexp(last[:, :, None] + np.log(move), axis=1),
+            first, logs[1:], moves, args=(tilt,),
+        )  # fmt: skip
+        term = potential(logsumexp(forward[-1], axis=-1))
+
+    density = as_posterior(Changing(logs=np.swapaxes(logs, 0, 1), moves=moves))
+    x = 0.7
+    expected = stats.norm.logpdf(x)
+    for series in logs + x * np.array([1.0, 0.0]):
+        total = 0.0
+        for path in itertools.product(range(2), repeat=5):
+            steps = [moves[t, a, b] for t, (a, b) in enumerate(itertools.pairwise(path))]
+            total += START[path[0]] * np.prod(steps) * np.exp(series[range(5), path].sum())
+        expected += np.log(total)
+    np.testing.assert_allclose(density.log_density(np.array([[x]])), expected, rtol=1e-12)
+
+
 def test_transitions_that_change_with_time_are_refused():
     """Not taken for several models of one series, whose log likelihoods would be added up."""
 
@@ -185,9 +217,17 @@ def test_transitions_that_change_with_time_are_refused():
         logs = data(dims=("time", "state"))
         stay = param(lower=0, upper=1, shape=4)
         rows = np.stack([stay, 1 - stay], axis=-1)
-        term = potential(hmm_log_likelihood(logs, START, np.stack([rows, 1 - rows], axis=-2)))
+        change = np.stack([rows, 1 - rows], axis=-2)
+        term = potential(hmm_log_likelihood(logs, START, change))
 
-    with pytest.raises(ShapeError, match=r"shape \(4, 2, 2\), several matrices for one series"):
+    with pytest.raises(ShapeError, match=r"shape \(4, 2, 2\), not one matrix for each series"):
         Changing(logs=np.zeros((5, 2)))
+
+    class Series(Changing):
+        logs = data(dims=("series", "time", "state"))
+        term = potential(hmm_log_likelihood(logs, START, Changing.change))
+
+    with pytest.raises(ShapeError, match=r"not one matrix for each series.*of several series"):
+        Series(logs=np.zeros((3, 5, 2)))
     each = hmm_log_likelihood(np.zeros((3, 5, 2)), START, np.full((3, 2, 2), 0.5))
     np.testing.assert_allclose(each, np.zeros(3), atol=1e-12)

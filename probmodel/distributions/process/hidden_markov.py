@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -50,6 +50,11 @@ class HiddenMarkov(Compound):
     """
 
     sequential = True
+    batch_hint: ClassVar = (
+        "there is one transition matrix for each series, or one for all. Probabilities that change "
+        "with time are not supported here: write the forward recursion with functions.scan, of "
+        "several series at once too, and add its log likelihood as a potential"
+    )
 
     def __init__(self, initial: Any, transition: Any, emission: Any) -> None:
         self.location = caller_location()
