@@ -195,7 +195,8 @@ class Expression:
     def __iter__(self) -> Iterator[Any]:
         _refuse(
             "a loop over a symbol (for, list(), sum(), min(), unpacking)",
-            "write whole-array expressions, such as 2 * a, np.sum(a), np.max(a) or a[1:] - a[:-1]",
+            "take its elements by index, as in `S, I = y[0], y[1]`, or write whole-array "
+            "expressions, such as 2 * a, np.sum(a), np.max(a) or a[1:] - a[:-1]",
         )
 
     def __len__(self) -> NoReturn:

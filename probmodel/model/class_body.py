@@ -39,7 +39,8 @@ class ClassBody(dict[str, Any]):
             )
         if isinstance(value, Symbol) and value.name not in (None, name):
             raise ModelError(
-                f"one declaration has two names, {value.name!r} and {name!r}. Declare it twice.",
+                f"one declaration has two names, {value.name!r} and {name!r}. Use one of them; to "
+                f"save it by the other too, write {name} = deterministic({value.name}).",
                 location=value.location,
                 name=name,
             )

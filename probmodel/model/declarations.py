@@ -20,6 +20,10 @@ _DIMS_ADVICE = {
     "bound, Model(X=...).",
     "param": " Sizes are given as shape=.",
 }
+_DROP = (
+    "Drop the missing elements, which changes nothing where each is given by the parameters alone, "
+    "or sum them out of the likelihood with potential(...) and np.logaddexp."
+)
 _DTYPES = {float: "real numbers", int: "integers", bool: "0 or 1"}
 
 
@@ -167,6 +171,18 @@ class Observed(Declaration):
         self.missing = missing
         self._check_missing()
 
+    @property
+    def can_be_imputed(self) -> bool:
+        """Whether its missing elements can be inferred as parameters are."""
+        return not (self.distribution.discrete or self.distribution.has_atoms)
+
+    @property
+    def without_missing(self) -> str:
+        """What to do about elements that are missing, in words."""
+        if self.can_be_imputed:
+            return 'Remove them, or declare observed(..., missing="impute") to infer them.'
+        return _DROP
+
     def _check_missing(self) -> None:
         if self.missing is None:
             return
@@ -176,13 +192,11 @@ class Observed(Declaration):
                 location=self.location,
                 missing=self.missing,
             )
-        name = self.distribution.name
-        if self.distribution.discrete or self.distribution.has_atoms:
+        if not self.can_be_imputed:
+            name = self.distribution.name
             raise ModelError(
                 f'missing="impute" needs a continuous distribution: {name} has values with a '
-                "probability of their own, which gradients cannot move. Drop the missing elements, "
-                "which changes nothing where each is given by the parameters alone, or sum them "
-                "out of the likelihood with potential(...) and np.logaddexp.",
+                f"probability of their own, which gradients cannot move. {_DROP}",
                 location=self.location,
                 distribution=name,
             )

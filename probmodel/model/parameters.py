@@ -120,9 +120,11 @@ def _declared_shape(
     sizes = [evaluator.value(size) for size in declaration.declared_shape]
     for size, given in zip(sizes, declaration.declared_shape, strict=True):
         if size.ndim or size.dtype.kind not in "iu" or size < 0 or not evaluator.is_constant(given):
+            real = size.dtype.kind == "f" and evaluator.is_constant(given)
+            hint = ", which is a real number: sizes are data(dtype=int)" if real else ""
             raise ShapeError(
                 f"{declaration.title}: shape= takes integers from 0, or integer data; got "
-                f"{given!r}.",
+                f"{given!r}{hint}.",
                 location=declaration.location,
                 shape=declaration.declared_shape,
             )
@@ -284,7 +286,12 @@ def _own_constraint(
             constraint=constraint.name,
         )
     if not lies_in(constraint, support):
-        raise _contradiction(declaration, f"constraint {constraint.name}", support)
+        advice = (
+            "Values under a constraint must lie inside the support. Constrain a quantity whose "
+            "support is larger, and transform it, such as expit(a) for probabilities; or choose "
+            "another prior."
+        )
+        raise _contradiction(declaration, f"constraint {constraint.name}", support, advice)
     return constraint
 
 
@@ -333,10 +340,15 @@ def _cut(declaration: Parameter, support: Constraint, evaluator: Evaluator) -> C
     return _open_where_infinite(between(lower, upper), evaluator)
 
 
-def _contradiction(declaration: Parameter, given: str, support: Constraint) -> ModelError:
+def _contradiction(
+    declaration: Parameter,
+    given: str,
+    support: Constraint,
+    advice: str = "Bounds must lie inside the support, lower below upper.",
+) -> ModelError:
     return ModelError(
         f"{declaration.title}: {given} contradicts the prior {_prior_name(declaration)}, whose "
-        f"support is {support.name}. Bounds must lie inside the support, lower below upper.",
+        f"support is {support.name}. {advice}",
         location=declaration.location,
         support=support.name,
     )

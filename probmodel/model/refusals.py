@@ -15,6 +15,10 @@ from probmodel.types import Array
 
 _REAL = numbers.Real | np.bool_
 _CATEGORIES = "Code categories as integers 0, 1, ... (np.unique(x, return_inverse=True))."
+_NUMBERS = (
+    "numbers that are written as text",
+    ("Convert them to numbers: pd.to_numeric(x), or np.asarray(x).astype(float)."),
+)
 _DATES = 'Give times as numbers, such as days since the first: (t - t[0]) / np.timedelta64(1, "D").'
 _DURATIONS = 'Divide them by a unit: t / np.timedelta64(1, "D").'
 _COMPLEX = "Give the real and the imaginary part as two data: z.real, z.imag."
@@ -43,6 +47,8 @@ _BY_TYPE: tuple[tuple[Any, str, str], ...] = (
 
 def what_came(array: Array) -> tuple[str, str]:
     """Say what an array that is not of numbers holds, and what to write instead."""
+    if _reads_as_numbers(array):
+        return _NUMBERS
     if array.dtype.kind in _BY_KIND:
         return _BY_KIND[array.dtype.kind]
     item = _odd_one(array)
@@ -62,6 +68,15 @@ def what_came(array: Array) -> tuple[str, str]:
     if hasattr(item, "tocoo"):
         return "a sparse matrix", _SPARSE
     return f"a {type(item).__name__}", "Give a number, an array or a list of numbers."
+
+
+def _reads_as_numbers(array: Array) -> bool:
+    """Whether there is text, and all of it is numbers: as categories they would become ranks."""
+    texts = [item for item in array.reshape(-1).tolist() if isinstance(item, str | bytes)]
+    try:
+        return len([float(text) for text in texts]) > 0
+    except ValueError:
+        return False
 
 
 def _odd_one(array: Array) -> Any:

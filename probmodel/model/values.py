@@ -70,22 +70,29 @@ def _check_finite(declaration: Declaration, array: Array) -> None:
     imputed = isinstance(declaration, Observed) and declaration.missing == "impute"
     bad = np.isinf(array) if imputed else ~np.isfinite(array) & ~_meant(declaration, array)
     if bad.any():
-        advice = "Remove or impute them before binding."
-        if isinstance(declaration, Observed):
-            advice = (
-                'Remove them, or declare observed(..., missing="impute") to infer those that are '
-                "NaN."
-            )
-        elif np.isinf(array).any():
-            advice += " Where infinity is meant, declare data(upper=np.inf), or lower=-np.inf."
-        counts = " (None and what is masked count as NaN)" if np.isnan(array).any() else ""
+        found = "infinite" if imputed else "NaN or infinite"
+        counts = " (None and what is masked count as NaN)" if np.isnan(array[bad]).any() else ""
         raise DataError(
-            f"{declaration.title} has {int(bad.sum())} values that are NaN or infinite, the first "
-            f"at {where(bad)}{counts}. {advice}",
+            f"{declaration.title} has {int(bad.sum())} values that are {found}, the first "
+            f"at {where(bad)}{counts}. {_without(declaration, array[bad])}",
             location=declaration.location,
             name=declaration.name,
             count=int(bad.sum()),
         )
+
+
+def _without(declaration: Declaration, bad: Array) -> str:
+    """Say what to do about values that are NaN or infinite."""
+    infinite = np.isinf(bad)
+    if not isinstance(declaration, Observed):
+        also = " Where infinity is meant, declare data(upper=np.inf), or lower=-np.inf."
+        return "Remove or impute them before binding." + (also if infinite.any() else "")
+    advice = [] if infinite.all() else [declaration.without_missing]
+    if infinite.any():
+        nan = "; where a value is missing, give NaN" if declaration.can_be_imputed else ""
+        also = ' and declare observed(..., missing="impute")' if declaration.missing is None else ""
+        advice.append(f"Remove what is infinite{nan}{also if nan else ''}.")
+    return " ".join(advice)
 
 
 def _meant(declaration: Declaration, array: Array) -> Array:
@@ -113,7 +120,8 @@ def _check_rank(declaration: Declaration, array: Array) -> None:
     if array.ndim != len(dims):
         hint = ""
         if array.ndim == len(dims) + 1 and 1 in array.shape:
-            hint = f" Drop the axis of length 1: {declaration.name}.reshape(-1)."
+            axis = array.shape.index(1)
+            hint = f" Drop the axis of length 1: np.squeeze({declaration.name}, axis={axis})."
         raise ShapeError(
             f"{declaration.title} has dims {', '.join(dims)}, so {len(dims)} axes were expected; "
             f"got shape {array.shape}.{hint}",

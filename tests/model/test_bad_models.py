@@ -74,6 +74,7 @@ def test_unsupported_ufunc_names_the_nearest():
     [
         (lambda x: bool(x), r"np\.where"),
         (lambda x: list(x), "loop over a symbol"),
+        (lambda x: [a + b for a, b in [x]], r"unpacking.*elements by index, .*y\[0\], y\[1\]"),
         (lambda x: len(x), "its size is known only when data is bound"),
         (lambda x: float(x), "NumPy's functions"),
         (lambda x: np.asarray(x), r"np\.stack"),
@@ -309,8 +310,18 @@ def test_bounds_that_contradict_the_prior(prior, bounds):
     class Bad(Model):
         x = param(prior, **bounds)
 
-    with pytest.raises(ModelError, match="contradicts the prior"):
+    advice = "Values under a constraint" if "constraint" in bounds else "Bounds must lie inside"
+    with pytest.raises(ModelError, match=f"contradicts the prior.*{advice}"):
         Bad()
+
+
+def test_a_size_that_is_a_real_number():
+    class Bad(Model):
+        n = data()
+        a = param(Normal(0, 1), shape=2 * n)
+
+    with pytest.raises(ShapeError, match=r"got 2 \* n, which is a real number.*dtype=int"):
+        Bad(n=3)
 
 
 def test_bounds_that_leave_nothing_between_them():
@@ -493,7 +504,7 @@ def as_prior(prior, **options):
         (lambda s: Beta(2.0, 0.0), "beta must be positive; got 0"),
         (
             lambda s: Truncated(Normal(0, 1), lower=np.inf),
-            "Truncated's lower must be real; got inf",
+            "Truncated's lower must be real, or -inf; got inf",
         ),
         (
             lambda s: GaussianProcess(ExpQuad(np.ones(3)), np.arange(3.0)),

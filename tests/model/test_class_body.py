@@ -108,6 +108,21 @@ class Bad(Model):
     assert caught.value.location.line == 4
 
 
+def test_a_second_name_is_refused_and_saved_as_deterministic():
+    with pytest.raises(ModelError, match=r"Use one of them; .* b = deterministic\(a\)"):
+
+        class Bad(Model):
+            a = param(Normal(0, 1))
+            b = a
+
+    class Good(Model):
+        a = param(Normal(0, 1))
+        b = deterministic(a)
+
+    values = as_posterior(Good()).constrain(np.array([[0.3], [-1.0]]))
+    assert values["b"].tolist() == values["a"].tolist() == [0.3, -1.0]
+
+
 outside = param(Normal(0, 1))
 potential(-(outside**2))  # belongs to no model, and to no one's error
 

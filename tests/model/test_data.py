@@ -100,12 +100,16 @@ def test_repeated_index_is_no_label():
         ({"x": X, "y": Y}, DataError, "no datum 'x'.*Did you mean 'X'"),
         ({"X": X, "y": Y, "beta": 1}, DataError, "takes no data"),
         ({"X": X[:, 0], "y": Y}, ShapeError, r"2 axes were expected; got shape \(4,\)"),
-        ({"X": X, "y": Y[:, None]}, ShapeError, r"Drop the axis of length 1: y\.reshape\(-1\)"),
+        ({"X": X, "y": Y[:, None]}, ShapeError, r"of length 1: np\.squeeze\(y, axis=1\)"),
         ({"X": X, "y": Y[:3]}, ShapeError, "'y' has 3 along dim 'obs', but 'X' has 4"),
         ({"X": np.where(X == 5, np.nan, X), "y": Y}, DataError, r"1 values.*first at \[1, 2\]"),
         ({"X": X, "y": [0, np.inf, 1, 2]}, DataError, r"infinite, the first at \[1\]"),
         ({"X": np.empty((0, 3)), "y": []}, DataError, "is empty"),
-        ({"X": X.astype(str), "y": Y}, DataError, "must be numeric; got text"),
+        (
+            {"X": X.astype(str), "y": Y},
+            DataError,
+            "must be numeric; got numbers that are written as text",
+        ),
         ({"X": X.astype(object), "y": Y}, DataError, "dtype object"),
         ({"X": [[1, 2], [3]], "y": Y}, DataError, "ragged"),
     ],
@@ -190,6 +194,43 @@ def test_npz_json_csv(tmp_path):
         model = Regression(**read_data(tmp_path / name))
         np.testing.assert_array_equal(model._binding.data["X"], X)
         assert list(coords_of(model)) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [Y[:, None], Y[:, None].tolist(), pd.DataFrame({"y": Y}), xr.DataArray(Y[:, None])],
+)
+def test_the_advice_on_an_axis_too_many_holds_for_all_that_data_come_in(given):
+    with pytest.raises(ShapeError, match=r"np\.squeeze\(y, axis=1\)"):
+        Regression(X=X, y=given)
+    bound = Regression(X=X, y=np.squeeze(given, axis=1))
+    np.testing.assert_array_equal(bound._binding.data["y"], Y)
+
+
+class Answers(Model):
+    ability = param(Normal(0, 1))
+    y = observed(BernoulliLogit(ability), dims="obs")
+
+
+@pytest.mark.parametrize(
+    ("model", "given", "advice"),
+    [
+        (Answers, {"y": [1, np.nan]}, "Drop the missing elements.*or sum them out"),
+        (Answers, {"y": [1, np.inf]}, r"Remove what is infinite\.$"),
+        (Regression, {"X": X[:2], "y": [1, np.nan]}, 'declare .*missing="impute".* to infer them'),
+        (
+            Regression,
+            {"X": X[:2], "y": [1, np.inf]},
+            "infinite; where a value is missing, give NaN and declare",
+        ),
+        (Regression, {"X": X[:2], "y": [np.nan, np.inf]}, "to infer them. Remove what is inf"),
+        (Regression, {"X": X[:2] + np.inf, "y": [1, 2]}, "Where infinity is meant"),
+    ],
+)
+def test_advice_on_values_that_are_not_finite(model, given, advice):
+    with pytest.raises(DataError, match=advice) as caught:
+        model(**given)
+    assert ("impute" in str(caught.value)) == (model is Regression)
 
 
 def test_stan_json_atoms(tmp_path):

@@ -313,7 +313,7 @@ def test_nan_is_refused_unless_asked_for():
 
     with pytest.raises(DataError, match=r'1 values that are NaN.*missing="impute"'):
         Strict(y=[0.0, np.nan])
-    with pytest.raises(DataError, match="NaN or infinite"):
+    with pytest.raises(DataError, match=r"values that are infinite.*value is missing, give NaN\.$"):
         Regression(x=[0.0, np.inf], y=[0.0, 1.0])
     with pytest.raises(DataError, match="'x' has no known value"):
         Regression(x=[np.nan, np.nan], y=[0.0, 1.0])
