@@ -8,15 +8,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from probmodel.arguments import path_of
-from probmodel.errors import DataError
+from probmodel.errors import DataError, nearest
 from probmodel.html_tables import folded, table
 from probmodel.model import Model
+from probmodel.model.declarations import Data, Observed
 from probmodel.model.frames import counted_dims
 from probmodel.predictive import log_likelihood, loo, posterior_predictive, predict
 from probmodel.results.reading import load
 from probmodel.results.summary import heading, summary_text
 from probmodel.resuming import bound_in, extend, same_model
 
+_SHOWN = 10  # columns that a message lists
 _VERSIONS = {"probmodel": "inference_library_version"} | {
     name: f"{name}_version" for name in ("numpy", "scipy", "autograd")
 }
@@ -135,11 +137,29 @@ class SavedFit:
         grouped = set(counted_dims(kind).values())
         known = {dim: values for dim, values in labels.items() if dim in grouped}
         stems = {str(column).partition(".")[0] for column in frame.columns}
+        self._check_columns([str(column) for column in frame.columns], stems)
         of_rows = self._dims(self.model._binding.data.keys() & stems) - grouped
         constants = {
             n: v for n, v in self._constants(stems).items() if not self._dims([n]) & of_rows
         }
         return kind.from_frame(frame, coords={**known, **coords}, origin=origin, **constants)
+
+    def _check_columns(self, columns: Sequence[str], stems: set[str]) -> None:
+        """Refuse a frame of which the model takes nothing: its own data would be predicted."""
+        name, declared = self.model._binding.name, self.model._binding.declarations
+        takes = [key for key, d in declared.items() if isinstance(d, Data | Observed)]
+        if stems.intersection(takes):
+            return
+        hints = (nearest(stem, takes) for stem in sorted(stems))
+        hint = next((found for found in hints if "Did you mean" in found), "")
+        shown = ", ".join(map(repr, columns[:_SHOWN])) + ", ..." * (len(columns) > _SHOWN)
+        raise DataError(
+            f"no column of the frame is a datum of {name}: it has "
+            f"{shown or 'no columns'}.{hint} {name} takes: {', '.join(takes)}. "
+            "For predictions at the data of the fit, call predict without a frame.",
+            columns=columns,
+            expected=takes,
+        )
 
     def posterior_predictive(self, seed: int | None = None, executor: Any = None) -> Any:
         """Draw what was observed anew for every draw."""

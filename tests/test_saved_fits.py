@@ -195,6 +195,19 @@ def test_new_data_that_do_not_fit(saved, new, error):
         load_fit(saved[2]).predict(new)
 
 
+def test_a_frame_without_any_datum_is_refused(saved):
+    """The data of the fit are not predicted in place of a frame that the model takes nothing of."""
+    fit = load_fit(saved[2])
+    with pytest.raises(
+        DataError, match=r"it has 'Place', 'X'\. Did you mean 'place'\? Line takes: "
+    ):
+        fit.predict(pd.DataFrame({"Place": ["Ulm"], "X": [5.0]}))
+    with pytest.raises(DataError, match=r"it has no columns\. Line takes: unit, x, place, y\."):
+        fit.predict(pd.DataFrame())
+    known = pd.DataFrame({"x": [5.0], "place": ["Ulm"], "other": [1.0]})
+    assert fit.predict(known, seed=1).predictions["y"].shape == (2, 100, 1)
+
+
 def test_a_fit_of_no_model(tmp_path):
     density = LogDensity.from_function(
         lambda x: -0.5 * np.sum(x**2, axis=1), 2, gradient=lambda x: -x
