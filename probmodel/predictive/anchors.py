@@ -7,7 +7,7 @@ again, the model tells what its elements stood for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -103,12 +103,27 @@ def _bound_again(binding: Binding, result: Any) -> Binding | None:
         return None
 
 
+def other_data(binding: Binding, result: Any, names: Iterable[str]) -> list[str]:
+    """Return which of some data of a model differ from those that a fit holds."""
+    known = [
+        group(result, name)
+        for name in ("observed_data", "constant_data")
+        if name in group_names(result)
+    ]
+    old = {str(key): array.values for found in known for key, array in found.data_vars.items()}
+    both = [name for name in names if name in old and name in binding.data]
+    return [name for name in both if not same(old[name], binding.data[name])]
+
+
 def same(before: Array, now: Array) -> bool:
-    """Whether two arrays of data are the same, up to how they were computed."""
+    """Whether two arrays of data are the same, up to how they were computed.
+
+    Missing elements are the same, and infinite ones of one sign.
+    """
     if before.shape != now.shape:
         return False
-    size = float(np.max(np.abs(now), initial=0.0))
-    return bool(np.allclose(before, now, rtol=_TOLERANCE, atol=_TOLERANCE * size))
+    size = float(np.max(np.abs(now), initial=0.0, where=np.isfinite(now)))
+    return bool(np.allclose(before, now, rtol=_TOLERANCE, atol=_TOLERANCE * size, equal_nan=True))
 
 
 def _moved(free: FreeParameter, name: str, dims: list[str]) -> DataError:

@@ -16,6 +16,8 @@ from probmodel.model import Model
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Declaration, Observed, Parameter, Potential
 from probmodel.model.imputation import positions
+from probmodel.model.model_graph import dependencies, reachable
+from probmodel.predictive.anchors import other_data
 from probmodel.predictive.draws_in_blocks import drawn
 from probmodel.predictive.fits import Fit, FromFit
 from probmodel.predictive.models import Groups, binding_of, dims_of, likelihood_names
@@ -127,7 +129,8 @@ def loo(model: Model, fit: Any, **options: Any) -> Any:
     ------
     DataError
         As `log_likelihood`; or if there are several quantities and no ``var_name``; or if
-        all values of the quantity have one log density together, as those of a series have.
+        all values of the quantity have one log density together, as those of a series have; or if
+        the model is bound to other data than those that the fit holds.
     """
     binding = binding_of(model)
     names = likelihood_names(binding)
@@ -140,18 +143,48 @@ def loo(model: Model, fit: Any, **options: Any) -> Any:
         )
     wanted = options.get("var_name") or names[0]
     known = Fit(fit)
+    if wanted in binding.declarations:
+        _check_data(binding, known, wanted)
+    if binding.imputed.get(wanted) is not None and not _batch(binding, wanted):
+        raise _one_density(wanted)
     if "log_likelihood" not in group_names(fit) or wanted not in group(fit, "log_likelihood"):
         fit = log_likelihood(model, known.result, wanted)
     values = group(fit, "log_likelihood")[wanted]
     if values.ndim == 2:
-        raise DataError(
-            f"loo: {wanted!r} has one log density for all of its values together, so that there is "
-            "nothing to leave out. Observations have to be independent given the parameters, and "
-            "have an element of a potential each; of a series, compare forecasts of its last "
-            "values.",
-            name=wanted,
-        )
+        raise _one_density(wanted)
     return import_arviz().loo(fit, **{**options, "var_name": wanted})
+
+
+def _check_data(binding: Binding, fit: Fit, wanted: str) -> None:
+    """Refuse to leave out single data that are not among those of the fit."""
+    used = reachable([wanted], dependencies(binding.declarations))
+    names = [name for name in binding.declarations if name in used]
+    if other := other_data(binding, fit.result, names):
+        few = len(other) == 1
+        raise DataError(
+            f"loo: {binding.name} is bound to other data than the fit: {', '.join(other)} "
+            f"{'differs' if few else 'differ'} from those that it holds. Single observations are "
+            "left out of the data of the fit: bind the model to these. Scores of new data, which "
+            "the fit has not seen, are the log_likelihood(...) of a model that is bound to them.",
+            names=other,
+        )
+
+
+def _batch(binding: Binding, name: str) -> int:
+    """Return how many axes the log densities of an observed quantity have."""
+    declaration = binding.declarations[name]
+    assert isinstance(declaration, Observed)
+    return len(binding.evaluator.shape(declaration)) - declaration.distribution.event_ndim
+
+
+def _one_density(name: str) -> DataError:
+    return DataError(
+        f"loo: {name!r} has one log density for all of its values together, so that there is "
+        "nothing to leave out. Observations have to be independent given the parameters, and "
+        "have an element of a potential each; of a series, compare forecasts of its last "
+        "values.",
+        name=name,
+    )
 
 
 def _densities(model: Model, fit: Fit, names: Sequence[str], executor: Any) -> Any:

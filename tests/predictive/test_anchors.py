@@ -16,6 +16,7 @@ from probmodel import (
 from probmodel.distributions import ICAR, Affine, GaussianProcess, HilbertSpaceGP, Normal
 from probmodel.distributions.kernels import ExpQuad
 from probmodel.errors import DataError
+from probmodel.predictive.anchors import same
 
 X = np.linspace(0.0, 4.0, 9)
 
@@ -119,3 +120,11 @@ def test_lists_of_edges_are_compared_as_a_whole():
 def test_a_fit_without_its_data_is_not_compared(make_fit):
     fit = make_fit(f=(("obs",), np.zeros((1, 5, 3))), g=(("obs",), np.zeros((1, 5, 3))))
     predict(Curve(x=[5.0, 6.0, 7.0]), fit)
+
+
+def test_missing_and_infinite_data_are_compared_too():
+    ends = np.array([1.0, np.inf, np.nan])
+    assert same(ends, ends * (1.0 + 1e-12))
+    for other in ([2.0, np.inf, np.nan], [1.0, -np.inf, np.nan], [1.0, np.inf, 3.0]):
+        assert not same(ends, np.array(other))
+        assert not same(np.array(other), ends)

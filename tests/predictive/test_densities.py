@@ -245,3 +245,36 @@ def test_what_is_missing_is_named(make_fit, fit):
     # A parameter that is not needed may be missing.
     part = make_fit({"term": np.array(["one", "x"])}, beta=(("term",), np.zeros((1, 5, 2))))
     assert group(log_likelihood(several(), part, "count"), "log_likelihood").sizes["obs"] == 3
+
+
+class Slope(Model):
+    x = data(dims="obs")
+    scale = data()
+    b = param(Normal(0.0, scale))
+    y = observed(Normal(b * x, 1.0), dims="obs", missing="impute")
+    z = observed(Normal(b, 1.0), dims="other")
+
+
+def test_nothing_is_left_out_of_other_data_than_those_of_the_fit(values):
+    known = {"x": [1.0, 2.0, 3.0, 4.0], "scale": 2.0, "y": [1.1, np.nan, 2.8, 4.2], "z": [1.0, 0.8]}
+    fit = infer(Slope(**known), draws=100, warmup=100, chains=2, seed=1, quiet=True)
+    estimate = loo(Slope(**known), fit, var_name="y")
+    assert estimate.n_data_points == 3
+    more = {**known, "y": [9.0, 9.0, 9.0], "x": [1.0, 1.0, 2.0]}
+    for changes, words in (
+        ({"y": [9.0, 1.0, 2.8, 4.2]}, "the fit: y differs from"),
+        ({"x": [0.0, 2.0, 3.0, 4.0]}, "the fit: x differs from"),
+        (more, r"the fit: x, y differ from .* log_likelihood\(\.\.\.\) of a model"),
+    ):
+        other = Slope(**{**known, **changes})
+        with pytest.raises(DataError, match=words):
+            loo(other, fit, var_name="y")
+    with pytest.raises(DataError, match="y differ from"):
+        loo(other, log_likelihood(other, fit, "y"), var_name="y")
+    # Scores of new data, and what does not enter the scores that are asked for.
+    scores = values(log_likelihood(other, fit, "y"), "log_likelihood", "y")
+    b = values(fit, "posterior", "b")[..., None]
+    np.testing.assert_allclose(scores, scipy.stats.norm.logpdf(9.0, b * [1.0, 1.0, 2.0], 1.0))
+    assert str(loo(Slope(**{**known, "z": [7.0]}), fit, var_name="y")) == str(estimate)
+    thinned = fit.sel(draw=slice(0, None, 2))
+    assert loo(Slope(**known), thinned, var_name="y").n_data_points == 3

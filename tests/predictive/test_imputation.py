@@ -180,6 +180,8 @@ def test_series_with_gaps():
     assert x.shape == (2, 4)
     with pytest.raises(DataError, match="'y': every value has missing elements"):
         log_likelihood(model, fit)
+    with pytest.raises(DataError, match="one log density for all of its values together"):
+        loo(model, fit)
 
 
 def regression_fit(make_fit):
