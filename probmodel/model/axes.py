@@ -6,7 +6,7 @@ pair their elements by position, and nobody would notice.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -77,6 +77,16 @@ def differing_dims(
     except ShapeError as error:
         return error
     return None
+
+
+def namer(
+    declarations: Mapping[str, Declaration], evaluator: Evaluator, sizes: Mapping[str, int]
+) -> Callable[[Any], tuple[str | None, ...]]:
+    """Return a function that gives the dims along the axes of an expression, as `check_axes`."""
+    walk = _Walk(evaluator, _second_names(declarations.values(), sizes))
+    for declaration in declarations.values():
+        walk.declare(declaration)
+    return lambda value: tuple(axis and axis.dim for axis in walk.operand(value).names)
 
 
 def _second_names(declarations: Iterable[Declaration], sizes: Mapping[str, int]) -> set[str]:

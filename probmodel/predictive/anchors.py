@@ -115,14 +115,15 @@ def other_data(binding: Binding, result: Any, names: Iterable[str]) -> list[str]
     return [name for name in both if not same(old[name], binding.data[name])]
 
 
-def same(before: Array, now: Array) -> bool:
+def same(before: Array, now: Array, size: float = 0.0) -> bool:
     """Whether two arrays of data are the same, up to how they were computed.
 
-    Missing elements are the same, and infinite ones of one sign.
+    Missing elements are the same, and infinite ones of one sign. What is computed from numbers of a
+    given size has their rounding.
     """
     if before.shape != now.shape:
         return False
-    size = float(np.max(np.abs(now), initial=0.0, where=np.isfinite(now)))
+    size = max(size, float(np.max(np.abs(now), initial=0.0, where=np.isfinite(now))))
     return bool(np.allclose(before, now, rtol=_TOLERANCE, atol=_TOLERANCE * size, equal_nan=True))
 
 

@@ -7,13 +7,14 @@ the new data. Either makes something else of the parameters of the fit, without 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 
 from probmodel.density.forward_runs import Forward
-from probmodel.expressions import Apply, Expression, to_text
+from probmodel.expressions import Apply, Expression
 from probmodel.expressions.graph import children
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import (
@@ -26,12 +27,15 @@ from probmodel.model.declarations import (
 )
 from probmodel.predictive.anchors import same
 from probmodel.predictive.fits import FromFit
+from probmodel.predictive.matching import find_labels
+from probmodel.predictive.restarts import RECURRENCES, leaves_of, restarts, text_of
 from probmodel.types import Array
 
 # Operations that say something of all elements together, by which data are centred and scaled.
 _LOCATIONS = {"mean", "median", "std", "var", "min", "max", "quantile", "percentile"}
 # Operations whose elements depend on other elements of what they are taken of.
 _JOINT = _LOCATIONS | {"sum", "prod", "logsumexp", "cumsum", "cumprod", "softmax", "log_softmax"}
+_JOINT |= RECURRENCES
 _DRAWS = 2  # in which the two are compared: if they differ, they do almost everywhere
 
 
@@ -54,40 +58,65 @@ def changed_statistics(
     ]
     if old is None or not nodes:
         return
+    places = _places(old, binding, parameters)
+    begun = restarts(old, binding, nodes)
+    starts = {id(node): message for node, message in begun}
+    yield from starts.values()
     of_parameters = []
     for node in nodes:
-        leaves = _leaves(node)
+        if id(node) in starts:
+            continue
+        leaves = leaves_of(node)
         if all(b.evaluator.is_constant(node) for b in (old, binding)):
             if node.operation.name in _LOCATIONS and _over_rows(node, binding):
                 before, now = old.evaluator.value(node), binding.evaluator.value(node)
-                if before.shape == now.shape and not same(before, now):
+                size = _size(old.evaluator.value(node.args[0]))
+                if not _agree(before[None], now[None], places, size):
                     yield (
-                        f"predict: {_text(node)} is computed from the new "
+                        f"predict: {text_of(node)} is computed from the new "
                         f"data{_values(before, now)}. "
                         "To centre or scale new data as those of the fit were, do it before they "
                         "are bound, or bind the number as data."
                     )
         elif _moved(leaves, parameters) and _same_data(leaves, old, binding):
             of_parameters.append(node)
-    yield from _of_parameters(binding, old, parameters, of_parameters)
+    yield from _of_parameters(binding, old, parameters, of_parameters, places)
+
+
+def _places(old: Binding, now: Binding, parameters: FromFit) -> list[Array]:
+    """Return where in the fit elements are: of parameters that moved, and of dims with labels."""
+    found = [place for each in parameters.moved.values() for place in each]
+    for dim, labels in now.dimensions.coords.items():
+        if dim in old.dimensions.coords:
+            place = find_labels(labels, old.dimensions.coords[dim])
+            if (place >= 0).any():
+                found.append(place)
+    return found
 
 
 def _of_parameters(
-    binding: Binding, old: Binding, parameters: FromFit, nodes: Sequence[Apply]
+    binding: Binding,
+    old: Binding,
+    parameters: FromFit,
+    nodes: Sequence[Apply],
+    places: Sequence[Array],
 ) -> Iterator[str]:
     """Compare what is computed from elements of parameters, some of which are left out or new."""
     if not nodes:
         return
     named = {str(i): node for i, node in enumerate(nodes)}
+    summed = {f"{key} of": node.args[0] for key, node in named.items()
+              if isinstance(node.args[0], Expression)}  # fmt: skip
     rows = min(_DRAWS, parameters.rows)
     before, now = (
-        Forward(b, parameters.at(b)).plan(named).run(np.random.default_rng(0), rows)
+        Forward(b, parameters.at(b)).plan({**named, **summed}).run(np.random.default_rng(0), rows)
         for b in (old, binding)
     )
     for key, node in named.items():
-        if not _agree(before[key], now[key], parameters.moved):
+        size = _size(before.get(f"{key} of", 0.0))
+        if not _agree(before[key], now[key], places, size):
             yield (
-                f"predict: {_text(node)} runs over the elements that are bound here, and is not "
+                f"predict: {text_of(node)} runs over the elements that are bound here, and is not "
                 "what it was in the fit, whose elements are others. If a prediction depends on it "
                 "as the fit knew it, bind the model to all labels of the fit, in their order."
             )
@@ -112,23 +141,6 @@ def _under(binding: Binding, names: Sequence[str], parameters: FromFit) -> list[
     return list(seen.values())
 
 
-def _leaves(node: Expression) -> list[Declaration]:
-    """Return the data, parameters and observed quantities that an expression is made of."""
-    pending, seen, found = [node], set(), []
-    while pending:
-        node = pending.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, Deterministic):
-            pending.append(node.expression)
-        elif isinstance(node, Declaration):
-            found.append(node)
-        else:
-            pending += children(node)
-    return found
-
-
 def _over_rows(node: Apply, binding: Binding) -> bool:
     """Whether it is taken over the first axis of its operand, or all of them."""
     axis = node.kwargs.get("axis")
@@ -148,11 +160,13 @@ def _same_data(leaves: Sequence[Declaration], old: Binding, now: Binding) -> boo
     )
 
 
-def _agree(before: Array, now: Array, moved: Mapping[str, Sequence[Array]]) -> bool:
-    """Whether what is known of both is the same, in some way of matching their axes."""
+def _agree(before: Array, now: Array, places: Sequence[Array], size: float = 0.0) -> bool:
+    """Whether what is known of both is the same, in some way of matching their axes.
+
+    They are computed from numbers of a given size, whose rounding makes no difference.
+    """
     if before.ndim != now.ndim:
         return True
-    places = [place for each in moved.values() for place in each]
     ways = [
         [p for p in places if len(p) == size and p.max(initial=-1) < count]
         + ([np.arange(size)] if size == count else [])
@@ -164,14 +178,14 @@ def _agree(before: Array, now: Array, moved: Mapping[str, Sequence[Array]]) -> b
         known = [np.flatnonzero(p >= 0) for p in way]
         rows = np.arange(len(now))
         old = before[np.ix_(rows, *(p[k] for p, k in zip(way, known, strict=True)))]
-        if same(old, now[np.ix_(rows, *known)]):
+        if same(old, now[np.ix_(rows, *known)], size):
             return True
     return False
 
 
-def _text(node: Apply) -> str:
-    definition = to_text(node, definition=True)
-    return definition if node.name is None else f"{node.name} = {definition}"
+def _size(values: Any) -> float:
+    values = np.abs(values)
+    return float(np.max(values, initial=0.0, where=np.isfinite(values)))
 
 
 def _values(before: Array, now: Array) -> str:

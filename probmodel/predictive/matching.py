@@ -45,10 +45,10 @@ def old_labels(values: xr.DataArray, axis: int) -> Array:
 
 def _along(free: FreeParameter, dim: str, size: int, labels: Array | None, old: Array) -> Array:
     count = len(old)
-    numbered = _kind(old) == "numbers" and np.array_equal(old, np.arange(count))
+    numbered = kind_of(old) == "numbers" and np.array_equal(old, np.arange(count))
     if labels is not None:
         labels = plain_labels(labels)
-        given, known = _kind(labels), _kind(old)
+        given, known = kind_of(labels), kind_of(old)
         places = find_labels(labels, old)
         if numbered and (places < 0).all():
             raise _mismatch(
@@ -76,14 +76,15 @@ def _along(free: FreeParameter, dim: str, size: int, labels: Array | None, old: 
     return np.arange(size)
 
 
-def _kind(labels: Array) -> str:
+def kind_of(labels: Array) -> str:
+    """Say of which type labels are: numbers, dates, text and so on."""
     return _KINDS.get(labels.dtype.kind, "text")
 
 
 def find_labels(labels: Array, known: Array) -> Array:
     """Position of each label among the known ones, -1 where it is none of them."""
     labels, known = plain_labels(labels), plain_labels(known)
-    if _kind(labels) != _kind(known):
+    if kind_of(labels) != kind_of(known):
         return np.full(len(labels), -1)
     order = np.argsort(known, kind="stable")
     ranks = np.minimum(np.searchsorted(known[order], labels), len(known) - 1)
@@ -125,7 +126,7 @@ def check_times(
             free, dim, "the times of the fit do not follow each other here as they do there. "
             "Neighbours are one step apart: keep them together and in their order"
         )  # fmt: skip
-    if labels is None or _kind(old) not in ("numbers", "dates", "durations") or len(old) < 2:
+    if labels is None or kind_of(old) not in ("numbers", "dates", "durations") or len(old) < 2:
         return
     common = np.result_type(old, plain_labels(labels))
     before = np.diff(old.astype(common)).astype(float)

@@ -151,8 +151,8 @@ def predict(
     -----
     SamplingWarning
         If a longer observed series is predicted, which starts anew and does not go on from the
-        observed one; if new elements have data, which are not looked at; or if the fit does not
-        hold the data of an observed process.
+        observed one, or a recurrence starts at another row than in the fit; if new elements have
+        data, which are not looked at; or if the fit does not hold the data of an observed process.
     """
     bound = binding_of(model)
     generated = GeneratedDraws(model)

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from probmodel import Model, SamplingWarning, data, deterministic, infer, observed, param, predict
@@ -113,6 +114,31 @@ def test_statistics_of_new_data(fits):
     (message,), _ = said(ScaledDraws(x=[20.0, 22.0]), fits)
     assert "mean(x) is computed from the new data: 21, and 2.5 in the fit" in message
     assert said(ScaledDraws(coords={"obs": range(2)}), fits)[0] == []  # it is drawn
+
+
+class Columns(Model):
+    X = data(("obs", "feature"))
+    b = param(Normal(0, 1), dims="feature")
+    y = observed(Normal((X - np.mean(X, axis=0)) @ b + np.sum(b - np.mean(b)), 0.1), dims="obs")
+
+
+def test_columns_and_rows_in_another_order():
+    """Statistics are compared by label, and up to rounding, of numbers that add up to zero."""
+    X = np.random.default_rng(1).normal(size=(9, 4))
+    frame = pd.DataFrame(X - X.mean(axis=0), columns=list("pqrs"))
+    fits = {Columns: infer(Columns(X=frame, y=X[:, 0]), **SHORT)}
+    turned = frame[list("rpsq")]
+    known, again = (said(Columns(X=X), fits) for X in (frame, turned))
+    assert known[0] == again[0] == []
+    np.testing.assert_allclose(*(done.predictions["y"] for _, done in (known, again)))
+    assert said(Columns(X=turned[::-1]), fits)[0] == []
+    moved = turned.assign(q=turned["q"] + 1.0)
+    (message,) = said(Columns(X=moved), fits)[0]
+    assert "mean(X, axis=0) is computed from the new data" in message
+    swapped = frame.assign(p=frame["p"] + 1.0).set_axis(
+        list("qprs"), axis=1
+    )  # not the same columns
+    assert "mean(X, axis=0)" in said(Columns(X=swapped), fits)[0][0]
 
 
 @pytest.mark.parametrize(
