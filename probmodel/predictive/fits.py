@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +76,14 @@ class Fit:
                 sizes=dict(sizes),
             )
 
+    @property
+    def labelled(self) -> frozenset[str]:
+        """Dims that were given labels, as far as the fit says so."""
+        try:
+            return frozenset(json.loads(self.result.attrs["model"])["labelled"])
+        except (KeyError, TypeError, ValueError):  # of another program, or of no model
+            return frozenset()
+
     def group(
         self,
         labels: Mapping[str, Array],
@@ -94,7 +103,10 @@ class Fit:
         """Return a result of a few of its draws, with its data: enough to match parameters."""
         posterior = self.posterior.isel(chain=slice(0, 1), draw=slice(0, _FEW))
         known = [n for n in ("constant_data", "observed_data") if n in group_names(self.result)]
-        return wrap({"posterior": posterior, **{n: group(self.result, n) for n in known}}, {})
+        attributes = {key: v for key, v in self.result.attrs.items() if key == "model"}
+        return wrap(
+            {"posterior": posterior, **{n: group(self.result, n) for n in known}}, attributes
+        )
 
     def extended(self, **groups: xr.Dataset) -> Any:
         """Return a new result that has these groups besides."""
@@ -148,7 +160,7 @@ class FromFit:
         """
         values = self._values(free)
         variable = self._variable(free)
-        places = find_places(free, variable, values)
+        places = find_places(free, variable, values, self._fit.labelled)
         self.anchors.check(free, places, variable.dims)
         known = np.ones((), dtype=bool)
         for place in places:

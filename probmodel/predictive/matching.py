@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,12 @@ if TYPE_CHECKING:
 _KINDS = {"b": "booleans", "M": "dates", "m": "durations"} | dict.fromkeys("iuf", "numbers")
 
 
-def find_places(free: FreeParameter, variable: Variable, values: xr.DataArray) -> list[Array]:
+def find_places(
+    free: FreeParameter,
+    variable: Variable,
+    values: xr.DataArray,
+    labelled: Collection[str] = (),
+) -> list[Array]:
     """Return where along each axis of the fit the elements of the model are; -1 for new ones.
 
     Parameters
@@ -25,14 +31,23 @@ def find_places(free: FreeParameter, variable: Variable, values: xr.DataArray) -
     free : a parameter of the model
     variable : its dims and labels there
     values : its draws in the fit, (chain, draw, ...)
+    labelled : dims of which it is known that they were given labels in the fit
 
     Raises
     ------
     DataError
         If it is not known which element is which.
     """
+    own = values.dims[2:]
     return [
-        _along(free, dim, size, variable.coords.get(dim), old_labels(values, axis))
+        _along(
+            free,
+            dim,
+            size,
+            variable.coords.get(dim),
+            old_labels(values, axis),
+            own[axis] in labelled,
+        )
         for axis, (dim, size) in enumerate(zip(variable.dims, free.shape, strict=True))
     ]
 
@@ -43,14 +58,16 @@ def old_labels(values: xr.DataArray, axis: int) -> Array:
     return plain_labels(values.coords[own].values) if own in values.coords else np.arange(count)
 
 
-def _along(free: FreeParameter, dim: str, size: int, labels: Array | None, old: Array) -> Array:
+def _along(
+    free: FreeParameter, dim: str, size: int, labels: Array | None, old: Array, given_labels: bool
+) -> Array:
     count = len(old)
     numbered = kind_of(old) == "numbers" and np.array_equal(old, np.arange(count))
     if labels is not None:
         labels = plain_labels(labels)
         given, known = kind_of(labels), kind_of(old)
         places = find_labels(labels, old)
-        if numbered and (places < 0).all():
+        if numbered and not given_labels and (places < 0).all():
             raise _mismatch(
                 free,
                 f"has labels along {dim!r} here that the fit lacks, which has none or 0 to "

@@ -9,6 +9,7 @@ from probmodel import (
     compute_deterministics,
     data,
     deterministic,
+    infer,
     log_likelihood,
     observed,
     param,
@@ -16,7 +17,14 @@ from probmodel import (
     predict,
 )
 from probmodel.constraints import Ordered
-from probmodel.distributions import Dirichlet, LKJCholesky, Normal, RandomWalk, ZeroSumNormal
+from probmodel.distributions import (
+    Dirichlet,
+    HalfNormal,
+    LKJCholesky,
+    Normal,
+    RandomWalk,
+    ZeroSumNormal,
+)
 from probmodel.errors import DataError, ModelError
 from probmodel.results.arviz_object import wrap
 
@@ -223,3 +231,36 @@ def test_bounds_that_data_do_not_decide_are_not_looked_at(make_fit, values):
     model = Below(first=[9.0, 10.0], second=[0.0, 0.0])
     drawn = values(posterior_predictive(model, fit, 1), "posterior_predictive", "second")
     assert abs(drawn.mean() - 16.0) < 4.5 / 10.0
+
+
+class Groups(Model):
+    place = data("obs", dtype=int)
+    tau = param(HalfNormal(1.0))
+    u = param(Normal(0.0, tau), dims="grp")
+    y = observed(Normal(u[place], 0.5), dims="obs")
+
+
+@pytest.mark.parametrize("first", [0, 100])
+def test_labels_that_count_from_zero_are_labels_if_they_were_given(first, values):
+    place = np.repeat(np.arange(3), 4)
+    known = {"place": place, "y": place - 1.0}
+    given = infer(
+        Groups(**known, coords={"grp": range(first, first + 3)}),
+        draws=200, warmup=200, chains=2, seed=1, quiet=True,
+    )  # fmt: skip
+    new = Groups(place=[0], coords={"grp": [99]})
+    drawn = values(predict(new, given, 1, "draw", "u"), "predictions", "u")[..., 0]
+    z = drawn / values(given, "posterior", "tau")  # from the population
+    assert scipy.stats.kstest(z.ravel(), "norm").pvalue > 1e-3
+    with pytest.raises(DataError, match=r"'grp', which the fit does not know: 99\..*new_groups="):
+        predict(new, given)
+
+
+def test_positions_are_no_labels(values):
+    """New labels are no new elements of a fit without labels: which is which is not known."""
+    short = {"draws": 10, "warmup": 50, "chains": 1, "seed": 1, "quiet": True}
+    none = infer(Effects(y=[0.0, 1.0]), **short)
+    with pytest.raises(DataError, match="'a' has labels along 'g' here that the fit lacks"):
+        predict(Effects(coords={"g": [99]}), none, 1, "draw")
+    given = infer(Effects(y=[0.0, 1.0], coords={"g": [0, 1]}), **short)
+    assert values(predict(Effects(coords={"g": [99]}), given, 1, "draw"), "predictions", "y").size
