@@ -7,16 +7,21 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from probmodel.arguments import path_of
 from probmodel.errors import DataError, nearest
 from probmodel.html_tables import folded, table
 from probmodel.model import Model
+from probmodel.model.containers import as_labels
 from probmodel.model.declarations import Data, Observed
 from probmodel.model.frames import counted_dims
 from probmodel.predictive import log_likelihood, loo, posterior_predictive, predict
+from probmodel.predictive.matching import find_labels, kind_of
 from probmodel.results.reading import load
 from probmodel.results.summary import heading, summary_text
 from probmodel.resuming import bound_in, extend, same_model
+from probmodel.types import Array
 
 _SHOWN = 10  # columns that a message lists
 _VERSIONS = {"probmodel": "inference_library_version"} | {
@@ -91,7 +96,8 @@ class SavedFit:
         ----------
         new_data : mapping of names to values, or a data frame
             Data that are not modelled and not given are those of the fit. A data frame is read as
-            by `Model.from_frame`, its groups looked up in the labels of the fit.
+            by `Model.from_frame`, its groups looked up in the labels of the fit; what becomes of
+            groups that these lack is said by ``new_groups``.
         coords : labels by dim, of new dims and of those with other labels than in the fit
         origin : of dates, as for `Model.from_frame`
         seed, new_groups, var_names, noise, executor : as for `predict`
@@ -103,7 +109,7 @@ class SavedFit:
         """
         kind, binding = type(self.model), self.model._binding
         if hasattr(new_data, "columns"):
-            bound = self._of_frame(new_data, coords or {}, origin)
+            bound = self._of_frame(new_data, coords or {}, origin, new_groups)
             return predict(
                 bound, self.result, seed, new_groups, var_names, noise, executor=executor
             )
@@ -131,7 +137,7 @@ class SavedFit:
             )
         }
 
-    def _of_frame(self, frame: Any, coords: dict[str, Any], origin: Any) -> Any:
+    def _of_frame(self, frame: Any, coords: dict[str, Any], origin: Any, new_groups: str) -> Any:
         """Bind the model to a frame, with the groups of the fit and what no column gives."""
         kind, labels = type(self.model), self.model._binding.labels
         grouped = set(counted_dims(kind).values())
@@ -142,7 +148,15 @@ class SavedFit:
         constants = {
             n: v for n, v in self._constants(stems).items() if not self._dims([n]) & of_rows
         }
-        return kind.from_frame(frame, coords={**known, **coords}, origin=origin, **constants)
+        table = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
+        more = {
+            dim: _more(table, kind, dim, known[dim], new_groups)
+            for dim in known
+            if dim not in coords
+        }
+        return kind.from_frame(
+            table, coords={**known, **more, **coords}, origin=origin, **constants
+        )
 
     def _check_columns(self, columns: Sequence[str], stems: set[str]) -> None:
         """Refuse a frame of which the model takes nothing: its own data would be predicted."""
@@ -178,6 +192,28 @@ class SavedFit:
     def extend(self, draws: int | None = None, **options: Any) -> SavedFit:
         """Go on with the run, for so many more draws a chain."""
         return SavedFit(extend(self.result, draws, model=self.model, **options), self.model)
+
+
+def _more(table: Any, kind: Any, dim: str, labels: Array, new_groups: str) -> Array:
+    """Return the labels of a dim of groups, and behind them those that a frame has besides."""
+    columns = [n for n, d in counted_dims(kind).items() if d == dim and n in table.columns]
+    for column in columns:
+        found = as_labels(table[column].dropna().unique())
+        new = found[find_labels(found, labels) < 0]
+        if not len(new) or kind_of(new) != kind_of(labels):  # others are refused when it is read
+            continue
+        if new_groups == "error":
+            shown = ", ".join(map(repr, new[:_SHOWN].tolist())) + ", ..." * (len(new) > _SHOWN)
+            raise DataError(
+                f"the column {column!r} has {shown}, which the labels of the dim {dim!r} lack: the "
+                "fit does not know them. Say what becomes of new groups: predict(..., "
+                'new_groups="draw") draws their elements given the other parameters, '
+                'new_groups="zero" sets them to the centre of their population.',
+                column=column,
+                labels=new.tolist(),
+            )
+        labels = np.concatenate([labels, new])
+    return labels
 
 
 def load_fit(path: str | os.PathLike[str], model: Any = None) -> SavedFit:

@@ -105,8 +105,22 @@ def test_groups_in_a_frame_are_those_of_the_fit(tmp_path):
     found = fit.predict(pd.DataFrame({"home": [2, 1, 3, 3], "x": 1.0}), seed=1)
     means = found.predictions["y"].mean(("chain", "draw")).values
     np.testing.assert_allclose(means, [21.0, 11.0, 31.0, 31.0], atol=0.2)
-    with pytest.raises(DataError, match="has 4, which the labels of the dim 'group' lack"):
-        fit.predict(pd.DataFrame({"home": [4], "x": 1.0}))
+    new = pd.DataFrame({"home": [4, 2], "x": 1.0})
+    with pytest.raises(
+        DataError, match=r"has 4, which the labels of the dim 'group' lack.*new_groups="
+    ):
+        fit.predict(new)
+    zero = fit.predict(new, seed=1, new_groups="zero").predictions["y"].mean(("chain", "draw"))
+    np.testing.assert_allclose(zero, [1.0, 21.0], atol=0.2)
+    drawn = fit.predict(new, seed=1, new_groups="draw").predictions["y"].std(("chain", "draw"))
+    assert 70.0 < drawn[0] < 130.0
+    assert drawn[1] < 0.2
+    with pytest.raises(DataError, match="has 'a', which the labels of the dim 'group' lack"):
+        fit.predict(pd.DataFrame({"home": ["a"], "x": 1.0}), new_groups="draw")
+    with pytest.raises(DataError, match="the column 'home' has no value in row 0"):
+        fit.predict(pd.DataFrame({"home": [None, 4], "x": 1.0}), new_groups="draw")
+    with pytest.raises(DataError, match="new_groups must be one of"):
+        fit.predict(new, new_groups="drawn")
 
 
 def test_other_labels(saved):
