@@ -219,6 +219,8 @@ def _more(table: Any, kind: Any, dim: str, labels: Array, new_groups: str) -> Ar
 def load_fit(path: str | os.PathLike[str], model: Any = None) -> SavedFit:
     """Read a fit that was saved, with its model.
 
+    The fit is read into memory, up to 16 GiB, and the file is closed: it can be written again.
+
     Parameters
     ----------
     path : a netCDF file that ``probmodel sample --out`` or a result's own ``to_netcdf`` wrote

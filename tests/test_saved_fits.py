@@ -222,6 +222,18 @@ def test_a_frame_without_any_datum_is_refused(saved):
     assert fit.predict(known, seed=1).predictions["y"].shape == (2, 100, 1)
 
 
+def test_the_file_can_be_written_again(saved):
+    """The cell of a notebook that saves a fit runs again after the fit was read."""
+    _, fit, path = saved
+    again = load_fit(path)
+    for result in (fit, again.result):
+        result.to_netcdf(str(path))
+    later = load_fit(path)
+    path.unlink()  # nothing more is read from it
+    np.testing.assert_array_equal(later.result.posterior["b"], fit.posterior["b"])
+    np.testing.assert_array_equal(again.result.posterior["b"], fit.posterior["b"])
+
+
 def test_a_fit_of_no_model(tmp_path):
     density = LogDensity.from_function(
         lambda x: -0.5 * np.sum(x**2, axis=1), 2, gradient=lambda x: -x

@@ -11,7 +11,7 @@ from typing import Any
 from probmodel.arguments import existing_file
 from probmodel.errors import OutputError, reason
 from probmodel.results import walk
-from probmodel.results.arviz_object import group, group_names, import_arviz
+from probmodel.results.arviz_object import arviz_before_1, group, group_names, import_arviz
 from probmodel.results.attributes import check_attributes
 
 MAX_BYTES = 16 * 2**30
@@ -36,8 +36,9 @@ def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Any:
         if size > max_bytes:
             raise ValueError(f"its arrays take {size} bytes, and {max_bytes=} is the limit")
         result = import_arviz().from_netcdf(str(file))
-        result.load()
-        result.close()
+        for part in [result[n] for n in group_names(result)] if arviz_before_1() else [result]:
+            part.load()
+            part.close()  # so that the file can be written again
         _check(result)
     except Exception as error:  # ArviZ, xarray and h5py say of no kind of damage what they raise
         raise OutputError(
