@@ -26,9 +26,9 @@ from probmodel.model.declarations import (
     expressions_of,
 )
 from probmodel.predictive.anchors import same
+from probmodel.predictive.changed_starts import RECURRENCES, leaves_of, restarts, text_of
 from probmodel.predictive.fits import FromFit
 from probmodel.predictive.matching import find_labels
-from probmodel.predictive.restarts import RECURRENCES, leaves_of, restarts, text_of
 from probmodel.types import Array
 
 # Operations that say something of all elements together, by which data are centred and scaled.
