@@ -154,9 +154,23 @@ class SavedFit:
             for dim in known
             if dim not in coords
         }
+        for dim in [dim for dim in more if len(more[dim]) > len(known[dim])]:
+            self._check_members(dim)
         return kind.from_frame(
             table, coords={**known, **more, **coords}, origin=origin, **constants
         )
+
+    def _check_members(self, dim: str) -> None:
+        """Refuse new groups of which the model has data that the fit lacks."""
+        members = [n for n in self._constants(()) if dim in self._dims([n])]
+        if members:
+            raise DataError(
+                f"the frame has groups that the labels of the dim {dim!r} lack, and the model has "
+                f"values for each group: {', '.join(members)}. Give the frame columns of these, "
+                f"and name its groups alone: coords={{{dim!r}: [...]}}.",
+                dim=dim,
+                names=members,
+            )
 
     def _check_columns(self, columns: Sequence[str], stems: set[str]) -> None:
         """Refuse a frame of which the model takes nothing: its own data would be predicted."""

@@ -123,6 +123,27 @@ def test_groups_in_a_frame_are_those_of_the_fit(tmp_path):
         fit.predict(new, new_groups="drawn")
 
 
+def test_new_groups_with_a_predictor_of_their_own(tmp_path):
+    (tmp_path / "ores.py").write_text(
+        "from probmodel import Model, data, observed, param\n"
+        "from probmodel.distributions import Normal\n"
+        "class Ores(Model):\n"
+        "    ore = data(dims='group')\n"
+        "    home = data(dims='row', dtype=int)\n"
+        "    a = param(Normal(ore, 0.1), dims='group')\n"
+        "    y = observed(Normal(a[home], 0.1), dims='row')\n"
+    )
+    Ores = load_model(tmp_path / "ores.py")
+    frame = pd.DataFrame({"home": list("abb"), "ore": [1.0, 2.0, 2.0], "y": [1.0, 2.0, 2.0]})
+    keep(infer(Ores.from_frame(frame), **SIZES), tmp_path / "fit.nc")
+    fit, new = load_fit(tmp_path / "fit.nc"), pd.DataFrame({"home": ["z", "a"], "ore": [9.0, 1.0]})
+    with pytest.raises(DataError, match=r"values for each group: ore\. .*coords=\{'group'"):
+        fit.predict(new, new_groups="draw")
+    found = fit.predict(new, seed=1, new_groups="draw", coords={"group": ["z", "a"]})
+    means = found.predictions["y"].mean(("chain", "draw"))
+    np.testing.assert_allclose(means, [9.0, 1.0], atol=0.2)
+
+
 def test_other_labels(saved):
     path = saved[2]
     found = load_fit(path).predict(
