@@ -15,7 +15,7 @@ from probmodel.density.posterior import ModelDensity
 from probmodel.distributions import HalfCauchy, HalfNormal, Normal, PoissonLog
 from probmodel.inference.chains import run
 from probmodel.inference.driver import Collector
-from probmodel.inference.pilot import MOST, ROUGH
+from probmodel.inference.pilot import MOST, SMALL
 from probmodel.samplers import make_sampler
 from probmodel.types import Array
 
@@ -73,7 +73,7 @@ def starts() -> Figure:
     density = trend()
     x0 = density.initial_points(np.random.default_rng(1), CHAINS, inits=2.0)
     rng = np.random.default_rng(2)
-    climbed = [density(x).logp for x in climb(density, x0, rng, MOST, ROUGH)]
+    climbed = [density(x).logp for x in climb(density, x0, rng, MOST, SMALL)]
     langevin = Levels()
     run(
         make_sampler("fisher_mala"), density, x0, rng,

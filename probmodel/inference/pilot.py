@@ -8,6 +8,11 @@
    the second one, what is measured there is not yet of the bulk, and there are more, until they no
    longer do. The last measurement is the scale that is sampled.
 
+Climbs of hierarchies end earlier. Where effects that vary as freely as the data are observed with
+noise, as a level that moves or the true values behind errors, the density rises without bound as
+the noise vanishes and the effects interpolate the data; the volume shrinks faster. A chain that
+climbs on from the bulk goes there, and takes long to return.
+
 Nothing that is learned here is kept but the places and the scale.
 """
 
@@ -28,7 +33,7 @@ from probmodel.samplers.langevin.fisher_mala import FisherMALA
 from probmodel.types import Array, LogDensity, StandardisingDensity
 
 MOST = 150  # evaluations of each chain in a climb
-ROUGH, CLOSE = 0.1, 0.02  # gain of a small step, in units of the dimension
+SMALL, OF_HIERARCHIES = 0.1, 0.3  # gain of a small step, in units of the dimension
 ROUNDS = (40, 40, 80, 160, 320)  # Langevin steps
 FEWEST = 2  # rounds; the others are for chains that rise
 RISE = 1.0  # from the first to the last third of a round, in standard deviations of a normal draw
@@ -132,12 +137,12 @@ class Pilot:
     def _plan(self) -> Generator[None, None, None]:
         """Go on by one evaluation of all chains at a time."""
         if self._arrive:
-            yield from self._climb(CLOSE if self._standardise else ROUGH)
+            yield from self._climb(OF_HIERARCHIES if self._standardise else SMALL)
         if not self._standardise:
             return
         self._measure(self.positions[None])
         if self._arrive:
-            yield from self._climb(CLOSE)
+            yield from self._climb(OF_HIERARCHIES)
         for i, n in enumerate(ROUNDS, 1):
             visited = yield from self._langevin(n)
             self._measure(visited.positions[-n // 3 :: max(1, n // (3 * TIMES))])
