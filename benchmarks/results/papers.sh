@@ -17,7 +17,7 @@ papers --table mnist_7v9 --methods sa_mcmc:diag --repeats 3 --scale 0.2 --warmup
 papers --table mnist_7v9 linear --methods nuts --repeats 3 --scale 0.1 --csv zhu_nuts.csv
 papers --table census --methods sa_mcmc --repeats 3 --scale 0.02 --warmup-scale 0.5 --csv zhu_sa_census.csv
 papers --table covtype --methods am:full --repeats 3 --scale 0.02 --warmup-scale 0.15 --csv zhu_covtype_am.csv
-papers --table covtype --methods sa_mcmc:full --repeats 3 --scale 0.02 --warmup-scale 0.5 --csv zhu_covtype_sa.csv # two of its repeats
+papers --table covtype --methods sa_mcmc:full --repeats 3 --scale 0.02 --warmup-scale 0.5 --csv zhu_covtype_sa.csv
 papers --table zhu-linear --methods rwm mtm am:diag sa_mcmc --repeats 3 --scale 0.05 --warmup-scale 1 --csv zhu_linear.csv
 papers --table hirt-gaussians --repeats 3 --scale 0.2 --methods entropy_hmc:gsm:5 entropy_hmc:esjd:5 entropy_hmc:l2hmc:5 --csv hirt2021.csv
 papers --table hirt-sv --methods entropy_hmc:gsm:tridiagonal:5 entropy_hmc:gsm:diag:5 hmc:5 --repeats 3 --csv hirt_sv.csv
