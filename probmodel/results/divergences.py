@@ -21,6 +21,7 @@ import numpy as np
 from probmodel.results.attributes import Attributes
 from probmodel.results.draws import dim_labels, kept_draws, named_draws
 from probmodel.results.findings import Finding, share, worst
+from probmodel.results.hierarchy_advice import hierarchy_advice
 from probmodel.results.quantities import Quantities, rows_of
 from probmodel.types import Array, Posterior
 
@@ -81,7 +82,7 @@ def check_divergences(
         names, where = _explain(run, posterior, draws, found)
     message = (
         f"{count} of {trajectories} trajectories diverged ({share(count, trajectories)}): "
-        f"{_places(run)}. Parts of the posterior may be missed. {where} {_advice(sampler)}"
+        f"{_places(run)}. Parts of the posterior may be missed. {where} {_advice(run, sampler)}"
     )
     return [Finding("divergences", message, names)]
 
@@ -100,7 +101,7 @@ def _places(run: SampleRun) -> str:
     return f"{text}, {'first' if len(draws) > _MOST_PLACES else 'namely'} at {listed}"
 
 
-def _advice(sampler: Sampler) -> str:
+def _advice(run: SampleRun, sampler: Sampler) -> str:
     target = sampler.aim
     if target is None:
         first = "Shorten the steps (step_size)"
@@ -108,10 +109,9 @@ def _advice(sampler: Sampler) -> str:
         first = f"Raise target_accept (it was {target:g}) to {_HIGH_TARGET}"
     else:
         first = f"Shorter steps will hardly help (target_accept was {target:g})"
-    return (
-        f"{first}; leave out noncentered=, so that the parameters of groups are standardised as "
-        "prior and data call for; or give scales that the data say little about a stronger prior."
-    )
+    tries = [first, hierarchy_advice(run)]
+    tries.append("or give scales that the data say little about a stronger prior.")
+    return "; ".join(part for part in tries if part)
 
 
 def _explain(

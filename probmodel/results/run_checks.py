@@ -8,6 +8,7 @@ import numpy as np
 
 from probmodel.errors import beyond
 from probmodel.results.findings import MOST_NAMED, Finding, share
+from probmodel.results.hierarchy_advice import hierarchy_advice
 from probmodel.types import Array
 
 if TYPE_CHECKING:
@@ -140,11 +141,11 @@ def check_energy(run: SampleRun) -> list[Finding]:
         f"{beyond(fractions[c], _LEAST_BFMI, 2)} in chain {c}" for c in low[:MOST_NAMED]
     )
     more = f" and {len(low) - MOST_NAMED} more" if len(low) > MOST_NAMED else ""
+    tries = [hierarchy_advice(run), "give heavy tails a stronger prior", "or raise draws."]
+    advice = ", ".join(part for part in tries if part)
     message = (
         f"E-BFMI below {_LEAST_BFMI} ({what}{more}): the energy changes too slowly from draw to "
-        "draw, and the tails of the posterior may be missed. Leave out "
-        "noncentered=, so that the parameters of groups are standardised, give heavy tails a "
-        "stronger prior, or raise draws."
+        f"draw, and the tails of the posterior may be missed. {advice[0].upper()}{advice[1:]}"
     )
     return [Finding("energy", message)]
 

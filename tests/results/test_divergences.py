@@ -6,6 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
+from probmodel import Model, observed, param
+from probmodel.density.posterior import ModelDensity
+from probmodel.distributions import HalfNormal, Normal
+from probmodel.model.pseudo_data import PseudoData
 from probmodel.results.arviz_object import arviz_object, group, group_names
 from probmodel.results.attributes import run_attributes
 from probmodel.results.convergence import convergence
@@ -76,7 +80,9 @@ def test_the_parameter_that_sets_divergences_apart_is_named(check, make_run, div
     assert "tau between 0.0" in found.message
     assert f"(all draws: between {low:.3g} and {high:.3g})" in found.message
     assert "Raise target_accept (it was 0.574) to 0.95" in found.message
-    assert "leave out noncentered=" in found.message
+    assert found.message.endswith(
+        "; or give scales that the data say little about a stronger prior."
+    )
 
 
 def test_the_range_is_that_of_the_starts(check, make_run, diverge):
@@ -201,6 +207,24 @@ class Steered:
 def test_advice_depends_on_the_target(check, make_run, diverge, target, advice):
     run = diverge(make_run(), [0], [30])
     assert advice in check(run, sampler=Steered(target)).message
+
+
+def test_advice_depends_on_how_hierarchies_are_sampled(check, make_run, diverge):
+    def message(**options):
+        class Groups(Model):
+            mu = param(Normal(0, 1))
+            tau = param(HalfNormal(1))
+            theta = param(Normal(mu, tau), shape=2, **options)
+            y = observed(Normal(theta, 1))
+
+        model = Groups(y=[0.1, 0.3])
+        pseudo_data = {} if options else {"theta": PseudoData(np.ones(2), np.zeros(2))}
+        density = ModelDensity(model, pseudo_data)
+        run = make_run(density=density, positions=np.zeros((4, density.dim)))
+        return check(diverge(run, [0], [30])).message
+
+    assert "; try noncentered=True for theta; or give" in message()
+    assert "; leave out noncentered= of theta, so that" in message(noncentered=False)
 
 
 def test_group(build, posterior, make_run, diverge):

@@ -1,0 +1,29 @@
+"""What may help a run whose model has hierarchies: another way to parameterise them."""
+
+from __future__ import annotations
+
+from probmodel.inference.course import SampleRun
+
+_MOST = 3  # parameters that are named
+
+
+def hierarchy_advice(run: SampleRun) -> str:
+    """Return a part of a sentence; empty where the model has no hierarchies that are known."""
+    binding = getattr(getattr(run.density, "model", None), "_binding", None)
+    if binding is None:
+        return ""
+    by_hand = [free.name for free in binding.free if free.declaration.noncentered is not None]
+    if by_hand:
+        return (
+            f"leave out noncentered= of {_named(by_hand)}, so that prior and data decide how it is "
+            "standardised"
+        )
+    centring = getattr(run.density, "centring", None)
+    standardised = [] if centring is None else list(centring(run.positions[:1]))
+    if standardised:
+        return f"try noncentered=True for {_named(standardised)}"
+    return ""
+
+
+def _named(names: list[str]) -> str:
+    return ", ".join(names[:_MOST]) + " and others" * (len(names) > _MOST)
