@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from probmodel import DataError, Model, data, observed, param
 from probmodel.density import as_posterior
-from probmodel.distributions import Censored, Normal, Truncated
+from probmodel.distributions import Censored, LogNormal, Normal, Truncated, Weibull
 
 
 class Limits(Model):
@@ -45,6 +46,24 @@ def test_infinite_bounds_of_some_elements_are_none():
                for e in h * np.eye(8)]  # fmt: skip
     np.testing.assert_allclose(density(x).grad, np.transpose(numeric), atol=1e-7)
     assert density.calls_back == ()
+
+
+def test_ends_that_are_known_of_the_censored_alone():
+    class Lifetimes(Model):
+        event = data("subject", dtype=bool)
+        end = data("subject", upper=np.inf)
+        shape = param(LogNormal(0, 0.5))
+        time = observed(Censored(Weibull(shape, 2.0), upper=end), dims="subject")
+        same = observed(
+            Censored(Weibull(shape, 2.0), upper=np.where(event, np.inf, end)), dims="subject"
+        )
+
+    time, event = np.array([1.0, 2.0, 3.0]), np.array([True, False, True])
+    end = np.where(event, np.inf, time)
+    density = as_posterior(Lifetimes(event=event, end=end, time=time, same=time))
+    law = stats.weibull_min(np.exp(0.2), scale=2.0)
+    expected = 2 * (law.logpdf(time[event]).sum() + law.logsf(2.0)) + stats.norm(0, 0.5).logpdf(0.2)
+    np.testing.assert_allclose(density(np.array([[0.2]])).logp, expected, rtol=1e-12)
 
 
 def test_infinite_data_are_meant_only_where_a_bound_says_so():
