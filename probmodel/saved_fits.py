@@ -15,7 +15,7 @@ from probmodel.html_tables import folded, table
 from probmodel.model import Model
 from probmodel.model.containers import as_labels
 from probmodel.model.declarations import Data, Observed
-from probmodel.model.frames import counted_dims
+from probmodel.model.frames import counted_dims, from_frame
 from probmodel.predictive import log_likelihood, loo, posterior_predictive, predict
 from probmodel.predictive.matching import find_labels, kind_of
 from probmodel.results.reading import load
@@ -155,19 +155,18 @@ class SavedFit:
             if dim not in coords
         }
         for dim in [dim for dim in more if len(more[dim]) > len(known[dim])]:
-            self._check_members(dim)
-        return kind.from_frame(
-            table, coords={**known, **more, **coords}, origin=origin, **constants
-        )
+            self._check_members(dim, stems)
+        before = {n: v for n, v in self._constants(()).items() if self._dims([n]) & more.keys()}
+        every = {**known, **more, **coords}
+        return from_frame(kind, table, every, origin, constants, before)
 
-    def _check_members(self, dim: str) -> None:
-        """Refuse new groups of which the model has data that the fit lacks."""
-        members = [n for n in self._constants(()) if dim in self._dims([n])]
+    def _check_members(self, dim: str, columns: set[str]) -> None:
+        """Refuse new groups of which the model has data that neither fit nor frame have."""
+        members = [n for n in self._constants(columns) if dim in self._dims([n])]
         if members:
             raise DataError(
                 f"the frame has groups that the labels of the dim {dim!r} lack, and the model has "
-                f"values for each group: {', '.join(members)}. Give the frame columns of these, "
-                f"and name its groups alone: coords={{{dim!r}: [...]}}.",
+                f"values for each group: {', '.join(members)}. Give the frame columns of these.",
                 dim=dim,
                 names=members,
             )

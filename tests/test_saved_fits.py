@@ -137,11 +137,18 @@ def test_new_groups_with_a_predictor_of_their_own(tmp_path):
     frame = pd.DataFrame({"home": list("abb"), "ore": [1.0, 2.0, 2.0], "y": [1.0, 2.0, 2.0]})
     keep(infer(Ores.from_frame(frame), **SIZES), tmp_path / "fit.nc")
     fit, new = load_fit(tmp_path / "fit.nc"), pd.DataFrame({"home": ["z", "a"], "ore": [9.0, 1.0]})
-    with pytest.raises(DataError, match=r"values for each group: ore\. .*coords=\{'group'"):
-        fit.predict(new, new_groups="draw")
-    found = fit.predict(new, seed=1, new_groups="draw", coords={"group": ["z", "a"]})
-    means = found.predictions["y"].mean(("chain", "draw"))
-    np.testing.assert_allclose(means, [9.0, 1.0], atol=0.2)
+    with pytest.raises(DataError, match=r"values for each group: ore\. Give the frame columns"):
+        fit.predict(new[["home"]], new_groups="draw")
+    for coords in (None, {"group": ["z", "a"]}):
+        found = fit.predict(new, seed=1, new_groups="draw", coords=coords)
+        means = found.predictions["y"].mean(("chain", "draw"))
+        np.testing.assert_allclose(means, [9.0, 1.0], atol=0.2)
+    # Groups of the fit that the frame has no row of keep their values, also where it has others.
+    some = fit.predict(pd.DataFrame({"home": ["b"], "ore": [2.0]}), seed=1)
+    np.testing.assert_array_equal(some.predictions_constant_data["ore"], [1.0, 2.0])
+    np.testing.assert_allclose(some.predictions["y"].mean(), 2.0, atol=0.2)
+    with pytest.raises(DataError, match="has no row of group 'b'"):
+        fit.predict(new, new_groups="draw", coords={"group": ["z", "a", "b"]})
 
 
 def test_other_labels(saved):

@@ -15,6 +15,7 @@ fewer categories in it, would be coded otherwise, and nobody would know.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -34,9 +35,18 @@ _ELEMENTWISE = frozenset({
 
 
 def from_frame(
-    kind: Any, frame: Any, coords: Mapping[str, Any], origin: Any, given: Mapping[str, Any]
+    kind: Any,
+    frame: Any,
+    coords: Mapping[str, Any],
+    origin: Any,
+    given: Mapping[str, Any],
+    before: Mapping[str, Array] = MappingProxyType({}),
 ) -> Any:
-    """Bind a model to the columns of a data frame; see `Model.from_frame`."""
+    """Bind a model to the columns of a data frame; see `Model.from_frame`.
+
+    Groups of which the frame has no row have the values of ``before``, which are of the first
+    labels in ``coords``, for data with one value for each group.
+    """
     table = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
     if not (hasattr(table, "columns") and hasattr(table, "index")):
         raise DataError(
@@ -47,14 +57,21 @@ def from_frame(
     repeated = table.columns[table.columns.duplicated()]
     if len(repeated):
         raise DataError(f"the frame has several columns {repeated[0]!r}. Rename or drop some.")
-    return _Reader(kind, table, coords, origin).bound(given)
+    return _Reader(kind, table, coords, origin, before).bound(given)
 
 
 class _Reader:
     """Reads the data of a model from a frame."""
 
-    def __init__(self, kind: Any, table: Any, coords: Mapping[str, Any], origin: Any) -> None:
-        self._kind, self._table, self._origin = kind, table, origin
+    def __init__(
+        self,
+        kind: Any,
+        table: Any,
+        coords: Mapping[str, Any],
+        origin: Any,
+        before: Mapping[str, Array],
+    ) -> None:
+        self._kind, self._table, self._origin, self._before = kind, table, origin, before
         self._coords = {dim: as_labels(labels) for dim, labels in coords.items()}
         every: dict[str, Declaration] = kind._declarations
         names = [name for name, d in every.items() if isinstance(d, Data | Observed)]
@@ -239,9 +256,11 @@ class _Reader:
         names = list(range(int(codes.max()) + 1)) if labels is None else labels.tolist()
         first = np.full(len(names), -1)
         first[codes[::-1]] = np.arange(len(codes))[::-1]
-        if (first < 0).any():
+        before = self._before.get(name, np.empty(0))
+        lacking = np.flatnonzero(first < 0)
+        if (lacking >= len(before)).any():
             raise DataError(
-                f"the frame has no row of {dim} {names[int(np.argmin(first))]!r}, so that "
+                f"the frame has no row of {dim} {names[int(lacking[-1])]!r}, so that "
                 f"{declaration.title} has no value there. Give it as a value of its own.",
                 dim=dim,
             )
@@ -253,7 +272,9 @@ class _Reader:
                 f"{where!r}.",
                 location=declaration.location, name=name,
             )  # fmt: skip
-        return values[first]
+        found = values[first]
+        found[lacking] = before[lacking]
+        return found
 
 
 def counted_dims(kind: Any) -> dict[str, str]:
