@@ -149,7 +149,7 @@ def _at(method: str, distribution: Any, *values: Any) -> Any:
     """Record a call of a method, or evaluate it."""
     if not isinstance(distribution, Distribution):
         raise ModelError(
-            f"{method} takes a distribution such as Normal(0, 1), and a value; got "
+            f"{method} takes a distribution first, such as Normal(0, 1); got "
             f"{type(distribution).__name__}.",
             location=caller_location(),
             given=distribution,
