@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.numerics.special import where
+from probmodel.types import Array
 
 # How far from one probabilities may add up to, as rounding leaves them.
 SUM_TOLERANCE = 1e-8
@@ -26,6 +27,18 @@ def where_simplex(xp: Any, p: Any) -> Any:
 def where_inside(xp: Any, condition: Any, log_density: Any) -> Any:
     """Return ``log_density`` where the value lies in the support, minus infinity elsewhere."""
     return where(condition, log_density, -np.inf)
+
+
+def unordered(low: Array | None, high: Array | None, strictly: bool = True) -> str:
+    """Say that one end of an interval lies beyond the other; empty if none is known to."""
+    if low is None or high is None:
+        return ""
+    low, high = np.broadcast_arrays(low, high)
+    bad = ~((low < high) if strictly else (low <= high))
+    if not bad.any():
+        return ""
+    order = "below" if strictly else "at most"
+    return f"low must be {order} high; got low={low[bad][0]:g} and high={high[bad][0]:g}"
 
 
 def is_integer(value: Any) -> Any:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from probmodel.errors import ModelError
-from probmodel.expressions import Expression, as_expression, caller_location
+from probmodel.errors import Location, ModelError
+from probmodel.expressions import as_expression, caller_location, of_data, settle
+from probmodel.types import Array
 
 
 def interpolate(x: Any, points: Any, values: Any, *, kind: str = "linear") -> Any:
@@ -27,7 +29,7 @@ def interpolate(x: Any, points: Any, values: Any, *, kind: str = "linear") -> An
     Raises
     ------
     ModelError
-        If the points do not increase, or ``kind`` is unknown.
+        If the points do not increase, at the latest when they are bound, or ``kind`` is unknown.
 
     Notes
     -----
@@ -35,11 +37,12 @@ def interpolate(x: Any, points: Any, values: Any, *, kind: str = "linear") -> An
     once. A linear interpolant has kinks at the points: samplers that follow gradients prefer the
     spline where ``x`` is a parameter.
     """
+    location = caller_location()
     if kind not in ("linear", "cubic"):
         raise ModelError(
-            f"interpolate: kind is 'linear' or 'cubic'; got {kind!r}.", location=caller_location()
+            f"interpolate: kind is 'linear' or 'cubic'; got {kind!r}.", location=location
         )
-    _check_points(points)
+    points = of_data("points", partial(_increasing, location=location), settle(points))
     points, x, values = as_expression(points), as_expression(x), as_expression(values)
     step = points[1:] - points[:-1]
     inside = np.clip(x, points[0], points[-1])
@@ -55,16 +58,24 @@ def interpolate(x: Any, points: Any, values: Any, *, kind: str = "linear") -> An
     return linear - np.sum(inner * ((2.0 - share) * left + (1.0 + share) * right), axis=-1)
 
 
-def _check_points(points: Any) -> None:
-    if isinstance(points, Expression):
-        return
-    given = np.asarray(points)
-    if given.ndim != 1 or len(given) < 2 or not np.all(np.diff(given) > 0):
+def _increasing(points: Any, location: Location | None) -> Array:
+    """Return points as numbers, if they increase."""
+    given = np.asarray(points, dtype=float)
+    if given.ndim != 1 or len(given) < 2:
         raise ModelError(
-            "interpolate: points must be a vector of two or more increasing numbers.",
-            location=caller_location(),
-            points=points,
+            f"interpolate: points must be a vector of two or more numbers; got shape "
+            f"{given.shape}.",
+            location=location,
         )
+    late = np.diff(given) > 0
+    if not late.all():
+        i = int(np.argmin(late))
+        raise ModelError(
+            f"interpolate: points must increase; points[{i + 1}] is {given[i + 1]:g}, and "
+            f"points[{i}] is {given[i]:g}. Sort the points, and the values with them.",
+            location=location,
+        )
+    return given
 
 
 def _curvature(points: Any, step: Any) -> Any:

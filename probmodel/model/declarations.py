@@ -138,6 +138,15 @@ class Parameter(Declaration):
                 location=self.location,
                 prior=self.prior.name,
             )
+        if self.prior is not None and self.prior.has_atoms:
+            raise ModelError(
+                f"a param cannot have the prior {self.prior.name}: single values have a "
+                "probability of their own, at which no gradient leads. Such distributions are "
+                "for observed data. A prior with a narrow part, a Mixture, comes near to one "
+                "with a spike.",
+                location=self.location,
+                prior=self.prior.name,
+            )
 
     def _check_standardised(self) -> None:
         if self.noncentered and self.information is not None:

@@ -241,7 +241,9 @@ def choose_constraint(
         return frame.base().support()
     support = prior.support() if prior is not None else Real()
     if declaration.constraint is not None:
-        return _own_constraint(declaration, declaration.constraint, support)
+        constraint = _own_constraint(declaration, declaration.constraint, support)
+        _check_order(declaration, *_known_limits(constraint, evaluator))
+        return _open_where_infinite(constraint, evaluator)
     bounds = declaration.bounds
     if "offset" in bounds or "multiplier" in bounds:
         return _offset_multiplier(declaration, support)
@@ -256,14 +258,31 @@ def choose_constraint(
     return _open_where_infinite(support, evaluator)
 
 
-def _open_where_infinite(constraint: Constraint, evaluator: Evaluator) -> Constraint:
-    """Return an interval with the bounds that data give, where some of these are infinite."""
-    known = [
+def _known_limits(constraint: Constraint, evaluator: Evaluator) -> list[Any]:
+    """Return the two limits of an interval, as arrays where data decide them; else nothing."""
+    return [
         evaluator.value(bound) if bound is not None and evaluator.is_constant(bound) else bound
         for bound in limits(constraint) or ()
     ]
+
+
+def _open_where_infinite(constraint: Constraint, evaluator: Evaluator) -> Constraint:
+    """Return an interval with the bounds that data give, where some of these are infinite."""
+    known = _known_limits(constraint, evaluator)
     partly = any(isinstance(bound, np.ndarray) and np.isinf(bound).any() for bound in known)
     return between(*known) if partly else constraint
+
+
+def _check_order(declaration: Parameter, lower: Any = None, upper: Any = None) -> None:
+    """Refuse bounds between which there is no number."""
+    low = lower if isinstance(lower, np.ndarray) else np.asarray(-np.inf)
+    high = upper if isinstance(upper, np.ndarray) else np.asarray(np.inf)
+    if np.any(low >= high):
+        raise ModelError(
+            f"{declaration.title}: its lower bound, {bound_text(low, 'an array')}, is not below "
+            f"its upper bound, {bound_text(high, 'an array')}.",
+            location=declaration.location,
+        )
 
 
 def free_link(declaration: Parameter, evaluator: Evaluator) -> Constraint:
@@ -303,11 +322,10 @@ def _offset_multiplier(declaration: Parameter, support: Constraint) -> Constrain
 
 
 def _cut(declaration: Parameter, support: Constraint, evaluator: Evaluator) -> Constraint:
-    known = limits(support)
+    known, given = limits(support), declaration.bounds
     if known is None:
         raise _contradiction(declaration, "lower and upper bounds", support)
-    lower = declaration.bounds.get("lower", known[0])
-    upper = declaration.bounds.get("upper", known[1])
+    lower, upper = given.get("lower", known[0]), given.get("upper", known[1])
 
     def inside(bound: Any, limit: Any, nearer: Callable[[Any, Any], Any]) -> Any:
         """Cut a bound by the support where one of them depends on other parameters."""
@@ -321,21 +339,15 @@ def _cut(declaration: Parameter, support: Constraint, evaluator: Evaluator) -> C
         for b in (lower, upper, *known)
     ]
     low, high, least, most = numbers
-    crossed = low is not None and high is not None and np.any(low >= high)
     outside = (
-        crossed
+        (low is not None and high is not None and np.any(low >= high))
         or (low is not None and least is not None and np.any(low < least))
         or (high is not None and most is not None and np.any(high > most))
     )
-    if crossed and len(declaration.bounds) == 2:
-        raise ModelError(
-            f"{declaration.title}: its lower bound, {bound_text(low, 'an array')}, is not below "
-            f"its upper bound, {bound_text(high, 'an array')}.",
-            location=declaration.location,
-        )
+    _check_order(declaration, low if "lower" in given else None, high if "upper" in given else None)
     if outside:
-        given = ", ".join(f"{k}={v!r}" for k, v in declaration.bounds.items())
-        raise _contradiction(declaration, given, support)
+        shown = ", ".join(f"{k}={v!r}" for k, v in given.items())
+        raise _contradiction(declaration, shown, support)
     lower, upper = inside(lower, known[0], np.maximum), inside(upper, known[1], np.minimum)
     return _open_where_infinite(between(lower, upper), evaluator)
 

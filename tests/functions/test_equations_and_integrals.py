@@ -181,6 +181,26 @@ def test_two_points_make_a_line():
 
 
 @pytest.mark.parametrize(
+    ("knots", "message"),
+    [
+        ([3.0, 2.0, 1.0], r"points\[1\] is 2, and points\[0\] is 3"),
+        ([1.0, 3.0, 2.0], r"points\[2\] is 2, and points\[1\] is 3"),
+        ([1.0, 2.0, 2.0], r"points\[2\] is 2, and points\[1\] is 2"),
+        ([1.0], "two or more numbers"),
+    ],
+)
+def test_points_from_data_that_do_not_increase(knots, message):
+    class Points(Model):
+        knots = data(dims="knot")
+        a = param(Normal(0, 1))
+        z = deterministic(interpolate(a, knots, knots**2))
+
+    with pytest.raises(ModelError, match=message) as caught:
+        as_posterior(Points(knots=knots))
+    assert caught.value.location.file == __file__
+
+
+@pytest.mark.parametrize(
     ("call", "error", "message"),
     [
         (lambda a: solve_newton(lambda x: x, [a], tolerance=0.0), ModelError, "must be positive"),
@@ -188,7 +208,8 @@ def test_two_points_make_a_line():
         (lambda a: solve_newton(lambda x: x, a), ShapeError, "guess must be a vector"),
         (lambda a: integrate_1d(bump, 1.0, 0.0, a, 1.0), ModelError, "lower < upper"),
         (lambda a: integrate_1d(bump, 0.0, 1.0, a, 1.0, rtol=2), ModelError, "between 0 and 1"),
-        (lambda a: interpolate([1.0], [1.0, 0.0], [a, a]), ModelError, "increasing"),
+        (lambda a: interpolate([1.0], [1.0, 0.0], [a, a]), ModelError, "must increase"),
+        (lambda a: interpolate([1.0], np.stack([a, a + 1]), [0.0, 1.0]), ModelError, "from data"),
         (lambda a: interpolate([1.0], [0.0, 1.0], [a, a], kind="step"), ModelError, "'linear'"),
     ],
 )

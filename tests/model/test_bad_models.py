@@ -21,7 +21,7 @@ from probmodel import (
     param,
     potential,
 )
-from probmodel.constraints import Interval, Ordered, PositiveDefinite
+from probmodel.constraints import Interval, Lower, Ordered, PositiveDefinite, Upper
 from probmodel.density import as_posterior
 from probmodel.distributions import (
     AR1,
@@ -32,16 +32,20 @@ from probmodel.distributions import (
     Binomial,
     Categorical,
     CategoricalLogit,
+    Censored,
     CirculantGP,
     Dirichlet,
+    DiscreteUniform,
     Exponential,
     GaussianProcess,
     HalfNormal,
+    Hurdle,
     Normal,
     OrderedLogistic,
     OrderedProbit,
     Poisson,
     Truncated,
+    Uniform,
 )
 from probmodel.distributions.kernels import ExpQuad
 
@@ -329,6 +333,53 @@ def test_bounds_that_leave_nothing_between_them():
         as_prior(lambda s: Normal(0, 1), lower=1, upper=-1)()
     with pytest.raises(ModelError, match="is not below its upper bound, 1"):
         as_prior(lambda s: Normal(0, 1), lower=1, upper=1)()
+    with pytest.raises(ModelError, match="lower bound, inf, is not below its upper bound, inf"):
+        as_prior(lambda s: Normal(0, 1), lower=np.inf)()
+
+
+@pytest.mark.parametrize(
+    "constraint", [Interval(2, 1), Interval(1, 1), Lower(np.inf), Upper(-np.inf)]
+)
+def test_constraints_that_nothing_satisfies(constraint):
+    with pytest.raises(ModelError, match=r"lower bound, \S+, is not below its upper bound"):
+        as_prior(lambda s: Normal(0, 1), constraint=constraint)()
+
+
+def test_a_constraint_whose_bound_is_infinite_is_none():
+    model = as_prior(lambda s: Normal(0, 1), constraint=Lower(-np.inf))()
+    x = np.array([[-3.0], [2.0]])
+    np.testing.assert_array_equal(next(iter(as_posterior(model).constrain(x).values())), x[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("distribution", "low", "high", "order"),
+    [(Uniform, 1, 0, "below"), (Uniform, 2, 2, "below"), (DiscreteUniform, 2, 0, "at most")],
+)
+def test_ends_of_an_interval_in_the_wrong_order(distribution, low, high, order):
+    class Bad(Model):
+        low = data()
+        a = param(Normal(0, 1))
+        y = observed(distribution(low, high), dims="obs")
+
+    message = f"{distribution.__name__}'s low must be {order} high; got low={low} and high={high}"
+    with pytest.raises(ModelError, match=message):
+        Bad(low=low, y=[1, 1])
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [
+        Censored(Normal(0, 1), lower=0),
+        Hurdle(0.5, HalfNormal(1)),
+    ],
+)
+def test_priors_in_which_single_values_have_a_probability(prior):
+    with pytest.raises(ModelError, match=f"cannot have the prior {prior.name}") as caught:
+
+        class Bad(Model):
+            a = param(prior)
+
+    assert caught.value.location.file == __file__
 
 
 @pytest.mark.parametrize(

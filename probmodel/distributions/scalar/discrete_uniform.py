@@ -9,7 +9,7 @@ import numpy as np
 from probmodel.constraints import IntegerInterval
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
-from probmodel.distributions.domain import is_integer, where_valid
+from probmodel.distributions.domain import is_integer, unordered, where_valid
 from probmodel.numerics.special import where
 from probmodel.types import Array
 
@@ -39,6 +39,10 @@ class DiscreteUniform(Distribution):
     def support(self) -> Constraint:
         """Whole numbers from ``low`` to ``high``."""
         return IntegerInterval(self.args["low"], self.args["high"])
+
+    def objection(self, event: tuple[int, ...], *params: Array | None) -> str:
+        """Say that no number lies between the ends."""
+        return unordered(*params, strictly=False)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Zero, in batch shape: bounds are data, so that `log_base` says it all."""

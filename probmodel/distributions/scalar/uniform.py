@@ -9,7 +9,7 @@ import numpy as np
 from probmodel.constraints import Interval, Real
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
-from probmodel.distributions.domain import where_inside
+from probmodel.distributions.domain import unordered, where_inside
 from probmodel.types import Array
 
 
@@ -33,6 +33,10 @@ class Uniform(Distribution):
     def support(self) -> Constraint:
         """Return the interval from ``low`` to ``high``."""
         return Interval(self.args["low"], self.args["high"])
+
+    def objection(self, event: tuple[int, ...], *params: Array | None) -> str:
+        """Say that the interval is empty."""
+        return unordered(*params)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; NaN or -inf where ``low`` is not below ``high``."""
