@@ -21,6 +21,7 @@ from probmodel.numerics.special import digamma, ratio, where, xlogy
 from probmodel.numerics.special.count_functions import (
     log_ways_base,
     log_ways_kernel,
+    poisson_counts,
     precision_slope,
 )
 from probmodel.types import Array
@@ -67,7 +68,7 @@ class NegativeBinomial2(Distribution):
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw counts of shape ``shape``."""
         mu, phi = params
-        return np.asarray(rng.poisson(mu / phi * rng.standard_gamma(phi, shape)))
+        return poisson_counts(rng, mu / phi * rng.standard_gamma(phi, shape))
 
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of counts up to ``x``."""

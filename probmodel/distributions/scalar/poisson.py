@@ -17,6 +17,7 @@ from probmodel.distributions.scalar.poisson_log import (
     poisson_log_cdf,
 )
 from probmodel.numerics.special import ratio, xlogy
+from probmodel.numerics.special.count_functions import poisson_counts
 from probmodel.types import Array
 
 
@@ -61,7 +62,7 @@ class Poisson(Distribution):
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw counts of shape ``shape``."""
         (rate,) = params
-        return np.asarray(rng.poisson(rate, shape))
+        return poisson_counts(rng, np.broadcast_to(rate, shape))
 
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of counts up to ``x``."""

@@ -11,6 +11,7 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import is_integer
 from probmodel.numerics.special import gammaln, product, where
+from probmodel.numerics.special.count_functions import poisson_counts
 from probmodel.numerics.special.incomplete_gamma import log_gammainc, log_gammaincc
 from probmodel.types import Array
 
@@ -54,7 +55,7 @@ class PoissonLog(Distribution):
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw counts of shape ``shape``."""
         (log_rate,) = params
-        return np.asarray(rng.poisson(np.exp(log_rate), shape))
+        return poisson_counts(rng, np.broadcast_to(np.exp(log_rate), shape))
 
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of counts up to ``x``."""
