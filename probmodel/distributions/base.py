@@ -38,6 +38,9 @@ class Distribution(NoValue):
     leading (batch) axes; event axes come last.
     """
 
+    # Where the density is positive, if that does not depend on the parameters; else see `support`.
+    domain: ClassVar[Constraint]
+
     # Wrappers and processes, whose form depends on what they are given, shadow these three with
     # attributes of the instance (`_take_form`): read them from the instance where there is one.
     parameters: ClassVar[dict[str, Parameter]]
@@ -120,7 +123,9 @@ class Distribution(NoValue):
 
     def support(self) -> Constraint:
         """Where the density is positive, with bounds from the declared arguments."""
-        raise NotImplementedError
+        if not hasattr(self, "domain"):
+            raise NotImplementedError(f"{self.name} has no domain, and no support() of its own")
+        return self.domain
 
     def support_for(self, *shapes: tuple[int, ...]) -> Constraint:
         """Return the support where parameters have these shapes, which may number categories."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
 from probmodel import distributions as d
 from probmodel import param
+from probmodel.constraints import Positive
+from probmodel.distributions.base import Distribution
 from probmodel.distributions.sums import batch_shape, reduce_to
 from probmodel.errors import ModelError
 
@@ -39,6 +43,18 @@ def test_supports_that_depend_on_arguments():
     assert d.Categorical([0.2, 0.8]).support().bounds == (0, 1)
     assert d.CategoricalLogit(np.zeros((5, 4))).support().bounds == (0, 3)
     assert d.Categorical(param()).support().bounds == (0,)
+
+
+def test_the_domain_is_the_support():
+    class Placeless(Distribution):
+        parameters: ClassVar = {}
+
+    class Placed(Placeless):
+        domain = Positive()
+
+    assert Placed().support() is Placed.domain
+    with pytest.raises(NotImplementedError, match="Placeless has no domain"):
+        Placeless().support()
 
 
 def test_reduction_sums_over_what_was_broadcast():

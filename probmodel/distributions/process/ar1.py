@@ -11,7 +11,6 @@ from autograd.extend import Box, defvjp_argnums
 from autograd.numpy.numpy_vjps import unbroadcast_f
 
 from probmodel.constraints import Interval, Positive, Real
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.scalar.normal import Normal
 from probmodel.distributions.vector.conditioning import at_times, nearest_known
@@ -106,14 +105,11 @@ class AR1(Distribution):
         "sigma": Parameter(Positive()),
         "mean": Parameter(Real(), default=0.0),
     }
+    domain = Real()
     event_ndim = 1
     sequential = True
     takes_pseudo_data = "series"
     noncentered_primitive: ClassVar = staticmethod(ar1_path)
-
-    def support(self) -> Constraint:
-        """All real numbers, at each time."""
-        return Real()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; NaN where the process is not stationary."""

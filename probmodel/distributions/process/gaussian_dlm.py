@@ -9,7 +9,6 @@ import autograd.numpy as anp
 import numpy as np
 
 from probmodel.constraints import PositiveDefinite, Real
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.numerics.linalg import cholesky, log_det_lower, solve_lower, transpose
 from probmodel.numerics.recurrences import repeat
@@ -52,15 +51,12 @@ class GaussianDLM(Distribution):
         "m0": Parameter(Real(), event_ndim=1),
         "C0": Parameter(Real(), event_ndim=2),
     }
+    domain = Real()
     event_ndim = 2
     sequential = True
 
     def event_shape(self, *params: Array) -> None:
         """Leave the length to the declaration."""
-
-    def support(self) -> Constraint:
-        """All real numbers, at each time."""
-        return Real()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; NaN where a covariance of predictions has no factor."""

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Real
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.types import Array
 
@@ -24,13 +23,10 @@ class Series(Distribution):
 
     event_ndim: ClassVar[int] = 1
     sequential: ClassVar[bool] = True
+    domain = Real()
 
     def event_shape(self, *params: Array) -> None:
         """Leave the length to the declaration."""
-
-    def support(self) -> Constraint:
-        """All real numbers, at each time."""
-        return Real()
 
     def is_walk(self, known: Callable[[Any], Any]) -> bool:
         """Whether values stay where they are where the scale of the steps vanishes.

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, UnitInterval
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.bernoulli_logit import BernoulliLogit
@@ -32,12 +31,9 @@ class Bernoulli(Distribution):
     """
 
     parameters: ClassVar = {"p": Parameter(UnitInterval())}
+    domain = IntegerInterval(0, 1)
     link_forms: ClassVar = {("p", "expit"): BernoulliLogit, ("p", "ndtr"): BernoulliProbit}
     discrete = True
-
-    def support(self) -> Constraint:
-        """Zero and one."""
-        return IntegerInterval(0, 1)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability: batch shape; NaN where ``p`` is no probability."""

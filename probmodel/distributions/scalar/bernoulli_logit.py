@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, Real
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.numerics.special import expit, log1p_exp, where
 from probmodel.types import Array
@@ -30,11 +29,8 @@ class BernoulliLogit(Distribution):
     """
 
     parameters: ClassVar = {"logit": Parameter(Real())}
+    domain = IntegerInterval(0, 1)
     discrete = True
-
-    def support(self) -> Constraint:
-        """Zero and one."""
-        return IntegerInterval(0, 1)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability: batch shape."""

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, Real
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.numerics.special import LOG_2PI, log_ndtr
 from probmodel.types import Array
@@ -31,11 +30,8 @@ class BernoulliProbit(Distribution):
     """
 
     parameters: ClassVar = {"eta": Parameter(Real())}
+    domain = IntegerInterval(0, 1)
     discrete = True
-
-    def support(self) -> Constraint:
-        """Zero and one."""
-        return IntegerInterval(0, 1)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability: batch shape."""

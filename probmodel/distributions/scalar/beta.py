@@ -10,7 +10,6 @@ import numpy as np
 from autograd.tracer import getval
 
 from probmodel.constraints import Positive, UnitInterval
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import InformationMatrix, Parameter, Thunk
 from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_valid
@@ -37,10 +36,7 @@ class Beta(FreeScale):
     """
 
     parameters: ClassVar = {"alpha": Parameter(Positive()), "beta": Parameter(Positive())}
-
-    def support(self) -> Constraint:
-        """Numbers between zero and one."""
-        return UnitInterval()
+    domain = UnitInterval()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; the logarithms are NaN outside the unit interval."""

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, NonNegative, Positive
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.poisson_log import count_base
@@ -39,11 +38,8 @@ class BetaNegativeBinomial(Distribution):
         "alpha": Parameter(Positive()),
         "beta": Parameter(NonNegative()),
     }
+    domain = IntegerInterval(0, None)
     discrete = True
-
-    def support(self) -> Constraint:
-        """Whole numbers from zero up."""
-        return IntegerInterval(0, None)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without ``-log(y!)``: batch shape."""

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive, UnitInterval
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import InformationMatrix, Parameter, Thunk
 from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_valid
@@ -38,10 +37,7 @@ class BetaProportion(FreeScale):
     """
 
     parameters: ClassVar = {"mu": Parameter(UnitInterval()), "kappa": Parameter(Positive())}
-
-    def support(self) -> Constraint:
-        """Numbers between zero and one."""
-        return UnitInterval()
+    domain = UnitInterval()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; the logarithms are NaN outside the unit interval."""

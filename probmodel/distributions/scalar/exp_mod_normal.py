@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive, Real
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter, Thunk
 from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_valid
@@ -42,10 +41,7 @@ class ExpModNormal(Distribution):
         "sigma": Parameter(Positive()),
         "rate": Parameter(Positive()),
     }
-
-    def support(self) -> Constraint:
-        """All real numbers."""
-        return Real()
+    domain = Real()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape."""

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import NonNegative, Positive
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_inside
 from probmodel.distributions.scalar.free_scale import FreeScale
@@ -29,10 +28,7 @@ class Exponential(FreeScale):
     """
 
     parameters: ClassVar = {"rate": Parameter(Positive())}
-
-    def support(self) -> Constraint:
-        """Numbers from zero up."""
-        return NonNegative()
+    domain = NonNegative()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape."""

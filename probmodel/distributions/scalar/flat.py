@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Real
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError
 from probmodel.types import Array
@@ -25,10 +24,7 @@ class Flat(Distribution):
     """
 
     parameters: ClassVar = {}
-
-    def support(self) -> Constraint:
-        """All real numbers."""
-        return Real()
+    domain = Real()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Zero, or NaN where the value is not finite."""

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, UnitInterval
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import is_integer, where_valid
 from probmodel.numerics.special import ratio, where, xlog1py
@@ -31,11 +30,8 @@ class Geometric(Distribution):
     """
 
     parameters: ClassVar = {"p": Parameter(UnitInterval())}
+    domain = IntegerInterval(0, None)
     discrete = True
-
-    def support(self) -> Constraint:
-        """Whole numbers from zero up."""
-        return IntegerInterval(0, None)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability: batch shape."""

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import NonNegative, Positive
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_inside, where_valid
@@ -48,10 +47,7 @@ class HalfStudentT(FreeScale):
     """
 
     parameters: ClassVar = {"df": Parameter(Positive()), "scale": Parameter(Positive())}
-
-    def support(self) -> Constraint:
-        """Numbers from zero up."""
-        return NonNegative()
+    domain = NonNegative()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape."""

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.domain import where_inside, where_valid
 from probmodel.distributions.scalar.free_scale import FreeScale
@@ -35,10 +34,7 @@ class InverseGamma(FreeScale):
     """
 
     parameters: ClassVar = {"alpha": Parameter(Positive()), "beta": Parameter(Positive())}
-
-    def support(self) -> Constraint:
-        """Positive numbers."""
-        return Positive()
+    domain = Positive()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; the logarithm is NaN for negative values."""

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import NonNegative, Positive, Real
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_inside
 from probmodel.types import Array
@@ -23,14 +22,11 @@ class LocationScale(Distribution):
     """
 
     parameters: ClassVar = {"loc": Parameter(Real()), "scale": Parameter(Positive())}
+    domain = Real()
     takes_pseudo_data = "elements"
 
     # Fisher information on location and scale, for the standard density (symmetric about zero).
     standard_information: ClassVar[tuple[float, float] | None] = None
-
-    def support(self) -> Constraint:
-        """All real numbers."""
-        return Real()
 
     @staticmethod
     def log_standard(xp: Any, z: Any) -> Any:
@@ -98,11 +94,8 @@ class HalfFamily(Distribution):
     """
 
     parameters: ClassVar = {"scale": Parameter(Positive())}
+    domain = NonNegative()
     full: type[LocationScale]
-
-    def support(self) -> Constraint:
-        """Numbers from zero up."""
-        return NonNegative()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape."""

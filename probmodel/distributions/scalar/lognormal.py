@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive, Real
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.scalar.free_scale import FreeScale
 from probmodel.distributions.scalar.normal import Normal
@@ -36,10 +35,7 @@ class LogNormal(FreeScale):
 
     noncentered_is_affine: ClassVar = False
     parameters: ClassVar = {"mu": Parameter(Real()), "sigma": Parameter(Positive())}
-
-    def support(self) -> Constraint:
-        """Positive numbers."""
-        return Positive()
+    domain = Positive()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; NaN for values that have no logarithm."""

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, NonNegative, Positive
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.negative_binomial2_log import log_above, log_up_to
@@ -41,11 +40,8 @@ class NegativeBinomial(Distribution):
     """
 
     parameters: ClassVar = {"alpha": Parameter(NonNegative()), "beta": Parameter(Positive())}
+    domain = IntegerInterval(0, None)
     discrete = True
-
-    def support(self) -> Constraint:
-        """Whole numbers from zero up."""
-        return IntegerInterval(0, None)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without the terms of `log_base`: batch shape."""

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, Positive, Real
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_valid
@@ -44,11 +43,8 @@ class NegativeBinomial2Log(Distribution):
     """
 
     parameters: ClassVar = {"eta": Parameter(Real()), "phi": Parameter(Positive())}
+    domain = IntegerInterval(0, None)
     discrete = True
-
-    def support(self) -> Constraint:
-        """Whole numbers from zero up."""
-        return IntegerInterval(0, None)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without the terms of `log_base`: batch shape."""

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Real
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
@@ -32,10 +31,7 @@ class NormalLogScale(Distribution):
     """
 
     parameters: ClassVar = {"loc": Parameter(Real()), "log_scale": Parameter(Real())}
-
-    def support(self) -> Constraint:
-        """All real numbers."""
-        return Real()
+    domain = Real()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape."""

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, NonNegative
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.poisson_log import (
@@ -37,12 +36,9 @@ class Poisson(Distribution):
     """
 
     parameters: ClassVar = {"rate": Parameter(NonNegative())}
+    domain = IntegerInterval(0, None)
     link_forms: ClassVar = {("rate", "exp"): PoissonLog}
     discrete = True
-
-    def support(self) -> Constraint:
-        """Whole numbers from zero up."""
-        return IntegerInterval(0, None)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without ``-log(y!)``: batch shape."""

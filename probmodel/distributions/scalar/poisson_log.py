@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, Real
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import is_integer
 from probmodel.numerics.special import gammaln, product, where
@@ -32,11 +31,8 @@ class PoissonLog(Distribution):
     """
 
     parameters: ClassVar = {"log_rate": Parameter(Real())}
+    domain = IntegerInterval(0, None)
     discrete = True
-
-    def support(self) -> Constraint:
-        """Whole numbers from zero up."""
-        return IntegerInterval(0, None)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without ``-log(y!)``: batch shape."""

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_inside
 from probmodel.distributions.scalar.exponential import Exponential
@@ -32,11 +31,8 @@ class PoweredExponential(FreeScale):
 
     noncentered_is_affine: ClassVar = False
     parameters: ClassVar = {"alpha": Parameter(Positive()), "sigma": Parameter(Positive())}
+    domain = Positive()
     sign: ClassVar[float]
-
-    def support(self) -> Constraint:
-        """Positive numbers."""
-        return Positive()
 
     def log_exponential(self, xp: Any, value: Any, *params: Any) -> Any:
         """Logarithm of the exponential variable that ``value`` is a power of."""

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.scalar.location_scale import LOG_2
 from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
@@ -30,10 +29,7 @@ class Rayleigh(Distribution):
     """
 
     parameters: ClassVar = {"sigma": Parameter(Positive())}
-
-    def support(self) -> Constraint:
-        """Positive numbers."""
-        return Positive()
+    domain = Positive()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; the logarithm is NaN for negative values."""

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.inverse_gamma import InverseGamma
@@ -38,10 +37,7 @@ class ScaledInverseChi2(Distribution):
     """
 
     parameters: ClassVar = {"df": Parameter(Positive()), "scale": Parameter(Positive())}
-
-    def support(self) -> Constraint:
-        """Positive numbers."""
-        return Positive()
+    domain = Positive()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape."""

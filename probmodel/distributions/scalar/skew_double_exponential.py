@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive, Real, UnitInterval
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.location_scale import LOG_2
@@ -39,10 +38,7 @@ class SkewDoubleExponential(Distribution):
         "sigma": Parameter(Positive()),
         "tau": Parameter(UnitInterval()),
     }
-
-    def support(self) -> Constraint:
-        """All real numbers."""
-        return Real()
+    domain = Real()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; the logarithms are NaN for parameters out of range."""

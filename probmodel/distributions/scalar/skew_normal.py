@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive, Real
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter, Thunk
 from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_valid
@@ -48,10 +47,7 @@ class SkewNormal(Distribution):
         "scale": Parameter(Positive()),
         "alpha": Parameter(Real()),
     }
-
-    def support(self) -> Constraint:
-        """All real numbers."""
-        return Real()
+    domain = Real()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; NaN through the logarithm where the scale is negative."""

@@ -9,7 +9,6 @@ import autograd.numpy as anp
 import numpy as np
 
 from probmodel.constraints import Positive, Real
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import (
     Distribution,
     InformationMatrix,
@@ -62,12 +61,9 @@ class StudentT(Distribution):
         "loc": Parameter(Real(), default=0.0),
         "scale": Parameter(Positive(), default=1.0),
     }
+    domain = Real()
     symmetric = True
     takes_pseudo_data = "elements"
-
-    def support(self) -> Constraint:
-        """All real numbers."""
-        return Real()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape."""

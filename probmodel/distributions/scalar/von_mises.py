@@ -49,10 +49,7 @@ class VonMises(Distribution):
     """
 
     parameters: ClassVar = {"mu": Parameter(Real()), "kappa": Parameter(Positive())}
-
-    def support(self) -> Constraint:
-        """Angles from -pi to pi."""
-        return Interval(-np.pi, np.pi)
+    domain: ClassVar[Constraint] = Interval(-np.pi, np.pi)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; ``cos(d) - 1`` as a square is accurate for small ``d``."""

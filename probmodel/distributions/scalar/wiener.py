@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import NonNegative, Positive, Real, UnitInterval
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import where_inside, where_valid
 from probmodel.numerics.special.passage import (
@@ -55,10 +54,7 @@ class Wiener(Distribution):
         "beta": Parameter(UnitInterval()),
         "delta": Parameter(Real()),
     }
-
-    def support(self) -> Constraint:
-        """All real numbers; between ``-tau`` and ``tau`` there is no density."""
-        return Real()
+    domain = Real()  # without density between -tau and tau
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape."""

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, Positive
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import is_integer, where_valid
 from probmodel.numerics.special import gammaln, where
@@ -33,11 +32,8 @@ class YuleSimon(Distribution):
     """
 
     parameters: ClassVar = {"alpha": Parameter(Positive())}
+    domain = IntegerInterval(1, None)
     discrete = True
-
-    def support(self) -> Constraint:
-        """Whole numbers from one up."""
-        return IntegerInterval(1, None)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability: batch shape."""

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive, Real, UnitInterval
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.normal import Normal
@@ -52,6 +51,7 @@ class BYM2(Distribution):
         "rho": Parameter(UnitInterval()),
         "adjacency": Parameter(Real(), event_ndim=2, known=True, along=(0, 0)),
     }
+    domain = Real()
     event_ndim = 1
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -62,10 +62,6 @@ class BYM2(Distribution):
         """Eigenvalues of R and its eigenvectors as columns."""
         graph = read_graph(adjacency, size, self.name, self.location)
         return scaled_spectrum(graph)
-
-    def support(self) -> Constraint:
-        """All real numbers, for each area."""
-        return Real()
 
     def event_shape(self, *params: Array) -> tuple[int, ...] | None:
         """One value for each area; edges do not tell of isolated ones."""

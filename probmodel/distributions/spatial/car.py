@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Interval, Positive, Real
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.normal import Normal
@@ -57,6 +56,7 @@ class CAR(Distribution):
         "adjacency": Parameter(Real(), event_ndim=2, known=True, along=(0, 0)),
         "mean": Parameter(Real(), default=0.0),
     }
+    domain = Real()
     event_ndim = 1
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -67,10 +67,6 @@ class CAR(Distribution):
         graph = read_graph(adjacency, size, self.name, self.location)
         refuse_isolated(graph, self.name, self.location)
         return graph
-
-    def support(self) -> Constraint:
-        """All real numbers, for each area."""
-        return Real()
 
     def event_shape(self, *params: Array) -> tuple[int, ...]:
         """One value for each area."""

@@ -11,7 +11,6 @@ import numpy as np
 from autograd.extend import Box
 
 from probmodel.constraints import Positive, Real
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.kernels.isotropic import Isotropic, check_isotropic
@@ -79,6 +78,7 @@ class CirculantGP(Distribution):
     """
 
     event_ndim: ClassVar[int] = 1
+    domain = Real()
 
     def __init__(
         self, kernel: Isotropic, grid: Sequence[Any], padding: float = 2.0, jitter: float = 1e-8
@@ -133,10 +133,6 @@ class CirculantGP(Distribution):
             lags = np.minimum(np.arange(size), size - np.arange(size)) * steps.mean()
             squares = squares + (lags**2).reshape((size,) + (1,) * (len(axes) - 1 - k))
         return np.sqrt(squares)
-
-    def support(self) -> Constraint:
-        """All real numbers, at each point."""
-        return Real()
 
     def event_shape(self, *params: Array) -> tuple[int, ...]:
         """One value for each point of the torus."""

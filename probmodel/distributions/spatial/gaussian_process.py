@@ -12,7 +12,6 @@ from autograd import make_jvp
 from autograd.extend import Box
 
 from probmodel.constraints import Lower, Positive, Real
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.kernels.algebra import Kernel, Simple, columns
@@ -72,6 +71,7 @@ class GaussianProcess(Distribution):
         "the parameters of the kernel are one number for each process; a mean or a noise that is "
         "no number has the points as its last axes"
     )
+    domain = Real()
 
     def __init__(
         self,
@@ -119,10 +119,6 @@ class GaussianProcess(Distribution):
 
     def _error(self, expected: str) -> ModelError:
         return ModelError(f"GaussianProcess takes {expected}", location=self.location)
-
-    def support(self) -> Constraint:
-        """All real numbers, at each point."""
-        return Real()
 
     def event_shape(self, *params: Array) -> tuple[int, ...]:
         """One value for each point, or for each point of the grid."""

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive, Real
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.kernels.algebra import columns
@@ -62,6 +61,7 @@ class HilbertSpaceGP(Distribution):
     """
 
     event_ndim: ClassVar[int] = 1
+    domain = Real()
 
     def __init__(
         self, kernel: Isotropic, points: Any, n_basis: int | Sequence[int], boundary: Any = 1.5
@@ -160,10 +160,6 @@ class HilbertSpaceGP(Distribution):
     def _corners(self, points: Array) -> Array:
         centre, half = self._box(points)
         return np.stack([centre - half, centre + half])
-
-    def support(self) -> Constraint:
-        """All real numbers, for each weight."""
-        return Real()
 
     def event_shape(self, *params: Array) -> tuple[int, ...]:
         """One weight for each function."""

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive, Real, SumToZero
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.spatial.neighbours import (
     Graph,
@@ -55,6 +54,7 @@ class ICAR(Distribution):
         "adjacency": Parameter(Real(), event_ndim=2, known=True, along=(0, 0)),
         "scale": Parameter(Positive(), default=1.0),
     }
+    domain = SumToZero()
     event_ndim = 1
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -78,10 +78,6 @@ class ICAR(Distribution):
         values, vectors = self._graph(adjacency, size).laplacian_spectrum
         root = np.sqrt(values)
         return (vectors / root) @ vectors.T, (vectors * root) @ vectors.T
-
-    def support(self) -> Constraint:
-        """Vectors that sum to zero."""
-        return SumToZero()
 
     def event_shape(self, *params: Array) -> tuple[int, ...]:
         """One value for each area."""

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive, Real
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.normal import Normal
@@ -46,10 +45,7 @@ class MultiGP(MatrixArguments):
         "w": Parameter(Positive(), event_ndim=1),
     }
     event_ndim = 2
-
-    def support(self) -> Constraint:
-        """All real numbers, in each element."""
-        return Real()
+    domain = Real()
 
     def event_shape(self, *params: Array) -> tuple[int, ...]:
         """One row for each weight, one column for each row of the matrix."""

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive, Simplex
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import where_inside, where_valid
 from probmodel.numerics.special import gammaln, trigamma
@@ -35,11 +34,8 @@ class Dirichlet(Distribution):
     """
 
     parameters: ClassVar = {"concentration": Parameter(Positive(), event_ndim=1)}
+    domain = Simplex()
     event_ndim = 1
-
-    def support(self) -> Constraint:
-        """Positive numbers that add up to one."""
-        return Simplex()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; the logarithm is NaN for negative elements."""

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from probmodel.constraints import PositiveDefinite
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.vector.inverse_wishart_cholesky import InverseWishartCholesky
 from probmodel.distributions.vector.wishart_family import log_product_jacobian
 from probmodel.numerics.linalg import cholesky
@@ -46,9 +45,7 @@ class InverseWishart(InverseWishartCholesky):
     Gelman et al. (2013), Bayesian Data Analysis, third edition, appendix A.
     """
 
-    def support(self) -> Constraint:
-        """Symmetric positive definite matrices."""
-        return PositiveDefinite()
+    domain = PositiveDefinite()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; NaN for a matrix that is not positive definite."""

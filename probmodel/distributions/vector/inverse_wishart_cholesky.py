@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from probmodel.constraints import CholeskyFactor
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.vector.wishart_family import (
     WishartFamily,
@@ -47,10 +46,7 @@ class InverseWishartCholesky(WishartFamily):
     """
 
     sign = 1.0
-
-    def support(self) -> Constraint:
-        """Lower triangular matrices with a positive diagonal."""
-        return CholeskyFactor()
+    domain = CholeskyFactor()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; the logarithm is NaN for a negative diagonal element."""

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from probmodel.constraints import Correlation
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.vector.lkj_cholesky import (
     LKJCholesky,
@@ -42,9 +41,7 @@ class LKJ(LKJCholesky):
     and extended onion method. Journal of Multivariate Analysis 100.
     """
 
-    def support(self) -> Constraint:
-        """Correlation matrices."""
-        return Correlation()
+    domain = Correlation()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; NaN for a matrix that is not positive definite."""

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import CorrelationCholesky, Positive
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.numerics.linalg import diagonal
@@ -41,11 +40,8 @@ class LKJCholesky(Distribution):
     """
 
     parameters: ClassVar = {"eta": Parameter(Positive())}
+    domain = CorrelationCholesky()
     event_ndim = 2
-
-    def support(self) -> Constraint:
-        """Cholesky factors of correlation matrices."""
-        return CorrelationCholesky()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; the logarithm is NaN for a negative diagonal element."""

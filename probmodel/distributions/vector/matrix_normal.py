@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Real
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.scalar.normal import Normal
 from probmodel.distributions.vector.matrix_forms import (
@@ -71,10 +70,7 @@ class MatrixNormal(MatrixArguments):
         },
     }
     event_ndim = 2
-
-    def support(self) -> Constraint:
-        """All real numbers, in each element."""
-        return Real()
+    domain = Real()
 
     def event_shape(self, *params: Array) -> tuple[int, ...]:
         """As many rows and columns as the covariances have."""

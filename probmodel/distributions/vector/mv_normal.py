@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Real
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.scalar.normal import Normal
 from probmodel.distributions.vector.conditioning import complete_normal
@@ -59,10 +58,7 @@ class MvNormal(MatrixArguments):
     }
     event_ndim = 1
     takes_pseudo_data = "elements"
-
-    def support(self) -> Constraint:
-        """All real numbers, in each coordinate."""
-        return Real()
+    domain = Real()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; NaN for a matrix that is not positive definite."""

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive, Real
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.student_t import tail_information
@@ -61,10 +60,7 @@ class MvStudentT(MatrixArguments):
         "matrix": {"scale": Covariance, "cholesky": CovarianceRoot},
     }
     event_ndim = 1
-
-    def support(self) -> Constraint:
-        """All real numbers, in each coordinate."""
-        return Real()
+    domain = Real()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; NaN for a matrix that is not positive definite."""
@@ -116,12 +112,9 @@ class SphericalStudentT(Distribution):
     """
 
     parameters: ClassVar = {"df": Parameter(Positive())}
+    domain = Real()
     event_ndim = 1
     symmetric = True
-
-    def support(self) -> Constraint:
-        """All real numbers, in each coordinate."""
-        return Real()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape."""

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive, SumToZero
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
@@ -33,12 +32,9 @@ class ZeroSumNormal(Distribution):
     """
 
     parameters: ClassVar = {"scale": Parameter(Positive())}
+    domain = SumToZero()
     event_ndim = 1
     symmetric = True
-
-    def support(self) -> Constraint:
-        """Vectors that sum to zero."""
-        return SumToZero()
 
     def event_shape(self, *params: Array) -> None:
         """Return None: any length."""

@@ -9,7 +9,6 @@ import numpy as np
 
 from probmodel import distributions as d
 from probmodel.constraints import Real
-from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.expressions import Expression
@@ -88,9 +87,7 @@ class AnyAngle(d.VonMises):
     kappa : concentration
     """
 
-    def support(self) -> Constraint:
-        """All real numbers."""
-        return Real()
+    domain = Real()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape."""
