@@ -11,6 +11,7 @@ import numpy as np
 from probmodel.constraints import Positive, Real
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.call_arguments import bind_arguments
+from probmodel.distributions.noncentered_forms import OfStandardNormal
 from probmodel.distributions.process.series import COEFFICIENTS, Series, joined, over_time
 from probmodel.distributions.scalar.normal import Normal
 from probmodel.errors import ModelError, ShapeError
@@ -188,7 +189,7 @@ class AR(Series):
         return _InformedAR(*args, information, value)
 
 
-class _InformedAR(Distribution):
+class _InformedAR(OfStandardNormal):
     r"""What an autoregression with known coefficients is sampled by once data tell about it.
 
     The innovations are :math:`A y - c`. With the eigenvalues :math:`\lambda` and eigenvectors V of
@@ -211,10 +212,6 @@ class _InformedAR(Distribution):
         "center": Parameter(Real()),
     }
     event_ndim = 1
-
-    def base(self) -> Distribution:
-        """Return the standard normal."""
-        return Normal(0.0, 1.0)
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Scale ``z`` along the eigenvectors, and add the conditional mean."""

@@ -11,8 +11,8 @@ from autograd.extend import Box, defvjp_argnums
 from autograd.numpy.numpy_vjps import unbroadcast_f
 
 from probmodel.constraints import Interval, Positive, Real
-from probmodel.distributions.base import Distribution, Parameter
-from probmodel.distributions.scalar.normal import Normal
+from probmodel.distributions.base import Parameter
+from probmodel.distributions.noncentered_forms import OfStandardNormal
 from probmodel.distributions.vector.conditioning import at_times, nearest_known
 from probmodel.numerics.linalg import geometric_filter
 from probmodel.numerics.special import LOG_2PI, differentiable
@@ -76,7 +76,7 @@ def _path_vjps(argnums: Sequence[int], ans: Any, args: Any, kwargs: Any) -> Any:
 defvjp_argnums(ar1_path, _path_vjps)
 
 
-class AR1(Distribution):
+class AR1(OfStandardNormal):
     r"""Stationary autoregressive process of order one, of any length.
 
     .. math:: y_1 \sim N\bigl(m, \sigma / \sqrt{1 - \phi^2}\bigr), \qquad
@@ -123,10 +123,6 @@ class AR1(Distribution):
             - 0.5 * quadratic / (sigma * sigma)
         )
 
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
-        """Draw processes: ``shape`` ends with their length."""
-        return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
-
     def condition(self, free: Array, value: Array, known: Array, *params: Array) -> Array:
         """Give the unknown times what follows from known ones: on from the last, and between.
 
@@ -135,10 +131,6 @@ class AR1(Distribution):
         """
         missed = np.where(known, value - free, 0.0)
         return np.where(known, value, free + _bridge(missed, known, np.asarray(params[0])))
-
-    def base(self) -> Distribution:
-        """Return the standard normal: independent innovations of unit variance."""
-        return Normal(0.0, 1.0)
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Run the process on standard normal innovations ``z``."""

@@ -7,15 +7,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive, Real
-from probmodel.distributions.base import Distribution, Parameter
+from probmodel.distributions.base import Parameter
+from probmodel.distributions.noncentered_forms import OfStandardNormal
 from probmodel.distributions.process.series import COEFFICIENTS, Series, over_time
-from probmodel.distributions.scalar.normal import Normal
 from probmodel.numerics.recurrences import finite_filter, recursive_filter
 from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
 
 
-class ARMA(Series):
+class ARMA(OfStandardNormal, Series):
     r"""Autoregressive moving-average process, conditional on a quiet past.
 
     .. math:: y_t - m = \sum_{k=1}^p \phi_k (y_{t-k} - m) + \epsilon_t
@@ -60,12 +60,7 @@ class ARMA(Series):
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw series: ``shape`` ends with their length."""
-        arrays = (np.asarray(p, dtype=float) for p in params)
-        return np.asarray(self.noncentered(np, rng.standard_normal(shape), *arrays))
-
-    def base(self) -> Distribution:
-        """Return the standard normal: independent errors of unit variance."""
-        return Normal(0.0, 1.0)
+        return super().sample(rng, shape, *(np.asarray(p, dtype=float) for p in params))
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Run the process on standard normal errors ``z``."""

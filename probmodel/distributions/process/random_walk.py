@@ -9,15 +9,15 @@ import numpy as np
 
 from probmodel.constraints import Positive, Real
 from probmodel.distributions.base import Distribution, Parameter
+from probmodel.distributions.noncentered_forms import OfStandardNormal
 from probmodel.distributions.process.series import Series, joined, over_time
-from probmodel.distributions.scalar.normal import Normal
 from probmodel.distributions.vector.conditioning import at_times, nearest_known
 from probmodel.numerics.linalg import geometric_filter
 from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
 
 
-class RandomWalk(Series):
+class RandomWalk(OfStandardNormal, Series):
     r"""Gaussian random walk with drift, of any length.
 
     .. math:: y_1 \sim N(m, s), \qquad y_t \sim N(y_{t-1} + \delta, \sigma)
@@ -53,10 +53,6 @@ class RandomWalk(Series):
         scales = (n - 1) * xp.log(sigma) + xp.log(initial_scale) + 0.5 * n * LOG_2PI
         return -0.5 * squares - scales
 
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
-        """Draw walks: ``shape`` ends with their length."""
-        return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
-
     def condition(self, free: Array, value: Array, known: Array, *params: Array) -> Array:
         r"""Give the unknown times what follows from known ones: on from the last, and between.
 
@@ -74,10 +70,6 @@ class RandomWalk(Series):
         share = np.where(after == n, 0.0, share)
         bridge = (1.0 - share) * at_times(missed, before) + share * at_times(missed, after)
         return np.where(known, value, free + bridge)
-
-    def base(self) -> Distribution:
-        """Return the standard normal: independent steps of unit variance."""
-        return Normal(0.0, 1.0)
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Add up steps made of standard normal ``z``."""
@@ -133,7 +125,7 @@ class RandomWalk(Series):
         )
 
 
-class _InformedWalk(Distribution):
+class _InformedWalk(OfStandardNormal):
     r"""What a random walk is sampled by once data tell about it: an autoregression with a start.
 
     Its inverse covariance :math:`Q` is that of :math:`y_1` with the standard deviation
@@ -157,10 +149,6 @@ class _InformedWalk(Distribution):
         "center": Parameter(Real()),
     }
     event_ndim = 1
-
-    def base(self) -> Distribution:
-        """Return the standard normal."""
-        return Normal(0.0, 1.0)
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Run the process on ``z`` and on the innovations that give the mean."""

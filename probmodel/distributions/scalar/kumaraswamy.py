@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive, UnitInterval
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.base import InformationMatrix, Parameter, Thunk
 from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_inside
-from probmodel.distributions.scalar.exponential import Exponential
+from probmodel.distributions.noncentered_forms import OfStandardExponential
 from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
 from probmodel.numerics.special import inverse_expm1, log1m_exp, where
 from probmodel.numerics.special.positive_numbers import (
@@ -22,7 +22,7 @@ from probmodel.numerics.special.positive_numbers import (
 from probmodel.types import Array
 
 
-class Kumaraswamy(Distribution):
+class Kumaraswamy(OfStandardExponential):
     r"""Kumaraswamy distribution, much like the beta but with elementary probabilities.
 
     .. math:: p(y) = a b\, y^{a - 1} (1 - y^a)^{b - 1}, \quad 0 < y < 1
@@ -65,10 +65,6 @@ class Kumaraswamy(Distribution):
             ("b", "b"): lambda: 1.0 / (b * b),
         }
 
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
-        """Draw variates of shape ``shape``."""
-        return np.asarray(self.noncentered(np, rng.standard_exponential(shape), *params))
-
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to ``x``."""
         return log_cdf_above_zero(lambda y: log1m_exp(_exponential(xp, y, *params)), x, 1.0)
@@ -76,10 +72,6 @@ class Kumaraswamy(Distribution):
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values above ``x``."""
         return log_ccdf_above_zero(lambda y: -_exponential(xp, y, *params), x, 1.0)
-
-    def base(self) -> Distribution:
-        """Return the exponential distribution of unit rate."""
-        return Exponential(1.0)
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Quantile at the probability that an exponential value exceeds."""

@@ -7,15 +7,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive, Real
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.distributions.base import InformationMatrix, Parameter
+from probmodel.distributions.noncentered_forms import OfStandardNormal
 from probmodel.distributions.scalar.free_scale import FreeScale
-from probmodel.distributions.scalar.normal import Normal
 from probmodel.numerics.special import LOG_2PI, log_ndtr
 from probmodel.numerics.special.logs import log_less
 from probmodel.types import Array
 
 
-class LogNormal(FreeScale):
+class LogNormal(OfStandardNormal, FreeScale):
     r"""Log-normal distribution: the logarithm of the value is normal.
 
     .. math:: p(y) = \frac{1}{\sqrt{2\pi}\,\sigma y}
@@ -51,10 +51,6 @@ class LogNormal(FreeScale):
             ("sigma", "sigma"): lambda: 2.0 / (sigma * sigma),
         }
 
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
-        """Draw variates of shape ``shape``."""
-        return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
-
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to ``x``."""
         mu, sigma = params
@@ -64,10 +60,6 @@ class LogNormal(FreeScale):
         """Log probability of values above ``x``."""
         mu, sigma = params
         return log_ndtr((mu - xp.log(xp.maximum(x, 0.0))) / sigma)
-
-    def base(self) -> Distribution:
-        """Return the standard normal."""
-        return Normal(0.0, 1.0)
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Exponential of a shifted and stretched standard normal value."""

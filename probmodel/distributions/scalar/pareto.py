@@ -8,13 +8,13 @@ import numpy as np
 
 from probmodel.constraints import Lower, Positive
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.domain import where_inside
-from probmodel.distributions.scalar.exponential import Exponential
+from probmodel.distributions.noncentered_forms import OfStandardExponential
 from probmodel.types import Array
 
 
-class Pareto(Distribution):
+class Pareto(OfStandardExponential):
     r"""Pareto distribution (of the first type): a power law from a smallest value on.
 
     .. math:: p(y) = \alpha\, y_{\min}^\alpha / y^{\alpha + 1}, \quad y \ge y_{\min}
@@ -48,10 +48,6 @@ class Pareto(Distribution):
         _, alpha = params
         return {("alpha", "alpha"): lambda: 1.0 / (alpha * alpha)}
 
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
-        """Draw variates of shape ``shape``."""
-        return np.asarray(self.noncentered(np, rng.standard_exponential(shape), *params))
-
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to ``x``."""
         return xp.log(-xp.expm1(self.log_ccdf(xp, x, *params)))
@@ -60,10 +56,6 @@ class Pareto(Distribution):
         """Log probability of values above ``x``."""
         y_min, alpha = params
         return -alpha * xp.log(xp.maximum(x / y_min, 1.0))
-
-    def base(self) -> Distribution:
-        """Return the exponential distribution of unit rate."""
-        return Exponential(1.0)
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Exponential of an exponential value, shrunk by the shape."""

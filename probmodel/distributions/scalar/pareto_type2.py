@@ -8,13 +8,13 @@ import numpy as np
 
 from probmodel.constraints import Lower, Positive, Real
 from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.domain import where_inside, where_valid
-from probmodel.distributions.scalar.exponential import Exponential
+from probmodel.distributions.noncentered_forms import OfStandardExponential
 from probmodel.types import Array
 
 
-class ParetoType2(Distribution):
+class ParetoType2(OfStandardExponential):
     r"""Pareto distribution of the second type (Lomax, where :math:`\mu = 0`).
 
     .. math:: p(y) = \frac{\alpha}{\lambda}
@@ -59,10 +59,6 @@ class ParetoType2(Distribution):
             ("alpha", "alpha"): lambda: 1.0 / (alpha * alpha),
         }
 
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
-        """Draw variates of shape ``shape``."""
-        return np.asarray(self.noncentered(np, rng.standard_exponential(shape), *params))
-
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to ``x``."""
         return xp.log(-xp.expm1(self.log_ccdf(xp, x, *params)))
@@ -72,10 +68,6 @@ class ParetoType2(Distribution):
         mu, scale, alpha = params
         scale = where_valid(xp, scale > 0, scale)
         return -alpha * xp.log1p(xp.maximum(x - mu, 0.0) / scale)
-
-    def base(self) -> Distribution:
-        """Return the exponential distribution of unit rate."""
-        return Exponential(1.0)
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Shift and stretch the exponential, less one, of an exponential value."""

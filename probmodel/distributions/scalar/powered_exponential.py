@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.domain import where_inside
-from probmodel.distributions.scalar.exponential import Exponential
+from probmodel.distributions.noncentered_forms import OfStandardExponential
 from probmodel.distributions.scalar.free_scale import FreeScale
 from probmodel.numerics.special.positive_numbers import EULER
 from probmodel.types import Array
@@ -21,7 +21,7 @@ IN_LOG_SCALE = pi**2 / 6.0 + (1.0 - EULER) ** 2
 CROSS = 1.0 - EULER
 
 
-class PoweredExponential(FreeScale):
+class PoweredExponential(OfStandardExponential, FreeScale):
     r"""Distribution of :math:`\sigma e^{\pm 1 / \alpha}`, :math:`e` exponential of unit rate.
 
     Subclasses say by ``sign`` whether the power is positive. The formulas are in terms of
@@ -53,14 +53,6 @@ class PoweredExponential(FreeScale):
             ("alpha", "sigma"): lambda: -self.sign * CROSS / sigma,
             ("sigma", "sigma"): lambda: (alpha / sigma) ** 2,
         }
-
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
-        """Draw variates of shape ``shape``."""
-        return np.asarray(self.noncentered(np, rng.standard_exponential(shape), *params))
-
-    def base(self) -> Distribution:
-        """Return the exponential distribution of unit rate."""
-        return Exponential(1.0)
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Raise an exponential value to a power and stretch it."""

@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive, Real, UnitInterval
-from probmodel.distributions.base import Distribution, Parameter
+from probmodel.distributions.base import Parameter
 from probmodel.distributions.domain import where_valid
-from probmodel.distributions.scalar.normal import Normal
+from probmodel.distributions.noncentered_forms import OfStandardNormal
 from probmodel.distributions.spatial.neighbours import Graph, read_graph
 from probmodel.distributions.vector.whitening import Memory
 from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
 
 
-class BYM2(Distribution):
+class BYM2(OfStandardNormal):
     r"""Sum of independent and spatially structured effects of areas, scaled.
 
     .. math:: y = \sigma \bigl(\sqrt{1 - \rho}\, v + \sqrt{\rho}\, u\bigr), \qquad
@@ -78,14 +78,6 @@ class BYM2(Distribution):
         quadratic = xp.sum(turned * turned / variances, axis=-1)
         log_scale = n * (xp.log(sigma) + 0.5 * LOG_2PI)
         return -log_scale - 0.5 * (xp.sum(xp.log(variances), axis=-1) + quadratic)
-
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
-        """Draw maps: ``shape`` ends with the number of areas."""
-        return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
-
-    def base(self) -> Distribution:
-        """Return the standard normal: independent coordinates along the eigenvectors."""
-        return Normal(0.0, 1.0)
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Give each eigenvector its standard deviation."""

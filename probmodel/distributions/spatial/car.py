@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Interval, Positive, Real
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
-from probmodel.distributions.scalar.normal import Normal
+from probmodel.distributions.noncentered_forms import OfStandardNormal
 from probmodel.distributions.spatial.neighbours import (
     Graph,
     graph_product,
@@ -22,7 +22,7 @@ from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
 
 
-class CAR(Distribution):
+class CAR(OfStandardNormal):
     r"""Proper conditional autoregression over neighbouring areas.
 
     .. math:: y \sim N\bigl(\mu 1, \{\tau (D - \alpha W)\}^{-1}\bigr), \qquad
@@ -99,14 +99,6 @@ class CAR(Distribution):
             ("alpha", "alpha"): lambda: 0.5 * (shares * shares).sum(axis=-1),
             ("mean", "mean"): lambda: tau * (1.0 - alpha) * graph.degrees.sum(),
         }
-
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
-        """Draw maps: ``shape`` ends with the number of areas."""
-        return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
-
-    def base(self) -> Distribution:
-        """Return the standard normal: independent coordinates along the eigenvectors."""
-        return Normal(0.0, 1.0)
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Give each eigenvector its standard deviation, and add the mean."""

@@ -11,10 +11,10 @@ import numpy as np
 from autograd.extend import Box
 
 from probmodel.constraints import Positive, Real
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.kernels.isotropic import Isotropic, check_isotropic
-from probmodel.distributions.scalar.normal import Normal
+from probmodel.distributions.noncentered_forms import OfStandardNormal
 from probmodel.distributions.spatial import circulant
 from probmodel.distributions.spatial.gaussian_process import check_jitter
 from probmodel.distributions.vector.whitening import Memory
@@ -37,7 +37,7 @@ class Spectrum(NamedTuple):
     stretch: Any
 
 
-class CirculantGP(Distribution):
+class CirculantGP(OfStandardNormal):
     r"""Stationary Gaussian process on a regular grid, extended to a torus around it.
 
     .. math:: y \sim N\bigl(0, \alpha^2 (C + \epsilon I)\bigr), \qquad
@@ -188,14 +188,6 @@ class CirculantGP(Distribution):
                 0.5 * np.sum(count * rates**2, axis=axes) / length_scale**2
             ),
         }
-
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
-        """Draw processes: ``shape`` ends with that of the torus."""
-        return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
-
-    def base(self) -> Distribution:
-        """Return the standard normal: white noise on the torus."""
-        return Normal(0.0, 1.0)
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Multiply white noise by the symmetric root of the covariance matrix."""

@@ -12,11 +12,11 @@ from autograd import make_jvp
 from autograd.extend import Box
 
 from probmodel.constraints import Lower, Positive, Real
-from probmodel.distributions.base import Distribution, Parameter
+from probmodel.distributions.base import Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.kernels.algebra import Kernel, Simple, columns
 from probmodel.distributions.kernels.isotropic import Isotropic
-from probmodel.distributions.scalar.normal import Normal
+from probmodel.distributions.noncentered_forms import OfStandardNormal
 from probmodel.distributions.spatial.kronecker import Factorised, grid_points
 from probmodel.distributions.vector.conditioning import complete_normal
 from probmodel.distributions.vector.whitening import Memory
@@ -26,7 +26,7 @@ from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
 
 
-class GaussianProcess(Distribution):
+class GaussianProcess(OfStandardNormal):
     r"""Gaussian process at scattered points or on a regular grid, with or without noise.
 
     .. math:: y \sim N\bigl(\mu, K + (\sigma^2 + \epsilon \bar k) I\bigr), \qquad
@@ -153,10 +153,6 @@ class GaussianProcess(Distribution):
             total = total + 0.5 * matrix.squared_change(xp, relative, of_matrices)
         return total
 
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
-        """Draw processes: ``shape`` ends with their shape."""
-        return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
-
     def condition(self, free: Array, value: Array, known: Array, *params: Array) -> Array:
         """Give the process at new points what follows from where it is known: kriging."""
         flat, given, mask = map(self._flat, (free, value, known))
@@ -204,10 +200,6 @@ class GaussianProcess(Distribution):
         batch = mean.shape[: max(mean.ndim - self.event_ndim, 0)]
         flat = np.broadcast_to(mean, (*batch, *event)).reshape(*batch, -1)
         return flat, np.asarray(amplitude)[..., None, None] ** 2 * matrix
-
-    def base(self) -> Distribution:
-        """Return the standard normal: independent values at the points."""
-        return Normal(0.0, 1.0)
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Give independent standard normal values the mean and covariance of the process."""

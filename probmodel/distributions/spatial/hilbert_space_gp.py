@@ -9,18 +9,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive, Real
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.kernels.algebra import columns
 from probmodel.distributions.kernels.isotropic import Isotropic, check_isotropic
-from probmodel.distributions.scalar.normal import Normal
+from probmodel.distributions.noncentered_forms import OfStandardNormal
 from probmodel.errors import DataError, ModelError
 from probmodel.expressions import caller_location, of_data, settle
 from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
 
 
-class HilbertSpaceGP(Distribution):
+class HilbertSpaceGP(OfStandardNormal):
     r"""Weights of a Gaussian process in the eigenfunctions of the Laplacian on a box.
 
     .. math:: f(x) = \sum_j w_j \phi_j(x), \qquad w_j \sim N\bigl(0, S(\sqrt{\lambda_j})\bigr),
@@ -198,14 +198,6 @@ class HilbertSpaceGP(Distribution):
                 2.0 * (stretch * stretch).sum(axis=-1) / length_scale**2
             ),
         }
-
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
-        """Draw weights: ``shape`` ends with their number."""
-        return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
-
-    def base(self) -> Distribution:
-        """Return the standard normal: independent weights."""
-        return Normal(0.0, 1.0)
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Give each weight its standard deviation."""

@@ -8,16 +8,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive, Real
-from probmodel.distributions.base import Distribution, Parameter
+from probmodel.distributions.base import Parameter
 from probmodel.distributions.domain import where_valid
-from probmodel.distributions.scalar.normal import Normal
+from probmodel.distributions.noncentered_forms import OfStandardNormal
 from probmodel.distributions.vector.matrix_forms import Covariance, CovarianceRoot, MatrixArguments
 from probmodel.numerics.linalg import diagonal
 from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
 
 
-class MultiGP(MatrixArguments):
+class MultiGP(OfStandardNormal, MatrixArguments):
     r"""Independent normal vectors, as rows, with one covariance matrix over weights of their own.
 
     .. math:: p(Y) = \prod_{i=1}^m \mathrm{normal}(y_i \mid 0, K / w_i)
@@ -76,14 +76,6 @@ class MultiGP(MatrixArguments):
             if of_w is not None:
                 total = total - xp.sum(diagonal(s), axis=-1) * xp.sum(change, axis=-1)
         return total
-
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
-        """Draw matrices: ``shape`` ends with their numbers of rows and columns."""
-        return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
-
-    def base(self) -> Distribution:
-        """Return the standard normal: independent elements."""
-        return Normal(0.0, 1.0)
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Mix the elements of each row, and scale the row."""

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Real
-from probmodel.distributions.base import Distribution, Parameter
-from probmodel.distributions.scalar.normal import Normal
+from probmodel.distributions.base import Parameter
+from probmodel.distributions.noncentered_forms import OfStandardNormal
 from probmodel.distributions.vector.matrix_forms import (
     Covariance,
     CovarianceRoot,
@@ -22,7 +22,7 @@ from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
 
 
-class MatrixNormal(MatrixArguments):
+class MatrixNormal(OfStandardNormal, MatrixArguments):
     r"""Normal distribution of a matrix, with one covariance of its rows and one of its columns.
 
     .. math:: p(Y) = (2\pi)^{-nm/2} |U|^{-m/2} |V|^{-n/2}
@@ -106,14 +106,6 @@ class MatrixNormal(MatrixArguments):
             if of_row is not None:
                 total = total + xp.sum(diagonal(s), axis=-1) * xp.sum(diagonal(t), axis=-1)
         return total
-
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
-        """Draw matrices: ``shape`` ends with their numbers of rows and columns."""
-        return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
-
-    def base(self) -> Distribution:
-        """Return the standard normal: independent elements."""
-        return Normal(0.0, 1.0)
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Mix rows and columns of independent standard normal elements, and shift them."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel.constraints import Real
 from probmodel.distributions.base import Distribution, Parameter
-from probmodel.distributions.scalar.normal import Normal
+from probmodel.distributions.noncentered_forms import OfStandardNormal
 from probmodel.distributions.vector.conditioning import complete_normal
 from probmodel.distributions.vector.matrix_forms import (
     Covariance,
@@ -24,7 +24,7 @@ from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
 
 
-class MvNormal(MatrixArguments):
+class MvNormal(OfStandardNormal, MatrixArguments):
     r"""Multivariate normal distribution, by its covariance, Cholesky factor or precision.
 
     .. math:: p(y) = (2\pi)^{-n/2} |\Sigma|^{-1/2}
@@ -80,10 +80,6 @@ class MvNormal(MatrixArguments):
             total = total + 0.5 * xp.sum(s * s, axis=(-2, -1))
         return total
 
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
-        """Draw vectors: ``shape`` ends with their length."""
-        return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
-
     def condition(self, free: Array, value: Array, known: Array, *params: Array) -> Array:
         """Give the unknown elements what follows from the known ones."""
         matrix = np.asarray(params[1])
@@ -99,10 +95,6 @@ class MvNormal(MatrixArguments):
         loc, matrix = params
         return loc, self.forms["matrix"].covariance(matrix)
 
-    def base(self) -> Distribution:
-        """Return the standard normal: independent coordinates."""
-        return Normal(0.0, 1.0)
-
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Mix and shift independent standard normal coordinates."""
         loc, matrix = params
@@ -114,7 +106,7 @@ class MvNormal(MatrixArguments):
         return _InformedNormal(self.forms["matrix"], loc, matrix, information, value)
 
 
-class _InformedNormal(Distribution):
+class _InformedNormal(OfStandardNormal):
     r"""What a multivariate normal vector is sampled by once data tell about its elements.
 
     With :math:`\Sigma = R R'` and a diagonal matrix :math:`J` of information on each element, the
@@ -141,10 +133,6 @@ class _InformedNormal(Distribution):
     def __init__(self, form: MatrixForm, *args: Any) -> None:
         super().__init__(*args)
         self._form = form
-
-    def base(self) -> Distribution:
-        """Return the standard normal: independent coordinates."""
-        return Normal(0.0, 1.0)
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Mix and shift independent standard normal coordinates."""
