@@ -6,16 +6,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probmodel.constraints import IntegerInterval, UnitInterval
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.constraints import UnitInterval
+from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.bernoulli_logit import BernoulliLogit
 from probmodel.distributions.scalar.bernoulli_probit import BernoulliProbit
+from probmodel.distributions.scalar.count_families import BernoulliFamily
 from probmodel.numerics.special import ratio, where, xlog1py, xlogy
 from probmodel.types import Array
 
 
-class Bernoulli(Distribution):
+class Bernoulli(BernoulliFamily):
     r"""Success or failure.
 
     .. math:: P(y) = p^y (1 - p)^{1 - y}, \quad y \in \{0, 1\}
@@ -31,19 +32,13 @@ class Bernoulli(Distribution):
     """
 
     parameters: ClassVar = {"p": Parameter(UnitInterval())}
-    domain = IntegerInterval(0, 1)
     link_forms: ClassVar = {("p", "expit"): BernoulliLogit, ("p", "ndtr"): BernoulliProbit}
-    discrete = True
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability: batch shape; NaN where ``p`` is no probability."""
         (p,) = params
         p = where_valid(xp, (p >= 0) & (p <= 1), p)
         return xlogy(value, p) + xlog1py(1.0 - value, -p)
-
-    def log_base(self, value: Array, *params: Any) -> Any:
-        """Minus infinity for what is neither zero nor one."""
-        return np.where((value == 0) | (value == 1), 0.0, -np.inf)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on ``p``; without bound towards certainty, which itself has none."""

@@ -6,13 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probmodel.constraints import IntegerInterval, Real
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.constraints import Real
+from probmodel.distributions.base import InformationMatrix, Parameter
+from probmodel.distributions.scalar.count_families import BernoulliFamily
 from probmodel.numerics.special import expit, log1p_exp, where
 from probmodel.types import Array
 
 
-class BernoulliLogit(Distribution):
+class BernoulliLogit(BernoulliFamily):
     r"""Success or failure, with the log odds of success as the parameter.
 
     .. math:: P(y) = \mathrm{expit}(\eta)^y \{1 - \mathrm{expit}(\eta)\}^{1 - y},
@@ -29,17 +30,11 @@ class BernoulliLogit(Distribution):
     """
 
     parameters: ClassVar = {"logit": Parameter(Real())}
-    domain = IntegerInterval(0, 1)
-    discrete = True
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability: batch shape."""
         (logit,) = params
         return -log1p_exp((1.0 - 2.0 * value) * logit)
-
-    def log_base(self, value: Array, *params: Any) -> Any:
-        """Minus infinity for what is neither zero nor one."""
-        return np.where((value == 0) | (value == 1), 0.0, -np.inf)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the log odds: the variance of the outcome."""

@@ -6,13 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probmodel.constraints import IntegerInterval, Real
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.constraints import Real
+from probmodel.distributions.base import InformationMatrix, Parameter
+from probmodel.distributions.scalar.count_families import BernoulliFamily
 from probmodel.numerics.special import LOG_2PI, log_ndtr
 from probmodel.types import Array
 
 
-class BernoulliProbit(Distribution):
+class BernoulliProbit(BernoulliFamily):
     r"""Success or failure, with the normal quantile of the probability of success as the parameter.
 
     .. math:: P(y) = \Phi(\eta)^y \Phi(-\eta)^{1 - y}, \quad y \in \{0, 1\}
@@ -30,17 +31,11 @@ class BernoulliProbit(Distribution):
     """
 
     parameters: ClassVar = {"eta": Parameter(Real())}
-    domain = IntegerInterval(0, 1)
-    discrete = True
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability: batch shape."""
         (eta,) = params
         return log_ndtr((2.0 * value - 1.0) * eta)
-
-    def log_base(self, value: Array, *params: Any) -> Any:
-        """Minus infinity for what is neither zero nor one."""
-        return np.where((value == 0) | (value == 1), 0.0, -np.inf)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the quantile."""

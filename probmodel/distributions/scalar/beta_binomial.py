@@ -10,11 +10,10 @@ import numpy as np
 from autograd.tracer import getval
 
 from probmodel.constraints import IntegerInterval, NonNegative
-from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.distributions.base import InformationMatrix, Parameter, Thunk
 from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_valid
-from probmodel.distributions.scalar.binomial_logit import log_binomial_coefficient
+from probmodel.distributions.scalar.count_families import BinomialFamily
 from probmodel.distributions.sums import BLOCK
 from probmodel.distributions.tail_probabilities import log_tail_sums
 from probmodel.numerics.special import digamma, where
@@ -34,7 +33,7 @@ _MANY = 1e4
 _SMALL = 1e-3
 
 
-class BetaBinomial(Distribution):
+class BetaBinomial(BinomialFamily):
     r"""Number of successes in a number of trials whose probability is beta distributed.
 
     .. math:: P(y) = \binom{n}{y} \frac{B(\alpha + y, \beta + n - y)}{B(\alpha, \beta)},
@@ -58,11 +57,6 @@ class BetaBinomial(Distribution):
         "alpha": Parameter(NonNegative()),
         "beta": Parameter(NonNegative()),
     }
-    discrete = True
-
-    def support(self) -> Constraint:
-        """Whole numbers from zero to ``n``."""
-        return IntegerInterval(0, self.args["n"])
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without the terms of `log_base`: batch shape."""
@@ -70,7 +64,7 @@ class BetaBinomial(Distribution):
 
     def log_base(self, value: Array, *params: Any) -> Any:
         """Return the log binomial coefficient of few trials; -inf for impossible counts."""
-        coefficient = log_binomial_coefficient(params[0], value)
+        coefficient = super().log_base(value, *params)
         return np.where(np.asarray(params[0]) >= _MANY, np.minimum(coefficient, 0.0), coefficient)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:

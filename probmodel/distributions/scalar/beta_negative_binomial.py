@@ -6,16 +6,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probmodel.constraints import IntegerInterval, NonNegative, Positive
-from probmodel.distributions.base import Distribution, Parameter
+from probmodel.constraints import NonNegative, Positive
+from probmodel.distributions.base import Parameter
 from probmodel.distributions.domain import where_valid
-from probmodel.distributions.scalar.poisson_log import count_base
+from probmodel.distributions.scalar.count_families import PoissonFamily
 from probmodel.numerics.special.count_functions import poisson_counts
 from probmodel.numerics.special.rising import log_rising
 from probmodel.types import Array
 
 
-class BetaNegativeBinomial(Distribution):
+class BetaNegativeBinomial(PoissonFamily):
     r"""Number of failures before the r-th success, whose probability is beta distributed.
 
     .. math:: P(y) = \frac{\Gamma(r + y)}{y! \, \Gamma(r)}
@@ -38,8 +38,6 @@ class BetaNegativeBinomial(Distribution):
         "alpha": Parameter(Positive()),
         "beta": Parameter(NonNegative()),
     }
-    domain = IntegerInterval(0, None)
-    discrete = True
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without ``-log(y!)``: batch shape."""
@@ -49,10 +47,6 @@ class BetaNegativeBinomial(Distribution):
         beta = where_valid(xp, beta >= 0, beta)
         ways = log_rising(r, value) + log_rising(beta, value) + log_rising(alpha, r)
         return ways - log_rising(alpha + beta, r + value)
-
-    def log_base(self, value: Array, *params: Any) -> Any:
-        """Return ``-log(y!)``, or minus infinity for what is no count."""
-        return count_base(value)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw counts of shape ``shape``: a Poisson whose rate has gamma factors."""

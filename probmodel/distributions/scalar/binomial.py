@@ -7,20 +7,19 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, UnitInterval
-from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.binomial_logit import (
     BinomialLogit,
     log_at_most,
-    log_binomial_coefficient,
 )
 from probmodel.distributions.scalar.binomial_probit import BinomialProbit
+from probmodel.distributions.scalar.count_families import BinomialFamily
 from probmodel.numerics.special import logit, ratio, where, xlog1py, xlogy
 from probmodel.types import Array
 
 
-class Binomial(Distribution):
+class Binomial(BinomialFamily):
     r"""Number of successes in a number of trials.
 
     .. math:: P(y) = \binom{n}{y} p^y (1 - p)^{n - y}, \quad y = 0, \dots, n
@@ -41,21 +40,12 @@ class Binomial(Distribution):
         "p": Parameter(UnitInterval()),
     }
     link_forms: ClassVar = {("p", "expit"): BinomialLogit, ("p", "ndtr"): BinomialProbit}
-    discrete = True
-
-    def support(self) -> Constraint:
-        """Whole numbers from zero to ``n``."""
-        return IntegerInterval(0, self.args["n"])
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without the binomial coefficient: batch shape."""
         n, p = params
         p = where_valid(xp, (p >= 0) & (p <= 1), p)
         return xlogy(value, p) + xlog1py(n - value, -p)
-
-    def log_base(self, value: Array, *params: Any) -> Any:
-        """Return the log binomial coefficient, or minus infinity for impossible counts."""
-        return log_binomial_coefficient(params[0], value)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on ``p``; without bound towards certainty, which itself has none."""

@@ -7,16 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, Real
-from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
-from probmodel.distributions.domain import is_integer
+from probmodel.distributions.base import InformationMatrix, Parameter
+from probmodel.distributions.scalar.count_families import BinomialFamily
 from probmodel.numerics.special import expit, log_expit, product, where
 from probmodel.numerics.special.incomplete_beta import log_betainc
-from probmodel.numerics.special.rising import log_ways
 from probmodel.types import Array
 
 
-class BinomialLogit(Distribution):
+class BinomialLogit(BinomialFamily):
     r"""Number of successes in a number of trials, with the log odds as the parameter.
 
     .. math:: P(y) = \binom{n}{y} \exp\{y \eta - n \log(1 + e^\eta)\}, \quad y = 0, \dots, n
@@ -33,20 +31,11 @@ class BinomialLogit(Distribution):
     """
 
     parameters: ClassVar = {"n": Parameter(IntegerInterval(0, None)), "logit": Parameter(Real())}
-    discrete = True
-
-    def support(self) -> Constraint:
-        """Whole numbers from zero to ``n``."""
-        return IntegerInterval(0, self.args["n"])
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without the binomial coefficient: batch shape."""
         n, logit = params
         return product(value, log_expit(logit)) + product(n - value, log_expit(-logit))
-
-    def log_base(self, value: Array, *params: Any) -> Any:
-        """Return the log binomial coefficient, or minus infinity for impossible counts."""
-        return log_binomial_coefficient(params[0], value)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the log odds: the variance of the count."""
@@ -67,15 +56,6 @@ class BinomialLogit(Distribution):
         """Log probability of counts above ``x``."""
         n, logit = params
         return log_at_most(n - 1.0 - xp.floor(x), n, -logit)
-
-
-def log_binomial_coefficient(n: Array, value: Array) -> Array:
-    """Logarithm of "n choose value"; minus infinity unless both are whole and 0 <= value <= n."""
-    n, value = np.asarray(n, dtype=float), np.asarray(value, dtype=float)
-    possible = is_integer(n) & is_integer(value) & (value >= 0) & (value <= n)
-    y, m = np.where(possible, value, 0.0), np.where(possible, n, 0.0)
-    fewer = np.minimum(y, m - y)
-    return np.where(possible, log_ways(m - fewer + 1.0, fewer), -np.inf)
 
 
 def log_at_most(count: Any, n: Any, logit: Any) -> Any:

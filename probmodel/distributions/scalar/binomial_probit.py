@@ -8,15 +8,14 @@ import numpy as np
 from scipy.special import ndtr
 
 from probmodel.constraints import IntegerInterval, Real
-from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.scalar.bernoulli_probit import probit_information
-from probmodel.distributions.scalar.binomial_logit import log_binomial_coefficient
+from probmodel.distributions.scalar.count_families import BinomialFamily
 from probmodel.numerics.special import log_ndtr, product
 from probmodel.types import Array
 
 
-class BinomialProbit(Distribution):
+class BinomialProbit(BinomialFamily):
     r"""Number of successes in a number of trials, by the normal quantile of their probability.
 
     .. math:: P(y) = \binom{n}{y} \Phi(\eta)^y \Phi(-\eta)^{n - y}, \quad y = 0, \dots, n
@@ -34,20 +33,11 @@ class BinomialProbit(Distribution):
     """
 
     parameters: ClassVar = {"n": Parameter(IntegerInterval(0, None)), "eta": Parameter(Real())}
-    discrete = True
-
-    def support(self) -> Constraint:
-        """Whole numbers from zero to ``n``."""
-        return IntegerInterval(0, self.args["n"])
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without the binomial coefficient: batch shape."""
         n, eta = params
         return product(value, log_ndtr(eta)) + product(n - value, log_ndtr(-eta))
-
-    def log_base(self, value: Array, *params: Any) -> Any:
-        """Return the log binomial coefficient, or minus infinity for impossible counts."""
-        return log_binomial_coefficient(params[0], value)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the quantile."""

@@ -9,7 +9,7 @@ import numpy as np
 from probmodel.constraints import IntegerInterval
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
-from probmodel.distributions.scalar.binomial_logit import log_binomial_coefficient
+from probmodel.distributions.scalar.count_families import log_binomial_coefficient
 from probmodel.distributions.tail_probabilities import log_tail_sums
 from probmodel.types import Array
 

@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probmodel.constraints import IntegerInterval, NonNegative, Positive
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.constraints import NonNegative, Positive
+from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
+from probmodel.distributions.scalar.count_families import NegativeBinomialFamily
 from probmodel.distributions.scalar.negative_binomial2_log import log_above, log_up_to
 from probmodel.numerics.special import where
 from probmodel.numerics.special.count_functions import (
-    log_ways_base,
     log_ways_kernel,
     poisson_counts,
 )
@@ -22,7 +22,7 @@ from probmodel.types import Array
 _LEAST = 1e-200
 
 
-class NegativeBinomial(Distribution):
+class NegativeBinomial(NegativeBinomialFamily):
     r"""Negative binomial distribution: a Poisson whose rate is gamma distributed.
 
     .. math:: P(y) = \binom{y + \alpha - 1}{y} \Bigl(\frac{\beta}{\beta + 1}\Bigr)^\alpha
@@ -40,8 +40,6 @@ class NegativeBinomial(Distribution):
     """
 
     parameters: ClassVar = {"alpha": Parameter(NonNegative()), "beta": Parameter(Positive())}
-    domain = IntegerInterval(0, None)
-    discrete = True
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without the terms of `log_base`: batch shape."""
@@ -50,10 +48,6 @@ class NegativeBinomial(Distribution):
         beta = where_valid(xp, beta > 0, beta)
         ways = log_ways_kernel(alpha, value)
         return ways - alpha * xp.log1p(1.0 / beta) - value * xp.log1p(beta)
-
-    def log_base(self, value: Array, *params: Any) -> Any:
-        """Return ``-log(y!)`` of counts that are not large; minus infinity for what is no count."""
-        return log_ways_base(value)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the inverse scale: that on the shape is an infinite sum."""

@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probmodel.constraints import IntegerInterval, NonNegative, Positive
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.constraints import NonNegative, Positive
+from probmodel.distributions.base import InformationMatrix, Parameter, Thunk
 from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_valid
+from probmodel.distributions.scalar.count_families import NegativeBinomialFamily
 from probmodel.distributions.scalar.negative_binomial2_log import (
     NegativeBinomial2Log,
     log_above,
@@ -18,7 +19,6 @@ from probmodel.distributions.scalar.negative_binomial2_log import (
 )
 from probmodel.numerics.special import digamma, ratio, where, xlogy
 from probmodel.numerics.special.count_functions import (
-    log_ways_base,
     log_ways_kernel,
     poisson_counts,
     precision_slope,
@@ -26,7 +26,7 @@ from probmodel.numerics.special.count_functions import (
 from probmodel.types import Array
 
 
-class NegativeBinomial2(Distribution):
+class NegativeBinomial2(NegativeBinomialFamily):
     r"""Negative binomial distribution with mean and dispersion: a Poisson of a gamma rate.
 
     .. math:: P(y) = \binom{y + \phi - 1}{y} \Bigl(\frac{\mu}{\mu + \phi}\Bigr)^y
@@ -44,17 +44,11 @@ class NegativeBinomial2(Distribution):
     """
 
     parameters: ClassVar = {"mu": Parameter(NonNegative()), "phi": Parameter(Positive())}
-    domain = IntegerInterval(0, None)
     link_forms: ClassVar = {("mu", "exp"): NegativeBinomial2Log}
-    discrete = True
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without the terms of `log_base`: batch shape."""
         return _log_kernel(value, *params)
-
-    def log_base(self, value: Array, *params: Any) -> Any:
-        """Return ``-log(y!)`` of counts that are not large; minus infinity for what is no count."""
-        return log_ways_base(value)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the mean: that on the precision, orthogonal to it, is an infinite sum."""

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probmodel.constraints import IntegerInterval, Positive, Real
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
+from probmodel.constraints import Positive, Real
+from probmodel.distributions.base import InformationMatrix, Parameter, Thunk
 from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_valid
+from probmodel.distributions.scalar.count_families import NegativeBinomialFamily
 from probmodel.numerics.special import digamma, expit, log1p_exp, product, where
 from probmodel.numerics.special.count_functions import (
-    log_ways_base,
     log_ways_kernel,
     poisson_counts,
     precision_slope,
@@ -25,7 +25,7 @@ from probmodel.types import Array
 _LARGE = 1e5
 
 
-class NegativeBinomial2Log(Distribution):
+class NegativeBinomial2Log(NegativeBinomialFamily):
     r"""Negative binomial distribution with the logarithm of the mean as a parameter.
 
     .. math:: P(y) = \binom{y + \phi - 1}{y} \frac{e^{y t}}{(1 + e^t)^{y + \phi}}, \quad
@@ -43,16 +43,10 @@ class NegativeBinomial2Log(Distribution):
     """
 
     parameters: ClassVar = {"eta": Parameter(Real()), "phi": Parameter(Positive())}
-    domain = IntegerInterval(0, None)
-    discrete = True
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without the terms of `log_base`: batch shape."""
         return _log_kernel(value, *params)
-
-    def log_base(self, value: Array, *params: Any) -> Any:
-        """Return ``-log(y!)`` of counts that are not large; minus infinity for what is no count."""
-        return log_ways_base(value)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the log mean: that on the precision, orthogonal, is an infinite sum."""

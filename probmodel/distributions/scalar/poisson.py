@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probmodel.constraints import IntegerInterval, NonNegative
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.constraints import NonNegative
+from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
+from probmodel.distributions.scalar.count_families import PoissonFamily
 from probmodel.distributions.scalar.poisson_log import (
     PoissonLog,
-    count_base,
     poisson_log_ccdf,
     poisson_log_cdf,
 )
@@ -20,7 +20,7 @@ from probmodel.numerics.special.count_functions import poisson_counts
 from probmodel.types import Array
 
 
-class Poisson(Distribution):
+class Poisson(PoissonFamily):
     r"""Poisson distribution.
 
     .. math:: P(y) = \lambda^y e^{-\lambda} / y!, \quad y = 0, 1, \dots
@@ -36,19 +36,13 @@ class Poisson(Distribution):
     """
 
     parameters: ClassVar = {"rate": Parameter(NonNegative())}
-    domain = IntegerInterval(0, None)
     link_forms: ClassVar = {("rate", "exp"): PoissonLog}
-    discrete = True
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without ``-log(y!)``: batch shape."""
         (rate,) = params
         rate = where_valid(xp, rate >= 0, rate)
         return xlogy(value, rate) - rate
-
-    def log_base(self, value: Array, *params: Any) -> Any:
-        """Return ``-log(y!)``, or minus infinity for what is no count."""
-        return count_base(value)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the rate; without bound towards zero, which has none."""

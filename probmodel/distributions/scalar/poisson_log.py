@@ -6,16 +6,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probmodel.constraints import IntegerInterval, Real
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
-from probmodel.distributions.domain import is_integer
-from probmodel.numerics.special import gammaln, product, where
+from probmodel.constraints import Real
+from probmodel.distributions.base import InformationMatrix, Parameter
+from probmodel.distributions.scalar.count_families import PoissonFamily
+from probmodel.numerics.special import product, where
 from probmodel.numerics.special.count_functions import poisson_counts
 from probmodel.numerics.special.incomplete_gamma import log_gammainc, log_gammaincc
 from probmodel.types import Array
 
 
-class PoissonLog(Distribution):
+class PoissonLog(PoissonFamily):
     r"""Poisson distribution with the logarithm of the rate as its parameter.
 
     .. math:: P(y) = \exp(y \eta - e^{\eta}) / y!, \quad y = 0, 1, \dots
@@ -31,17 +31,11 @@ class PoissonLog(Distribution):
     """
 
     parameters: ClassVar = {"log_rate": Parameter(Real())}
-    domain = IntegerInterval(0, None)
-    discrete = True
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without ``-log(y!)``: batch shape."""
         (log_rate,) = params
         return product(value, log_rate) - xp.exp(log_rate)
-
-    def log_base(self, value: Array, *params: Any) -> Any:
-        """Return ``-log(y!)``, or minus infinity for what is no count."""
-        return count_base(value)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the log rate: the variance of the count."""
@@ -62,13 +56,6 @@ class PoissonLog(Distribution):
         """Log probability of counts above ``x``."""
         (log_rate,) = params
         return poisson_log_ccdf(xp, x, xp.exp(log_rate))
-
-
-def count_base(value: Array) -> Array:
-    """Return ``-log(y!)``, or minus infinity for what is no count."""
-    value = np.asarray(value, dtype=float)
-    counts = is_integer(value) & (value >= 0)
-    return np.where(counts, -gammaln(np.where(counts, value, 0.0) + 1.0), -np.inf)
 
 
 def poisson_log_cdf(xp: Any, x: Any, rate: Any) -> Any:

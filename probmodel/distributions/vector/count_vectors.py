@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import Distribution
 from probmodel.distributions.domain import is_integer
 from probmodel.numerics.special import gammaln
 from probmodel.types import Array
@@ -30,6 +31,21 @@ class CountVector(Constraint):
     def check(self, y: Array, *bounds: Any) -> Array:
         """Whether each vector holds counts that add up to its total."""
         return np.asarray(_are_counts(y) & (np.sum(y, axis=-1) == bounds[0]))
+
+
+class MultinomialFamily(Distribution):
+    """Distributions of vectors of counts that add up to the number of trials, the parameter n."""
+
+    event_ndim = 1
+    discrete = True
+
+    def support(self) -> Constraint:
+        """Vectors of counts that add up to ``n``."""
+        return CountVector(self.args["n"])
+
+    def log_base(self, value: Array, *params: Any) -> Any:
+        """Return the log multinomial coefficient, or minus infinity for impossible counts."""
+        return log_multinomial_coefficient(params[0], value)
 
 
 def log_impossible(n: Array, value: Array) -> Array:

@@ -7,20 +7,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, NonNegative
-from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter
+from probmodel.distributions.base import Parameter
 from probmodel.distributions.domain import where_valid
-from probmodel.distributions.vector.count_vectors import (
-    CountVector,
-    draw_counts,
-    log_multinomial_coefficient,
-)
+from probmodel.distributions.vector.count_vectors import MultinomialFamily, draw_counts
 from probmodel.distributions.vector.dirichlet import Dirichlet
 from probmodel.numerics.special.rising import log_rising
 from probmodel.types import Array
 
 
-class DirichletMultinomial(Distribution):
+class DirichletMultinomial(MultinomialFamily):
     r"""Multinomial counts whose probabilities are drawn from a Dirichlet distribution.
 
     .. math:: P(y) = \prod_k \binom{y_k + \alpha_k - 1}{y_k} \Big/ \binom{n + A - 1}{n},
@@ -42,12 +37,6 @@ class DirichletMultinomial(Distribution):
         "n": Parameter(IntegerInterval(0, None)),
         "concentration": Parameter(NonNegative(), event_ndim=1),
     }
-    event_ndim = 1
-    discrete = True
-
-    def support(self) -> Constraint:
-        """Vectors of counts that add up to ``n``."""
-        return CountVector(self.args["n"])
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without the multinomial coefficient: batch shape."""
@@ -55,10 +44,6 @@ class DirichletMultinomial(Distribution):
         total = xp.sum(where_valid(xp, alpha >= 0, alpha), axis=-1)
         total = where_valid(xp, total > 0, total)
         return xp.sum(log_rising(alpha, value), axis=-1) - log_rising(total, n)
-
-    def log_base(self, value: Array, *params: Any) -> Any:
-        """Return the log multinomial coefficient, or minus infinity for impossible counts."""
-        return log_multinomial_coefficient(params[0], value)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw vectors of counts: ``shape`` ends with their length."""

@@ -8,14 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, Simplex
-from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter
+from probmodel.distributions.base import Parameter
 from probmodel.distributions.domain import where_valid
-from probmodel.distributions.vector.count_vectors import (
-    CountVector,
-    draw_counts,
-    log_multinomial_coefficient,
-)
+from probmodel.distributions.vector.count_vectors import MultinomialFamily, draw_counts
 from probmodel.numerics.special import xlogy
 from probmodel.types import Array
 
@@ -23,7 +18,7 @@ from probmodel.types import Array
 _SUM_TOLERANCE = 1e-8
 
 
-class Multinomial(Distribution):
+class Multinomial(MultinomialFamily):
     r"""Numbers of trials that end in each of K ways.
 
     .. math:: P(y) = \frac{n!}{\prod_k y_k!} \prod_k p_k^{y_k}, \quad \sum_k y_k = n
@@ -45,12 +40,6 @@ class Multinomial(Distribution):
         "n": Parameter(IntegerInterval(0, None)),
         "p": Parameter(Simplex(), event_ndim=1),
     }
-    event_ndim = 1
-    discrete = True
-
-    def support(self) -> Constraint:
-        """Vectors of counts that add up to ``n``."""
-        return CountVector(self.args["n"])
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without the multinomial coefficient: batch shape."""
@@ -58,10 +47,6 @@ class Multinomial(Distribution):
         total = xp.sum(where_valid(xp, p >= 0, p), axis=-1)
         valid = where_valid(xp, abs(total - 1.0) < _SUM_TOLERANCE, 0.0 * n)
         return xp.sum(xlogy(value, p), axis=-1) + valid
-
-    def log_base(self, value: Array, *params: Any) -> Any:
-        """Return the log multinomial coefficient, or minus infinity for impossible counts."""
-        return log_multinomial_coefficient(params[0], value)
 
     def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:
         """Quadratic form of the information on the probabilities, as if free: batch shape.

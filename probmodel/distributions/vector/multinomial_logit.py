@@ -8,18 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import IntegerInterval, Real
-from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter
-from probmodel.distributions.vector.count_vectors import (
-    CountVector,
-    draw_counts,
-    log_multinomial_coefficient,
-)
+from probmodel.distributions.base import Parameter
+from probmodel.distributions.vector.count_vectors import MultinomialFamily, draw_counts
 from probmodel.numerics.special import logsumexp, product
 from probmodel.types import Array
 
 
-class MultinomialLogit(Distribution):
+class MultinomialLogit(MultinomialFamily):
     r"""Numbers of trials that end in each of K ways, by unnormalised log probabilities.
 
     .. math:: P(y) = \frac{n!}{\prod_k y_k!}
@@ -41,21 +36,11 @@ class MultinomialLogit(Distribution):
         "n": Parameter(IntegerInterval(0, None)),
         "logits": Parameter(Real(), event_ndim=1),
     }
-    event_ndim = 1
-    discrete = True
-
-    def support(self) -> Constraint:
-        """Vectors of counts that add up to ``n``."""
-        return CountVector(self.args["n"])
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without the multinomial coefficient: batch shape."""
         n, logits = params
         return xp.sum(product(value, logits), axis=-1) - n * logsumexp(logits, axis=-1)
-
-    def log_base(self, value: Array, *params: Any) -> Any:
-        """Return the log multinomial coefficient, or minus infinity for impossible counts."""
-        return log_multinomial_coefficient(params[0], value)
 
     def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:
         """Quadratic form of the information on the logits, a variance: batch shape."""
