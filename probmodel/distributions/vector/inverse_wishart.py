@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from probmodel.constraints import PositiveDefinite
 from probmodel.distributions.vector.inverse_wishart_cholesky import InverseWishartCholesky
-from probmodel.distributions.vector.wishart_family import log_product_jacobian
-from probmodel.numerics.linalg import cholesky
-from probmodel.types import Array
+from probmodel.distributions.vector.wishart_family import ProductOfFactor
 
 
-class InverseWishart(InverseWishartCholesky):
+class InverseWishart(ProductOfFactor, InverseWishartCholesky):
     r"""Distribution of the inverse of a `Wishart` matrix: conjugate to a normal covariance.
 
     .. math:: p(X) = \frac{|S|^{\nu/2} |X|^{-(\nu + n + 1)/2}}{2^{\nu n/2} \Gamma_n(\nu/2)}
@@ -44,15 +37,3 @@ class InverseWishart(InverseWishartCholesky):
     ----------
     Gelman et al. (2013), Bayesian Data Analysis, third edition, appendix A.
     """
-
-    domain = PositiveDefinite()
-
-    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
-        """Log density: batch shape; NaN for a matrix that is not positive definite."""
-        root = cholesky(value)
-        return super().log_kernel(xp, root, *params) - log_product_jacobian(xp, root)
-
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
-        """Draw matrices: ``shape`` ends with their size, twice."""
-        factor = super().sample(rng, shape, *params)
-        return factor @ np.swapaxes(factor, -1, -2)

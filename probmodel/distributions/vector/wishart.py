@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from probmodel.constraints import PositiveDefinite
 from probmodel.distributions.vector.wishart_cholesky import WishartCholesky
-from probmodel.distributions.vector.wishart_family import log_product_jacobian
-from probmodel.numerics.linalg import cholesky
-from probmodel.types import Array
+from probmodel.distributions.vector.wishart_family import ProductOfFactor
 
 
-class Wishart(WishartCholesky):
+class Wishart(ProductOfFactor, WishartCholesky):
     r"""Distribution of the scatter matrix of :math:`\nu` normal vectors.
 
     .. math:: p(X) = \frac{|X|^{(\nu - n - 1)/2}}{2^{\nu n/2} |S|^{\nu/2} \Gamma_n(\nu/2)}
@@ -44,15 +37,3 @@ class Wishart(WishartCholesky):
     Wishart (1928), The generalised product moment distribution in samples from a normal
     multivariate population. Biometrika 20A.
     """
-
-    domain = PositiveDefinite()
-
-    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
-        """Log density: batch shape; NaN for a matrix that is not positive definite."""
-        root = cholesky(value)
-        return super().log_kernel(xp, root, *params) - log_product_jacobian(xp, root)
-
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
-        """Draw matrices: ``shape`` ends with their size, twice."""
-        factor = super().sample(rng, shape, *params)
-        return factor @ np.swapaxes(factor, -1, -2)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import CholeskyFactor
+from probmodel.constraints.base import Constraint
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.vector.wishart_family import (
     WishartFamily,
@@ -49,7 +50,7 @@ class WishartCholesky(WishartFamily):
     """
 
     sign = -1.0
-    domain = CholeskyFactor()
+    domain: ClassVar[Constraint] = CholeskyFactor()
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; the logarithm is NaN for a negative diagonal element."""

@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probmodel.constraints import Positive
-from probmodel.distributions.base import Parameter
+from probmodel.constraints import Positive, PositiveDefinite
+from probmodel.constraints.base import Constraint
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.vector.matrix_forms import Covariance, CovarianceRoot, MatrixArguments
 from probmodel.distributions.vector.whitening import Whitening
-from probmodel.numerics.linalg import diagonal, transpose
+from probmodel.numerics.linalg import cholesky, diagonal, transpose
 from probmodel.numerics.special.multigamma import log_multigamma, multitrigamma
 from probmodel.types import Array
 
@@ -51,6 +52,22 @@ class WishartFamily(MatrixArguments):
             if of_df is not None:
                 total = total - self.sign * of_df * xp.sum(diagonal(s), axis=-1)
         return total
+
+
+class ProductOfFactor(Distribution):
+    """Distribution of ``L L'``; the class of the distribution of L comes next among the parents."""
+
+    domain: ClassVar[Constraint] = PositiveDefinite()
+
+    def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
+        """Log density: batch shape; NaN for a matrix that is not positive definite."""
+        root = cholesky(value)
+        return super().log_kernel(xp, root, *params) - log_product_jacobian(xp, root)
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        """Draw matrices: ``shape`` ends with their size, twice."""
+        factor = super().sample(rng, shape, *params)
+        return factor @ np.swapaxes(factor, -1, -2)
 
 
 def log_normaliser(df: Any, size: int) -> Any:
