@@ -60,15 +60,14 @@ def is_endless(bound: Any, infinity: float) -> Any:
     return np.equal(bound, infinity) if known else np.zeros(np.shape(bound), dtype=bool)
 
 
-def log_tail_sums(log_density: LogProbability, x: Any, n: Any) -> tuple[Any, Any]:
-    """Log probabilities of counts up to ``x`` and above it, of those from 0 to ``n``.
+def log_tail_sums(xp: Any, dist: Any, x: Any, *params: Any) -> tuple[Any, Any]:
+    """Log probabilities of counts up to ``x`` and above it, of those from 0 to the first parameter.
 
-    The smaller one is a sum, the other the rest of one. ``log_density`` takes counts with an axis
-    for them behind.
+    The smaller one is a sum, the other the rest of one.
     """
-    n = np.expand_dims(np.asarray(getval(n), dtype=float), -1)
+    n = np.expand_dims(np.asarray(getval(params[0]), dtype=float), -1)
     counts = np.arange(np.max(n, initial=0.0, where=np.isfinite(n)) + 1.0)
-    terms = log_density(np.minimum(counts, n))
+    terms = dist.log_density(xp, np.minimum(counts, n), *(xp.expand_dims(p, -1) for p in params))
     is_below = counts <= np.expand_dims(x, -1)
     below = _log_sum(terms, is_below & (counts <= n))
     above = _log_sum(terms, ~is_below & (counts <= n))

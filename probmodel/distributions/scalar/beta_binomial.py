@@ -107,15 +107,11 @@ class BetaBinomial(BinomialFamily):
 
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of counts up to ``x``, by a sum."""
-        return self._tails(xp, x, *params)[0]
+        return log_tail_sums(xp, self, x, *params)[0]
 
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of counts above ``x``, by a sum."""
-        return self._tails(xp, x, *params)[1]
-
-    def _tails(self, xp: Any, x: Any, *params: Any) -> tuple[Any, Any]:
-        columns = [xp.expand_dims(p, -1) for p in params]
-        return log_tail_sums(lambda y: self.log_density(xp, y, *columns), x, params[0])
+        return log_tail_sums(xp, self, x, *params)[1]
 
 
 def _formula(xp: Any, value: Any, *params: Any) -> Any:

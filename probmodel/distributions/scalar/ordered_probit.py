@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from probmodel.distributions.scalar.ordered_regression import OrderedCategories
@@ -37,15 +35,8 @@ class OrderedProbit(OrderedCategories):
     variables.
     """
 
-    @staticmethod
-    def log_interval(low: Any, high: Any) -> Any:
-        """Log probability of an interval of the standard normal distribution."""
-        return log_ndtr_interval(low, high)
-
-    @staticmethod
-    def interval_slope(low: Any, high: Any) -> Any:
-        """Return the derivative of `log_interval` in its upper end."""
-        return ndtr_interval_slope(low, high)
+    log_interval = staticmethod(log_ndtr_interval)
+    interval_slope = staticmethod(ndtr_interval_slope)
 
     @staticmethod
     def draw_noise(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
