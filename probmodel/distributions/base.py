@@ -345,6 +345,12 @@ class Distribution(NoValue):
         elementwise = not self.event_ndim
         return inverse_of_affine(lambda z: self.noncentered(np, z, *params), value, elementwise)
 
+    def _over_event(self, xp: Any, number: Any) -> Any:
+        """Align one number per batch element with values that have event axes."""
+        if not self.event_ndim or not np.ndim(number):
+            return number
+        return xp.reshape(number, np.shape(number) + (1,) * self.event_ndim)
+
     def _without(self, what: str) -> ModelError:
         return ModelError(
             f"{self.name} has no {what}.", location=self.location, distribution=self.name

@@ -98,7 +98,7 @@ class Affine(Wrapper):
         """Draw variates of shape ``shape``."""
         *inner, loc, scale = params
         x = self.dist.sample(rng, shape, *inner)
-        return np.asarray(self._expand(np, loc) + self._expand(np, scale) * x)
+        return np.asarray(self._over_event(np, loc) + self._over_event(np, scale) * x)
 
     def condition(self, free: Array, value: Array, known: Array, *params: Array) -> Array:
         """Condition values of ``dist``, and shift and stretch these."""
@@ -157,13 +157,7 @@ class Affine(Wrapper):
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Shift and stretch a value of ``dist``."""
         *_, loc, scale = params
-        return self._expand(xp, loc) + self._expand(xp, scale) * z
+        return self._over_event(xp, loc) + self._over_event(xp, scale) * z
 
     def _standardise(self, xp: Any, value: Any, loc: Any, scale: Any) -> Any:
-        return (value - self._expand(xp, loc)) / self._expand(xp, scale)
-
-    def _expand(self, xp: Any, number: Any) -> Any:
-        """Align one number per batch element with values that have event axes."""
-        if not self.event_ndim or not np.ndim(number):
-            return number
-        return xp.reshape(number, np.shape(number) + (1,) * self.event_ndim)
+        return (value - self._over_event(xp, loc)) / self._over_event(xp, scale)

@@ -16,6 +16,7 @@ from autograd.tracer import getval
 from probmodel.constraints import IntegerInterval, between
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
+from probmodel.distributions.compound.bounded import is_number, support_bounds
 from probmodel.errors import Location, ModelError
 from probmodel.expressions import OPERATIONS, Apply, Expression
 from probmodel.numerics.special import where
@@ -202,13 +203,8 @@ def component_first(xp: Any, param: Any, rank: int, event_ndim: int = 0) -> Any:
     missing = rank + 1 + event_ndim - np.ndim(param)
     if missing:
         param = xp.reshape(param, (1,) * missing + np.shape(param))
-    return _move_axis(xp, param, rank, 0)
-
-
-def _move_axis(xp: Any, a: Any, source: int, target: int) -> Any:
-    order = list(range(np.ndim(a)))
-    order.insert(target, order.pop(source))
-    return xp.transpose(a, order)
+    order = (rank, *range(rank), *range(rank + 1, np.ndim(param)))
+    return xp.transpose(param, order)
 
 
 def _stack(xp: Any, rows: Sequence[Any]) -> Any:
@@ -270,27 +266,19 @@ def _kind(dist: Distribution) -> str:
 
 def _alike(supports: Sequence[Constraint]) -> bool:
     """Whether supports are the same set for certain, whatever their bounds turn out to be."""
-    known = all(_number(bound) for support in supports for bound in support.bounds)
+    known = all(is_number(bound) for support in supports for bound in support.bounds)
     return known and len({(type(s), len(s.bounds), _ends(s)) for s in supports}) == 1
 
 
 def _ends(support: Constraint) -> tuple[Any, Any]:
     """Lower and upper end of a set of numbers; None where there is none, or none is known."""
-    if isinstance(support, IntegerInterval):
-        bounds = iter(support.bounds)
-        ends = (
-            next(bounds) if support.has_lower else None,
-            next(bounds) if support.has_upper else None,
-        )
-    else:
-        ends = support.limits or (None, None)
-    lower, upper = (end if _number(end) else None for end in ends)
+    lower, upper = (end if is_number(end) else None for end in support_bounds(support))
     return lower, upper
 
 
 def inner_value(support: Constraint) -> float | None:
     """Return a number inside a set of numbers; None if it is the whole line, or is not known."""
-    if support.event_ndim or not all(map(_number, support.bounds)):
+    if support.event_ndim or not all(map(is_number, support.bounds)):
         return None
     lower, upper = _ends(support)
     if lower is None and upper is None:
@@ -304,7 +292,3 @@ def inner_value(support: Constraint) -> float | None:
 
 def _furthest(choose: Any, ends: Sequence[Any]) -> Any:
     return None if any(end is None for end in ends) else choose(ends)
-
-
-def _number(bound: Any) -> bool:
-    return isinstance(bound, int | float | np.number)

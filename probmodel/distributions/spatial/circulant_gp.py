@@ -141,7 +141,7 @@ class CirculantGP(OfStandardNormal):
     def _find_spectrum(self, length_scale: Any, distances: Array) -> Spectrum:
         xp = anp if isinstance(length_scale, Box) else np
         length_scale = where_valid(xp, length_scale > 0.0, length_scale)
-        scaled = distances / self._expand(length_scale)
+        scaled = distances / self._over_event(xp, length_scale)
         rho = self.kernel.correlation(xp, scaled)
         values = circulant.eigenvalues(rho, self.event_ndim) + self.jitter
         stretch = circulant.eigenvalues(self.kernel.stretch(scaled, rho), self.event_ndim)
@@ -193,20 +193,16 @@ class CirculantGP(OfStandardNormal):
         """Multiply white noise by the symmetric root of the covariance matrix."""
         amplitude, length_scale, distances = params
         roots = xp.sqrt(self._spectrum(length_scale, distances).values)
-        return self._expand(amplitude) * circulant.multiply(roots, z, self.event_ndim)
+        return self._over_event(xp, amplitude) * circulant.multiply(roots, z, self.event_ndim)
 
     def standardise(self, value: Array, *params: Any) -> Array:
         """Multiply by the inverse of that root."""
         amplitude, length_scale, distances = params
         roots = np.sqrt(self._spectrum(length_scale, distances).values)
         return np.asarray(
-            circulant.multiply(1.0 / roots, value, self.event_ndim) / self._expand(amplitude)
+            circulant.multiply(1.0 / roots, value, self.event_ndim)
+            / self._over_event(np, amplitude)
         )
-
-    def _expand(self, number: Any) -> Any:
-        """Align one number per batch element with values on the torus."""
-        xp = anp if isinstance(number, Box) else np
-        return xp.reshape(number, np.shape(number) + (1,) * self.event_ndim)
 
 
 def _fast_size(least: int) -> int:

@@ -128,7 +128,7 @@ class GaussianProcess(OfStandardNormal):
         """Log density: batch shape; NaN where the matrix is not positive definite."""
         mean, amplitude, shapes, coordinates = self._split(params)
         matrix = self._matrix(shapes, coordinates)
-        z = matrix.whiten((value - mean) / self._expand(xp, amplitude))
+        z = matrix.whiten((value - mean) / self._over_event(xp, amplitude))
         log_scale = matrix.size * (xp.log(amplitude) + 0.5 * LOG_2PI)
         return matrix.log_det - log_scale - 0.5 * xp.sum(z * z, axis=self._axes)
 
@@ -144,7 +144,7 @@ class GaussianProcess(OfStandardNormal):
         matrix = self._matrix(shapes, coordinates)
         total: Any = 0.0
         if of_mean is not None:
-            z = matrix.whiten(of_mean + np.zeros(matrix.shape)) / self._expand(np, amplitude)
+            z = matrix.whiten(of_mean + np.zeros(matrix.shape)) / self._over_event(np, amplitude)
             total = xp.sum(z * z, axis=self._axes)
         moving = of_amplitude if self._scales else None
         if moving is not None or any(change is not None for change in of_shapes):
@@ -204,7 +204,7 @@ class GaussianProcess(OfStandardNormal):
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Give independent standard normal values the mean and covariance of the process."""
         mean, amplitude, shapes, coordinates = self._split(params)
-        return mean + self._expand(xp, amplitude) * self._matrix(shapes, coordinates).color(z)
+        return mean + self._over_event(xp, amplitude) * self._matrix(shapes, coordinates).color(z)
 
     def _split(self, params: Sequence[Any]) -> tuple[Any, Any, Sequence[Any], Sequence[Any]]:
         """Mean, amplitude that is left out of the matrix, parameters of that, coordinates."""
@@ -298,12 +298,6 @@ class GaussianProcess(OfStandardNormal):
     def _flat(self, value: Any) -> Any:
         """Put the points of a grid in a row."""
         return value.reshape((*np.shape(value)[: max(np.ndim(value) - self.event_ndim, 0)], -1))
-
-    def _expand(self, xp: Any, number: Any) -> Any:
-        """Align one number per batch element with values that have event axes."""
-        if not self.event_ndim or not np.ndim(number):
-            return number
-        return xp.reshape(number, np.shape(number) + (1,) * self.event_ndim)
 
 
 def check_jitter(name: str, jitter: Any, location: Any) -> None:

@@ -9,12 +9,9 @@ import numpy as np
 
 from probmodel.constraints import Positive, Simplex
 from probmodel.distributions.base import Distribution, Parameter
-from probmodel.distributions.domain import where_inside, where_valid
+from probmodel.distributions.domain import SUM_TOLERANCE, where_inside, where_valid
 from probmodel.numerics.special import gammaln, trigamma
 from probmodel.types import Array
-
-# How far from one the elements of a value may add up to, as rounding leaves them.
-_SUM_TOLERANCE = 1e-8
 
 
 class Dirichlet(Distribution):
@@ -43,7 +40,7 @@ class Dirichlet(Distribution):
         alpha = where_valid(xp, alpha > 0, alpha)
         terms = (alpha - 1.0) * xp.log(value) - gammaln(alpha)
         logp = xp.sum(terms, axis=-1) + gammaln(xp.sum(alpha, axis=-1))
-        return where_inside(xp, abs(xp.sum(value, axis=-1) - 1.0) < _SUM_TOLERANCE, logp)
+        return where_inside(xp, abs(xp.sum(value, axis=-1) - 1.0) < SUM_TOLERANCE, logp)
 
     def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:
         """Quadratic form of the information on the concentration: batch shape."""

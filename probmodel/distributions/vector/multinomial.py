@@ -9,13 +9,10 @@ import numpy as np
 
 from probmodel.constraints import IntegerInterval, Simplex
 from probmodel.distributions.base import Parameter
-from probmodel.distributions.domain import where_valid
+from probmodel.distributions.domain import SUM_TOLERANCE, where_valid
 from probmodel.distributions.vector.count_vectors import MultinomialFamily, draw_counts
 from probmodel.numerics.special import xlogy
 from probmodel.types import Array
-
-# How far from one the probabilities may add up to, as rounding leaves them.
-_SUM_TOLERANCE = 1e-8
 
 
 class Multinomial(MultinomialFamily):
@@ -45,7 +42,7 @@ class Multinomial(MultinomialFamily):
         """Log probability without the multinomial coefficient: batch shape."""
         n, p = params
         total = xp.sum(where_valid(xp, p >= 0, p), axis=-1)
-        valid = where_valid(xp, abs(total - 1.0) < _SUM_TOLERANCE, 0.0 * n)
+        valid = where_valid(xp, abs(total - 1.0) < SUM_TOLERANCE, 0.0 * n)
         return xp.sum(xlogy(value, p), axis=-1) + valid
 
     def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:
