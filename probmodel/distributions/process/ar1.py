@@ -13,6 +13,7 @@ from autograd.numpy.numpy_vjps import unbroadcast_f
 from probmodel.constraints import Interval, Positive, Real
 from probmodel.distributions.base import Parameter
 from probmodel.distributions.noncentered_forms import OfStandardNormal
+from probmodel.distributions.process.series import Series
 from probmodel.distributions.vector.conditioning import at_times, nearest_known
 from probmodel.numerics.linalg import geometric_filter
 from probmodel.numerics.special import LOG_2PI, differentiable
@@ -76,7 +77,7 @@ def _path_vjps(argnums: Sequence[int], ans: Any, args: Any, kwargs: Any) -> Any:
 defvjp_argnums(ar1_path, _path_vjps)
 
 
-class AR1(OfStandardNormal):
+class AR1(OfStandardNormal, Series):
     r"""Stationary autoregressive process of order one, of any length.
 
     .. math:: y_1 \sim N\bigl(m, \sigma / \sqrt{1 - \phi^2}\bigr), \qquad
@@ -105,9 +106,6 @@ class AR1(OfStandardNormal):
         "sigma": Parameter(Positive()),
         "mean": Parameter(Real(), default=0.0),
     }
-    domain = Real()
-    event_ndim = 1
-    sequential = True
     takes_pseudo_data = "series"
     noncentered_primitive: ClassVar = staticmethod(ar1_path)
 

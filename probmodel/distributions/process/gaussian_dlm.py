@@ -9,14 +9,15 @@ import autograd.numpy as anp
 import numpy as np
 
 from probmodel.constraints import PositiveDefinite, Real
-from probmodel.distributions.base import Distribution, Parameter
+from probmodel.distributions.base import Parameter
+from probmodel.distributions.process.series import Series
 from probmodel.numerics.linalg import cholesky, log_det_lower, solve_lower, transpose
 from probmodel.numerics.recurrences import repeat
 from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
 
 
-class GaussianDLM(Distribution):
+class GaussianDLM(Series):
     r"""Gaussian dynamic linear model, with the states integrated out.
 
     .. math:: \theta_0 \sim N(m_0, C_0), \qquad \theta_t \sim N(G \theta_{t-1}, W), \qquad
@@ -51,12 +52,7 @@ class GaussianDLM(Distribution):
         "m0": Parameter(Real(), event_ndim=1),
         "C0": Parameter(Real(), event_ndim=2),
     }
-    domain = Real()
     event_ndim = 2
-    sequential = True
-
-    def event_shape(self, *params: Array) -> None:
-        """Leave the length to the declaration."""
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; NaN where a covariance of predictions has no factor."""
