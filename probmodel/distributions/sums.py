@@ -20,16 +20,11 @@ def batch_shape(args: Sequence[Any], event_ndims: Sequence[int]) -> tuple[int, .
     return np.broadcast_shapes(*(s[: len(s) - e] for s, e in zip(shapes, event_ndims, strict=True)))
 
 
-def reduce_to(arg: Array, partial: Array, batch: tuple[int, ...], event_ndim: int) -> Array:
-    """Sum a partial derivative over the batch axes along which its argument was broadcast."""
-    shape = np.shape(arg)
-    split = len(shape) - event_ndim
-    if shape[:split] == batch and np.shape(partial) == shape:
-        return partial
-    full = np.broadcast_to(partial, batch + shape[split:])
-    shape = (1,) * (full.ndim - len(shape)) + shape
-    axes = tuple(i for i, (n, m) in enumerate(zip(shape, full.shape, strict=True)) if n != m)
-    return (full.sum(axis=axes, keepdims=True) if axes else full).reshape(np.shape(arg))
+def reduce_to(arg: Array, partial: Array) -> Array:
+    """Sum a partial derivative over the axes along which its argument was broadcast."""
+    shape = (1,) * (np.ndim(partial) - np.ndim(arg)) + np.shape(arg)
+    axes = tuple(i for i, (n, m) in enumerate(zip(shape, partial.shape, strict=True)) if n != m)
+    return (partial.sum(axis=axes, keepdims=True) if axes else partial).reshape(np.shape(arg))
 
 
 def summed(distribution: Any, *args: Any) -> Any:

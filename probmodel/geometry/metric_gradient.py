@@ -237,7 +237,7 @@ class CurvedSlope:
             total = total + factor * self._information(np, there, changes)
         batch = np.broadcast_shapes(np.shape(total), params[j].shape)
         slope = total * self._repeats(total) / (STEP * unit) * _like(weights, total)
-        return reduce_to(params[j], np.broadcast_to(slope, batch), batch, 0)
+        return reduce_to(params[j], np.broadcast_to(slope, batch))
 
     def _by_coordinates(self, x: Array, changes: list[Array], weights: Array) -> Array:
         """Weighted slopes of the quadratic form in each coordinate, with the changes held."""

@@ -59,12 +59,10 @@ def test_the_domain_is_the_support():
 
 def test_reduction_sums_over_what_was_broadcast():
     full = np.arange(6.0).reshape(2, 3)
-    assert reduce_to(np.zeros((2, 1)), full, (2, 3), 0).shape == (2, 1)
-    np.testing.assert_array_equal(reduce_to(np.zeros(3), full, (2, 3), 0), full.sum(0))
-    np.testing.assert_array_equal(reduce_to(np.zeros(()), full, (2, 3), 0), 15.0)
-    np.testing.assert_array_equal(
-        reduce_to(np.zeros((2, 1)), np.ones((2, 1)), (2, 3), 0), [[3], [3]]
-    )
+    assert reduce_to(np.zeros((2, 1)), full).shape == (2, 1)
+    np.testing.assert_array_equal(reduce_to(np.zeros(3), full), full.sum(0))
+    np.testing.assert_array_equal(reduce_to(np.zeros(()), full), 15.0)
+    np.testing.assert_array_equal(reduce_to(full, full), full)
 
 
 def test_batch_shape_leaves_out_event_axes():

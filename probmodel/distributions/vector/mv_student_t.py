@@ -13,7 +13,7 @@ from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.student_t import tail_information
 from probmodel.distributions.vector.matrix_forms import Covariance, CovarianceRoot, MatrixArguments
 from probmodel.numerics.linalg import diagonal
-from probmodel.numerics.special import betaln, digamma, gammaln
+from probmodel.numerics.special import betaln, gammaln
 from probmodel.types import Array
 
 _LOG_PI = float(np.log(np.pi))
@@ -135,13 +135,6 @@ def log_spherical(xp: Any, df: Any, squares: Any, n: int) -> Any:
     df = where_valid(xp, df > 0, df)
     gammas = gammaln(0.5 * n) - betaln(0.5 * df, 0.5 * n)
     return gammas - 0.5 * n * (xp.log(df) + _LOG_PI) - 0.5 * (df + n) * xp.log1p(squares / df)
-
-
-def slope_in_df(xp: Any, df: Any, squares: Any, n: int) -> Any:
-    """Return the derivative of `log_spherical` in the degrees of freedom."""
-    gammas = digamma(0.5 * (df + n)) - digamma(0.5 * df)
-    pull = (df + n) * squares / (df + squares)
-    return 0.5 * (gammas - xp.log1p(squares / df) + (pull - n) / df)
 
 
 def information_in_df(df: Array, n: int) -> Array:
