@@ -13,18 +13,18 @@ from probmodel.types import Array
 SUM_TOLERANCE = 1e-8
 
 
-def where_valid(xp: Any, condition: Any, parameter: Any) -> Any:
+def where_valid(condition: Any, parameter: Any) -> Any:
     """Return ``parameter`` where the condition on it holds, NaN elsewhere."""
     return where(condition, parameter, np.nan)
 
 
 def where_simplex(xp: Any, p: Any) -> Any:
     """Return vectors of probabilities that sum to one, NaN for vectors that do not."""
-    total = xp.sum(where_valid(xp, p >= 0, p), axis=-1, keepdims=True)
-    return where_valid(xp, abs(total - 1.0) < SUM_TOLERANCE, p)
+    total = xp.sum(where_valid(p >= 0, p), axis=-1, keepdims=True)
+    return where_valid(abs(total - 1.0) < SUM_TOLERANCE, p)
 
 
-def where_inside(xp: Any, condition: Any, log_density: Any) -> Any:
+def where_inside(condition: Any, log_density: Any) -> Any:
     """Return ``log_density`` where the value lies in the support, minus infinity elsewhere."""
     return where(condition, log_density, -np.inf)
 

@@ -51,7 +51,7 @@ def log_between(xp: Any, dist: Any, low: Any, high: Any, *params: Any) -> Any:
         mass = where(no_low, up_to, mass)
     if np.any(no_high):
         mass = where(no_high, where(no_low, 0.0, above), mass)
-    return where_inside(xp, some, mass)
+    return where_inside(some, mass)
 
 
 def is_endless(bound: Any, infinity: float) -> Any:

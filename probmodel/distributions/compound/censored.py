@@ -53,13 +53,13 @@ class Censored(Bounded):
             mass = self._log_mass(xp, None, where(at, lower, value), inner) + invalid
             logp = where(at, mass, logp)
         if lower is not None:
-            logp = where_inside(xp, value >= lower, logp)
+            logp = where_inside(value >= lower, logp)
         if upper is not None and _may_be(value, upper):
             at = value == upper
             mass = self._log_mass(xp, where(at, upper, value), None, inner) + invalid
             logp = where(at, mass, logp)
         if upper is not None:
-            logp = where_inside(xp, value <= upper, logp)
+            logp = where_inside(value <= upper, logp)
         return logp
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:

@@ -48,7 +48,7 @@ class Hurdle(WithZeros):
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density without the terms of `log_base`; at zero log probability: batch shape."""
-        inner, p = self._split(xp, params)
+        inner, p = self._split(params)
         zero = value == 0
         other = xp.log1p(-where(zero, 0.0, p)) + self.dist.log_kernel(
             xp, self._nonzero(value), *inner

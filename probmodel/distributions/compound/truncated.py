@@ -53,8 +53,8 @@ class Truncated(Bounded):
         inner, lower, upper = self._split(params)
         logp = self.dist.log_kernel(xp, value, *inner) - self._log_normalizer(xp, *params)
         if lower is not None:
-            logp = where_inside(xp, value >= lower, logp)
-        return logp if upper is None else where_inside(xp, value <= upper, logp)
+            logp = where_inside(value >= lower, logp)
+        return logp if upper is None else where_inside(value <= upper, logp)
 
     def log_base(self, value: Array, *params: Any) -> Any:
         """Terms that depend on observed data alone, as for ``dist``."""
@@ -133,7 +133,7 @@ class Truncated(Bounded):
         """Log probability of the interval; NaN where it is empty."""
         inner, lower, upper = self._split(params)
         mass = self._log_mass(xp, lower, upper, inner)
-        return mass if lower is None or upper is None else where_valid(xp, lower < upper, mass)
+        return mass if lower is None or upper is None else where_valid(lower < upper, mass)
 
 
 def _inside(x: Array, lower: Any, upper: Any) -> Array:

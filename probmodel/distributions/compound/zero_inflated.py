@@ -55,7 +55,7 @@ class ZeroInflated(WithZeros):
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without the terms of `log_base`: batch shape."""
-        inner, p = self._split(xp, params)
+        inner, p = self._split(params)
         zero = value == 0
         other = xp.log1p(-where(zero, 0.0, p))
         other = other + self.dist.log_kernel(xp, self._nonzero(value), *inner)
@@ -84,11 +84,11 @@ class ZeroInflated(WithZeros):
 
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to ``x``."""
-        inner, p = self._split(xp, params)
+        inner, p = self._split(params)
         below = xp.log1p(-p) + self.dist.log_cdf(xp, x, *inner)
-        return where_inside(xp, x >= 0, xp.logaddexp(xp.log(p), below))
+        return where_inside(x >= 0, xp.logaddexp(xp.log(p), below))
 
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values above ``x``."""
-        inner, p = self._split(xp, params)
+        inner, p = self._split(params)
         return where(x >= 0, xp.log1p(-p) + self.dist.log_ccdf(xp, x, *inner), 0.0 * p)

@@ -48,10 +48,10 @@ class WithZeros(Wrapper):
         """Terms that depend on observed data alone, as for ``dist``; none at zero."""
         return np.where(value == 0, 0.0, self.dist.log_base(value, *params[:-1]))
 
-    def _split(self, xp: Any, params: Sequence[Any]) -> tuple[tuple[Any, ...], Any]:
+    def _split(self, params: Sequence[Any]) -> tuple[tuple[Any, ...], Any]:
         """Parameters of ``dist``, and the probability if it is one."""
         *inner, p = params
-        return tuple(inner), where_valid(xp, (p >= 0.0) & (p <= 1.0), p)
+        return tuple(inner), where_valid((p >= 0.0) & (p <= 1.0), p)
 
     def _nonzero(self, value: Any) -> Any:
         """Values, with a harmless one in the place of zero."""

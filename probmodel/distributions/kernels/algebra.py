@@ -191,14 +191,14 @@ class Simple(Kernel):
 
     def covariance(self, xp: Any, values: Sequence[Any], x: Array, y: Array) -> Any:
         """Covariance matrix between points."""
-        amplitude = _wide(where_valid(xp, values[0] > 0, values[0]))
+        amplitude = _wide(where_valid(values[0] > 0, values[0]))
         return amplitude * amplitude * self.unit(xp, values[1:], x, y)
 
     def unit(self, xp: Any, values: Sequence[Any], x: Array, y: Array) -> Any:
         """Covariance matrix for an amplitude of 1, with the values of the other parameters."""
         along = slice(None) if self.axes is None else self._columns(x.shape[1])
         rest = [
-            _wide(v if name in self.signed else where_valid(xp, v > 0, v))
+            _wide(v if name in self.signed else where_valid(v > 0, v))
             for name, v in zip(list(self.values)[1:], values, strict=True)
         ]
         return self.formula(xp, x[:, along], y[:, along], *rest)

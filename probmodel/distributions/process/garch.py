@@ -58,7 +58,7 @@ class GARCH(Series):
         deviation = value - over_time(xp, mean)
         squares = deviation * deviation
         news = over_time(xp, omega) + over_time(xp, alpha) * squares[..., :-1]
-        first = over_time(xp, where_valid(xp, valid, initial))
+        first = over_time(xp, where_valid(valid, initial))
         variance = geometric_filter(beta, joined(xp, first, news))
         terms = xp.sum(xp.log(variance) + squares / variance, axis=-1)
         return -0.5 * (terms + value.shape[-1] * LOG_2PI)

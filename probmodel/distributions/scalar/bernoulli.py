@@ -37,7 +37,7 @@ class Bernoulli(BernoulliFamily):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability: batch shape; NaN where ``p`` is no probability."""
         (p,) = params
-        p = where_valid(xp, (p >= 0) & (p <= 1), p)
+        p = where_valid((p >= 0) & (p <= 1), p)
         return xlogy(value, p) + xlog1py(1.0 - value, -p)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
@@ -53,11 +53,11 @@ class Bernoulli(BernoulliFamily):
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of outcomes up to ``x``."""
         (p,) = params
-        p = where_valid(xp, (p >= 0) & (p <= 1), p)
+        p = where_valid((p >= 0) & (p <= 1), p)
         return where(x < 0, -np.inf, where(x < 1, xp.log1p(-p), 0.0 * p))
 
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of outcomes above ``x``."""
         (p,) = params
-        p = where_valid(xp, (p >= 0) & (p <= 1), p)
+        p = where_valid((p >= 0) & (p <= 1), p)
         return where(x < 0, 0.0 * p, where(x < 1, xp.log(p), -np.inf))

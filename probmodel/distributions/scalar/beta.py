@@ -58,12 +58,12 @@ class Beta(FreeScale):
 
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to ``x``."""
-        alpha, beta = _valid(xp, *params)
+        alpha, beta = _valid(*params)
         return log_cdf_above_zero(lambda y: log_betainc(alpha, beta, logit(y)), x, 1.0)
 
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values above ``x``."""
-        alpha, beta = _valid(xp, *params)
+        alpha, beta = _valid(*params)
         return log_ccdf_above_zero(lambda y: log_betaincc(alpha, beta, logit(y)), x, 1.0)
 
     def free_location_scale(self) -> tuple[Any, Any]:
@@ -72,13 +72,13 @@ class Beta(FreeScale):
         return np.log(alpha / beta), np.sqrt(1.0 / alpha + 1.0 / beta)
 
 
-def _valid(xp: Any, alpha: Any, beta: Any) -> tuple[Any, Any]:
-    return where_valid(xp, alpha > 0, alpha), where_valid(xp, beta > 0, beta)
+def _valid(alpha: Any, beta: Any) -> tuple[Any, Any]:
+    return where_valid(alpha > 0, alpha), where_valid(beta > 0, beta)
 
 
 def _formula(xp: Any, value: Any, *params: Any) -> Any:
     """Log density: batch shape; the logarithms are NaN outside the unit interval."""
-    alpha, beta = _valid(xp, *params)
+    alpha, beta = _valid(*params)
     powers = (alpha - 1.0) * xp.log(value) + (beta - 1.0) * xp.log1p(-value)
     return powers - log_beta(alpha, beta)
 

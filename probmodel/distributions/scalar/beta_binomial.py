@@ -117,8 +117,8 @@ class BetaBinomial(BinomialFamily):
 def _formula(xp: Any, value: Any, *params: Any) -> Any:
     """Log probability without the terms of `log_base`: batch shape."""
     n, alpha, beta = params
-    alpha = where_valid(xp, alpha >= 0, alpha)
-    beta = where_valid(xp, (beta >= 0) & (alpha + beta > 0), beta)
+    alpha = where_valid(alpha >= 0, alpha)
+    beta = where_valid((beta >= 0) & (alpha + beta > 0), beta)
     failures, total = n - value, alpha + beta
     logs = log_rising(alpha, value) + log_rising(beta, failures) - log_rising(total, n)
     many = np.asarray(n) >= _MANY

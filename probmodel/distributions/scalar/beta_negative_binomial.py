@@ -42,9 +42,9 @@ class BetaNegativeBinomial(PoissonFamily):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without ``-log(y!)``: batch shape."""
         r, alpha, beta = params
-        r = where_valid(xp, r >= 0, r)
-        alpha = where_valid(xp, alpha > 0, alpha)
-        beta = where_valid(xp, beta >= 0, beta)
+        r = where_valid(r >= 0, r)
+        alpha = where_valid(alpha > 0, alpha)
+        beta = where_valid(beta >= 0, beta)
         ways = log_rising(r, value) + log_rising(beta, value) + log_rising(alpha, r)
         return ways - log_rising(alpha + beta, r + value)
 

@@ -63,12 +63,12 @@ class BetaProportion(FreeScale):
 
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to ``x``."""
-        alpha, beta = _shapes(xp, *params)
+        alpha, beta = _shapes(*params)
         return log_cdf_above_zero(lambda y: log_betainc(alpha, beta, logit(y)), x, 1.0)
 
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values above ``x``."""
-        alpha, beta = _shapes(xp, *params)
+        alpha, beta = _shapes(*params)
         return log_ccdf_above_zero(lambda y: log_betaincc(alpha, beta, logit(y)), x, 1.0)
 
     def free_location_scale(self) -> tuple[Any, Any]:
@@ -77,15 +77,15 @@ class BetaProportion(FreeScale):
         return np.log(mu / (1.0 - mu)), 1.0 / np.sqrt(kappa * mu * (1.0 - mu))
 
 
-def _shapes(xp: Any, mu: Any, kappa: Any) -> tuple[Any, Any]:
-    mu = where_valid(xp, (mu > 0) & (mu < 1), mu)
-    kappa = where_valid(xp, kappa > 0, kappa)
+def _shapes(mu: Any, kappa: Any) -> tuple[Any, Any]:
+    mu = where_valid((mu > 0) & (mu < 1), mu)
+    kappa = where_valid(kappa > 0, kappa)
     return mu * kappa, (1.0 - mu) * kappa
 
 
 def _formula(xp: Any, value: Any, *params: Any) -> Any:
     """Log density: batch shape; the logarithms are NaN outside the unit interval."""
-    alpha, beta = _shapes(xp, *params)
+    alpha, beta = _shapes(*params)
     powers = (alpha - 1.0) * xp.log(value) + (beta - 1.0) * xp.log1p(-value)
     return powers - log_beta(alpha, beta)
 

@@ -44,7 +44,7 @@ class Binomial(BinomialFamily):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without the binomial coefficient: batch shape."""
         n, p = params
-        p = where_valid(xp, (p >= 0) & (p <= 1), p)
+        p = where_valid((p >= 0) & (p <= 1), p)
         return xlogy(value, p) + xlog1py(n - value, -p)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
@@ -60,21 +60,21 @@ class Binomial(BinomialFamily):
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of counts up to ``x``."""
         n, p = params
-        return _log_at_most(xp, xp.floor(x), n, p, 1.0)
+        return _log_at_most(xp.floor(x), n, p, 1.0)
 
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of counts above ``x``."""
         n, p = params
-        return _log_at_most(xp, n - 1.0 - xp.floor(x), n, p, -1.0)
+        return _log_at_most(n - 1.0 - xp.floor(x), n, p, -1.0)
 
 
-def _log_at_most(xp: Any, count: Any, n: Any, p: Any, sign: float) -> Any:
+def _log_at_most(count: Any, n: Any, p: Any, sign: float) -> Any:
     """Log probability of up to ``count`` successes, or failures where the sign is negative.
 
     At the ends of the unit interval the log odds are infinite; there it has its limits, and where
     one of these is zero the slope of it.
     """
-    p = where_valid(xp, (p >= 0) & (p <= 1), p)
+    p = where_valid((p >= 0) & (p <= 1), p)
     never, always = (p == 0, p == 1) if sign > 0 else (p == 1, p == 0)
     inside = log_at_most(count, n, sign * logit(where(never | always, 0.5, p)))
     rare = (p if sign > 0 else 1.0 - p) * n

@@ -46,8 +46,8 @@ class Categorical(Distribution):
         """Log probability: batch shape; -inf for what is no category."""
         (p,) = params
         chosen, possible = indicators(value, p.shape[-1])
-        total = xp.sum(where_valid(xp, p >= 0, p), axis=-1)
-        valid = where_valid(xp, abs(total - 1.0) < SUM_TOLERANCE, 0.0)
+        total = xp.sum(where_valid(p >= 0, p), axis=-1)
+        valid = where_valid(abs(total - 1.0) < SUM_TOLERANCE, 0.0)
         return xp.sum(xlogy(1.0 * chosen, p), axis=-1) + possible + valid
 
     def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:

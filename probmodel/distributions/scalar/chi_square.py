@@ -37,9 +37,9 @@ class ChiSquare(Distribution):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape."""
         (df,) = params
-        shape = 0.5 * where_valid(xp, df > 0, df)
+        shape = 0.5 * where_valid(df > 0, df)
         powers = (shape - 1.0) * xp.log(value) - shape * LOG_2
-        return where_inside(xp, value > 0, powers - 0.5 * value - gammaln(shape))
+        return where_inside(value > 0, powers - 0.5 * value - gammaln(shape))
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the degrees of freedom."""
@@ -54,11 +54,11 @@ class ChiSquare(Distribution):
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to ``x``."""
         (df,) = params
-        shape = 0.5 * where_valid(xp, df > 0, df)
+        shape = 0.5 * where_valid(df > 0, df)
         return log_cdf_above_zero(lambda y: log_gammainc(shape, 0.5 * y), x)
 
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values above ``x``."""
         (df,) = params
-        shape = 0.5 * where_valid(xp, df > 0, df)
+        shape = 0.5 * where_valid(df > 0, df)
         return log_ccdf_above_zero(lambda y: log_gammaincc(shape, 0.5 * y), x)

@@ -74,6 +74,6 @@ class DiscreteUniform(Distribution):
 
 def _log_share(xp: Any, count: Any, low: Any, high: Any) -> Any:
     """Logarithm of the share that ``count`` values, between none and all, have of all."""
-    size = where_valid(xp, low <= high, high - low + 1.0)
+    size = where_valid(low <= high, high - low + 1.0)
     share = xp.minimum(count, size) / size
     return where(count <= 0, 0.0 * size - np.inf, xp.log(where(count <= 0, 1.0, share)))

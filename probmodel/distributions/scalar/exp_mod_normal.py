@@ -56,7 +56,7 @@ class ExpModNormal(Distribution):
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to ``x``, from the tail that is the smaller one."""
         mu, sigma, rate = params
-        sigma = where_valid(xp, sigma > 0, sigma)
+        sigma = where_valid(sigma > 0, sigma)
         z, r = (x - mu) / sigma, rate * sigma
         low, high = _below(z), _above(z)
         left = log_ndtr(low) + xp.log(-xp.expm1(log_mills(low - r) - log_mills(low)))
@@ -66,7 +66,7 @@ class ExpModNormal(Distribution):
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values above ``x``."""
         mu, sigma, rate = params
-        sigma = where_valid(xp, sigma > 0, sigma)
+        sigma = where_valid(sigma > 0, sigma)
         return _log_tail(xp, (x - mu) / sigma, rate * sigma)
 
 
@@ -96,7 +96,7 @@ def _log_tail(xp: Any, z: Any, r: Any) -> Any:
 def _formula(xp: Any, value: Any, *params: Any) -> Any:
     """Log density: batch shape."""
     mu, sigma, rate = params
-    sigma = where_valid(xp, sigma > 0, sigma)
+    sigma = where_valid(sigma > 0, sigma)
     return xp.log(rate) + _log_mean_decay(xp, (value - mu) / sigma, rate * sigma)
 
 

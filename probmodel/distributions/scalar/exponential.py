@@ -33,7 +33,7 @@ class Exponential(FreeScale):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape."""
         (rate,) = params
-        return where_inside(xp, value >= 0, xp.log(rate) - rate * value)
+        return where_inside(value >= 0, xp.log(rate) - rate * value)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the rate."""

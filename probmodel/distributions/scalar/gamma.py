@@ -38,7 +38,7 @@ class Gamma(FreeScale):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; the logarithm is NaN for negative values."""
         alpha, beta = params
-        alpha = where_valid(xp, alpha > 0, alpha)
+        alpha = where_valid(alpha > 0, alpha)
         powers = alpha * xp.log(beta) + (alpha - 1.0) * xp.log(value)
         return powers - beta * value - gammaln(alpha)
 
@@ -53,12 +53,12 @@ class Gamma(FreeScale):
 
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to ``x``."""
-        alpha, beta = valid_shape_and_rate(xp, *params)
+        alpha, beta = valid_shape_and_rate(*params)
         return log_cdf_above_zero(lambda y: log_gammainc(alpha, beta * y), x)
 
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values above ``x``."""
-        alpha, beta = valid_shape_and_rate(xp, *params)
+        alpha, beta = valid_shape_and_rate(*params)
         return log_ccdf_above_zero(lambda y: log_gammaincc(alpha, beta * y), x)
 
     def free_location_scale(self) -> tuple[Any, Any]:
@@ -67,9 +67,9 @@ class Gamma(FreeScale):
         return np.log(alpha / beta), 1.0 / np.sqrt(alpha)
 
 
-def valid_shape_and_rate(xp: Any, alpha: Any, beta: Any) -> tuple[Any, Any]:
+def valid_shape_and_rate(alpha: Any, beta: Any) -> tuple[Any, Any]:
     """Return shape and rate, NaN where they are not positive."""
-    return where_valid(xp, alpha > 0, alpha), where_valid(xp, beta > 0, beta)
+    return where_valid(alpha > 0, alpha), where_valid(beta > 0, beta)
 
 
 def gamma_information(alpha: Array, beta: Array) -> InformationMatrix:

@@ -36,7 +36,7 @@ class Geometric(Distribution):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability: batch shape."""
         (p,) = params
-        p = where_valid(xp, (p >= 0) & (p <= 1), p)
+        p = where_valid((p >= 0) & (p <= 1), p)
         return xp.log(p) + xlog1py(value, -p)
 
     def log_base(self, value: Array, *params: Any) -> Any:
@@ -67,5 +67,5 @@ class Geometric(Distribution):
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of counts above ``x``."""
         (p,) = params
-        p = where_valid(xp, (p >= 0) & (p <= 1), p)
+        p = where_valid((p >= 0) & (p <= 1), p)
         return xlog1py(xp.maximum(xp.floor(x) + 1.0, 0.0), -p)

@@ -64,12 +64,12 @@ class HalfStudentT(FreeScale):
 
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to ``x``."""
-        df, scale = _valid(xp, *params)
+        df, scale = _valid(*params)
         return log_cdf_above_zero(lambda y: log_betaincc(0.5 * df, 0.5, log_odds(df, y / scale)), x)
 
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values above ``x``."""
-        df, scale = _valid(xp, *params)
+        df, scale = _valid(*params)
         return log_ccdf_above_zero(lambda y: log_betainc(0.5 * df, 0.5, log_odds(df, y / scale)), x)
 
     def base(self) -> Distribution:
@@ -86,8 +86,8 @@ class HalfStudentT(FreeScale):
         return np.log(self.args["scale"]), np.sqrt(0.5 + 0.5 / df)
 
 
-def _valid(xp: Any, df: Any, scale: Any) -> tuple[Any, Any]:
-    return where_valid(xp, df > 0, df), where_valid(xp, scale > 0, scale)
+def _valid(df: Any, scale: Any) -> tuple[Any, Any]:
+    return where_valid(df > 0, df), where_valid(scale > 0, scale)
 
 
 def _formula(xp: Any, value: Any, *params: Any) -> Any:
@@ -96,7 +96,7 @@ def _formula(xp: Any, value: Any, *params: Any) -> Any:
     z = value / scale
     tail = 0.5 * (df + 1.0) * xp.log1p(z * z / df)
     logp = LOG_2 + log_normalizer(xp, df) - xp.log(scale) - tail
-    return where_inside(xp, value >= 0, logp)
+    return where_inside(value >= 0, logp)
 
 
 def _slopes(xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:

@@ -39,9 +39,9 @@ class InverseGamma(FreeScale):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; the logarithm is NaN for negative values."""
         alpha, beta = params
-        alpha = where_valid(xp, alpha > 0, alpha)
+        alpha = where_valid(alpha > 0, alpha)
         powers = alpha * xp.log(beta) - (alpha + 1.0) * xp.log(value)
-        return where_inside(xp, value > 0, powers - beta / value - gammaln(alpha))
+        return where_inside(value > 0, powers - beta / value - gammaln(alpha))
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on shape and scale: that of the reciprocal."""
@@ -54,12 +54,12 @@ class InverseGamma(FreeScale):
 
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to ``x``."""
-        alpha, beta = valid_shape_and_rate(xp, *params)
+        alpha, beta = valid_shape_and_rate(*params)
         return log_cdf_above_zero(lambda y: log_gammaincc(alpha, beta / y), x)
 
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values above ``x``."""
-        alpha, beta = valid_shape_and_rate(xp, *params)
+        alpha, beta = valid_shape_and_rate(*params)
         return log_ccdf_above_zero(lambda y: log_gammainc(alpha, beta / y), x)
 
     def free_location_scale(self) -> tuple[Any, Any]:

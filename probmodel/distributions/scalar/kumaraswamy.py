@@ -94,7 +94,7 @@ def _formula(xp: Any, value: Any, *params: Any) -> Any:
     log_value = xp.log(value)
     powers = (a - 1.0) * log_value + (b - 1.0) * log1m_exp(-a * log_value)
     inside = (value > 0) & (value < 1)
-    return where_inside(xp, inside, xp.log(a) + xp.log(b) + powers)
+    return where_inside(inside, xp.log(a) + xp.log(b) + powers)
 
 
 def _slopes(xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:

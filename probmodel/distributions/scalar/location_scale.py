@@ -101,7 +101,7 @@ class HalfFamily(Distribution):
         """Log density: batch shape."""
         (scale,) = params
         logp = self.full.log_standard(xp, value / scale) - xp.log(scale) + LOG_2
-        return where_inside(xp, value >= 0, logp)
+        return where_inside(value >= 0, logp)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the scale: that of the whole family."""

@@ -42,7 +42,7 @@ class LogLogistic(FreeScale):
         _, beta = params
         z = _log_odds(xp, value, *params)
         logp = xp.log(beta) + z - xp.log(value) - 2.0 * log1p_exp(z)
-        return where_inside(xp, value > 0, logp)
+        return where_inside(value > 0, logp)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on scale and shape: that of the logarithm, by which they are orthogonal."""

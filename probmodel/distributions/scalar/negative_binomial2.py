@@ -75,16 +75,16 @@ class NegativeBinomial2(NegativeBinomialFamily):
 
 def _log_odds(xp: Any, mu: Any, phi: Any) -> tuple[Any, Any]:
     """Return the precision, and the log odds of ``phi / (mu + phi)`` for means above zero."""
-    mu = where_valid(xp, mu >= 0, mu)
-    phi = where_valid(xp, phi > 0, phi)
+    mu = where_valid(mu >= 0, mu)
+    phi = where_valid(phi > 0, phi)
     return phi, xp.log(phi) - xp.log(where(mu == 0, 1.0, mu))
 
 
 def _formula(xp: Any, value: Any, *params: Any) -> Any:
     """Log probability without the terms of `log_base`: batch shape."""
     mu, phi = params
-    mu = where_valid(xp, mu >= 0, mu)
-    phi = where_valid(xp, phi > 0, phi)
+    mu = where_valid(mu >= 0, mu)
+    phi = where_valid(phi > 0, phi)
     ways = log_ways_kernel(phi, value)
     return ways + xlogy(value, mu / (mu + phi)) - phi * xp.log1p(mu / phi)
 

@@ -61,20 +61,20 @@ class NegativeBinomial2Log(NegativeBinomialFamily):
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of counts up to ``x``."""
         eta, phi = params
-        phi = where_valid(xp, phi > 0, phi)
+        phi = where_valid(phi > 0, phi)
         return log_up_to(xp, x, phi, xp.log(phi) - eta)
 
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of counts above ``x``."""
         eta, phi = params
-        phi = where_valid(xp, phi > 0, phi)
+        phi = where_valid(phi > 0, phi)
         return log_above(xp, x, phi, xp.log(phi) - eta)
 
 
 def _formula(xp: Any, value: Any, *params: Any) -> Any:
     """Log probability without the terms of `log_base`: batch shape."""
     eta, phi = params
-    phi = where_valid(xp, phi > 0, phi)
+    phi = where_valid(phi > 0, phi)
     t = eta - xp.log(phi)
     ways = log_ways_kernel(phi, value)
     return ways - product(value, log1p_exp(-t)) - phi * log1p_exp(t)

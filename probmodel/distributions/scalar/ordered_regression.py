@@ -94,7 +94,7 @@ class OrderedCategories(Distribution):
 def _edges(xp: Any, cutpoints: Any) -> tuple[Any, Any]:
     """Return the lower and the upper ends of all categories: (..., K) each."""
     increasing = (cutpoints[..., 1:] > cutpoints[..., :-1]).all(axis=-1)
-    cutpoints = where_valid(xp, increasing[..., None], cutpoints)
+    cutpoints = where_valid(increasing[..., None], cutpoints)
     end = np.full((*np.shape(cutpoints)[:-1], 1), np.inf)
     return xp.concatenate([-end, cutpoints], axis=-1), xp.concatenate([cutpoints, end], axis=-1)
 

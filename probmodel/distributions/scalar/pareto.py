@@ -41,7 +41,7 @@ class Pareto(OfStandardExponential):
         """Log density: batch shape; the logarithms are NaN for negative parameters."""
         y_min, alpha = params
         logp = xp.log(alpha) - xp.log(value) - alpha * xp.log(value / y_min)
-        return where_inside(xp, value >= y_min, logp)
+        return where_inside(value >= y_min, logp)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on the shape; the end of the support has none."""

@@ -48,7 +48,7 @@ class ParetoType2(OfStandardExponential):
         """Log density: batch shape; the logarithms are NaN for negative parameters."""
         mu, scale, alpha = params
         logp = xp.log(alpha) - xp.log(scale) - (alpha + 1.0) * xp.log1p((value - mu) / scale)
-        return where_inside(xp, value >= mu, logp)
+        return where_inside(value >= mu, logp)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on scale and shape; the end of the support has none."""
@@ -66,7 +66,7 @@ class ParetoType2(OfStandardExponential):
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values above ``x``."""
         mu, scale, alpha = params
-        scale = where_valid(xp, scale > 0, scale)
+        scale = where_valid(scale > 0, scale)
         return -alpha * xp.log1p(xp.maximum(x - mu, 0.0) / scale)
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:

@@ -41,7 +41,7 @@ class Poisson(PoissonFamily):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without ``-log(y!)``: batch shape."""
         (rate,) = params
-        rate = where_valid(xp, rate >= 0, rate)
+        rate = where_valid(rate >= 0, rate)
         return xlogy(value, rate) - rate
 
     def information_matrix(self, *params: Array) -> InformationMatrix:

@@ -43,7 +43,7 @@ class PoweredExponential(OfStandardExponential, FreeScale):
         """Log density: batch shape."""
         alpha, _ = params
         u = self.log_exponential(xp, value, *params)
-        return where_inside(xp, value > 0, xp.log(alpha) + u - xp.log(value) - xp.exp(u))
+        return where_inside(value > 0, xp.log(alpha) + u - xp.log(value) - xp.exp(u))
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on shape and scale: that of the logarithm, an extreme value."""

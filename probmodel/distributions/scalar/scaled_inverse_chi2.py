@@ -42,7 +42,7 @@ class ScaledInverseChi2(Distribution):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape."""
         df, scale = params
-        scale = where_valid(xp, scale > 0, scale)
+        scale = where_valid(scale > 0, scale)
         return _INVERSE_GAMMA.log_kernel(xp, value, 0.5 * df, 0.5 * df * scale * scale)
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
@@ -61,13 +61,13 @@ class ScaledInverseChi2(Distribution):
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to ``x``."""
         df, scale = params
-        scale = where_valid(xp, scale > 0, scale)
+        scale = where_valid(scale > 0, scale)
         return _INVERSE_GAMMA.log_cdf(xp, x, 0.5 * df, 0.5 * df * scale * scale)
 
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values above ``x``."""
         df, scale = params
-        scale = where_valid(xp, scale > 0, scale)
+        scale = where_valid(scale > 0, scale)
         return _INVERSE_GAMMA.log_ccdf(xp, x, 0.5 * df, 0.5 * df * scale * scale)
 
 

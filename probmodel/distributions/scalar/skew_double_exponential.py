@@ -69,13 +69,13 @@ class SkewDoubleExponential(Distribution):
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to ``x``."""
         mu, sigma, tau = params
-        sigma = where_valid(xp, sigma > 0, sigma)
+        sigma = where_valid(sigma > 0, sigma)
         return _log_below(xp, (x - mu) / sigma, tau)
 
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values above ``x``."""
         mu, sigma, tau = params
-        sigma = where_valid(xp, sigma > 0, sigma)
+        sigma = where_valid(sigma > 0, sigma)
         return _log_below(xp, (mu - x) / sigma, 1.0 - tau)
 
     def base(self) -> Distribution:

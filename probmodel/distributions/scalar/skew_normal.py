@@ -88,7 +88,7 @@ def _formula_of_cdf(xp: Any, x: Any, *params: Any) -> Any:
     By reflection it is what ``rest`` leaves of a half-normal tail, or of one, for other slants.
     """
     loc, scale, alpha = params
-    z = (x - loc) / where_valid(xp, scale > 0, scale)
+    z = (x - loc) / where_valid(scale > 0, scale)
     log_rest = log_owen_rest(z, xp.abs(alpha))
     tail = LOG_2 + log_ndtr(-xp.abs(z))
     log_left = xp.log1p(-xp.minimum(xp.exp(log_rest - tail), 0.5))

@@ -193,8 +193,8 @@ def log_odds(df: Any, z: Any) -> Any:
 def _formula_of_cdf(xp: Any, x: Any, *params: Any) -> Any:
     """Log probability of values up to ``x``: half of that of a beta variable, or all but that."""
     df, loc, scale = params
-    z = (x - loc) / where_valid(xp, scale > 0, scale)
-    df = where_valid(xp, df > 0, df)
+    z = (x - loc) / where_valid(scale > 0, scale)
+    df = where_valid(df > 0, df)
     tail = log_betainc(0.5 * df, 0.5, log_odds(df, z)) - LOG_2
     return where(z < 0, tail, log1m_exp(-tail))
 

@@ -42,7 +42,7 @@ class Uniform(Distribution):
         """Log density: batch shape; NaN or -inf where ``low`` is not below ``high``."""
         low, high = params
         inside = (value >= low) & (value <= high) & (low < high)
-        return where_inside(xp, inside, -xp.log(high - low))
+        return where_inside(inside, -xp.log(high - low))
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of shape ``shape``."""

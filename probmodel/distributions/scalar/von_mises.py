@@ -54,10 +54,10 @@ class VonMises(Distribution):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; ``cos(d) - 1`` as a square is accurate for small ``d``."""
         mu, kappa = params
-        kappa = where_valid(xp, kappa > 0, kappa)
+        kappa = where_valid(kappa > 0, kappa)
         half = xp.sin(0.5 * (value - mu))
         logp = -2.0 * kappa * half * half - log_i0e(kappa) - LOG_2PI
-        return where_inside(xp, xp.abs(value) <= np.pi, logp)
+        return where_inside(xp.abs(value) <= np.pi, logp)
 
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of angles from -pi to ``x``."""
@@ -94,7 +94,7 @@ def _side(upper: bool) -> Callable[..., Any]:
 
     def formula(xp: Any, x: Any, *params: Any) -> Any:
         mu, kappa = params
-        kappa = where_valid(xp, kappa > 0, kappa)
+        kappa = where_valid(kappa > 0, kappa)
         return log_arc(*_arc(xp, x, mu, upper), kappa) - log_i0e(kappa) - LOG_2PI
 
     def slopes(xp: Any, x: Any, *params: Any) -> Sequence[Thunk]:

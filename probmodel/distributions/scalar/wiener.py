@@ -61,7 +61,7 @@ class Wiener(Distribution):
         alpha, tau, beta, delta = params
         sign, time, u, w = _standardise(xp, value, alpha, tau, beta)
         free = sign * delta * alpha * w - 0.5 * delta * delta * time - 2.0 * xp.log(alpha)
-        return where_inside(xp, time > 0.0, free + log_passage(u, w))
+        return where_inside(time > 0.0, free + log_passage(u, w))
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw the boundary, then the time, by exact rejection from inverse Gaussian times.
@@ -88,9 +88,9 @@ class Wiener(Distribution):
 
 def _standardise(xp: Any, value: Any, alpha: Any, tau: Any, beta: Any) -> tuple[Any, Any, Any, Any]:
     """Sign of the value, decision time, that in units of alpha^2, and distance to the boundary."""
-    alpha = where_valid(xp, alpha > 0.0, alpha)
-    tau = where_valid(xp, tau >= 0.0, tau)
-    beta = where_valid(xp, (beta > 0.0) & (beta < 1.0), beta)
+    alpha = where_valid(alpha > 0.0, alpha)
+    tau = where_valid(tau >= 0.0, tau)
+    beta = where_valid((beta > 0.0) & (beta < 1.0), beta)
     sign = np.where(_plain(value) < 0.0, -1.0, 1.0)
     time = sign * value - tau
     positive = xp.where(time > 0.0, time, 1.0 + 0.0 * time)  # elsewhere there is no density

@@ -38,7 +38,7 @@ class YuleSimon(Distribution):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability: batch shape."""
         (alpha,) = params
-        alpha = where_valid(xp, alpha > 0, alpha)
+        alpha = where_valid(alpha > 0, alpha)
         value = where(value >= 1, value, 1.0)  # what is no count has its place in `log_base`
         return -xp.log1p(value / alpha) - log_ways(alpha + 1.0, value - 1.0)
 
@@ -61,6 +61,6 @@ class YuleSimon(Distribution):
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values above ``x``."""
         (alpha,) = params
-        alpha = where_valid(xp, alpha > 0, alpha)
+        alpha = where_valid(alpha > 0, alpha)
         count = xp.maximum(xp.floor(x), 0.0)
         return gammaln(count + 1.0) - log_rising(alpha + 1.0, count)

@@ -96,7 +96,7 @@ class BYM2(OfStandardNormal):
 
 def _variances(xp: Any, rho: Any, eigenvalues: Array) -> Any:
     """Variances along the eigenvectors of R, in units of sigma^2: batch + (n,)."""
-    rho = where_valid(xp, (rho >= 0.0) & (rho <= 1.0), rho)
+    rho = where_valid((rho >= 0.0) & (rho <= 1.0), rho)
     return 1.0 + xp.expand_dims(rho, -1) * (eigenvalues - 1.0)
 
 

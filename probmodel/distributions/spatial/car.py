@@ -77,7 +77,7 @@ class CAR(OfStandardNormal):
         tau, alpha, adjacency, mean = params
         n = value.shape[-1]
         graph = self._graph(adjacency, n)
-        alpha = where_valid(xp, (alpha > -1.0) & (alpha < 1.0), alpha)
+        alpha = where_valid((alpha > -1.0) & (alpha < 1.0), alpha)
         ratios = 1.0 - xp.expand_dims(alpha, -1) * graph.normalised_eigenvalues
         residual = value - xp.expand_dims(mean, -1)
         around = graph_product(residual, graph.adjacency)

@@ -140,7 +140,7 @@ class CirculantGP(OfStandardNormal):
 
     def _find_spectrum(self, length_scale: Any, distances: Array) -> Spectrum:
         xp = anp if isinstance(length_scale, Box) else np
-        length_scale = where_valid(xp, length_scale > 0.0, length_scale)
+        length_scale = where_valid(length_scale > 0.0, length_scale)
         scaled = distances / self._over_event(xp, length_scale)
         rho = self.kernel.correlation(xp, scaled)
         values = circulant.eigenvalues(rho, self.event_ndim) + self.jitter

@@ -236,7 +236,7 @@ class GaussianProcess(OfStandardNormal):
                 trace = xp.sum(matrix * np.eye(len(x)), axis=(-2, -1), keepdims=True)
                 added = added * trace / len(x)
             if self.is_noisy:
-                noise = where_valid(xp, shapes[-1] >= 0, shapes[-1])
+                noise = where_valid(shapes[-1] >= 0, shapes[-1])
                 noise = noise + np.zeros(tuple(map(len, coordinates)))
                 added = added + self._flat(noise * noise)[..., None, :]
             matrices.append(matrix + added * np.eye(len(x)))

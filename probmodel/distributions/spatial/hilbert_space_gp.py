@@ -168,7 +168,7 @@ class HilbertSpaceGP(OfStandardNormal):
     def _log_scales(self, xp: Any, amplitude: Any, length_scale: Any, frequencies: Array) -> Any:
         """Log standard deviations of the weights, and their slopes in the log length scale."""
         axes = frequencies.shape[1]
-        length_scale = where_valid(xp, length_scale > 0.0, length_scale)
+        length_scale = where_valid(length_scale > 0.0, length_scale)
         length = xp.expand_dims(length_scale, -1)
         squares = np.sum(frequencies**2, axis=1) * length * length
         log_density, slope = self.kernel.log_spectrum(xp, squares, axes)

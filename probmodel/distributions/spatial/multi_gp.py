@@ -55,7 +55,7 @@ class MultiGP(OfStandardNormal, MatrixArguments):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; NaN for a matrix that is not positive definite."""
         matrix, w = params
-        w = where_valid(xp, w > 0, w)
+        w = where_valid(w > 0, w)
         m, n = value.shape[-2:]
         whitening = self.forms["matrix"].rows(matrix)
         z = whitening.whiten(value)

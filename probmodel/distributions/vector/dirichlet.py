@@ -37,10 +37,10 @@ class Dirichlet(Distribution):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; the logarithm is NaN for negative elements."""
         (alpha,) = params
-        alpha = where_valid(xp, alpha > 0, alpha)
+        alpha = where_valid(alpha > 0, alpha)
         terms = (alpha - 1.0) * xp.log(value) - gammaln(alpha)
         logp = xp.sum(terms, axis=-1) + gammaln(xp.sum(alpha, axis=-1))
-        return where_inside(xp, abs(xp.sum(value, axis=-1) - 1.0) < SUM_TOLERANCE, logp)
+        return where_inside(abs(xp.sum(value, axis=-1) - 1.0) < SUM_TOLERANCE, logp)
 
     def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:
         """Quadratic form of the information on the concentration: batch shape."""

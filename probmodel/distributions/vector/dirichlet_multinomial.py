@@ -41,8 +41,8 @@ class DirichletMultinomial(MultinomialFamily):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without the multinomial coefficient: batch shape."""
         n, alpha = params
-        total = xp.sum(where_valid(xp, alpha >= 0, alpha), axis=-1)
-        total = where_valid(xp, total > 0, total)
+        total = xp.sum(where_valid(alpha >= 0, alpha), axis=-1)
+        total = where_valid(total > 0, total)
         return xp.sum(log_rising(alpha, value), axis=-1) - log_rising(total, n)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:

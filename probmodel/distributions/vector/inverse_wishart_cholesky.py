@@ -53,7 +53,7 @@ class InverseWishartCholesky(WishartFamily):
         """Log density: batch shape; the logarithm is NaN for a negative diagonal element."""
         df, matrix = params
         n = value.shape[-1]
-        df = where_valid(xp, df > n - 1.0, df)
+        df = where_valid(df > n - 1.0, df)
         w = self.forms["matrix"].rows(matrix)
         z = solve_lower(value, lower_root(w, n))
         on_diagonal = xp.sum(_powers(xp, df, n) * xp.log(diagonal(value)), axis=-1)

@@ -46,7 +46,7 @@ class LKJ(LKJCholesky):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; NaN for a matrix that is not positive definite."""
         (eta,) = params
-        eta = where_valid(xp, eta > 0, eta)
+        eta = where_valid(eta > 0, eta)
         log_det = 2.0 * log_det_lower(cholesky(value))
         return (eta - 1.0) * log_det - log_normaliser(eta, value.shape[-1])
 

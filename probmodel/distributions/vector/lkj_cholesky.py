@@ -46,7 +46,7 @@ class LKJCholesky(Distribution):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; the logarithm is NaN for a negative diagonal element."""
         (eta,) = params
-        eta = where_valid(xp, eta > 0, eta)
+        eta = where_valid(eta > 0, eta)
         size = value.shape[-1]
         terms = _powers(eta, size) * xp.log(diagonal(value))
         return xp.sum(terms, axis=-1) - log_normaliser(eta, size)

@@ -41,8 +41,8 @@ class Multinomial(MultinomialFamily):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without the multinomial coefficient: batch shape."""
         n, p = params
-        total = xp.sum(where_valid(xp, p >= 0, p), axis=-1)
-        valid = where_valid(xp, abs(total - 1.0) < SUM_TOLERANCE, 0.0 * n)
+        total = xp.sum(where_valid(p >= 0, p), axis=-1)
+        valid = where_valid(abs(total - 1.0) < SUM_TOLERANCE, 0.0 * n)
         return xp.sum(xlogy(value, p), axis=-1) + valid
 
     def information(self, xp: Any, changes: Sequence[Any], *params: Array) -> Any:

@@ -132,7 +132,7 @@ def log_spherical(xp: Any, df: Any, squares: Any, n: int) -> Any:
 
     The gamma functions are a beta function, which stays accurate for large ``df``.
     """
-    df = where_valid(xp, df > 0, df)
+    df = where_valid(df > 0, df)
     gammas = gammaln(0.5 * n) - betaln(0.5 * df, 0.5 * n)
     return gammas - 0.5 * n * (xp.log(df) + _LOG_PI) - 0.5 * (df + n) * xp.log1p(squares / df)
 

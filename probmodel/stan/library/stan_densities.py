@@ -92,7 +92,7 @@ class AnyAngle(d.VonMises):
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape."""
         mu, kappa = params
-        kappa = where_valid(xp, kappa > 0, kappa)
+        kappa = where_valid(kappa > 0, kappa)
         half = xp.sin(0.5 * (value - mu))
         return -2.0 * kappa * half * half - log_i0e(kappa) - LOG_2PI
 
