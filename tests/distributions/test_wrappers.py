@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 
 import autograd.numpy as anp
 import numpy as np
@@ -90,6 +92,13 @@ def test_censored_values_at_the_bounds_are_in_the_support():
 
 
 WIENER = d.Wiener(1.0, 0.1, 0.5, 0.0)
+
+
+def test_what_can_be_bounded_does_not_hang_on_what_was_imported():
+    code = "from probmodel.distributions import AR1, Truncated; Truncated(AR1(0.5, 1), lower=0)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "Cauchy" in run.stderr
+    assert "YuleSimon" in run.stderr
 
 
 @pytest.mark.parametrize("wrapper", [d.Truncated, d.Censored])

@@ -132,11 +132,6 @@ def is_number(bound: Any) -> bool:
 
 def _with_cdf() -> list[str]:
     """Names of the distributions that can be truncated."""
-    found, pending = set(), [Distribution]
-    while pending:
-        for kind in pending.pop().__subclasses__():
-            pending.append(kind)
-            own = kind.__module__.startswith("probmodel.distributions.")
-            if own and kind.log_cdf is not Distribution.log_cdf:
-                found.add(kind.__name__)
-    return sorted(found)
+    from probmodel.distributions import DISTRIBUTIONS
+
+    return [n for n, kind in DISTRIBUTIONS.items() if kind.log_cdf is not Distribution.log_cdf]
