@@ -154,8 +154,14 @@ class Expression:
     def __and__(self, other: Any) -> Apply:
         return Apply(operation_named("logical_and"), (self, other))
 
+    def __rand__(self, other: Any) -> Apply:
+        return Apply(operation_named("logical_and"), (other, self))
+
     def __or__(self, other: Any) -> Apply:
         return Apply(operation_named("logical_or"), (self, other))
+
+    def __ror__(self, other: Any) -> Apply:
+        return Apply(operation_named("logical_or"), (other, self))
 
     def __invert__(self) -> Apply:
         return Apply(operation_named("logical_not"), (self,))

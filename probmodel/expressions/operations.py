@@ -274,7 +274,15 @@ _FUNCTIONS: dict[Callable[..., Any], str] = {
     **{op.evaluate: name for name, op in OPERATIONS.items() if not name.startswith("_")},
 }
 
-_UFUNC_NAMES = {"true_divide": "divide", "abs": "absolute", "fabs": "absolute", "mod": "remainder"}
+_UFUNC_NAMES = {
+    "true_divide": "divide",
+    "abs": "absolute",
+    "fabs": "absolute",
+    "mod": "remainder",
+    "bitwise_and": "logical_and",
+    "bitwise_or": "logical_or",
+    "invert": "logical_not",
+}
 
 _ADVICE = {
     "array": "np.stack([a, b])",
