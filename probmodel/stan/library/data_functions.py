@@ -62,10 +62,14 @@ def _one_hot(name: str, one: Any) -> Callable[..., Array]:
     return make
 
 
-def _spaced(n: int, low: Any, high: Any) -> Array:
-    """Return equidistant numbers; a single one is the upper end."""
-    _checked("linspaced_vector", n)
-    return np.linspace(low, high, n) if n != 1 else np.array([high], dtype=float)
+def _spaced(name: str) -> Callable[..., Array]:
+    """Return a function of equidistant numbers; a single one is the upper end."""
+
+    def make(n: int, low: Any, high: Any) -> Array:
+        _checked(name, n)
+        return np.linspace(low, high, n) if n != 1 else np.array([high], dtype=float)
+
+    return make
 
 
 def _spaced_whole(n: int, low: int, high: int) -> Array:
@@ -140,9 +144,9 @@ OF_DATA: dict[str, tuple[Callable[..., Any], Kind]] = {
     "one_hot_row_vector": (_one_hot("one_hot_row_vector", 1.0), "row_vector"),
     "one_hot_array": (_one_hot("one_hot_array", 1.0), "real"),
     "one_hot_int_array": (_one_hot("one_hot_int_array", 1), "int"),
-    "linspaced_vector": (_spaced, "vector"),
-    "linspaced_row_vector": (_spaced, "row_vector"),
-    "linspaced_array": (_spaced, "real"),
+    "linspaced_vector": (_spaced("linspaced_vector"), "vector"),
+    "linspaced_row_vector": (_spaced("linspaced_row_vector"), "row_vector"),
+    "linspaced_array": (_spaced("linspaced_array"), "real"),
     "linspaced_int_array": (_spaced_whole, "int"),
     "uniform_simplex": (_uniform_simplex, "vector"),
     "identity_matrix": (lambda n: np.eye(_checked("identity_matrix", n)), "matrix"),

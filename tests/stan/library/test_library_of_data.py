@@ -91,13 +91,15 @@ def test_singular_vectors():
         ("quantile", [np.array([np.nan]), 0.5]),
         ("zeros_vector", [-1]),
         ("linspaced_vector", [-1, 0, 1]),
+        ("linspaced_row_vector", [-1, 0, 1]),
+        ("linspaced_array", [-1, 0, 1]),
         ("linspaced_int_array", [-1, 0, 1]),
         ("linspaced_int_array", [3, 2, 1]),
         ("uniform_simplex", [0]),
     ],
 )
 def test_arguments_must_make_sense(name, args):
-    with pytest.raises(ValueError, match="needs"):
+    with pytest.raises(ValueError, match=f"{name} needs"):
         OF_DATA[name][0](*args)
 
 
