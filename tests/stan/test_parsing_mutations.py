@@ -2,12 +2,17 @@
 
 import random
 import re
+import sys
+from pathlib import Path
 
 import pytest
 
 from probmodel.errors import ModelError
 from probmodel.stan.syntax.parser import parse
-from probmodel.stan.syntax.printing import text_of
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from program_text import text_of
 
 PROGRAMS = [
     """
