@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from collections.abc import Callable
+from typing import NoReturn, TypeVar
 
 from probmodel.stan.complaints import Sources, complaint
 from probmodel.stan.syntax.keywords import KEYWORDS
 from probmodel.stan.syntax.nodes import Place
 from probmodel.stan.syntax.words import Word
+
+Part = TypeVar("Part")
 
 MOST_NESTED = 100  # brackets in brackets, blocks in blocks: what reads the tree calls itself
 LONGEST = 60  # of a word in a message
@@ -50,6 +53,13 @@ class Cursor:
             return False
         self.advance()
         return True
+
+    def listed(self, read: Callable[[Cursor], Part]) -> tuple[Part, ...]:
+        """Read one part or more with commas between them."""
+        found = [read(self)]
+        while self.accept(","):
+            found.append(read(self))
+        return tuple(found)
 
     def expect(self, text: str, where: str = "") -> Word:
         """Step over this word, which must be the next; ``where`` goes into the complaint."""

@@ -137,28 +137,24 @@ def primary(cursor: Cursor) -> Expression:
 def indices(cursor: Cursor) -> tuple[Expression | Slice, ...]:
     """Read indices in brackets."""
     opening = cursor.advance()
-    found = [_index(cursor)]
-    while cursor.accept(","):
-        found.append(_index(cursor))
+    found = cursor.listed(_index)
     cursor.close(opening)
-    return tuple(found)
+    return found
 
 
 def arguments(cursor: Cursor, of: str) -> tuple[tuple[Expression, ...], bool]:
     """Read arguments in parentheses ``of`` a function; tell whether a bar sets off the first."""
     opening = cursor.expect("(", f" and the arguments of {of!r}")
-    found: list[Expression] = []
+    found: tuple[Expression, ...] = ()
     bar = False
     if cursor.word.text != ")":
-        found.append(_argument(cursor, of))
+        found = (_argument(cursor, of),)
         bar = cursor.accept("|")
-        if not bar or cursor.word.text != ")":
-            if bar:
-                found.append(_argument(cursor, of))
-            while cursor.accept(","):
-                found.append(_argument(cursor, of))
+        more = cursor.word.text != ")" if bar else cursor.accept(",")
+        if more:
+            found += cursor.listed(lambda cursor: _argument(cursor, of))
     cursor.close(opening)
-    return tuple(found), bar
+    return found, bar
 
 
 def _argument(cursor: Cursor, of: str) -> Expression:
@@ -223,21 +219,18 @@ def _parenthesis(cursor: Cursor) -> Expression:
     if cursor.word.text != ",":
         cursor.close(opening)
         return first
-    items = [first]
-    while cursor.accept(","):
-        items.append(expression(cursor))
+    cursor.advance()
+    items = (first, *cursor.listed(expression))
     cursor.close(opening)
-    return TupleOf(opening.place, tuple(items))
+    return TupleOf(opening.place, items)
 
 
 def _items(cursor: Cursor) -> tuple[Expression, ...]:
     """Read one expression or more in brackets."""
     opening = cursor.advance()
-    found = [expression(cursor)]
-    while cursor.accept(","):
-        found.append(expression(cursor))
+    found = cursor.listed(expression)
     cursor.close(opening)
-    return tuple(found)
+    return found
 
 
 def _none(cursor: Cursor) -> tuple[()]:

@@ -134,15 +134,11 @@ def _function(cursor: Cursor) -> Function:
     returns = Type(word.place, "void") if cursor.accept("void") else unsized_type(cursor)
     name = cursor.name("a function")
     opening = cursor.expect("(", f" and the arguments of {name.text!r}")
-    arguments = []
-    if cursor.word.text != ")":
-        arguments.append(argument(cursor))
-        while cursor.accept(","):
-            arguments.append(argument(cursor))
+    arguments = () if cursor.word.text == ")" else cursor.listed(argument)
     cursor.close(opening)
     body: Block | None = None
     if not cursor.accept(";"):
         if cursor.word.text != "{":
             cursor.missing(f"'{{' and the body of {name.text!r}")
         body = block(cursor)
-    return Function(name.place, returns, name.text, tuple(arguments), body)
+    return Function(name.place, returns, name.text, arguments, body)

@@ -97,14 +97,12 @@ def _elements(cursor: Cursor, element: Callable[[Cursor], Type]) -> tuple[Type, 
     """Read the types of a tuple's elements."""
     cursor.deeper()
     opening = cursor.expect("(", " and the types of the tuple's elements")
-    found = [element(cursor)]
-    while cursor.accept(","):
-        found.append(element(cursor))
+    found = cursor.listed(element)
     cursor.close(opening)
     if len(found) < 2:
         cursor.fail("a tuple has two elements or more.", opening.place)
     cursor.back()
-    return tuple(found)
+    return found
 
 
 def _sizes(cursor: Cursor) -> tuple[Expression, ...]:
@@ -112,11 +110,9 @@ def _sizes(cursor: Cursor) -> tuple[Expression, ...]:
     opening = cursor.advance()
     if cursor.word.text in {"]", ","}:
         cursor.missing("a size")
-    found = [expression(cursor)]
-    while cursor.accept(","):
-        found.append(expression(cursor))
+    found = cursor.listed(expression)
     cursor.close(opening)
-    return tuple(found)
+    return found
 
 
 def _bounds(cursor: Cursor, kind: str) -> dict[str, Expression]:
