@@ -66,19 +66,6 @@ def _tgamma(x: Any) -> Any:
     return np.where(right, above, below)
 
 
-def _quotient(a: Any, b: Any) -> Any:
-    """Divide whole numbers, rounding towards zero."""
-    a, b = np.asarray(a), np.asarray(b)
-    if np.any(b == 0):
-        raise ValueError("a whole number is divided by zero")
-    return (np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b)))[()]
-
-
-def _remainder(a: Any, b: Any) -> Any:
-    """Return what is left of whole numbers; it has the sign of the first."""
-    return np.asarray(a - b * _quotient(a, b))[()]
-
-
 def _choose(n: Any, k: Any) -> Any:
     return np.rint(np.where(np.less(k, 0), 0.0, special.binom(n, k))).astype(np.int64)[()]
 
@@ -207,8 +194,6 @@ _GAMMA: dict[str, Function] = {
 }
 
 _WHOLE: dict[str, Function] = {
-    "int/int": of_numbers("division of whole numbers", _quotient),
-    "modulus": of_numbers("modulus", _remainder),
     "choose": of_numbers("choose", _choose),
     "to_int": of_numbers("to_int", _to_int),
 }

@@ -19,6 +19,7 @@ OPERATORS: dict[str, str] = {
     "divide": "/",
     "elt_multiply": ".*",
     "elt_divide": "./",
+    "modulus": "%",
 }
 # Functions that return a tuple, and those that return its elements.
 TUPLES: dict[str, tuple[str, ...]] = {

@@ -153,7 +153,7 @@ def blocks(v):
     transformed data {
       int a = 17 %/% 5;
       int b = -17 / 5;
-      int c = -17 % 5;
+      int c = -17 % 5 + modulus(17, -5) - 2;
       int d = 7;
       real e = 17 / 5.0;
       array[3] int counts = {1, 2, 3};

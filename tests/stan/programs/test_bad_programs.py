@@ -81,6 +81,7 @@ STATEMENTS = {
     "an infinite density": ("target += negative_infinity();", "-inf"),
     "a division by zero": ("int i = N %/% (N - 3);", "divided by zero"),
     "a remainder by zero": ("int i = N % 0;", "divided by zero"),
+    "a modulus by zero": ("int i = modulus(N, 0);", "divided by zero"),
     "a remainder of a real number": ("real x = a % 2;", "whole numbers"),
     "a matrix that has no factor": (
         "matrix[2, 2] L = cholesky_decompose([[1, 2], [2, 1]]);", "positive definite|from data"
