@@ -73,19 +73,16 @@ class Iterations:
 
     def feedback(self, lags: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
         """Return the steps that feed back into later iterations, and those that depend on them."""
-        count = self.steps
-        now: list[set[int]] = []
-        earlier: list[set[int]] = []
-        for back, offset in lags:
-            steps = self.step_of(offset)
-            now.append(set(steps[back == 0].tolist()))
-            earlier.append(set(steps[back > 0].tolist()))
-        inside = np.zeros(count, dtype=bool)
-        for component in _cycles(count, now, earlier):
+        needs = [set(self.step_of(offset[back >= 0]).tolist()) for back, offset in lags]
+        needed: list[set[int]] = [set() for _ in needs]
+        for j, found in enumerate(needs):
+            for k in found:
+                needed[k].add(j)
+        inside = np.zeros(self.steps, dtype=bool)
+        for component in _cycles(needs):
             inside[component] = True
         # Whatever lies between steps that feed back belongs to them.
-        below = _closure(count, now, earlier, inside)
-        above = _ancestors(count, now, earlier, inside)
+        below, above = _reached(needed, inside), _reached(needs, inside)
         return below & above, below
 
     def range_of(self, j: int) -> slice:
@@ -94,41 +91,25 @@ class Iterations:
         return slice(int(self._place[j]), int(end))
 
 
-def _cycles(count: int, now: Sequence[set[int]], earlier: Sequence[set[int]]) -> list[list[int]]:
+def _cycles(needs: Sequence[set[int]]) -> list[list[int]]:
     """Return the strongly connected parts of a graph that hold a cycle (Tarjan)."""
-    rows = [j for j in range(count) for _ in now[j] | earlier[j]]
-    columns = [k for j in range(count) for k in now[j] | earlier[j]]
+    count = len(needs)
+    rows = [j for j in range(count) for _ in needs[j]]
+    columns = [k for j in range(count) for k in needs[j]]
     matrix = csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(count, count))
     _, labels = connected_components(matrix, directed=True, connection="strong")
     members: dict[int, list[int]] = {}
     for j, label in enumerate(labels.tolist()):
         members.setdefault(label, []).append(j)
-    return [m for m in members.values() if len(m) > 1 or m[0] in now[m[0]] | earlier[m[0]]]
+    return [m for m in members.values() if len(m) > 1 or m[0] in needs[m[0]]]
 
 
-def _closure(
-    count: int, now: Sequence[set[int]], earlier: Sequence[set[int]], start: Array
-) -> Array:
-    """Return which steps depend on some steps, these included."""
-    found = start.copy()
-    changed = True
-    while changed:
-        changed = False
-        for j in range(count):
-            if not found[j] and any(found[k] for k in now[j] | earlier[j]):
-                found[j] = changed = True
-    return found
-
-
-def _ancestors(
-    count: int, now: Sequence[set[int]], earlier: Sequence[set[int]], start: Array
-) -> Array:
-    """Return which steps some steps depend on, these included."""
+def _reached(links: Sequence[set[int]], start: Array) -> Array:
+    """Return which steps the links from some steps lead to, these included."""
     found = start.copy()
     todo = np.flatnonzero(start).tolist()
     while todo:
-        j = todo.pop()
-        for k in now[j] | earlier[j]:
+        for k in links[todo.pop()]:
             if not found[k]:
                 found[k] = True
                 todo.append(k)
