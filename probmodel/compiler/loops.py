@@ -12,6 +12,7 @@ import numpy as np
 from probmodel.compiler.control import INT
 from probmodel.compiler.lanes import DOUBLE
 from probmodel.compiler.log_sums import LogSum
+from probmodel.compiler.patterns import Affine, affine
 from probmodel.compiler.schedule import (
     REDUCED,
     Loop,
@@ -44,7 +45,7 @@ class LoopWriter:
         self._values: dict[Symbol, Any] = {}
         self._sums: dict[Symbol, Any] = {}
         self._copies: dict[Any, Array] = {}
-        self._strides: dict[int, tuple[Any, Any]] = {}  # of indices, by their id
+        self._patterns: dict[int, Affine | None] = {}  # of indices, by their id
         self._alive: list[Array] = []
         self._shape = self._merged()
 
@@ -247,24 +248,25 @@ class LoopWriter:
 
     def _flat(self, index: Array, where: Sequence[Any]) -> Any:
         """Return the position that an index has at this element of the loop."""
-        start, strides = self._affine(index)
-        if start is None:
+        pattern = self._pattern(index)
+        if pattern is None:
             row = self._flat(positions(self.loop.shape), where)
             return self.b.load(self.b.gep(self.e.table(index.reshape(-1)), [row]))
-        if len(where) != len(strides):
-            strides = self._of_merged(strides)
-        place: Any = INT(start)
-        for i, stride in zip(where, strides, strict=True):
-            if stride:
-                place = self.b.add(place, self.b.mul(i, INT(stride)))
+        steps: Sequence[int] = pattern.steps
+        if len(where) != len(steps):
+            steps = [steps[group[-1]] for group in self._groups]
+        place: Any = INT(pattern.first)
+        for i, step in zip(where, steps, strict=True):
+            if step:
+                place = self.b.add(place, self.b.mul(i, INT(step)))
         return place
 
-    def _affine(self, index: Array) -> tuple[Any, Any]:
-        """Return start and strides of an index, or None where it has none."""
-        if id(index) not in self._strides:
+    def _pattern(self, index: Array) -> Affine | None:
+        """Return the pattern of an index, or None where it has none."""
+        if id(index) not in self._patterns:
             self._alive.append(index)
-            self._strides[id(index)] = affine(index.reshape(self.loop.shape))
-        return self._strides[id(index)]
+            self._patterns[id(index)] = affine(index.reshape(self.loop.shape))
+        return self._patterns[id(index)]
 
     def _indices(self) -> Iterator[Array]:
         """Yield the indices of all that the steps read and write."""
@@ -288,19 +290,16 @@ class LoopWriter:
         if len(shape) < 2 or self.loop.direction:
             return shape
         found = [affine(index.reshape(shape)) for index in self._indices()]
-        strides = [s for start, s in found if start is not None]
+        steps = [pattern.steps for pattern in found if pattern is not None]
         groups = [[0]]
         for axis in range(1, len(shape)):
-            fits = all(s[axis - 1] == s[axis] * shape[axis] for s in strides)
+            fits = all(s[axis - 1] == s[axis] * shape[axis] for s in steps)
             if fits:
                 groups[-1].append(axis)
             else:
                 groups.append([axis])
         self._groups = groups
         return tuple(prod(shape[a] for a in group) for group in groups)
-
-    def _of_merged(self, strides: Sequence[int]) -> list[int]:
-        return [strides[group[-1]] for group in self._groups]
 
     @contextmanager
     def _nest(self) -> Iterator[list[Any]]:
@@ -331,19 +330,3 @@ def _ends(matrix: Array, width: int) -> tuple[Array, Array]:
     rows = [np.minimum(np.arange(len(matrix)) + k, len(matrix) - 1) for k in range(width)]
     first = np.min([first[i] for i in rows], axis=0)
     return first, np.maximum(np.max([end[i] for i in rows], axis=0), first + 1)
-
-
-def affine(index: Array) -> tuple[int | None, tuple[int, ...]]:
-    """Return start and strides of positions that are in steps along each axis; None if not."""
-    start = int(index.reshape(-1)[0])
-    strides = []
-    expected = np.full(index.shape, start)
-    for axis, n in enumerate(index.shape):
-        first = (0,) * axis + (min(1, n - 1),) + (0,) * (index.ndim - axis - 1)
-        stride = int(index[first]) - start
-        strides.append(stride)
-        steps = np.arange(n).reshape(-1, *(1,) * (index.ndim - axis - 1))
-        expected = expected + stride * steps
-    if np.array_equal(expected, index):
-        return start, tuple(strides)
-    return None, ()
