@@ -170,24 +170,7 @@ class BlockFunction(FunctionWriter):
 
     def one(self, array: Any, i: Any) -> Lanes:
         """Return a number of an array, the same in all lanes."""
-        return self.same(self.b.load(self.b.gep(array, [i])))
-
-    def same(self, number: Any, w: Writer | None = None) -> Lanes:
-        """Return a double in all lanes."""
-        w = w or self.w
-        undefined = ir.Constant(w.type, ir.Undefined)
-        first = self.b.insert_element(undefined, number, _INT32(0))
-        mask = ir.Constant(ir.VectorType(_INT32, w.lanes), [0] * w.lanes)
-        return Lanes(w, self.b.shuffle_vector(first, undefined, mask))
-
-    def mask(self, value: bool) -> Mask:
-        """Return one truth value in all lanes."""
-        kind = ir.VectorType(ir.IntType(1), self.w.lanes)
-        return Mask(self.w, ir.Constant(kind, [value] * self.w.lanes))
-
-    def ones(self, where: Mask) -> Lanes:
-        """Return one where a mask holds and zero elsewhere."""
-        return self.w.select(where, 1.0, 0.0)
+        return self.w.same(self.b.load(self.b.gep(array, [i])))
 
     def is_finite(self, x: Lanes) -> Mask:
         """Where numbers are finite."""

@@ -105,4 +105,4 @@ class Elimination(LaneMemory):
 
     def _number(self, i: Any) -> Lanes:
         """Return a whole number in all lanes."""
-        return Lanes(self.w, self.e.splat(self.b.sitofp(i, DOUBLE)))
+        return self.w.same(self.b.sitofp(i, DOUBLE))

@@ -161,12 +161,8 @@ class Emission:
 
     def splat(self, number: Any) -> Any:
         """Return a vector of one number, which may be known."""
-        if isinstance(number, float | int | np.number):
-            return ir.Constant(self._vector, [float(number)] * self.lanes)
-        undefined = ir.Constant(self._vector, ir.Undefined)
-        one = self.b.insert_element(undefined, number, ir.IntType(32)(0))
-        mask = ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), [0] * self.lanes)
-        return self.b.shuffle_vector(one, undefined, mask)
+        known = isinstance(number, float | int | np.number)
+        return (self.arithmetic.number if known else self.arithmetic.same)(number).value
 
     def _number(self, x: Any) -> Any:
         """Return the one element of an operand."""

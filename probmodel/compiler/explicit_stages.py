@@ -58,7 +58,7 @@ class ExplicitStages(LaneMemory):
         for j in range(1, self.number):
             state = self.moved(y, h, self.tableau.A[j])
             self.slope(t + h * self.tableau.c[j], state, self.row(self.k, j))
-        return self.everywhere(True)
+        return self.w.mask(True)
 
     def keep(self, i: Any, accepted: Mask, y: int) -> None:
         """Keep of a step what is not to be computed again: nothing."""

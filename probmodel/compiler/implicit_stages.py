@@ -66,7 +66,7 @@ class ImplicitStages(ExplicitStages):
                 self.set(self._inverse, self.index(i, c), self._unit(i, c))
         self._set_matrix(t, step, self.reader(y), transposed=False)
         self._elimination.write(self._inverse, self.n)
-        solved = Variable(self, self.everywhere(True))
+        solved = Variable(self, self.w.mask(True))
         with self.e.count_to(self._solved) as before:
             j = self.b.add(before, INT(1))
             with self.each() as c:
@@ -86,7 +86,7 @@ class ImplicitStages(ExplicitStages):
         def state(c: Any) -> Lanes:
             return self.get(self._base, c) + step * self.get(self.k, self.index(j, c))
 
-        b, converged = self.b, Variable(self, self.everywhere(False))
+        b, converged = self.b, Variable(self, self.w.mask(False))
         number = self.variable(INT(0))
         with self.e.repeat() as condition:
             self.slope(t, state, self._gap)
@@ -172,4 +172,4 @@ class ImplicitStages(ExplicitStages):
     def _unit(self, i: Any, c: Any) -> Lanes:
         """Return an element of the unit matrix."""
         one = self.b.uitofp(self.b.icmp_signed("==", i, c), DOUBLE)
-        return Lanes(self.w, self.e.splat(one))
+        return self.w.same(one)

@@ -6,10 +6,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-import llvmlite.ir as ir
-
 from probmodel.compiler.control import INT
-from probmodel.compiler.lanes import DOUBLE, Lanes, Mask
+from probmodel.compiler.lanes import DOUBLE, Lanes
 from probmodel.types import Array
 
 if TYPE_CHECKING:
@@ -48,7 +46,7 @@ class LaneMemory:
     def known(self, numbers: Array, i: Any) -> Lanes:
         """Read an element of what is known, the same for all chains."""
         place = self.b.gep(self.e.pointer(numbers, DOUBLE), [i])
-        return Lanes(self.w, self.e.splat(self.b.load(place)))
+        return self.w.same(self.b.load(place))
 
     def count(self, n: int) -> AbstractContextManager[Any]:
         """Write a loop over so many elements."""
@@ -57,12 +55,3 @@ class LaneMemory:
     def f(self, name: str, *args: Lanes) -> Lanes:
         """Write an elementwise function."""
         return Lanes(self.w, self.e.function_of_numbers(name, [a.value for a in args]))
-
-    def ones(self, where: Mask) -> Lanes:
-        """Return one where a mask holds and zero elsewhere."""
-        return self.w.select(where, 1.0, 0.0)
-
-    def everywhere(self, value: bool) -> Mask:
-        """Return a truth value in all lanes."""
-        kind = ir.VectorType(ir.IntType(1), self.w.lanes)
-        return Mask(self.w, ir.Constant(kind, [value] * self.w.lanes))

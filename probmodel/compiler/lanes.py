@@ -188,6 +188,22 @@ class Writer:
         """Return one integer in all lanes, as an LLVM value."""
         return ir.Constant(self.bits_type, [value] * self.lanes)
 
+    def same(self, number: Any) -> Lanes:
+        """Return a double, an LLVM value, in all lanes."""
+        undefined = ir.Constant(self.type, ir.Undefined)
+        first = self.builder.insert_element(undefined, number, _INT32(0))
+        lanes = ir.Constant(ir.VectorType(_INT32, self.lanes), [0] * self.lanes)
+        return Lanes(self, self.builder.shuffle_vector(first, undefined, lanes))
+
+    def mask(self, value: bool) -> Mask:
+        """Return one truth value in all lanes."""
+        kind = ir.VectorType(ir.IntType(1), self.lanes)
+        return Mask(self, ir.Constant(kind, [value] * self.lanes))
+
+    def ones(self, where: Mask) -> Lanes:
+        """Return one where a mask holds and zero elsewhere."""
+        return self.select(where, 1.0, 0.0)
+
     def lift(self, value: Lanes | float) -> Lanes:
         """Return numbers as lanes."""
         return value if isinstance(value, Lanes) else self.number(value)

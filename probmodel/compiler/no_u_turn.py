@@ -105,7 +105,7 @@ def _leaf(m: BlockModule, parts: Parts) -> BlockFunction:
         f.put(r, i, v)
         kinetic.set(w.fma(v, v, kinetic.get()))
     weight = number("energy") + logp - kinetic.get() * 0.5
-    fine = (weight >= f.same(f.field("least"))) & (weight < np.inf)
+    fine = (weight >= f.w.same(f.field("least"))) & (weight < np.inf)
     weight = w.select(fine, weight, -np.inf)
     grown = _log_sum(f, number("subtree"), weight)
     total = number("total")

@@ -99,7 +99,7 @@ class OdeWriter(LaneMemory):
         t = Variable(self, w.number(self.start))
         stages.slope(t.get(), self.reader(y), stages.k)
         h = Variable(self, self._first_step(stages, t.get(), y))
-        active = Variable(self, self.ones(abs(h.get()) < np.inf))
+        active = Variable(self, self.w.ones(abs(h.get()) < np.inf))
         reached, rejected = (Variable(self, w.number(0.0)) for _ in range(2))
         number = e.place_for(INT(0))
         with b.if_then(w.any(active.get() > 0.0)), e.repeat() as condition:
@@ -154,8 +154,8 @@ class OdeWriter(LaneMemory):
             self.set(k, c, w.select(accepted, self.get(last, c), self.get(k, c)))
         t.set(w.select(arrived, self.end, w.select(accepted, end, begin)))
         h.set(size * self._factor(error, solved, rejected.get() > 0.0))
-        rejected.set(self.ones(going & ~accepted))
-        active.set(self.ones(going & ~arrived & (t.get() + h.get() > t.get())))
+        rejected.set(self.w.ones(going & ~accepted))
+        active.set(self.w.ones(going & ~arrived & (t.get() + h.get() > t.get())))
 
     def _factor(self, error: Lanes, solved: Mask, rejected: Mask) -> Lanes:
         """See `runge_kutta._factor`."""
@@ -277,7 +277,7 @@ class OdeWriter(LaneMemory):
             return (count < float(len(self.times))) & (there <= end)
 
         with self.b.if_then(w.any(passed())), self.e.repeat() as condition:
-            reached.set(reached.get() + self.ones(passed()))
+            reached.set(reached.get() + self.w.ones(passed()))
             condition.append(w.any(passed()))
 
     @contextmanager

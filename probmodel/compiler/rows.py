@@ -44,7 +44,7 @@ def _take(m: BlockModule) -> BlockFunction:
     """
     f = BlockFunction(m, "take", [POINTER, POINTER, DOUBLE, m.vector, INT, INT], internal=True)
     row, array, sign, rows, first, end = f.args
-    meant, sign = Lanes(f.w, rows) > 0.0, f.same(sign)
+    meant, sign = Lanes(f.w, rows) > 0.0, f.w.same(sign)
     starts = f.starts(f.chains(first, end), f.field("dim"))
 
     def put(i: Any, value: Lanes) -> None:

@@ -76,7 +76,7 @@ class Trajectory:
         self._parts, self._start = parts, _Start(*f.args)
         logp, self._h, self._n = (Lanes(f.w, a) for a in self._start[-3:])
         self._live = Variable(f, (Lanes(f.w, self._start.moving) > 0.0) & (self._n > 0.0))
-        self._lost, self._logp = Variable(f, f.mask(False)), Variable(f, logp)
+        self._lost, self._logp = Variable(f, f.w.mask(False)), Variable(f, logp)
         self._count, self._zero = f.variable(INT(0)), f.w.number(0.0)
         before = self._begin() - logp
         low, high, after = (Variable(f, before) for _ in range(3))
@@ -88,18 +88,18 @@ class Trajectory:
             after.set(energy)
             low.set(f.w.select(energy < low.get(), energy, low.get()))
             high.set(f.w.select(energy > high.get(), energy, high.get()))
-            stages = f.same(f.b.sitofp(f.field("stages"), DOUBLE))
+            stages = f.w.same(f.b.sitofp(f.field("stages"), DOUBLE))
             taken.set(taken.get() + f.w.select(live, stages, 0.0))
             step.set(step.get() + 1.0)
             self._record()
-            near = high.get() - low.get() <= f.same(f.field("hopeless"))
+            near = high.get() - low.get() <= f.w.same(f.field("hopeless"))
             live = live & ~self._lost.get() & near & (step.get() < self._n)
             self._live.set(live)
             left = f.b.icmp_signed("<", f.b.load(self._count), f.field("recorded"))
             condition.append(f.b.or_(f.w.any(live), left))
         found = (
             self._logp.get(), before, after.get(), high.get() - low.get(),
-            f.ones(self._lost.get()), taken.get(),
+            f.w.ones(self._lost.get()), taken.get(),
         )  # fmt: skip
         for k, value in enumerate(found):
             f.put(f.memory("found"), INT(k), value)
@@ -162,7 +162,7 @@ class Trajectory:
         with b.if_then(b.icmp_signed(">", steps, INT(0))):
             step = b.load(self._count)
             passed, total = b.mul(step, start.chains), b.mul(steps, start.chains)
-            lost = f.ones(self._lost.get()).value
+            lost = f.w.ones(self._lost.get()).value
             put_points(f, self._parts, start.out, passed, total, lost, start.first, start.end)
             logp = b.gep(start.out, [b.mul(b.mul(total, INT(len(POINTS))), f.field("dim"))])
             rows = f.chains(start.first, start.end)
@@ -232,18 +232,18 @@ class FollowBlock:
         self._level, self._kept_first, self._weight, self._taken = (
             Variable(f, w.number(0.0)) for _ in range(4)
         )
-        self._left, self._lost = Variable(f, f.mask(True)), Variable(f, f.mask(False))
+        self._left, self._lost = Variable(f, f.w.mask(True)), Variable(f, f.w.mask(False))
         self._levels(logp)
         lost, failed = self._lost.get(), self._left.get()
         with f.b.if_then(f.b.icmp_signed("==", f.field("recorded"), INT(0))):
             put_points(
-                f, parts, self._out, INT(0), self._all, f.ones(lost).value, self._first, self._end
+                f, parts, self._out, INT(0), self._all, f.w.ones(lost).value, self._first, self._end
             )
         with f.b.if_then(w.any(self._level.get() > 0.0)):
             self._back(failed)
         found = (
             self._logp.get(), self._before.get(), self._after.get(), self._kept_first.get(),
-            self._weight.get(), self._level.get(), f.ones(failed), self._taken.get(),
+            self._weight.get(), self._level.get(), f.w.ones(failed), self._taken.get(),
         )  # fmt: skip
         for k, value in enumerate(found):
             f.scatter(self._results, self._rows, f.b.mul(self._all, INT(k)), value)
@@ -266,7 +266,7 @@ class FollowBlock:
                 variable.set(w.select(left, found[name], variable.get()))
             self._lost.set((self._lost.get() & ~left) | (left & lost))
             is_first, is_last = (b.icmp_signed("==", j, n) for n in (INT(0), f.field("finest")))
-            self._level.set(w.select(left, f.same(b.sitofp(j, DOUBLE)), self._level.get()))
+            self._level.set(w.select(left, f.w.same(b.sitofp(j, DOUBLE)), self._level.get()))
             first = b.select(is_first, kept.value, self._kept_first.get().value)
             self._kept_first.set(Lanes(w, first))
             refused = left & ~(kept > self._threshold(j, is_last))
@@ -302,7 +302,7 @@ class FollowBlock:
         ends = [b.gep(self._out, [b.mul(size, INT(k))]) for k in range(len(POINTS))]
 
         def asked() -> Mask:
-            number = f.same(b.sitofp(b.load(level), DOUBLE))
+            number = f.w.same(b.sitofp(b.load(level), DOUBLE))
             return (self._level.get() > number) & ~failed & f.is_finite(self._weight.get())
 
         with f.repeat() as condition:
@@ -321,17 +321,17 @@ class FollowBlock:
         Returns the probability of keeping to their level, and what was found.
         """
         f, w = self.f, self.f.w
-        n, most = self._n / width, f.same(f.field("most"))
+        n, most = self._n / width, f.w.same(f.field("most"))
         n = w.select(n < most, n, most)
         n = w.select(n > self._n, n, self._n)
         f.call(
             self._trajectory, *points, self._out, self._first, self._end, self._all,
-            ir.Constant(DOUBLE, sign), f.ones(rows).value, logp.value, (self._h * width).value,
+            ir.Constant(DOUBLE, sign), f.w.ones(rows).value, logp.value, (self._h * width).value,
             n.value,
         )  # fmt: skip
         found = {name: f.get(f.memory("found"), INT(k)) for k, name in enumerate(FOUND)}
         self._taken.set(self._taken.get() + found["taken"])
-        near = (found["spread"] <= f.same(f.field("hopeless"))) & ~(found["lost"] > 0.0)
-        beyond = found["spread"] - f.same(f.field("tolerated"))
+        near = (found["spread"] <= f.w.same(f.field("hopeless"))) & ~(found["lost"] > 0.0)
+        beyond = found["spread"] - f.w.same(f.field("tolerated"))
         kept = w.call("exp", -w.select(beyond > 0.0, beyond, 0.0))
         return w.select(near, kept, 0.0), found

@@ -219,7 +219,7 @@ def _add(m: BlockModule) -> BlockFunction:
     w = f.of_width(WIDTH)
     with f.count_to(f.field("dim"), step=WIDTH) as i:
         f.put_vector_at(
-            target, i, w.fma(f.same(factor, w), f.vector_at(c, i, w), f.vector_at(a, i, w))
+            target, i, w.fma(w.same(factor), f.vector_at(c, i, w), f.vector_at(a, i, w))
         )
     f.end()
     return f

@@ -35,12 +35,6 @@ class Memory:
     def store_at(self, start, i, value):
         self.b.store(value, self._address(start, i), align=8)
 
-    def splat(self, number):
-        value = ir.Constant(self.arithmetic.type, ir.Undefined)
-        for lane in range(self.lanes):
-            value = self.b.insert_element(value, number, ir.IntType(32)(lane))
-        return value
-
 
 def solved(A, B):
     """Solve one system for each lane by machine code: (lanes, n, n), (lanes, n, columns)."""
