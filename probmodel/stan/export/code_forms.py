@@ -90,3 +90,10 @@ def kind_of(rank: int, whole: bool = False) -> str:
     if whole:
         return "ints" if rank else "int"
     return ("real", "vector", "matrix")[rank] if rank < 3 else "vectors"
+
+
+def trimmed(index: str) -> str:
+    """Drop what Stan takes for granted: whole axes at the end."""
+    while index.endswith(", "):
+        index = index[:-2]
+    return index

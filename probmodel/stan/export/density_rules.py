@@ -116,13 +116,20 @@ def each(
     """Return a writer inside loops over the batch, with the part of a quantity that is there."""
     places, sizes = writer.places(rank), writer.sizes(quantity.value)[:rank]
     inner = Writer(writer.shared, writer.block.inside(rank))
-    specs = quantity.dist.parameters
     value = cell(writer, inner, quantity.value, places, quantity.dist.event_ndim)
-    args = {
+    args = _arguments_at(writer, inner, quantity, places)
+    return inner, Quantity(quantity.dist, value, args), [p.variable for p in places], sizes
+
+
+def _arguments_at(
+    writer: Writer, inner: Writer, quantity: Quantity, places: Sequence[Place]
+) -> dict[str, Any]:
+    """Return the parameters of a quantity at some places of its batch."""
+    specs = quantity.dist.parameters
+    return {
         name: arg if specs[name].known else cell(writer, inner, arg, places, specs[name].event_ndim)
         for name, arg in quantity.args.items()
     }
-    return inner, Quantity(quantity.dist, value, args), [p.variable for p in places], sizes
 
 
 def cell(
@@ -240,26 +247,13 @@ def entry(
 ) -> Form:  # fmt: skip
     """Return one element of a log density, or of a log probability, in a formula."""
     quantity = Quantity(dist, value, args)
-    specs = dist.parameters
     inner = Writer(writer.shared, writer.block)
-    own = {
-        name: arg
-        if specs[name].known
-        else _cell(writer, inner, arg, places, specs[name].event_ndim)
-        for name, arg in quantity.args.items()
-    }
-    at = _cell(writer, inner, quantity.value, places, dist.event_ndim)
+    own = _arguments_at(writer, inner, quantity, places)
+    at = cell(writer, inner, quantity.value, places, dist.event_ndim)
     part = Quantity(dist, at, own)
     if method == "log_density":
         return log_density(inner, part)
     return log_probability(inner, part, method == "log_ccdf")
-
-
-def _cell(writer: Writer, inner: Writer, value: Any, places: Sequence[Place], event: int) -> Any:
-    """Return the part of a value that broadcasts to some places."""
-    shape = writer.shape(value)
-    batch = max(len(shape) - event, 0)
-    return cell(writer, inner, value, places[len(places) - batch :], event)
 
 
 INSTEAD = "Write its log density with potential(...), or choose another distribution."
