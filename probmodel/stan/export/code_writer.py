@@ -198,6 +198,10 @@ class Writer:
             return True
         return uses.get(id(node), 0) > 1 and node.operation.name not in _CHEAP
 
+    def named(self, node: Expression) -> Form:
+        """Return what an expression is called here, and give it a name if it has none."""
+        return self.block.find(node) or self.define(node)
+
     def define(self, node: Expression, stem: str = "term", kind: str | None = None) -> Form:
         """Give an expression a name: what data decide in transformed data, else here."""
         constant = self.is_constant(node)

@@ -149,7 +149,7 @@ def cell(
     symbol = Symbol(name if name in writer.shared.from_one else None)
     if len(shape) == batch:
         return inner.let(symbol, writer.entry(node, at), ())
-    form = writer.block.find(node) or writer.define(node)
+    form = writer.named(node)
     one_form = element(form, at)
     rest = len(shape) - batch
     whole = form.kind == "ints"

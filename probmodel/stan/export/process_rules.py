@@ -22,13 +22,6 @@ def _normal(writer: Writer, value: Any, loc: Any, scale: Any) -> None:
     writer.rules.statements(writer, Quantity(Normal(0, 1), value, {"loc": loc, "scale": scale}))
 
 
-def _named(writer: Writer, value: Any) -> Any:
-    """Give a series a name, and return it."""
-    if writer.block.find(value) is None:
-        writer.define(value)
-    return value
-
-
 def _is_zero(writer: Writer, value: Any) -> bool:
     """Whether data say that a value is zero."""
     return writer.is_constant(value) and not np.any(writer.value(value))
@@ -43,7 +36,8 @@ def _target(writer: Writer, expression: Any) -> None:
 
 def ar(writer: Writer, q: Any) -> None:
     """Add an autoregression of any order, given its first values."""
-    y, phi = _named(writer, q.value), q.args["coefficients"]
+    y, phi = q.value, q.args["coefficients"]
+    writer.named(y)
     order = writer.shape(phi)[0]
     mean = q.args["intercept"]
     for k in range(order):
@@ -55,7 +49,8 @@ def ar(writer: Writer, q: Any) -> None:
 
 def ar1(writer: Writer, q: Any) -> None:
     """Add a stationary autoregression."""
-    y, (phi, sigma, mean) = _named(writer, q.value), q.args.values()
+    y, (phi, sigma, mean) = q.value, q.args.values()
+    writer.named(y)
     _normal(writer, y[0], mean, sigma / np.sqrt(1 - phi**2))
     before = y[:-1]
     centred = _is_zero(writer, mean)
@@ -64,7 +59,8 @@ def ar1(writer: Writer, q: Any) -> None:
 
 def random_walk(writer: Writer, q: Any) -> None:
     """Add a random walk."""
-    y, (sigma, first, drift, start) = _named(writer, q.value), q.args.values()
+    y, (sigma, first, drift, start) = q.value, q.args.values()
+    writer.named(y)
     _normal(writer, y[0], start, first)
     still = _is_zero(writer, drift)
     _normal(writer, y[1:], y[:-1] if still else y[:-1] + drift, sigma)
@@ -72,10 +68,9 @@ def random_walk(writer: Writer, q: Any) -> None:
 
 def garch(writer: Writer, q: Any) -> None:
     """Add a series whose variances depend on the past."""
-    y, (mean, omega, alpha, beta, initial) = _named(writer, q.value), q.args.values()
-    n = writer.sizes(y)[0]
+    y, (mean, omega, alpha, beta, initial) = q.value, q.args.values()
+    n, series = writer.sizes(y)[0], writer.named(y)
     variance, at = writer.fresh("variance"), writer.places(1)[0]
-    series = writer.whole(y)
     mu, o, a, b = (writer.whole(x).inside(6) for x in (mean, omega, alpha, beta))
     step = f"{o} + {a} * square({series.text}[{at + -1}] - {mu}) + {b} * {variance}[{at + -1}]"
     writer.block.add(
@@ -88,14 +83,12 @@ def garch(writer: Writer, q: Any) -> None:
 
 def arma(writer: Writer, q: Any) -> None:
     """Add an autoregression with moving averages of its errors."""
-    y, (phi, theta, sigma, mean) = _named(writer, q.value), q.args.values()
-    n, series = writer.sizes(y)[0], writer.whole(y).text
+    y, (phi, theta, sigma, mean) = q.value, q.args.values()
+    n, series = writer.sizes(y)[0], writer.named(y).text
     orders = [writer.shape(x)[0] for x in (phi, theta)]
     error, (t, k) = writer.fresh("error"), writer.places(2)
     mu = writer.whole(mean).inside(6)
-    forms = [
-        writer.define(x) if writer.block.find(x) is None else writer.whole(x) for x in (phi, theta)
-    ]
+    forms = [writer.named(x) for x in (phi, theta)]
     ends = [f"min({t} - 1, {order})" for order in orders]
     back = f"{t} - {k}"
     writer.block.add(
@@ -175,7 +168,8 @@ def icar(writer: Writer, q: Any) -> None:
     table = np.triu(graph.adjacency.toarray())
     rows, columns = np.nonzero(table)
     weights = table[rows, columns]
-    y = _named(writer, q.value)
+    y = q.value
+    writer.named(y)
     gaps = y[rows] - y[columns]
     squares = gaps @ gaps if np.all(weights == 1) else weights @ gaps**2
     _target(writer, -0.5 * squares / scale**2)

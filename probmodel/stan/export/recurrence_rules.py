@@ -69,10 +69,9 @@ def scan(writer: Writer, node: Apply, name: str) -> bool:
     sizes = writer.sizes(node)
     shape = writer.shape(node)[1:]
     for captured in closure.captured:
-        if writer.shape(captured) and writer.block.find(captured) is None:
-            writer.define(captured)
-    series = [writer.define(as_expression(s)) if _needs_name(writer, s) else writer.whole(s)
-              for s in sequences]  # fmt: skip
+        if writer.shape(captured):
+            writer.named(captured)
+    series = [writer.named(as_expression(s)) for s in sequences]
     time = writer.places(1)[0]
     state = writer.fresh("state")
     kind = kind_of(len(shape))
@@ -89,11 +88,6 @@ def scan(writer: Writer, node: Apply, name: str) -> bool:
         *braced(f"for ({time} in 1:{sizes[0]})", body),
     )
     return True
-
-
-def _needs_name(writer: Writer, value: Any) -> bool:
-    node = as_expression(value)
-    return writer.block.find(node) is None
 
 
 def _step(form: Form, time: Place) -> Form:

@@ -97,7 +97,7 @@ def entry(writer: Writer, node: Apply, places: tuple[Place, ...]) -> Form | None
         )
     axis = axes[0]
     own = [p for k, p in enumerate(places) if not node.kwargs.get("keepdims") or k != axis]
-    form = writer.define(source) if writer.block.find(source) is None else writer.whole(source)
+    form = writer.named(source)
     index = [*map(str, own[:axis]), "", *map(str, own[axis:])]
     text = f"{form.inside(9)}[{trimmed(', '.join(index))}]"
     return _reduced(node, text, form.kind, writer.shape(source)[axis])
