@@ -15,7 +15,7 @@ from probmodel.expressions.expression import (
 )
 from probmodel.expressions.graph import children, topological
 from probmodel.expressions.location import caller_location
-from probmodel.expressions.operations import operation_named
+from probmodel.expressions.operations import OPERATIONS
 
 
 class Closure:
@@ -92,7 +92,7 @@ def trace(function: Callable[..., Any], names: Sequence[str], *rest: Any) -> Clo
             f"{name} returns nothing; it must return its result.", location=location, function=name
         )
     if isinstance(result, (list, tuple)):
-        result = apply(operation_named("stack"), list(result))
+        result = apply(OPERATIONS["stack"], list(result))
     return Closure(name, symbols, as_expression(result), location)
 
 

@@ -14,7 +14,6 @@ from probmodel.expressions.operations import (
     Operation,
     operation_for,
     operation_for_ufunc,
-    operation_named,
 )
 
 # What to write in the place of functions that need values.
@@ -35,6 +34,24 @@ LIBRARIES = {
 
 class SymbolAttributeError(ModelError, AttributeError):
     """A symbol was asked for an attribute that it does not have."""
+
+
+def _left(name: str) -> Callable[[Expression, Any], Apply]:
+    """Return the method of an operator with a symbol on its left."""
+
+    def applied(self: Expression, other: Any) -> Apply:
+        return Apply(OPERATIONS[name], (self, other))
+
+    return applied
+
+
+def _right(name: str) -> Callable[[Expression, Any], Apply]:
+    """Return the method of an operator with a symbol on its right, and none on its left."""
+
+    def applied(self: Expression, other: Any) -> Apply:
+        return Apply(OPERATIONS[name], (other, self))
+
+    return applied
 
 
 class Expression:
@@ -80,114 +97,61 @@ class Expression:
         """Apply an operator, but let what NumPy leaves alone, such as a kernel, do it itself."""
         if getattr(type(other), "__array_ufunc__", True) is None:
             return NotImplemented
-        return Apply(operation_named(name), (self, other))
+        return Apply(OPERATIONS[name], (self, other))
 
     def __add__(self, other: Any) -> Any:
         return self._unless_left_alone("add", other)
 
-    def __radd__(self, other: Any) -> Apply:
-        return Apply(operation_named("add"), (other, self))
-
-    def __sub__(self, other: Any) -> Apply:
-        return Apply(operation_named("subtract"), (self, other))
-
-    def __rsub__(self, other: Any) -> Apply:
-        return Apply(operation_named("subtract"), (other, self))
-
     def __mul__(self, other: Any) -> Any:
         return self._unless_left_alone("multiply", other)
 
-    def __rmul__(self, other: Any) -> Apply:
-        return Apply(operation_named("multiply"), (other, self))
-
-    def __truediv__(self, other: Any) -> Apply:
-        return Apply(operation_named("divide"), (self, other))
-
-    def __rtruediv__(self, other: Any) -> Apply:
-        return Apply(operation_named("divide"), (other, self))
-
-    def __pow__(self, other: Any) -> Apply:
-        return Apply(operation_named("power"), (self, other))
-
-    def __rpow__(self, other: Any) -> Apply:
-        return Apply(operation_named("power"), (other, self))
-
-    def __matmul__(self, other: Any) -> Apply:
-        return Apply(operation_named("matmul"), (self, other))
-
-    def __rmatmul__(self, other: Any) -> Apply:
-        return Apply(operation_named("matmul"), (other, self))
-
-    def __mod__(self, other: Any) -> Apply:
-        return Apply(operation_named("remainder"), (self, other))
-
-    def __rmod__(self, other: Any) -> Apply:
-        return Apply(operation_named("remainder"), (other, self))
-
     def __neg__(self) -> Apply:
-        return Apply(operation_named("negative"), (self,))
+        return Apply(OPERATIONS["negative"], (self,))
 
     def __pos__(self) -> Expression:
         return self
 
     def __abs__(self) -> Apply:
-        return Apply(operation_named("absolute"), (self,))
-
-    def __lt__(self, other: Any) -> Apply:
-        return Apply(operation_named("less"), (self, other))
-
-    def __le__(self, other: Any) -> Apply:
-        return Apply(operation_named("less_equal"), (self, other))
-
-    def __gt__(self, other: Any) -> Apply:
-        return Apply(operation_named("greater"), (self, other))
-
-    def __ge__(self, other: Any) -> Apply:
-        return Apply(operation_named("greater_equal"), (self, other))
-
-    def __eq__(self, other: object) -> Any:
-        return Apply(operation_named("equal"), (self, other))
-
-    def __ne__(self, other: object) -> Any:
-        return Apply(operation_named("not_equal"), (self, other))
-
-    def __and__(self, other: Any) -> Apply:
-        return Apply(operation_named("logical_and"), (self, other))
-
-    def __rand__(self, other: Any) -> Apply:
-        return Apply(operation_named("logical_and"), (other, self))
-
-    def __or__(self, other: Any) -> Apply:
-        return Apply(operation_named("logical_or"), (self, other))
-
-    def __ror__(self, other: Any) -> Apply:
-        return Apply(operation_named("logical_or"), (other, self))
+        return Apply(OPERATIONS["absolute"], (self,))
 
     def __invert__(self) -> Apply:
-        return Apply(operation_named("logical_not"), (self,))
+        return Apply(OPERATIONS["logical_not"], (self,))
 
     def __getitem__(self, index: Any) -> Apply:
-        return Apply(operation_named("getitem"), (self, index))
+        return Apply(OPERATIONS["getitem"], (self, index))
+
+    __radd__ = _right("add")
+    __rmul__ = _right("multiply")
+    __sub__, __rsub__ = _left("subtract"), _right("subtract")
+    __truediv__, __rtruediv__ = _left("divide"), _right("divide")
+    __pow__, __rpow__ = _left("power"), _right("power")
+    __matmul__, __rmatmul__ = _left("matmul"), _right("matmul")
+    __mod__, __rmod__ = _left("remainder"), _right("remainder")
+    __and__, __rand__ = _left("logical_and"), _right("logical_and")
+    __or__, __ror__ = _left("logical_or"), _right("logical_or")
+    __lt__, __gt__ = _left("less"), _left("greater")
+    __le__, __ge__ = _left("less_equal"), _left("greater_equal")
+    __eq__, __ne__ = _left("equal"), _left("not_equal")  # type: ignore[assignment]
 
     # -- methods of arrays ---------------------------------------------------------------------
 
     @property
     def T(self) -> Apply:  # noqa: N802 (NumPy's name)
         """The transpose."""
-        return Apply(operation_named("transpose"), (self,))
+        return Apply(OPERATIONS["transpose"], (self,))
 
     def sum(self, axis: Any = None, keepdims: bool = False) -> Apply:
         """Sum over all axes, or over ``axis``."""
-        return Apply(operation_named("sum"), (self,), {"axis": axis, "keepdims": keepdims})
+        return Apply(OPERATIONS["sum"], (self,), {"axis": axis, "keepdims": keepdims})
 
     def mean(self, axis: Any = None, keepdims: bool = False) -> Apply:
         """Mean over all axes, or over ``axis``."""
-        return Apply(operation_named("mean"), (self,), {"axis": axis, "keepdims": keepdims})
+        return Apply(OPERATIONS["mean"], (self,), {"axis": axis, "keepdims": keepdims})
 
     def reshape(self, *shape: Any) -> Apply:
         """Return the same elements in another shape."""
         new = shape[0] if len(shape) == 1 else shape
-        return Apply(operation_named("reshape"), (self,), {"shape": new})
+        return Apply(OPERATIONS["reshape"], (self,), {"shape": new})
 
     # -- what a symbol cannot do ---------------------------------------------------------------
 
@@ -333,7 +297,7 @@ def _as_array(value: Any) -> Any:
         return value
     parts = [_as_array(part) for part in value]
     symbolic = any(isinstance(part, Expression) for part in parts)
-    return Apply(operation_named("stack"), (parts,)) if symbolic else value
+    return Apply(OPERATIONS["stack"], (parts,)) if symbolic else value
 
 
 def of_data(name: str, function: Callable[..., Any], *args: Any) -> Any:

@@ -323,11 +323,6 @@ _ADVICE = {
 }
 
 
-def operation_named(name: str) -> Operation:
-    """Return the operation of that name."""
-    return OPERATIONS[name]
-
-
 def operation_for_ufunc(ufunc: np.ufunc) -> Operation:
     """Return the operation of a ufunc of NumPy or SciPy.
 
