@@ -10,8 +10,6 @@ import numpy as np
 CHOICE, OR, AND, EQUALITY, ORDER, SUM, PRODUCT, PREFIX, POWER, ATOM = range(10)
 
 NUMBERS = ("int", "real")
-# Kinds of values with axes; the last two are those of arrays that Stan's arithmetic does not take.
-ONE_AXIS = ("vector", "row_vector", "ints", "vectors")
 
 
 class Form(NamedTuple):

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.constraints import Real
 from probmodel.distributions import Normal
 from probmodel.expressions import as_expression
 from probmodel.functions import linear_recurrence
@@ -303,8 +302,6 @@ def noncentered_value(writer: Writer, q: Any, z: Any) -> Any:
     kind, dist = type(q.dist).__name__, q.dist
     if kind in _VALUES:
         return _VALUES[kind](writer, q, z)
-    if not dist.event_ndim and isinstance(dist.support(), Real):
-        return dist.noncentered(np, z, *q.args.values())
     if not dist.event_ndim:
         return dist.noncentered(np, z, *q.args.values())
     raise NoSpellingError(

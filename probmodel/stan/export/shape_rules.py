@@ -124,7 +124,7 @@ def broadcast_entry(writer: Writer, node: Apply, places: tuple[Place, ...]) -> F
 
 def reordered(writer: Writer, node: Apply) -> Apply | None:
     """Return a rearrangement as a subscript with indices that are known; None if it is none."""
-    name, source = node.operation.name, node.args[0]
+    source = node.args[0]
     shape = writer.shape(source)
     positions = np.arange(prod(shape)).reshape(shape)
     options = {
@@ -135,7 +135,7 @@ def reordered(writer: Writer, node: Apply) -> Apply | None:
     if len(shape) == 1:
         return as_expression(source)[moved]
     axis = options.get("axis")
-    if axis is None or isinstance(axis, tuple) or name == "reshape":
+    if axis is None or isinstance(axis, tuple):
         return None
     along = node.operation.evaluate(np.arange(shape[axis]), **{**options, "axis": 0})
     return as_expression(source)[(slice(None),) * (axis % len(shape)) + (along,)]
