@@ -19,6 +19,7 @@ from probmodel.expressions import (
 from probmodel.model.declarations import Deterministic
 from probmodel.stan.export.code_blocks import Block, declared, loops
 from probmodel.stan.export.code_forms import (
+    ATOM,
     NUMBERS,
     Form,
     Place,
@@ -319,7 +320,7 @@ def element(form: Form, places: Sequence[Place]) -> Form:
     whole = "int" if form.kind == "ints" else "real"
     if _INDEXED.fullmatch(form.text):
         return Form(f"{form.text[:-1]}, {index}]", whole)
-    return Form(f"{form.inside(9)}[{index}]", whole)
+    return Form(f"{form.inside(ATOM)}[{index}]", whole)
 
 
 def operands(node: Apply) -> list[Expression]:

@@ -10,7 +10,7 @@ import numpy as np
 from probmodel.distributions.base import Distribution
 from probmodel.expressions import as_expression
 from probmodel.functions import component_log_densities, hmm_log_likelihood
-from probmodel.stan.export.code_forms import OR, SUM, Form, Place, call
+from probmodel.stan.export.code_forms import CHOICE, OR, SUM, Form, Place, call
 from probmodel.stan.export.code_writer import Writer
 from probmodel.stan.export.distributed_value import Quantity
 from probmodel.stan.export.no_spelling import NoSpellingError
@@ -76,8 +76,8 @@ def censored_density(writer: Writer, quantity: Any) -> Form:
         limit = writer.whole(bound)
         at = np.ceil(bound) - 1 if above and dist.discrete else bound
         beyond = writer.rules.log_probability(writer, quantity.inner(dist, "dist.", at), above)
-        text = f"{value} {sign} {limit.inside(SUM)} ? {beyond.inside(OR)} : {form.inside(0)}"
-        form = Form(text, "real", 0)
+        text = f"{value} {sign} {limit.inside(SUM)} ? {beyond.inside(OR)} : {form.inside(CHOICE)}"
+        form = Form(text, "real", CHOICE)
     return Form(f"({form.text})", "real")
 
 

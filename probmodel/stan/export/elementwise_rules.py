@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from probmodel.expressions import Apply, as_expression
-from probmodel.stan.export.code_forms import Form, Place, call, transposed
+from probmodel.stan.export.code_forms import ATOM, Form, Place, call, transposed
 from probmodel.stan.export.code_writer import Writer
 from probmodel.stan.export.no_spelling import NoSpellingError
 from probmodel.stan.export.scalar_rules import ELEMENTWISE, FUNCTIONS, PAIRED, of_arrays
@@ -86,7 +86,7 @@ def spread(
         text = _only_column(writer, node) if column is None else writer.reals(column).text
         return call("rep_matrix", text, columns, kind="matrix")
     if own == (1, shape[1]):
-        return call("rep_matrix", f"{writer.reals(node).inside(9)}[1]", rows, kind="matrix")
+        return call("rep_matrix", f"{writer.reals(node).inside(ATOM)}[1]", rows, kind="matrix")
     at = [Place("", 1)] * len(own)
     return call("rep_matrix", writer.entry(node, at).text, rows, columns, kind="matrix")
 
@@ -98,5 +98,5 @@ def _only_column(writer: Writer, node: Any) -> str:
         if len(writer.shape(source)) == 2 and writer.block.find(source) is not None:
             rows, chosen = parts_of(writer, node)[:2]
             if isinstance(rows, Range) and rows.is_all and isinstance(chosen, Range):
-                return f"{writer.reals(source).inside(9)}[, {chosen.start}]"
-    return f"{writer.reals(node).inside(9)}[, 1]"
+                return f"{writer.reals(source).inside(ATOM)}[, {chosen.start}]"
+    return f"{writer.reals(node).inside(ATOM)}[, 1]"

@@ -8,7 +8,7 @@ from typing import Any
 from probmodel.constraints import OffsetMultiplier, Real
 from probmodel.constraints.base import Constraint
 from probmodel.stan.export.code_blocks import Block, declared
-from probmodel.stan.export.code_forms import Form, Place, kind_of
+from probmodel.stan.export.code_forms import SUM, Form, Place, kind_of
 from probmodel.stan.export.code_writer import Writer
 from probmodel.stan.export.elementwise_rules import spread
 from probmodel.stan.export.no_spelling import NoSpellingError
@@ -90,7 +90,7 @@ def _bound(writer: Writer, bound: Any, sizes: Sequence[Place]) -> str:
             f"the bound {bound!r}", "Stan takes one formula: write it without named parts, or "
             "let the parameter be without bound and transform it.",
         )  # fmt: skip
-    return form.inside(5)
+    return form.inside(SUM)
 
 
 def _size(writer: Writer, place: Place) -> int:

@@ -10,7 +10,7 @@ from probmodel.distributions import Normal
 from probmodel.expressions import as_expression
 from probmodel.functions import linear_recurrence
 from probmodel.stan.export.code_blocks import braced
-from probmodel.stan.export.code_forms import ATOM, Form
+from probmodel.stan.export.code_forms import ATOM, PREFIX, PRODUCT, SUM, Form
 from probmodel.stan.export.code_writer import Writer
 from probmodel.stan.export.distributed_value import Quantity
 from probmodel.stan.export.kernel_rules import covariance, points_of
@@ -70,7 +70,7 @@ def garch(writer: Writer, q: Any) -> None:
     y, (mean, omega, alpha, beta, initial) = q.value, q.args.values()
     n, series = writer.sizes(y)[0], writer.named(y)
     variance, at = writer.fresh("variance"), writer.places(1)[0]
-    mu, o, a, b = (writer.whole(x).inside(6) for x in (mean, omega, alpha, beta))
+    mu, o, a, b = (writer.whole(x).inside(PRODUCT) for x in (mean, omega, alpha, beta))
     step = f"{o} + {a} * square({series.text}[{at + -1}] - {mu}) + {b} * {variance}[{at + -1}]"
     writer.block.add(
         f"vector[{n}] {variance};",
@@ -86,7 +86,7 @@ def arma(writer: Writer, q: Any) -> None:
     n, series = writer.sizes(y)[0], writer.named(y).text
     orders = [writer.shape(x)[0] for x in (phi, theta)]
     error, (t, k) = writer.fresh("error"), writer.places(2)
-    mu = writer.whole(mean).inside(6)
+    mu = writer.whole(mean).inside(PRODUCT)
     forms = [writer.named(x) for x in (phi, theta)]
     ends = [f"min({t} - 1, {order})" for order in orders]
     back = f"{t} - {k}"
@@ -154,7 +154,7 @@ def car(writer: Writer, q: Any) -> None:
     degrees = _given(writer, np.asarray(graph.degrees, dtype=float), "degrees")
     value = writer.reals(q.value).text
     loc = f"rep_vector({writer.scalar(mean)}, {writer.sizes(q.value)[0]})"
-    a, t = writer.whole(alpha).inside(7), writer.whole(tau).inside(7)
+    a, t = writer.whole(alpha).inside(PREFIX), writer.whole(tau).inside(PREFIX)
     precision = f"{t} * (diag_matrix({degrees}) - {a} * {weights})"
     writer.block.add(f"{value} ~ multi_normal_prec({loc}, {precision});")
 
@@ -258,7 +258,7 @@ def gaussian_process_value(writer: Writer, q: Any, z: Any) -> Any:
     mean, root = _process(writer, q)
     z_form = writer.reals(z)
     flat = f"to_vector({z_form.text}')" if z_form.kind == "matrix" else z_form.text
-    form = Form(f"{mean} + {root} * {flat}", "vector", 5)
+    form = Form(f"{mean} + {root} * {flat}", "vector", SUM)
     if z_form.kind == "matrix":
         rows, columns = writer.sizes(z)
         return Form(f"to_matrix({form.text}, {rows}, {columns}, 0)", "matrix")

@@ -22,7 +22,7 @@ from probmodel.model.imputation import Imputation
 from probmodel.model.parameters import FreeParameter, choose_constraint
 from probmodel.stan.export import density_rules, operation_rules
 from probmodel.stan.export.code_blocks import Block, braced, declared, indented, loops
-from probmodel.stan.export.code_forms import Form, Place, kind_of
+from probmodel.stan.export.code_forms import SUM, Form, Place, kind_of
 from probmodel.stan.export.code_writer import Writer
 from probmodel.stan.export.declared_uses import counted_from_one, used_by_density
 from probmodel.stan.export.distributed_value import Quantity
@@ -135,7 +135,7 @@ class Assembly:
         given = []
         for name, bound in (("lower", declaration.lower), ("upper", declaration.upper)):
             if bound is not None and not self.binding.evaluator.shape(bound):
-                given.append(f"{name}={writer.whole(bound).inside(5)}")
+                given.append(f"{name}={writer.whole(bound).inside(SUM)}")
         return f"<{', '.join(given)}>" if given and not writer.block.lines else ""
 
     def _know(self, node: Expression, form: Form, sizes: tuple[Place, ...]) -> None:

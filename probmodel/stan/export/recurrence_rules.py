@@ -6,7 +6,7 @@ from typing import Any
 
 from probmodel.expressions import Apply, Closure, as_expression
 from probmodel.stan.export.code_blocks import braced, declared, loops
-from probmodel.stan.export.code_forms import PRODUCT, SUM, Form, Place, kind_of
+from probmodel.stan.export.code_forms import AND, PRODUCT, SUM, Form, Place, kind_of
 from probmodel.stan.export.code_writer import Writer, element
 from probmodel.stan.export.elementwise_rules import aligned
 from probmodel.stan.export.scalar_rules import infix
@@ -32,7 +32,7 @@ def linear(writer: Writer, node: Apply, name: str) -> bool:
 
 def _as_real(form: Form) -> str:
     """Return a number so that both sides of a choice are real."""
-    return f"{form.text}.0" if form.text.lstrip("-").isdigit() else form.inside(2)
+    return f"{form.text}.0" if form.text.lstrip("-").isdigit() else form.inside(AND)
 
 
 def of_matrices(writer: Writer, node: Apply, name: str) -> bool:

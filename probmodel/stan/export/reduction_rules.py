@@ -7,7 +7,7 @@ from typing import Any
 
 from probmodel.expressions import Apply
 from probmodel.stan.export.code_blocks import loops
-from probmodel.stan.export.code_forms import PREFIX, PRODUCT, Form, Place, call, trimmed
+from probmodel.stan.export.code_forms import ATOM, PREFIX, PRODUCT, Form, Place, call, trimmed
 from probmodel.stan.export.code_writer import Writer
 from probmodel.stan.export.no_spelling import NoSpellingError
 
@@ -99,7 +99,7 @@ def entry(writer: Writer, node: Apply, places: tuple[Place, ...]) -> Form | None
     own = [p for k, p in enumerate(places) if not node.kwargs.get("keepdims") or k != axis]
     form = writer.named(source)
     index = [*map(str, own[:axis]), "", *map(str, own[axis:])]
-    text = f"{form.inside(9)}[{trimmed(', '.join(index))}]"
+    text = f"{form.inside(ATOM)}[{trimmed(', '.join(index))}]"
     return _reduced(node, text, form.kind, writer.shape(source)[axis])
 
 

@@ -10,7 +10,16 @@ import numpy as np
 
 from probmodel.expressions import Apply, Expression, as_expression
 from probmodel.stan.export.code_blocks import loops
-from probmodel.stan.export.code_forms import ATOM, NUMBERS, Form, Place, call, transposed
+from probmodel.stan.export.code_forms import (
+    AND,
+    ATOM,
+    CHOICE,
+    NUMBERS,
+    Form,
+    Place,
+    call,
+    transposed,
+)
 from probmodel.stan.export.code_writer import Writer, as_number
 from probmodel.stan.export.elementwise_rules import aligned, spread
 
@@ -157,7 +166,7 @@ def triangle_entry(writer: Writer, node: Apply, places: tuple[Place, ...]) -> Fo
     sign = "<=" if node.operation.name == "tril" else ">="
     limit = row + int(node.kwargs.get("k", 0))
     value = as_number(writer.entry(node.args[0], places))
-    return Form(f"{column} {sign} {limit} ? {value.inside(2)} : 0.0", "real", 0)
+    return Form(f"{column} {sign} {limit} ? {value.inside(AND)} : 0.0", "real", CHOICE)
 
 
 # -- joined arrays ---------------------------------------------------------------------------------

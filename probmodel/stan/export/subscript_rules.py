@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel.expressions import Apply, Expression
 from probmodel.model.declarations import Data
-from probmodel.stan.export.code_forms import Form, Place, call, transposed, trimmed
+from probmodel.stan.export.code_forms import ATOM, Form, Place, call, transposed, trimmed
 from probmodel.stan.export.code_writer import Writer, element
 from probmodel.types import Array
 
@@ -146,7 +146,7 @@ def whole(writer: Writer, node: Apply) -> Form | None:
     if all(isinstance(part, Range) and part.is_all for part in parts):
         return form
     index = ", ".join(_text(part) for part in parts)
-    text = f"{form.inside(9)}[{trimmed(index)}]"
+    text = f"{form.inside(ATOM)}[{trimmed(index)}]"
     if rank == 1 or form.kind == "ints":
         return Form(text, form.kind)
     if isinstance(parts[0], Single):
