@@ -52,9 +52,7 @@ class _Rewriting:
             if x.size >= _MANY and self._has_log(x):
                 self._new[symbol] = self._total(x, symbol)
                 return
-        args = tuple(map(self.new, symbol.args))
-        if any(a is not b for a, b in zip(args, symbol.args, strict=True)):
-            self._new[symbol] = Symbol(symbol.op, args, symbol.value, symbol.index)
+        self._new[symbol] = symbol.with_args(tuple(map(self.new, symbol.args)))
 
     def _has_log(self, x: Symbol) -> bool:
         """Whether a logarithm that nothing else needs is a summand of an operand."""

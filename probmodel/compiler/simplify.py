@@ -19,8 +19,7 @@ def shared(outputs: Sequence[Any]) -> list[Any]:
         args = tuple(new[a] if isinstance(a, Symbol) else a for a in symbol.args)
         key = symbol.op, symbol.shape, tuple(map(_key, args)), _key(symbol.index)
         if key not in known:
-            same = all(a is b for a, b in zip(args, symbol.args, strict=True))
-            known[key] = symbol if same else Symbol(symbol.op, args, symbol.value, symbol.index)
+            known[key] = symbol.with_args(args)
         new[symbol] = known[key]
     return [new[o] if isinstance(o, Symbol) else o for o in outputs]
 

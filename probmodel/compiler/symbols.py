@@ -114,6 +114,11 @@ class Symbol(Recorded):
     def __init__(self, op: str, args: tuple[Any, ...], value: Array, index: Any = None) -> None:
         self.op, self.args, self.value, self.index = op, args, np.asarray(value), index
 
+    def with_args(self, args: tuple[Any, ...]) -> Symbol:
+        """Return the same operation of other operands; itself if they are its own."""
+        same = all(a is b for a, b in zip(args, self.args, strict=True))
+        return self if same else Symbol(self.op, args, self.value, self.index)
+
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the array."""

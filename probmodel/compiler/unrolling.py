@@ -78,10 +78,7 @@ class _Unrolled:
             pass  # as what reads it needs it
         else:
             args = tuple(self.whole(a) if isinstance(a, Symbol) else a for a in symbol.args)
-            same = all(a is b for a, b in zip(args, symbol.args, strict=True))
-            self._new[symbol] = (
-                symbol if same else Symbol(symbol.op, args, symbol.value, symbol.index)
-            )
+            self._new[symbol] = symbol.with_args(args)
 
     def whole(self, symbol: Symbol) -> Symbol:
         """Return the symbol that has all elements."""
