@@ -26,7 +26,7 @@ class Term(NamedTuple):
     value, args : the value and the parameters
     lower, upper : where it is truncated
     guard : the condition on parameters under which it counts
-    turns : a number, or one for each lane: one after another, those with greater ones come later
+    statement_order : a number, or one for each lane: what has a greater one comes later
     """
 
     node: n.Node
@@ -36,7 +36,7 @@ class Term(NamedTuple):
     lower: Value | None = None
     upper: Value | None = None
     guard: Value | None = None
-    turns: Any = 0
+    statement_order: Any = 0
 
 
 class Increment(NamedTuple):
@@ -45,7 +45,7 @@ class Increment(NamedTuple):
     node: n.Node
     value: Value
     guard: Value | None = None
-    turns: Any = 0
+    statement_order: Any = 0
 
 
 class DensityTerms(Variables):
@@ -101,15 +101,15 @@ class DensityTerms(Variables):
         if self.guards:
             term = term._replace(guard=self.guards[-1])
         if self._side_by_side and self.lanes is not None:
-            term = term._replace(turns=self.graph.turns)
+            term = term._replace(statement_order=self.graph.statement_order)
             parts = [term.value, *(term.args if isinstance(term, Term) else ())]
             if not any(v.laned for v in parts):
                 value = term.value
                 repeated = np.repeat(np.asarray(value.array)[None], self.lanes, 0)
                 term = term._replace(value=Value(value.kind, repeated, value.traced, True))
         else:
-            self.graph.turns += 1
-            term = term._replace(turns=self.graph.turns)
+            self.graph.statement_order += 1
+            term = term._replace(statement_order=self.graph.statement_order)
         self.terms.append(term)
 
     def _target(self, node: n.Target, frame: Frame) -> None:

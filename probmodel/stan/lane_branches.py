@@ -45,11 +45,11 @@ class Lanes(DensityTerms):
     @contextmanager
     def in_lanes(self, chosen: Array) -> Iterator[None]:
         """Run what is inside in some of the lanes alone."""
-        before, turns = (self.lanes, self.guards), self.graph.turns
+        before, order = (self.lanes, self.guards), self.graph.statement_order
         self.lanes = int(np.sum(chosen))
         self.guards = [g.like(g.array[chosen]) if g.laned else g for g in self.guards]
         if self._side_by_side:
-            self.graph.turns = turns[chosen]
+            self.graph.statement_order = order[chosen]
         try:
             yield
         except LanesDifferError as error:
@@ -60,7 +60,7 @@ class Lanes(DensityTerms):
             raise
         finally:
             self.lanes, self.guards = before
-            self.graph.turns = turns
+            self.graph.statement_order = order
 
     def in_some(
         self,

@@ -200,8 +200,8 @@ class Loops(Conditions):
         inside[node.name] = Value("int", numbers, laned=True)
         terms, mark = len(self.terms), self.graph.mark()
         self.lanes, self._side_by_side, self._own = lanes, True, (node.name, axes)
-        turn = self.graph.turns
-        self.graph.turns = turn + 1 + np.arange(lanes)
+        before = self.graph.statement_order
+        self.graph.statement_order = before + 1 + np.arange(lanes)
         try:
             self._in_sets(node.body, lanes, inside)
         except (LanesDifferError, ProbmodelError):  # the latter comes again, at its iteration
@@ -211,7 +211,7 @@ class Loops(Conditions):
             return False
         finally:
             self.lanes, self._side_by_side = None, False
-            self.graph.turns = turn + lanes
+            self.graph.statement_order = before + lanes
         self._failures[id(node)] = failures - 1
         for name in frame:
             new = inside[name]

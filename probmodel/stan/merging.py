@@ -92,16 +92,12 @@ def merged(terms: Sequence[Term], graph: Graph) -> Merged:
 
 def _in_turn(found: Merged, terms: Sequence[Term], batches: Sequence[tuple[int, ...]]) -> Merged:
     """Return a distribution with its batch in the order of the program's iterations."""
-    turns = np.concatenate(
-        [
-            np.broadcast_to(
-                np.reshape(t.turns, (*np.shape(t.turns), *(1,) * (len(batch) - np.ndim(t.turns)))),
-                batch,
-            ).reshape(-1)
-            for t, batch in zip(terms, batches, strict=True)
-        ]
-    )
-    order = np.argsort(turns, kind="stable")
+    numbers = [np.asarray(t.statement_order) for t in terms]
+    alike = [
+        np.broadcast_to(x.reshape((*x.shape, *(1,) * (len(batch) - x.ndim))), batch).reshape(-1)
+        for x, batch in zip(numbers, batches, strict=True)
+    ]
+    order = np.argsort(np.concatenate(alike), kind="stable")
     if np.all(np.diff(order) > 0):
         return found
     turned = chosen_rows(found, order)

@@ -30,7 +30,7 @@ class Together(NamedTuple):
 
 
 def together(steps: Sequence[Step], same: Array) -> Together:
-    """Return the operands of steps, in the order of their turns.
+    """Return the operands of steps, in the order of their statements.
 
     An operand that is the same for all has no lanes. If all are, one lane is computed.
 
@@ -66,16 +66,15 @@ def together(steps: Sequence[Step], same: Array) -> Together:
 def _in_turn(
     operands: list[Any], laned: list[bool], steps: Sequence[Step], counts: Sequence[int]
 ) -> tuple[list[Any], Array | None]:
-    """Put lanes in the order of their turns; returns where each is then, if that is new."""
-    turns = np.concatenate(
-        [
-            np.broadcast_to(s.turns if np.size(s.turns) == count else np.min(s.turns), (count,))
-            for s, count in zip(steps, counts, strict=True)
-        ]
-    )
-    if np.all(np.diff(turns) >= 0):
+    """Put lanes in the order of their statements; returns where each is then, if that is new."""
+    alike = [
+        np.broadcast_to(x if np.size(x) == count else np.min(x), (count,))
+        for x, count in zip([s.statement_order for s in steps], counts, strict=True)
+    ]
+    numbers = np.concatenate(alike)
+    if np.all(np.diff(numbers) >= 0):
         return operands, None
-    order = np.argsort(turns, kind="stable")
+    order = np.argsort(numbers, kind="stable")
     turned = [o[order] if lane else o for o, lane in zip(operands, laned, strict=True)]
     return turned, np.argsort(order)
 

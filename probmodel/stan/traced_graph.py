@@ -65,7 +65,7 @@ class Step(NamedTuple):
     shape : of the result; the first axis is that of lanes if an operand has them
     start : number of its first element
     place : in the program
-    turns : a number, or one for each lane: one after another, those with greater ones come later
+    statement_order : a number, or one for each lane: what has a greater one comes later
     """
 
     operation: Operation | None
@@ -75,7 +75,7 @@ class Step(NamedTuple):
     shape: tuple[int, ...]
     start: int
     place: Node | None
-    turns: Any = 0
+    statement_order: Any = 0
 
 
 class Graph:
@@ -85,7 +85,7 @@ class Graph:
     ----------
     steps, size : the steps, and how many elements they have
     loops : of the program, with the steps of each iteration; see `rolled_loops`
-    turns : of what is computed now, see `Step`
+    statement_order : of what is computed now, see `Step`
     missing : a constant that stands for elements that a lane has not set
     """
 
@@ -93,7 +93,7 @@ class Graph:
         self.steps: list[Step] = []
         self.size = 0
         self.loops: list[tuple[Node, tuple[int, ...]]] = []
-        self.turns: Any = 0
+        self.statement_order: Any = 0
         self._numbers = np.empty(64)
         self._known = 0
         self._single: dict[Any, int] = {}
@@ -197,8 +197,8 @@ class Graph:
         place: Node | None,
     ) -> Any:
         """Record an operation with its operands; returns its elements."""
-        start, turns = self.size, self.turns
-        self.steps.append(Step(operation, keywords, operands, laned, shape, start, place, turns))
+        start, order = self.size, self.statement_order
+        self.steps.append(Step(operation, keywords, operands, laned, shape, start, place, order))
         if not shape:
             self.size += 1
             return start
