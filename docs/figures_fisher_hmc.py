@@ -41,7 +41,7 @@ def accepted(integrator: Integrator, steps: int, time: float, dim: int = 100) ->
     """Mean acceptance of trajectories from exact draws of a standard normal density."""
     density, rng = Gaussian(np.eye(dim)), np.random.default_rng(1)
     state = evaluate(density, rng.standard_normal((CHAINS, dim)))
-    start = with_momentum(state, None, rng.standard_normal((CHAINS, dim)))
+    start = with_momentum(state, rng.standard_normal((CHAINS, dim)))
     end, _ = simulate(density, start, None, time / steps, steps, integrator)
     return float(np.mean(acceptance(start.energy - end.energy)))
 
@@ -106,12 +106,13 @@ def suited_steps() -> Figure:
     figure, left, right = panels("acceptance", "gradients of a trajectory")
     rng, step, n = np.random.default_rng(2), 0.6, 3
     x = Horn.exact(rng, 200_000)
-    start = with_momentum(evaluate(Horn(), x), None, rng.standard_normal(x.shape))
+    start = with_momentum(evaluate(Horn(), x), rng.standard_normal(x.shape))
     bins = np.linspace(-3.0, 3.0, 31)
     where = np.digitize(x[:, 0], bins)
     middle = 0.5 * (bins[1:] + bins[:-1])
     for finest, colour, label in ((0, ORANGE, "steps of one size"), (FINEST, BLUE, "halved")):
-        made = simulate_suited(rng, Horn(), start, None, step, n, TWO_STAGE, finest)
+        u = rng.random((len(x), finest))
+        made = simulate_suited(Horn(), start, None, step, n, u, TWO_STAGE)
         ratio = start.energy - made.end.energy + made.log_weight
         rate = acceptance(np.where(made.failed, -np.inf, ratio))
         for panel, values in ((left, rate), (right, made.taken)):

@@ -86,7 +86,7 @@ def _draw_ways(axes: Axes, density: Funnel) -> None:
     state = riemannian_start("rmhmc", metric, density, start)
     ends = [simulate(density, state, z, metric, 0.15, n, False)[0].x[0] for n in range(1, steps)]
     axes.plot(*np.transpose([start[0], *ends]), ".-", color=BLUE, lw=1, ms=4, label="Riemannian")
-    phase = with_momentum(evaluate(density, start), None, z)
+    phase = with_momentum(evaluate(density, start), z)
     path = [start[0]]
     for _ in range(steps - 1):
         phase = leapfrog(density, phase, None, 0.15)
