@@ -32,11 +32,7 @@ class CholeskyFactor(Constraint):
 
     event_ndim = 2
     square = True
-
-    @property
-    def name(self) -> str:
-        """The constraint in words."""
-        return "a lower triangular matrix with a positive diagonal"
+    name = "a lower triangular matrix with a positive diagonal"
 
     def forward(self, xp: Any, u: Any, *bounds: Any) -> Any:
         """Return the matrix whose diagonal is ``exp(u[:K])``."""

@@ -29,10 +29,7 @@ class Correlation(CorrelationCholesky):
     Multivariate Analysis 100.
     """
 
-    @property
-    def name(self) -> str:
-        """The constraint in words."""
-        return "a correlation matrix"
+    name = "a correlation matrix"
 
     def forward(self, xp: Any, u: Any, *bounds: Any) -> Any:
         """Return the product of the Cholesky factor with its transpose."""

@@ -35,11 +35,7 @@ class CorrelationCholesky(Constraint):
 
     event_ndim = 2
     square = True
-
-    @property
-    def name(self) -> str:
-        """The constraint in words."""
-        return "the lower cholesky factor of a correlation matrix"
+    name = "the lower cholesky factor of a correlation matrix"
 
     def forward(self, xp: Any, u: Any, *bounds: Any) -> Any:
         """Return the rows, each filled from the left until its length is one."""

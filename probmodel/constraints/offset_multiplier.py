@@ -14,14 +14,10 @@ class OffsetMultiplier(Constraint):
     """All real numbers, sampled as ``u = (y - offset) / multiplier``."""
 
     limits = (None, None)
+    name = "offset and multiplier"
 
     def __init__(self, offset: Any = 0.0, multiplier: Any = 1.0) -> None:
         super().__init__(offset, multiplier)
-
-    @property
-    def name(self) -> str:
-        """The constraint in words."""
-        return "offset and multiplier"
 
     def forward(self, xp: Any, u: Any, *bounds: Any) -> Any:
         """Return ``offset + multiplier * u``."""

@@ -37,11 +37,7 @@ class PositiveOrdered(Constraint):
 
     event_ndim = 1
     element_limits = (0.0, None)
-
-    @property
-    def name(self) -> str:
-        """The constraint in words."""
-        return "positive ordered"
+    name = "positive ordered"
 
     def forward(self, xp: Any, u: Any, *bounds: Any) -> Any:
         """Return the running sums of ``exp(u)``."""

@@ -35,10 +35,7 @@ class Positive(Constraint):
 class NonNegative(Positive):
     """Numbers from zero up. Sampling never meets zero itself; data may."""
 
-    @property
-    def name(self) -> str:
-        """The constraint in words."""
-        return "non-negative"
+    name = "non-negative"
 
     def check(self, y: Array, *bounds: Any) -> Array:
         """Whether ``0 <= y < inf``."""

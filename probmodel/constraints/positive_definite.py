@@ -27,10 +27,7 @@ class PositiveDefinite(CholeskyFactor):
     Stan Reference Manual 2.37, "Covariance matrices".
     """
 
-    @property
-    def name(self) -> str:
-        """The constraint in words."""
-        return "a symmetric positive definite matrix"
+    name = "a symmetric positive definite matrix"
 
     def forward(self, xp: Any, u: Any, *bounds: Any) -> Any:
         """Return the product of the Cholesky factor with its transpose."""

@@ -28,11 +28,7 @@ class RowStochastic(Constraint):
     event_ndim = 2
     element_limits = (0.0, 1.0)
     axis: ClassVar[int] = -1  # along which elements sum to one
-
-    @property
-    def name(self) -> str:
-        """The constraint in words."""
-        return "a row-stochastic matrix"
+    name = "a row-stochastic matrix"
 
     def forward(self, xp: Any, u: Any, *bounds: Any) -> Any:
         """Return the softmax of zero-sum vectors."""
@@ -93,11 +89,7 @@ class ColumnStochastic(RowStochastic):
     """
 
     axis = -2
-
-    @property
-    def name(self) -> str:
-        """The constraint in words."""
-        return "a column-stochastic matrix"
+    name = "a column-stochastic matrix"
 
     def free_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """One row fewer."""

@@ -25,11 +25,7 @@ class SumToZero(Constraint):
     """
 
     event_ndim = 1
-
-    @property
-    def name(self) -> str:
-        """The constraint in words."""
-        return "a vector that sums to zero"
+    name = "a vector that sums to zero"
 
     def forward(self, xp: Any, u: Any, *bounds: Any) -> Any:
         """Return the vector with coordinates ``u``."""

@@ -27,11 +27,7 @@ class SumToZeroMatrix(Constraint):
     """
 
     event_ndim = 2
-
-    @property
-    def name(self) -> str:
-        """The constraint in words."""
-        return "a matrix whose rows and columns sum to zero"
+    name = "a matrix whose rows and columns sum to zero"
 
     def forward(self, xp: Any, u: Any, *bounds: Any) -> Any:
         """Return the matrix with coordinates ``u``."""

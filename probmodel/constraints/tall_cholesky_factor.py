@@ -27,15 +27,11 @@ class TallCholeskyFactor(CholeskyFactor):
     """
 
     square = False
+    name = "a tall matrix with a positive diagonal and zeros above it"
 
     def __init__(self, rows: int, columns: int) -> None:
         super().__init__()
         self.rows, self.columns = rows, columns
-
-    @property
-    def name(self) -> str:
-        """The constraint in words."""
-        return "a tall matrix with a positive diagonal and zeros above it"
 
     @property
     def _first(self) -> int:

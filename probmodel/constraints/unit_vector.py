@@ -31,11 +31,7 @@ class UnitVector(Constraint):
     event_ndim = 1
     element_limits = (-1.0, 1.0)
     one_to_one: ClassVar[bool] = False
-
-    @property
-    def name(self) -> str:
-        """The constraint in words."""
-        return "a vector of length one"
+    name = "a vector of length one"
 
     def forward(self, xp: Any, u: Any, *bounds: Any) -> Any:
         """Return the vector over its length."""
