@@ -1,6 +1,6 @@
 """The loss of entropy-based adaptive HMC where a map takes the place of the mass matrix.
 
-    f        a map with parameters theta, x = f(z)                       see `realnvp.Flow`
+    f        a map with parameters theta, x = f(z)                       see `realnvp`
     U~       potential in z: -log density(f(z)) - log|det Df(z)|
     g_l      gradient of the log density at a point of a trajectory      (rows, dim)
     s_l      -grad U~ there: Df(z_l)'g_l + grad log|det Df(z_l)|         (rows, dim)
@@ -42,7 +42,7 @@ from autograd.core import make_vjp
 
 from probmodel.adaptation.entropy_loss import Weights
 from probmodel.adaptation.projections import Products
-from probmodel.adaptation.realnvp import Flow
+from probmodel.adaptation.realnvp import RealNVP
 from probmodel.adaptation.roulette import Expansion, curvature_factor, expand
 from probmodel.types import Array
 
@@ -85,13 +85,13 @@ class FlowPath(NamedTuple):
         return curvature_factor(self.step_size, self.n_steps)
 
 
-def expand_flow(flow: Flow, theta: Array, path: FlowPath, eps: Array, terms: Array) -> Expansion:
+def expand_flow(flow: RealNVP, theta: Array, path: FlowPath, eps: Array, terms: Array) -> Expansion:
     """Sum the series of `roulette.expand` for D, which begins with eps: (rows, dim)."""
     hessian = pulled_hessian(flow, theta, path)
     return expand(lambda v: -_times(hessian, v), UNIT, path.kappa, eps, terms)
 
 
-def pulled_hessian(flow: Flow, theta: Array, path: FlowPath) -> Array:
+def pulled_hessian(flow: RealNVP, theta: Array, path: FlowPath) -> Array:
     """Hessian of -U~ halfway: (rows, dim, dim)."""
     rows, dim = path.first.shape
     i, j = np.triu_indices(dim)
@@ -107,7 +107,7 @@ def pulled_hessian(flow: Flow, theta: Array, path: FlowPath) -> Array:
 
 
 def flow_gradient(
-    flow: Flow,
+    flow: RealNVP,
     theta: Array,
     path: FlowPath,
     expansion: Expansion,
@@ -147,7 +147,7 @@ def flow_gradient(
     return np.asarray(vjp(1.0))
 
 
-def _end(flow: Flow, w: Any, path: FlowPath, z0: Any, log_det0: Any) -> tuple[Any, Any]:
+def _end(flow: RealNVP, w: Any, path: FlowPath, z0: Any, log_det0: Any) -> tuple[Any, Any]:
     """Delta, up to a constant, and log|det Df(z_L)| as functions of theta: (rows,) each."""
     L, h = path.n_steps, path.step_size
     z, g = (a.reshape(-1, a.shape[2]) for a in (path.z, path.grad))
@@ -161,7 +161,7 @@ def _end(flow: Flow, w: Any, path: FlowPath, z0: Any, log_det0: Any) -> tuple[An
     return potential + 0.5 * anp.sum(r * r, axis=1), last.log_det
 
 
-def _form(flow: Flow, w: Any, z: Any, g: Array, hessian: Array, a: Array, b: Array) -> Any:
+def _form(flow: RealNVP, w: Any, z: Any, g: Array, hessian: Array, a: Array, b: Array) -> Any:
     """Second derivative of -U~ at ``z`` along ``a`` and ``b``: (rows,)."""
     along_a, along_b, both = flow.second(w, z, g, a, b)
     return anp.sum(along_a * _times(hessian, along_b), axis=1) + both

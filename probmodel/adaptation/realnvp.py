@@ -25,7 +25,7 @@ number carries its derivatives along two directions through one forward pass.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import autograd.numpy as anp
 import numpy as np
@@ -61,44 +61,13 @@ class FlowPoint(NamedTuple):
     z, x : (rows, d), with x = f(z)
     log_det : (rows,), log|det Df(z)|
     saved
-        What the map's own `Flow.gradient` needs besides.
+        What the map's own `RealNVP.gradient` needs besides.
     """
 
     z: Any
     x: Any
     log_det: Any
     saved: Any
-
-
-class Flow(Protocol):
-    """A learnable map f with its derivatives, which autograd can differentiate in theta."""
-
-    def weights(self, theta: Any) -> Any:
-        """Return the parameters in the form that the other methods take."""
-        ...
-
-    def forward(self, weights: Any, z: Any) -> FlowPoint:
-        """Map ``z``: (rows, d)."""
-        ...
-
-    def inverse(self, weights: Any, x: Any) -> FlowPoint:
-        """Find what is mapped to ``x``: (rows, d)."""
-        ...
-
-    def gradient(self, weights: Any, point: FlowPoint, u: Any, log_det: float = 1.0) -> Any:
-        """Gradient in z of ``u . f(z) + log_det log|det Df(z)|``: (rows, d).
-
-        Where u is the gradient of a log density at f(z), it is that of the density's pull-back.
-        """
-        ...
-
-    def second(self, weights: Any, z: Any, u: Any, a: Any, b: Any) -> tuple[Any, Any, Any]:
-        """Differentiate at ``z`` along the directions ``a`` and ``b``: (rows, d) each.
-
-        Returns Df a and Df b, (rows, d), and the second derivative of
-        ``u . f(z) + log|det Df(z)|`` along both directions, (rows,).
-        """
-        ...
 
 
 class Network(NamedTuple):
@@ -122,7 +91,7 @@ class Weights(NamedTuple):
 
 @dataclass(frozen=True)
 class RealNVP:
-    """The map at the head of this file; its methods are those of `Flow`.
+    """The map at the head of this file, whose derivatives autograd can differentiate in theta.
 
     Parameters
     ----------
@@ -191,7 +160,11 @@ class RealNVP:
         return FlowPoint(z, x, _log_det(weights, first, second), (first, second))
 
     def gradient(self, weights: Weights, point: FlowPoint, u: Any, log_det: float = 1.0) -> Any:
-        """Gradient in z of ``u . f(z) + log_det log|det Df(z)|``, from the last layer back."""
+        """Gradient in z of ``u . f(z) + log_det log|det Df(z)|``, from the last layer back.
+
+        Where u is the gradient of a log density at f(z), it is that of the density's pull-back:
+        (rows, d).
+        """
         z1, z2 = self._halves(point.z)
         first, second = point.saved
         y1_bar, y2_bar = self._halves(u * anp.exp(weights.log_scale))
@@ -202,7 +175,11 @@ class RealNVP:
         return anp.concatenate([z1_bar, y2_bar * first.scale], axis=1)
 
     def second(self, weights: Weights, z: Any, u: Any, a: Any, b: Any) -> tuple[Any, Any, Any]:
-        """Differentiate at ``z`` along ``a`` and ``b``, by jets."""
+        """Differentiate at ``z`` along the directions ``a`` and ``b``, (rows, d) each, by jets.
+
+        Returns Df a and Df b, (rows, d), and the second derivative of
+        ``u . f(z) + log|det Df(z)|`` along both directions, (rows,).
+        """
         z1, z2 = self._halves(jets(z, a, b))
         s1, t1 = self._run_jet(weights.first, z1)
         y2 = jet_product(z2, scale_jet(s1)) + t1

@@ -41,7 +41,7 @@ from probmodel.adaptation.adam import Adam, direction, start_adam
 from probmodel.adaptation.entropy_loss import Weights, penalty, steer
 from probmodel.adaptation.flow_loss import FlowPath, expand_flow, flow_gradient
 from probmodel.adaptation.initial_step import initial_step
-from probmodel.adaptation.realnvp import Flow, FlowPoint, RealNVP
+from probmodel.adaptation.realnvp import FlowPoint, RealNVP
 from probmodel.adaptation.roulette import draw_signs, draw_weights
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.metropolis import DIVERGENCE, check_start, decide, evaluate
@@ -87,17 +87,17 @@ class Phase(NamedTuple):
         return np.asarray(kinetic - self.logp - self.log_det)
 
 
-def begin(flow: Flow, weights: Any, state: State, momentum: Array) -> Phase:
+def begin(flow: RealNVP, weights: Any, state: State, momentum: Array) -> Phase:
     """Put states and momenta, (chains, dim), together; the target is not evaluated."""
     return _phase(flow, weights, flow.inverse(weights, state.x), state, momentum)
 
 
-def _phase(flow: Flow, weights: Any, point: FlowPoint, state: State, momentum: Array) -> Phase:
+def _phase(flow: RealNVP, weights: Any, point: FlowPoint, state: State, momentum: Array) -> Phase:
     slope = flow.gradient(weights, point, state.grad)
     return Phase(point.z, *state, point.log_det, slope, momentum)
 
 
-def leapfrog(density: LogDensity, flow: Flow, weights: Any, phase: Phase, h: float) -> Phase:
+def leapfrog(density: LogDensity, flow: RealNVP, weights: Any, phase: Phase, h: float) -> Phase:
     """One leapfrog step of every chain in z."""
     with np.errstate(over="ignore", invalid="ignore"):
         r = phase.momentum + 0.5 * h * phase.slope
@@ -107,7 +107,7 @@ def leapfrog(density: LogDensity, flow: Flow, weights: Any, phase: Phase, h: flo
 
 
 def simulate(
-    density: LogDensity, flow: Flow, weights: Any, start: Phase, h: float, n_steps: int
+    density: LogDensity, flow: RealNVP, weights: Any, start: Phase, h: float, n_steps: int
 ) -> tuple[list[Phase], Array]:
     """Follow the dynamics.
 
