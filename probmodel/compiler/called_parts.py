@@ -12,7 +12,7 @@ import numpy as np
 from probmodel.compiler.python_calls import SOLVERS, called, is_unknown
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.sums import summed
-from probmodel.numerics import linalg, matrices
+from probmodel.numerics import linalg, square_matrices
 
 Shape = tuple[int, ...]
 
@@ -50,7 +50,7 @@ def _function_of_matrix(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _solve(shape: Shape, a: Any, b: Any) -> Any:
     right = _column(b)
-    found = called("solve", matrices.solve, [a, right], np.shape(right), rows=True)
+    found = called("solve", square_matrices.solve, [a, right], np.shape(right), rows=True)
     return anp.reshape(found, shape)
 
 
@@ -81,9 +81,9 @@ def _solver(name: str) -> Callable[..., Any]:
 
 CALLED: dict[str, Callable[..., Any]] = {
     "call": _formula,
-    "inv": _function_of_matrix(matrices.inv),
-    "det": _function_of_matrix(matrices.det),
-    "log_determinant": _function_of_matrix(matrices.log_abs_det),
+    "inv": _function_of_matrix(square_matrices.inv),
+    "det": _function_of_matrix(square_matrices.det),
+    "log_determinant": _function_of_matrix(square_matrices.log_abs_det),
     "cholesky": _function_of_matrix(linalg.cholesky),
     "solve": _solve,
     "matmul": _matmul,

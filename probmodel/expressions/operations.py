@@ -17,9 +17,9 @@ from probmodel.errors import ModelError
 from probmodel.expressions import higher_order
 from probmodel.expressions.location import caller_location
 from probmodel.expressions.segmented import segment_sum
-from probmodel.numerics.matrices import log_abs_det
 from probmodel.numerics.recurrences import linear_recurrence, matrix_recurrence
 from probmodel.numerics.special import exponential_sums as sums
+from probmodel.numerics.square_matrices import log_abs_det
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,45 @@
-"""Exponentials and determinants of stacks of matrices, with derivatives of every order."""
+"""Inverses, solutions, exponentials and determinants of stacks of square matrices.
+
+They have derivatives of every order. Where one element of a stack fails, the others do not.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
 from autograd.extend import defvjp, primitive
 
-from probmodel.numerics.matrices import inv
+from probmodel.numerics.linalg import transpose
 from probmodel.types import Array
+
+
+def _isolated(function: Callable[..., Array], *stacks: Array) -> Array:
+    """Apply a function of NumPy to stacks; elements for which it raises become NaN."""
+    try:
+        return function(*stacks)
+    except np.linalg.LinAlgError:
+        out = np.full(stacks[-1].shape, np.nan)
+        for i in np.ndindex(stacks[-1].shape[:-2]):
+            try:
+                out[i] = function(*(s[i] for s in stacks))
+            except np.linalg.LinAlgError:
+                continue
+        return out
+
+
+@primitive
+def inv(a: Array) -> Array:
+    """Inverses of a stack of square matrices; NaN for singular ones."""
+    return _isolated(np.linalg.inv, a)
+
+
+@primitive
+def solve(a: Array, b: Array) -> Array:
+    """Solutions x of ``a x = b``: (..., n, n), (..., n, k) -> (..., n, k); NaN if singular."""
+    return _isolated(np.linalg.solve, a, b)
 
 
 @primitive
@@ -22,13 +52,13 @@ def expm(a: Array) -> Array:
 
 
 @primitive
-def det(a: Array) -> Array:
-    """Return determinants of a stack of matrices; their slope is NaN where they are zero."""
+def det(a: Array) -> Any:
+    """Return determinants: (..., n, n) -> (...); their slope is NaN where they are zero."""
     return np.linalg.det(a)
 
 
 @primitive
-def log_abs_det(a: Array) -> Array:
+def log_abs_det(a: Array) -> Any:
     """Logarithms of the absolute values of determinants; minus infinity where these are zero."""
     return np.linalg.slogdet(a)[1]
 
@@ -40,7 +70,7 @@ def _wide(x: Any) -> Any:
 def _pull(ans: Array, a: Any) -> Any:
     """Return the derivative along ``g``: a corner of the exponential of a matrix twice as large."""
     n = np.shape(a)[-1]
-    transposed = anp.swapaxes(a, -1, -2)
+    transposed = transpose(a)
 
     def pull(g: Any) -> Any:
         top = anp.concatenate([transposed, g], axis=-1)
@@ -50,10 +80,12 @@ def _pull(ans: Array, a: Any) -> Any:
     return pull
 
 
-def _inverse_transposed(a: Any) -> Any:
-    return anp.swapaxes(inv(a), -1, -2)
-
-
+defvjp(inv, lambda ans, a: lambda g: -anp.matmul(transpose(ans), anp.matmul(g, transpose(ans))))
+defvjp(
+    solve,
+    lambda ans, a, b: lambda g: -anp.matmul(solve(transpose(a), g), transpose(ans)),
+    lambda ans, a, b: lambda g: solve(transpose(a), g),
+)
 defvjp(expm, _pull)
-defvjp(det, lambda ans, a: lambda g: _wide(g * ans) * _inverse_transposed(a))
-defvjp(log_abs_det, lambda ans, a: lambda g: _wide(g) * _inverse_transposed(a))
+defvjp(det, lambda ans, a: lambda g: _wide(g * ans) * transpose(inv(a)))
+defvjp(log_abs_det, lambda ans, a: lambda g: _wide(g) * transpose(inv(a)))
