@@ -27,7 +27,7 @@ from probmodel.samplers.hamiltonian.dynamics import (
     with_momentum,
 )
 from probmodel.samplers.hamiltonian.fisher_schedule import langevin_steps
-from probmodel.samplers.hamiltonian.suited_steps import FINEST, simulate_suited
+from probmodel.samplers.hamiltonian.step_halving import FINEST, simulate_halving
 from probmodel.samplers.metropolis import acceptance, evaluate
 from probmodel.types import Array, Evaluation
 
@@ -101,7 +101,7 @@ class Horn:
         return np.stack([u, np.exp(u) * z], axis=1)
 
 
-def suited_steps() -> Figure:
+def step_halving() -> Figure:
     """Draw acceptance and costs along a horn, with steps of one size and with halved ones."""
     figure, left, right = panels("acceptance", "gradients of a trajectory")
     rng, step, n = np.random.default_rng(2), 0.6, 3
@@ -112,8 +112,8 @@ def suited_steps() -> Figure:
     middle = 0.5 * (bins[1:] + bins[:-1])
     for finest, colour, label in ((0, ORANGE, "steps of one size"), (FINEST, BLUE, "halved")):
         u = rng.random((len(x), finest))
-        made = simulate_suited(Horn(), start, None, step, n, u, TWO_STAGE)
-        ratio = start.energy - made.end.energy + made.log_weight
+        made = simulate_halving(Horn(), start, None, step, n, u, TWO_STAGE)
+        ratio = start.energy - made.after + made.log_weight
         rate = acceptance(np.where(made.failed, -np.inf, ratio))
         for panel, values in ((left, rate), (right, made.taken)):
             means = [values[where == i].mean() for i in range(1, len(bins))]
@@ -127,4 +127,4 @@ def suited_steps() -> Figure:
 
 
 FIGURES: dict[str, Callable[[], Figure]] = {"fisher_hmc": fisher_hmc}
-GUIDES: dict[str, Callable[[], Figure]] = {"suited_steps": suited_steps}
+GUIDES: dict[str, Callable[[], Figure]] = {"step_halving": step_halving}

@@ -136,14 +136,15 @@ class TemperedLogDensity(LogDensity, Protocol):
 
 
 class Halving(NamedTuple):
-    """How trajectories are tried with ever shorter steps; see `samplers.hamiltonian.suited_steps`.
+    """How trajectories are tried with ever shorter steps; see `samplers.hamiltonian.step_halving`.
 
     Attributes
     ----------
     u : (chains, levels), in [0, 1): a level is kept to if its probability exceeds this; the one
         after the last is kept to if it has any
     most : steps of a trajectory of halved steps, unless it has more before
-    tolerated, hopeless : ranges of the energy
+    tolerated, hopeless : ranges of the energy, up to which a level is always kept to, and beyond
+        which it never is
     """
 
     u: Array
@@ -187,7 +188,9 @@ class Followed(NamedTuple):
     x, grad, momentum : (chains, dim), the ends; (steps, chains, dim) if steps were recorded
     logp : (chains,), or (steps, chains)
     before, after : (chains,), energies of both ends
-    first, log_weight, level, failed : (chains,), see `samplers.hamiltonian.suited_steps`
+    first, log_weight, level, failed : (chains,), where steps were halved: the probability of
+        keeping to level 0, the logarithm of a ratio of probabilities, the level, and whether the
+        last failed too, see `samplers.hamiltonian.step_halving`
     taken : (chains,) int, gradients
     """
 

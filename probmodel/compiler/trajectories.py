@@ -3,7 +3,7 @@
     trajectory     one of each chain
     follow_block   those that are tried with ever shorter steps
 
-See `samplers.hamiltonian`, its `dynamics` and `suited_steps`, which these follow to the letter.
+See `samplers.hamiltonian`, its `dynamics` and `step_halving`, which these follow to the letter.
 
     x          position                                                  (chains, dim)
     r          whitened momentum                                         (chains, dim)

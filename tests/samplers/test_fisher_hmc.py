@@ -23,7 +23,7 @@ from probmodel.samplers.hamiltonian.fisher_schedule import (
     is_renewal,
     langevin_steps,
 )
-from probmodel.samplers.hamiltonian.suited_steps import FINEST
+from probmodel.samplers.hamiltonian.step_halving import FINEST
 from probmodel.samplers.langevin.kernel import propose
 from probmodel.samplers.metropolis import evaluate
 from probmodel.testing.statistics import LIMIT, deviations, require_moments, tamed, worst

@@ -27,7 +27,7 @@ climbs the criterion of `adaptation.trajectory_length`. Early ones have few step
 not right yet long ones cost more than they are worth. The usual steps of a trajectory are of the
 size h at most, and h is `LONGEST_STEP` at most, because C has the scale of the posterior: beyond
 that the acceptance of a resonance would decide the step size. Where the posterior is narrower than
-that a chain halves its steps, see `suited_steps`. The acceptance adapts h, and counts half where
+that a chain halves its steps, see `step_halving`. The acceptance adapts h, and counts half where
 steps are halved; chains that are stuck, where most are not, are left out.
 """
 

@@ -16,16 +16,15 @@ from probmodel.numerics.roots import Root
 from probmodel.samplers.base import Info, Stretch
 from probmodel.samplers.hamiltonian.dynamics import TWO_STAGE, Phase, with_momentum
 from probmodel.samplers.hamiltonian.several_transitions import Drawn, Record, leapfrogs, several
-from probmodel.samplers.hamiltonian.suited_steps import (
+from probmodel.samplers.hamiltonian.step_halving import (
     FINEST,
     MOST,
-    Suited,
     one_leapfrog,
-    simulate_suited,
+    simulate_halving,
 )
 from probmodel.samplers.metropolis import acceptance, select
 from probmodel.samplers.streams import Streams
-from probmodel.types import Array, LogDensity
+from probmodel.types import Array, Followed, LogDensity
 
 
 class Kernel(NamedTuple):
@@ -87,7 +86,8 @@ class Kernel(NamedTuple):
         time, cut_off, made = self._trajectory(density, start, numbers[:-chains])
         with np.errstate(invalid="ignore"):
             log_ratio = made.before - made.after + made.log_weight
-        lost = made.failed | ~np.isfinite(made.end.logp)
+        end = Phase(made.x, made.logp, made.grad, made.momentum)
+        lost = made.failed | ~np.isfinite(end.logp)
         accept_prob = acceptance(np.where(lost, -np.inf, log_ratio))
         accepted = numbers[-chains:] < accept_prob
         stats = {
@@ -96,21 +96,19 @@ class Kernel(NamedTuple):
             "cut_off": np.full(chains, cut_off),
         }
         record = Record(time, 0.5 * (1.0 + made.first) * accept_prob)
-        new = select(accepted, made.end, start._replace(momentum=-momentum))
-        return new, Info(
-            accept_prob, accepted, made.failed, made.taken, state, made.end, stats, record
-        )
+        new = select(accepted, end, start._replace(momentum=-momentum))
+        return new, Info(accept_prob, accepted, made.failed, made.taken, state, end, stats, record)
 
     def _trajectory(
         self, density: LogDensity, start: Phase, numbers: Array
-    ) -> tuple[float, bool, Suited]:
+    ) -> tuple[float, bool, Followed]:
         """Length in time of the next trajectory, whether it was cut off, and the trajectory."""
         if not self.length:  # one leapfrog step: Langevin
             return 0.0, False, one_leapfrog(density, start, self.root, self.step_size)
         planned = self.plan(2.0 * numbers[:1] - 1.0)
         step, n, cut_off = (column.item() for column in planned)
         most, u = min(MOST, self.max_steps), numbers[1:].reshape(len(start.x), -1)
-        made = simulate_suited(density, start, self.root, step, n, u, TWO_STAGE, most)
+        made = simulate_halving(density, start, self.root, step, n, u, TWO_STAGE, most)
         return n * step, cut_off, made
 
     def plan(self, u: Array) -> tuple[Array, Array, Array]:

@@ -17,7 +17,7 @@ import numpy as np
 from probmodel.numerics.roots import Root
 from probmodel.samplers.base import Info, Stretch
 from probmodel.samplers.hamiltonian.dynamics import LEAPFROG, TWO_STAGE, Integrator, Phase
-from probmodel.samplers.hamiltonian.suited_steps import HOPELESS, TOLERATED
+from probmodel.samplers.hamiltonian.step_halving import CERTAIN_RANGE, LARGEST_RANGE
 from probmodel.samplers.streams import Place, Streams
 from probmodel.threads import ahead
 from probmodel.types import Array, Halving, LogDensity, Moved, Transitions
@@ -93,14 +93,14 @@ def several(
 
     Parameters
     ----------
-    density, start, root, most : as of `suited_steps.simulate_suited`
+    density, start, root, most : as of `step_halving.simulate_halving`
     drawn : momenta, (n, chains, dim), and uniform numbers: of the length, of the levels of all
         chains, of the acceptance of all
     plan : usual step sizes, numbers of steps, and which are cut off, for numbers in [-1, 1)
     """
     momenta, numbers = drawn
     h, steps, cut_off = plan(2.0 * numbers[:, 0] - 1.0)
-    halving = Halving(numbers[:, 1:], most, TOLERATED, HOPELESS)
+    halving = Halving(numbers[:, 1:], most, CERTAIN_RANGE, LARGEST_RANGE)
     moved = _moved(density, start, momenta, root, (h[:, None], steps), TWO_STAGE, halving)
     return None if moved is None else _Moves(moved, start, momenta, h * steps, cut_off)
 

@@ -6,7 +6,7 @@
     n_j      how many of them: n 2^j, for the same time, but no more than `MOST` (or n)
     z'       where the trajectory of level j ends
     D_j(z)   largest energy along that trajectory less the smallest       (chains,)
-    a_j(z)   exp(-max(0, D_j(z) - `TOLERATED`)), the probability of keeping to level j
+    a_j(z)   exp(-max(0, D_j(z) - `CERTAIN_RANGE`)), the probability of keeping to level j
     p_j(z)   a_j(z) prod_{i < j} (1 - a_i(z)), that of the level          (chains,)
 
 One step size does not suit a posterior whose scale changes from place to place: where it narrows,
@@ -52,37 +52,13 @@ from probmodel.samplers.hamiltonian.dynamics import (
 )
 from probmodel.types import Array, Followed, Halving, LogDensity
 
-TOLERATED = 2.0  # D_j up to which a level is always kept to
-HOPELESS = 30.0  # D_j from which on it never is, and the trajectory is broken off
+CERTAIN_RANGE = 2.0  # D_j up to which a level is always kept to
+LARGEST_RANGE = 30.0  # D_j beyond which it never is, and the trajectory is broken off
 FINEST = 10  # J
 MOST = 16  # n_j, unless n is larger
 
 
-class Suited(NamedTuple):
-    """Trajectories with steps that suit their places.
-
-    Attributes
-    ----------
-    end : z'; where ``failed``, the last that was tried
-    before, after : (chains,), H(z) and H(z')
-    log_weight : (chains,), logarithm of p_j(-z') / p_j(z)
-    first : (chains,), a_0(z)
-    level : (chains,), j
-    failed : (chains,) bool, where the finest level failed too
-    taken : (chains,) int, gradients of all that was tried
-    """
-
-    end: Phase
-    before: Array
-    after: Array
-    log_weight: Array
-    first: Array
-    level: Array
-    failed: Array
-    taken: Array
-
-
-def simulate_suited(
+def simulate_halving(
     density: LogDensity,
     start: Phase,
     root: Root,
@@ -91,8 +67,8 @@ def simulate_suited(
     u: Array,
     integrator: Integrator,
     most: int = MOST,
-) -> Suited:
-    """Follow the dynamics for the time ``step_size * n_steps``, in steps that suit the place.
+) -> Followed:
+    """Follow the dynamics for the time ``step_size * n_steps``, halving steps where needed.
 
     Parameters
     ----------
@@ -102,12 +78,18 @@ def simulate_suited(
     step_size, n_steps : h and n, of level 0
     u : (chains, J), uniform numbers, by which the levels are chosen
     most : n_j, unless n is larger
+
+    Returns
+    -------
+    Followed
+        The ends, z', or what was tried last where all levels failed; a_0(z), the logarithm of
+        p_j(-z') / p_j(z), and j; ``taken`` counts the gradients of all that was tried.
     """
     chains, finest = u.shape
-    halving = Halving(u, most, TOLERATED, HOPELESS)
+    halving = Halving(u, most, CERTAIN_RANGE, LARGEST_RANGE)
     made = follow(density, start, root, step_size, n_steps, integrator, halving)
     if made is not None:
-        return _suited(made)
+        return made
     end, log_weight = start, np.zeros(chains)
 
     def followed(begin: Phase, j: int) -> _Tried:
@@ -140,24 +122,24 @@ def simulate_suited(
         taken[rows] += tried.taken
         with np.errstate(divide="ignore"):
             log_weight[rows] += np.log1p(-tried.kept)
-    return Suited(end, start.energy, end.energy, log_weight, first, level, failed, taken)
+    return _followed(start, end, first, log_weight, level, failed, taken)
 
 
-def _suited(followed: Followed) -> Suited:
-    """Return what a density has found by itself."""
-    x, grad, momentum, logp, before, after, first, log_weight, level, failed, taken = followed
-    end = Phase(x, logp, grad, momentum)
-    return Suited(end, before, after, log_weight, first, level, failed, taken)
-
-
-def one_leapfrog(density: LogDensity, start: Phase, root: Root, step_size: float | Array) -> Suited:
+def one_leapfrog(
+    density: LogDensity, start: Phase, root: Root, step_size: float | Array
+) -> Followed:
     """One leapfrog step of the given size, whatever the place; it may differ between chains."""
     end, taken = simulate(density, start, root, step_size, 1, LEAPFROG)
     no = np.zeros(len(taken))
-    return Suited(
-        end, start.energy, end.energy, no, np.ones(len(taken)), no.astype(int),
-        np.isneginf(end.logp), taken,
-    )  # fmt: skip
+    return _followed(
+        start, end, np.ones(len(taken)), no, no.astype(int), np.isneginf(end.logp), taken
+    )
+
+
+def _followed(start: Phase, end: Phase, *found: Array) -> Followed:
+    """Where trajectories led, and what else was found: from a_0(z) on."""
+    x, logp, grad, momentum = end
+    return Followed(x, grad, momentum, logp, start.energy, end.energy, *found)
 
 
 class _Tried(NamedTuple):
@@ -193,6 +175,6 @@ def _trajectories(
         taken[rows] += integrator.gradients
         low[rows], high[rows] = np.fmin(low[rows], energy), np.fmax(high[rows], energy)
         with np.errstate(invalid="ignore"):
-            rows = rows[high[rows] - low[rows] <= HOPELESS]
-    kept[rows] = np.exp(-np.maximum(high[rows] - low[rows] - TOLERATED, 0.0))
+            rows = rows[high[rows] - low[rows] <= LARGEST_RANGE]
+    kept[rows] = np.exp(-np.maximum(high[rows] - low[rows] - CERTAIN_RANGE, 0.0))
     return _Tried(phase, kept, taken)

@@ -4,11 +4,15 @@ import numpy as np
 import pytest
 
 from probmodel.inference.counting import counting
-from probmodel.samplers.base import State
-from probmodel.samplers.hamiltonian import fisher_transitions, suited_steps
-from probmodel.samplers.hamiltonian.dynamics import LEAPFROG, TWO_STAGE, Phase, with_momentum
+from probmodel.samplers.hamiltonian import fisher_transitions, step_halving
+from probmodel.samplers.hamiltonian.dynamics import LEAPFROG, TWO_STAGE, with_momentum
 from probmodel.samplers.hamiltonian.fisher_hmc import FisherHMC, Params
-from probmodel.samplers.hamiltonian.suited_steps import HOPELESS, MOST, TOLERATED, simulate_suited
+from probmodel.samplers.hamiltonian.step_halving import (
+    CERTAIN_RANGE,
+    LARGEST_RANGE,
+    MOST,
+    simulate_halving,
+)
 from probmodel.samplers.metropolis import evaluate
 from probmodel.testing.statistics import LIMIT, deviations, worst
 from probmodel.testing.targets import KnownTarget
@@ -57,9 +61,9 @@ def by_hand(rng, target, phase, h, n, integrator, finest):
                 gradients += 1
             r = r + integrator.kicks[-1] * s * ROOT.T @ target(x[None]).grad[0]
             energies.append(energy())
-            if np.ptp(energies) > HOPELESS:
+            if np.ptp(energies) > LARGEST_RANGE:
                 return 0.0, x, r, gradients
-        return np.exp(-max(np.ptp(energies) - TOLERATED, 0.0)), x, r, gradients
+        return np.exp(-max(np.ptp(energies) - CERTAIN_RANGE, 0.0)), x, r, gradients
 
     taken, weight = 0, 0.0
     for j in range(finest + 1):
@@ -86,15 +90,15 @@ def test_one_trajectory_by_hand(integrator):
         state = evaluate(target, target.exact(rng, 1))
         start = with_momentum(state, rng.standard_normal((1, 2)))
         u = np.random.default_rng(seed).random((1, 4))
-        found = simulate_suited(target, start, ROOT, 1.2, 3, u, integrator)
+        found = simulate_halving(target, start, ROOT, 1.2, 3, u, integrator)
         end, momentum, weight, level, taken = by_hand(
             np.random.default_rng(seed), target, start, 1.2, 3, integrator, 4
         )
         assert found.level == level
         assert found.taken == taken
         if not found.failed:
-            np.testing.assert_allclose(found.end.x[0], end, rtol=1e-8)
-            np.testing.assert_allclose(found.end.momentum[0], momentum, rtol=1e-8, atol=1e-10)
+            np.testing.assert_allclose(found.x[0], end, rtol=1e-8)
+            np.testing.assert_allclose(found.momentum[0], momentum, rtol=1e-8, atol=1e-10)
             np.testing.assert_allclose(found.log_weight[0], weight, rtol=1e-7, atol=1e-9)
         levels.append(level)
         weights.append(weight)
@@ -108,11 +112,11 @@ def test_chains_do_not_depend_on_each_other():
     for offset, step in ((2.0, 0.2), (-3.0, 0.9), (-1.0, 0.9)):
         x, u = np.array([offset, 0.0]) + rng.standard_normal((5, 2)), rng.random((5, 6))
         start = with_momentum(evaluate(target, x), np.ones((5, 2)))
-        whole = simulate_suited(target, start, ROOT, step, 2, u, TWO_STAGE)
+        whole = simulate_halving(target, start, ROOT, step, 2, u, TWO_STAGE)
         levels |= set(whole.level.tolist())
         for c in range(5):
-            one = simulate_suited(target, start.rows([c]), ROOT, step, 2, u[c : c + 1], TWO_STAGE)
-            np.testing.assert_allclose(one.end.x[0], whole.end.x[c], rtol=1e-12)
+            one = simulate_halving(target, start.rows([c]), ROOT, step, 2, u[c : c + 1], TWO_STAGE)
+            np.testing.assert_allclose(one.x[0], whole.x[c], rtol=1e-12)
             np.testing.assert_allclose(one.log_weight[0], whole.log_weight[c], atol=1e-12)
             assert one.taken[0] == whole.taken[c]
     assert len(levels) > 2
@@ -122,7 +126,7 @@ def test_gradients_are_counted():
     target, rng = counting(Horn()), np.random.default_rng(2)
     state = evaluate(Horn(), Horn().exact(rng, 200))
     start = with_momentum(state, rng.standard_normal((200, 2)))
-    made = simulate_suited(target, start, ROOT, 0.9, 2, rng.random((len(start.x), 6)), TWO_STAGE)
+    made = simulate_halving(target, start, ROOT, 0.9, 2, rng.random((len(start.x), 6)), TWO_STAGE)
     assert made.taken.sum() == target.work.grad
     assert made.level.max() >= 3
 
@@ -130,7 +134,7 @@ def test_gradients_are_counted():
 def test_nothing_is_tried_twice_where_the_step_suits(targets):
     target, rng = targets.Gaussian(np.zeros(2), ROOT @ ROOT.T), np.random.default_rng(3)
     start = with_momentum(evaluate(target, target.exact(rng, 500)), target.exact(rng, 500))
-    made = simulate_suited(target, start, ROOT, 1.6, 1, rng.random((len(start.x), 6)), TWO_STAGE)
+    made = simulate_halving(target, start, ROOT, 1.6, 1, rng.random((len(start.x), 6)), TWO_STAGE)
     assert (made.level == 0).all()
     assert (made.taken == 2).all()
     assert (made.first == 1.0).all()
@@ -165,10 +169,10 @@ def test_levels_that_cost_nothing_are_found(monkeypatch):
     """Negative control: the probabilities of the levels have to be in the acceptance."""
 
     def unweighted(*arguments):
-        made = simulate_suited(*arguments)
+        made = simulate_halving(*arguments)
         return made._replace(log_weight=np.zeros_like(made.log_weight))
 
-    monkeypatch.setattr(fisher_transitions, "simulate_suited", unweighted)
+    monkeypatch.setattr(fisher_transitions, "simulate_halving", unweighted)
     target, rng, n = Horn(), np.random.default_rng(4), 40_000
     x = tamed(after(target, n, rng))
     _, z = worst(deviations(x, tamed(target.exact(rng, n))))
@@ -186,7 +190,7 @@ def test_acceptance_is_even_along_a_horn(monkeypatch):
         narrow = state.x[:, 0] < -1.5
         return info.accept_prob[narrow].mean(), info.accept_prob[~narrow].mean()
 
-    halved, usual = acceptance(suited_steps.FINEST), acceptance(0)
+    halved, usual = acceptance(step_halving.FINEST), acceptance(0)
     assert halved[0] > 0.5 * halved[1]
     assert usual[0] < 0.4 * usual[1]
 
@@ -196,13 +200,13 @@ def test_places_without_a_density(targets, outside):
     target, rng = targets.HalfSpace(2, outside), np.random.default_rng(6)
     x = np.abs(rng.standard_normal((400, 2)))
     start = with_momentum(evaluate(target, x), rng.standard_normal((400, 2)))
-    made = simulate_suited(
+    made = simulate_halving(
         target, start, np.eye(2), 1.0, 3, rng.random((len(start.x), 6)), TWO_STAGE
     )
     assert made.failed.any()
     assert not made.failed.all()
-    assert (made.end.x[~made.failed, 0] > 0.0).all()
-    assert np.isfinite(made.end.logp[~made.failed]).all()
+    assert (made.x[~made.failed, 0] > 0.0).all()
+    assert np.isfinite(made.logp[~made.failed]).all()
     assert (made.level[made.failed] == 6).all()
 
 
@@ -211,8 +215,6 @@ def test_marked_rows_stay_where_they_are():
     target = Horn()
     state = evaluate(target, np.zeros((2, 2)))
     start = with_momentum(state, np.array([[1e200, 1.0], [0.1, 0.1]]))
-    made = simulate_suited(target, start, np.eye(2), 0.5, 1, np.full((2, 2), 0.5), LEAPFROG)
+    made = simulate_halving(target, start, np.eye(2), 0.5, 1, np.full((2, 2), 0.5), LEAPFROG)
     np.testing.assert_array_equal(made.failed, [True, False])
     np.testing.assert_array_equal(made.level, [2, 0])
-    assert isinstance(made.end, Phase)
-    assert isinstance(made.end.state, State)
