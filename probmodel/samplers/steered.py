@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
 
 from probmodel.samplers.base import Coupling, Sampler
+from probmodel.samplers.metropolis import check_start, evaluate, evaluate_value
 from probmodel.samplers.settings import check_number
+from probmodel.types import Array, LogDensity
 
 
 @dataclass(frozen=True)
@@ -41,3 +45,8 @@ class SteeredSampler(Sampler):
         check_number(self.name, "step_size", self.step_size, above=0.0, optional=True)
         check_number(self.name, "target_accept", self.target_accept, above=0.0, below=1.0)
         check_number(self.name, "step_rate", self.step_rate, above=0.0, below=1.0)
+
+    def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> Any:
+        """State at the starting points; its gradient is zeros if the method needs none."""
+        evaluated = evaluate_value if self.needs == "log density" else evaluate
+        return check_start(self.name, evaluated(density, x))

@@ -28,7 +28,7 @@ from probmodel.adaptation.robbins_monro import rm_abs
 from probmodel.adaptation.welford import Moments, add_batch, no_moments
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.langevin.kernel import find_step_size, langevin_step
-from probmodel.samplers.metropolis import adaptable, check_start, evaluate
+from probmodel.samplers.metropolis import adaptable
 from probmodel.samplers.settings import check_number, check_whole
 from probmodel.samplers.steered import SteeredSampler
 from probmodel.types import Array, LogDensity
@@ -89,10 +89,6 @@ class AdaMALA(SteeredSampler):
         super().__post_init__()
         check_number(self.name, "damping", self.damping, above=0.0)
         check_whole(self.name, "initial_steps", self.initial_steps, least=1, optional=True)
-
-    def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:
-        """State at the starting points."""
-        return check_start(self.name, evaluate(density, x))
 
     def step(
         self, rng: np.random.Generator, density: LogDensity, state: State, params: Params

@@ -37,7 +37,7 @@ import numpy as np
 from probmodel.numerics.roots import times, transposed_times
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.langevin.fisher_warmup import Adaptation, FisherWarmup, Params
-from probmodel.samplers.metropolis import check_start, decide, evaluate
+from probmodel.samplers.metropolis import decide, evaluate
 from probmodel.samplers.settings import check_choice
 from probmodel.samplers.steered import SteeredSampler
 from probmodel.types import Array, LogDensity
@@ -86,10 +86,6 @@ class Barker(SteeredSampler):
         super().__post_init__()
         check_choice(self.name, "noise", self.noise, get_args(Noise))
         check_choice(self.name, "metric", self.metric, get_args(Metric))
-
-    def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:
-        """State at the starting points."""
-        return check_start(self.name, evaluate(density, x))
 
     def step(
         self, rng: np.random.Generator, density: LogDensity, state: State, params: Params

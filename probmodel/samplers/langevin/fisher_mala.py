@@ -28,10 +28,9 @@ from probmodel.samplers.langevin.fisher_warmup import (
     Signal,
 )
 from probmodel.samplers.langevin.kernel import langevin_step
-from probmodel.samplers.metropolis import check_start, evaluate
 from probmodel.samplers.settings import check_choice
 from probmodel.samplers.steered import SteeredSampler
-from probmodel.types import Array, LogDensity
+from probmodel.types import LogDensity
 
 
 @dataclass(frozen=True)
@@ -88,10 +87,6 @@ class FisherMALA(SteeredSampler):
         super().__post_init__()
         check_choice(self.name, "metric", self.metric, ("dense", "diag"))
         self._warmup()
-
-    def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:
-        """State at the starting points."""
-        return check_start(self.name, evaluate(density, x))
 
     def step(
         self, rng: np.random.Generator, density: LogDensity, state: State, params: Params

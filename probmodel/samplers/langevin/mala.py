@@ -23,9 +23,9 @@ import numpy as np
 from probmodel.adaptation.robbins_monro import rm_abs
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.langevin.kernel import langevin_step
-from probmodel.samplers.metropolis import adaptable, check_start, evaluate
+from probmodel.samplers.metropolis import adaptable
 from probmodel.samplers.step_size import Params, StepSizeSampler
-from probmodel.types import Array, LogDensity
+from probmodel.types import LogDensity
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,6 @@ class MALA(StepSizeSampler):
     paper: ClassVar[str] = "Roberts and Tweedie (1996)"
     learns: ClassVar[str] = "step size"
     cost: ClassVar[str] = "1 gradient"
-
-    def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:
-        """State at the starting points."""
-        return check_start(self.name, evaluate(density, x))
 
     def step(
         self, rng: np.random.Generator, density: LogDensity, state: State, params: Params

@@ -36,7 +36,7 @@ from probmodel.adaptation.welford import Moments, add_batch, no_moments
 from probmodel.numerics.linalg import solve_lower
 from probmodel.numerics.roots import times
 from probmodel.samplers.base import Info, Need, State
-from probmodel.samplers.metropolis import adaptable, check_start, decide, evaluate_value
+from probmodel.samplers.metropolis import adaptable, decide, evaluate_value
 from probmodel.samplers.settings import check_choice, check_flag, check_whole
 from probmodel.samplers.steered import SteeredSampler
 from probmodel.types import Array, LogDensity
@@ -143,10 +143,6 @@ class AdaptiveMetropolis(SteeredSampler):
         check_whole(self.name, "initial_steps", self.initial_steps, least=2, optional=True)
         check_choice(self.name, "preset", self.preset, PRESETS)
         check_flag(self.name, "forget", self.forget)
-
-    def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:
-        """State at the starting points; its gradient is zeros."""
-        return check_start(self.name, evaluate_value(density, x))
 
     def step(
         self, rng: np.random.Generator, density: LogDensity, state: State, params: Params

@@ -23,7 +23,7 @@ import numpy as np
 
 from probmodel.adaptation.robbins_monro import rm_ratio
 from probmodel.samplers.base import Info, Need, State
-from probmodel.samplers.metropolis import adaptable, check_start, decide, evaluate_value
+from probmodel.samplers.metropolis import adaptable, decide, evaluate_value
 from probmodel.samplers.settings import check_whole
 from probmodel.samplers.step_size import Params, StepSizeSampler
 from probmodel.types import Array, LogDensity
@@ -69,10 +69,6 @@ class MultipleTry(StepSizeSampler):
     def first_acceptance(self) -> float:
         """The target rate."""
         return self.target_accept
-
-    def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:
-        """State at the starting points; its gradient is zeros."""
-        return check_start(self.name, evaluate_value(density, x))
 
     def step(
         self, rng: np.random.Generator, density: LogDensity, state: State, params: Params

@@ -20,9 +20,9 @@ import numpy as np
 
 from probmodel.adaptation.robbins_monro import rm_ratio
 from probmodel.samplers.base import Info, Need, State
-from probmodel.samplers.metropolis import adaptable, check_start, decide, evaluate_value
+from probmodel.samplers.metropolis import adaptable, decide, evaluate_value
 from probmodel.samplers.step_size import Params, StepSizeSampler
-from probmodel.types import Array, LogDensity
+from probmodel.types import LogDensity
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,6 @@ class RandomWalk(StepSizeSampler):
     needs: ClassVar[Need] = "log density"
     learns: ClassVar[str] = "step size"
     cost: ClassVar[str] = "1 log density"
-
-    def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:
-        """State at the starting points; its gradient is zeros."""
-        return check_start(self.name, evaluate_value(density, x))
 
     def step(
         self, rng: np.random.Generator, density: LogDensity, state: State, params: Params
