@@ -36,10 +36,9 @@ import numpy as np
 
 from probmodel.numerics.roots import times, transposed_times
 from probmodel.samplers.base import Info, State
-from probmodel.samplers.langevin.fisher_warmup import Adaptation, FisherWarmup, Params
+from probmodel.samplers.langevin.fisher_warmup import FisherWarmedSampler, FisherWarmup, Params
 from probmodel.samplers.metropolis import decide, evaluate
 from probmodel.samplers.settings import check_choice
-from probmodel.samplers.steered import SteeredSampler
 from probmodel.types import Array, LogDensity
 
 Noise = Literal["bimodal", "normal"]
@@ -49,7 +48,7 @@ SPREAD = 0.1  # standard deviation about each of the two modes, of noise with va
 
 
 @dataclass(frozen=True)
-class Barker(SteeredSampler):
+class Barker(FisherWarmedSampler):
     """Barker's proposal with a learned preconditioner.
 
     Parameters
@@ -80,7 +79,6 @@ class Barker(SteeredSampler):
     paper: ClassVar[str] = "Livingstone and Zanella (2022)"
     learns: ClassVar[str] = "step size, dense preconditioner"
     cost: ClassVar[str] = "1 gradient, 3 O(d²)"
-    default_warmup: ClassVar[int] = 1000
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -92,27 +90,6 @@ class Barker(SteeredSampler):
     ) -> tuple[State, Info]:
         """One transition of every chain (Algorithm 2)."""
         return barker_step(rng, density, state, params.root, params.step_size, self.noise)
-
-    def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: State) -> Adaptation:
-        """Start without a preconditioner."""
-        return self._warmup().start(rng, density, state)
-
-    def adapt(
-        self,
-        rng: np.random.Generator,
-        density: LogDensity,
-        i: int,
-        n_warmup: int,
-        adaptation: Adaptation,
-        state: State,
-        info: Info,
-    ) -> Adaptation:
-        """Learn R, and steer the acceptance."""
-        return self._warmup().adapt(rng, density, i, n_warmup, adaptation, state, info)
-
-    def params(self, adaptation: Adaptation, final: bool = False) -> Params:
-        """Root and step size of the next transition."""
-        return self._warmup().params(adaptation, final)
 
     def _warmup(self) -> FisherWarmup:
         return FisherWarmup(

@@ -21,7 +21,7 @@ import numpy as np
 
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.langevin.fisher_warmup import (
-    Adaptation,
+    FisherWarmedSampler,
     FisherWarmup,
     LearningRate,
     Params,
@@ -29,12 +29,11 @@ from probmodel.samplers.langevin.fisher_warmup import (
 )
 from probmodel.samplers.langevin.kernel import langevin_step
 from probmodel.samplers.settings import check_choice
-from probmodel.samplers.steered import SteeredSampler
 from probmodel.types import LogDensity
 
 
 @dataclass(frozen=True)
-class FisherMALA(SteeredSampler):
+class FisherMALA(FisherWarmedSampler):
     """Fisher-adaptive Metropolis-adjusted Langevin algorithm.
 
     Parameters
@@ -81,7 +80,6 @@ class FisherMALA(SteeredSampler):
     paper: ClassVar[str] = "Titsias (2023)"
     learns: ClassVar[str] = "step size, dense preconditioner"
     cost: ClassVar[str] = "1 gradient, 3 O(d²)"
-    default_warmup: ClassVar[int] = 1000
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -93,27 +91,6 @@ class FisherMALA(SteeredSampler):
     ) -> tuple[State, Info]:
         """One preconditioned Langevin transition of every chain (eq. 3, Proposition 1)."""
         return langevin_step(rng, density, state, params.root, params.step_size)
-
-    def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: State) -> Adaptation:
-        """Start with plain MALA."""
-        return self._warmup().start(rng, density, state)
-
-    def adapt(
-        self,
-        rng: np.random.Generator,
-        density: LogDensity,
-        i: int,
-        n_warmup: int,
-        adaptation: Adaptation,
-        state: State,
-        info: Info,
-    ) -> Adaptation:
-        """Learn R, and steer the acceptance."""
-        return self._warmup().adapt(rng, density, i, n_warmup, adaptation, state, info)
-
-    def params(self, adaptation: Adaptation, final: bool = False) -> Params:
-        """Root and step size of the next transition (eq. 7)."""
-        return self._warmup().params(adaptation, final)
 
     def _warmup(self) -> FisherWarmup:
         return FisherWarmup(

@@ -33,9 +33,10 @@ All of it ends with the warm-up.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -46,6 +47,7 @@ from probmodel.samplers.base import Info, State
 from probmodel.samplers.langevin.kernel import Kernel, find_step_size, langevin_step
 from probmodel.samplers.metropolis import adaptable
 from probmodel.samplers.settings import check_choice, check_flag, check_number, check_whole
+from probmodel.samplers.steered import SteeredSampler
 from probmodel.types import Array, LogDensity
 
 Signal = Literal["rb", "increment", "score", "paired"]
@@ -269,6 +271,38 @@ class FisherWarmup:
             gamma = float(rate(n) if callable(rate) else rate)
         check_number(self.sampler, f"learning_rate({n})", gamma, above=0.0, below=1.0)
         return gamma, kept(gamma, previous)
+
+
+@dataclass(frozen=True)
+class FisherWarmedSampler(SteeredSampler):
+    """Base of the samplers whose warm-up is this one."""
+
+    default_warmup: ClassVar[int] = 1000
+
+    @abstractmethod
+    def _warmup(self) -> FisherWarmup:
+        """Return the warm-up with the sampler's settings."""
+
+    def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: State) -> Adaptation:
+        """Start without a preconditioner."""
+        return self._warmup().start(rng, density, state)
+
+    def adapt(
+        self,
+        rng: np.random.Generator,
+        density: LogDensity,
+        i: int,
+        n_warmup: int,
+        adaptation: Adaptation,
+        state: State,
+        info: Info,
+    ) -> Adaptation:
+        """Learn R, and steer the acceptance."""
+        return self._warmup().adapt(rng, density, i, n_warmup, adaptation, state, info)
+
+    def params(self, adaptation: Adaptation, final: bool = False) -> Params:
+        """Root and step size of the next transition (eq. 7)."""
+        return self._warmup().params(adaptation, final)
 
 
 def _signals(signal: Signal, state: State, info: Info) -> Array:
