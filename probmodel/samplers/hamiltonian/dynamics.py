@@ -33,7 +33,7 @@ import numpy as np
 
 from probmodel.numerics.roots import Root, times, transposed_times
 from probmodel.samplers.base import Info, State
-from probmodel.samplers.metropolis import decide, evaluate
+from probmodel.samplers.metropolis import decide, evaluate, placed
 from probmodel.types import Array, Followed, Halving, LogDensity, Trajectories
 
 
@@ -66,13 +66,6 @@ class Phase(NamedTuple):
     def rows(self, rows: Array) -> Phase:
         """Return some of the chains."""
         return Phase(*(a[rows] for a in self))
-
-    def replaced(self, rows: Array, new: Phase) -> Phase:
-        """Return all chains, with new points of those in ``rows``."""
-        arrays = [a.copy() for a in self]
-        for a, b in zip(arrays, new, strict=True):
-            a[rows] = b
-        return Phase(*arrays)
 
 
 def with_momentum(state: Any, momentum: Array) -> Phase:
@@ -175,7 +168,7 @@ def simulate(
         elif moving.any():
             rows = np.flatnonzero(moving)
             moved = advance(density, phase.rows(rows), root, h[rows], integrator)
-            phase = phase.replaced(rows, moved)
+            phase = placed(phase, rows, moved)
         else:
             break
         taken += integrator.gradients * moving

@@ -44,7 +44,7 @@ from probmodel.adaptation.initial_step import initial_step
 from probmodel.adaptation.realnvp import FlowPoint, RealNVP
 from probmodel.adaptation.roulette import draw_signs, draw_weights
 from probmodel.samplers.base import Info, State
-from probmodel.samplers.metropolis import DIVERGENCE, check_start, decide, evaluate
+from probmodel.samplers.metropolis import DIVERGENCE, check_start, decide, evaluate, placed
 from probmodel.types import Array, CurvedLogDensity, LogDensity
 
 if TYPE_CHECKING:
@@ -128,19 +128,11 @@ def simulate(
         elif moving.any():
             rows = np.flatnonzero(moving)
             some = Phase(*(a[rows] for a in phase))
-            points.append(_put(phase, rows, leapfrog(density, flow, weights, some, h)))
+            points.append(placed(phase, rows, leapfrog(density, flow, weights, some, h)))
         else:
             points.append(phase)
         taken += moving
     return points, taken
-
-
-def _put(phase: Phase, rows: Array, new: Phase) -> Phase:
-    """Replace some of the chains."""
-    arrays = [a.copy() for a in phase]
-    for a, b in zip(arrays, new, strict=True):
-        a[rows] = b
-    return Phase(*arrays)
 
 
 class Params(NamedTuple):

@@ -50,6 +50,7 @@ from probmodel.samplers.hamiltonian.dynamics import (
     follow,
     simulate,
 )
+from probmodel.samplers.metropolis import placed
 from probmodel.types import Array, Followed, Halving, LogDensity
 
 CERTAIN_RANGE = 2.0  # D_j up to which a level is always kept to
@@ -107,7 +108,7 @@ def simulate_halving(
         if j == 0:
             first = tried.kept
         keep = tried.kept > (0.0 if j == finest else u[left, j])
-        end = tried.end if j == 0 else end.replaced(left, tried.end)
+        end = tried.end if j == 0 else placed(end, left, tried.end)
         left, refused = left[~keep], tried.kept[~keep]
         if j == finest:
             failed[left] = True
@@ -170,7 +171,7 @@ def _trajectories(
             phase = moved = advance(density, phase, root, step_size, integrator)
         else:
             moved = advance(density, phase.rows(rows), root, step_size, integrator)
-            phase = phase.replaced(rows, moved)
+            phase = placed(phase, rows, moved)
         energy = moved.energy
         taken[rows] += integrator.gradients
         low[rows], high[rows] = np.fmin(low[rows], energy), np.fmax(high[rows], energy)

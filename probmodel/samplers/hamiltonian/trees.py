@@ -33,6 +33,7 @@ import numpy as np
 
 from probmodel.numerics.split_mix import JOIN, SIDE, uniform
 from probmodel.samplers.hamiltonian.dynamics import Phase, leapfrog
+from probmodel.samplers.metropolis import placed
 from probmodel.types import Array, Doublings, Grown, LogDensity
 
 
@@ -145,7 +146,7 @@ class _Transition:
         """Make the next leaf of some chains; its log weight is -inf if out of proportion."""
         rows = live.nonzero()[0]
         root, h = self._wanted.root, self._h[rows]
-        leaf = leaf.replaced(rows, leapfrog(self._density, leaf.rows(rows), root, h))
+        leaf = placed(leaf, rows, leapfrog(self._density, leaf.rows(rows), root, h))
         w = self._energy - leaf.energy
         fine = (w >= self._wanted.least) & (w < np.inf)
         lost = live & ~fine

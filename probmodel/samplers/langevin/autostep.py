@@ -40,7 +40,7 @@ from probmodel.samplers.hamiltonian.dynamics import Phase, leapfrog, with_moment
 from probmodel.samplers.langevin.fisher_warmup import Adaptation as Langevin
 from probmodel.samplers.langevin.fisher_warmup import FisherWarmup
 from probmodel.samplers.langevin.kernel import langevin_step
-from probmodel.samplers.metropolis import check_start, decide, evaluate
+from probmodel.samplers.metropolis import check_start, decide, evaluate, placed
 from probmodel.samplers.settings import check_choice
 from probmodel.types import Array, LogDensity
 
@@ -245,7 +245,7 @@ class Search(NamedTuple):
             taken = goes_on | ~longer
             at = rows[taken]
             exponent[at], gain[at] = trial[taken], new[taken]
-            end = end.replaced(at, reached.rows(taken))
+            end = placed(end, at, reached.rows(taken))
             rows = rows[goes_on]
         return Found(exponent, gain, end, tried)
 

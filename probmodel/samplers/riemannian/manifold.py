@@ -39,7 +39,7 @@ import numpy as np
 
 from probmodel.errors import SamplerError
 from probmodel.samplers.base import Info
-from probmodel.samplers.metropolis import check_start, decide, evaluate, select
+from probmodel.samplers.metropolis import check_start, decide, evaluate, placed, select
 from probmodel.samplers.riemannian.fixed_point import fixed_point
 from probmodel.samplers.riemannian.metrics import Frame, Metric
 from probmodel.types import Array, LogDensity
@@ -222,7 +222,8 @@ def simulate(
         n_grad[rows] += new.n_grad
         failed[rows] = ~new.fine
         moved = rows[new.fine]
-        state = _put(state, moved, new.state.rows(new.fine))
+        after = new.state.rows(new.fine)
+        state = after if len(moved) == chains else placed(state, moved, after)
         momentum[moved] = new.momentum[new.fine]
     return state, momentum, failed, taken, n_grad
 
@@ -314,16 +315,6 @@ def _frame(state: RiemannianState) -> Frame:
     """Metric of a state."""
     positive = np.ones(len(state.x), dtype=bool)
     return Frame(state.root, state.columns, state.log_det, state.memory, positive)
-
-
-def _put(state: RiemannianState, rows: Array, new: RiemannianState) -> RiemannianState:
-    """Replace some of the chains."""
-    if len(rows) == len(state.x):
-        return new
-    arrays = [a.copy() for a in state]
-    for a, b in zip(arrays, new, strict=True):
-        a[rows] = b
-    return RiemannianState(*arrays)
 
 
 def _times(a: Array, v: Array, transposed: bool = False) -> Array:
