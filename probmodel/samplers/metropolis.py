@@ -61,11 +61,16 @@ def check_start(sampler: str, state: Any) -> Any:
 
 
 def select(accepted: Array, new: StateT, old: StateT) -> StateT:
-    """Take the rows of ``new`` where ``accepted``: (chains,), else those of ``old``."""
+    """Take the rows of ``new`` where ``accepted``, else those of ``old``.
+
+    The first axes of all arrays are those of ``accepted``: (chains,), or others.
+    """
     if accepted.all():
         return new
-    pairs = zip(new, old, strict=True)
-    arrays = [np.where(accepted.reshape(-1, *(1,) * (a.ndim - 1)), a, b) for a, b in pairs]
+    arrays = [
+        np.where(accepted.reshape(*accepted.shape, *(1,) * (a.ndim - accepted.ndim)), a, b)
+        for a, b in zip(new, old, strict=True)
+    ]
     return type(old)(*arrays)
 
 

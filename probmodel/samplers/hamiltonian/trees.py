@@ -33,7 +33,7 @@ import numpy as np
 
 from probmodel.numerics.split_mix import JOIN, SIDE, uniform
 from probmodel.samplers.hamiltonian.dynamics import Phase, leapfrog
-from probmodel.samplers.metropolis import placed
+from probmodel.samplers.metropolis import placed, select
 from probmodel.types import Array, Doublings, Grown, LogDensity
 
 
@@ -104,7 +104,7 @@ class _Transition:
     def _doubled(self, depth: int, live: Array) -> Array:
         """Double the trajectories of some chains, and return whose may be doubled again."""
         forward = uniform(self._seeds, SIDE + depth) < 0.5
-        leaf, other = (_where(side, *self._ends[::-1]) for side in (forward, ~forward))
+        leaf, other = (select(side, *self._ends[::-1]) for side in (forward, ~forward))
         total = np.where(forward[:, None], self._sum, -self._sum)
         whole = _Stretch(-other.momentum, np.zeros_like(total))
         last = _Stretch(leaf.momentum, total - leaf.momentum)
@@ -118,7 +118,7 @@ class _Transition:
             live = live & (w > -np.inf)
             sum_of_weights = np.logaddexp(sum_of_weights, w)
             taken = uniform(self._seeds, size - 1 + n) < np.exp(w - sum_of_weights)
-            draw, weight = _where(taken, leaf, draw), np.where(taken, w, weight)
+            draw, weight = select(taken, leaf, draw), np.where(taken, w, weight)
             for stretch in _stretches(n, here, before, slots):
                 live = live & ~stretch.turns(total, leaf.momentum)
             if depth and n == 0:
@@ -129,12 +129,12 @@ class _Transition:
             turned = turned | stretch.turns(total, leaf.momentum)
         joins = live & (uniform(self._seeds, JOIN + depth) < np.exp(sum_of_weights - self._total))
         self.draw, self._weight = (
-            _where(joins, draw, self.draw), np.where(joins, weight, self._weight)
+            select(joins, draw, self.draw), np.where(joins, weight, self._weight)
         )  # fmt: skip
         self._moved |= joins
         self._total = np.logaddexp(self._total, sum_of_weights)
         self._ends = [
-            _where(side, leaf, end)
+            select(side, leaf, end)
             for side, end in zip((~forward, forward), self._ends, strict=True)
         ]
         self._sum = np.where(forward[:, None], total, -total)
@@ -169,9 +169,3 @@ def _stretches(
     trees = (~n & (n + 1)).bit_length() - 1  # ones at the end of n
     whole = [slots[ones - k][0] for k in range(1, trees + 1)]
     return whole + [slots[ones - k + 1][1] for k in range(2, trees + 1)]
-
-
-def _where(rows: Array, this: Phase, other: Phase) -> Phase:
-    """Return one phase in some rows, and the other elsewhere."""
-    columns = zip(this, other, strict=True)
-    return Phase(*(np.where(rows if a.ndim == 1 else rows[:, None], a, b) for a, b in columns))

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from probmodel.samplers.metropolis import placed
+from probmodel.samplers.metropolis import placed, select
 from probmodel.types import Array
 
 DENSE = 100  # dimensions, up to which C is dense
@@ -90,17 +90,7 @@ def move(
         log_ratio = np.where(np.isneginf(start.logp), np.inf, end.logp - start.logp + kinetic)
         probability = np.exp(np.minimum(0.0, log_ratio))
     probability = np.where(np.isfinite(end.logp) & ~np.isnan(probability), probability, 0.0)
-    return choose(noise.u < probability, end, start), probability
-
-
-def choose(accepted: Array, new: Points, old: Points) -> Points:
-    """Take the points of ``new`` where ``accepted``: (groups, n), else those of ``old``."""
-    wide = accepted[:, :, None]
-    return Points(
-        np.where(wide, new.x, old.x), np.where(accepted, new.logp, old.logp),
-        np.where(wide, new.score, old.score),
-        np.where(accepted, new.log_likelihood, old.log_likelihood),
-    )  # fmt: skip
+    return select(noise.u < probability, end, start), probability
 
 
 def second_moments(score: Array, weight: Array | None = None) -> Array:
