@@ -1,23 +1,30 @@
 """Common base of samplers whose warm-up adapts a step size and nothing else.
 
     sigma       step size                          ()
-    alpha       Metropolis-Hastings probability    (chains,)
+    alpha*      target acceptance rate             ()
+    eta         Robbins-Monro rate                 ()
     a           whether the proposal was accepted  (chains,)
 
-A sampler of this kind says how it moves, which rule steers sigma^2, and which acceptance its first
-step size is looked for at.
+A sampler of this kind says how it moves. Unless it says otherwise, sigma^2 is steered by
+
+    sigma^2 <- sigma^2 (1 + eta (a - alpha*) / alpha*),
+
+from a first step size that is accepted about as often as wanted, alpha*.
+
+    Titsias and Dellaportas (2019), "Gradient-based adaptive Markov chain Monte Carlo", section 4.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from probmodel.adaptation.initial_step import initial_step
+from probmodel.adaptation.robbins_monro import rm_ratio
 from probmodel.samplers.base import Info, State
+from probmodel.samplers.metropolis import adaptable
 from probmodel.samplers.steered import SteeredSampler
 from probmodel.types import LogDensity
 
@@ -38,14 +45,15 @@ class Adaptation(NamedTuple):
 class StepSizeSampler(SteeredSampler):
     """Base of the samplers that learn one step size, by a Robbins-Monro rule, and nothing else."""
 
-    @abstractmethod
     def rule(self, log_sigma2: float, info: Info) -> float:
         """Return log sigma^2 after a transition; `adaptable` gives what it may learn from."""
+        a = adaptable(info.accepted, info).astype(float)
+        return rm_ratio(log_sigma2, a, self.target_accept, self.step_rate)
 
     @property
     def first_acceptance(self) -> float:
         """Acceptance rate at which the first step size is looked for."""
-        return 0.5
+        return self.target_accept
 
     def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: State) -> Adaptation:
         """Start from ``step_size``, or from a step that is accepted about as often as wanted."""

@@ -62,6 +62,11 @@ class MALA(StepSizeSampler):
         """One Langevin transition of every chain."""
         return langevin_step(rng, density, state, None, params.step_size)
 
+    @property
+    def first_acceptance(self) -> float:
+        """One half, whatever the target rate."""
+        return 0.5
+
     def rule(self, log_sigma2: float, info: Info) -> float:
         """Multiply sigma^2 by 1 + rho (alpha - alpha*)."""
         alpha = adaptable(info.accept_prob, info)

@@ -21,9 +21,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from probmodel.adaptation.robbins_monro import rm_ratio
 from probmodel.samplers.base import Info, Need, State
-from probmodel.samplers.metropolis import adaptable, decide, evaluate_value
+from probmodel.samplers.metropolis import decide, evaluate_value
 from probmodel.samplers.settings import check_whole
 from probmodel.samplers.step_size import Params, StepSizeSampler
 from probmodel.types import Array, LogDensity
@@ -65,11 +64,6 @@ class MultipleTry(StepSizeSampler):
         super().__post_init__()
         check_whole(self.name, "tries", self.tries, least=1)
 
-    @property
-    def first_acceptance(self) -> float:
-        """The target rate."""
-        return self.target_accept
-
     def step(
         self, rng: np.random.Generator, density: LogDensity, state: State, params: Params
     ) -> tuple[State, Info]:
@@ -87,11 +81,6 @@ class MultipleTry(StepSizeSampler):
             np.logaddexp.reduce(log_w, axis=1), np.logaddexp.reduce(log_reference, axis=1)
         )
         return decide(rng, log_ratio, state, proposal, n_grad=0)
-
-    def rule(self, log_sigma2: float, info: Info) -> float:
-        """Multiply q^2 by 1 + eta (a - alpha*) / alpha*."""
-        a = adaptable(info.accepted, info).astype(float)
-        return rm_ratio(log_sigma2, a, self.target_accept, self.step_rate)
 
 
 def _tries(

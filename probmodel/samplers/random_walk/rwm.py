@@ -7,8 +7,9 @@
 
     Titsias and Dellaportas (2019), "Gradient-based adaptive Markov chain Monte Carlo", section 4.
 
-Deviations: the first step size is found by trying, where the paper's code starts at
-delta = 0.5/dim, and chains that share a step size apply the rule for it once each.
+The rule for delta is that of `step_size`. Deviations: the first step size is found by trying, where
+the paper's code starts at delta = 0.5/dim, and chains that share a step size apply the rule for it
+once each.
 """
 
 from __future__ import annotations
@@ -18,9 +19,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from probmodel.adaptation.robbins_monro import rm_ratio
 from probmodel.samplers.base import Info, Need, State
-from probmodel.samplers.metropolis import adaptable, decide, evaluate_value
+from probmodel.samplers.metropolis import decide, evaluate_value
 from probmodel.samplers.step_size import Params, StepSizeSampler
 from probmodel.types import LogDensity
 
@@ -64,13 +64,3 @@ class RandomWalk(StepSizeSampler):
         with np.errstate(over="ignore"):
             log_ratio = proposal.logp - state.logp
         return decide(rng, log_ratio, state, proposal, n_grad=0)
-
-    @property
-    def first_acceptance(self) -> float:
-        """The target rate."""
-        return self.target_accept
-
-    def rule(self, log_sigma2: float, info: Info) -> float:
-        """Multiply delta = sigma^2 by 1 + eta (a - alpha*) / alpha*."""
-        a = adaptable(info.accepted, info).astype(float)
-        return rm_ratio(log_sigma2, a, self.target_accept, self.step_rate)
