@@ -27,11 +27,11 @@ Deviation: draws beyond `MOST` are not used. `GAMMA` is what the authors add to 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
 from probmodel.numerics.linalg import pivoted_cholesky, solve_lower
+from probmodel.numerics.roots import LowRank
 from probmodel.types import Array
 
 MOST = 512  # draws that are used
@@ -42,23 +42,8 @@ NARROW = 1e-10  # of the largest square of a row: what a row adds to others that
 TINY = 1e-20  # below this a variance counts as none
 
 
-class LowRankEstimate(NamedTuple):
-    """The root S (I + U (F - I) U') of a covariance.
-
-    Attributes
-    ----------
-    scale : (dim,), the diagonal of S
-    basis : (dim, rank), U, with orthonormal columns
-    factors : (rank,), the diagonal of F
-    """
-
-    scale: Array
-    basis: Array
-    factors: Array
-
-
-def low_rank(x: Array, grad: Array, cutoff: float = CUTOFF) -> LowRankEstimate:
-    """Estimate a covariance from draws and gradients.
+def low_rank(x: Array, grad: Array, cutoff: float = CUTOFF) -> LowRank:
+    """Estimate the root of a covariance from draws and gradients.
 
     Parameters
     ----------
@@ -70,10 +55,10 @@ def low_rank(x: Array, grad: Array, cutoff: float = CUTOFF) -> LowRankEstimate:
     y = (x[rows] - np.mean(x, axis=0)) / scale
     z = (grad[rows] - np.mean(grad, axis=0)) * scale
     if not (y.any() or z.any()):
-        return LowRankEstimate(scale, np.empty((len(scale), 0)), np.empty(0))
+        return LowRank(scale, np.empty((len(scale), 0)), np.empty(0))
     *parts, lifted = _common(y, z)
     values, vectors = _beyond(geometric_mean(*map(_covariance, parts)), cutoff)
-    return LowRankEstimate(scale, lifted(vectors), np.sqrt(values))
+    return LowRank(scale, lifted(vectors), np.sqrt(values))
 
 
 def scales(x: Array, grad: Array) -> Array:

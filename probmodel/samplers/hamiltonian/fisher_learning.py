@@ -32,7 +32,7 @@ import numpy as np
 from probmodel.adaptation.fisher_root import downdate, kept, winsorised
 from probmodel.adaptation.low_rank import low_rank, scales
 from probmodel.adaptation.welford import Moments, add_batch, no_moments
-from probmodel.numerics.roots import LowRank, Root, transposed_times
+from probmodel.numerics.roots import Root, transposed_times
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.langevin.fisher_warmup import FORGETTING, LONGEST_SIGNAL
 from probmodel.types import Array
@@ -178,7 +178,7 @@ class SampledShape(NamedTuple):
         if not (np.isfinite(x).all() and np.isfinite(grad).all()):
             return previous
         x, grad = (part.reshape(-1, x.shape[-1]) for part in (together(x), grad))
-        return LowRank(*low_rank(x, grad)) if self.rank else scales(x, grad)
+        return low_rank(x, grad) if self.rank else scales(x, grad)
 
     def next_window(self) -> SampledShape:
         """Forget the draws."""

@@ -37,7 +37,7 @@ from probmodel.adaptation.low_rank import low_rank, scales
 from probmodel.adaptation.steering import Steering, own_steps_first
 from probmodel.adaptation.windows import Windows, windows
 from probmodel.errors import SamplerError
-from probmodel.numerics.roots import LowRank, Root
+from probmodel.numerics.roots import Root
 from probmodel.samplers.base import Coupling, Info, Sampler, State
 from probmodel.samplers.hamiltonian.dynamics import leapfrog, with_momentum
 from probmodel.samplers.metropolis import acceptance, check_start, evaluate
@@ -301,7 +301,7 @@ def learned_root(metric: str, window: Sequence[State]) -> Root:
     if metric == "scales":
         return scales(x, grad)
     if metric == "low_rank":
-        return LowRank(*low_rank(x, grad))
+        return low_rank(x, grad)
     n = len(x)
     weight = n / (n + PRIOR_DRAWS)
     with np.errstate(divide="ignore"):
