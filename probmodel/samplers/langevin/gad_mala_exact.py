@@ -14,7 +14,7 @@
 Unlike `gad_mala` it differentiates through g(y) too, which takes a Hessian-vector product for every
 chain whose ratio is below one, in each iteration of the warm-up.
 
-Deviations: those of `gad_mala`.
+Moves and deviations are those of `gad_mala`.
 """
 
 from __future__ import annotations
@@ -25,14 +25,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.numerics.roots import times, transposed_times
-from probmodel.samplers.base import Info, Need, State
-from probmodel.samplers.langevin.gradient_adaptive import GradientAdaptive, Params
-from probmodel.samplers.langevin.kernel import noisy_langevin_step
-from probmodel.types import Array, LogDensity
+from probmodel.samplers.base import Need, State
+from probmodel.samplers.langevin.gad_mala import GradientAdaptiveMALA
+from probmodel.types import Array
 
 
 @dataclass(frozen=True)
-class GradientAdaptiveMALAExact(GradientAdaptive):
+class GradientAdaptiveMALAExact(GradientAdaptiveMALA):
     """Gradient-based adaptive Metropolis-adjusted Langevin, exact gradient.
 
     Parameters
@@ -56,16 +55,7 @@ class GradientAdaptiveMALAExact(GradientAdaptive):
 
     name: ClassVar[str] = "gad_mala_exact"
     summary: ClassVar[str] = "gad_mala with the exact gradient, by Hessian-vector products"
-    paper: ClassVar[str] = "Titsias and Dellaportas (2019)"
     needs: ClassVar[Need] = "hvp"
-    learns: ClassVar[str] = "dense preconditioner, by gradients"
-    cost: ClassVar[str] = "1 gradient, 3 O(d²)"
-
-    def step(
-        self, rng: np.random.Generator, density: LogDensity, state: State, params: Params
-    ) -> tuple[State, Info]:
-        """One Langevin transition of every chain, with L as the root and a step size of one."""
-        return noisy_langevin_step(rng, density, state, params.root)
 
     def factors(
         self, density: Any, root: Array, previous: State, proposal: State, eps: Array
