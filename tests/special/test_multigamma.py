@@ -7,7 +7,7 @@ import pytest
 from autograd import grad
 from scipy import special
 
-from probmodel.numerics.special.multigamma import log_multigamma, multidigamma, multitrigamma
+from probmodel.numerics.special.multigamma import log_multigamma, multitrigamma
 
 
 @pytest.mark.parametrize("size", [1, 2, 5])
@@ -21,7 +21,7 @@ def test_it_is_scipys(size):
 def test_derivatives(size):
     x, h = np.asarray(2.7), 1e-5
     slope = (log_multigamma(x + h, size) - log_multigamma(x - h, size)) / (2 * h)
-    assert multidigamma(x, size) == pytest.approx(slope, rel=1e-8)
-    curvature = (multidigamma(x + h, size) - multidigamma(x - h, size)) / (2 * h)
+    derivative = grad(lambda a: log_multigamma(a, size))
+    assert derivative(x) == pytest.approx(slope, rel=1e-8)
+    curvature = (derivative(x + h) - derivative(x - h)) / (2 * h)
     assert multitrigamma(x, size) == pytest.approx(curvature, rel=1e-8)
-    assert grad(lambda a: log_multigamma(a, size))(x) == pytest.approx(slope, rel=1e-8)

@@ -230,23 +230,10 @@ def logsumexp(x: Any, axis: int | tuple[int, ...] | None = None, keepdims: bool 
     Composed of NumPy functions, so it works on whatever implements their protocols.
     """
     xp = anp if isinstance(x, Box) else np
-    exponentials, shift = _exponentials(x, axis)
-    result = xp.log(xp.sum(exponentials, axis=axis, keepdims=True)) + shift
-    return result if keepdims else xp.squeeze(result, axis=axis)
-
-
-def softmax(x: Any, axis: int) -> Any:
-    """``exp(x) / sum(exp(x))`` over ``axis``, the derivative of `logsumexp`."""
-    xp = anp if isinstance(x, Box) else np
-    exponentials, _ = _exponentials(x, axis)
-    return exponentials / xp.sum(exponentials, axis=axis, keepdims=True)
-
-
-def _exponentials(x: Any, axis: int | tuple[int, ...] | None) -> tuple[Any, Any]:
-    """Return ``exp(x - shift)``, and the shift, on which nothing depends: it has no derivative."""
     largest = np.max(getval(x), axis=axis, keepdims=True)
-    shift = np.where(np.isfinite(largest), largest, 0.0)
-    return (anp if isinstance(x, Box) else np).exp(x - shift), shift
+    shift = np.where(np.isfinite(largest), largest, 0.0)  # nothing depends on it: no derivative
+    result = xp.log(xp.sum(xp.exp(x - shift), axis=axis, keepdims=True)) + shift
+    return result if keepdims else xp.squeeze(result, axis=axis)
 
 
 def _rule(derivative: Callable[[Any, Any], Any]) -> Callable[..., Any]:

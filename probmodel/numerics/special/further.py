@@ -74,14 +74,8 @@ def inv_erfc(x: Any) -> Any:
 
 
 @differentiable
-def quantile_normal(p: Any) -> Any:
-    """Inverse of the cumulative distribution function of the standard normal."""
-    return scipy_special().ndtri(p)
-
-
-@differentiable
-def quantile_normal_of_log(log_p: Any) -> Any:
-    """`quantile_normal` of a probability that is given by its logarithm."""
+def ndtri_of_log(log_p: Any) -> Any:
+    """`special.ndtri` of a probability that is given by its logarithm."""
     return scipy_special().ndtri_exp(log_p)
 
 
@@ -114,8 +108,7 @@ defvjp(
 defvjp(lambert_w0, lambda ans, x: lambda g: g / (x + anp.exp(ans)))
 defvjp(lambert_wm1, lambda ans, x: lambda g: g / (x + anp.exp(ans)))
 defvjp(inv_erfc, lambda ans, x: lambda g: g * (-0.5 * sqrt(pi)) * anp.exp(ans * ans))
-defvjp(quantile_normal, lambda ans, p: lambda g: g * _ROOT_2_PI * anp.exp(0.5 * ans * ans))
-defvjp(quantile_normal_of_log, lambda ans, log_p: lambda g: g / inverse_mills(ans))
+defvjp(ndtri_of_log, lambda ans, log_p: lambda g: g / inverse_mills(ans))
 defvjp(
     owens_t,
     lambda ans, h, a: unbroadcast_f(

@@ -7,7 +7,7 @@ from typing import Any
 import autograd.numpy as anp
 import numpy as np
 
-from probmodel.numerics.special import digamma, gammaln, trigamma
+from probmodel.numerics.special import gammaln, trigamma
 
 
 def log_multigamma(x: Any, size: int) -> Any:
@@ -17,11 +17,6 @@ def log_multigamma(x: Any, size: int) -> Any:
               + \sum_{i=0}^{n-1} \log\Gamma(x - \tfrac{i}{2}), \quad x > \tfrac{n - 1}{2}
     """
     return 0.25 * size * (size - 1.0) * np.log(np.pi) + gammaln(_steps(x, size)).sum(axis=-1)
-
-
-def multidigamma(x: Any, size: int) -> Any:
-    """Return the derivative of `log_multigamma`: the shape of ``x``."""
-    return digamma(_steps(x, size)).sum(axis=-1)
 
 
 def multitrigamma(x: Any, size: int) -> Any:

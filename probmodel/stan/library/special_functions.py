@@ -73,9 +73,9 @@ SPECIAL: dict[str, Function] = {
     "inc_beta": _of_log("inc_beta", lambda a, b, x: log_betainc(a, b, anp.log(x / (1.0 - x))), 3),
     "inv_inc_beta": of_numbers("inv_inc_beta", special.betaincinv),
     "inv_erfc": _number("inv_erfc", further.inv_erfc),
-    "inv_Phi": _number("inv_Phi", further.quantile_normal),
-    "std_normal_qf": _number("std_normal_qf", further.quantile_normal),
-    "std_normal_log_qf": _number("std_normal_log_qf", further.quantile_normal_of_log),
+    "inv_Phi": _number("inv_Phi", own.ndtri),
+    "std_normal_qf": _number("std_normal_qf", own.ndtri),
+    "std_normal_log_qf": _number("std_normal_log_qf", further.ndtri_of_log),
     "student_t_qf": of_numbers(
         "student_t_qf", lambda p, nu, mu, sigma: mu + sigma * special.stdtrit(nu, p)
     ),
