@@ -53,7 +53,7 @@ def diagnose(
     diverged = check_divergences(run, posterior, draws, found, sampler, request.thin)
     findings += diverged or run_checks.check_not_finite_proposals(run, request.thin)
     findings += run_checks.check_energy(run)
-    findings += run_checks.check_warmup(run, sampler, request)
+    findings += run_checks.check_warmup(sampler, request)
     findings += run_checks.check_acceptance(run, sampler)
     findings += run_checks.check_remarks(run, sampler)
     findings += check_evidence(run)

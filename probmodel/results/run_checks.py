@@ -179,7 +179,7 @@ def check_acceptance(run: SampleRun, sampler: Sampler) -> list[Finding]:
     return []
 
 
-def check_warmup(run: SampleRun, sampler: Sampler, request: Request) -> list[Finding]:
+def check_warmup(sampler: Sampler, request: Request) -> list[Finding]:
     """Look for a warm-up that ended before the method began to learn."""
     initial = getattr(sampler, "initial_steps", None)
     if initial is None or request.warmup > initial:

@@ -55,7 +55,7 @@ def log_rising(a: Any, k: Any) -> Any:
 def _by_gamma_functions(a: Any, k: Any) -> Any:
     if np.min(a, initial=1.0) <= 0.0:
         a = np.where(np.equal(a, 0.0) & np.equal(k, 0.0), 1.0, a)
-    return _with_short_steps(gammaln(a + k) - gammaln(a), gammaln, digamma, a, k)
+    return _with_short_steps(gammaln(a + k) - gammaln(a), digamma, a, k)
 
 
 @differentiable
@@ -76,14 +76,12 @@ def rising_slope(a: Any, k: Any) -> Any:
 def _by_digamma(a: Any, k: Any) -> Any:
     zero = np.equal(a, 0.0) if np.min(a, initial=1.0) <= 0.0 else False
     base = np.where(zero, 1.0, a) if np.any(zero) else a
-    slope = _with_short_steps(digamma(base + k) - digamma(base), digamma, trigamma, base, k)
+    slope = _with_short_steps(digamma(base + k) - digamma(base), trigamma, base, k)
     return np.where(zero, 0.0, slope) if np.any(zero) else slope
 
 
-def _with_short_steps(
-    difference: Any, function: Callable[..., Any], slope: Callable[..., Any], a: Any, k: Any
-) -> Any:
-    """Replace differences ``function(a + k) - function(a)`` for short steps by integrals."""
+def _with_short_steps(difference: Any, slope: Callable[..., Any], a: Any, k: Any) -> Any:
+    """Replace differences between ``a`` and ``a + k``, for short steps, by integrals of slopes."""
     sizes = np.abs(k)
     if np.min(sizes, initial=1.0, where=np.greater(sizes, 0.0)) >= _SHORT:  # whole numbers are
         return difference

@@ -93,10 +93,9 @@ def move(
     return select(noise.u < probability, end, start), probability
 
 
-def second_moments(score: Array, weight: Array | None = None) -> Array:
-    """Return F of scores, (groups, n, dim), with weights that sum to one: (groups, n)."""
-    if weight is None:
-        weight = np.full(score.shape[:2], 1.0 / score.shape[1])
+def second_moments(score: Array) -> Array:
+    """Return F of scores: (groups, n, dim)."""
+    weight = np.full(score.shape[:2], 1.0 / score.shape[1])
     with np.errstate(over="ignore", invalid="ignore"):
         if score.shape[2] > DENSE:
             return np.einsum("gn,gni,gni->gi", weight, score, score)
