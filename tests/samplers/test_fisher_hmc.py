@@ -348,9 +348,9 @@ def test_step_size_is_that_of_most_chains(targets):
     warmup = fisher_hmc._langevin("fisher_hmc", 0, True).start(rng, target, State(*state[:3]))
     for few, low, high in ((2, 1.5, 2.0), (6, 0.0, 0.5)):
         known = sampler._begin(warmup, State(*state[:3]))
-        worth = np.where(np.arange(8) < few, 0.0, 0.95)
+        alpha = np.where(np.arange(8) < few, 0.0, 0.95)
         for _ in range(50):
-            given = info._replace(record=info.record._replace(worth=worth))
+            given = info._replace(record=info.record._replace(weighted_acceptance=alpha))
             known = sampler._steered(known._replace(n=known.n + 1), state, given)
         assert low <= known.averaging.step_size() <= high
 

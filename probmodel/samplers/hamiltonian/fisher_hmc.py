@@ -85,7 +85,7 @@ LONGEST_STEP = 2.0  # h; up to there the integrator's error is small
 PATIENCE = 10  # trajectories after which they may be twice as long, three times after twice as many
 FIRST_STEPS, EACH = 8.0, 4.0  # steps of the first one at most, and trajectories to one step more
 SHORT = 2.0  # steps of a trajectory up to which the warm-up may end early
-RECENT = 0.1  # weight of an iteration in the means of what chains' trajectories are worth
+RECENT = 0.1  # weight of an iteration in the means of chains' acceptances
 MEMORY = 0.02  # weight of an iteration in the means of the draws, when there have been many
 ARRIVED = 3.0  # median change of chains' mean log densities, in standard deviations of a normal one
 CUT_OFF = 0.01  # share of trajectories cut short that is remarked on
@@ -114,7 +114,7 @@ class Learning(NamedTuple):
     shape : what C is made from
     root, dual : C in use, and the root whose `transposed_times` is C^-1
     means : (chains, dim), of each chain's recent draws
-    worth : (chains,), mean of each chain's recent `Record.worth`
+    acceptance : (chains,), mean of each chain's recent `Record.weighted_acceptance`
     averaging, length : what steers h and T
     n : trajectories so far
     levels : log densities of the present window, one array of all chains for each iteration
@@ -125,7 +125,7 @@ class Learning(NamedTuple):
     root: Root
     dual: Root
     means: Array
-    worth: Array
+    acceptance: Array
     averaging: DualAveraging
     length: Length
     n: int
@@ -292,9 +292,10 @@ class FisherHMC(Sampler):
         weight = max(MEMORY, 1.0 / (known.n + 1))
         means = known.means + weight * (state.x - known.means)
         weight = max(RECENT, 1.0 / (known.n + 1))
-        worth = known.worth + weight * (info.record.worth - known.worth)
-        alike = worth >= 0.5 * median(worth)
-        averaging = average(known.averaging, info.record.worth[alike], self.target_accept)
+        alpha = info.record.weighted_acceptance
+        acceptance = known.acceptance + weight * (alpha - known.acceptance)
+        alike = acceptance >= 0.5 * median(acceptance)
+        averaging = average(known.averaging, alpha[alike], self.target_accept)
         averaging = averaging.capped(LONGEST_STEP)
         length = known.length
         if self.trajectory_length is None:
@@ -302,7 +303,9 @@ class FisherHMC(Sampler):
             most = min(self.max_steps, FIRST_STEPS + known.n / EACH)
             longest = min(most * h, START * (1.0 + known.n / PATIENCE))
             length = climb(length, self._whitened(known, info), h, longest)
-        return known._replace(means=means, worth=worth, averaging=averaging, length=length)
+        return known._replace(
+            means=means, acceptance=acceptance, averaging=averaging, length=length
+        )
 
     def _whitened(self, known: Learning, info: Info) -> Trajectories:
         """Trajectories of all chains in whitened coordinates about where they are centred."""
@@ -337,9 +340,11 @@ class FisherHMC(Sampler):
         """Take the step sizes, or means, of the chains that others go on from."""
         if isinstance(adaptation, Learning):
             length = start_length(self.trajectory_length or START)
-            means, worth = adaptation.means[rows], adaptation.worth[rows]
+            means, acceptance = adaptation.means[rows], adaptation.acceptance[rows]
             shape = adaptation.shape.restarted(rows)
-            return adaptation._replace(shape=shape, means=means, worth=worth, length=length)
+            return adaptation._replace(
+                shape=shape, means=means, acceptance=acceptance, length=length
+            )
         return adaptation._replace(own=OwnSteps(*(a[rows] for a in adaptation.own)))
 
     def params(self, adaptation: Langevin | Learning, final: bool = False) -> Params:

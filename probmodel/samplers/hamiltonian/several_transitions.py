@@ -35,11 +35,12 @@ class Record(NamedTuple):
     Attributes
     ----------
     time : length of the trajectory in time
-    worth : (chains,), alpha, or half of it where steps are halved: alpha (1 + a_0) / 2
+    weighted_acceptance : (chains,), alpha, or half of it where steps are halved:
+        alpha (1 + a_0) / 2
     """
 
     time: float
-    worth: Array
+    weighted_acceptance: Array
 
 
 def in_calls(
@@ -168,12 +169,12 @@ class _Moves(Stretch):
     def __iter__(self) -> Iterator[tuple[Phase, Info]]:
         moved, ends, previous = self._moved, self._moved.ends, self._start
         momentum = np.where(moved.accepted[:-1, :, None], ends.momentum[:-1], -self._momenta[:-1])
-        worth = 0.5 * (1.0 + ends.first) * moved.accept_prob
+        weighted = 0.5 * (1.0 + ends.first) * moved.accept_prob
         states = map(Phase, moved.x[1:-1], moved.logp[1:-1], moved.grad[1:-1], momentum)
         for k, state in enumerate((*states, self.last)):
             proposal = Phase(ends.x[k], ends.logp[k], ends.grad[k], ends.momentum[k])
             stats = {name: column[k] for name, column in self._stats.items()}
-            record = Record(float(self._times[k]), worth[k])
+            record = Record(float(self._times[k]), weighted[k])
             yield state, Info(
                 moved.accept_prob[k], moved.accepted[k], ends.failed[k], ends.taken[k], previous,
                 proposal, stats, record,
