@@ -158,6 +158,7 @@ def test_every_method_has_a_figure_of_its_own(figures):
     assert set(SAMPLERS) - set(figures.FIGURES) == set()
 
 
-def test_figures_are_drawn(figures, tmp_path):
-    figures.draw(["rwm"], tmp_path / "figures")
-    assert size_of(tmp_path / "figures" / "rwm.png") == (800, 400)
+@pytest.mark.parametrize("name", ["rwm", "step_halving"])
+def test_figures_are_drawn(figures, tmp_path, name):
+    figures.draw([name], tmp_path / "figures")
+    assert size_of(tmp_path / "figures" / f"{name}.png") == (800, 400)
