@@ -100,6 +100,13 @@ def seed_sequence(seed: Any) -> np.random.SeedSequence:
     return np.random.SeedSequence(int(seed))
 
 
+def child(seed: np.random.SeedSequence, *key: int) -> np.random.SeedSequence:
+    """Return the child of a seed at a key. `SeedSequence.spawn` would count it in the seed."""
+    return np.random.SeedSequence(
+        seed.entropy, spawn_key=(*seed.spawn_key, *key), pool_size=seed.pool_size
+    )
+
+
 def path_of(name: str, value: Any, refused: type[ProbmodelError] = OutputError) -> Path:
     """Return the path that an argument gives; a leading ``~`` is the home directory."""
     try:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from probmodel.arguments import child
 from probmodel.blas import one_blas_thread
 from probmodel.density import as_posterior
 from probmodel.density.engines import Engine, use_engine
@@ -396,5 +397,4 @@ def _sampler(method: str | Sampler, target_accept: Any, settings: dict[str, Any]
 
 def spawned(seed: np.random.SeedSequence, n: int) -> list[np.random.SeedSequence]:
     """Return ``n`` children of a seed, always the same ones: it is left as it is."""
-    copy = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key, pool_size=seed.pool_size)
-    return copy.spawn(n)
+    return [child(seed, i) for i in range(n)]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from probmodel.arguments import child, seed_sequence
 from probmodel.errors import SamplerError
 from probmodel.inference.chains import Group
 from probmodel.inference.checkpoint import Checkpoint
@@ -104,19 +105,19 @@ def sample(
     x0 = np.asarray(x0, dtype=float)
     _split(sampler, x0, pool)  # too few chains are an error before anything is computed
     try:
+        root = seed_sequence(seed)
+        own = np.random.default_rng(child(root, _PILOT))
         before, origin = (
             _resumed(density, start)
             if start is not None
-            else _arrived(
-                Pilot(density, x0, _pilot_rng(seed), arrive, standardise, progress), max_time
-            )
+            else _arrived(Pilot(density, x0, own, arrive, standardise, progress), max_time)
         )
         blocks = _split(sampler, origin.positions, pool)
         planned = draws if start is None else start["planned"]
         sizes = planned, warmup if save_warmup else 0, thin, len(blocks)
         columns = _columns(checkpoint, start, list(map(len, blocks)))
         records = [Record(x, *sizes, kept) for x, kept in zip(blocks, columns, strict=True)]
-        rngs = [np.random.default_rng(child) for child in _children(seed, len(blocks))]
+        rngs = [np.random.default_rng(child(root, g)) for g in range(len(blocks))]
         lines = _lines(progress, records, warmup, planned * thin)
         make = Group if split is None else partial(Parts, **split._asdict(), thin=thin)
         groups = [
@@ -231,24 +232,6 @@ def _split(sampler: Sampler, x0: Array, pool: bool) -> list[Array]:
             chains=len(x0), least=least,
         )  # fmt: skip
     return np.array_split(x0, 1 if pool else len(x0) // least)
-
-
-def _pilot_rng(seed: int | np.random.SeedSequence) -> np.random.Generator:
-    """Randomness of the pilot, beside that of the groups."""
-    return np.random.default_rng(_children(seed, 1, first=_PILOT)[0])
-
-
-def _children(
-    seed: int | np.random.SeedSequence, n: int, first: int = 0
-) -> list[np.random.SeedSequence]:
-    """Seeds of n groups. `SeedSequence.spawn` would count them in the caller's object."""
-    parent = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
-    return [
-        np.random.SeedSequence(
-            parent.entropy, spawn_key=(*parent.spawn_key, g), pool_size=parent.pool_size
-        )
-        for g in range(first, first + n)
-    ]
 
 
 def _lines(

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from probmodel.arguments import child
 from probmodel.density.forward_runs import Plan
 from probmodel.density.programs import typed
 from probmodel.errors import SamplingWarning, reason
@@ -89,8 +90,7 @@ def _blocks(plan: Plan, seed: np.random.SeedSequence, rows: int) -> Iterator[Blo
     """Split draws; the first ones have the random numbers of the seed itself."""
     for k, start in enumerate(range(0, rows, plan.block)):
         stop = min(start + plan.block, rows)
-        key = (*seed.spawn_key, *([_FIRST + k] if k else []))
-        own = np.random.SeedSequence(seed.entropy, spawn_key=key, pool_size=seed.pool_size)
+        own = child(seed, _FIRST + k) if k else seed
         given = [values[start:stop] for values in plan.given]
         yield Block(given, own, stop - start, plan.step)
 

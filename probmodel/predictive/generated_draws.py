@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from probmodel.arguments import child
 from probmodel.predictive.models import Groups
 from probmodel.types import Array
 
@@ -52,16 +53,10 @@ class GeneratedDraws:
         wanted = [name for name in names if name in self._variables]
         values: Mapping[str, Array] = {}
         if wanted:
-            rng = None if seed is None else _generator(seed)
+            rng = None if seed is None else np.random.default_rng(child(seed, _KEY))
             given = {name: arrays[name][1] for name in self._generated.needs}
             values = self._generated.at(given, rng)
         return {
             name: (self._variables[name].dims, values[name]) if name in wanted else arrays[name]
             for name in names
         }
-
-
-def _generator(seed: np.random.SeedSequence) -> np.random.Generator:
-    key = (*seed.spawn_key, _KEY)
-    own = np.random.SeedSequence(seed.entropy, spawn_key=key, pool_size=seed.pool_size)
-    return np.random.default_rng(own)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from probmodel.arguments import child
 from probmodel.compiler.symbols import Symbol
 from probmodel.density.forward_runs import Forward
 from probmodel.distributions.base import Distribution
@@ -185,8 +186,7 @@ class Observations:
     def _rng(self, node: Observed) -> np.random.Generator:
         """Randomness of one quantity, apart from that of the run of the model."""
         number = list(self._binding.declarations).index(str(node.name))
-        key = (*self._seed.spawn_key, number)
-        return np.random.default_rng(np.random.SeedSequence(self._seed.entropy, spawn_key=key))
+        return np.random.default_rng(child(self._seed, number))
 
 
 def _is_process(distribution: Distribution) -> bool:

@@ -111,6 +111,16 @@ def test_new_points_are_given_the_observed_ones(model, count, fit_to, values, di
     assert discrepancy(done, mean[4:], matrix[4:, 4:]) > LARGEST
 
 
+def test_all_of_a_seed_counts(fit_to, values):
+    fit, new = fit_to(Curve(x=X, y=Y), 3, alpha=ALPHA, rho=RHO), Curve(x=NEW[:3])
+    first, second, third = (
+        values(predict(new, fit, seed=np.random.SeedSequence(1, pool_size=n)), "predictions", "y")
+        for n in (4, 4, 8)
+    )
+    np.testing.assert_array_equal(first, second)
+    assert not np.any(first == third)
+
+
 @pytest.mark.parametrize("model", [Curve, Kriged])
 def test_old_points_keep_their_observed_values_beside_new_ones(model, fit_to, values, discrepancy):
     fit = fit_to(model(x=X, y=Y), alpha=ALPHA, rho=RHO)
