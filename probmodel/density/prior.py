@@ -315,31 +315,14 @@ def _are_alike(forward: Forward, prior: Distribution) -> bool:
 def _in_order(distribution: Distribution, free: FreeParameter, alike: bool) -> Callable[..., Array]:
     """Draw vectors of numbers in order: sorted if they are alike, and again if they do not fit."""
 
-    def sample(rng: np.random.Generator, rows: int, *params: Array) -> Array:
-        value = distribution.sample(rng, (rows, *free.shape), *params)
+    def sample(rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
+        value = distribution.sample(rng, shape, *params)
         return np.sort(value, axis=-1) if alike else value
 
-    def draw(rng: np.random.Generator, rows: int, *params: Array) -> Array:
-        value = sample(rng, rows, *params)
-        for _ in range(_REDRAWS):
-            fits = free.constraint.check(value)[..., None]
-            if fits.all():
-                return value
-            value = np.where(fits, value, sample(rng, rows, *params))
-        raise _too_few(free, f"in {free.constraint.name} vectors")
+    def fits(value: Array) -> Array:
+        return np.asarray(free.constraint.check(value)[..., None])
 
-    return draw
-
-
-def _too_few(free: FreeParameter, where: str) -> ModelError:
-    """Return the error about draws that never fall where they have to."""
-    assert free.declaration.prior is not None
-    return ModelError(
-        f"{free.declaration.title}: {_REDRAWS} draws from {free.declaration.prior.name} did not "
-        f"fall {where}. Choose a prior with more mass there.",
-        location=free.declaration.location,
-        name=free.name,
-    )
+    return _again_until(free, sample, fits, f"in {free.constraint.name} vectors")
 
 
 def _within(
@@ -348,20 +331,39 @@ def _within(
     """Draw, and draw again what lies outside the bounds."""
     axes = tuple(range(-distribution.event_ndim, 0))
 
+    def fits(value: Array) -> Array:
+        outside = np.zeros(value.shape, dtype=bool)
+        if low is not None:
+            outside |= value <= low
+        if high is not None:
+            outside |= value >= high
+        return ~np.asarray(outside.any(axis=axes, keepdims=True) if axes else outside)
+
+    return _again_until(free, distribution.sample, fits, "within its bounds")
+
+
+def _again_until(
+    free: FreeParameter,
+    sample: Callable[..., Array],
+    fits: Callable[[Array], Array],
+    where: str,
+) -> Callable[..., Array]:
+    """Draw, and draw again what does not fall ``where`` it has to."""
+
     def draw(rng: np.random.Generator, rows: int, *params: Array) -> Array:
         shape = (rows, *free.shape)
-        value = distribution.sample(rng, shape, *params)
+        value = sample(rng, shape, *params)
         for _ in range(_REDRAWS):
-            outside = np.zeros(shape, dtype=bool)
-            if low is not None:
-                outside |= value <= low
-            if high is not None:
-                outside |= value >= high
-            if axes:
-                outside = np.asarray(outside.any(axis=axes, keepdims=True))
-            if not outside.any():
+            fitting = fits(value)
+            if fitting.all():
                 return value
-            value = np.where(outside, distribution.sample(rng, shape, *params), value)
-        raise _too_few(free, "within its bounds")
+            value = np.where(fitting, value, sample(rng, shape, *params))
+        assert free.declaration.prior is not None
+        raise ModelError(
+            f"{free.declaration.title}: {_REDRAWS} draws from {free.declaration.prior.name} did "
+            f"not fall {where}. Choose a prior with more mass there.",
+            location=free.declaration.location,
+            name=free.name,
+        )
 
     return draw
