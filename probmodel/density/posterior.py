@@ -18,8 +18,7 @@ from probmodel.expressions import Expression
 from probmodel.geometry.constant_metric import LatentMean, constant_metric
 from probmodel.geometry.metric import ModelMetric
 from probmodel.model import Model, ModelMeta
-from probmodel.model.binding import Binding, standardised
-from probmodel.model.declarations import Observed
+from probmodel.model.binding import standardised
 from probmodel.model.pseudo_data import PseudoData
 from probmodel.types import (
     Array,
@@ -84,7 +83,7 @@ class ModelDensity(LogDensity):
         self.coords = dict(binding.dimensions.coords)
         for variable in own:
             self.coords.update(variable.coords)
-        self.observed_data, self.constant_data = _data_groups(binding)
+        self.observed_data, self.constant_data = binding.data_groups()
         self._programs = Programs(binding) if pseudo_data else Programs.of(model)
         self._engines = Engines(binding, engine, self._programs, None)
 
@@ -387,14 +386,3 @@ def as_posterior(model: Any) -> LogDensity:
         f"{type(model).__name__}.",
         given=model,
     )
-
-
-def _data_groups(binding: Binding) -> tuple[dict[str, Any], dict[str, Any]]:
-    observed: dict[str, Any] = {}
-    constant: dict[str, Any] = {}
-    for name, array in binding.data.items():
-        declaration = binding.declarations[name]
-        dims = binding.dimensions.names(declaration, array.shape)
-        group = observed if isinstance(declaration, Observed) else constant
-        group[name] = (dims, array)
-    return observed, constant

@@ -34,6 +34,8 @@ from probmodel.model.terms import Term
 from probmodel.model.values import check_bounds, read_value
 from probmodel.types import Array, Variable
 
+Groups = dict[str, tuple[tuple[str, ...], Array]]  # name -> names of the dims and values
+
 
 @dataclass
 class Binding:
@@ -77,6 +79,17 @@ class Binding:
         """Labels of the declared dims: with ``data`` they are all that a model is bound to."""
         known = {dim for d in self.declarations.values() for dim in d.dims or d.axes or ()}
         return {dim: labels for dim, labels in self.dimensions.coords.items() if dim in known}
+
+    def data_groups(self, constant: Collection[str] = ()) -> tuple[Groups, Groups]:
+        """Return observed data and others, to which those observed that are ``constant`` belong."""
+        observed: Groups = {}
+        others: Groups = {}
+        for name, array in self.data.items():
+            declaration = self.declarations[name]
+            modelled = isinstance(declaration, Observed) and name not in constant
+            group = observed if modelled else others
+            group[name] = (self.dimensions.names(declaration, array.shape), array)
+        return observed, others
 
     def save(self, declaration: Declaration, expression: Expression, kind: str) -> None:
         """Add a variable to what is saved with the draws."""

@@ -13,14 +13,14 @@ from probmodel.distributions.base import Distribution
 from probmodel.errors import DataError
 from probmodel.expressions import as_expression
 from probmodel.model import Model
-from probmodel.model.binding import Binding
+from probmodel.model.binding import Binding, Groups
 from probmodel.model.declarations import Declaration, Observed, Parameter, Potential
 from probmodel.model.imputation import positions
 from probmodel.model.model_graph import dependencies, reachable
 from probmodel.predictive.anchors import other_data
 from probmodel.predictive.draws_in_blocks import drawn
 from probmodel.predictive.fits import Fit, FromFit
-from probmodel.predictive.models import Groups, binding_of, dims_of, likelihood_names
+from probmodel.predictive.models import binding_of, dims_of, likelihood_names
 from probmodel.results.arviz_object import group, group_names, import_arviz
 from probmodel.types import Array
 

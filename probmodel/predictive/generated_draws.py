@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.arguments import child
-from probmodel.predictive.models import Groups
+from probmodel.model.binding import Groups
 from probmodel.types import Array
 
 _KEY = (1 << 31) - 1  # of their random numbers among the children of a seed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from probmodel.arguments import names_among
@@ -10,9 +10,6 @@ from probmodel.errors import DataError, ModelError
 from probmodel.model import Model, ModelMeta
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Declaration, Observed, Potential
-from probmodel.types import Array
-
-Groups = dict[str, tuple[tuple[str, ...], Array]]  # name -> names of the dims and values
 
 
 def binding_of(model: Any) -> Binding:
@@ -95,12 +92,3 @@ def dims_of(binding: Binding, name: str) -> tuple[str, ...]:
         found = enumerate(binding.found_dims[name])
         return tuple(f"{name}_dim_{i}" if dim is None else dim for i, dim in found)
     return binding.dimensions.names(declaration, binding.evaluator.shape(declaration))
-
-
-def constant_data(binding: Binding, besides: Collection[str] = ()) -> Groups:
-    """Return the data of the model that are not modelled, and some that are."""
-    return {
-        name: (dims_of(binding, name), array)
-        for name, array in binding.data.items()
-        if name in besides or not isinstance(binding.declarations[name], Observed)
-    }

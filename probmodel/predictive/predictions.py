@@ -13,21 +13,14 @@ from probmodel.arguments import flag, seed_sequence
 from probmodel.density.forward_runs import Forward, Plan
 from probmodel.errors import DataError, ModelError, SamplingWarning
 from probmodel.model import Model
-from probmodel.model.binding import Binding, redrawn
+from probmodel.model.binding import Binding, Groups, redrawn
 from probmodel.model.declarations import Observed
 from probmodel.model.model_graph import dependencies, reachable
 from probmodel.predictive.changed_statistics import changed_statistics
 from probmodel.predictive.draws_in_blocks import drawn
 from probmodel.predictive.fits import Fit, FromFit, deterministic_names
 from probmodel.predictive.generated_draws import GeneratedDraws
-from probmodel.predictive.models import (
-    Groups,
-    binding_of,
-    chosen,
-    constant_data,
-    dims_of,
-    observed_names,
-)
+from probmodel.predictive.models import binding_of, chosen, dims_of, observed_names
 from probmodel.predictive.processes import Observations
 from probmodel.predictive.unheeded import unheeded
 from probmodel.results.arviz_object import data_group
@@ -178,7 +171,7 @@ def predict(
     arrays = generated.completed(names, found.arrays, sequence)
     labels, about = {**binding.dimensions.coords, **generated.labels}, seed_attributes(sequence)
     groups = {"predictions": draws.group(labels, arrays, **about)}
-    constants = constant_data(bound, kept)
+    constants = bound.data_groups(kept)[1]
     if constants:
         groups["predictions_constant_data"] = data_group(constants, labels, library_attributes())
     return draws.extended(**groups)

@@ -16,10 +16,9 @@ from probmodel.errors import DataError, nearest
 from probmodel.expressions import as_expression
 from probmodel.model import Model
 from probmodel.model.binding import Binding, redrawn
-from probmodel.model.declarations import Observed
 from probmodel.model.parameters import FreeParameter
 from probmodel.predictive.draws_in_blocks import drawn
-from probmodel.predictive.models import Groups, binding_of, constant_data, dims_of, observed_names
+from probmodel.predictive.models import binding_of, dims_of, observed_names
 from probmodel.predictive.possible import support_of
 from probmodel.predictive.predictions import Seed
 from probmodel.results.arviz_object import data_group, draws_group, wrap
@@ -72,10 +71,7 @@ def prior_predictive(
     data = {name: array for name, array in arrays.items() if name not in binding.saved}
     if data:
         groups["prior_predictive"] = draws_group(data, labels, attributes)
-    for name, known in {
-        "observed_data": _observed_data(bound),
-        "constant_data": constant_data(bound),
-    }.items():
+    for name, known in zip(("observed_data", "constant_data"), bound.data_groups(), strict=True):
         if known:
             groups[name] = data_group(known, labels, own)
     return wrap(groups, {**attributes, "name": binding.name})
@@ -202,12 +198,3 @@ def _read(free: FreeParameter, given: Any) -> Array:
         name=free.name,
         expected=free.shape,
     )
-
-
-def _observed_data(binding: Binding) -> Groups:
-    """Return the data of the observed quantities."""
-    return {
-        name: (dims_of(binding, name), array)
-        for name, array in binding.data.items()
-        if isinstance(binding.declarations[name], Observed)
-    }

@@ -33,7 +33,7 @@ def values():
 @pytest.fixture
 def fit_to():
     """Function of a bound model and draws, the same in each: a fit that holds its data."""
-    from probmodel.predictive.models import binding_of, constant_data, dims_of
+    from probmodel.predictive.models import binding_of, dims_of
     from probmodel.results.arviz_object import data_group, draws_group, wrap
 
     def fit(model, rows=20_000, draws=(), names=("y",), **values):
@@ -47,7 +47,7 @@ def fit_to():
             "posterior": draws_group(draws, labels, {}),
             "observed_data": data_group(seen, labels, {}),
         }
-        constants = constant_data(binding)
+        constants = binding.data_groups()[1]
         if constants:
             groups["constant_data"] = data_group(constants, labels, {})
         return wrap(groups, {})
