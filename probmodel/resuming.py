@@ -25,7 +25,6 @@ from probmodel.results.attributes import package_version
 from probmodel.samplers import find_sampler
 from probmodel.sampling import Begun, draw, finished
 from probmodel.threads import at_most
-from probmodel.types import Array
 
 
 def resume(
@@ -81,10 +80,7 @@ def resume(
             )  # fmt: skip
             begun = Begun(asked["x0"], asked["density"], start, checkpoint)
             with at_most(arguments.cores):
-                drawn = draw(
-                    model, asked["sampler"], arguments, {},
-                    show=True, result=True, begun=begun,
-                )  # fmt: skip
+                drawn = draw(model, asked["sampler"], arguments, {}, result=True, begun=begun)
                 return finished(drawn, lambda: len(signals) > before, quiet)
 
 
@@ -157,10 +153,7 @@ def extend(
                 as_posterior(model), beyond + (more or 0 if until is None and ess is None else 0)
             )
             arguments = replace(arguments, var_names=known.var_names)
-            drawn = draw(
-                model, known.asked["sampler"], arguments, {},
-                show=True, result=True, begun=begun,
-            )  # fmt: skip
+            drawn = draw(model, known.asked["sampler"], arguments, {}, result=True, begun=begun)
             result = finished(drawn, lambda: len(signals) > before, quiet)
     warmup = [name for name in group_names(fit) if name.startswith("warmup_")]
     return extended(result, {name: group(fit, name) for name in warmup}) if warmup else result
@@ -202,17 +195,14 @@ class Known:
         except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
             raise OutputError(f"the state in this fit is damaged: {reason(error)}.") from error
 
-    def _positions(self) -> Array:
-        """Where the chains were, (chains, dim)."""
-        return np.concatenate([known["state"].x for known in self._start["groups"]])
-
     def begun(self, posterior: Any, more: int) -> Begun:
         """Return the run, to be gone on with for so many more draws."""
         start, count = self._start, self.count
         names = [v.name for v in posterior.variables if v.kind == "param"]
         known_names = [v.name for v in posterior.variables]
         self.var_names = [name for name in self.var_names if name in known_names]
-        sizes, places = group(self._fit, "posterior").sizes, self._positions()
+        sizes = group(self._fit, "posterior").sizes
+        places = np.concatenate([known["state"].x for known in start["groups"]])
         if sizes["chain"] != len(places) or sizes["draw"] < count:
             raise OutputError(
                 f"this fit cannot be extended: the run had {len(places)} chains of {count} "

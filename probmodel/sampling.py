@@ -178,7 +178,7 @@ def infer(
     arguments, rest = Arguments.named(locals(), settings)
     with held() as signals, at_most(cores):
         before = len(signals)
-        drawn = draw(model, method, arguments, rest, show=True, result=True)
+        drawn = draw(model, method, arguments, rest, result=True)
         return finished(drawn, lambda: len(signals) > before, quiet)
 
 
@@ -236,7 +236,6 @@ def draw(
     arguments: Arguments,
     settings: dict[str, Any],
     *,
-    show: bool = False,
     result: bool = False,
     begun: Begun | None = None,
 ) -> Drawn:
@@ -246,7 +245,6 @@ def draw(
     ----------
     model, method, settings : as for `infer`
     arguments : the others of `infer`
-    show : whether the progress may be shown, if the arguments want that
     result : whether an ArviZ object is to be made; what would prevent that fails first
     begun : the same run, to be gone on with
 
@@ -268,7 +266,7 @@ def draw(
         if result:
             about = {**library_attributes(), "settings": settings_json(sampler)}
             rehearse(posterior, names, about)
-        progress, parts = _progress(own, sampler, show), _split(asked, sampler)
+        progress, parts = _progress(own, sampler), _split(asked, sampler)
         starts, moves = spawned(asked.seed, 2)
         if begun is None:
             rng = np.random.default_rng(starts)
@@ -303,9 +301,9 @@ def _split(asked: Request, sampler: Sampler) -> Split | None:
     return None if found is None else Split(found[0] or Here(), found[1])
 
 
-def _progress(own: Arguments, sampler: Sampler, show: bool) -> Progress | None:
+def _progress(own: Arguments, sampler: Sampler) -> Progress | None:
     """Return what shows the progress and tells a callback of it; None if there is neither."""
-    shown = own.progressbar and show and not own.quiet
+    shown = own.progressbar and not own.quiet
     if not shown and own.callback is None:
         return None
     judge = None if sampler.coupling == "ensemble" else figures

@@ -162,10 +162,6 @@ class Checkpoint:
 
         return make
 
-    def joined(self, name: str, shape: tuple[int, ...], dtype: Any) -> Array:
-        """Return an array in a file, for the draws of all groups of chains."""
-        return self.allocate(name, shape, dtype, "joined")
-
     def allocate(
         self, name: str, shape: tuple[int, ...], dtype: Any, folder: str = "posterior"
     ) -> Array:

@@ -24,15 +24,15 @@ from probmodel.inference.driver import Collector, Outcome
 from probmodel.inference.restarts import Restart
 from probmodel.types import Array
 
-Allocate = Callable[[str, tuple[int, ...], Any], Array]  # makes an array of draws in the end
-
-
-def _in_memory(name: str, shape: tuple[int, ...], dtype: Any) -> Array:
-    return np.empty(shape, dtype)
-
+Allocate = Callable[[str, tuple[int, ...], Any], Array]  # makes an array of draws
 
 _MOST_DIVERGENCES = 1000  # kept of a run, over all chains
 _MOST_NUMBERS = 1 << 22  # in the positions of those that are kept: 32 MB for their starts
+
+
+def array_in_memory(name: str, shape: tuple[int, ...], dtype: Any) -> Array:
+    """Return an array for draws."""
+    return np.empty(shape, dtype)
 
 
 @dataclass(frozen=True)
@@ -87,16 +87,6 @@ class SampleRun:
     density: Any
     snapshot: dict[str, Any] | None = None
     lost: dict[tuple[int, ...], str] = field(default_factory=dict)
-
-    @property
-    def n_grad_warmup(self) -> int:
-        """Gradients of the warm-up."""
-        return self.work_warmup.grad
-
-    @property
-    def n_grad_sampling(self) -> int:
-        """Gradients of the sampling."""
-        return self.work_sampling.grad
 
 
 class Origin(NamedTuple):
@@ -258,10 +248,9 @@ class Course:
         outcome: Outcome,
         save_warmup: bool,
         snapshot: dict[str, Any] | None,
-        allocate: Allocate | None = None,
+        allocate: Allocate = array_in_memory,
     ) -> SampleRun:
-        """Put the groups' draws together, as many as every group has; in memory by default."""
-        allocate = allocate or _in_memory
+        """Put the groups' draws together, as many as every group has."""
         records, groups, outcome = self._records, self._groups, self.taken(outcome)
         x, stats, draws_done = joined([record.draws for record in records], allocate)
         warmup_x = warmup_stats = None
@@ -349,7 +338,7 @@ def drawn_by(stores: Sequence[DrawStore]) -> Any:
 
 
 def joined(
-    stores: Sequence[DrawStore], allocate: Allocate = _in_memory
+    stores: Sequence[DrawStore], allocate: Allocate = array_in_memory
 ) -> tuple[Array, dict[str, Array], int]:
     """Draws and statistics of all groups: (chains, count, dim), name -> (chains, count), count."""
     count = min(store.count for store in stores)

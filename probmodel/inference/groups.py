@@ -15,7 +15,15 @@ from probmodel.errors import SamplerError
 from probmodel.inference.chains import Group
 from probmodel.inference.checkpoint import Checkpoint
 from probmodel.inference.collectors import Columns, in_memory
-from probmodel.inference.course import Allocate, Course, Origin, Record, SampleRun, drawn_by
+from probmodel.inference.course import (
+    Allocate,
+    Course,
+    Origin,
+    Record,
+    SampleRun,
+    array_in_memory,
+    drawn_by,
+)
 from probmodel.inference.driver import EndRun, Outcome, drive
 from probmodel.inference.parts import Parts
 from probmodel.inference.pilot import Pilot
@@ -140,12 +148,14 @@ def sample(
     finally:
         if progress is not None:
             progress.close()
-    return course.assembled(outcome, save_warmup, snapshot, _files(checkpoint))
+    return course.assembled(outcome, save_warmup, snapshot, _arrays(checkpoint))
 
 
-def _files(checkpoint: Checkpoint | None) -> Allocate | None:
-    """Return what makes files for the draws of all groups, if they are kept in files."""
-    return None if checkpoint is None else checkpoint.joined
+def _arrays(checkpoint: Checkpoint | None) -> Allocate:
+    """Return what makes arrays for the draws of all groups: in memory, or in files."""
+    if checkpoint is None:
+        return array_in_memory
+    return partial(checkpoint.allocate, folder="joined")
 
 
 def _arrived(pilot: Pilot, max_time: float) -> tuple[Outcome, Origin]:

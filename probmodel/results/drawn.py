@@ -15,7 +15,7 @@ from probmodel.density import LogDensity
 from probmodel.density.posterior import ModelDensity
 from probmodel.errors import reason
 from probmodel.inference.checkpoint import Checkpoint
-from probmodel.inference.course import SampleRun
+from probmodel.inference.course import SampleRun, array_in_memory
 from probmodel.inference.encoding import EncodingError, packed
 from probmodel.inference.request import Request, described
 from probmodel.inference.signals import attempt
@@ -23,7 +23,7 @@ from probmodel.model.lints import mistakes
 from probmodel.results.arviz_object import arviz_object
 from probmodel.results.attributes import findings_json, run_attributes
 from probmodel.results.diagnostics import diagnose
-from probmodel.results.draws import Kept, in_memory, kept_draws
+from probmodel.results.draws import Kept, kept_draws
 from probmodel.results.enough import Enough
 from probmodel.results.findings import Finding
 from probmodel.results.run_checks import check_length
@@ -72,7 +72,7 @@ def drawn_from(
     first draws, which are known already.
     """
     posterior = run.density
-    allocate = in_memory if checkpoint is None else checkpoint.allocate
+    allocate = array_in_memory if checkpoint is None else checkpoint.allocate
     known = len(next(iter(before.values()))[0]) if before else 0
     kept, warmup = kept_draws(posterior, run.x[:, known:], names, allocate), Kept({}, [], False)
     if before:

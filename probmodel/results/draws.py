@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from probmodel.arguments import names_among
 from probmodel.errors import reason
+from probmodel.inference.course import Allocate, array_in_memory
 from probmodel.inference.signals import attempt
 from probmodel.results.findings import Finding
 from probmodel.threads import shared
@@ -17,19 +18,12 @@ from probmodel.types import Array, Posterior, Variable
 
 _CHUNK = 1 << 20  # numbers in flight while draws are transformed: 8 MB
 
-Allocate = Callable[[str, tuple[int, ...], Any], Array]
-
-
-def in_memory(name: str, shape: tuple[int, ...], dtype: Any) -> Array:
-    """Return an array for the draws of a variable."""
-    return np.empty(shape, dtype)
-
 
 def named_draws(
     posterior: Posterior,
     x: Array,
     names: Sequence[str] | None = None,
-    allocate: Allocate = in_memory,
+    allocate: Allocate = array_in_memory,
 ) -> dict[str, Array]:
     """Variables on their own scale at every draw.
 
@@ -103,7 +97,7 @@ class Kept(NamedTuple):
 
 
 def kept_draws(
-    posterior: Posterior, x: Array, names: Sequence[str], allocate: Allocate = in_memory
+    posterior: Posterior, x: Array, names: Sequence[str], allocate: Allocate = array_in_memory
 ) -> Kept:
     """Do what `named_draws` does; what fails or is interrupted costs no more than it must.
 

@@ -135,7 +135,7 @@ def _run_in_half_space(sampler: Sampler, outside: Outside) -> None:
     x0 = target.exact(rng, max(4, sampler.min_chains(3)))
     result = sample(sampler, target, x0, 8, draws=150, warmup=150, save_warmup=True)
     require_finite(result.params)
-    if outside == "nan gradient" and result.n_grad_sampling == 0:
+    if outside == "nan gradient" and result.work_sampling.grad == 0:
         return
     for phase, x in (("warm-up", result.warmup_x), ("sampling", result.x)):
         require(

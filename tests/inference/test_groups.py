@@ -49,7 +49,7 @@ def test_thinning_keeps_the_last_of_each_block(counting, flat):
     np.testing.assert_array_equal(run.x[0, :, 0], [9.0, 13.0, 17.0])
     assert run.draws_done == 3
     assert run.warmup_x.shape == (4, 5, 2)
-    assert run.n_grad_sampling == 12 * 4
+    assert run.work_sampling.grad == 12 * 4
 
 
 @pytest.mark.parametrize(("fewest", "chains", "groups"), [(1, 4, 4), (2, 5, 2), (3, 7, 2)])
@@ -144,7 +144,7 @@ def test_interrupt_in_warmup_returns_the_warmup(counting, flat, pool):
     assert (run.warmup_done, run.draws_done) == (2, 0)
     assert run.x.shape == (4, 0, 2)
     assert run.warmup_x.shape == (4, 2, 2)
-    assert run.n_grad_sampling == 0
+    assert run.work_sampling.grad == 0
 
 
 def test_interrupt_before_the_first_iteration(counting, flat):

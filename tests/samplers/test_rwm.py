@@ -25,7 +25,7 @@ def test_acceptance_reaches_its_target_without_gradients():
     run = sample(RandomWalk(), ValueOnly(), x0, 2, draws=1500, warmup=1500)
     # The rule leaves log delta with a standard deviation of about 0.2, the acceptance with 0.025.
     assert abs(run.stats["acceptance_rate"].mean() - 0.25) < 0.1
-    assert run.n_grad_warmup == run.n_grad_sampling == 0
+    assert run.work_warmup.grad == run.work_sampling.grad == 0
 
 
 def test_one_chain_follows_the_papers_rule():
