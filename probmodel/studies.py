@@ -76,27 +76,23 @@ def infer_many(
             raise SamplerError(f"infer_many takes no {name}=, which is of a single run.", name=name)
     data = _data_sets(datasets)
     seeds = spawned(seed_sequence(seed), len(data))
-    line, progress = watched(len(data), flag("progressbar", progressbar))
+    bar = flag("progressbar", progressbar)
     found: list[Any] = []
     interrupted = False
     try:
         tasks = zip(data, seeds, strict=True)
-        for result in mapped(_Once(model, method, arguments), tasks, executor):
-            found.append(result)
-            interrupted = not isinstance(result, Exception) and bool(result.attrs["interrupted"])
-            if interrupted:
-                break
-            line.failed = sum(isinstance(one, Exception) for one in found)
-            line.done = len(found) - line.failed
-            if progress is not None:
-                progress.refresh(progress.clock())
+        with watched(len(data), bar) as line:
+            for result in mapped(_Once(model, method, arguments), tasks, executor):
+                found.append(result)
+                if not isinstance(result, Exception) and result.attrs["interrupted"]:
+                    interrupted = True
+                    break
+                failures = sum(isinstance(one, Exception) for one in found)
+                line.update(len(found) - failures, failures)
     except KeyboardInterrupt:
         if not found:
             raise
         interrupted = True
-    finally:
-        if progress is not None:
-            progress.close()
     if interrupted:
         message = f"Interrupted after {len(found)} of {len(data)} data sets, the last one in part."
         warnings.warn(message, SamplingWarning, stacklevel=2)

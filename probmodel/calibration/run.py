@@ -125,20 +125,15 @@ def sbc(
     simulation = (model, simulator, data, coords, var_names)
     study = _Study(simulation, method, own, rest, size)
     tally = _Tally(model.__name__, asked, size, root.entropy)
-    line, progress = watched(asked, bar)
     try:
-        for i, found in enumerate(mapped(study, spawned(root, asked), executor)):
-            tally.add(i, found)
-            line.done, line.failed, line.warned = tally.counts
-            if progress is not None:
-                progress.refresh(progress.clock())
+        with watched(asked, bar) as line:
+            for i, found in enumerate(mapped(study, spawned(root, asked), executor)):
+                tally.add(i, found)
+                line.update(*tally.counts)
     except KeyboardInterrupt:
         if not tally.ranked:
             raise
         tally.interrupted = True
-    finally:
-        if progress is not None:
-            progress.close()
     return tally.result()
 
 

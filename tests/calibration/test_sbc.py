@@ -285,7 +285,7 @@ def test_progress_line():
     now = [0.0]
     line = SimulationLine(200, lambda: now[0])
     assert line.text(0.0) == "simulation   0/200 (  0 %)  ? left"
-    line.done, line.failed, line.warned = 48, 2, 5
+    line.update(48, 2, 5)
     assert line.text(10.0) == "simulation  50/200 ( 25 %)  2 failed  5 with warnings  30 s left"
 
 
