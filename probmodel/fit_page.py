@@ -22,7 +22,14 @@ import numpy as np
 from probmodel.arguments import path_of
 from probmodel.errors import OutputError, ProbmodelError, reason
 from probmodel.predictive import posterior_predictive
-from probmodel.results.arviz_object import arviz_before_1, group, group_names, import_arviz, wrap
+from probmodel.results.arviz_object import (
+    arviz_before_1,
+    group,
+    group_names,
+    groups_of,
+    import_arviz,
+    wrap,
+)
 from probmodel.results.convergence import convergence
 from probmodel.results.reading import load
 from probmodel.results.storage import write_text
@@ -218,8 +225,7 @@ class _Page:
         """Draw what was observed anew, a few times."""
         sizes, some = self._posterior.sizes, {}
         some["draw"] = slice(None, None, -(-sizes["draw"] * sizes["chain"] // PREDICTED))
-        names = ("observed_data", "constant_data")
-        known = {n: group(self._result, n) for n in names if n in group_names(self._result)}
+        known = groups_of(self._result, "observed_data", "constant_data")
         return posterior_predictive(
             self._model, wrap({"posterior": self._posterior.isel(some), **known}, {}), seed=1
         )

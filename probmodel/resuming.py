@@ -20,7 +20,7 @@ from probmodel.inference.progress import Status
 from probmodel.inference.request import Converged, asked_again
 from probmodel.inference.signals import held
 from probmodel.model.references import Reference, bound_again, difference
-from probmodel.results.arviz_object import extended, group, group_names
+from probmodel.results.arviz_object import extended, group, group_names, groups_of
 from probmodel.results.attributes import package_version
 from probmodel.samplers import find_sampler
 from probmodel.sampling import Begun, draw, finished
@@ -237,9 +237,10 @@ def bound_in(fit: Any) -> dict[str, Any] | None:
     about = json.loads(fit.attrs.get("model") or "null")
     if about is None:
         return None
-    labelled, names = about.pop("labelled"), set(group_names(fit))
-    groups = [group(fit, g) for g in ("constant_data", "observed_data", "posterior") if g in names]
-    data = {str(n): v.values for g in groups[:-1] for n, v in g.data_vars.items()}
+    labelled = about.pop("labelled")
+    known = list(groups_of(fit, "constant_data", "observed_data").values())
+    data = {str(n): v.values for g in known for n, v in g.data_vars.items()}
+    groups = [*known, group(fit, "posterior")]
     labels = {d: g[d].values for g in groups for d in labelled if d in g.coords}
     return {"reference": Reference(**about), "data": data, "labels": labels}
 

@@ -17,7 +17,7 @@ from probmodel.expressions import as_expression
 from probmodel.model.binding import Binding, bind
 from probmodel.model.declarations import Data, Observed
 from probmodel.model.parameters import FreeParameter
-from probmodel.results.arviz_object import group, group_names
+from probmodel.results.arviz_object import groups_of
 from probmodel.types import Array
 
 _TOLERANCE = 1e-9  # relative; data may have been computed anew
@@ -86,10 +86,8 @@ def _bound_again(binding: Binding, result: Any) -> Binding | None:
     values: dict[str, Array] = {}
     labels: dict[str, Array] = {}
     dims = {dim for d in declared.values() for dim in d.dims or ()}
-    for name in ("posterior", "constant_data", "observed_data"):
-        if name not in group_names(result):
-            continue
-        found = group(result, name)
+    groups = groups_of(result, "posterior", "constant_data", "observed_data")
+    for name, found in groups.items():
         labels |= {str(d): c.values for d, c in found.coords.items() if d in dims and c.ndim == 1}
         if name != "posterior":
             values |= {
@@ -105,11 +103,7 @@ def _bound_again(binding: Binding, result: Any) -> Binding | None:
 
 def other_data(binding: Binding, result: Any, names: Iterable[str]) -> list[str]:
     """Return which of some data of a model differ from those that a fit holds."""
-    known = [
-        group(result, name)
-        for name in ("observed_data", "constant_data")
-        if name in group_names(result)
-    ]
+    known = groups_of(result, "observed_data", "constant_data").values()
     old = {str(key): array.values for found in known for key, array in found.data_vars.items()}
     both = [name for name in names if name in old and name in binding.data]
     return [name for name in both if not same(old[name], binding.data[name])]

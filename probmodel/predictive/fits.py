@@ -21,7 +21,14 @@ from probmodel.model.parameters import FreeParameter
 from probmodel.predictive.anchors import Anchors
 from probmodel.predictive.matching import check_times, find_places, old_labels
 from probmodel.predictive.possible import check_bounds, check_event, in_part, support_of
-from probmodel.results.arviz_object import draws_group, extended, group, group_names, wrap
+from probmodel.results.arviz_object import (
+    draws_group,
+    extended,
+    group,
+    group_names,
+    groups_of,
+    wrap,
+)
 from probmodel.results.attributes import library_attributes
 from probmodel.types import Array, Variable
 
@@ -102,11 +109,9 @@ class Fit:
     def few(self) -> Any:
         """Return a result of a few of its draws, with its data: enough to match parameters."""
         posterior = self.posterior.isel(chain=slice(0, 1), draw=slice(0, _FEW))
-        known = [n for n in ("constant_data", "observed_data") if n in group_names(self.result)]
+        known = groups_of(self.result, "constant_data", "observed_data")
         attributes = {key: v for key, v in self.result.attrs.items() if key == "model"}
-        return wrap(
-            {"posterior": posterior, **{n: group(self.result, n) for n in known}}, attributes
-        )
+        return wrap({"posterior": posterior, **known}, attributes)
 
     def extended(self, **groups: xr.Dataset) -> Any:
         """Return a new result that has these groups besides."""

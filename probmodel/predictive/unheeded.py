@@ -12,7 +12,7 @@ from probmodel.model.model_graph import dependencies, reachable
 from probmodel.predictive.fits import Fit
 from probmodel.predictive.matching import find_labels
 from probmodel.predictive.models import dims_of
-from probmodel.results.arviz_object import group, group_names
+from probmodel.results.arviz_object import groups_of
 
 
 def unheeded(
@@ -34,9 +34,9 @@ def unheeded(
 
 def _new_series(binding: Binding, fit: Fit, names: Sequence[str]) -> Iterator[str]:
     """Observed series that are longer than in the fit, or have other times."""
-    observed = (
-        group(fit.result, "observed_data") if "observed_data" in group_names(fit.result) else {}
-    )
+    observed = groups_of(fit.result, "observed_data").get("observed_data")
+    if observed is None:
+        return
     for name in names:
         declaration = binding.declarations[name]
         if not isinstance(declaration, Observed) or name not in observed:

@@ -188,6 +188,11 @@ def group(result: Any, name: str) -> xr.Dataset:
     return dataset
 
 
+def groups_of(result: Any, *names: str) -> dict[str, xr.Dataset]:
+    """Return those of some groups that a result has, by name."""
+    return {name: group(result, name) for name in names if name in group_names(result)}
+
+
 def _variables(
     posterior: Posterior, draws: Mapping[str, Array], attributes: Attributes
 ) -> xr.Dataset:
