@@ -31,6 +31,7 @@ from probmodel.results.arviz_object import (
     wrap,
 )
 from probmodel.results.convergence import convergence
+from probmodel.results.quantities import element_rows
 from probmodel.results.reading import load
 from probmodel.results.storage import write_text
 from probmodel.results.summary import heading, summary_text
@@ -235,12 +236,12 @@ def _worst(posterior: Any) -> list[tuple[str, dict[str, Any]]]:
     """Return the quantities that look worst: names of variables, and places in them."""
     found: list[tuple[float, str, dict[str, Any]]] = []
     for name, values in posterior.data_vars.items():
-        flat = values.values.reshape(*values.shape[:2], -1)
-        ess = convergence(np.moveaxis(flat, 2, 0).astype(float)).ess_bulk
-        for i in range(flat.shape[2]):
+        rows = element_rows(values.values)
+        ess = convergence(rows.astype(float)).ess_bulk
+        for i, row in enumerate(rows):
             place = np.unravel_index(i, values.shape[2:]) if values.ndim > 2 else ()
             where = dict(zip(values.dims[2:], map(int, place), strict=True))
-            if np.ptp(flat[:, :, i]) > 0.0:
+            if np.ptp(row) > 0.0:
                 found.append((float(np.nan_to_num(ess[i])), str(name), where))
     found.sort(key=lambda one: one[0])
     return [(name, where) for _, name, where in found[:QUANTITIES]]

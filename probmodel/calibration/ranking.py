@@ -11,6 +11,7 @@ from probmodel.density.posterior import ModelDensity
 from probmodel.errors import DataError
 from probmodel.results.convergence import convergence, ensemble_convergence
 from probmodel.results.drawn import Drawn
+from probmodel.results.quantities import element_rows
 from probmodel.types import Array
 
 LOG_LIKELIHOOD = "log likelihood"  # no name of a declaration has a space
@@ -59,7 +60,7 @@ def rank(
     if LOG_LIKELIHOOD in truth:
         assert isinstance(drawn.posterior, ModelDensity)
         draws[LOG_LIKELIHOOD] = log_likelihood(drawn.posterior, drawn.run.x)
-    rows = np.concatenate([_rows(draws[name]) for name in truth])
+    rows = np.concatenate([element_rows(draws[name]) for name in truth])
     values = np.concatenate([np.reshape(value, -1) for value in truth.values()])
     if not (np.isfinite(rows).all() and np.isfinite(values).all()):
         raise DataError("a draw or a true value is not finite.")
@@ -96,11 +97,6 @@ def log_likelihood(density: ModelDensity, x: Array) -> Array:
         for start in range(0, len(flat), _CHUNK)
     ]
     return np.concatenate(parts).reshape(x.shape[:-1])
-
-
-def _rows(values: Array) -> Array:
-    """Put the elements of a variable first: (chains, draws, *shape) -> (rows, chains, draws)."""
-    return np.moveaxis(values.reshape(*values.shape[:2], -1), 2, 0)
 
 
 def _shaped(flat: Array, truth: Mapping[str, Array]) -> dict[str, Array]:

@@ -17,6 +17,7 @@ from probmodel.expressions import as_expression
 from probmodel.model.binding import Binding, bind
 from probmodel.model.declarations import Data, Observed
 from probmodel.model.parameters import FreeParameter
+from probmodel.predictive.matching import matched
 from probmodel.results.arviz_object import groups_of
 from probmodel.types import Array
 
@@ -67,9 +68,7 @@ class Anchors:
                 axes = [None] * len(axes)
             for k, axis in enumerate(axes):
                 if axis is not None:
-                    known = places[axis] >= 0
-                    before = np.take(before, places[axis][known], axis=k)
-                    now = np.compress(known, now, axis=k)
+                    before, now = matched(before, now, k, places[axis])
             if not same(before, now):
                 raise _moved(free, name, [dims[axis] for axis in axes if axis is not None])
 

@@ -18,7 +18,7 @@ from probmodel.model.axes import namer
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Data, Declaration, Deterministic, Observed
 from probmodel.predictive.anchors import same
-from probmodel.predictive.matching import find_labels, kind_of
+from probmodel.predictive.matching import find_labels, kind_of, matched
 
 RECURRENCES = {
     "linear_recurrence", "matrix_recurrence", "scan", "cumsum", "cumprod", "diff",
@@ -141,8 +141,7 @@ def _other_start(old: Binding, now: Binding, leaf: Declaration, dim: str) -> boo
             before, after = (np.take(v, np.arange(few), axis) for v in (before, after))
         elif labels[0] is not None and labels[1] is not None:
             place = find_labels(labels[1], labels[0])
-            before = np.take(before, place[place >= 0], axis)
-            after = np.compress(place >= 0, after, axis)
+            before, after = matched(before, after, axis, place)
     return before.shape == after.shape and not same(before, after)
 
 

@@ -19,7 +19,7 @@ from probmodel.model.binding import Binding
 from probmodel.model.declarations import Deterministic
 from probmodel.model.parameters import FreeParameter
 from probmodel.predictive.anchors import Anchors
-from probmodel.predictive.matching import check_times, find_places, old_labels
+from probmodel.predictive.matching import all_known, check_times, find_places, old_labels
 from probmodel.predictive.possible import check_bounds, check_event, in_part, support_of
 from probmodel.results.arviz_object import (
     draws_group,
@@ -167,9 +167,7 @@ class FromFit:
         variable = self._variable(free)
         places = find_places(free, variable, values, self._fit.labelled)
         self.anchors.check(free, places, variable.dims)
-        known = np.ones((), dtype=bool)
-        for place in places:
-            known = known[..., None] & (place >= 0)
+        known = all_known(places)
         if free.shape and not known.all() and self._new_groups in (None, "error"):
             raise self._unknown(free, places)
         if not known.all():

@@ -15,6 +15,7 @@ from probmodel.errors import ModelError
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Observed
 from probmodel.predictive.fits import FromFit
+from probmodel.predictive.matching import all_known
 from probmodel.types import Array
 
 Places = list[Array]  # along each axis, where in the fit each element is; -1 for new ones
@@ -44,7 +45,7 @@ def given_old(
     """
     distribution = node.distribution
     value = old.data[str(node.name)][np.ix_(*places)]
-    known = _outer([p >= 0 for p in places]) & ~np.isnan(value)
+    known = all_known(places) & ~np.isnan(value)
     value = np.where(known, value, 0.0)
     if not noise:
         return without_noise(forward, node, value, known, rows)
@@ -140,7 +141,7 @@ def check_old_points(
     there = tuple(int(p[i]) for p, i in zip(places[:rows], here, strict=True))
     before = _moments(node, old, there, parameters.at(old))
     after = _moments(node, now, here, parameters)
-    known = _outer([p >= 0 for p in places[rows:]]).reshape(-1)
+    known = all_known(places[rows:]).reshape(-1)
     sizes = old.data[str(node.name)].shape[rows:]
     order = np.arange(int(np.prod(sizes))).reshape(sizes)[np.ix_(*places[rows:])].reshape(-1)
     order, kept = order[known], np.flatnonzero(known)
@@ -195,10 +196,3 @@ def refusal(node: Observed, reason: str) -> ModelError:
         name=node.name,
         distribution=node.distribution.name,
     )
-
-
-def _outer(masks: list[Array]) -> Array:
-    known = np.ones((), dtype=bool)
-    for mask in masks:
-        known = known[..., None] & mask
-    return known

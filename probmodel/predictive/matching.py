@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -107,6 +107,20 @@ def find_labels(labels: Array, known: Array) -> Array:
     ranks = np.minimum(np.searchsorted(known[order], labels), len(known) - 1)
     found = order[ranks]
     return np.where(known[found] == labels, found, -1)
+
+
+def matched(before: Array, now: Array, axis: int, place: Array) -> tuple[Array, Array]:
+    """Take those elements of two arrays along an axis that are the same; ``place`` as found."""
+    known = place >= 0
+    return np.take(before, place[known], axis=axis), np.compress(known, now, axis=axis)
+
+
+def all_known(places: Sequence[Array]) -> Array:
+    """Tell which elements of an array are known along all of its axes."""
+    known = np.ones((), dtype=bool)
+    for place in places:
+        known = known[..., None] & (place >= 0)
+    return known
 
 
 def _mismatch(free: FreeParameter, what: str, advice: str, labels: Array) -> DataError:

@@ -32,7 +32,7 @@ from probmodel.predictive.given_points import (
     refusal,
     without_noise,
 )
-from probmodel.predictive.matching import find_labels
+from probmodel.predictive.matching import find_labels, matched
 from probmodel.predictive.models import dims_of
 from probmodel.types import Array
 
@@ -125,36 +125,35 @@ class Observations:
             else:
                 stays = n == size and not (moved and axis >= rows)
                 places.append(np.arange(size) if stays else np.full(size, -1))
-        matched = dict(zip(names, places, strict=True))
+        found = dict(zip(names, places, strict=True))
         if any((p < 0).all() for p in places[:rows]):
             return None
         labelled = set(self._binding.dimensions.coords)
         for datum in marks:
-            if labelled & set(datum.dims or ()) and not self._is_same(datum, old, matched):
+            if labelled & set(datum.dims or ()) and not self._is_same(datum, old, found):
                 raise _moved(node, datum)
         return places
 
-    def _is_same(self, datum: Data, old: Binding, matched: dict[str, Array]) -> bool:
-        """Whether a datum is that of the fit, in those elements that are matched."""
+    def _is_same(self, datum: Data, old: Binding, found: dict[str, Array]) -> bool:
+        """Whether a datum is that of the fit, in those elements that are found."""
         before, now = old.data[str(datum.name)], self._binding.data[str(datum.name)]
         for axis, dim in enumerate(datum.dims or ()):
-            place = matched.get(dim)
-            if place is None and matched:
-                place = self._other_places(dim, old, before.shape[axis], matched.values())
+            place = found.get(dim)
+            if place is None and found:
+                place = self._other_places(dim, old, before.shape[axis], found.values())
             if place is not None and place.size == now.shape[axis]:
-                before = np.take(before, place[place >= 0], axis=axis)
-                now = np.compress(place >= 0, now, axis=axis)
+                before, now = matched(before, now, axis, place)
         return same(before, now)
 
     def _other_places(
-        self, dim: str, old: Binding, size: int, matched: Iterable[Array]
+        self, dim: str, old: Binding, size: int, found: Iterable[Array]
     ) -> Array | None:
         """Places along a dim that the process lacks, such as the second one of distances."""
         labels = self._binding.dimensions.coords.get(dim)
         if labels is not None:
             return find_labels(labels, old.dimensions.coords.get(dim, np.arange(size)))
         now = self._binding.dimensions.sizes[dim]
-        return None if now == size else next((p for p in matched if p.size == now), None)
+        return None if now == size else next((p for p in found if p.size == now), None)
 
     def _joined(
         self, node: Observed, old: Binding, places: Places, left: dict[str, Array], noise: bool

@@ -25,7 +25,7 @@ from probmodel.inference.request import Converged, Request
 from probmodel.results.convergence import Convergence, screening_stride
 from probmodel.results.draws import element_labels, named_draws, variable_names
 from probmodel.results.findings import Finding
-from probmodel.results.quantities import convergence_of
+from probmodel.results.quantities import convergence_of, element_rows
 from probmodel.samplers.base import Sampler
 from probmodel.types import Array, Posterior
 
@@ -74,7 +74,7 @@ class Enough:
             return 0
         factor = 1.0
         if self.rule.var_names is None:
-            rows = np.moveaxis(x[:, :, suspects(x)], 2, 0)
+            rows = element_rows(x[:, :, suspects(x)])
             factor = self._factor(self._found([rows], groups))
         if self.asked and factor <= 1.0:
             factor = self._factor(self._found(self._blocks(density, x)[1], groups))
@@ -122,8 +122,7 @@ class Enough:
         draws = named_draws(density, x, variable_names(names, density))
         kept = [v for v in density.variables if v.name in draws]
         labels = [label for v in kept for label in element_labels(v, density.coords)]
-        flat = (draws[v.name].reshape(*x.shape[:2], -1) for v in kept)
-        return labels, [np.moveaxis(values, 2, 0) for values in flat]
+        return labels, [element_rows(draws[v.name]) for v in kept]
 
     def _found(self, blocks: list[Array], groups: int) -> Convergence:
         _, chains, draws = blocks[0].shape
@@ -152,7 +151,7 @@ def figures(x: Array) -> tuple[float, float]:
     ``x`` are draws, (chains, draws, dim).
     """
     chains, draws, _ = x.shape
-    rows = np.moveaxis(x[:, :, suspects(x)], 2, 0)
+    rows = element_rows(x[:, :, suspects(x)])
     found = convergence_of([rows], None, screening_stride(chains, draws))
     with np.errstate(all="ignore"):
         return float(np.fmax.reduce(found.rhat)), float(np.min([found.ess_bulk, found.ess_tail]))

@@ -78,6 +78,11 @@ def quantities(
     return Quantities(names, blocks, found)
 
 
+def element_rows(values: Array) -> Array:
+    """Put the elements of a variable first: (chains, draws, *shape) -> (rows, chains, draws)."""
+    return np.moveaxis(values.reshape(*values.shape[:2], -1), 2, 0)
+
+
 def rows_of(
     posterior: Posterior, x: Array, draws: Mapping[str, Array], *, derived: bool
 ) -> tuple[list[str], list[Array]]:
@@ -97,11 +102,11 @@ def rows_of(
             continue
         values = draws[variable.name]
         names += element_labels(variable, posterior.coords)
-        blocks.append(np.moveaxis(values.reshape(*values.shape[:2], -1), 2, 0))
+        blocks.append(element_rows(values))
     hidden = _hidden_coordinates(posterior, draws)
     if hidden.size:
         names += [posterior.coordinate_names[i] for i in hidden]
-        blocks.append(np.moveaxis(x, 2, 0)[hidden])
+        blocks.append(element_rows(x)[hidden])
     return names, blocks
 
 

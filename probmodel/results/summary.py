@@ -13,6 +13,7 @@ from probmodel.errors import reason
 from probmodel.results.arviz_object import group, group_names, import_arviz, wrap
 from probmodel.results.convergence import convergence
 from probmodel.results.draws import element_labels
+from probmodel.results.quantities import element_rows
 from probmodel.types import Variable
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def _own_table(posterior: xr.Dataset) -> pd.DataFrame:
         variable = Variable(str(name), shape, tuple(coords), coords, "")
         labels += element_labels(variable, {})
         blocks.append(values.values.reshape(*values.shape[:2], -1))
-    draws = np.moveaxis(np.concatenate(blocks, axis=2).astype(float), 2, 0)
+    draws = element_rows(np.concatenate(blocks, axis=2).astype(float))
     low, high = np.quantile(draws, (0.05, 0.95), axis=(1, 2))
     found = convergence(draws)
     columns = {
