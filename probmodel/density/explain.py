@@ -43,7 +43,7 @@ def _detail(density: ModelDensity, term: Term, x: Array, value: float) -> str:
     values = density.values_at(x[None], [term.expression, *term.params])
     arrays = [value[0] for value in values]
     if term.distribution is None:
-        return _first_bad("", arrays[0])
+        return _first_bad(arrays[0])
     with np.errstate(all="ignore"):
         elements = np.asarray(term.distribution.log_density(np, *arrays))
     if np.isfinite(elements).all():
@@ -88,12 +88,12 @@ def _fault(name: str, found: Array, allowed: Constraint) -> str:
     return f"; {name} must be {allowed.name}" + (f": {fault}" if fault else "")
 
 
-def _first_bad(label: str, array: Array) -> str:
-    bad = np.atleast_1d(~np.isfinite(array))
-    if not bad.any():
-        return label
-    index = [int(i[0]) for i in np.nonzero(bad)]
-    return f"{label} at {index}" if array.ndim else label
+def _first_bad(array: Array) -> str:
+    """Say where the first element is that is not finite; empty if there is none, or one element."""
+    bad = ~np.isfinite(array)
+    if not array.ndim or not bad.any():
+        return ""
+    return f" at {[int(i[0]) for i in np.nonzero(bad)]}"
 
 
 def _bad_gradient(density: ModelDensity, x: Array) -> str:

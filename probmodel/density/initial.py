@@ -75,7 +75,7 @@ def _drawing(density: LogDensity, rng: np.random.Generator, chains: int, inits: 
             known = "inits='prior' is the only word" if prior.known else "there is no prior to draw"
             raise InitializationError(f"inits={inits!r}: {known} for {density.name}.", inits=inits)
         return lambda attempt: prior.draw()
-    radius, fixed = _read_inits(density, chains, inits)
+    radius, fixed = _read_inits(chains, inits)
 
     def draw(attempt: int) -> Array:
         if inits is None and attempt % 2:
@@ -119,9 +119,7 @@ class _Prior:
             return None
 
 
-def _read_inits(
-    density: LogDensity, chains: int, inits: Any
-) -> tuple[float, list[Mapping[str, Any]]]:
+def _read_inits(chains: int, inits: Any) -> tuple[float, list[Mapping[str, Any]]]:
     """Return the radius of random starts, and the values given for each chain."""
     if inits is None:
         return RADIUS, [{}] * chains

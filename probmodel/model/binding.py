@@ -323,21 +323,16 @@ def _impute(binding: Binding, declaration: Observed, data: Array) -> Array:
 
 def _bind_deterministic(binding: Binding, declaration: Deterministic) -> None:
     binding.save(declaration, declaration.expression, "deterministic")
-    _alias(binding, declaration, declaration.expression)
+    binding.evaluator.define(
+        declaration,
+        binding.evaluator.value(declaration.expression),
+        random=not binding.evaluator.is_constant(declaration.expression),
+    )
 
 
 def _bind_potential(binding: Binding, declaration: Potential) -> None:
     binding.evaluator.shape(declaration.expression)
     binding.terms.append(term_of(declaration, binding.evaluator))
-
-
-def _alias(binding: Binding, declaration: Deterministic, expression: Expression) -> None:
-    """Let other declarations use a deterministic quantity by its name."""
-    binding.evaluator.define(
-        declaration,
-        binding.evaluator.value(expression),
-        random=not binding.evaluator.is_constant(expression),
-    )
 
 
 _BINDERS: dict[type[Declaration], Any] = {

@@ -95,11 +95,13 @@ def to_dot(model: Any) -> str:
     lines = [f"digraph {_quoted(name)} {{", "  rankdir=TB;"]
     plates: dict[tuple[str, ...], list[str]] = {}
     for name, declaration in declarations.items():
-        node = f"{_quoted(name)} [label={_label(declaration, binding)}, {_style(declaration)}];"
+        label = _quoted("\n".join(label_lines(declaration, binding)))
+        node = f"{_quoted(name)} [label={label}, {_STYLES[type(declaration)]}];"
         plates.setdefault(declaration.dims or (), []).append(node)
     lines += [f"  {node}" for node in plates.pop((), [])]
     for i, (dims, nodes) in enumerate(plates.items()):
-        lines += [f"  subgraph cluster_{i} {{", f"    label={_plate(dims, binding)};"]
+        label = _quoted(plate_text(dims, binding))
+        lines += [f"  subgraph cluster_{i} {{", f"    label={label};"]
         lines += [f"    {node}" for node in nodes]
         lines.append("  }")
     for name, parents in dependencies(declarations).items():
@@ -140,14 +142,6 @@ def _arguments(kind: Any) -> str:
     return ", ".join(f"{name}=..." for name in kind._takes())
 
 
-def _style(declaration: Declaration) -> str:
-    return _STYLES[type(declaration)]
-
-
-def _label(declaration: Declaration, binding: Binding | None) -> str:
-    return _quoted("\n".join(label_lines(declaration, binding)))
-
-
 def label_lines(declaration: Declaration, binding: Binding | None) -> list[str]:
     """Return the name, the distribution, and the shape where no plate says it."""
     name = str(declaration.name)
@@ -166,10 +160,6 @@ def _family(distribution: Distribution) -> str:
     """Return the name of a distribution, with that of the one inside a wrapper."""
     inside = getattr(distribution, "dist", None)
     return f"{distribution.name}({_family(inside)})" if inside is not None else distribution.name
-
-
-def _plate(dims: tuple[str, ...], binding: Binding | None) -> str:
-    return _quoted(plate_text(dims, binding))
 
 
 def plate_text(dims: tuple[str, ...], binding: Binding | None) -> str:
