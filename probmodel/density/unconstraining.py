@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -70,9 +70,7 @@ def _inverse(free: FreeParameter, values: Array, bounds: Sequence[Array]) -> Arr
                 b.reshape((-1, *(1,) * (values.ndim - b.ndim), *b.shape[1:])) for b in bounds
             )
             return np.asarray(constraint.inverse(values, *aligned))
-        rows = zip(
-            values, *(np.broadcast_to(b, (len(values), *b.shape[1:])) for b in bounds), strict=True
-        )
+        rows = zip(values, *bounds, strict=True)
         return np.stack([np.asarray(constraint.inverse(*row)) for row in rows])
 
 
@@ -83,13 +81,8 @@ def _standardised(density: Any, x: Array, free: FreeParameter, values: Array) ->
     args = density.values_at(x, [as_expression(arg) for arg in free.frame.args.values()])
     with np.errstate(all="ignore"):  # what is not inside becomes NaN
         values = free.link.inverse(values, *free.link.bounds)
-        return np.stack([np.asarray(free.frame.standardise(*row)) for row in _rows(values, args)])
-
-
-def _rows(values: Array, others: Sequence[Array]) -> Iterator[tuple[Array, ...]]:
-    """Yield values with what belongs to them, of which there may be one for all."""
-    spread = (np.broadcast_to(other, (len(values), *other.shape[1:])) for other in others)
-    return zip(values, *spread, strict=True)
+        rows = zip(values, *args, strict=True)
+        return np.stack([np.asarray(free.frame.standardise(*row)) for row in rows])
 
 
 def _broadcast(free: FreeParameter, given: Any) -> Array:
