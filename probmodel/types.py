@@ -30,9 +30,9 @@ class Evaluation(NamedTuple):
 class LogDensity(Protocol):
     """All that a first-order sampler may see of a target. It never raises on values.
 
-    A density may also have methods that return None where they cannot: ``follow``, from
-    `Trajectories` to `Followed`, follows trajectories faster than step by step; ``move``, from
-    `Transitions` to `Moved`, and ``grow``, from `Doublings` to `Grown`, make whole transitions.
+    A density may also have a method ``at_once`` that does Hamiltonian dynamics faster than step by
+    step: it follows `Trajectories`, to `Followed`, or makes whole `Transitions`, to `Moved`, or
+    those of `Doublings`, to `Grown`. It returns None where it cannot.
     """
 
     dim: int
@@ -206,6 +206,11 @@ class Followed(NamedTuple):
     failed: Array
     taken: Array
 
+    @property
+    def gradients(self) -> int:
+        """Gradients taken, over all chains."""
+        return int(self.taken.sum())
+
 
 class Transitions(NamedTuple):
     """Transitions of Hamiltonian Monte Carlo, one after the other, that are to be made.
@@ -253,6 +258,11 @@ class Moved(NamedTuple):
     ends: Followed
     accept_prob: Array
     accepted: Array
+
+    @property
+    def gradients(self) -> int:
+        """Gradients taken, over all chains."""
+        return self.ends.gradients
 
 
 class Doublings(NamedTuple):
@@ -307,6 +317,15 @@ class Grown(NamedTuple):
     reached: Array
     diverging: Array
     broken: Array
+
+    @property
+    def gradients(self) -> int:
+        """Gradients taken, over all chains."""
+        return int(self.n_steps.sum())
+
+
+Dynamics = Trajectories | Transitions | Doublings  # what a density may do at once
+Done = Followed | Moved | Grown  # what came of it
 
 
 @runtime_checkable

@@ -19,7 +19,6 @@ from probmodel.compiler.routine_calls import (
     GrowCall,
     MoveCall,
     Setting,
-    Work,
     address,
     aligned,
     fields,
@@ -33,10 +32,10 @@ from probmodel.compiler.unrolling import unrolled
 from probmodel.threads import available_cores, submitted
 from probmodel.types import (
     Array,
+    Done,
     Doublings,
-    Followed,
+    Dynamics,
     Grown,
-    Moved,
     Trajectories,
     Transitions,
 )
@@ -112,32 +111,16 @@ class Machine:
                 worker.evaluate(x, logp, gradient, self._cores)
         return logp, gradient
 
-    def follow(self, trajectories: Trajectories) -> Followed | None:
-        """Follow trajectories; None if there is no machine code for the root of the mass matrix."""
-        found = self._setting_of(trajectories)
+    def at_once(self, dynamics: Dynamics) -> Done | None:
+        """Do dynamics; None if there is no machine code for the root of the mass matrix."""
+        found = self._setting_of(dynamics)
         if found is None:
             return None
         with self._lock:
-            worker = self._last.get(len(trajectories.x)) or self._worker(len(trajectories.x))
-            return worker.follow(trajectories, found, self._cores)
+            worker = self._last.get(len(dynamics.x)) or self._worker(len(dynamics.x))
+            return worker.at_once(dynamics, found, self._cores)
 
-    def move(self, transitions: Transitions) -> Moved | None:
-        """Make transitions; None if there is no machine code for the root of the mass matrix."""
-        found = self._setting_of(transitions)
-        if found is None:
-            return None
-        with self._lock:
-            return self._worker(len(transitions.x)).move(transitions, found, self._cores)
-
-    def grow(self, doublings: Doublings) -> Grown | None:
-        """Make transitions of the No-U-Turn sampler; None if the root is of an unknown kind."""
-        found = self._setting_of(doublings)
-        if found is None:
-            return None
-        with self._lock:
-            return self._worker(len(doublings.x)).grow(doublings, found, self._cores)
-
-    def _setting_of(self, t: Work) -> Setting | None:
+    def _setting_of(self, t: Dynamics) -> Setting | None:
         if self._setting is None or not self._setting.is_of(t):
             self._setting = setting(t)
         return self._setting if len(t.x) else None
@@ -198,19 +181,19 @@ class _Worker:
 
         self._share(part, chains, 1.0, cores)
 
-    def follow(self, trajectories: Trajectories, setting: Setting, cores: int) -> Followed:
-        """Follow trajectories."""
-        call = Call(trajectories)
-        self._run(self._routines.follow, call, setting, cores, len(trajectories.x))
-        return call.followed()
+    def at_once(self, dynamics: Dynamics, setting: Setting, cores: int) -> Done:
+        """Follow trajectories, or make transitions."""
+        if isinstance(dynamics, Trajectories):
+            call = Call(dynamics)
+            self._run(self._routines.follow, call, setting, cores, len(dynamics.x))
+            return call.followed()
+        if isinstance(dynamics, Transitions):
+            moves, n = MoveCall(dynamics), len(dynamics.momenta)
+            self._run(self._routines.move, moves, setting, cores, len(dynamics.x), n)
+            return moves.moved()
+        return self._grow(dynamics, setting, cores)
 
-    def move(self, transitions: Transitions, setting: Setting, cores: int) -> Moved:
-        """Make transitions."""
-        call, n = MoveCall(transitions), len(transitions.momenta)
-        self._run(self._routines.move, call, setting, cores, len(transitions.x), n)
-        return call.moved()
-
-    def grow(self, doublings: Doublings, setting: Setting, cores: int) -> Grown:
+    def _grow(self, doublings: Doublings, setting: Setting, cores: int) -> Grown:
         """Make transitions of the No-U-Turn sampler."""
         room = GrowCall.room(doublings)
         if self._trees.shape != room:

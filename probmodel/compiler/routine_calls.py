@@ -21,14 +21,13 @@ from probmodel.numerics.roots import LowRank
 from probmodel.types import (
     Array,
     Doublings,
+    Dynamics,
     Followed,
     Grown,
     Moved,
     Trajectories,
     Transitions,
 )
-
-Work = Trajectories | Transitions | Doublings
 
 ALIGNED = 512  # bytes; of the widest vectors
 _MOST_RANK = 512  # of a root
@@ -189,7 +188,7 @@ class Setting(NamedTuple):
     root: PackedRoot
     told: Told
 
-    def is_of(self, work: Work) -> bool:
+    def is_of(self, work: Dynamics) -> bool:
         """Whether some work has it."""
         return self.root.source is work.root and self.told == _told(work)
 
@@ -205,13 +204,13 @@ class Setting(NamedTuple):
         })  # fmt: skip
 
 
-def setting(work: Work) -> Setting | None:
+def setting(work: Dynamics) -> Setting | None:
     """Return what to tell of some work; None if its root is of an unknown kind."""
     root = packed(work.root, work.x.shape[1])
     return None if root is None else Setting(root, _told(work))
 
 
-def _told(work: Work) -> Told:
+def _told(work: Dynamics) -> Told:
     if isinstance(work, Doublings):
         return Told(limits=(*Told().limits[:3], work.least))
     found = Told(work.kicks, work.drifts)

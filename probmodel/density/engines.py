@@ -25,7 +25,7 @@ from probmodel.compiler.symbols import NotTraceableError
 from probmodel.density.programs import Gradients, Programs
 from probmodel.errors import ModelError, reason
 from probmodel.model.binding import Binding
-from probmodel.types import Array, Doublings, Followed, Grown, Moved, Trajectories, Transitions
+from probmodel.types import Array, Done, Dynamics
 
 Engine = Literal["auto", "numpy", "llvm"]
 ENGINES = ("auto", "numpy", "llvm")
@@ -147,20 +147,10 @@ class Switch:
         logp, gradient = (self._programs.by_numpy if self._machine is None else self._machine)(x)
         return logp, gradient
 
-    def follow(self, trajectories: Trajectories) -> Followed | None:
-        """Follow trajectories in machine code; None if it is not made yet, or cannot do it."""
+    def at_once(self, dynamics: Dynamics) -> Done | None:
+        """Do dynamics in machine code; None if it is not made yet, or cannot do them."""
         machine = self._machine
-        return None if machine is None else cast("Followed | None", machine.follow(trajectories))
-
-    def move(self, transitions: Transitions) -> Moved | None:
-        """Make transitions in machine code; None if it is not made yet, or cannot do it."""
-        machine = self._machine
-        return None if machine is None else cast("Moved | None", machine.move(transitions))
-
-    def grow(self, doublings: Doublings) -> Grown | None:
-        """Make transitions of the No-U-Turn sampler in the same way."""
-        machine = self._machine
-        return None if machine is None else cast("Grown | None", machine.grow(doublings))
+        return None if machine is None else cast("Done | None", machine.at_once(dynamics))
 
     def _made(self, x: Array) -> Any:
         """Make machine code; None, with the reason kept, if that is not possible."""

@@ -13,7 +13,7 @@ from autograd.core import make_vjp
 from probmodel.density.allocator import keep_freed_memory
 from probmodel.density.initial import initial_points
 from probmodel.geometry.hessians import second_derivatives
-from probmodel.types import Array, Evaluation, Followed, Moved, Trajectories, Transitions, Variable
+from probmodel.types import Array, Evaluation, Variable
 
 if TYPE_CHECKING:
     from probmodel.density.function import FunctionDensity
@@ -120,14 +120,6 @@ class LogDensity:
         with np.errstate(all="ignore"):
             logp = self._value(x)
         return np.where(np.isfinite(logp), logp, -np.inf)
-
-    def follow(self, trajectories: Trajectories) -> Followed | None:
-        """Follow Hamiltonian trajectories in machine code; None where there is none."""
-        return None
-
-    def move(self, transitions: Transitions) -> Moved | None:
-        """Make Hamiltonian transitions in machine code; None where there is none."""
-        return None
 
     def unconstrained(self, draws: Mapping[str, Array]) -> Array:
         """Return the points of draws of all variables: name -> (n, *shape) to (n, dim)."""

@@ -20,17 +20,7 @@ from probmodel.geometry.metric import ModelMetric
 from probmodel.model import Model, ModelMeta
 from probmodel.model.binding import standardised
 from probmodel.model.pseudo_data import PseudoData
-from probmodel.types import (
-    Array,
-    Doublings,
-    Followed,
-    Grown,
-    Moved,
-    Posterior,
-    Tempered,
-    Trajectories,
-    Transitions,
-)
+from probmodel.types import Array, Done, Dynamics, Posterior, Tempered
 
 if TYPE_CHECKING:
     from probmodel.density.tempered_density import Tempering
@@ -105,17 +95,9 @@ class ModelDensity(LogDensity):
     def _value_and_gradient(self, x: Array) -> tuple[Array, Array]:
         return self._engines.gradient(x)
 
-    def follow(self, trajectories: Trajectories) -> Followed | None:
-        """See `LogDensity.follow`."""
-        return self._engines.gradient.follow(trajectories)
-
-    def move(self, transitions: Transitions) -> Moved | None:
-        """See `LogDensity.move`."""
-        return self._engines.gradient.move(transitions)
-
-    def grow(self, doublings: Doublings) -> Grown | None:
-        """See `LogDensity.grow`."""
-        return self._engines.gradient.grow(doublings)
+    def at_once(self, dynamics: Dynamics) -> Done | None:
+        """Do Hamiltonian dynamics in machine code; None where there is none."""
+        return self._engines.gradient.at_once(dynamics)
 
     @property
     def engine_state(self) -> tuple[tuple[float, float, str], ...]:

@@ -7,17 +7,13 @@ from typing import Any, NamedTuple
 from probmodel.types import (
     Array,
     CurvedLogDensity,
-    Doublings,
+    Done,
+    Dynamics,
     Evaluation,
-    Followed,
-    Grown,
     LogDensity,
     MetricLogDensity,
-    Moved,
     SmoothMetricLogDensity,
     Tempered,
-    Trajectories,
-    Transitions,
 )
 
 
@@ -63,7 +59,7 @@ class CountingDensity:
         self._density: Any = density
         self.dim = density.dim
         self.coordinate_names = getattr(density, "coordinate_names", ())
-        self._follow = getattr(density, "follow", None)
+        self._at_once = getattr(density, "at_once", None)
         self._logp = self._grad = self._hvp = self._hessian = 0
 
     @property
@@ -92,30 +88,12 @@ class CountingDensity:
         value: Array = self._density.log_density(x)
         return value
 
-    def follow(self, trajectories: Trajectories) -> Followed | None:
-        """Follow trajectories, if the density does."""
-        followed: Followed | None = None
-        if self._follow is not None:
-            followed = self._follow(trajectories)
-        if followed is not None:
-            self._grad += int(followed.taken.sum())
-        return followed
-
-    def move(self, transitions: Transitions) -> Moved | None:
-        """Make transitions, if the density does."""
-        own = getattr(self._density, "move", None)
-        moved: Moved | None = None if own is None else own(transitions)
-        if moved is not None:
-            self._grad += int(moved.ends.taken.sum())
-        return moved
-
-    def grow(self, doublings: Doublings) -> Grown | None:
-        """Make transitions of the No-U-Turn sampler, if the density does."""
-        own = getattr(self._density, "grow", None)
-        grown: Grown | None = None if own is None else own(doublings)
-        if grown is not None:
-            self._grad += int(grown.n_steps.sum())
-        return grown
+    def at_once(self, dynamics: Dynamics) -> Done | None:
+        """Do Hamiltonian dynamics, if the density does."""
+        done: Done | None = None if self._at_once is None else self._at_once(dynamics)
+        if done is not None:
+            self._grad += done.gradients
+        return done
 
     def tempered(self, x: Array, beta: Array) -> Tempered:
         """Log density and gradient at inverse temperatures: (n, dim), (n,)."""

@@ -11,14 +11,24 @@ from probmodel.numerics.roots import InverseBidiagonal
 from probmodel.samplers.hamiltonian import fisher_transitions
 from probmodel.samplers.hamiltonian import several_transitions as module
 from probmodel.samplers.hamiltonian.fisher_hmc import FisherHMC, Params
+from probmodel.types import Trajectories
+
+
+def step_by_step(own):
+    """Trajectories are followed at once; transitions are not made."""
+    return lambda self, dynamics: own(self, dynamics) if follows(dynamics) else None
+
+
+def follows(dynamics):
+    return isinstance(dynamics, Trajectories)
 
 
 def streamed(density, chains, params, n, method, monkeypatch=None):
-    """States, infos and gradients of a stream; without ``move`` they are made one by one."""
+    """States, infos and gradients of a stream; without ``at_once`` they are made one by one."""
     rng, counted = np.random.default_rng(chains), counting(density)
     state = method.init(rng, counted, 0.3 * rng.standard_normal((chains, density.dim)))
     if monkeypatch is not None:
-        monkeypatch.setattr(type(density), "move", lambda self, transitions: None)
+        monkeypatch.setattr(type(density), "at_once", step_by_step(type(density).at_once))
     made = []
 
     def left():
@@ -119,13 +129,14 @@ def test_draws_do_not_depend_on_how_many_are_made_at_a_time(monkeypatch):
 
 
 def test_made_in_few_calls(monkeypatch):
-    density, calls, own = counts(3), [], type(counts(3)).move
+    density, calls, own = counts(3), [], type(counts(3)).at_once
 
-    def counted(self, transitions):
-        calls.append(len(transitions.momenta))
-        return own(self, transitions)
+    def counted(self, dynamics):
+        if not follows(dynamics):
+            calls.append(len(dynamics.momenta))
+        return own(self, dynamics)
 
-    monkeypatch.setattr(type(density), "move", counted)
+    monkeypatch.setattr(type(density), "at_once", counted)
     monkeypatch.setattr(module, "LONGEST", 60.0)
     streamed(density, 4, Params(0.8, 2.0, np.ones(3)), 500, FisherHMC())
     assert sum(calls) >= 490
@@ -151,15 +162,17 @@ def test_what_cannot_be_made_at_once_is_made_one_by_one(case, monkeypatch):
 
 def test_the_comparison_finds_another_acceptance(monkeypatch):
     density, params = counts(3), Params(0.8, 2.0, np.ones(3))
-    own = type(density).move
+    own = type(density).at_once
 
     def lenient(self, transitions):
+        if follows(transitions):
+            return own(self, transitions)
         u = transitions.halving.u.copy()
         u[:, -len(transitions.x) :] *= 0.5
         return own(self, transitions._replace(halving=transitions.halving._replace(u=u)))
 
     expected = streamed(density, 8, params, 60, FisherHMC())
-    monkeypatch.setattr(type(density), "move", lenient)
+    monkeypatch.setattr(type(density), "at_once", lenient)
     found = streamed(density, 8, params, 60, FisherHMC())
     with pytest.raises(AssertionError):
         assert_same(found[0], expected[0])

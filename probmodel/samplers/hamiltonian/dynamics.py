@@ -208,7 +208,7 @@ def follow(
 
     See `Trajectories` for the parameters.
     """
-    own: Callable[[Trajectories], Followed | None] | None = getattr(density, "follow", None)
+    own: Callable[[Trajectories], Followed | None] | None = getattr(density, "at_once", None)
     if own is None:
         return None
     x, logp, grad, momentum = start
