@@ -188,9 +188,8 @@ class Followed(NamedTuple):
     x, grad, momentum : (chains, dim), the ends; (steps, chains, dim) if steps were recorded
     logp : (chains,), or (steps, chains)
     before, after : (chains,), energies of both ends
-    first, log_weight, level, failed : (chains,), where steps were halved: the probability of
-        keeping to level 0, the logarithm of a ratio of probabilities, the level, and whether the
-        last failed too, see `samplers.hamiltonian.step_halving`
+    first, log_weight, level, failed : (chains,), where steps were halved: the probability of level
+        0, the log ratio of probabilities, the level, and whether the last failed too
     taken : (chains,) int, gradients
     """
 
@@ -268,13 +267,11 @@ class Moved(NamedTuple):
 class Doublings(NamedTuple):
     """Transitions of the No-U-Turn sampler that are to be made; see `samplers.hamiltonian.trees`.
 
-    All that is random is given. Each begins with a momentum and a seed of its own.
-
     Attributes
     ----------
     x, logp, grad : (chains, dim) or (chains,), where the first begins
-    momenta : (n, chains, dim), whitened
-    seeds : (n, chains) unsigned integers of 64 bits
+    momenta : (n, chains, dim), whitened, one for each transition
+    seeds : of what else is random, (n, chains) unsigned integers of 64 bits
     root : of the inverse mass matrix, see `numerics.roots`
     step_size : one for all, or (chains,)
     max_depth : doublings of a trajectory, at most

@@ -42,7 +42,8 @@ class DiscreteUniform(Distribution):
 
     def objection(self, event: tuple[int, ...], *params: Array | None) -> str:
         """Say that no number lies between the ends."""
-        return unordered(*params, strictly=False)
+        low, high = params
+        return unordered(low, high, strictly=False)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Zero, in batch shape: bounds are data, so that `log_base` says it all."""

@@ -36,7 +36,8 @@ class Uniform(Distribution):
 
     def objection(self, event: tuple[int, ...], *params: Array | None) -> str:
         """Say that the interval is empty."""
-        return unordered(*params)
+        low, high = params
+        return unordered(low, high)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; NaN or -inf where ``low`` is not below ``high``."""
