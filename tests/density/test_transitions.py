@@ -54,7 +54,9 @@ def assert_same(found, expected):
         assert info.stats.keys() == known.stats.keys()
         for name, values in info.stats.items():
             np.testing.assert_allclose(values, known.stats[name], rtol=1e-9)
-        np.testing.assert_allclose(info.record.worth, known.record.worth, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            info.record.weighted_acceptance, known.record.weighted_acceptance, rtol=1e-9, atol=1e-12
+        )
         assert info.record.time == known.record.time
 
 
@@ -75,7 +77,10 @@ def test_same_states_infos_and_randomness(kind, steep):
             assert found[1:] == expected[1:]
             rejected += sum(int((~info.accepted).sum()) for _, info in found[0])
             failed += sum(int(info.diverging.sum()) for _, info in found[0])
-            levels += sum(int((info.record.worth < info.accept_prob).sum()) for _, info in found[0])
+            levels += sum(
+                int((info.record.weighted_acceptance < info.accept_prob).sum())
+                for _, info in found[0]
+            )
     assert rejected > 50
     assert steep < 5.0 or levels > 50
     assert steep < 100.0 or failed > 10

@@ -403,7 +403,7 @@ def test_one_chain_alone(targets, seed):
     target = targets.Gaussian(np.array([3.0, -1.0]), np.diag([1.0, 1e-4]))
     result = sample(FisherHMC(), target, np.zeros((1, 2)), seed, draws=1500, warmup=500)
     require_moments(target, result.x)
-    assert least_ess(result) > 0.05 * result.n_grad_sampling
+    assert least_ess(result) > 0.05 * result.work_sampling.grad
 
 
 def test_groups_of_one_chain(targets):
@@ -437,7 +437,7 @@ def test_scales_over_six_orders(targets):
         x0 = rng.uniform(-2.0, 2.0, (8, 20))
         result = sample(FisherHMC(), target, x0, 23, draws=500, warmup=500)
         assert worst_rhat(result.x) < 1.02
-        assert least_ess(result) > 0.15 * result.n_grad_sampling
+        assert least_ess(result) > 0.15 * result.work_sampling.grad
 
 
 def test_scales_that_are_not_learned_are_noticed(targets):

@@ -20,7 +20,6 @@ from probmodel.distributions.scalar.negative_binomial2_log import (
 from probmodel.numerics.special import digamma, ratio, where, xlogy
 from probmodel.numerics.special.count_functions import (
     log_ways_kernel,
-    poisson_counts,
     precision_slope,
 )
 from probmodel.types import Array
@@ -58,7 +57,7 @@ class NegativeBinomial2(NegativeBinomialFamily):
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw counts of shape ``shape``."""
         mu, phi = params
-        return poisson_counts(rng, mu / phi * rng.standard_gamma(phi, shape))
+        return np.asarray(rng.poisson(mu / phi * rng.standard_gamma(phi, shape)))
 
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of counts up to ``x``."""

@@ -16,7 +16,6 @@ from probmodel.distributions.scalar.poisson_log import (
     poisson_log_cdf,
 )
 from probmodel.numerics.special import ratio, xlogy
-from probmodel.numerics.special.count_functions import poisson_counts
 from probmodel.types import Array
 
 
@@ -52,7 +51,7 @@ class Poisson(PoissonFamily):
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw counts of shape ``shape``."""
         (rate,) = params
-        return poisson_counts(rng, np.broadcast_to(rate, shape))
+        return np.asarray(rng.poisson(rate, shape))
 
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of counts up to ``x``."""

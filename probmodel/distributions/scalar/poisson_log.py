@@ -10,7 +10,6 @@ from probmodel.constraints import Real
 from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.scalar.count_families import PoissonFamily
 from probmodel.numerics.special import product, where
-from probmodel.numerics.special.count_functions import poisson_counts
 from probmodel.numerics.special.incomplete_gamma import log_gammainc, log_gammaincc
 from probmodel.types import Array
 
@@ -45,7 +44,7 @@ class PoissonLog(PoissonFamily):
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw counts of shape ``shape``."""
         (log_rate,) = params
-        return poisson_counts(rng, np.broadcast_to(np.exp(log_rate), shape))
+        return np.asarray(rng.poisson(np.exp(log_rate), shape))
 
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of counts up to ``x``."""

@@ -67,5 +67,5 @@ def log_one_minus_exp(xp: Any, x: Any) -> Any:
 
 
 def poisson_counts(rng: np.random.Generator, rate: Array) -> Array:
-    """Draw Poisson counts; rates above `LARGEST_COUNT`, as of wide priors, are cut there."""
+    """Draw Poisson counts; rates above `LARGEST_COUNT`, which mixtures may have, are cut there."""
     return np.asarray(rng.poisson(np.minimum(rate, LARGEST_COUNT)))
