@@ -209,7 +209,8 @@ def _add_resume(commands: Any) -> None:
 
 
 def _run_sample(options: argparse.Namespace) -> int:
-    from probmodel.results.storage import check_place
+    from probmodel.model_arguments import files_read
+    from probmodel.results.storage import check_outputs
     from probmodel.sampling import infer
 
     settings = dict(_setting(text) for text in options.settings)
@@ -219,19 +220,17 @@ def _run_sample(options: argparse.Namespace) -> int:
         option = name.replace("_", "-")
         raise SamplerError(f"--set {name}=... clashes with --{option}; use the latter alone.")
     with interruptible():
-        for place in filter(None, (options.out, options.plot)):
-            check_place(place)
+        check_outputs(options.out, options.plot, files_read(options))
         model = bound_model(options, _say)
     return _finish(lambda: infer(model, quiet=options.quiet, **given, **settings), options)
 
 
 def _run_resume(options: argparse.Namespace) -> int:
-    from probmodel.results.storage import check_place
+    from probmodel.results.storage import check_outputs
     from probmodel.resuming import resume
 
     with interruptible():
-        for place in filter(None, (options.out, options.plot)):
-            check_place(place)
+        check_outputs(options.out, options.plot)
     folder, limit = options.folder, options.max_time
     return _finish(lambda: resume(folder, max_time=limit, quiet=options.quiet), options)
 

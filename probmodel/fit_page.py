@@ -33,7 +33,7 @@ from probmodel.results.arviz_object import (
 from probmodel.results.convergence import convergence
 from probmodel.results.quantities import element_rows
 from probmodel.results.reading import load
-from probmodel.results.storage import write_text
+from probmodel.results.storage import PAGE, check_place, write_text
 from probmodel.results.summary import heading, summary_text
 from probmodel.resuming import bound_in, same_model
 
@@ -64,7 +64,7 @@ def report(fit: Any, path: str | os.PathLike[str], model: Any = None) -> Path:
     ----------
     fit : arviz.InferenceData, xarray.DataTree or path
         What `infer` returned, or a file of it.
-    path : where to write; a file that is there is replaced
+    path : where to write, ``*.html``; a file that is there is replaced
     model : bound model, optional
         What was fitted, where it is not found; without it the page lacks the model and what it
         predicts. See `load_fit`.
@@ -72,10 +72,11 @@ def report(fit: Any, path: str | os.PathLike[str], model: Any = None) -> Path:
     Raises
     ------
     OutputError
-        If there is no such file, it holds no draws, or the page cannot be written.
+        If there is no such file, it holds no draws, or the page cannot be written there.
     """
-    file = path_of("the path of a report", path)
-    result = load(os.fspath(fit)) if isinstance(fit, str | os.PathLike) else fit
+    file, stored = path_of("the path of a report", path), isinstance(fit, str | os.PathLike)
+    check_place(file, PAGE, [fit] if stored else [])
+    result = load(os.fspath(fit)) if stored else fit
     if not hasattr(result, "attrs") or "posterior" not in group_names(result):
         raise OutputError("a report takes a fit with posterior draws, as infer returns it.")
     model, missing = _model(result, model)

@@ -22,6 +22,11 @@ def add_model(command: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
+def files_read(options: argparse.Namespace) -> list[str]:
+    """Return what a command reads: the model file, and the data file if there is one."""
+    return [_file_and_class(options.model)[0], *([options.data] if options.data else [])]
+
+
 def model_class(options: argparse.Namespace) -> Any:
     """Load the model file."""
     from probmodel.model import load_model

@@ -308,6 +308,21 @@ def test_a_model_file_that_ends_the_program(coin, statement):
     assert "SystemExit" in done.stderr
 
 
+@pytest.mark.parametrize("option", ["--out", "--plot"])
+def test_a_result_replaces_neither_model_nor_data(coin, capsys, option):
+    model, data = coin[0].removesuffix(":Coin"), coin[coin.index("--data") + 1]
+    for read in (model, data):
+        before = Path(read).read_bytes()
+        assert main(["sample", *coin, *SIZES, option, read]) == 2
+        assert "it is what is read" in capsys.readouterr().err
+        assert Path(read).read_bytes() == before
+
+
+def test_a_result_is_named_as_what_it_is(coin, capsys, tmp_path):
+    assert main(["sample", *coin, *SIZES, "--out", str(tmp_path / "fit.csv")]) == 2
+    assert "the name of such a file ends in .nc" in capsys.readouterr().err
+
+
 def test_a_failed_write_is_told_and_the_table_printed(coin, capsys, monkeypatch, tmp_path):
     elsewhere = tmp_path / "temporary"
     elsewhere.mkdir()

@@ -193,3 +193,15 @@ def test_what_is_no_fit(tmp_path, given):
 def test_what_cannot_be_written(fit, tmp_path):
     with pytest.raises(OutputError, match="there is no folder"):
         report(fit, tmp_path / "no" / "fit.html")
+
+
+def test_a_page_replaces_no_fit_and_is_named_as_a_page(fit, tmp_path):
+    file = tmp_path / "fit.nc"
+    fit.to_netcdf(str(file))
+    before = file.read_bytes()
+    with pytest.raises(OutputError, match="it is what is read"):
+        report(file, file)
+    assert main(["report", str(file), "-o", str(file)]) == 2
+    assert file.read_bytes() == before
+    with pytest.raises(OutputError, match=r"ends in \.html"):
+        report(fit, tmp_path / "page.pdf")

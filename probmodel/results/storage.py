@@ -7,7 +7,7 @@ import io
 import os
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,16 +32,38 @@ class Kept(NamedTuple):
     problem: str
 
 
-def check_place(path: str | Path) -> None:
+NETCDF = (".nc", ".nc4", ".netcdf", ".cdf", ".h5", ".hdf5")
+PAGE = (".html", ".htm")
+
+
+def check_place(path: str | Path, endings: Sequence[str] = (), read: Sequence[Any] = ()) -> None:
     """Make sure that ``path`` can be written, before the work begins; nothing stays behind.
+
+    Parameters
+    ----------
+    path : of the file
+    endings : what its name may end in, if it has an ending, the usual one first; by default
+        anything
+    read : files that the work reads, and must not replace
 
     Raises
     ------
     OutputError
-        If the folder is missing or not writable, or ``path`` is something else than a file.
+        If the folder is missing or not writable, or ``path`` is something else than a file, is
+        read, or has another ending.
     """
     try:
         path = Path(path).expanduser().resolve()
+        if any(path == Path(other).expanduser().resolve() for other in read):
+            raise OutputError(
+                f"cannot write to {str(path)!r}: it is what is read. Choose another name.",
+                path=str(path),
+            )
+        if endings and path.suffix.lower() not in ("", *endings):
+            raise OutputError(
+                f"cannot write {path.name!r}: the name of such a file ends in {endings[0]}.",
+                path=str(path),
+            )
         if not path.parent.is_dir():
             raise OutputError(
                 f"cannot write {path.name!r}: there is no folder {str(path.parent)!r}. Create it, "
@@ -61,6 +83,15 @@ def check_place(path: str | Path) -> None:
             "permissions of the folder.",
             path=str(path),
         ) from error
+
+
+def check_outputs(
+    result: str | Path | None, page: str | Path | None, read: Sequence[Any] = ()
+) -> None:
+    """Do the same for the files of a result and of its page, of which either may be None."""
+    for place, endings in ((result, NETCDF), (page, PAGE)):
+        if place:
+            check_place(place, endings, read)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> Path:

@@ -14,7 +14,7 @@ from probmodel.results import storage
 from probmodel.results.arviz_object import arviz_object, group
 from probmodel.results.draws import named_draws
 from probmodel.results.reading import load
-from probmodel.results.storage import check_place, keep
+from probmodel.results.storage import NETCDF, check_place, keep
 
 
 @pytest.fixture
@@ -176,4 +176,10 @@ def test_places_that_cannot_be_written(tmp_path):
     with pytest.raises(OutputError, match="File name too long"):
         check_place(tmp_path / ("x" * 300))
     check_place(tmp_path / ("x" * 250 + ".nc"))
+    with pytest.raises(OutputError, match="it is what is read"):
+        check_place(tmp_path / "fit.nc", read=["data.csv", tmp_path / "." / "fit.nc"])
+    with pytest.raises(OutputError, match=r"'fit\.csv': the name of such a file ends in \.nc"):
+        check_place(tmp_path / "fit.csv", NETCDF)
+    for name in ("fit.NC", "fit", "fit.h5"):
+        check_place(tmp_path / name, NETCDF, [tmp_path / "other.nc"])
     assert list(tmp_path.iterdir()) == []
