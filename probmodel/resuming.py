@@ -238,10 +238,10 @@ def bound_in(fit: Any) -> dict[str, Any] | None:
     if about is None:
         return None
     labelled = about.pop("labelled")
-    known = list(groups_of(fit, "constant_data", "observed_data").values())
+    groups = groups_of(fit, "constant_data", "observed_data", "posterior")
+    known = [groups[name] for name in groups if name != "posterior"]
     data = {str(n): v.values for g in known for n, v in g.data_vars.items()}
-    groups = [*known, group(fit, "posterior")]
-    labels = {d: g[d].values for g in groups for d in labelled if d in g.coords}
+    labels = {d: g[d].values for g in groups.values() for d in labelled if d in g.coords}
     return {"reference": Reference(**about), "data": data, "labels": labels}
 
 

@@ -88,7 +88,7 @@ def check_place(path: str | Path, endings: Sequence[str] = (), read: Sequence[An
 def check_outputs(
     result: str | Path | None, page: str | Path | None, read: Sequence[Any] = ()
 ) -> None:
-    """Do the same for the files of a result and of its page, of which either may be None."""
+    """Check the places of a result and of its page, of which either may be None."""
     for place, endings in ((result, NETCDF), (page, PAGE)):
         if place:
             check_place(place, endings, read)
