@@ -24,6 +24,10 @@ volume that shrinks faster. A climb into it never arrives. F is the logarithm of
 the volume, so about that of the probability of a place, up to a constant: a chain that has not
 arrived goes back to where F was highest on its way. B is that of the limited-memory method, in the
 compact form of Byrd, Nocedal and Schnabel (1994, Mathematical Programming 63, 129), theorem 2.3.
+
+Or the mode is far inside the funnel, as where the logarithm of the scale has a normal prior. A
+chain that arrives there, far above the place where F was highest, goes back too. B may be wrong by
+orders of magnitude: what decides is F with the Hessian itself, by differences of the gradient.
 """
 
 from __future__ import annotations
@@ -46,6 +50,10 @@ SHORTEST = 1e-14  # step, in units of the first one
 IN_A_ROW = 2  # small steps
 HALVINGS = 5  # tries to leave the place of arrival
 DEVIATIONS = 3.0  # of the log density of a normal draw, that it may be lower than the average
+FAR, FAR_DEVIATIONS = 5.0, 2.0  # nats, and such deviations, above where F was highest
+LARGEST = 500  # parameters whose Hessians are computed
+APART = 1e-3  # coordinates between which gradients are compared, at most
+CHANGE = 1e-2  # of the log density between them, about, at most
 
 
 class _Memory:
@@ -147,7 +155,8 @@ class Climbers:
         self._p, self._slope = np.zeros_like(self.x), np.zeros_like(self._f)
         self._t, self._a, self._b = np.zeros((3, len(x)))
         self._small, self._arrived = np.zeros(len(x), dtype=int), ~np.isfinite(logp)
-        self._best, self._weight = self.x.copy(), -self._f + self._memory.log_volume()
+        self._best, self._best_logp = self.x.copy(), -self._f
+        self._weight = self._best_logp + self._memory.log_volume()
         self._set_out(~self._arrived)
 
     @property
@@ -183,6 +192,21 @@ class Climbers:
         """Take chains that have not arrived back to where F was highest."""
         self.x[self.climbing] = self._best[self.climbing]
 
+    @np.errstate(all="ignore")
+    def too_far(self) -> Array:
+        """Chains that arrived far above where F seems to have been higher: their indices."""
+        margin = FAR + FAR_DEVIATIONS * np.sqrt(0.5 * self.x.shape[1])
+        lighter = self._weight > self._memory.log_volume() - self._f
+        higher = -self._f - self._best_logp > margin
+        return np.flatnonzero(self.finite & ~self.climbing & lighter & higher)
+
+    @np.errstate(all="ignore")
+    def reconsider(self, density: LogDensity, chain: int) -> None:
+        """Take a chain back to where F was highest, if F is higher there indeed."""
+        if log_weight(density, self._best[chain]) > log_weight(density, self.x[chain]):
+            self.x[chain], self._f[chain] = self._best[chain], -self._best_logp[chain]
+            self._arrived[chain] = False
+
     def noise(self, rng: np.random.Generator) -> Array:
         """Draw how far from the mode a chain may be: (chains, dim)."""
         return self._memory.noise(rng)
@@ -210,7 +234,8 @@ class Climbers:
         self.x[rows], self._f[rows], self._g[rows] = y[rows], -logp[rows], -grad[rows]
         weight = -self._f + self._memory.log_volume()
         better = rows & ~(weight <= self._weight)
-        self._best[better], self._weight[better] = self.x[better], weight[better]
+        self._best[better], self._best_logp[better] = self.x[better], -self._f[better]
+        self._weight[better] = weight[better]
         self._set_out(rows)
         little = (gained < self._little) & (-0.5 * self._slope[rows] < self._little)
         self._small[rows] = np.where(little, self._small[rows] + 1, 0)
@@ -224,6 +249,16 @@ class Climbers:
         self._arrived |= rows & ~(self._slope < 0.0)
 
 
+@np.errstate(all="ignore")
+def log_weight(density: LogDensity, x: Array) -> float:
+    """Return F at a place, (dim,), with the Hessian by central differences; NaN if not finite."""
+    logp, grad = density(x[None])
+    apart = np.minimum(APART, CHANGE / np.abs(grad[0]))
+    ahead, behind = (density(x + sign * np.diag(apart))[1] for sign in (0.5, -0.5))
+    hessian = (ahead - behind) / apart[:, None]
+    return float(logp[0] - 0.5 * np.linalg.slogdet(0.5 * (hessian + hessian.T))[1])
+
+
 def climb(
     density: LogDensity, x: Array, rng: np.random.Generator, most: int, depth: float
 ) -> Iterator[Array]:
@@ -234,7 +269,7 @@ def climb(
     density : the target
     x : (chains, dim); a chain stays where the log density is not finite
     rng : of the draws around where they arrive
-    most : evaluations of each chain, at most
+    most : evaluations of each chain, at most, without those of Hessians
     depth : what a small step gains, in units of the dimension
     """
     chains = Climbers(x, *density(x), depth)
@@ -246,6 +281,9 @@ def climb(
         if not left:
             chains.give_up()
         yield chains.x
+    if x.shape[1] <= LARGEST:
+        for chain in chains.too_far():
+            chains.reconsider(density, chain)
     noise, rows = chains.noise(rng), np.flatnonzero(chains.finite & ~chains.climbing)
     for _ in range(HALVINGS):
         if not len(rows):

@@ -4,17 +4,22 @@
     v_cj    variance of its coordinate j                                             (chains, dim)
     g_cj    mean square of its score in coordinate j                                 (chains, dim)
     F_c     l_c + sum_j log(max(v_cj, 1 / g_cj)) / 2                                 (chains,)
+    E_c     l_c + sum_j log(min(v_cj, 1 / g_cj)) / 2                                 (chains,)
     margin  FEWEST_NATS + DEVIATIONS max(s, sqrt(dim / 2)), with s the standard deviation of the
             log density within the chain that others are compared with
 
-The probability of the region that a chain explores is about its density times its volume, so that
-F is its logarithm, up to a constant. What a chain has seen of the volume is too little where it
-moves slowly; the scores, which are large where the density is narrow, know of the rest. A chain is
-lost if both l and F lie further below those of another chain than the margin, and it does not
-catch up. Both, because
+The probability of the region that a chain explores is about its density times its volume, whose
+logarithm lies between E and F, up to a constant. For a normal distribution v is the marginal
+variance and 1 / g the conditional one, and the determinant of the covariance lies between their
+products. They differ where coordinates are correlated, and where the width varies: of a funnel, v
+tells of the mouth and g of the neck. A chain that hardly moves has too small a v. Where v and 1 / g
+differ by no more than those of so many normal draws do, they count as equal.
 
-- in the mouth of a funnel the density is low, and the volume large: F is the same as in the neck,
-- a chain that has hardly moved has a small F, but its density may be right,
+A chain is lost if its l and F lie further below l and E of another chain than the margin, and it
+does not catch up. Both, because
+
+- in the mouth of a funnel the density is low, and the volume large: the neck has not more weight,
+- a chain that has hardly moved has a small volume, but its density may be right,
 - in a mode without weight, or where every proposal overflows, both are low.
 
 Modes of comparable weight keep their chains; one of weight exp(-margin), e^-12 at most, loses them.
@@ -46,6 +51,7 @@ SHORTEST = 15  # iterations of a window; checks that follow each other sooner ar
 BETTER = 8  # one chain in so many may have more weight than the one that others are compared with
 FEWEST_NATS = 10.0
 DEVIATIONS = 4.0
+NOISE = 2.0  # standard deviations of the logarithm of a variance of draws
 CATCHING_UP = 0.1  # share of its distance that a chain makes up in half a window
 
 
@@ -106,24 +112,30 @@ class Window:
         return np.asarray(self._halves[1] / (self.n - first) - self._halves[0] / first)
 
     @property
-    def log_volume(self) -> Array:
-        """Logarithm of the volume, minus infinity if nothing is known of it: (chains,)."""
+    def log_volumes(self) -> tuple[Array, Array]:
+        """Logarithms of the volume, at least and at most: (chains,) each.
+
+        Minus infinity where nothing is known of it.
+        """
         mean = self._sum / self.n
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            variances = np.maximum(self._squares / self.n - mean * mean, 0.0)
+            log_v = np.log(np.maximum(self._squares / self.n - mean * mean, 0.0))
             # A score that is always zero is none: the method takes no gradients.
-            narrow = np.where(self._scores > 0.0, self.n / self._scores, 0.0)
-            return np.asarray(0.5 * np.sum(np.log(np.maximum(variances, narrow)), axis=1))
+            log_g = np.log(self._scores / self.n)
+            other = np.where(self._scores > 0.0, -log_g, log_v)
+            least, most = np.minimum(log_v, other), np.maximum(log_v, other)
+            noise = np.fmin(0.5 * (most - least), NOISE * np.sqrt(2.0 / self.n))
+            return 0.5 * (least + noise).sum(axis=1), 0.5 * (most - noise).sum(axis=1)
 
 
 def find_lost(window: Window, dim: int) -> tuple[Array, Array]:
     """Find lost chains, and how far their log densities lie below: (chains,) each."""
-    level, log_volume = window.level, window.log_volume
-    weight = level + log_volume
-    reference = np.argsort(-weight, kind="stable")[(len(level) - 1) // BETTER]
+    level, (least, most) = window.level, window.log_volumes
+    reference = np.argsort(-(level + least), kind="stable")[(len(level) - 1) // BETTER]
     margin = FEWEST_NATS + DEVIATIONS * max(window.deviation[reference], np.sqrt(0.5 * dim))
     with np.errstate(invalid="ignore"):
-        nats, lighter = level[reference] - level, weight[reference] - weight
+        nats = level[reference] - level
+        lighter = level[reference] + least[reference] - (level + most)
         catches_up = window.rise > CATCHING_UP * nats
         return (nats > margin) & (lighter > margin) & ~catches_up, nats
 

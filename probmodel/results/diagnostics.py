@@ -61,6 +61,6 @@ def diagnose(
     if not stuck:
         findings += check_modes(found, run.stats.get("lp"))
         findings += check_tails(run, found, sampler)
-    findings += quantity_checks.check_rhat(found)
+    findings += quantity_checks.check_rhat(found, len({r.chain for r in run.restarted}))
     findings += quantity_checks.check_ess(found, request.draws)
     return findings

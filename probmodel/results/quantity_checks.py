@@ -36,8 +36,11 @@ def check_not_finite(found: Quantities) -> list[Finding]:
     return [Finding("not_finite_draws", message, names)]
 
 
-def check_rhat(found: Quantities) -> list[Finding]:
-    """Look for quantities on which chains, or halves of chains, disagree."""
+def check_rhat(found: Quantities, restarted: int = 0) -> list[Finding]:
+    """Look for quantities on which chains, or halves of chains, disagree.
+
+    So many chains restarted in the warm-up, which may have been wrong.
+    """
     rhat = found.convergence.rhat
     flagged = rhat > RHAT_LIMIT
     if not flagged.any():
@@ -50,6 +53,12 @@ def check_rhat(found: Quantities) -> list[Finding]:
         "to the same distribution: raise warmup and draws; if that does not help, reparameterise "
         "the model or standardise its data."
     )
+    if restarted:
+        chains = "1 chain" if restarted == 1 else f"{restarted} chains"
+        message += (
+            f" {chains} restarted in the warm-up from where others were: restarts=False shows "
+            "what they find by themselves."
+        )
     return [Finding("rhat", message, names)]
 
 

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from probmodel.adaptation.ascent import HALVINGS, LATE, MEMORY, Climbers, _Memory, climb
+from probmodel.adaptation.ascent import HALVINGS, LATE, MEMORY, Climbers, _Memory, climb, log_weight
 from probmodel.testing.targets import Gaussian, random_covariance
 
 DIMS = (1, 2, 3, 5, 8, 17)
@@ -197,15 +197,18 @@ def test_a_density_that_rises_for_ever_ends(dim):
 # -- densities without a mode ---------------------------------------------------------------------
 
 
-def funnel(groups):
-    """Effects about 0 with a scale e^x[0] of their own, which has a normal prior: no mode."""
+def funnel(groups, sd=3.0):
+    """Effects about 0 with a scale e^x[0] of their own, which has a normal prior.
+
+    The mode is at ``-sd^2 (groups - 1)``.
+    """
 
     def evaluate(x):
         t, theta = x[:, 0], x[:, 1:]
         squares = np.sum(theta * theta, axis=1) * np.exp(-2.0 * t)
-        logp = -0.5 * t * t / 9.0 + t - groups * t - 0.5 * squares
+        logp = -0.5 * t * t / sd**2 + t - groups * t - 0.5 * squares
         slopes = -theta * np.exp(-2.0 * t)[:, None]
-        return logp, np.column_stack([-t / 9.0 + 1.0 - groups + squares, slopes])
+        return logp, np.column_stack([-t / sd**2 + 1.0 - groups + squares, slopes])
 
     return Function(evaluate)
 
@@ -228,6 +231,28 @@ def test_a_funnel_is_not_followed_to_its_end(groups, monkeypatch):
     end, control = np.median(np.abs(scales_after(groups))), scales_after(groups, monkeypatch)
     assert end < (6.0 if groups < 2 * MEMORY else 10.0)
     assert np.median(np.abs(control)) > 2.0 * end
+
+
+@pytest.mark.parametrize("groups", [6, 9, 16])
+def test_chains_do_not_stay_at_a_mode_in_the_neck(groups, monkeypatch):
+    """The mode is 2.25 (groups - 1) below, 11 to 34: 7 to 22 standard deviations of the prior."""
+    density = funnel(groups, 1.5)
+    x = np.random.default_rng(groups).uniform(-2.0, 2.0, (16, groups + 1))
+    *_, last = climb(density, x, np.random.default_rng(1), 200, DEPTH)
+    monkeypatch.setattr(Climbers, "too_far", lambda self: [])
+    *_, control = climb(density, x, np.random.default_rng(1), 200, DEPTH)
+    assert np.median(np.abs(last[:, 0])) < 6.0
+    assert np.median(control[:, 0]) < -1.5 * (groups - 1)
+
+
+@pytest.mark.parametrize("kind", ["diagonal", "dense"])
+@pytest.mark.parametrize("dim", DIMS)
+def test_the_weight_of_a_place_is_its_density_times_the_volume(kind, dim):
+    target = normal(kind, dim)
+    for x in far(target, 3, 1.0):
+        expected = target(x[None])[0][0] + 0.5 * np.linalg.slogdet(target.cov)[1]
+        assert log_weight(target, x) == pytest.approx(expected, abs=1e-5)
+    assert np.isnan(log_weight(lambda x: (np.full(len(x), -np.inf), np.nan * x), np.zeros(dim)))
 
 
 @pytest.mark.parametrize("steps", [0, 1, 2, 3, 7, 8, MEMORY, MEMORY + 3])

@@ -74,7 +74,8 @@ def test_without_scores_and_volumes_a_wide_mode_would_be_lost(monkeypatch):
     """Negative control: by the log density alone."""
     scales = np.where(np.arange(16) % 2, 10.0, 1.0)
     draws = normal_draws(np.random.default_rng(2), scales, np.zeros(16), 200)
-    monkeypatch.setattr(Window, "log_volume", property(lambda self: np.zeros(16)))
+    nothing = (np.zeros(16), np.zeros(16))
+    monkeypatch.setattr(Window, "log_volumes", property(lambda self: nothing))
     lost, _ = find_lost(window_of(*draws), 200)
     np.testing.assert_array_equal(lost, scales == 10.0)
 
@@ -115,6 +116,54 @@ def test_chains_of_a_funnel_are_kept():
     window = window_of(np.concatenate([v[:, :, None], x], axis=2), logp, grad)
     assert np.ptp(window.level) > 150.0
     assert not find_lost(window, 51)[0].any()
+
+
+def necks(groups=20):
+    """Chains of a hierarchy about a mean, (16, LENGTH, 2 + groups), each with a scale of its own.
+
+    In the neck, all effects move with the mean: each has a large variance, and they hardly vary.
+    """
+    rng = np.random.default_rng(7)
+    log_scale = np.repeat(np.linspace(-7.0, 0.0, 16)[:, None], LENGTH, axis=1)
+    log_scale += 0.1 * rng.standard_normal(log_scale.shape)
+    scale = np.exp(log_scale)[:, :, None]
+    mean = rng.standard_normal((16, LENGTH, 1))
+    z = rng.standard_normal((16, LENGTH, groups))
+    logp = -0.5 * np.sum(mean**2 + z * z, axis=2) - groups * log_scale
+    slope = np.sum(z * z, axis=2, keepdims=True) - groups
+    grad = np.concatenate([slope, np.sum(z / scale, axis=2, keepdims=True) - mean, -z / scale], 2)
+    x = np.concatenate([log_scale[:, :, None], mean, mean + scale * z], axis=2)
+    return window_of(x, logp, grad)
+
+
+def test_chains_in_the_mouth_are_kept_where_effects_move_together():
+    window = necks()
+    assert np.ptp(window.level) > 100.0
+    assert not find_lost(window, 22)[0].any()
+
+
+def test_by_the_variances_alone_they_would_be_lost(monkeypatch):
+    """Negative control: in a neck the product of the variances is far more than the volume."""
+    window = necks()
+    most = window.log_volumes[1]
+    monkeypatch.setattr(Window, "log_volumes", property(lambda self: (most, most)))
+    assert find_lost(window, 22)[0].sum() > 4
+
+
+@pytest.mark.parametrize("dim", [1, 2, 5, 20])
+def test_the_volume_lies_between_the_bounds(dim):
+    """Of correlated normal coordinates: the determinant, and bounds that differ by much."""
+    rng = np.random.default_rng(dim)
+    root = np.linalg.cholesky(0.1 * np.eye(dim) + 0.9)
+    x = rng.standard_normal((3, 4000, dim)) @ root.T
+    grad = -x @ np.linalg.inv(root @ root.T)
+    least, most = window_of(x, -0.5 * np.sum(x * x, axis=2), grad).log_volumes
+    volume = np.linalg.slogdet(root)[1]
+    slack = 0.1 * dim
+    assert np.all(least < volume + slack)
+    assert np.all(most > volume - slack)
+    if dim > 1:
+        assert np.all(most - least > 0.5)
 
 
 # -- runs -----------------------------------------------------------------------------------------
