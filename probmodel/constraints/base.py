@@ -90,6 +90,14 @@ class Constraint:
         """Whether each batch element of ``y`` lies in the set (NaN does not)."""
         raise NotImplementedError
 
+    def pattern_fault(self, y: Array) -> str:
+        """Say in words which elements break a pattern that all values of the set have.
+
+        Such as symmetry of a matrix: whether there is one shows at any point of the parameters.
+        One value is given, which may have elements that are not finite.
+        """
+        return ""
+
     def fault(self, y: Array) -> str:
         """Say in words what keeps one value out of the set; empty where its name says enough."""
         return ""

@@ -8,6 +8,8 @@ import numpy as np
 
 from probmodel.constraints.base import Constraint
 from probmodel.constraints.triangle import (
+    ROUNDING,
+    above_fault,
     below,
     filled,
     is_lower,
@@ -60,6 +62,10 @@ class CholeskyFactor(Constraint):
     def check(self, y: Array, *bounds: Any) -> Array:
         """Whether each matrix is finite, lower triangular and positive on its diagonal."""
         return is_lower(y)
+
+    def pattern_fault(self, y: Array) -> str:
+        """Say which element above the diagonal is not zero."""
+        return above_fault(y, ROUNDING)
 
     def fault(self, y: Array) -> str:
         """Say which element is out of place."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from probmodel.constraints.correlation_cholesky import CorrelationCholesky, log_cosine
 from probmodel.constraints.positive_definite import PositiveDefinite
-from probmodel.constraints.triangle import size_below
+from probmodel.constraints.triangle import ROUNDING, asymmetry_fault, size_below
 from probmodel.numerics.linalg import cholesky
 from probmodel.types import Array
 
@@ -50,3 +50,12 @@ class Correlation(CorrelationCholesky):
         """Whether each is such a matrix: symmetric, and ones on the diagonal, within 1e-8."""
         ones = np.abs(np.diagonal(y, axis1=-2, axis2=-1) - 1.0) < _TOLERANCE
         return np.asarray(PositiveDefinite().check(y) & ones.all(axis=-1))
+
+    def pattern_fault(self, y: Array) -> str:
+        """Say which elements differ that should be equal, or which on the diagonal is not one."""
+        diagonal = np.diagonal(y)
+        k = int(np.abs(diagonal - 1.0).argmax())
+        known = abs(diagonal[k] - 1.0) > ROUNDING
+        return asymmetry_fault(y, ROUNDING) or (
+            f"element [{k}, {k}], on the diagonal, is {diagonal[k]:g}" if known else ""
+        )

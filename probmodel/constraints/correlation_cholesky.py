@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 
 from probmodel.constraints.base import Constraint
-from probmodel.constraints.triangle import below, filled, is_lower, places_below, size_below
+from probmodel.constraints.triangle import (
+    ROUNDING,
+    above_fault,
+    below,
+    filled,
+    is_lower,
+    places_below,
+    size_below,
+)
 from probmodel.types import Array
 
 _TOLERANCE = 1e-8
@@ -70,6 +78,14 @@ class CorrelationCholesky(Constraint):
         """Whether each is such a matrix; the square of a row's length is 1 within 1e-8."""
         unit = (np.abs(np.square(y).sum(axis=-1) - 1.0) < _TOLERANCE).all(axis=-1)
         return np.asarray(is_lower(y) & unit)
+
+    def pattern_fault(self, y: Array) -> str:
+        """Say which element above the diagonal is not zero, or which row is not of length one."""
+        squares = np.square(y).sum(axis=-1)
+        row = int(np.abs(squares - 1.0).argmax())
+        known = abs(squares[row] - 1.0) > ROUNDING
+        bad = f"the squares of row {row} add up to {squares[row]:g}" if known else ""
+        return above_fault(y, ROUNDING) or bad
 
 
 def log_cosine(xp: Any, u: Any) -> Any:

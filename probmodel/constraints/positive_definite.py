@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.constraints.cholesky_factor import CholeskyFactor, matrix_size
-from probmodel.constraints.triangle import common_fault
+from probmodel.constraints.triangle import ROUNDING, asymmetry_fault, common_fault
 from probmodel.numerics.linalg import cholesky
 from probmodel.types import Array
 
@@ -54,12 +54,11 @@ class PositiveDefinite(CholeskyFactor):
         usable = np.where((finite & symmetric)[..., None, None], y, np.eye(y.shape[-1]))
         return np.asarray(finite & symmetric & (np.linalg.eigvalsh(usable) > 0).all(axis=-1))
 
+    def pattern_fault(self, y: Array) -> str:
+        """Say which elements differ that should be equal."""
+        return asymmetry_fault(y, ROUNDING)
+
     def fault(self, y: Array) -> str:
         """Say which elements differ, or how negative an eigenvalue is."""
-        if common_fault(y):
-            return common_fault(y)
-        gap = np.abs(y - y.T)
-        if gap.max() > _ASYMMETRY * np.abs(y).max():
-            i, j = (int(k) for k in np.unravel_index(gap.argmax(), gap.shape))
-            return f"elements [{i}, {j}] and [{j}, {i}] are {y[i, j]:g} and {y[j, i]:g}"
-        return f"its smallest eigenvalue is {np.linalg.eigvalsh(y)[0]:g}"
+        found = common_fault(y) or asymmetry_fault(y, _ASYMMETRY)
+        return found or f"its smallest eigenvalue is {np.linalg.eigvalsh(y)[0]:g}"

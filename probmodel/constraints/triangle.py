@@ -10,6 +10,10 @@ import numpy as np
 
 from probmodel.types import Array
 
+# Of elements that a pattern forbids, relative to the largest, for matrices that are computed from
+# parameters: inverses and products are symmetric up to rounding alone.
+ROUNDING = 1e-4
+
 
 def below(y: Array) -> Array:
     """Elements below the diagonal, row by row: (..., n, n) -> (..., n (n - 1) / 2)."""
@@ -40,13 +44,32 @@ def common_fault(y: Array) -> str:
     return ""
 
 
+def above_fault(y: Array, tolerance: float = 0.0) -> str:
+    """Say which element above the diagonal of a matrix is not zero; empty if none.
+
+    ``tolerance`` is relative to the largest element, as that of `asymmetry_fault`.
+    """
+    above = np.abs(np.triu(y, 1)) > tolerance * np.abs(y).max(initial=0.0)
+    if not above.any():
+        return ""
+    return f"element {_first(above)}, above the diagonal, is {y[above][0]:g}"
+
+
+def asymmetry_fault(y: Array, tolerance: float) -> str:
+    """Say which elements of a square matrix differ most that should be equal; empty if none do."""
+    gap = np.abs(y - y.T)
+    if not gap.max(initial=0.0) > tolerance * np.abs(y).max(initial=0.0):
+        return ""
+    i, j = sorted(int(k) for k in np.unravel_index(gap.argmax(), gap.shape))
+    return f"elements [{i}, {j}] and [{j}, {i}] are {y[i, j]:g} and {y[j, i]:g}"
+
+
 def lower_fault(y: Array) -> str:
     """Say what keeps a matrix from being lower triangular and positive on its diagonal."""
     if common_fault(y):
         return common_fault(y)
-    above = np.triu(y, 1) != 0
-    if above.any():
-        return f"element {_first(above)}, above the diagonal, is {y[above][0]:g}"
+    if above_fault(y):
+        return above_fault(y)
     bad = np.diag(np.diag(y) <= 0)
     return f"element {_first(bad)}, on the diagonal, is {y[bad][0]:g}" if bad.any() else ""
 

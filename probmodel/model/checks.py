@@ -158,6 +158,7 @@ def _check_constants(
         varies = not evaluator.is_constant(arg)
         if varies:
             _check_varying(declaration, distribution, name, arg)
+            check_pattern(declaration, distribution, name, spec.constraint, value)
         if varies or not isinstance(spec.constraint.bounds, tuple):
             continue
         inside = np.asarray(spec.constraint.check(value, *spec.constraint.bounds))
@@ -199,6 +200,29 @@ def _check_together(
             location=distribution.location,
             distribution=distribution.name,
         )
+
+
+def check_pattern(
+    declaration: Declaration,
+    distribution: Distribution,
+    name: str,
+    constraint: Constraint,
+    value: Array,
+) -> None:
+    """Raise a `ModelError` for matrices of parameters that are not symmetric, or triangular."""
+    square = value.ndim >= 2 and value.shape[-1] == value.shape[-2]
+    if constraint.event_ndim != 2 or not square or not value.size:
+        return
+    for matrix in value.reshape(-1, *value.shape[-2:]):
+        fault = constraint.pattern_fault(matrix) if np.isfinite(matrix).all() else ""
+        if fault:
+            raise ModelError(
+                f"{declaration.title}: {distribution.name}'s {name} must be {constraint.name}; "
+                f"{fault} at some values of the parameters.",
+                location=distribution.location,
+                parameter=name,
+                value=matrix,
+            )
 
 
 def _check_varying(

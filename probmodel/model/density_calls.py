@@ -6,7 +6,7 @@ from probmodel.distributions.base import Distribution
 from probmodel.distributions.sums import batch_shape
 from probmodel.errors import ModelError
 from probmodel.expressions import Apply, Expression, topological
-from probmodel.model.checks import check_arguments, spread
+from probmodel.model.checks import check_arguments, check_pattern, spread
 from probmodel.model.declarations import (
     Declaration,
     Deterministic,
@@ -36,6 +36,9 @@ def check_density_calls(declaration: Declaration, evaluator: Evaluator, done: se
         distribution = _distribution_of(node)
         if isinstance(node, Apply) and distribution is not None:
             check_arguments(declaration, distribution, evaluator)
+            if distribution.event_ndim == 2:
+                value = evaluator.value(node.args[0])
+                check_pattern(declaration, distribution, "value", distribution.support(), value)
             if distribution.discrete:
                 _check_discrete(declaration, distribution, node)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from probmodel.constraints.triangle import ROUNDING, asymmetry_fault
 from probmodel.errors import DataError, ModelError, ShapeError
 from probmodel.expressions import (
     OPERATIONS,
@@ -30,8 +31,8 @@ class Evaluator:
     """Values and shapes of expressions, found by evaluating each of them once.
 
     Quantities that depend on data alone get their value here, once. Those that depend on
-    parameters are evaluated at one probing point, which gives their shape; their numbers mean
-    nothing.
+    parameters are evaluated at one probing point, which gives their shape, and the pattern of
+    matrices: whether they are symmetric, or triangular. Otherwise their numbers mean nothing.
 
     Attributes
     ----------
@@ -43,6 +44,7 @@ class Evaluator:
         self._random: set[int] = set()
         self._kept: list[Expression] = []  # keeps ids alive
         self.misfit: Apply | None = None
+        self._numbers = np.random.default_rng(1)
 
     def define(self, symbol: Expression, value: Any, *, random: bool) -> None:
         """Give a leaf its value (data), or a probing value (``random``: a parameter)."""
@@ -50,6 +52,10 @@ class Evaluator:
         self._kept.append(symbol)
         if random:
             self._random.add(id(symbol))
+
+    def probe(self, symbol: Expression, shape: tuple[int, ...]) -> None:
+        """Give a free parameter its probing value: numbers without a pattern, near zero."""
+        self.define(symbol, self._numbers.uniform(-0.5, 0.5, shape), random=True)
 
     def is_constant(self, value: Any) -> bool:
         """Whether an expression depends on data alone."""
@@ -115,6 +121,8 @@ class Evaluator:
 
     def _call(self, node: Apply, args: Any, kwargs: Any, random: bool) -> Array:
         probe = node.operation.probe if random else None
+        if node.operation.name == "cholesky":
+            _refuse_asymmetry(node, args[0])
         try:
             with np.errstate(all="ignore"):
                 if probe is not None:
@@ -198,3 +206,18 @@ def _constant(node: Constant) -> Array:
 def _as_index(value: Array) -> Any:
     """Integers as Python ints, so that they can be sizes and slice ends."""
     return int(value) if value.ndim == 0 and value.dtype.kind in "iu" else value
+
+
+def _refuse_asymmetry(node: Apply, matrices: Array) -> None:
+    """Raise a `ModelError` for a Cholesky factor of what is not symmetric: NumPy reads one half."""
+    matrices = np.asarray(matrices)
+    if matrices.ndim < 2 or matrices.shape[-1] != matrices.shape[-2]:
+        return
+    for matrix in matrices.reshape(-1, *matrices.shape[-2:]):
+        fault = asymmetry_fault(matrix, ROUNDING) if np.isfinite(matrix).all() else ""
+        if fault:
+            raise ModelError(
+                f"{node!r} takes a symmetric matrix; {fault}.",
+                location=node.location,
+                expression=repr(node),
+            )

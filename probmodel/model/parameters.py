@@ -84,7 +84,7 @@ def elaborate(
     _check_event(declaration, constraint, shape)
     free_shape = constraint.free_shape(shape)
     free = FreeSymbol(f"unconstrained {declaration.name}", free_shape, declaration.location)
-    evaluator.define(free, np.zeros(free_shape), random=True)
+    evaluator.probe(free, free_shape)
     link: Constraint = Real()
     if frame is not None:
         if declaration.prior is not frame:
