@@ -35,7 +35,7 @@ from probmodel.results.quantities import element_rows
 from probmodel.results.reading import load
 from probmodel.results.storage import PAGE, check_place, write_text
 from probmodel.results.summary import heading, summary_text
-from probmodel.resuming import bound_in, same_model
+from probmodel.resuming import model_of
 
 MOST = 4000  # draws in a picture, of all chains
 QUANTITIES, PAIRED = 8, 4  # in pictures of one each, and of pairs
@@ -72,7 +72,13 @@ def report(fit: Any, path: str | os.PathLike[str], model: Any = None) -> Path:
     Raises
     ------
     OutputError
-        If there is no such file, it holds no draws, or the page cannot be written there.
+        If there is no such file, it holds no draws, the model that is given has other data, or the
+        page cannot be written there.
+
+    Warns
+    -----
+    SamplingWarning
+        If the log density of the model that is given is not that of the fit.
     """
     file, stored = path_of("the path of a report", path), isinstance(fit, str | os.PathLike)
     check_place(file, PAGE, [fit] if stored else [])
@@ -87,11 +93,12 @@ def report(fit: Any, path: str | os.PathLike[str], model: Any = None) -> Path:
 def _model(result: Any, model: Any) -> tuple[Any, str]:
     """Return the model of a fit, or why it is not known."""
     try:
-        known = bound_in(result) if hasattr(result, "attrs") else None
-        return same_model(
-            model, known, "this fit", "Pass the model: report(fit, path, model=...)."
+        return model_of(
+            model, result, "this fit", "Pass the model: report(fit, path, model=...)."
         ), ""
     except ProbmodelError as error:
+        if model is not None:
+            raise
         return None, error.message
 
 

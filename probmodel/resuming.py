@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
+import warnings
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,15 +13,17 @@ import numpy as np
 
 from probmodel.arguments import positive
 from probmodel.density import as_posterior
-from probmodel.errors import OutputError, SamplerError, reason
+from probmodel.errors import ModelError, OutputError, SamplerError, SamplingWarning, reason
 from probmodel.inference.checkpoint import Checkpoint
 from probmodel.inference.encoding import unpacked
+from probmodel.inference.groups import resumed
 from probmodel.inference.progress import Status
 from probmodel.inference.request import Converged, asked_again
 from probmodel.inference.signals import held
-from probmodel.model.references import Reference, bound_again, difference
-from probmodel.results.arviz_object import extended, group, group_names, groups_of
+from probmodel.model.references import bound_again, difference
+from probmodel.results.arviz_object import extended, group, group_names
 from probmodel.results.attributes import package_version
+from probmodel.results.reading import bound_in
 from probmodel.samplers import find_sampler
 from probmodel.sampling import Begun, draw, finished
 from probmodel.threads import at_most
@@ -232,19 +234,6 @@ class Known:
         return Begun(start["origin"][0], {}, whole, drawn=(x, columns), kept=kept)
 
 
-def bound_in(fit: Any) -> dict[str, Any] | None:
-    """Return what the model of a fit was bound to, as `model.references.bound_model` does."""
-    about = json.loads(fit.attrs.get("model") or "null")
-    if about is None:
-        return None
-    labelled = about.pop("labelled")
-    groups = groups_of(fit, "constant_data", "observed_data", "posterior")
-    known = [groups[name] for name in groups if name != "posterior"]
-    data = {str(n): v.values for g in known for n, v in g.data_vars.items()}
-    labels = {d: g[d].values for g in groups.values() for d in labelled if d in g.coords}
-    return {"reference": Reference(**about), "data": data, "labels": labels}
-
-
 def same_model(model: Any, known: dict[str, Any] | None, what: str, remedy: str) -> Any:
     """Return the model of a run: the one that is given, if it is the same, or the one it names."""
     if model is None:
@@ -254,6 +243,42 @@ def same_model(model: Any, known: dict[str, Any] | None, what: str, remedy: str)
     if different := difference(known, model):
         raise OutputError(f"{what} is of another model or data: {different}.")
     return model
+
+
+def model_of(model: Any, fit: Any, what: str, remedy: str) -> Any:
+    """Return the model of a fit, as `same_model`; a given one may have been changed since.
+
+    Warns
+    -----
+    SamplingWarning
+        If its log density at the last draws is not what the fit recorded.
+    """
+    found = same_model(model, bound_in(fit), what, remedy)
+    if model is not None and not _same_density(model, fit):
+        warnings.warn(
+            f"{what} is of a model with another log density than {as_posterior(model).name} has: "
+            "what is computed from its draws is right only if the change does not matter there.",
+            SamplingWarning,
+            stacklevel=3,
+        )
+    return found
+
+
+def _same_density(model: Any, fit: Any) -> bool:
+    """Whether the log density is what the fit recorded; True where it recorded nothing."""
+    version = fit.attrs.get("inference_library_version")
+    if "sampler_state" not in group_names(fit) or version != package_version("probmodel"):
+        return True
+    _import_sampler(str(fit.attrs["method"]))
+    try:
+        state = group(fit, "sampler_state")["state"].values.astype(np.uint8)
+        start = unpacked(state.tobytes())["snapshot"]
+    except (ValueError, KeyError, OSError, zipfile.BadZipFile):
+        return True
+    try:
+        return resumed(as_posterior(model), start)[1]
+    except ModelError:  # of other parameters
+        return False
 
 
 def _check_parts(asked: dict[str, Any], executor: Any) -> None:

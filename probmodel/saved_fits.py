@@ -20,7 +20,7 @@ from probmodel.predictive import log_likelihood, loo, posterior_predictive, pred
 from probmodel.predictive.matching import find_labels, kind_of
 from probmodel.results.reading import load
 from probmodel.results.summary import heading, summary_text
-from probmodel.resuming import bound_in, extend, same_model
+from probmodel.resuming import extend, model_of
 from probmodel.types import Array
 
 _SHOWN = 10  # columns that a message lists
@@ -249,6 +249,11 @@ def load_fit(path: str | os.PathLike[str], model: Any = None) -> SavedFit:
         If the model is not found, or has changed; the message says how.
     DataError
         If the fit is not of a model.
+
+    Warns
+    -----
+    SamplingWarning
+        If the log density of the model that is given is not that of the fit.
     """
     path = str(path_of("the path of a fit", path))
     result = load(path)
@@ -256,8 +261,7 @@ def load_fit(path: str | os.PathLike[str], model: Any = None) -> SavedFit:
         raise DataError(
             f"{path!r} does not name its model. Pass it: load_fit(path, model=...).", path=path
         )
-    known = bound_in(result) if "model" in result.attrs else None
-    remedy = f"Pass the model: load_fit({path!r}, model=...)."
-    if known is None and model is not None:
+    if model is not None and json.loads(result.attrs.get("model") or "null") is None:
         return SavedFit(result, model)
-    return SavedFit(result, same_model(model, known, f"the fit {path!r}", remedy))
+    remedy = f"Pass the model: load_fit({path!r}, model=...)."
+    return SavedFit(result, model_of(model, result, f"the fit {path!r}", remedy))

@@ -151,6 +151,30 @@ def test_other_data():
         extend(fit, 10, model=Groups(y=[0.0, *Y[1:]]))
 
 
+class Mean(Model):
+    """The parameter of a hierarchy without its scale."""
+
+    mu = param(Normal(0, 1), dims="group")
+    y = observed(Normal(mu, 1.0), dims="group")
+
+
+class OtherScale(Model):
+    """The same parameters with another prior."""
+
+    tau = param(HalfNormal(3))
+    mu = param(Normal(0, tau), dims="group")
+    y = observed(Normal(mu, 1.0), dims="group")
+
+
+@pytest.mark.parametrize("engine", ["auto", "numpy", "llvm"])
+def test_another_model_with_the_same_data(engine):
+    fit = infer(Groups(y=Y), draws=100, engine=engine, **SIZES)
+    with pytest.raises(ModelError, match="has 5 unconstrained coordinates, of mu; the run had 6"):
+        extend(fit, 100, model=Mean(y=Y), quiet=True)
+    with pytest.raises(SamplerError, match="the log density has changed"):
+        extend(fit, 100, model=OtherScale(y=Y), quiet=True)
+
+
 def test_parameters_that_were_not_saved():
     fit = infer(Groups(y=Y), draws=50, var_names="tau", **SIZES)
     with pytest.raises(OutputError, match="made without the draws of mu"):

@@ -11,10 +11,11 @@ import pytest
 from probmodel import LogDensity, Model, infer, load_model, observed, param, report
 from probmodel.cli import main
 from probmodel.distributions import HalfNormal, Normal
-from probmodel.errors import OutputError
+from probmodel.errors import OutputError, SamplingWarning
 from probmodel.results.storage import keep
 
 plt = pytest.importorskip("matplotlib.pyplot")
+GROUPS = {"group": ["<a>", "b", "c"]}
 SIZES = {"chains": 4, "warmup": 100, "draws": 150, "seed": 1, "quiet": True}
 TITLES = ["Findings", "Model", "Summary", "Traces", "Ranks", "Intervals", "Pairs", "Energy",
           "Autocorrelation", "Posterior predictive"]  # fmt: skip
@@ -78,7 +79,7 @@ def file(tmp_path):
 
 @pytest.fixture
 def fit(file):
-    model = load_model(file)(y=[0.3, -1.0, 2.0], coords={"group": ["<a>", "b", "c"]})
+    model = load_model(file)(y=[0.3, -1.0, 2.0], coords=GROUPS)
     return infer(model, "nuts", **SIZES)
 
 
@@ -142,6 +143,14 @@ def test_a_model_that_is_gone_is_named(fit, file, tmp_path):
     assert "The model is not shown: the model file" in text
     assert "Posterior predictive" not in images
     assert "Traces" in images
+
+
+def test_a_model_that_is_another_one(fit, file, tmp_path):
+    file.write_text(file.read_text().replace("HalfNormal(", "HalfNormal(2 * "))
+    with pytest.warns(SamplingWarning, match="this fit is of a model with another log density"):
+        report(fit, tmp_path / "fit.html", load_model(file)(y=[0.3, -1.0, 2.0], coords=GROUPS))
+    with pytest.raises(OutputError, match="this fit is of another model or data"):
+        report(fit, tmp_path / "fit.html", load_model(file)(y=[0.3, -1.0, 2.5], coords=GROUPS))
 
 
 def test_a_log_density(tmp_path):

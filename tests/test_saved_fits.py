@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from probmodel import LogDensity, infer, load_fit, load_model, predict
-from probmodel.errors import DataError, ModelError, OutputError, ShapeError
+from probmodel.errors import DataError, ModelError, OutputError, SamplingWarning, ShapeError
 from probmodel.model import references
 from probmodel.results.arviz_object import group, group_names
 from probmodel.results.storage import keep
@@ -180,12 +180,26 @@ def test_what_has_changed_is_said(saved, file):
     file.write_text(MODEL.replace("HalfNormal(1)", "HalfNormal(3)"))
     with pytest.raises(ModelError, match=r"has changed since[\s\S]*HalfNormal\(3\)[\s\S]*load_fit"):
         load_fit(path)
-    assert load_fit(path, bound(file)).predict(NEW).predictions["y"].shape == (2, 100, 2)
+    with pytest.warns(SamplingWarning, match="another log density than Line has"):
+        changed = load_fit(path, bound(file))
+    assert changed.predict(NEW).predictions["y"].shape == (2, 100, 2)
     with pytest.raises(OutputError, match="is of another model or data: y has other values"):
         load_fit(path, bound(file, y=[0.0, 0.0, 0.0]))
     file.unlink()
     with pytest.raises(ModelError, match="is gone"):
         load_fit(path)
+
+
+def test_a_model_that_says_the_same_in_other_words(saved, file, recwarn):
+    file.write_text(MODEL.replace("b = param(Normal(0, 1))", "b = param(Normal(1 - 1, 2 / 2))"))
+    load_fit(saved[2], bound(file))
+    assert not [w for w in recwarn if issubclass(w.category, SamplingWarning)]
+
+
+def test_a_model_with_another_parameter(saved, file):
+    file.write_text(MODEL.replace("    s = param", "    more = param(Normal(0, 1))\n    s = param"))
+    with pytest.warns(SamplingWarning, match="another log density"):
+        load_fit(saved[2], bound(file))
 
 
 @pytest.mark.parametrize("change", [{"source": ""}, {"file": "line.py"}])

@@ -114,7 +114,19 @@ class ModelDensity(LogDensity):
         return {"pseudo_data": pseudo_data, "engine": self.engine_state}
 
     def resumed(self, snapshot: dict[str, Any], x: Array) -> ModelDensity:
-        """Return the density on the scale, and with the engines, that it had."""
+        """Return the density on the scale, and with the engines, that it had.
+
+        Raises
+        ------
+        ModelError
+            If it had other parameters.
+        """
+        names = {free.name for free in self._binding.free}
+        if x.shape[1] != self.dim or not names.issuperset(snapshot["pseudo_data"]):
+            raise ModelError(
+                f"{self.name} has {self.dim} unconstrained coordinates, of {', '.join(names)}; the "
+                f"run had {x.shape[1]}. It was of another model."
+            )
         pseudo_data = {name: PseudoData(*d) for name, d in snapshot["pseudo_data"].items()}
         found = ModelDensity(self.model, pseudo_data) if pseudo_data else self
         found.use_engine(self._engines.engine, self._engines.cores)

@@ -166,25 +166,29 @@ def _arrived(pilot: Pilot, max_time: float) -> tuple[Outcome, Origin]:
     return outcome, Origin(pilot.density, pilot.positions, pilot.work)
 
 
+def resumed(density: Any, start: dict[str, Any]) -> tuple[Any, bool]:
+    """Return a density on the scale that it had in a run, and whether it is the same there.
+
+    It is compared with what the run recorded at the positions of its chains.
+    """
+    points = np.concatenate([group["state"].x for group in start["groups"]])
+    logp = np.concatenate([group["state"].logp for group in start["groups"]])
+    if hasattr(density, "resumed"):
+        density = density.resumed(start["density"], points)
+    return density, np.allclose(density.log_density(points), logp, rtol=1e-6, atol=1e-6)
+
+
 def _resumed(density: Any, start: dict[str, Any]) -> tuple[Outcome, Origin]:
     """Return what the run had taken, and where its warm-up began."""
     positions, work = start["origin"]
-    points = np.concatenate([group["state"].x for group in start["groups"]])
-    if hasattr(density, "resumed"):
-        density = density.resumed(start["density"], points)
-    _check_same(density, points, np.concatenate([g["state"].logp for g in start["groups"]]))
-    return Outcome(False, False, *start["taken"]), Origin(density, positions, work)
-
-
-def _check_same(density: Any, points: Array, logp: Array) -> None:
-    """Raise a `SamplerError` if a density is not what it was where the chains were."""
-    now = density.log_density(points)
-    if not np.allclose(now, logp, rtol=1e-6, atol=1e-6):
+    density, same = resumed(density, start)
+    if not same:
         raise SamplerError(
             "the log density has changed: at the positions of the chains it is not what the run "
             "recorded. The model, a module that it uses, or the data are not the same, so that the "
             "run cannot be continued."
         )
+    return Outcome(False, False, *start["taken"]), Origin(density, positions, work)
 
 
 def _columns(

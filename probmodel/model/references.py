@@ -8,6 +8,7 @@ import hashlib
 import inspect
 import sys
 import textwrap
+from collections.abc import Collection
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -20,6 +21,7 @@ from probmodel.model.loading import OTHERS, file_of, is_from_file, load_accepted
 from probmodel.model.model import Model, ModelMeta
 
 _SHOWN = 6  # changed lines that a message lists
+_BOUND = ("data", "labels")
 
 
 TEXT = "<stan>"  # the file of a Stan program that is given as text
@@ -162,11 +164,17 @@ def difference(known: dict[str, Any] | None, model: Any) -> str:
     now = bound_model(model)
     if known is None or now is None:
         return "" if known is now else "one of them is no model"
-    for what in ("data", "labels"):
+    for what in _BOUND:
+        for name in sorted({*known[what]} ^ {*now[what]}):
+            return f"{name} is not in both"
+    return other_values(known, now)
+
+
+def other_values(known: dict[str, Any], now: dict[str, Any], but: Collection[str] = ()) -> str:
+    """Say which data or labels differ of those that are in both, but some; empty if none do."""
+    for what in _BOUND:
         then, here = known[what], now[what]
-        for name in sorted({*then, *here}):
-            if name not in then or name not in here:
-                return f"{name} is not in both"
+        for name in sorted({*then} & {*here} - {*but}):
             if then[name].shape != here[name].shape:
                 return f"{name} has the shape {here[name].shape}, and had {then[name].shape}"
             same = then[name] == here[name]

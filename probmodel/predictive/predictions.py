@@ -16,6 +16,7 @@ from probmodel.model import Model
 from probmodel.model.binding import Binding, Groups, redrawn
 from probmodel.model.declarations import Observed
 from probmodel.model.model_graph import dependencies, reachable
+from probmodel.model.references import bound_model, other_values
 from probmodel.predictive.changed_statistics import changed_statistics
 from probmodel.predictive.draws_in_blocks import drawn
 from probmodel.predictive.fits import Fit, FromFit, deterministic_names
@@ -25,6 +26,7 @@ from probmodel.predictive.processes import Observations
 from probmodel.predictive.unheeded import unheeded
 from probmodel.results.arviz_object import data_group
 from probmodel.results.attributes import library_attributes, seed_attributes
+from probmodel.results.reading import bound_in
 from probmodel.types import Array
 
 Seed = int | np.random.SeedSequence | None
@@ -63,7 +65,7 @@ def posterior_predictive(
     Raises
     ------
     DataError
-        If the fit lacks parameters of the model, or a name is unknown.
+        If the fit lacks parameters of the model or is of other data, or a name is unknown.
     ModelError
         If ``model`` is no bound model, or observes nothing.
 
@@ -75,6 +77,7 @@ def posterior_predictive(
     bound = binding_of(model)
     names = chosen(bound, var_names, observed_names(bound))
     known = Fit(fit)
+    _check_data(model, known, names)
     binding = redrawn(bound, names)
     sequence = seed_sequence(seed)
     found = _drawn(Wanted(model, names, redraw=names), known, sequence, executor)
@@ -82,6 +85,18 @@ def posterior_predictive(
         warnings.warn(message, SamplingWarning, stacklevel=2)
     group = known.group(binding.dimensions.coords, found.arrays, **seed_attributes(sequence))
     return known.extended(posterior_predictive=group)
+
+
+def _check_data(model: Model, fit: Fit, drawn: Sequence[str]) -> None:
+    """Raise a `DataError` if the fit is of other data, those that are drawn anew excepted."""
+    then, now = bound_in(fit.result), bound_model(model)
+    found = other_values(then, now, drawn) if then is not None and now is not None else ""
+    if found:
+        raise DataError(
+            f"the fit is of other data than {model._binding.name} has here: {found}. "
+            "posterior_predictive(model, fit) takes the model with the data of the fit; "
+            "predict(model, fit) is for new data."
+        )
 
 
 def predict(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,8 +11,15 @@ from typing import Any
 
 from probmodel.arguments import existing_file
 from probmodel.errors import OutputError, reason
+from probmodel.model.references import Reference
 from probmodel.results import walk
-from probmodel.results.arviz_object import arviz_before_1, group, group_names, import_arviz
+from probmodel.results.arviz_object import (
+    arviz_before_1,
+    group,
+    group_names,
+    groups_of,
+    import_arviz,
+)
 from probmodel.results.attributes import check_attributes
 
 MAX_BYTES = 16 * 2**30
@@ -45,6 +53,19 @@ def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Any:
             f"{str(path)!r} cannot be read as a netCDF result: {reason(error)}.", path=str(path)
         ) from error
     return result
+
+
+def bound_in(fit: Any) -> dict[str, Any] | None:
+    """Return what the model of a fit was bound to, as `model.references.bound_model` does."""
+    about = json.loads(fit.attrs.get("model") or "null")
+    if about is None:
+        return None
+    labelled = about.pop("labelled")
+    groups = groups_of(fit, "constant_data", "observed_data", "posterior")
+    known = [groups[name] for name in groups if name != "posterior"]
+    data = {str(n): v.values for g in known for n, v in g.data_vars.items()}
+    labels = {d: g[d].values for g in groups.values() for d in labelled if d in g.coords}
+    return {"reference": Reference(**about), "data": data, "labels": labels}
 
 
 def _walked(file: Path) -> int:

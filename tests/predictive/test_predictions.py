@@ -412,3 +412,20 @@ def test_functions_that_are_solved_run_forwards(make_fit, values):
     rate, start = (values(prior, "prior", name)[..., None] for name in ("rate", "start"))
     exact = start * np.exp(-rate * [0.5, 1.0])
     np.testing.assert_allclose(values(prior, "prior", "path"), exact, rtol=1e-5)
+
+
+class Slope(Model):
+    x = data(dims="day")
+    b = param(Normal(0, 1))
+    y = observed(Normal(b * x, 1.0), dims="day")
+
+
+def test_data_that_are_not_those_of_the_fit():
+    """Those that are drawn anew may be others, and may be missing."""
+    fit = infer(Slope(x=[1.0, 2.0], y=[0.5, 1.5]), draws=20, warmup=20, seed=1, quiet=True)
+    for model in (Slope(x=[1.0, 2.0], y=[0.0, 0.0]), Slope(x=[1.0, 2.0])):
+        posterior_predictive(model, fit, seed=1)
+    for x, fault in (([1.0, 3.0], "other values"), ([1.0, 2.0, 3.0], r"the shape \(3,\)")):
+        with pytest.raises(DataError, match=f"x has {fault}.* predict"):
+            posterior_predictive(Slope(x=x, y=np.zeros(len(x))), fit)
+        predict(Slope(x=x), fit, seed=1)
