@@ -4,11 +4,10 @@ Both are Gaussian processes, approximated by sums of sine waves on an interval t
 as the data. The weights of the waves are normal, with the square root of the spectral density as
 their standard deviation. The waves are expressions of the times.
 
-    probmodel sample gallery:motorcycle --data gallery:motorcycle.csv --set target_accept=0.99
+    probmodel sample gallery:motorcycle --data gallery:motorcycle.csv
 
 Where sd is large, the data determine the slow waves so well that the posterior of their
-standardised weights z is narrow. At the default target acceptance rate trajectories diverge there,
-and the chains may disagree.
+standardised weights z is narrow. Trajectories therefore take some hundred steps.
 
 Reference: Silverman (1985), Some aspects of the spline smoothing approach to non-parametric
 regression curve fitting; Riutort-Mayol et al. (2023), Practical Hilbert space approximate

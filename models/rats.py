@@ -2,7 +2,7 @@
 
 Each rat has its own line. The lines come from a bivariate normal distribution whose correlation
 has an LKJ prior. Ages are centred at 22 days, where the weights are known best. Five weights
-determine a rat's line well, so the lines are sampled centred, not standardised.
+determine a rat's line well, so `infer` samples the lines nearly as they are written, centred.
 
     probmodel sample gallery:rats --data gallery:rats.json
 

@@ -41,9 +41,10 @@ class MatrixNormal(OfStandardNormal, MatrixArguments):
 
     Notes
     -----
-    Stan: none; written out, or ``multi_gp_cholesky`` for independent rows. SciPy:
-    ``matrix_normal(loc, row_covariance, column_covariance)``. Only the product of the two
-    covariances counts: where both are unknown, the scale of one of them has to be fixed.
+    Stan: ``matrix_normal_prec(loc, row_precision, column_precision)``, or ``multi_gp_cholesky`` for
+    independent rows. SciPy: ``matrix_normal(loc, row_covariance, column_covariance)``. Only the
+    product of the two covariances counts: where both are unknown, the scale of one of them has to
+    be fixed.
 
     Raises
     ------

@@ -50,7 +50,7 @@ class RandomWalk(StepSizeSampler):
 
     name: ClassVar[str] = "rwm"
     summary: ClassVar[str] = "random-walk Metropolis, no gradients"
-    paper: ClassVar[str] = "Titsias and Dellaportas (2019)"
+    paper: ClassVar[str] = "Metropolis et al. (1953); Titsias and Dellaportas (2019)"
     needs: ClassVar[Need] = "log density"
     learns: ClassVar[str] = "step size"
     cost: ClassVar[str] = "1 log density"
