@@ -1,12 +1,13 @@
-"""Stochastic volatility, with the path of the log variance sampled centred.
+"""Stochastic volatility, with the path of the log variance written centred.
 
 This is the model of stochastic_volatility.py, on the same data, in the form that most tools use.
 Here h is the log variance less its mean.
 
     probmodel sample gallery:stochastic_volatility_centered --data gallery:sp500_500.csv
 
-This form is hard to sample: the run ends with warnings that the chains disagree on the persistence
-phi and the spread sigma. Use it to compare methods and tools.
+This form is hard to sample as it is written: with `standardise=False` the run ends with warnings
+about the persistence phi and the spread sigma. By default `infer` standardises h. Use the model to
+compare methods and tools.
 
 Reference: as in stochastic_volatility.py.
 """
