@@ -33,8 +33,8 @@ def _between(function: LogProbability, x: Any, end: float, below: float, above: 
 def log_between(xp: Any, dist: Any, low: Any, high: Any, *params: Any) -> Any:
     """Log probability of values of a distribution above ``low``, up to and including ``high``.
 
-    The difference of two probabilities is taken in the tail where both are small. Infinite bounds
-    are none. An empty range has minus infinity, without a slope.
+    The difference of two probabilities is taken in the tail where both are small. An infinite
+    bound is no bound. An empty range has minus infinity, without a slope.
     """
     if dist.discrete:
         low, high = xp.floor(low), xp.floor(high)

@@ -65,7 +65,8 @@ def log_ccdf(distribution: Distribution, value: Any) -> Any:
 def log_between(distribution: Distribution, low: Any, high: Any) -> Any:
     """Log probability of values above ``low``, up to and including ``high``; see `log_cdf`.
 
-    Infinite bounds are none. It is accurate in both tails, where differences of `log_cdf` are not.
+    ``low`` and ``high`` may be infinite. It is accurate in both tails, where differences of
+    `log_cdf` are not.
     """
     return _at("log_between", distribution, low, high)
 

@@ -249,7 +249,7 @@ def data(dims: Dims = None, *, dtype: type = float, lower: Any = None, upper: An
     dims : name of its axis, or names of its axes; a scalar without
     dtype : float, int or bool
     lower, upper : inclusive bounds that every element must keep. ``upper=np.inf`` lets elements be
-        infinite, as limits that are none; without it they must be finite
+        infinite, where these stand for no limit; without it they must be finite
 
     Raises
     ------

@@ -30,8 +30,8 @@ class Affine(Wrapper):
     Parameters
     ----------
     dist : a continuous distribution on the line, a half-line or an interval
-    loc : shift :math:`\mu`, one number per batch element
-    scale : stretch :math:`\sigma > 0`, one number per batch element
+    loc : shift :math:`\mu`, one number for each value
+    scale : stretch :math:`\sigma > 0`, one number for each value
 
     Notes
     -----

@@ -21,13 +21,13 @@ class Censored(Bounded):
     Parameters
     ----------
     dist : a distribution of numbers with a cumulative distribution function
-    lower, upper : bounds; at least one is given. A value that equals a bound is censored. Infinite
-        bounds are none
+    lower, upper : bounds; at least one is given. A value that equals a bound is censored. An
+        infinite bound is no bound
 
     Notes
     -----
     For observed data: the point masses at the bounds make it useless as a prior. Stan: ``lcdf`` and
-    ``lccdf`` terms. SciPy: ``CensoredData``. One number per batch element.
+    ``lccdf`` terms. SciPy: ``CensoredData``.
 
     Raises
     ------

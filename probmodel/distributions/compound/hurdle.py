@@ -28,7 +28,7 @@ class Hurdle(WithZeros):
     Notes
     -----
     With a continuous ``dist`` it is for observed data, for it has a point mass at zero. Stan: two
-    terms. SciPy: none. One number per batch element.
+    terms. SciPy: none.
 
     References
     ----------

@@ -28,15 +28,14 @@ class Mixture(Compound):
     ----------
     weights : probabilities :math:`w` of the components, (K,)
     components : a list of K distributions, all discrete or all continuous; or one distribution
-        whose parameters have an axis of length K behind their batch axes, such as
-        ``Normal(mu, sigma)`` with vectors ``mu`` and ``sigma``. Parameters without such an axis
-        are those of all components.
+        whose parameters have one more axis, of length K, after the axes that number the values,
+        such as ``Normal(mu, sigma)`` with vectors ``mu`` and ``sigma``. Parameters without such an
+        axis are those of all components.
 
     Notes
     -----
-    One value per batch element, of the kind that the components have. Weights of shape (n, K)
-    differ from element to element, and so do parameters of shape (n, K). Stan: ``log_mix``. SciPy:
-    none.
+    The values are of the kind that the components have. Weights of shape (n, K) differ from value
+    to value, and so do parameters of shape (n, K). Stan: ``log_mix``. SciPy: none.
 
     Raises
     ------

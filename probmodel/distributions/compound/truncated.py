@@ -25,12 +25,11 @@ class Truncated(Bounded):
     Parameters
     ----------
     dist : a distribution of numbers with a cumulative distribution function
-    lower, upper : bounds, included; at least one is given. Infinite ones are none
+    lower, upper : bounds, included; at least one is given. An infinite bound is no bound
 
     Notes
     -----
-    Stan: ``T[lower, upper]``. SciPy: ``truncnorm`` and others of its kind. One number per batch
-    element.
+    Stan: ``T[lower, upper]``. SciPy: ``truncnorm`` and others of its kind.
 
     Raises
     ------

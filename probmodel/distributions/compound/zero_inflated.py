@@ -30,7 +30,7 @@ class ZeroInflated(WithZeros):
     Notes
     -----
     Zeros have two sources; where they have one, `Hurdle` is meant. Stan: ``log_mix`` at zero.
-    SciPy: none. One number per batch element.
+    SciPy: none.
 
     References
     ----------

@@ -27,8 +27,8 @@ class Bernoulli(BernoulliFamily):
 
     Notes
     -----
-    Stan: ``bernoulli(p)``. SciPy: ``bernoulli(p)``. One number per batch element. Of log odds,
-    `BernoulliLogit` is the stable and faster form.
+    Stan: ``bernoulli(p)``. SciPy: ``bernoulli(p)``. Of log odds, `BernoulliLogit` is the stable and
+    faster form.
     """
 
     parameters: ClassVar = {"p": Parameter(UnitInterval())}

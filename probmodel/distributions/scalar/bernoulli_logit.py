@@ -25,8 +25,7 @@ class BernoulliLogit(BernoulliFamily):
 
     Notes
     -----
-    Stan: ``bernoulli_logit(logit)``. SciPy: ``bernoulli(expit(logit))``. One number per batch
-    element.
+    Stan: ``bernoulli_logit(logit)``. SciPy: ``bernoulli(expit(logit))``.
     """
 
     parameters: ClassVar = {"logit": Parameter(Real())}

@@ -27,7 +27,7 @@ class BernoulliProbit(BernoulliFamily):
 
     Notes
     -----
-    Stan: ``bernoulli(Phi(eta))``. SciPy: ``bernoulli(ndtr(eta))``. One number per batch element.
+    Stan: ``bernoulli(Phi(eta))``. SciPy: ``bernoulli(ndtr(eta))``.
     """
 
     parameters: ClassVar = {"eta": Parameter(Real())}

@@ -32,7 +32,7 @@ class Beta(FreeScale):
 
     Notes
     -----
-    Stan: ``beta(alpha, beta)``. SciPy: ``beta(alpha, beta)``. One number per batch element.
+    Stan: ``beta(alpha, beta)``. SciPy: ``beta(alpha, beta)``.
     """
 
     parameters: ClassVar = {"alpha": Parameter(Positive()), "beta": Parameter(Positive())}

@@ -48,8 +48,7 @@ class BetaBinomial(BinomialFamily):
 
     Notes
     -----
-    Stan: ``beta_binomial(n, alpha, beta)``. SciPy: ``betabinom(n, alpha, beta)``. One number per
-    batch element.
+    Stan: ``beta_binomial(n, alpha, beta)``. SciPy: ``betabinom(n, alpha, beta)``.
     """
 
     parameters: ClassVar = {

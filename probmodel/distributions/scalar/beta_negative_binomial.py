@@ -29,8 +29,8 @@ class BetaNegativeBinomial(PoissonFamily):
 
     Notes
     -----
-    Stan: ``beta_neg_binomial(r, alpha, beta)``. SciPy: ``betanbinom(r, alpha, beta)`` with
-    whole ``r``. One number per batch element. Draws beyond 9e18 are about that.
+    Stan: ``beta_neg_binomial(r, alpha, beta)``. SciPy: ``betanbinom(r, alpha, beta)`` with whole
+    ``r``. Larger draws than 9e18 come out as about 9e18.
     """
 
     parameters: ClassVar = {

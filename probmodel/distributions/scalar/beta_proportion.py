@@ -32,8 +32,7 @@ class BetaProportion(FreeScale):
 
     Notes
     -----
-    Stan: ``beta_proportion(mu, kappa)``. SciPy: ``beta(mu * kappa, (1 - mu) * kappa)``. One number
-    per batch element.
+    Stan: ``beta_proportion(mu, kappa)``. SciPy: ``beta(mu * kappa, (1 - mu) * kappa)``.
     """
 
     parameters: ClassVar = {"mu": Parameter(UnitInterval()), "kappa": Parameter(Positive())}

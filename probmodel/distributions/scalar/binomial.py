@@ -31,8 +31,8 @@ class Binomial(BinomialFamily):
 
     Notes
     -----
-    Stan: ``binomial(n, p)``. SciPy: ``binom(n, p)``. One number per batch element. Of log odds,
-    `BinomialLogit` is the stable and faster form.
+    Stan: ``binomial(n, p)``. SciPy: ``binom(n, p)``. Of log odds, `BinomialLogit` is the stable and
+    faster form.
     """
 
     parameters: ClassVar = {

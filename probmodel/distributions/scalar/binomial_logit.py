@@ -26,8 +26,7 @@ class BinomialLogit(BinomialFamily):
 
     Notes
     -----
-    Stan: ``binomial_logit(n, logit)``. SciPy: ``binom(n, expit(logit))``. One number per batch
-    element.
+    Stan: ``binomial_logit(n, logit)``. SciPy: ``binom(n, expit(logit))``.
     """
 
     parameters: ClassVar = {"n": Parameter(IntegerInterval(0, None)), "logit": Parameter(Real())}

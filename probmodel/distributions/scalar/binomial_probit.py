@@ -29,7 +29,7 @@ class BinomialProbit(BinomialFamily):
 
     Notes
     -----
-    Stan: ``binomial(n, Phi(eta))``. SciPy: ``binom(n, ndtr(eta))``. One number per batch element.
+    Stan: ``binomial(n, Phi(eta))``. SciPy: ``binom(n, ndtr(eta))``.
     """
 
     parameters: ClassVar = {"n": Parameter(IntegerInterval(0, None)), "eta": Parameter(Real())}

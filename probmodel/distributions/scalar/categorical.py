@@ -28,7 +28,7 @@ class Categorical(Distribution):
     Notes
     -----
     Categories count from zero. Stan: ``categorical(p)``, counting from one. SciPy:
-    ``multinomial(1, p)`` of the indicator vector. One number per batch element.
+    ``multinomial(1, p)`` of the indicator vector.
     """
 
     parameters: ClassVar = {"p": Parameter(Simplex(), event_ndim=1)}

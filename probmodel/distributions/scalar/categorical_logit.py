@@ -26,7 +26,7 @@ class CategoricalLogit(Distribution):
     Notes
     -----
     Categories count from zero. Stan: ``categorical_logit(logits)``, counting from one. SciPy:
-    ``multinomial(1, softmax(logits))`` of the indicator vector. One number per batch element.
+    ``multinomial(1, softmax(logits))`` of the indicator vector.
     """
 
     parameters: ClassVar = {"logits": Parameter(Real(), event_ndim=1)}

@@ -24,7 +24,7 @@ class Cauchy(LocationScale):
 
     Notes
     -----
-    Stan: ``cauchy(loc, scale)``. SciPy: ``cauchy(loc, scale)``. One number per batch element.
+    Stan: ``cauchy(loc, scale)``. SciPy: ``cauchy(loc, scale)``.
     """
 
     symmetric = True

@@ -28,7 +28,7 @@ class ChiSquare(Distribution):
     Notes
     -----
     The gamma distribution with shape :math:`\nu / 2` and rate 1/2. Stan: ``chi_square(df)``. SciPy:
-    ``chi2(df)``. One number per batch element.
+    ``chi2(df)``.
     """
 
     parameters: ClassVar = {"df": Parameter(Positive())}

@@ -26,8 +26,7 @@ class DiscreteUniform(Distribution):
 
     Notes
     -----
-    Stan: ``discrete_range(low, high)``. SciPy: ``randint(low, high + 1)``. One number per batch
-    element.
+    Stan: ``discrete_range(low, high)``. SciPy: ``randint(low, high + 1)``.
     """
 
     parameters: ClassVar = {

@@ -31,9 +31,9 @@ class ExpModNormal(Distribution):
     Notes
     -----
     :math:`\Phi` is the distribution function of the standard normal. Stan:
-    ``exp_mod_normal(mu, sigma, lambda)``. SciPy: ``exponnorm(1 / (sigma * rate), mu, sigma)``. One
-    number per batch element. Where :math:`z < r` the squares of :math:`r` are cancelled by hand,
-    which keeps the digits of nearly normal values, with a large :math:`r`.
+    ``exp_mod_normal(mu, sigma, lambda)``. SciPy: ``exponnorm(1 / (sigma * rate), mu, sigma)``.
+    Where :math:`z < r` the squares of :math:`r` are cancelled by hand, which keeps the digits of
+    nearly normal values, with a large :math:`r`.
     """
 
     parameters: ClassVar = {

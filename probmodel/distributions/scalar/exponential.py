@@ -24,7 +24,7 @@ class Exponential(FreeScale):
 
     Notes
     -----
-    Stan: ``exponential(rate)``. SciPy: ``expon(0, 1 / rate)``. One number per batch element.
+    Stan: ``exponential(rate)``. SciPy: ``expon(0, 1 / rate)``.
     """
 
     parameters: ClassVar = {"rate": Parameter(Positive())}

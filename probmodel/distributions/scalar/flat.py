@@ -19,8 +19,7 @@ class Flat(Distribution):
 
     Notes
     -----
-    Stan: a parameter without a sampling statement. SciPy: none. One number per batch element;
-    it cannot be sampled.
+    Stan: a parameter without a sampling statement. SciPy: none. It cannot be drawn from.
     """
 
     parameters: ClassVar = {}

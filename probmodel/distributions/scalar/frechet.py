@@ -22,8 +22,7 @@ class Frechet(PoweredExponential):
 
     Notes
     -----
-    Stan: ``frechet(alpha, sigma)``. SciPy: ``invweibull(alpha, 0, sigma)``. One number per batch
-    element.
+    Stan: ``frechet(alpha, sigma)``. SciPy: ``invweibull(alpha, 0, sigma)``.
     """
 
     sign: ClassVar = -1.0

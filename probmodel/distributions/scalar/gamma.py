@@ -28,8 +28,7 @@ class Gamma(FreeScale):
 
     Notes
     -----
-    Stan: ``gamma(alpha, beta)``. SciPy: ``gamma(alpha, 0, 1 / beta)``. One number per batch
-    element.
+    Stan: ``gamma(alpha, beta)``. SciPy: ``gamma(alpha, 0, 1 / beta)``.
     """
 
     parameters: ClassVar = {"alpha": Parameter(Positive()), "beta": Parameter(Positive())}

@@ -25,8 +25,8 @@ class Geometric(Distribution):
 
     Notes
     -----
-    Counts start from zero. Stan: ``neg_binomial(1, p / (1 - p))``. SciPy: ``geom(p, -1)``. One
-    number per batch element. Draws beyond 9e18 are that.
+    Counts start from zero. Stan: ``neg_binomial(1, p / (1 - p))``. SciPy: ``geom(p, -1)``. Larger
+    draws than 9e18 come out as 9e18.
     """
 
     parameters: ClassVar = {"p": Parameter(UnitInterval())}

@@ -26,7 +26,7 @@ class Gumbel(LocationScale):
 
     Notes
     -----
-    Stan: ``gumbel(mu, beta)``. SciPy: ``gumbel_r(mu, beta)``. One number per batch element.
+    Stan: ``gumbel(mu, beta)``. SciPy: ``gumbel_r(mu, beta)``.
     """
 
     parameters: ClassVar = {"mu": Parameter(Real()), "beta": Parameter(Positive())}

@@ -23,7 +23,7 @@ class HalfCauchy(FreeScale, HalfFamily):
     Notes
     -----
     Stan: ``cauchy(0, scale)`` on a parameter with ``<lower=0>`` (up to the constant 2). SciPy:
-    ``halfcauchy(0, scale)``. One number per batch element.
+    ``halfcauchy(0, scale)``.
 
     References
     ----------

@@ -24,7 +24,7 @@ class HalfNormal(FreeScale, HalfFamily):
     Notes
     -----
     Stan: ``normal(0, scale)`` on a parameter with ``<lower=0>`` (up to the constant 2). SciPy:
-    ``halfnorm(0, scale)``. One number per batch element.
+    ``halfnorm(0, scale)``.
     """
 
     full = Normal

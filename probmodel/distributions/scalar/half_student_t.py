@@ -39,7 +39,7 @@ class HalfStudentT(FreeScale):
     Notes
     -----
     Stan: ``student_t(df, 0, scale)`` on a parameter with ``<lower=0>`` (up to the constant 2).
-    SciPy: none; ``t(df, 0, scale)`` doubled. One number per batch element.
+    SciPy: none; ``t(df, 0, scale)`` doubled.
 
     References
     ----------

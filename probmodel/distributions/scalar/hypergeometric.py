@@ -28,8 +28,7 @@ class Hypergeometric(Distribution):
 
     Notes
     -----
-    Stan: ``hypergeometric(n, a, b)``. SciPy: ``hypergeom(a + b, a, n)``. One number per batch
-    element. The parameters are data.
+    Stan: ``hypergeometric(n, a, b)``. SciPy: ``hypergeom(a + b, a, n)``. The parameters are data.
     """
 
     parameters: ClassVar = {

@@ -29,8 +29,7 @@ class InvChiSquare(Distribution):
     Notes
     -----
     The inverse gamma distribution with shape :math:`\nu / 2` and scale 1/2; `ScaledInverseChi2` has
-    a scale besides. Stan: ``inv_chi_square(df)``. SciPy: ``invgamma(df / 2, 0, 0.5)``. One number
-    per batch element.
+    a scale besides. Stan: ``inv_chi_square(df)``. SciPy: ``invgamma(df / 2, 0, 0.5)``.
     """
 
     parameters: ClassVar = {"df": Parameter(Positive())}

@@ -29,8 +29,7 @@ class InverseGamma(FreeScale):
 
     Notes
     -----
-    Stan: ``inv_gamma(alpha, beta)``. SciPy: ``invgamma(alpha, 0, beta)``. One number per batch
-    element.
+    Stan: ``inv_gamma(alpha, beta)``. SciPy: ``invgamma(alpha, 0, beta)``.
     """
 
     parameters: ClassVar = {"alpha": Parameter(Positive()), "beta": Parameter(Positive())}

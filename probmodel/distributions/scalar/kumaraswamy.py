@@ -33,8 +33,7 @@ class Kumaraswamy(OfStandardExponential):
 
     Notes
     -----
-    Stan: none. SciPy: none; ``beta(1, b)`` is the distribution of :math:`y^a`. One number per batch
-    element.
+    Stan: none. SciPy: none; ``beta(1, b)`` is the distribution of :math:`y^a`.
 
     References
     ----------

@@ -23,8 +23,7 @@ class Laplace(LocationScale):
 
     Notes
     -----
-    Stan: ``double_exponential(loc, scale)``. SciPy: ``laplace(loc, scale)``. One number per batch
-    element.
+    Stan: ``double_exponential(loc, scale)``. SciPy: ``laplace(loc, scale)``.
     """
 
     symmetric = True

@@ -29,8 +29,7 @@ class LogLogistic(FreeScale):
 
     Notes
     -----
-    Stan: ``loglogistic(alpha, beta)``. SciPy: ``fisk(beta, 0, alpha)``. One number per batch
-    element.
+    Stan: ``loglogistic(alpha, beta)``. SciPy: ``fisk(beta, 0, alpha)``.
     """
 
     noncentered_is_affine: ClassVar = False

@@ -25,7 +25,7 @@ class Logistic(LocationScale):
 
     Notes
     -----
-    Stan: ``logistic(loc, scale)``. SciPy: ``logistic(loc, scale)``. One number per batch element.
+    Stan: ``logistic(loc, scale)``. SciPy: ``logistic(loc, scale)``.
     """
 
     symmetric = True

@@ -28,9 +28,9 @@ class LogNormal(OfStandardNormal, FreeScale):
 
     Notes
     -----
-    Stan: ``lognormal(mu, sigma)``. SciPy: ``lognorm(sigma, 0, exp(mu))``. One number per batch
-    element. Slopes have eight digits or more unless :math:`\log y` and :math:`\mu` agree in more
-    than ten; there the last digit of :math:`y` alone changes them by more than a millionth.
+    Stan: ``lognormal(mu, sigma)``. SciPy: ``lognorm(sigma, 0, exp(mu))``. Slopes have eight digits
+    or more unless :math:`\log y` and :math:`\mu` agree in more than ten; there the last digit of
+    :math:`y` alone changes them by more than a millionth.
     """
 
     noncentered_is_affine: ClassVar = False

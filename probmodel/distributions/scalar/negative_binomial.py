@@ -35,8 +35,8 @@ class NegativeBinomial(NegativeBinomialFamily):
 
     Notes
     -----
-    Stan: ``neg_binomial(alpha, beta)``. SciPy: ``nbinom(alpha, beta / (beta + 1))``. One number per
-    batch element. `NegativeBinomial2` is the same by mean and dispersion.
+    Stan: ``neg_binomial(alpha, beta)``. SciPy: ``nbinom(alpha, beta / (beta + 1))``.
+    `NegativeBinomial2` is the same by mean and dispersion.
     """
 
     parameters: ClassVar = {"alpha": Parameter(NonNegative()), "beta": Parameter(Positive())}

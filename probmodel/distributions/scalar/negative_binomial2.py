@@ -38,8 +38,8 @@ class NegativeBinomial2(NegativeBinomialFamily):
 
     Notes
     -----
-    Stan: ``neg_binomial_2(mu, phi)``. SciPy: ``nbinom(phi, phi / (mu + phi))``. One number per
-    batch element. Of a log mean, `NegativeBinomial2Log` is the stable and faster form.
+    Stan: ``neg_binomial_2(mu, phi)``. SciPy: ``nbinom(phi, phi / (mu + phi))``. Of a log mean,
+    `NegativeBinomial2Log` is the stable and faster form.
     """
 
     parameters: ClassVar = {"mu": Parameter(NonNegative()), "phi": Parameter(Positive())}

@@ -38,8 +38,7 @@ class NegativeBinomial2Log(NegativeBinomialFamily):
 
     Notes
     -----
-    Stan: ``neg_binomial_2_log(eta, phi)``. SciPy: ``nbinom(phi, phi / (exp(eta) + phi))``. One
-    number per batch element.
+    Stan: ``neg_binomial_2_log(eta, phi)``. SciPy: ``nbinom(phi, phi / (exp(eta) + phi))``.
     """
 
     parameters: ClassVar = {"eta": Parameter(Real()), "phi": Parameter(Positive())}

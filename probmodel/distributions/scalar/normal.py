@@ -25,7 +25,7 @@ class Normal(LocationScale):
 
     Notes
     -----
-    Stan: ``normal(loc, scale)``. SciPy: ``norm(loc, scale)``. One number per batch element.
+    Stan: ``normal(loc, scale)``. SciPy: ``norm(loc, scale)``.
     """
 
     link_forms: ClassVar = {

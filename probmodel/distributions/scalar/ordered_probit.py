@@ -25,9 +25,8 @@ class OrderedProbit(OrderedCategories):
     Notes
     -----
     Categories count from zero. Stan: ``ordered_probit(eta, cutpoints)``, counting from one. SciPy:
-    none; a difference of ``norm.cdf``. One number per batch element. One vector of cutpoints that
-    serves all observations is the case that is fast. An intercept in ``eta`` and the cutpoints tell
-    the same: leave it out.
+    none; a difference of ``norm.cdf``. It is fast where all observations share one vector of
+    cutpoints. An intercept in ``eta`` would only shift the cutpoints: leave it out.
 
     References
     ----------

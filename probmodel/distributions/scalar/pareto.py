@@ -26,8 +26,8 @@ class Pareto(OfStandardExponential):
 
     Notes
     -----
-    Stan: ``pareto(y_min, alpha)``. SciPy: ``pareto(alpha, 0, y_min)``. One number per batch
-    element. The non-centred form takes an exponential value.
+    Stan: ``pareto(y_min, alpha)``. SciPy: ``pareto(alpha, 0, y_min)``. The non-centred form takes
+    an exponential value.
     """
 
     noncentered_is_affine: ClassVar = False

@@ -29,8 +29,7 @@ class ParetoType2(OfStandardExponential):
     Notes
     -----
     Stan: ``pareto_type_2(mu, lambda, alpha)``, whose ``lambda`` is ``scale`` here. SciPy:
-    ``lomax(alpha, mu, scale)``. One number per batch element. The non-centred form takes an
-    exponential value.
+    ``lomax(alpha, mu, scale)``. The non-centred form takes an exponential value.
     """
 
     noncentered_is_affine: ClassVar = False

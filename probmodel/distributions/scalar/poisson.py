@@ -30,8 +30,8 @@ class Poisson(PoissonFamily):
 
     Notes
     -----
-    Stan: ``poisson(rate)``. SciPy: ``poisson(rate)``. One number per batch element. Of a log rate,
-    `PoissonLog` is the stable and faster form.
+    Stan: ``poisson(rate)``. SciPy: ``poisson(rate)``. Of a log rate, `PoissonLog` is the stable and
+    faster form.
     """
 
     parameters: ClassVar = {"rate": Parameter(NonNegative())}

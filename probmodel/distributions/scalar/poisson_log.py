@@ -25,8 +25,7 @@ class PoissonLog(PoissonFamily):
 
     Notes
     -----
-    Stan: ``poisson_log(log_rate)``. SciPy: ``poisson(exp(log_rate))``. One number per batch
-    element.
+    Stan: ``poisson_log(log_rate)``. SciPy: ``poisson(exp(log_rate))``.
     """
 
     parameters: ClassVar = {"log_rate": Parameter(Real())}

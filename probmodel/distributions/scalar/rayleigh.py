@@ -25,7 +25,7 @@ class Rayleigh(Distribution):
 
     Notes
     -----
-    Stan: ``rayleigh(sigma)``. SciPy: ``rayleigh(0, sigma)``. One number per batch element.
+    Stan: ``rayleigh(sigma)``. SciPy: ``rayleigh(0, sigma)``.
     """
 
     parameters: ClassVar = {"sigma": Parameter(Positive())}

@@ -28,8 +28,7 @@ class ScaledInverseChi2(Distribution):
     Notes
     -----
     The inverse gamma distribution with shape :math:`\nu / 2` and scale :math:`\nu s^2 / 2`. Stan:
-    ``scaled_inv_chi_square(df, scale)``. SciPy: ``invgamma(df / 2, 0, df * scale**2 / 2)``. One
-    number per batch element.
+    ``scaled_inv_chi_square(df, scale)``. SciPy: ``invgamma(df / 2, 0, df * scale**2 / 2)``.
 
     References
     ----------

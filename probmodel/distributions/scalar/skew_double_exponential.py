@@ -29,8 +29,8 @@ class SkewDoubleExponential(Distribution):
     Notes
     -----
     Stan: ``skew_double_exponential(mu, sigma, tau)``. SciPy: ``laplace_asymmetric(k, mu, s)`` with
-    ``k = sqrt(tau / (1 - tau))`` and ``s = sigma / (2 * sqrt(tau * (1 - tau)))``. One number per
-    batch element. Derivatives at the location itself are those from the right.
+    ``k = sqrt(tau / (1 - tau))`` and ``s = sigma / (2 * sqrt(tau * (1 - tau)))``. Derivatives at
+    the location itself are those from the right.
     """
 
     parameters: ClassVar = {

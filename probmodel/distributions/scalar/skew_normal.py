@@ -34,8 +34,7 @@ class SkewNormal(Distribution):
     Notes
     -----
     :math:`\phi` and :math:`\Phi` are the density and the distribution function of the standard
-    normal. Stan: ``skew_normal(loc, scale, alpha)``. SciPy: ``skewnorm(alpha, loc, scale)``. One
-    number per batch element.
+    normal. Stan: ``skew_normal(loc, scale, alpha)``. SciPy: ``skewnorm(alpha, loc, scale)``.
 
     References
     ----------

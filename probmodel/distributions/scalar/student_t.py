@@ -47,8 +47,7 @@ class StudentT(Distribution):
 
     Notes
     -----
-    Stan: ``student_t(df, loc, scale)``. SciPy: ``t(df, loc, scale)``. One number per batch
-    element.
+    Stan: ``student_t(df, loc, scale)``. SciPy: ``t(df, loc, scale)``.
 
     References
     ----------

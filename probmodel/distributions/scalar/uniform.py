@@ -24,8 +24,7 @@ class Uniform(Distribution):
 
     Notes
     -----
-    Stan: ``uniform(low, high)``. SciPy: ``uniform(low, high - low)``. One number per batch
-    element.
+    Stan: ``uniform(low, high)``. SciPy: ``uniform(low, high - low)``.
     """
 
     parameters: ClassVar = {"low": Parameter(Real()), "high": Parameter(Real())}

@@ -41,7 +41,7 @@ class VonMises(Distribution):
     :math:`[-\pi, \pi]` whatever the mean direction is, so that the density integrates to one;
     ``np.angle(np.exp(1j * y))`` brings others there. A parameter whose mean direction is near
     :math:`\pi` has a mode at each end of the interval: measure its angles from another direction.
-    SciPy: ``vonmises(kappa, mu)``. One number per batch element.
+    SciPy: ``vonmises(kappa, mu)``.
 
     References
     ----------

@@ -22,8 +22,7 @@ class Weibull(PoweredExponential):
 
     Notes
     -----
-    Stan: ``weibull(alpha, sigma)``. SciPy: ``weibull_min(alpha, 0, sigma)``. One number per batch
-    element.
+    Stan: ``weibull(alpha, sigma)``. SciPy: ``weibull_min(alpha, 0, sigma)``.
     """
 
     sign: ClassVar = 1.0

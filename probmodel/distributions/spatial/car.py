@@ -35,7 +35,7 @@ class CAR(OfStandardNormal):
     alpha : spatial dependence, :math:`-1 < \alpha < 1`
     adjacency : :math:`W`, (n, n), symmetric, 0 or 1 or weights, with a zero diagonal; or edges,
         (n_edges, 2): pairs of neighbours that count from 0. :math:`d_i` are its row sums
-    mean : :math:`\mu`, one number per batch element; 0 unless given
+    mean : :math:`\mu`, one number for each map; 0 unless given
 
     Notes
     -----

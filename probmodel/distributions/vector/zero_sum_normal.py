@@ -20,8 +20,8 @@ class ZeroSumNormal(Distribution):
 
     Parameters
     ----------
-    scale : :math:`\sigma > 0`, one number per batch element; each of the n elements has the
-        standard deviation :math:`\sigma \sqrt{1 - 1/n}`
+    scale : :math:`\sigma > 0`, one number for each vector; each of the n elements has the standard
+        deviation :math:`\sigma \sqrt{1 - 1/n}`
 
     Notes
     -----
