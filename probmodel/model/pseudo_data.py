@@ -11,7 +11,8 @@ normal distribution with the mode of u and the second derivative of its log dens
 with m_a = scale exp(asinh((loc - a) / (2 scale))), which is the distance from the bound a at the
 mode with that bound alone, m_b for b likewise, w = p (1 - p) for the proportion p = 1 / (1 +
 exp(-u)), and x' = (b - a) w. That is exact with one bound, and with two where the scale is small,
-or large: far from the bounds u is what x is, in the limit of no scale at its location.
+or large: far from the bounds u is what x is, in the limit of no scale at its location. Elements
+with infinite bounds have what stands for them with the finite ones alone.
 For a random walk without drift it is the walk of u if x were a straight line in u, the tangent
 where the series was observed. (Where the steps vanish both stay where they are. Other series go
 somewhere, on a straight line in x and on another one in u, which vanishing steps do not forgive.)
@@ -24,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from probmodel.constraints import Constraint
+from probmodel.constraints.partly_bounded import PartlyBounded
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.process.series import Series
 from probmodel.distributions.scalar.free_scale import FreeScale
@@ -114,23 +116,44 @@ def on_free_scale(prior: Distribution, link: Constraint, value: Any = 0.0) -> Di
     ``value`` is that of the pseudo-data, on the free scale; it matters for walks alone.
     """
     known = link.limits if isinstance(prior, (Series, *LINES)) else None
-    if known is None or known == (None, None):
+    if known is None or all(bound is None for bound in known):
         return prior
     if isinstance(prior, Series):  # a walk: between bounds no others are standardised
         return prior.rescaled(*_tangent(known, value))
-    loc, scale = prior.args["loc"], prior.args["scale"]
+    line = prior.args["loc"], prior.args["scale"]
+    between = _by_element if isinstance(link, PartlyBounded) else _between
+    return Normal(*between(*line, *known))
+
+
+def _between(loc: Any, scale: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
+    """Return location and scale of what stands for a line between bounds; None is no bound."""
+    if lower is None and upper is None:
+        return loc, scale
     distances = [  # log m_a / scale, and log m_b / scale
         np.arcsinh(0.5 * sign * (loc - bound) / scale)
-        for bound, sign in zip(known, (1.0, -1.0), strict=True)
+        for bound, sign in ((lower, 1.0), (upper, -1.0))
         if bound is not None
     ]
     if len(distances) == 1:
         (own,) = distances
-        return Normal(np.log(scale) + own, 1.0 / np.sqrt(1.0 + np.exp(2.0 * own)))
+        return np.log(scale) + own, 1.0 / np.sqrt(1.0 + np.exp(2.0 * own))
     log_odds = distances[0] - distances[1]
     w = 1.0 / (2.0 + np.exp(log_odds) + np.exp(-log_odds))
-    steepness = (known[1] - known[0]) * w / scale
-    return Normal(log_odds, 1.0 / np.sqrt(1.0 - 2.0 * w + steepness**2))
+    steepness = (upper - lower) * w / scale
+    return log_odds, 1.0 / np.sqrt(1.0 - 2.0 * w + steepness**2)
+
+
+def _by_element(loc: Any, scale: Any, lower: Array, upper: Array) -> tuple[Any, Any]:
+    """Return location and scale of what stands for each element; infinity is no bound."""
+    has_low, has_high = np.isfinite(lower), np.isfinite(upper)
+    low, high = np.where(has_low, lower, 0.0), np.where(has_high, upper, 0.0)
+    found = loc, scale
+    for below, above in ((True, False), (False, True), (True, True)):
+        own = (has_low == below) & (has_high == above)
+        if own.any():
+            stands = _between(loc, scale, low if below else None, high if above else None)
+            found = tuple(np.where(own, *pair) for pair in zip(stands, found, strict=True))
+    return found
 
 
 def _tangent(known: tuple[Any, Any], u: Any) -> tuple[Any, Any]:

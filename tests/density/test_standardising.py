@@ -11,7 +11,7 @@ import pytest
 import scipy.optimize
 
 from probmodel import Model, data, infer, observed, param
-from probmodel.constraints import Interval, Lower, Upper
+from probmodel.constraints import Interval, Lower, Real, Upper, between
 from probmodel.density import as_posterior
 from probmodel.density.posterior import ModelDensity
 from probmodel.density.standardising import hierarchies, measured
@@ -184,6 +184,17 @@ CASES = {
     "Normal between bounds": elementwise(
         "Normal", lambda m, s, e: Normal(m, s), lower=-1, upper=np.array([1.0, 1.5, 2.0, 20.0])
     ),
+    "Laplace with bounds of some elements": elementwise(
+        "Laplace",
+        lambda m, s, e: Laplace(m, s),
+        lower=[-np.inf, -1.0, -np.inf, 0.0],
+        upper=np.array([np.inf, np.inf, 2.0, 3.0]),
+    ),
+    "StudentT above bounds of some elements": elementwise(
+        "StudentT",
+        lambda m, s, e: StudentT(2 + np.exp(e), m, s),
+        lower=[0.0, -np.inf, -np.inf, -2.0],
+    ),
     "StudentT above a bound": elementwise(
         "StudentT", lambda m, s, e: StudentT(2 + np.exp(e), m, s), lower=0
     ),
@@ -251,11 +262,14 @@ def as_sampled(case, theta):
         lower, upper = 0, 1
     elif issubclass(DISTRIBUTIONS[case.family], FreeScale):
         lower = 0
-    below = None if lower is None else np.log(theta - lower)
-    above = None if upper is None else np.log(upper - theta)
-    if lower is None or upper is None:
-        return theta if lower is upper else above if lower is None else below
-    return below - above
+    sides = ((lower, theta, 1.0), (theta, upper, -1.0))
+    finite = [np.isfinite(-np.inf if bound is None else bound) for bound in (lower, upper)]
+    total = np.where(finite[0] | finite[1], 0.0, theta)
+    for (low, high, sign), known in zip(sides, finite, strict=True):
+        if np.any(known):
+            distance = np.where(known, high, 1.0) - np.where(known, low, 0.0)
+            total = total + np.where(finite[0], sign, 1.0) * np.log(distance)
+    return total
 
 
 def make(case, noncentered=None):
@@ -568,6 +582,52 @@ def test_with_two_bounds_it_has_them_where_the_scale_is_small_or_large(loc, scal
     stands = on_free_scale(Normal(loc, scale), link)
     expected = mode_and_deviation(link, loc, scale)
     np.testing.assert_allclose(list(stands.args.values()), expected, rtol=0.01, atol=0.01)
+
+
+class Floors(Model):
+    floor = data(dims="group", lower=-np.inf, upper=np.inf)
+    mu = param(Normal(0, 1))
+    tau = param(HalfNormal(1))
+    theta = param(Normal(mu, tau), dims="group", lower=floor)
+    y = observed(Normal(theta, 0.5), dims="group")
+
+
+def with_floors(floor):
+    return as_posterior(Floors(floor=floor, y=np.array([0.4, -0.3, 2.0])))
+
+
+class Floor(Model):
+    mu = param(Normal(0, 1))
+    tau = param(HalfNormal(1))
+    theta = param(Normal(mu, tau), dims="group", lower=-1)
+    y = observed(Normal(theta, 0.5), dims="group")
+
+
+def test_equal_bounds_are_one_bound():
+    several, one = with_floors(np.full(3, -1.0)), as_posterior(Floor(y=np.array([0.4, -0.3, 2.0])))
+    x = points(one, 5)
+    known = [standardised(density) for density in (several, one)]
+    assert all("theta" in density.centring(x) for density in known)
+    np.testing.assert_allclose(known[0](x).logp, known[1](x).logp, rtol=1e-12)
+    for name, value in known[1].constrain(x).items():
+        np.testing.assert_allclose(known[0].constrain(x)[name], value, rtol=1e-12)
+
+
+def test_elements_without_a_bound_stand_as_those_of_a_parameter_without_one():
+    link = between(np.array([-np.inf, -1.0, -np.inf, -1.0]), np.array([np.inf, np.inf, 2.0, 2.0]))
+    stands = on_free_scale(Normal(0.3, 0.7), link)
+    alone = [Real(), Lower(-1.0), Upper(2.0), Interval(-1.0, 2.0)]
+    each = [on_free_scale(Normal(0.3, 0.7), own).args.values() for own in alone]
+    np.testing.assert_array_equal(list(stands.args.values()), np.transpose([[*e] for e in each]))
+
+
+@pytest.mark.parametrize("floor", [[-1.0, -np.inf, 0.0], [-np.inf] * 3])
+def test_floors_of_some_groups_are_heeded(floor):
+    run = infer(with_floors(np.array(floor)), draws=50, chains=2, warmup=50, seed=3, quiet=True)
+    assert "theta" in run.attrs["standardised"]
+    theta = run.posterior["theta"].values
+    assert np.all(theta >= floor)
+    assert np.min(theta[..., 1]) < -1.0
 
 
 @pytest.mark.parametrize("bounds", [{"lower": 0.0}, {"upper": 2.0}, {"lower": 0.0, "upper": 2.0}])
