@@ -64,7 +64,7 @@ class Anchors:
             expression = as_expression(given)
             before, now = old.evaluator.value(expression), self._binding.evaluator.value(expression)
             axes = [None if axis is None else start + axis for axis in along]
-            if len(set(axes)) == 1 and len(set(before.shape)) > 1:  # edges: compared as a whole
+            if _is_by_edges(before, now, axes, places):  # compared as a whole
                 axes = [None] * len(axes)
             for k, axis in enumerate(axes):
                 if axis is not None:
@@ -78,6 +78,16 @@ class Anchors:
             self._looked = True
             self._old = _bound_again(self._binding, self._result)
         return self._old
+
+
+def _is_by_edges(
+    before: Array, now: Array, axes: Sequence[int | None], places: Sequence[Array]
+) -> bool:
+    """Whether data that may run twice along an axis of elements, as a matrix, are lists instead."""
+    if len(axes) != 2 or axes[0] is None or axes[0] != axes[1]:
+        return False
+    place = places[axes[0]]
+    return now.shape != 2 * place.shape or min(before.shape) <= np.max(place, initial=-1)
 
 
 def _bound_again(binding: Binding, result: Any) -> Binding | None:

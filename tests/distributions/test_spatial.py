@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from probmodel import Model, check_model, data, infer, observed, param
+from probmodel.density import as_posterior
 from probmodel.distributions import BYM2, CAR, ICAR, Beta, HalfNormal, Normal, PoissonLog
 from probmodel.distributions.spatial.neighbours import read_graph
 from probmodel.errors import DataError, ModelError
@@ -58,6 +59,49 @@ def test_two_areas_are_a_matrix():
     logp = dist.log_kernel(np, np.array([0.5, -0.5]), dist.args["adjacency"], np.array(1.0))
     # The difference of the two, 1 here, has the variance 1 / 2; along the line it is sqrt(2) long.
     assert logp == pytest.approx(stats.norm.logpdf(1.0, 0.0, np.sqrt(0.5)) + 0.5 * np.log(2.0))
+
+
+@pytest.mark.parametrize(
+    ("edges", "neighbours"),
+    [
+        ([(0, 1), (1, 2)], [[0, 1], [1, 2]]),
+        ([(0, 1), (2, 0)], [[0, 1], [0, 2]]),
+        ([(1, 0), (0, 1)], [[0, 1]]),
+    ],
+)
+def test_two_edges_are_edges(edges, neighbours):
+    size = np.max(edges) + 1
+    expected = np.zeros((size, size))
+    expected[tuple(np.transpose(neighbours))] = 1.0
+    expected += expected.T
+
+    class Two(Model):
+        a = param(ICAR(edges))
+        b = param(CAR(1.0, 0.5, edges))
+        c = param(BYM2(1.0, 0.5, edges), shape=int(size))
+
+    class Whole(Model):
+        a = param(ICAR(expected))
+        b = param(CAR(1.0, 0.5, expected))
+        c = param(BYM2(1.0, 0.5, expected))
+
+    two, whole = as_posterior(Two()), as_posterior(Whole())
+    x = np.random.default_rng(1).standard_normal((3, whole.dim))
+    np.testing.assert_allclose(two(x).logp, whole(x).logp, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("adjacency", "message"),
+    [
+        ([[0.0, 0.5], [0.7, 0.0]], r"symmetric; got 0.5 at \[0, 1\]"),
+        ([[0.0, -1.0], [-1.0, 0.0]], "0 or above"),
+        ([[1, 1], [1, 1]], "edge 0 joins 1 to it"),
+        ([[1, 2], [2, 3]], "edge 0 joins 1 and 2; .* Write edges - 1"),
+    ],
+)
+def test_two_by_two_numbers_that_are_no_graph_are_refused(adjacency, message):
+    with pytest.raises(DataError, match=message):
+        read_graph(np.asarray(adjacency, dtype=float), 2, "CAR", None)
 
 
 def bound(make, **values):

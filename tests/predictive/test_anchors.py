@@ -108,6 +108,13 @@ class Neighbours(Model):
     y = observed(Normal(effect, 1.0), dims="a")
 
 
+def test_two_edges_are_compared_as_a_whole():
+    fit = short(Neighbours(edges=[[0, 1], [1, 2]], y=[0.0, 1.0, 2.0]))
+    predict(Neighbours(edges=[[0, 1], [1, 2]], y=[0.0, 1.0, 2.0]), fit)
+    with pytest.raises(DataError, match="'effect': the adjacency of its ICAR"):
+        predict(Neighbours(edges=[[0, 2], [1, 2]], y=[0.0, 1.0, 2.0]), fit)
+
+
 def test_lists_of_edges_are_compared_as_a_whole():
     model = Neighbours(edges=[[0, 1], [1, 2], [2, 3]], y=[0.0, 1.0, 2.0, 1.0])
     fit = short(model)

@@ -10,7 +10,7 @@ from probmodel.constraints import Positive, Real, UnitInterval
 from probmodel.distributions.base import Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.noncentered_forms import OfStandardNormal
-from probmodel.distributions.spatial.neighbours import Graph, read_graph
+from probmodel.distributions.spatial.neighbours import Graph, is_matrix, read_graph
 from probmodel.distributions.vector.whitening import Memory
 from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
@@ -65,8 +65,7 @@ class BYM2(OfStandardNormal):
 
     def event_shape(self, *params: Array) -> tuple[int, ...] | None:
         """One value for each area; edges do not tell of isolated ones."""
-        rows, columns = params[2].shape
-        return (rows,) if rows == columns else None
+        return (len(params[2]),) if is_matrix(params[2]) else None
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density, from coordinates along the eigenvectors: batch shape."""

@@ -82,10 +82,24 @@ def graph_product(vectors: Array, matrix: Any) -> Array:
 defvjp(graph_product, lambda ans, vectors, matrix: lambda g: graph_product(g, matrix), argnums=(0,))
 
 
+def is_matrix(adjacency: Array) -> bool:
+    """Whether a graph is given as a matrix.
+
+    Two pairs of nodes are as long as they are wide. They are told from a matrix by its diagonal,
+    which is zero, and its symmetry.
+    """
+    rows, columns = adjacency.shape
+    if rows != columns or rows != 2 or np.any(np.diagonal(adjacency)):
+        return rows == columns != 2
+    whole = np.array_equal(adjacency, np.floor(adjacency))
+    return adjacency[0, 1] == adjacency[1, 0] or not whole
+
+
 def node_count(adjacency: Array) -> int:
     """Nodes of a graph without isolated ones at its end: the side of a matrix, or by the edges."""
-    rows, columns = adjacency.shape
-    return rows if rows == columns else int(np.max(adjacency, initial=0)) + 1
+    if is_matrix(adjacency):
+        return len(adjacency)
+    return int(np.max(adjacency, initial=0)) + 1
 
 
 def read_graph(adjacency: Array, size: int, name: str, location: Location | None) -> Graph:
@@ -105,7 +119,7 @@ def read_graph(adjacency: Array, size: int, name: str, location: Location | None
         If it is no such graph; the message says what is wrong.
     """
     problem = _Problem(name, location)
-    if adjacency.shape == (size, size):
+    if adjacency.shape == (size, size) and is_matrix(adjacency):
         return _from_matrix(adjacency, problem)
     if adjacency.shape[1] == 2:
         return _from_edges(adjacency, size, problem)
