@@ -54,9 +54,12 @@ def from_frame(
             f"to_pandas(); got {type(frame).__name__}.",
             given=frame,
         )
-    repeated = table.columns[table.columns.duplicated()]
-    if len(repeated):
-        raise DataError(f"the frame has several columns {repeated[0]!r}. Rename or drop some.")
+    repeated = list(dict.fromkeys(table.columns[table.columns.duplicated()]))
+    if repeated:
+        raise DataError(
+            f"the frame has several columns {_listed(repeated)}. Rename or drop some.",
+            columns=repeated,
+        )
     return _Reader(kind, table, coords, origin, before).bound(given)
 
 

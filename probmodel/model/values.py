@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from probmodel.errors import DataError, ModelError, ShapeError
-from probmodel.model.containers import Labelled, unpack
+from probmodel.model.containers import Labelled, Labels, unpack
 from probmodel.model.declarations import Data, Declaration, Observed
 from probmodel.model.refusals import boxed, filled_objects, what_came
 from probmodel.types import Array
@@ -19,7 +20,7 @@ def read_value(declaration: Declaration, given: Any) -> Labelled:
     Raises
     ------
     DataError
-        If the value is not numeric or not finite, or observed data are empty.
+        If the value is not numeric or not finite, observed data are empty, or labels repeat.
     ShapeError
         If it has the wrong number of axes.
     """
@@ -40,7 +41,24 @@ def read_value(declaration: Declaration, given: Any) -> Labelled:
     array = _plain_floats(array)
     _check_finite(declaration, array)
     _check_rank(declaration, array)
+    _check_labels(declaration, labels)
     return Labelled(_convert(declaration, array), labels)
+
+
+def _check_labels(declaration: Declaration, labels: Mapping[int, Labels]) -> None:
+    """Refuse labels that name the elements in the result and repeat, such as those of columns."""
+    for axis, (values, named) in labels.items():
+        several, counts = np.unique(values, return_counts=True)
+        repeated = several[counts > 1].tolist()
+        if named and repeated and declaration.dims:
+            raise DataError(
+                f"{declaration.title} has the labels {', '.join(map(repr, repeated))} more than "
+                f"once along its dim {declaration.dims[axis]!r}; labels must differ. Rename or "
+                "drop some.",
+                location=declaration.location,
+                name=declaration.name,
+                labels=repeated,
+            )
 
 
 def _not_numeric(declaration: Declaration, array: Array) -> DataError:

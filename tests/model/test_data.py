@@ -87,6 +87,14 @@ def test_coords_of_an_unknown_dim():
         Regression(X=X, y=Y, coords={"features": ["a", "b", "c"]})
 
 
+@pytest.mark.parametrize(
+    ("columns", "shown"), [("aba", "'a'"), (["b", "a", "b"], "'b'"), ([1, "1", 2], "'1'")]
+)
+def test_repeated_columns(columns, shown):
+    with pytest.raises(DataError, match=rf"'X' has the labels {shown} more .* dim 'feature'; .*"):
+        Regression(X=pd.DataFrame(X, columns=list(columns)), y=Y)
+
+
 def test_repeated_index_is_no_label():
     series = pd.Series(Y, index=["a", "a", "b", "b"])
     assert coords_of(Regression(X=X, y=series), "obs") is None

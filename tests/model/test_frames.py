@@ -288,9 +288,16 @@ def test_a_group_without_rows():
 
 
 def test_columns_of_one_name():
-    frame = pd.DataFrame([[1.0, 2.0]], columns=["y", "y"])
-    with pytest.raises(DataError, match="several columns 'y'"):
+    frame = pd.DataFrame([[1.0, 2.0, 3.0, 4.0]], columns=["y", "y", "t", "t"])
+    with pytest.raises(DataError, match="several columns 'y', 't'"):
         Trend.from_frame(frame)
+
+
+def test_columns_of_a_matrix_that_have_one_label():
+    frame = pd.DataFrame([[1.0, 2.0, 3.0]], columns=["X.age", "age", "y"])
+    for columns in (["X.age", "age"], ["age", "age"]):
+        with pytest.raises(DataError, match="'X' has the labels 'age' more than once along its"):
+            Regression.from_frame(frame, X=columns)
 
 
 def test_columns_that_are_not_there():
