@@ -13,14 +13,15 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.extend import primitive
 
+from probmodel.constraints import RowStochastic, Simplex
 from probmodel.distributions.compound.components import Components
 from probmodel.distributions.process import forward_algorithm as forward
 from probmodel.expressions import caller_location
-from probmodel.functions.recorded_calls import Formula, call
+from probmodel.functions.recorded_calls import Checked, Formula, call
 from probmodel.numerics.special import logsumexp
 from probmodel.types import Array
 
-_CHAIN = (2, 1, 2)  # event axes of log densities, initial and transition
+CHAIN = (2, 1, 2)  # event axes of log densities, initial and transition
 
 
 def component_log_densities(components: Any, value: Any) -> Any:
@@ -42,8 +43,12 @@ def component_log_densities(components: Any, value: Any) -> Any:
         If the components are no distributions, or their values are of different kinds.
     """
     parts = Components("component_log_densities", "components", components, caller_location())
+    return _log_densities(parts, value)
+
+
+def _log_densities(parts: Components, value: Any, checked: Sequence[Checked] = ()) -> Any:
     event_ndims = (parts.event_ndim, *(spec.event_ndim for spec in parts.parameters.values()))
-    return call(_of_components(parts), (value, *parts.args.values()), event_ndims)
+    return call(_of_components(parts).checking(checked), (value, *parts.args.values()), event_ndims)
 
 
 def component_probabilities(weights: Any, components: Any, value: Any) -> Any:
@@ -57,8 +62,18 @@ def component_probabilities(weights: Any, components: Any, value: Any) -> Any:
     Returns
     -------
     (..., K)
+
+    Raises
+    ------
+    ModelError
+        If the weights are no probabilities, or not as many as the components.
     """
-    joint = component_log_densities(components, value) + np.log(weights)
+    parts = Components("component_probabilities", "components", components, caller_location())
+    count = None if parts.stacked else len(parts.members)
+    checked = Checked("weights of component_probabilities", weights, Simplex(), count)
+    logs = _log_densities(parts, value, [checked])
+    with np.errstate(divide="ignore"):
+        joint = logs + np.log(weights)
     return np.exp(joint - logsumexp(joint, axis=-1, keepdims=True))
 
 
@@ -79,9 +94,10 @@ def hmm_log_likelihood(log_emissions: Any, initial: Any, transition: Any) -> Any
     Raises
     ------
     ModelError
-        If there are several transition matrices for one series, when the model is bound.
+        If data give probabilities that do not add up to one, or if there are several transition
+        matrices for one series, when the model is bound.
     """
-    return call(_LOG_LIKELIHOOD, (log_emissions, initial, transition), _CHAIN)
+    return _of_probabilities(LOG_LIKELIHOOD, log_emissions, initial, transition)
 
 
 def state_probabilities(log_emissions: Any, initial: Any, transition: Any) -> Any:
@@ -95,7 +111,7 @@ def state_probabilities(log_emissions: Any, initial: Any, transition: Any) -> An
     -------
     (..., T, K)
     """
-    return call(_STATE_PROBABILITIES, (log_emissions, initial, transition), _CHAIN)
+    return _of_probabilities(STATE_PROBABILITIES, log_emissions, initial, transition)
 
 
 def most_likely_states(log_emissions: Any, initial: Any, transition: Any) -> Any:
@@ -114,7 +130,16 @@ def most_likely_states(log_emissions: Any, initial: Any, transition: Any) -> Any
     Viterbi (1967), Error bounds for convolutional codes and an asymptotically optimum decoding
     algorithm. IEEE Transactions on Information Theory 13.
     """
-    return call(_MOST_LIKELY_STATES, (log_emissions, initial, transition), _CHAIN)
+    return _of_probabilities(_MOST_LIKELY_STATES, log_emissions, initial, transition)
+
+
+def _of_probabilities(formula: Formula, logs: Any, initial: Any, transition: Any) -> Any:
+    """Call a formula of a chain, and check what data give."""
+    checked = (
+        Checked(f"initial of {formula.__name__}", initial, Simplex()),
+        Checked(f"transition of {formula.__name__}", transition, RowStochastic()),
+    )
+    return call(formula.checking(checked), (logs, initial, transition), CHAIN)
 
 
 class _ComponentFormula(Formula):
@@ -175,8 +200,8 @@ def _of_one_matrix(log_emissions: Any, initial: Any, transition: Any) -> Any:
     return forward.hmm_log_likelihood(log_emissions, initial, transition)
 
 
-_LOG_LIKELIHOOD = Formula("hmm_log_likelihood", _of_one_matrix, forward.hmm_log_likelihood)
-_STATE_PROBABILITIES = Formula(
+LOG_LIKELIHOOD = Formula("hmm_log_likelihood", _of_one_matrix, forward.hmm_log_likelihood)
+STATE_PROBABILITIES = Formula(
     "state_probabilities", lambda *args: forward.forward_backward(*args).log_emissions
 )
 _MOST_LIKELY_STATES = Formula(

@@ -3,12 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from copy import copy
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from probmodel.expressions import OPERATIONS, Apply, Expression, as_expression, leaves
+from probmodel.constraints import Constraint
+from probmodel.errors import ModelError
+from probmodel.expressions import (
+    OPERATIONS,
+    Apply,
+    Expression,
+    as_expression,
+    caller_location,
+    leaves,
+)
 from probmodel.expressions.expression import apply
+from probmodel.types import Array
+
+
+class Checked(NamedTuple):
+    """An argument of a function, and what it must be where data decide it.
+
+    Attributes
+    ----------
+    title : of the function and the argument
+    given : number, array or expression
+    constraint : that its values satisfy
+    length : of its last axis; None if any will do
+    """
+
+    title: str
+    given: Any
+    constraint: Constraint
+    length: int | None = None
+
+    def objection(self, value: Array, varies: bool = False) -> str:
+        """Say what is wrong with a value; nothing if nothing is. Only lengths matter if it varies.
+
+        Axes that are missing altogether are left to the function.
+        """
+        if value.ndim < self.constraint.event_ndim:
+            return ""
+        if self.length is not None and value.shape[-1] != self.length:
+            return f"{self.title} must be {self.length} numbers; got {value.shape[-1]}"
+        bad = np.zeros(()) if varies else ~np.asarray(self.constraint.check(value))
+        if not bad.any():
+            return ""
+        fault = self.constraint.fault(value[bad][0])
+        return f"{self.title} must be {self.constraint.name}; {fault}"
 
 
 class Formula:
@@ -19,6 +62,10 @@ class Formula:
     name : as it is printed
     evaluate : the function, without xp
     primitive : the same as an autograd primitive, if autograd is not to trace it
+
+    Attributes
+    ----------
+    checked : arguments given as symbols that are checked when a model is bound
     """
 
     def __init__(
@@ -27,6 +74,24 @@ class Formula:
         self.__name__ = name
         self.evaluate = evaluate
         self.primitive = primitive
+        self.checked: Sequence[Checked] = ()
+
+    def checking(self, arguments: Sequence[Checked]) -> Formula:
+        """Return the same formula for arguments that are checked.
+
+        Raises
+        ------
+        ModelError
+            If one that is given as numbers is not what it must be.
+        """
+        for argument in arguments:
+            if not list(leaves(argument.given)):
+                objection = argument.objection(np.asarray(argument.given))
+                if objection:
+                    raise ModelError(f"{objection}.", location=caller_location())
+        found = copy(self)
+        found.checked = [c for c in arguments if isinstance(c.given, Expression)]
+        return found
 
     def __call__(self, xp: Any, *args: Any) -> Any:
         """Evaluate the function."""

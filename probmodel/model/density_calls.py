@@ -34,6 +34,7 @@ def check_density_calls(declaration: Declaration, evaluator: Evaluator, done: se
     """
     for node in topological(expressions_of(declaration), done=done):
         distribution = _distribution_of(node)
+        _check_formula(declaration, evaluator, node)
         if isinstance(node, Apply) and distribution is not None:
             check_arguments(declaration, distribution, evaluator)
             if distribution.event_ndim == 2:
@@ -41,6 +42,19 @@ def check_density_calls(declaration: Declaration, evaluator: Evaluator, done: se
                 check_pattern(declaration, distribution, "value", distribution.support(), value)
             if distribution.discrete:
                 _check_discrete(declaration, distribution, node)
+
+
+def _check_formula(declaration: Declaration, evaluator: Evaluator, node: Expression) -> None:
+    """Check the arguments of a function that takes probabilities."""
+    if not isinstance(node, Apply) or node.operation.name != "call":
+        return
+    for checked in getattr(node.kwargs["function"], "checked", ()):
+        value = evaluator.value(checked.given)
+        objection = checked.objection(value, varies=not evaluator.is_constant(checked.given))
+        if objection:
+            raise ModelError(
+                f"{declaration.title}: {objection}.", location=node.location, value=value
+            )
 
 
 def term_of(potential: Potential, evaluator: Evaluator) -> Term:

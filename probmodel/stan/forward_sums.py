@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from probmodel.functions import hmm_log_likelihood
+from probmodel.functions.component_functions import CHAIN, LOG_LIKELIHOOD
+from probmodel.functions.recorded_calls import call
 from probmodel.stan.rolled_loops import Repeated, Uses
 from probmodel.stan.traced_graph import Graph
 from probmodel.types import Array
@@ -44,7 +45,7 @@ class Forward(NamedTuple):
         before = np.reshape(expression(self.initial), (1, -1))
         transition = np.exp(np.sum(expression(self.transition), axis=0))
         densities = np.concatenate([before, emissions])
-        return hmm_log_likelihood(densities, np.ones(len(self.initial)), transition)
+        return call(LOG_LIKELIHOOD, (densities, np.ones(len(self.initial)), transition), CHAIN)
 
 
 class _OtherError(Exception):

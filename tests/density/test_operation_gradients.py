@@ -141,7 +141,14 @@ def gaussian(x, m, s):
 
 PLACES = np.array([-0.3, 0.4, 0.8, 1.9, 6.0])
 TWO_STATES = np.array([0.4, 0.6]), np.array([[0.8, 0.2], [0.3, 0.7]])
+
+
 # Functions of operands, which may ask for the length, and the operands' shapes for a length.
+def shares(a):
+    """Positive numbers over their sums."""
+    return a / np.sum(a, axis=-1, keepdims=True)
+
+
 EXAMPLES = {
     "where": [(lambda a, b: np.where(a > b, a * b, np.exp(b)), lambda n: [(n,), (2, n)]),
               (lambda a, *, n: np.where(np.arange(n) % 2, a**2, 1.5), lambda n: [(n,)])],
@@ -236,11 +243,12 @@ OF_FUNCTIONS = {
         (lambda a, b: component_log_densities(d.Normal(a, 1.0 + b), np.ones(2)),
          lambda n: [(n,), (n,)])],
     "component_probabilities": [
-        (lambda a, b: component_probabilities(a, d.Normal(b, 1.0), np.array([0.3, 1.2])),
+        (lambda a, b: component_probabilities(shares(a), d.Normal(b, 1.0), np.array([0.3, 1.2])),
          lambda n: [(n,), (n,)])],
     "hmm_log_likelihood": [
         (lambda a: hmm_log_likelihood(a, *TWO_STATES), lambda n: [(n, 2)]),
-        (hmm_log_likelihood, lambda n: [(3, n), (n,), (n, n)])],
+        (lambda e, p, t: hmm_log_likelihood(e, shares(p), shares(t)),
+         lambda n: [(3, n), (n,), (n, n)])],
     "state_probabilities": [(lambda a: state_probabilities(a, *TWO_STATES), lambda n: [(n, 2)])],
     "linear_recurrence": [
         (linear_recurrence, lambda n: [(n,), (n,), ()]),

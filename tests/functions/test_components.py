@@ -180,6 +180,51 @@ def test_wrong_arguments_are_named():
         Bad(u=U)
 
 
+@pytest.mark.parametrize(
+    ("initial", "transition", "message"),
+    [
+        ([0.5, 0.6], np.full((2, 2), 0.5), "initial of NAME must be simplex; .* add up to 1.1"),
+        ([1.5, -0.5], np.full((2, 2), 0.5), "initial of NAME must be simplex; an element is -0.5"),
+        (START, np.full((2, 2), 0.55), "transition of NAME must be a row-.*; row 0 sums to 1.1"),
+    ],
+)
+@pytest.mark.parametrize("function", [hmm_log_likelihood, state_probabilities, most_likely_states])
+def test_data_that_are_no_probabilities_are_refused(function, initial, transition, message):
+    class Chain(Model):
+        initial = data("state")
+        transition = data(("from", "to"))
+        level = param(d.Normal(0, 1), dims="state")
+        term = deterministic(function(np.zeros((5, 2)) + level, initial, transition))
+
+    Chain(initial=START, transition=np.eye(2))
+    message = message.replace("NAME", function.__name__)
+    with pytest.raises(ModelError, match=f"deterministic 'term': {message}"):
+        Chain(initial=initial, transition=transition)
+    with pytest.raises(ModelError, match=message):
+        function(np.zeros((5, 2)), initial, transition)
+
+
+def test_weights_that_are_none_are_refused():
+    three, level = [d.Normal(0, 1), d.Normal(1, 1), d.Normal(2, 1)], np.zeros(4)
+    for weights, message in (
+        ([1.0], "weights of component_probabilities must be 3 numbers; got 1"),
+        ([0.5, 0.5], "must be 3 numbers; got 2"),
+        ([0.5, 0.4, 0.2], "must be simplex; its elements add up to 1.1"),
+    ):
+        with pytest.raises(ModelError, match=message):
+            component_probabilities(weights, three, level)
+
+        class Given(Model):
+            weights = data("k")
+            mean = param(d.Normal(0, 1))
+            each = deterministic(
+                component_probabilities(weights, [*three[:2], d.Normal(mean, 1)], level)
+            )
+
+        with pytest.raises(ModelError, match=rf"'each': .*{message}|shapes \(4, 3\), \(2,\)"):
+            Given(weights=weights)
+
+
 def test_scan_writes_the_forward_recursion_of_several_series():
     """Which is what is advised for transitions that change with time: here, all paths added up."""
     rng = np.random.default_rng(4)

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from probmodel import functions
+from probmodel.functions.component_functions import CHAIN, LOG_LIKELIHOOD, STATE_PROBABILITIES
+from probmodel.functions.recorded_calls import call
 from probmodel.stan.library.covariances import COVARIANCES
 from probmodel.stan.library.entries import Whole, number, same
 from probmodel.stan.library.matrix_functions import MATRIX_FUNCTIONS
@@ -100,7 +102,7 @@ def _log_mix_of_many(p: Any, x: Any) -> Any:
 
 
 def _hidden_marginal(omega: Any, transition: Any, initial: Any) -> Any:
-    return functions.hmm_log_likelihood(_t(omega), initial, transition)
+    return call(LOG_LIKELIHOOD, (_t(omega), initial, transition), CHAIN)
 
 
 def _hidden_marginals(omega: Any, transition: Any, initial: Any) -> Any:
@@ -109,7 +111,7 @@ def _hidden_marginals(omega: Any, transition: Any, initial: Any) -> Any:
 
 
 def _hidden_states(omega: Any, transition: Any, initial: Any) -> Any:
-    return _t(functions.state_probabilities(_t(omega), initial, transition))
+    return _t(call(STATE_PROBABILITIES, (_t(omega), initial, transition), CHAIN))
 
 
 _STATISTICS: dict[str, Whole] = {
