@@ -38,7 +38,7 @@ def draw_figure(result: Calibration, var_names: Any, most: int) -> Any:
             lower, upper = (_difference(limit, share, result.n) for limit in limits)
             panel.fill_between(_closed(share), lower, upper, color=shade, lw=0.0)
         verdict = result.verdict(name)
-        colour = _BLUE if verdict == "ok" else _RED
+        colour = _RED if result.refuted(name) else _BLUE
         panel.plot(_closed(share), _difference(count, share, result.n), color=colour, lw=1.3)
         panel.set_title(name if verdict == "ok" else f"{name}\n{verdict}", fontsize=9)
         panel.margins(x=0)

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.calibration.uniformity import p_values
+from probmodel.calibration.uniformity import fewest, p_values
 from probmodel.html_tables import table
 from probmodel.types import Array
 
 LEVEL = 0.01
 _SHOWN = 30  # quantities that str() shows
+_TOO_FEW = "too few"
 _CLEAR = 3.0  # standard errors from which a verdict says what is wrong
 
 
@@ -79,14 +80,31 @@ class Calibration:
         """Whether no quantity is refuted.
 
         Ranks of correct inference are refuted, in any of the quantities, with a probability of at
-        most 0.01 (Bonferroni). Simulations that failed do not count; look at `failures`.
+        most 0.01 (Bonferroni). Simulations that failed do not count; look at `failures`. Where
+        there are fewer than `fewest`, it tells nothing that they are not refuted.
         """
         return all(p > self.level for p in self.p_values.values())
 
+    @cached_property
+    def fewest(self) -> int:
+        """Simulations from which on the test finds posteriors that are far too wide.
+
+        Then every true value is in the middle of its draws. Fewer simulations that refute nothing
+        tell nothing.
+        """
+        return fewest(self.L, self.level)
+
+    def refuted(self, quantity: str) -> bool:
+        """Whether the ranks of a quantity are not uniform."""
+        return self.p_values[quantity] <= self.level
+
     def verdict(self, quantity: str) -> str:
-        """Return ``"ok"``, or what the ranks of a quantity say against the posterior."""
-        if self.p_values[quantity] > self.level:
-            return "ok"
+        """Return ``"ok"``, or what the ranks of a quantity say against the posterior.
+
+        It is ``"too few"`` where nothing is refuted by fewer simulations than `fewest`.
+        """
+        if not self.refuted(quantity):
+            return "ok" if self.n >= self.fewest else _TOO_FEW
         mean, spread = self._moments(quantity)
         # Mean and mean square of a uniform variable on (-1, 1) have variances 1/3 and 4/45.
         shift = (2.0 * mean - 1.0) * np.sqrt(3.0 * self.n)
@@ -135,11 +153,18 @@ class Calibration:
         return name, f"{mean:.2f}", f"{spread:.2f}", shown, self.verdict(name)
 
     def _headline(self) -> str:
-        refuted = sum(p <= self.level for p in self.p_values.values())
+        refuted = sum(map(self.refuted, self.series))
         found = f"{refuted} of {len(self.series)} quantities are NOT calibrated"
+        if not refuted:
+            found = "ranks are uniform" if self.n >= self.fewest else self._nothing_told()
         return (
-            f"{found if refuted else 'ranks are uniform'} "
-            f"({self.n} simulations, ranks among {self.L} draws, level {LEVEL:g} for all)"
+            f"{found} ({self.n} simulations, ranks among {self.L} draws, level {LEVEL:g} for all)"
+        )
+
+    def _nothing_told(self) -> str:
+        return (
+            f"TOO FEW simulations to tell: not even posteriors that are far too wide are found "
+            f"before {self.fewest}"
         )
 
     def _remarks(self) -> list[str]:
@@ -166,7 +191,7 @@ class Calibration:
     def _repr_html_(self) -> str:
         names = self._first(_SHOWN)
         rows: list[tuple[str, ...]] = [self._row(name) for name in names]
-        strong = {row[-1] for row in rows} - {"ok"}
+        strong = {row[-1] for row in rows} - {"ok", _TOO_FEW}
         rows += [(line.strip(),) for line in (*self._more(names), *self._remarks())]
         heads = ("", "mean", "spread", "p", "verdict")
         return table(self.name, rows, about=self._headline(), heads=heads, strong=tuple(strong))

@@ -52,6 +52,18 @@ def p_values(ranks: Array, most: int) -> Array:
     return np.clip(1.0 - inside_probability(tails, statistic), 0.0, 1.0)
 
 
+def fewest(most: int, level: float) -> int:
+    """Return how many ranks it takes to refute those that are all the middle one.
+
+    That is what the test is slowest to find: of ranks that are all at one end, or at both, it takes
+    fewer.
+    """
+    n = 1
+    while p_values(np.full((1, n), most // 2), most)[0] > level:
+        n += 1
+    return n
+
+
 def band(n: int, most: int, level: float) -> tuple[Array, Array]:
     """Return the least and the largest counts of the simultaneous band: (L,) each.
 

@@ -28,6 +28,7 @@ from probmodel import (
 )
 from probmodel.calibration.live_line import SimulationLine
 from probmodel.calibration.ranking import LOG_LIKELIHOOD, rank, thin
+from probmodel.calibration.result import Calibration
 from probmodel.calibration.uniformity import p_values
 from probmodel.constraints import Ordered, SumToZero
 from probmodel.density.posterior import ModelDensity
@@ -93,6 +94,22 @@ def test_p_values_are_those_of_the_ranks(tiny):
     assert list(tiny.p_values.values()) == p_values(stacked, 9).tolist()
     assert tiny.level == 0.005
     assert tiny.ok == all(p > tiny.level for p in tiny.p_values.values())
+
+
+def test_few_simulations_tell_nothing():
+    def found(ranks):
+        ranks = np.asarray(ranks)
+        return Calibration("Line", len(ranks), len(ranks), 99, {"a": ranks}, {"a": ["a"]})
+
+    few, enough, low = found([20, 70]), found(range(0, 100, 10)), found([0, 0])
+    assert few.fewest == enough.fewest == 10
+    assert str(few).startswith("Line: TOO FEW simulations to tell: not even posteriors that are")
+    assert "are found before 10 (2 simulations" in str(few)
+    assert few.verdict("a") == "too few"
+    assert "<b>too few</b>" not in few._repr_html_()
+    assert "ranks are uniform (10 simulations" in str(enough)
+    assert enough.verdict("a") == "ok"
+    assert "1 of 1 quantities are NOT calibrated (2 simulations" in str(low)
 
 
 def test_the_seed_decides_everything(tiny):

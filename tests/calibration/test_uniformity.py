@@ -9,6 +9,7 @@ from scipy import stats
 from probmodel.calibration.uniformity import (
     band,
     counts_below,
+    fewest,
     inside_probability,
     p_values,
     tail_probabilities,
@@ -47,6 +48,16 @@ def test_p_values_of_uniform_ranks_are_uniform_or_larger(n, most):
         # Exact but discrete: never more often than the level, and close to it.
         share, error = np.mean(p <= level), np.sqrt(level * (1 - level) / 1000)
         assert level * 0.8 - 4 * error < share < level + 4 * error
+
+
+@pytest.mark.parametrize(("most", "level"), [(99, 0.01), (99, 0.002), (19, 0.01), (1, 0.01)])
+def test_of_fewer_ranks_not_even_the_worst_are_found(most, level):
+    least = fewest(most, level)
+    for n, found in ((least - 1, False), (least, True), (least + 1, True)):
+        assert (p_values(np.full((1, n), most // 2), most)[0] <= level) == found
+    if most > 1:
+        ends = [np.zeros((1, least), int), np.resize([0, most], (1, least))]
+        assert all(p_values(ranks, most)[0] <= level for ranks in ends)
 
 
 @pytest.mark.parametrize(
