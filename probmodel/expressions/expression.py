@@ -275,6 +275,8 @@ class Apply(Expression):
         kwargs: dict[str, Any] | None = None,
     ) -> None:
         super().__init__()
+        if operation.elementwise:
+            args = tuple(map(_numbers, args))
         self.operation = operation
         self.args: tuple[Any, ...] = settle(args)
         self.kwargs: dict[str, Any] = settle(kwargs or {})
@@ -286,6 +288,12 @@ def apply(operation: Operation, *args: Any, **kwargs: Any) -> Apply:
     Lists among arrays that are joined become arrays, as NumPy has it: ``[[x], y]``.
     """
     operands, options = operation.normalise(args, kwargs)
+    if operation.name == "where" and len(operands) != 3:
+        _refuse(
+            "np.where(condition) of a symbol, which returns the places where it holds,",
+            "how many there are may vary: choose element by element with np.where(condition, a, "
+            "b), and find places in data before, np.flatnonzero(x > 0)",
+        )
     if operation.operands == ("arrays",) and isinstance(operands[0], list | tuple):
         operands = ([_as_array(part) for part in operands[0]],)
     return Apply(operation, operands, options)
@@ -298,6 +306,17 @@ def _as_array(value: Any) -> Any:
     parts = [_as_array(part) for part in value]
     symbolic = any(isinstance(part, Expression) for part in parts)
     return Apply(OPERATIONS["stack"], (parts,)) if symbolic else value
+
+
+def _numbers(value: Any) -> Any:
+    """Return a list of numbers as an array, and anything else as it is."""
+    if not isinstance(value, list | tuple):
+        return value
+    try:
+        array = np.array(value)
+    except (ValueError, TypeError, ModelError):  # ragged, or with symbols
+        return value
+    return array if array.dtype.kind in "biuf" else value
 
 
 def of_data(name: str, function: Callable[..., Any], *args: Any) -> Any:

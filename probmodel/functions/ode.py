@@ -31,7 +31,7 @@ def solve_ode(
         element of the state; a list of n numbers, or a vector. It is called once, with symbols.
     initial : state at ``t0``: (n,), or a list of n numbers
     t0 : initial time, a number or a datum
-    times : later times, increasing; from data: (T,)
+    times : later times, increasing; from data: (T,), or one number
     *args : whatever else the function takes: data, parameters, expressions. (A function does not
         see the names of the class body in which it is written.)
     method : ``"rk45"``, explicit (Dormand and Prince), or ``"esdirk43"``, implicit (Kennedy and

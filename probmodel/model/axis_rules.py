@@ -159,6 +159,8 @@ def _joined(call: Call) -> Names:
     axis = call.options.get("axis", 0) % call.ndim
     # Along the joined axis there is nothing to compare; a number is an axis of length one.
     parts = [o for o in call.operands if o.shape]
+    if not parts:
+        return (None,)
     return call.meet([Operand(_without(o.names, {axis}), _one_along(o.shape, axis)) for o in parts])
 
 

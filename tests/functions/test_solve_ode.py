@@ -255,6 +255,18 @@ def test_solutions_of_data_alone_are_computed_when_bound():
     np.testing.assert_allclose(values["stiff"], [exact, exact], rtol=1e-5)
 
 
+def test_one_time_may_be_a_number():
+    def at(times):
+        class Decay(Model):
+            rate = param(LogNormal(0, 1))
+            state = deterministic(solve_ode(lambda t, y, r: -r * y, [2.0], 0.0, times, rate))
+            y = observed(Normal(state[0, 0], 1))
+
+        return as_posterior(Decay(y=1.0)).constrain(np.array([[0.3]]))["state"]
+
+    np.testing.assert_array_equal(at(1.5), at([1.5]))
+
+
 def test_the_initial_time_is_a_time_too():
     class Later(Model):
         t0 = data()

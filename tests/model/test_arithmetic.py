@@ -1,6 +1,7 @@
 """Arithmetic of data is that of numbers: Python's integers, which never overflow, are the truth."""
 
 import math
+import operator
 
 import numpy as np
 import pytest
@@ -103,6 +104,21 @@ def test_whole_numbers_stay_whole(function):
 def test_integers_beside_what_varies(function, expected):
     wanted = np.array(expected, dtype=object).astype(float)
     np.testing.assert_allclose(computed(function).astype(float), wanted, rtol=1e-13)
+
+
+@pytest.mark.parametrize("operate", [operator.pow, operator.mul, operator.sub])
+def test_lists_of_numbers_are_arrays(operate):
+    def density(numbers):
+        class Lists(Model):
+            a = param(Normal(0, 1), shape=2)
+            y = observed(Normal(operate(a, numbers), 1))
+
+        return as_posterior(Lists(y=[1.0, 2.0]))
+
+    x = np.array([[0.5, -0.8]])
+    written, meant = density([2, 4])(x), density(np.array([2, 4]))(x)
+    np.testing.assert_array_equal(written.logp, meant.logp)
+    np.testing.assert_array_equal(written.grad, meant.grad)
 
 
 def test_masks():

@@ -86,6 +86,7 @@ def test_different_dims_of_equal_size_are_refused(expression, declare):
         lambda a, b, **_: a[1:] + b[:-1],
         lambda a, b, **_: a[::-1] + b,
         lambda a, b, **_: np.concatenate([a, b]),
+        lambda a, b, **_: np.concatenate([a[0], b[1]]),
         lambda a, b, **_: a + np.reshape(b, (3, 1)),
         lambda A, B, **_: A.reshape(-1) + B.reshape(-1),
         lambda a, b, **_: np.max(a) + b,

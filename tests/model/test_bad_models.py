@@ -101,6 +101,8 @@ def test_unsupported_ufunc_names_the_nearest():
         (lambda x: divmod(x, 2), r"np\.floor\(a / b\)"),
         (lambda x: x.exp(), r"Use np\.exp\(a\)"),
         (lambda x: np.argmax(x), r"np\.argmax is not supported.*integer data as an index"),
+        (lambda x: np.where(x > 0), r"np\.where\(condition\) of a symbol.*np\.where\(condition, a"),
+        (lambda x: np.where(x > 0, 1), r"np\.where\(condition\) of a symbol.*np\.where\(condition"),
         (lambda x: np.arange(x), r"of probmodel\.functions, arange and full take sizes"),
         (lambda x: np.zeros(x), r"arange, zeros, .* of probmodel\.functions take such sizes"),
         (lambda x: np.polyval([1, 2], x), r"np\.polyval is not supported.*lists the functions"),
