@@ -134,6 +134,11 @@ def extend(
     ModelError
         If the model is not found, or has changed.
     """
+    if isinstance(fit, str | os.PathLike):
+        raise OutputError(
+            f"extend takes a fit, as infer returned it; got the path {str(fit)!r}. Read it first: "
+            f"load_fit({str(fit)!r}).extend(draws)."
+        )
     if draws is None and until is None and ess is None:
         raise SamplerError(
             "extend: say how many draws to add (draws=), or when to stop (ess=, until=)."

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.arguments import path_of
-from probmodel.errors import DataError, nearest
+from probmodel.errors import DataError, ModelError, nearest
 from probmodel.html_tables import folded, table
 from probmodel.model import Model
 from probmodel.model.containers import as_labels
@@ -112,6 +112,13 @@ class SavedFit:
             bound = self._of_frame(new_data, coords or {}, origin, new_groups)
             return predict(
                 bound, self.result, seed, new_groups, var_names, noise, executor=executor
+            )
+        if not isinstance(new_data, Mapping | None):
+            raise DataError(
+                "predict of a fit takes new data first, a dict of values by name or a data frame; "
+                f"got {type(new_data).__name__}. The fit knows its model. For another one, call "
+                "predict(model, fit.result) of probmodel.",
+                given=new_data,
             )
         given = dict(new_data) if new_data is not None else {}
         changed = self._dims(given)
@@ -246,7 +253,7 @@ def load_fit(path: str | os.PathLike[str], model: Any = None) -> SavedFit:
     OutputError
         If there is no such file, or it is damaged, or the model that is given is another one.
     ModelError
-        If the model is not found, or has changed; the message says how.
+        If the model is not found, or has changed; the message says how. If what is given is none.
     DataError
         If the fit is not of a model.
 
@@ -255,6 +262,13 @@ def load_fit(path: str | os.PathLike[str], model: Any = None) -> SavedFit:
     SamplingWarning
         If the log density of the model that is given is not that of the fit.
     """
+    if not isinstance(model, Model | None):
+        what = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
+        raise ModelError(
+            "load_fit(path, model=...) takes a model that is bound to the data of the fit, such as "
+            f"Line(x=x, y=y); got {what}.",
+            given=model,
+        )
     path = str(path_of("the path of a fit", path))
     result = load(path)
     if "model" not in result.attrs and model is None:

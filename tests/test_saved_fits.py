@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probmodel import LogDensity, infer, load_fit, load_model, predict
+from probmodel import LogDensity, extend, infer, load_fit, load_model, predict
 from probmodel.errors import DataError, ModelError, OutputError, SamplingWarning, ShapeError
 from probmodel.model import references
 from probmodel.results.arviz_object import group, group_names
@@ -249,6 +249,25 @@ def test_long_sources_are_compared_by_their_hash(tmp_path, file, monkeypatch):
 def test_new_data_that_do_not_fit(saved, new, error):
     with pytest.raises(error):
         load_fit(saved[2]).predict(new)
+
+
+def test_a_model_in_the_place_of_new_data(saved):
+    for given in (saved[0], type(saved[0])):
+        with pytest.raises(DataError, match=r"takes new data first.* fit\.result\)"):
+            load_fit(saved[2]).predict(given)
+
+
+def test_a_class_in_the_place_of_a_model(saved):
+    with pytest.raises(ModelError, match=r"bound to the data of the fit.* got the class Line"):
+        load_fit(saved[2], type(saved[0]))
+    with pytest.raises(OutputError, match="of type ModelMeta, is no bound model"):
+        extend(saved[1], 10, model=type(saved[0]))
+
+
+@pytest.mark.parametrize("draws", [None, 10])
+def test_a_path_in_the_place_of_a_fit(saved, draws):
+    with pytest.raises(OutputError, match=r"Read it first: load_fit\(.*\)\.extend\(draws\)"):
+        extend(saved[2], draws)
 
 
 def test_a_frame_without_any_datum_is_refused(saved):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import probmodel
-from probmodel import Model, ProbmodelError, data, infer, observed, param
+from probmodel import Model, ModelError, ProbmodelError, data, infer, observed, param
 from probmodel.distributions import HalfNormal, Normal
 
 
@@ -65,6 +65,11 @@ def test_it_works_or_says_what_is_wrong(function, argument, tmp_path, monkeypatc
     for value in VALUES:
         with suppress(ProbmodelError):
             getattr(probmodel, function)(**{**USUAL[function], argument: value})
+
+
+def test_a_path_in_the_place_of_a_program():
+    with pytest.raises(ModelError, match=r"the path of a file; got the path 'a\.stan'"):
+        probmodel.Stan("a.stan")
 
 
 def test_all_functions_are_tried():

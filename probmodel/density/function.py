@@ -39,14 +39,27 @@ class FunctionDensity(LogDensity):
             self._check_gradient()
 
     def _check_function(self) -> None:
-        """Evaluate once, so that a function of the wrong shape is refused here."""
-        with np.errstate(all="ignore"):
-            value = np.shape(self.function(np.zeros((2, self.dim))))
-        if value != (2,):
+        """Evaluate once, so that a function of the wrong shape is refused here.
+
+        There are not as many chains as coordinates, which a function of one point would take.
+        """
+        chains, words = (3, "three") if self.dim == 2 else (2, "two")
+        takes = f"the function {self.name!r} must map (chains, {self.dim}) to (chains,)"
+        one = (
+            "Sum over the last axis only; coordinates are x[:, 0], x[:, 1]. A function of one "
+            "point can be mapped: lambda x: np.stack([f(row) for row in x])."
+        )
+        try:
+            with np.errstate(all="ignore"):
+                value = np.shape(self.function(np.zeros((chains, self.dim))))
+        except Exception as error:
             raise ModelError(
-                f"the function {self.name!r} must map (chains, {self.dim}) to (chains,); for two "
-                f"chains it returned shape {value}. Sum over the last axis only.",
-                shape=value,
+                f"{takes}; for {words} chains it raised {type(error).__name__}: {error}. {one}",
+                function=self.name,
+            ) from error
+        if value != (chains,):
+            raise ModelError(
+                f"{takes}; for {words} chains it returned shape {value}. {one}", shape=value
             )
 
     def _check_gradient(self) -> None:

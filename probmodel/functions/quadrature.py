@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.errors import ModelError
-from probmodel.expressions import caller_location
+from probmodel.expressions import Expression, caller_location
 from probmodel.types import Array
 
 _STEPS = 32  # per unit of the substituted variable
@@ -25,7 +25,7 @@ def integrate_1d(
     function : ``f(x, *args)``, called once with all points: it maps (N,) element by element to
         (N,), or to (..., N) for several integrals, where ``args`` then end with an axis of length 1
     lower, upper : limits: numbers, data, parameters or expressions; ``-np.inf`` and ``np.inf`` as
-        numbers
+        numbers. Those of several integrals end with an axis of length 1
     *args : whatever else the function takes: data, parameters, expressions
     rtol : how far the result may lie from the one with half as many points, relative to the
         integral of ``abs(f)``. Its own error is about the square of that, for smooth functions.
@@ -58,6 +58,16 @@ def integrate_1d(
             f"integrate_1d: rtol must be a number between 0 and 1; got {rtol!r}.",
             location=location, rtol=rtol,
         )  # fmt: skip
+    for limit in (lower, upper):
+        if not isinstance(limit, Expression) and np.shape(limit)[-1:] not in ((), (1,)):
+            raise ModelError(
+                "integrate_1d takes a number for each limit, or, for several integrals, an array "
+                f"that ends with an axis of length 1, such as a[:, None]; got shape "
+                f"{np.shape(limit)}.",
+                location=location, limit=limit,
+            )  # fmt: skip
+    if isinstance(lower, list | tuple) or isinstance(upper, list | tuple):
+        lower, upper = (x if isinstance(x, Expression) else np.asarray(x) for x in (lower, upper))
     if _is_number(lower) and _is_number(upper) and not lower < upper:
         raise ModelError(
             f"integrate_1d needs lower < upper; got {lower} and {upper}.",

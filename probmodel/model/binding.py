@@ -152,6 +152,14 @@ def bind(
             "infer.",
             model=name,
         )
+    if all(0 in free.free_shape for free in binding.free):
+        known = ", ".join(free.name for free in binding.free)
+        raise ModelError(
+            f"no parameter of {name} can vary: for the shape of {known} there is one value only, "
+            "such as the simplex of one element, which is 1. Give more elements. There is nothing "
+            "to infer.",
+            model=name,
+        )
     return binding
 
 

@@ -162,8 +162,11 @@ def bound_again(known: dict[str, Any], remedy: str) -> Model:
 def difference(known: dict[str, Any] | None, model: Any) -> str:
     """Say in what a model differs from one that `bound_model` was told of; empty if in nothing."""
     now = bound_model(model)
-    if known is None or now is None:
-        return "" if known is now else "one of them is no model"
+    if now is None:
+        given = f"what is given, of type {type(model).__name__}, is no bound model"
+        return "" if known is None else given
+    if known is None:
+        return "it is of a log density, and what is given is a model"
     for what in _BOUND:
         for name in sorted({*known[what]} ^ {*now[what]}):
             return f"{name} is not in both"

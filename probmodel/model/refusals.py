@@ -19,6 +19,11 @@ _NUMBERS = (
     "numbers that are written as text",
     ("Convert them to numbers: pd.to_numeric(x), or np.asarray(x).astype(float)."),
 )
+_MARKS = frozenset({"na", "n/a", "null", "none", "missing", "", ".", "-", "?"})
+_MISSING = (
+    "Where a value is missing, write NaN, or leave the cell of a CSV file empty. Missing values of "
+    "observed(..., missing='impute') are imputed."
+)
 _DATES = 'Give times as numbers, such as days since the first: (t - t[0]) / np.timedelta64(1, "D").'
 _DURATIONS = 'Divide them by a unit: t / np.timedelta64(1, "D").'
 _COMPLEX = "Give the real and the imaginary part as two data: z.real, z.imag."
@@ -49,6 +54,8 @@ def what_came(array: Array) -> tuple[str, str]:
     """Say what an array that is not of numbers holds, and what to write instead."""
     if _reads_as_numbers(array):
         return _NUMBERS
+    if (mark := _missing_mark(array)) is not None:
+        return f"numbers and the text {mark!r}", _MISSING
     if array.dtype.kind in _BY_KIND:
         return _BY_KIND[array.dtype.kind]
     item = _odd_one(array)
@@ -57,7 +64,7 @@ def what_came(array: Array) -> tuple[str, str]:
     for kind, found, advice in _BY_TYPE:
         if isinstance(item, kind):
             return found, advice
-    if isinstance(item, int):
+    if isinstance(item, int) and not _fits(item):
         return "integers beyond 64 bits", "Give them as floating-point numbers, or in larger units."
     if isinstance(item, numbers.Complex) and not isinstance(item, numbers.Real):
         return "complex numbers", _COMPLEX
@@ -79,13 +86,33 @@ def _reads_as_numbers(array: Array) -> bool:
         return False
 
 
+def _missing_mark(array: Array) -> str | None:
+    """Return what stands for missing values in an array, such as NA, if all others are numbers."""
+    items = array.reshape(-1).tolist()
+    marks = [item for item in items if isinstance(item, str) and item.strip().lower() in _MARKS]
+    others = [item for item in items if item not in marks]
+    return marks[0] if marks and others and all(map(_is_number, others)) else None
+
+
+def _is_number(item: Any) -> bool:
+    try:
+        return isinstance(item, _REAL | str) and float(item) is not None
+    except ValueError:
+        return False
+
+
 def _odd_one(array: Array) -> Any:
     """Return an element that is no number; else an integer beyond 64 bits; else any number."""
     items = array.reshape(-1).tolist()
     odd = [item for item in items if not (isinstance(item, _REAL) or is_missing(item))]
-    big = [i for i in items if isinstance(i, int) and not -(2**63) <= i < 2**63]
+    big = [i for i in items if isinstance(i, int) and not _fits(i)]
     known = [item for item in items if not is_missing(item)]
     return next(iter([*odd, *big, *known]), None)
+
+
+def _fits(item: int) -> bool:
+    """Whether 64 bits hold an integer."""
+    return -(2**63) <= item < 2**63
 
 
 def filled_objects(array: Array) -> Array:

@@ -195,10 +195,11 @@ def Stan(  # noqa: N802
     ... ''')
     >>> model = Coin(n=3, heads=[1, 0, 1])
     """
-    if not isinstance(code, str):
+    path = isinstance(code, str) and code.lower().endswith(".stan") and "\n" not in code
+    if path or not isinstance(code, str):
         raise ModelError(
             "Stan takes the text of a program, and load_stan the path of a file; got "
-            f"{type(code).__name__}.",
+            f"{f'the path {code!r}' if path else type(code).__name__}.",
             given=code,
         )
     if not isinstance(name, str):

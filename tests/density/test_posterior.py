@@ -539,6 +539,20 @@ def test_function_of_the_wrong_shape():
         LogDensity.from_function(lambda x: np.sum(x, axis=1), dim=0)
 
 
+def test_function_of_one_point():
+    """Of two coordinates, too, for which two chains would do."""
+    for dim in (1, 2, 3, 4):
+        for function in (lambda x: -(x[0] ** 2) - x[-1] ** 2, lambda x: -(x @ x), np.sum):
+            with pytest.raises(ModelError, match=r"A function of one point can be mapped"):
+                LogDensity.from_function(function, dim=dim)
+    with pytest.raises(ModelError, match="for two chains it raised IndexError: index 3 is out"):
+        LogDensity.from_function(lambda x: x[3] ** 2, dim=4)
+    mapped = LogDensity.from_function(
+        lambda x: np.stack([-(row[0] ** 2) - row[1] ** 2 for row in x]), dim=2, gradient=False
+    )
+    np.testing.assert_array_equal(mapped.log_density(np.array([[1.0, 2.0]])), [-5.0])
+
+
 def test_function_that_autograd_cannot_trace():
     with pytest.raises(ModelError, match=r"Write the function with autograd\.numpy"):
         LogDensity.from_function(lambda x: np.array([float(row[0]) for row in x]), dim=2)

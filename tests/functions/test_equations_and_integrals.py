@@ -207,6 +207,8 @@ def test_points_from_data_that_do_not_increase(knots, message):
         (lambda a: solve_newton(lambda x: [x[0], x[0]], [a]), ShapeError, "one equation for each"),
         (lambda a: solve_newton(lambda x: x, a), ShapeError, "guess must be a vector"),
         (lambda a: integrate_1d(bump, 1.0, 0.0, a, 1.0), ModelError, "lower < upper"),
+        (lambda a: integrate_1d(bump, 0.0, [1.0, 2.0], a, 1.0), ModelError, r"a\[:, None\]; got"),
+        (lambda a: integrate_1d(bump, np.zeros(2), 1.0, a, 1.0), ModelError, r"got shape \(2,\)"),
         (lambda a: integrate_1d(bump, 0.0, 1.0, a, 1.0, rtol=2), ModelError, "between 0 and 1"),
         (lambda a: interpolate([1.0], [1.0, 0.0], [a, a]), ModelError, "must increase"),
         (lambda a: interpolate([1.0], np.stack([a, a + 1]), [0.0, 1.0]), ModelError, "from data"),
@@ -217,6 +219,12 @@ def test_wrong_declarations_name_the_line(call, error, message):
     with pytest.raises(error, match=message) as caught:
         declare(call)
     assert caught.value.location.file == __file__
+
+
+def test_limits_of_several_integrals():
+    for upper in ([[0.5], [1.0]], np.array([[0.5], [1.0]])):
+        found = integrate_1d(lambda x: 2.0 * x, 0.0, upper)
+        np.testing.assert_allclose(found, [0.25, 1.0], rtol=1e-12)
 
 
 def test_quadrature_agrees_with_scipys():

@@ -453,6 +453,19 @@ def test_no_parameters():
         Bad(y=[1.0, 2.0])
 
 
+def test_parameters_of_which_none_can_vary():
+    class One(Model):
+        share = param(Dirichlet([1.0]))
+        y = observed(Normal(share[0], 1))
+
+    class More(One):
+        mu = param(Normal(0, 1))
+
+    with pytest.raises(ModelError, match="for the shape of share there is one value only"):
+        One(y=1.0)
+    assert as_posterior(More(y=1.0)).dim == 1
+
+
 def test_not_a_number_in_the_model():
     with pytest.raises(ModelError, match="Normal's loc is 'zero', which is not a number") as caught:
         Normal("zero", 1)
