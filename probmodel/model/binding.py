@@ -142,25 +142,31 @@ def bind(
     binding.found_dims = check_axes(declarations, binding.evaluator, binding.dimensions.sizes)
     for observed, labels in unnamed:
         binding.dimensions.compare(observed, labels, binding.found_dims[str(observed.name)])
-    if not binding.free:
+    _check_freedom(binding)
+    return binding
+
+
+def _check_freedom(binding: Binding) -> None:
+    """Refuse a model in which nothing can vary."""
+    name, free = binding.name, binding.free
+    if not free:
         raise ModelError(
             f"{name} declares no parameters, so there is nothing to infer.", model=name
         )
-    if all(0 in free.shape for free in binding.free):
+    if all(0 in parameter.shape for parameter in free):
         raise ModelError(
             f"no parameter of {name} has an element: the sizes are zero. There is nothing to "
             "infer.",
             model=name,
         )
-    if all(0 in free.free_shape for free in binding.free):
-        known = ", ".join(free.name for free in binding.free)
+    if all(0 in parameter.free_shape for parameter in free):
+        known = ", ".join(parameter.name for parameter in free)
         raise ModelError(
             f"no parameter of {name} can vary: for the shape of {known} there is one value only, "
             "such as the simplex of one element, which is 1. Give more elements. There is nothing "
             "to infer.",
             model=name,
         )
-    return binding
 
 
 def _with_dims(error: Exception, binding: Binding, declaration: Declaration) -> Exception:
