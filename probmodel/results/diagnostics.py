@@ -9,6 +9,7 @@ from probmodel.results import quantity_checks, run_checks
 from probmodel.results.divergences import check_divergences
 from probmodel.results.evidence import check_evidence
 from probmodel.results.findings import Finding
+from probmodel.results.improper import check_improper
 from probmodel.results.modes import check_modes
 from probmodel.results.quantities import quantities
 from probmodel.results.tails import check_tails
@@ -58,6 +59,7 @@ def diagnose(
     findings += run_checks.check_remarks(run, sampler)
     findings += check_evidence(run)
     findings += quantity_checks.check_not_finite(found)
+    findings += check_improper(run, posterior, found)
     if not stuck:
         findings += check_modes(found, run.stats.get("lp"))
         findings += check_tails(run, found, sampler)

@@ -18,9 +18,11 @@ _LARGEST_FACTOR = 20.0  # beyond this, more draws are no advice
 def check_not_finite(found: Quantities) -> list[Finding]:
     """Look for quantities with draws that are NaN or infinite."""
     bad = np.isnan(found.convergence.ess_bulk)
-    counts = np.zeros(len(bad))
+    counts, infinite = np.zeros((2, len(bad)))
     for index in np.flatnonzero(bad):
-        counts[index] = np.count_nonzero(~np.isfinite(found.row(int(index))))
+        row = found.row(int(index))
+        counts[index] = np.count_nonzero(~np.isfinite(row))
+        infinite[index] = np.count_nonzero(np.isinf(row))
     flagged = counts > 0
     if not flagged.any():
         return []
@@ -33,6 +35,8 @@ def check_not_finite(found: Quantities) -> list[Finding]:
         "summaries are not defined; look for overflow or a division by zero in how they are "
         "computed."
     )
+    if infinite.any():
+        message += " A parameter that is infinite has no proper posterior: give it a proper prior."
     return [Finding("not_finite_draws", message, names)]
 
 

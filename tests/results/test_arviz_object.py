@@ -112,15 +112,15 @@ def test_transforming_in_chunks_changes_nothing(posterior, make_run, monkeypatch
 def test_integers_that_are_too_large_at_some_draws(monkeypatch):
     class Powers(Model):
         a = param(Normal(0, 1))
-        made = deterministic(((a > 0) * 7) ** 40)
+        made = deterministic(((a < 0) * 7) ** 40)
 
     density = as_posterior(Powers())
     for chunk in (1, 4, 100):
         monkeypatch.setattr(draws_module, "_CHUNK", chunk)
         for signs in ([-1.0, -1.0, 1.0, -1.0], [1.0, -1.0, -1.0, 1.0]):
             found = named_draws(density, np.array(signs)[None, :, None])["made"][0]
-            np.testing.assert_array_equal(found, np.where(np.array(signs) > 0, 7.0**40, 0.0))
-    few = named_draws(density, -np.ones((2, 3, 1)))["made"]
+            np.testing.assert_array_equal(found, np.where(np.array(signs) < 0, 7.0**40, 0.0))
+    few = named_draws(density, np.ones((2, 3, 1)))["made"]
     assert few.dtype == np.int64
 
 

@@ -48,6 +48,11 @@ def factor_law(draws: Any, eta: float) -> Any:
     return stats.norm.ppf(stats.beta(shape, shape).cdf(0.5 * (1.0 + partial)))
 
 
+def off_diagonal(a: Any) -> Any:
+    """Return the symmetric part of a change, without its diagonal."""
+    return symmetric(a) * (1.0 - np.eye(SIZE))
+
+
 CASES: dict[str, Case] = {
     "LKJCholesky": Case(
         d.LKJCholesky(1.0),
@@ -57,6 +62,7 @@ CASES: dict[str, Case] = {
         {0: BAD_SCALE},
         outside=[ROOTS[1] * [1.0, -1.0, 1.0]],
         law=factor_law,
+        tangent={0: lambda a: np.tril(a, -1)},
     ),
     "LKJ": Case(
         d.LKJ(1.0),
@@ -66,7 +72,7 @@ CASES: dict[str, Case] = {
         {0: BAD_SCALE},
         outside=[[[1.0, 0.9, -0.9], [0.9, 1.0, 0.9], [-0.9, 0.9, 1.0]]],
         law=lambda draws, eta: factor_law(np.linalg.cholesky(draws), eta),
-        tangent={0: symmetric},
+        tangent={0: off_diagonal},
     ),
 }
 

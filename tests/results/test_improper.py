@@ -1,0 +1,111 @@
+"""Improper posteriors are told of; others that have not converged are not called so."""
+
+import json
+
+import numpy as np
+import pytest
+
+from probmodel import LogDensity, Model, data, infer, observed, param
+from probmodel.distributions import BernoulliLogit, Cauchy, Flat, Mixture, Normal
+
+SIZES = {"seed": 1, "quiet": True, "draws": 300}
+Y = np.random.default_rng(1).normal(size=20)
+
+
+class Unused(Model):
+    mu = param(Normal(0, 1))
+    z = param(Flat())
+    y = observed(Normal(mu, 1), dims="day")
+
+
+class Ridge(Model):
+    a = param(Flat())
+    b = param(Flat())
+    y = observed(Normal(a + b, 1), dims="day")
+
+
+class Separable(Model):
+    """Every steeper curve fits better."""
+
+    x = data(dims="day")
+    a = param(Flat())
+    b = param(Flat())
+    y = observed(BernoulliLogit(a + b * x), dims="day")
+
+
+class Runaway(Model):
+    """A scale that the density only grows with."""
+
+    s = param(lower=0)
+    m = param(Normal(0, 1))
+    y = observed(Normal(m, 1), dims="day")
+
+
+class TwoModes(Model):
+    mu = param(Normal(0, 10), shape=2)
+    y = observed(Mixture([0.5, 0.5], Normal(mu, 1)), dims="day")
+
+
+class HeavyTails(Model):
+    b = param(Cauchy(0, 1), shape=5)
+
+
+class Broad(Model):
+    b = param(Normal(0, 1), shape=50)
+
+
+class Funnel(Model):
+    v = param(Normal(0, 3))
+    x = param(Normal(0, np.exp(0.5 * v)), shape=50, noncentered=False)
+
+
+def findings(model, **settings):
+    result = infer(model, **{**SIZES, **settings})
+    return {found["kind"]: found for found in json.loads(result.attrs["warnings"])}
+
+
+@pytest.mark.parametrize("method", ["fisher_hmc", "nuts", "fisher_mala"])
+def test_a_parameter_on_which_nothing_depends(method):
+    found = findings(Unused(y=Y), method=method)["improper"]
+    assert found["variables"] == ["z"]
+    assert "does not fall off along z, as far as the chains went" in found["message"]
+
+
+def test_two_levels_that_nothing_tells_apart():
+    found = findings(Ridge(y=Y))["improper"]
+    assert sorted(found["variables"]) == ["a", "b"]
+    assert "move together" in found["message"]
+
+
+def test_a_regression_whose_data_are_separable():
+    x = np.arange(20.0) - 9.5
+    found = findings(Separable(x=x, y=(x > 0).astype(int)))["improper"]
+    assert found["variables"][0] == "b"
+
+
+def test_a_parameter_that_becomes_infinite():
+    message = findings(Runaway(y=Y), draws=50, warmup=100)["not_finite_draws"]["message"]
+    assert "s in 100.0 %" in message
+    assert "no proper posterior" in message
+
+
+@pytest.mark.parametrize(
+    ("model", "settings"),
+    [
+        (TwoModes(y=np.concatenate([Y - 5.0, Y + 5.0])), {}),
+        (HeavyTails(), {"method": "rwm"}),
+        (Broad(), {"method": "rwm", "draws": 100}),
+        (Broad(), {"method": "rwm", "draws": 100, "inits": 0.1, "warmup": 5}),
+        (Funnel(), {"warmup": 60}),
+    ],
+    ids=["modes", "heavy tails", "slow", "starts that are alike", "funnel"],
+)
+def test_chains_that_disagree_for_other_reasons(model, settings):
+    found = findings(model, **settings)
+    assert "rhat" in found
+    assert "improper" not in found
+
+
+def test_densities_without_gradients_are_not_asked():
+    density = LogDensity.from_function(lambda x: 0.0 * x[:, 0], dim=2, gradient=False)
+    assert "improper" not in findings(density, method="rwm", warmup=50)
