@@ -28,6 +28,8 @@ from probmodel.samplers import find_sampler
 from probmodel.sampling import Begun, draw, finished
 from probmodel.threads import at_most
 
+_DAMAGED = (ValueError, KeyError, OSError, zipfile.BadZipFile)  # what reading a state raises
+
 
 def resume(
     path: str | os.PathLike[str],
@@ -192,14 +194,12 @@ class Known:
                 f"this fit was made by probmodel {about[0]}, and only that version can extend it; "
                 f"this is {about[1]}."
             )
-        _import_sampler(str(fit.attrs["method"]))
         try:
-            state = group(fit, "sampler_state")["state"].values.astype(np.uint8)
-            self.asked = unpacked(state.tobytes())
+            self.asked = _state(fit)
             self._start = self.asked["snapshot"]
             self.count = int(self._start["records"][0]["draw"]["count"])
             self.draws = max(self.count, group(fit, "posterior").sizes["draw"])
-        except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
+        except _DAMAGED as error:
             raise OutputError(f"the state in this fit is damaged: {reason(error)}.") from error
 
     def begun(self, posterior: Any, more: int) -> Begun:
@@ -269,16 +269,21 @@ def model_of(model: Any, fit: Any, what: str, remedy: str) -> Any:
     return found
 
 
+def _state(fit: Any) -> dict[str, Any]:
+    """Return what the run of a fit was asked for, and where it ended; see `_DAMAGED`."""
+    _import_sampler(str(fit.attrs["method"]))
+    state = group(fit, "sampler_state")["state"].values.astype(np.uint8)
+    return unpacked(state.tobytes())
+
+
 def _same_density(model: Any, fit: Any) -> bool:
     """Whether the log density is what the fit recorded; True where it recorded nothing."""
     version = fit.attrs.get("inference_library_version")
     if "sampler_state" not in group_names(fit) or version != package_version("probmodel"):
         return True
-    _import_sampler(str(fit.attrs["method"]))
     try:
-        state = group(fit, "sampler_state")["state"].values.astype(np.uint8)
-        start = unpacked(state.tobytes())["snapshot"]
-    except (ValueError, KeyError, OSError, zipfile.BadZipFile):
+        start = _state(fit)["snapshot"]
+    except _DAMAGED:
         return True
     try:
         return resumed(as_posterior(model), start)[1]

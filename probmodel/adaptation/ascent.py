@@ -52,8 +52,8 @@ HALVINGS = 5  # tries to leave the place of arrival
 DEVIATIONS = 3.0  # of the log density of a normal draw, that it may be lower than the average
 FAR, FAR_DEVIATIONS = 5.0, 2.0  # nats, and such deviations, above where F was highest
 LARGEST = 500  # parameters whose Hessians are computed
-APART = 1e-3  # coordinates between which gradients are compared, at most
-CHANGE = 1e-2  # of the log density between them, about, at most
+APART = 1e-3  # largest distance of the points of a difference
+CHANGE = 1e-2  # largest change of the log density between them, about
 
 
 class _Memory:
@@ -194,7 +194,7 @@ class Climbers:
 
     @np.errstate(all="ignore")
     def too_far(self) -> Array:
-        """Chains that arrived far above where F seems to have been higher: their indices."""
+        """Return indices of chains that arrived far above a place where F seems to be higher."""
         margin = FAR + FAR_DEVIATIONS * np.sqrt(0.5 * self.x.shape[1])
         lighter = self._weight > self._memory.log_volume() - self._f
         higher = -self._f - self._best_logp > margin
@@ -202,7 +202,7 @@ class Climbers:
 
     @np.errstate(all="ignore")
     def reconsider(self, density: LogDensity, chain: int) -> None:
-        """Take a chain back to where F was highest, if F is higher there indeed."""
+        """Take a chain back to where F was highest, if the Hessians say so too."""
         if log_weight(density, self._best[chain]) > log_weight(density, self.x[chain]):
             self.x[chain], self._f[chain] = self._best[chain], -self._best_logp[chain]
             self._arrived[chain] = False

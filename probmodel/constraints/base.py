@@ -94,7 +94,7 @@ class Constraint:
         """Say in words which elements break a pattern that all values of the set have.
 
         Such as symmetry of a matrix: whether there is one shows at any point of the parameters.
-        One value is given, which may have elements that are not finite.
+        One value is given, without its batch axes; of matrices it is square and finite.
         """
         return ""
 

@@ -19,7 +19,7 @@ from probmodel.constraints.triangle import (
 from probmodel.types import Array
 
 _TOLERANCE = 1e-8
-LONG = 0.1  # from 1, the square of the length of a row that is not meant to be of length one
+_LENGTH = 0.1  # from 1, the square of the length of a row that is not meant to be of length one
 
 
 class CorrelationCholesky(Constraint):
@@ -84,7 +84,7 @@ class CorrelationCholesky(Constraint):
         """Say which element above the diagonal is not zero, or which row is not of length one."""
         squares = np.square(y).sum(axis=-1)
         row = int(np.abs(squares - 1.0).argmax())
-        known = abs(squares[row] - 1.0) > LONG
+        known = abs(squares[row] - 1.0) > _LENGTH
         bad = f"the squares of row {row} add up to {squares[row]:g}" if known else ""
         return above_fault(y, ROUNDING) or bad
 

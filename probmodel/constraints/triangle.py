@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from math import isqrt
 from typing import Any
@@ -62,6 +63,17 @@ def asymmetry_fault(y: Array, tolerance: float) -> str:
         return ""
     i, j = sorted(int(k) for k in np.unravel_index(gap.argmax(), gap.shape))
     return f"elements [{i}, {j}] and [{j}, {i}] are {y[i, j]:g} and {y[j, i]:g}"
+
+
+def fault_in_stack(stack: Array, fault: Callable[[Array], str]) -> str:
+    """Return the first fault of the square matrices of a stack, (..., n, n); empty if none has any.
+
+    Matrices that are not finite are left out.
+    """
+    if stack.ndim < 2 or stack.shape[-1] != stack.shape[-2] or not stack.size:
+        return ""
+    matrices = stack.reshape(-1, *stack.shape[-2:])
+    return next(filter(None, (fault(m) for m in matrices if np.isfinite(m).all())), "")
 
 
 def lower_fault(y: Array) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.constraints.base import Constraint
+from probmodel.constraints.triangle import fault_in_stack
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.errors import DataError, ModelError, ShapeError
 from probmodel.expressions import as_expression
@@ -210,19 +211,17 @@ def check_pattern(
     value: Array,
 ) -> None:
     """Raise a `ModelError` for matrices of parameters that are not symmetric, or triangular."""
-    square = value.ndim >= 2 and value.shape[-1] == value.shape[-2]
-    if constraint.event_ndim != 2 or not square or not value.size:
+    if constraint.event_ndim != 2:
         return
-    for matrix in value.reshape(-1, *value.shape[-2:]):
-        fault = constraint.pattern_fault(matrix) if np.isfinite(matrix).all() else ""
-        if fault:
-            raise ModelError(
-                f"{declaration.title}: {distribution.name}'s {name} must be {constraint.name}; "
-                f"{fault} at some values of the parameters.",
-                location=distribution.location,
-                parameter=name,
-                value=matrix,
-            )
+    fault = fault_in_stack(value, constraint.pattern_fault)
+    if fault:
+        raise ModelError(
+            f"{declaration.title}: {distribution.name}'s {name} must be {constraint.name}; "
+            f"{fault} at some values of the parameters.",
+            location=distribution.location,
+            parameter=name,
+            value=value,
+        )
 
 
 def _check_varying(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.constraints.triangle import ROUNDING, asymmetry_fault
+from probmodel.constraints.triangle import ROUNDING, asymmetry_fault, fault_in_stack
 from probmodel.errors import DataError, ModelError, ShapeError
 from probmodel.expressions import (
     OPERATIONS,
@@ -210,14 +210,11 @@ def _as_index(value: Array) -> Any:
 
 def _refuse_asymmetry(node: Apply, matrices: Array) -> None:
     """Raise a `ModelError` for a Cholesky factor of what is not symmetric: NumPy reads one half."""
-    matrices = np.asarray(matrices)
-    if matrices.ndim < 2 or matrices.shape[-1] != matrices.shape[-2]:
-        return
-    for matrix in matrices.reshape(-1, *matrices.shape[-2:]):
-        fault = asymmetry_fault(matrix, ROUNDING) if np.isfinite(matrix).all() else ""
-        if fault:
-            raise ModelError(
-                f"{node!r} takes a symmetric matrix; {fault}.",
-                location=node.location,
-                expression=repr(node),
-            )
+    fault = fault_in_stack(np.asarray(matrices), lambda a: asymmetry_fault(a, ROUNDING))
+    if fault:
+        raise ModelError(
+            f"np.linalg.cholesky takes a symmetric matrix, of which it reads one half; got "
+            f"{node.args[0]!r}, in which {fault}.",
+            location=node.location,
+            expression=repr(node),
+        )

@@ -45,7 +45,10 @@ def check_improper(run: SampleRun, posterior: Posterior, found: Quantities) -> l
         return []
     with np.errstate(all="ignore"):
         moved = x - x.mean(axis=(0, 1))
-        u = np.linalg.svd(moved.reshape(-1, x.shape[2]), full_matrices=False)[2][0]
+        largest = np.abs(moved).max()
+        if not 0.0 < largest < np.inf:
+            return []
+        u = np.linalg.svd((moved / largest).reshape(-1, x.shape[2]), full_matrices=False)[2][0]
         score = density(x.reshape(-1, x.shape[2])).grad.reshape(x.shape) @ u
         of_chains = np.mean((moved @ u) * score, axis=1)
         error = np.std(of_chains, ddof=1) / np.sqrt(len(x))

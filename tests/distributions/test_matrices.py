@@ -17,8 +17,10 @@ from probmodel.constraints import CholeskyFactor, PositiveDefinite
 from probmodel.density import as_posterior
 from probmodel.distributions import (
     Exponential,
+    HalfNormal,
     InverseWishart,
     InverseWishartCholesky,
+    LKJCholesky,
     MatrixNormal,
     MultiGP,
     MvNormal,
@@ -274,6 +276,72 @@ def test_factors_from_data_are_triangular_with_a_positive_diagonal(name, matrix,
     error = refused(TRIANGULAR[name], matrix)
     message = f"{name} must be a lower triangular matrix with a positive diagonal; {fault}"
     assert re.search(message, error.message)
+
+
+def bound(make, of):
+    """Bind a model whose matrix is made of scales and the factor of a correlation matrix."""
+
+    class Made(Model):
+        s = param(HalfNormal(1), shape=3)
+        factor = param(LKJCholesky(2.0), shape=(3, 3))
+        x = param(make(of(s, factor)))
+
+    return Made()
+
+
+def covariance_of(s, factor):
+    return (s[:, None] * factor) @ (s[:, None] * factor).T
+
+
+def correlations_scaled(s, factor):
+    return s[:, None] * (factor @ factor.T) * s
+
+
+def root(s, factor):
+    return s[:, None] * factor
+
+
+def one_side(s, factor):
+    return s[:, None] * (factor @ factor.T)
+
+
+def inverse(s, factor):
+    return np.linalg.inv(covariance_of(1e-3 + s, factor))
+
+
+def root_again(s, factor):
+    return np.linalg.cholesky(covariance_of(s, factor))
+
+
+@pytest.mark.parametrize("name", SYMMETRIC)
+@pytest.mark.parametrize("of", [root, one_side])
+def test_a_matrix_of_parameters_that_is_not_symmetric_is_refused(name, of):
+    with pytest.raises(ModelError) as caught:
+        bound(SYMMETRIC[name], of)
+    message = f"'x': {name} must be a symmetric positive definite matrix; elements ["
+    assert message in caught.value.message
+    assert "at some values of the parameters" in caught.value.message
+    assert caught.value.location.file == __file__
+
+
+@pytest.mark.parametrize("name", TRIANGULAR)
+@pytest.mark.parametrize("of", [covariance_of, correlations_scaled, one_side])
+def test_a_factor_of_parameters_that_is_not_triangular_is_refused(name, of):
+    with pytest.raises(ModelError, match=r"lower triangular .* above the diagonal") as caught:
+        bound(TRIANGULAR[name], of)
+    assert f"'x': {name}" in caught.value.message
+
+
+@pytest.mark.parametrize("name", SYMMETRIC)
+@pytest.mark.parametrize("of", [covariance_of, correlations_scaled, inverse])
+def test_symmetric_matrices_of_parameters_are_accepted(name, of):
+    bound(SYMMETRIC[name], of)
+
+
+@pytest.mark.parametrize("name", TRIANGULAR)
+@pytest.mark.parametrize("of", [root, root_again])
+def test_triangular_matrices_of_parameters_are_accepted(name, of):
+    bound(TRIANGULAR[name], of)
 
 
 @pytest.mark.parametrize("kind", [Wishart, WishartCholesky, InverseWishart, InverseWishartCholesky])

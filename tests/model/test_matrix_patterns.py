@@ -8,98 +8,12 @@ from probmodel.distributions import (
     LKJ,
     GaussianDLM,
     HalfNormal,
-    InverseWishart,
     LKJCholesky,
-    MatrixNormal,
-    MultiGP,
     MvNormal,
-    MvStudentT,
     Normal,
     Wishart,
 )
 from probmodel.functions import log_density
-
-ZEROS = np.zeros((3, 3))
-SYMMETRIC = {
-    "MvNormal's covariance": lambda m: MvNormal(np.zeros(3), m),
-    "MvNormal's precision": lambda m: MvNormal(np.zeros(3), precision=m),
-    "MvStudentT's scale": lambda m: MvStudentT(4.0, np.zeros(3), m),
-    "Wishart's scale": lambda m: Wishart(5.0, m),
-    "InverseWishart's scale": lambda m: InverseWishart(5.0, m),
-    "MatrixNormal's row_covariance": lambda m: MatrixNormal(ZEROS, m, np.eye(3)),
-    "MatrixNormal's column_precision": lambda m: MatrixNormal(ZEROS, np.eye(3), column_precision=m),
-    "MultiGP's covariance": lambda m: MultiGP(m, np.ones(3)),
-}
-TRIANGULAR = {
-    "MvNormal's cholesky": lambda m: MvNormal(np.zeros(3), cholesky=m),
-    "MvStudentT's cholesky": lambda m: MvStudentT(4.0, np.zeros(3), cholesky=m),
-    "Wishart's cholesky": lambda m: Wishart(5.0, cholesky=m),
-    "MatrixNormal's row_cholesky": lambda m: MatrixNormal(
-        ZEROS, row_cholesky=m, column_covariance=np.eye(3)
-    ),
-}
-
-
-def bound(make, of):
-    """Bind a model whose matrix is made of scales, a correlation matrix, and its factor."""
-
-    class Made(Model):
-        s = param(HalfNormal(1), shape=3)
-        factor = param(LKJCholesky(2.0), shape=(3, 3))
-        x = param(make(of(s, factor)))
-
-    return Made()
-
-
-def covariance(s, factor):
-    return (s[:, None] * factor) @ (s[:, None] * factor).T
-
-
-def correlations_scaled(s, factor):
-    return s[:, None] * (factor @ factor.T) * s
-
-
-def root(s, factor):
-    return s[:, None] * factor
-
-
-def one_side(s, factor):
-    return s[:, None] * (factor @ factor.T)
-
-
-def inverse(s, factor):
-    return np.linalg.inv(covariance(1e-3 + s, factor))
-
-
-@pytest.mark.parametrize("name", SYMMETRIC)
-@pytest.mark.parametrize("of", [root, one_side])
-def test_a_matrix_that_is_not_symmetric_is_refused(name, of):
-    with pytest.raises(ModelError) as caught:
-        bound(SYMMETRIC[name], of)
-    message = f"'x': {name} must be a symmetric positive definite matrix; elements ["
-    assert message in caught.value.message
-    assert "at some values of the parameters" in caught.value.message
-    assert caught.value.location.file == __file__
-
-
-@pytest.mark.parametrize("name", TRIANGULAR)
-@pytest.mark.parametrize("of", [covariance, correlations_scaled, one_side])
-def test_a_factor_that_is_not_triangular_is_refused(name, of):
-    with pytest.raises(ModelError, match=r"lower triangular .* above the diagonal") as caught:
-        bound(TRIANGULAR[name], of)
-    assert f"'x': {name}" in caught.value.message
-
-
-@pytest.mark.parametrize("name", SYMMETRIC)
-@pytest.mark.parametrize("of", [covariance, correlations_scaled, inverse])
-def test_symmetric_matrices_are_accepted(name, of):
-    bound(SYMMETRIC[name], of)
-
-
-@pytest.mark.parametrize("name", TRIANGULAR)
-def test_triangular_matrices_are_accepted(name):
-    bound(TRIANGULAR[name], root)
-    bound(TRIANGULAR[name], lambda s, factor: np.linalg.cholesky(covariance(s, factor)))
 
 
 def test_one_matrix_of_a_stack():
@@ -182,6 +96,6 @@ def test_the_cholesky_factor_of_a_matrix_that_is_not_symmetric(from_data):
         )
 
     given = np.array([[1.0, 0.0], [0.5, 1.0]]) if from_data else np.array([[1.0, 0.5], [0.5, 1.0]])
-    with pytest.raises(ModelError, match="takes a symmetric matrix; elements") as caught:
+    with pytest.raises(ModelError, match=r"a symmetric matrix, .* in which elements") as caught:
         Root(r=given, y=np.zeros(2))
     assert caught.value.location.file == __file__

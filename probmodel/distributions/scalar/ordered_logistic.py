@@ -26,9 +26,8 @@ class OrderedLogistic(OrderedCategories):
     Notes
     -----
     Categories count from zero. Stan: ``ordered_logistic(eta, cutpoints)``, counting from one.
-    SciPy: none; a difference of ``logistic.cdf``. It is fast where all
-    observations share one vector of cutpoints. An intercept in ``eta`` would only shift the
-    cutpoints: leave it out.
+    SciPy: none; a difference of ``logistic.cdf``. It is fast where all observations share one
+    vector of cutpoints. An intercept in ``eta`` would only shift the cutpoints: leave it out.
 
     References
     ----------

@@ -27,8 +27,8 @@ class YuleSimon(Distribution):
 
     Notes
     -----
-    Stan: ``yule_simon(alpha)``. SciPy: ``yulesimon(alpha)``. Larger draws than
-    9e18 come out as 9e18.
+    Stan: ``yule_simon(alpha)``. SciPy: ``yulesimon(alpha)``. Larger draws than 9e18 come
+    out as 9e18.
     """
 
     parameters: ClassVar = {"alpha": Parameter(Positive())}
