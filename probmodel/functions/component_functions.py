@@ -40,15 +40,22 @@ def component_log_densities(components: Any, value: Any) -> Any:
     Raises
     ------
     ModelError
-        If the components are no distributions, or their values are of different kinds.
+        If the components are no distributions, or their values are of different kinds; or if data
+        give a parameter that is impossible, when the model is bound.
     """
     parts = Components("component_log_densities", "components", components, caller_location())
     return _log_densities(parts, value)
 
 
 def _log_densities(parts: Components, value: Any, checked: Sequence[Checked] = ()) -> Any:
+    own = [
+        Checked(f"{name} of a {member.name} component", member.args[name], spec.constraint)
+        for member in parts.members
+        for name, spec in member.parameters.items()
+    ]
     event_ndims = (parts.event_ndim, *(spec.event_ndim for spec in parts.parameters.values()))
-    return call(_of_components(parts).checking(checked), (value, *parts.args.values()), event_ndims)
+    formula = _of_components(parts).checking([*checked, *own])
+    return call(formula, (value, *parts.args.values()), event_ndims)
 
 
 def component_probabilities(weights: Any, components: Any, value: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from probmodel.constraints import Constraint
-from probmodel.errors import ModelError
+from probmodel.errors import ModelError, ShapeError
 from probmodel.expressions import (
     OPERATIONS,
     Apply,
@@ -47,10 +47,14 @@ class Checked(NamedTuple):
             return ""
         if self.length is not None and value.shape[-1] != self.length:
             return f"{self.title} must be {self.length} numbers; got {value.shape[-1]}"
-        bad = np.zeros(()) if varies else ~np.asarray(self.constraint.check(value))
+        bounds = self.constraint.bounds
+        if varies or not isinstance(bounds, tuple):
+            return ""
+        bad = ~np.asarray(self.constraint.check(value, *bounds))
         if not bad.any():
             return ""
-        fault = self.constraint.fault(value[bad][0])
+        scalar = self.constraint.event_ndim == 0
+        fault = f"got {value[bad].flat[0]}" if scalar else self.constraint.fault(value[bad][0])
         return f"{self.title} must be {self.constraint.name}; {fault}"
 
 
@@ -106,6 +110,11 @@ def call(formula: Any, args: Sequence[Any], event_ndims: Sequence[int]) -> Any:
     formula : called with xp first; ``primitive`` as in `Formula`
     args : numbers, arrays or expressions
     event_ndims : number of event axes of each
+
+    Raises
+    ------
+    ShapeError
+        If arrays do not fit each other.
     """
     if any(isinstance(arg, Expression) for arg in args):
         options = {
@@ -114,8 +123,16 @@ def call(formula: Any, args: Sequence[Any], event_ndims: Sequence[int]) -> Any:
             "primitive": formula.primitive,
         }
         return Apply(OPERATIONS["call"], tuple(map(as_expression, args)), options)
-    with np.errstate(all="ignore"):
-        return formula(np, *(np.asarray(arg, dtype=float) for arg in args))
+    arrays = [np.asarray(arg, dtype=float) for arg in args]
+    try:
+        with np.errstate(all="ignore"):
+            return formula(np, *arrays)
+    except ValueError as error:
+        shapes = ", ".join(str(array.shape) for array in arrays)
+        raise ShapeError(
+            f"{formula.__name__} was given arrays of shapes {shapes}: {str(error).strip()}.",
+            location=caller_location(),
+        ) from error
 
 
 def operate(name: str, *operands: Any, **options: Any) -> Any:

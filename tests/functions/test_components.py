@@ -276,3 +276,40 @@ def test_transitions_that_change_with_time_are_refused():
         Series(logs=np.zeros((3, 5, 2)))
     each = hmm_log_likelihood(np.zeros((3, 5, 2)), START, np.full((3, 2, 2), 0.5))
     np.testing.assert_allclose(each, np.zeros(3), atol=1e-12)
+
+
+IMPOSSIBLE = {
+    "number": (lambda: d.Normal([0.0, 1.0], -1.0), "scale of a Normal .* positive; got -1.0"),
+    "element": (lambda: d.Normal(0.0, [1.0, 0.0]), "scale of a Normal .* positive; got 0.0"),
+    "list": (lambda: [d.Poisson(1.0), d.Poisson(-2.0)], "rate of a Poisson .*; got -2.0"),
+    "matrix": (
+        lambda: d.MvNormal(np.zeros((2, 2)), np.array([np.eye(2), -np.eye(2)])),
+        "covariance of a MvNormal component .* its smallest eigenvalue is -1",
+    ),
+}
+
+
+@pytest.mark.parametrize(("components", "message"), IMPOSSIBLE.values(), ids=IMPOSSIBLE.keys())
+@pytest.mark.parametrize(
+    "function", [component_log_densities, lambda *args: component_probabilities(START, *args)]
+)
+def test_impossible_components_are_refused(function, components, message):
+    with pytest.raises(ModelError, match=message):
+        function(components(), np.ones((3, 2)))
+
+
+def test_impossible_components_that_data_give_are_refused_where_they_stand():
+    class Scaled(Model):
+        scale = data()
+        mean = param(d.Normal(0, 1), shape=2)
+        logs = deterministic(component_log_densities(d.Normal(mean, scale), np.zeros(3)))
+
+    Scaled(scale=1.0)
+    with pytest.raises(ModelError, match=r"test_components.py:\d+: deterministic 'logs': scale of"):
+        Scaled(scale=-1.0)
+
+
+def test_arrays_that_do_not_fit_are_refused():
+    message = r"component_log_densities was given arrays of shapes \(4,\), \(2,\), \(3,\): "
+    with pytest.raises(ShapeError, match=message):
+        component_log_densities(d.Normal(np.zeros(2), np.ones(3)), np.zeros(4))
