@@ -68,11 +68,12 @@ def _erfinv(y: Any) -> Any:
 
 
 def _log_less(y: Any, m: Any) -> Any:
-    """Take the logarithm of known numbers apart, so that no digits are lost near it."""
+    """Take the logarithm of known numbers apart, so that no digits are lost near it.
+
+    Numbers that depend on parameters are rounded already, and have no more digits than this.
+    """
     if isinstance(y, Symbol):
-        if y.op != "exp":
-            raise NotTraceableError("digits of a logarithm")
-        return y.args[0] - m
+        return (y.args[0] if y.op == "exp" else np.log(y)) - m
     log = np.log(y)
     return (log - m) + log_less(y, log)
 

@@ -427,3 +427,18 @@ def test_rows_that_are_left_out_are_found(monkeypatch):
     monkeypatch.setattr(call_writer, "_rows", lambda args: 1)
     with pytest.raises(AssertionError):
         test_any_number_of_chains(3)
+
+
+def test_logarithms_of_what_depends_on_parameters_do_not_call_back(assert_engines, assert_gradient):
+    class ReactionTimes(Model):
+        shift = param(upper=0.15)
+        mu = param(d.Normal(0.0, 2.0))
+        sigma = param(d.HalfNormal(1.0))
+        y = observed(d.Affine(d.LogNormal(mu, sigma), shift, 1.0), dims="trial")
+
+    density = as_posterior(ReactionTimes(y=np.array([0.2, 0.7, 1.0, 1.4, 30.0])))
+    made = Machine(traced(density._binding))
+    assert made.calls_back == ()
+    x = points(3, 3)
+    assert_engines(density, None, x, "shifted")
+    assert_gradient(made, density.log_density, x)
