@@ -252,7 +252,7 @@ def test_an_interrupt_before_the_first_draw():
 
 
 def test_an_interrupt_in_a_warmup_that_is_saved():
-    result = infer(Gaussian(interrupt_after=30), seed=1, save_warmup=True, **SMALL)
+    result = infer(Gaussian(interrupt_after=90), seed=1, save_warmup=True, **SMALL)
     assert "posterior" not in group_names(result)
     assert 0 < group(result, "warmup_posterior")["w"].shape[1] < 40
 

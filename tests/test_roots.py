@@ -6,6 +6,7 @@ import pytest
 from probmodel.numerics.roots import (
     InverseBidiagonal,
     LowRank,
+    held,
     inverse_transposed,
     times,
     transposed_times,
@@ -56,3 +57,20 @@ def test_inverse_transposed(name):
 def test_bidiagonal_roots_have_no_inverse_of_these_kinds():
     with pytest.raises(TypeError, match="bidiagonal"):
         inverse_transposed(CASES["bidiagonal"][0])
+
+
+@pytest.mark.parametrize("name", ["identity", "diagonal", "dense", "low rank"])
+def test_coordinates_that_are_held_do_not_move(name):
+    root, matrix = CASES[name]
+    v, expected = np.random.default_rng(2).standard_normal((5, DIM)), matrix.copy()
+    expected[[1, 4]] = 0.0
+    np.testing.assert_allclose(times(held(root, (1, 4), DIM), v), v @ expected.T, atol=1e-14)
+    np.testing.assert_allclose(
+        transposed_times(held(root, np.array([1, 4]), DIM), v), v @ expected, atol=1e-14
+    )
+    np.testing.assert_allclose(times(root, v), v @ matrix.T, atol=1e-13)  # as it was
+
+
+def test_bidiagonal_roots_hold_nothing():
+    with pytest.raises(TypeError, match="cannot hold"):
+        held(CASES["bidiagonal"][0], (1,), DIM)

@@ -18,6 +18,7 @@ from probmodel.model import Model
 from probmodel.model.binding import redrawn
 from probmodel.model.lints import Advice, lint
 from probmodel.model.parameters import FreeParameter
+from probmodel.numerics.jumps import find_jumps
 from probmodel.types import Array
 
 _POINTS = 3
@@ -25,6 +26,7 @@ _STEP = 1e-5
 _TOLERANCE = 1e-5
 _RADII = tuple(2.0 * 0.25**k for k in range(6))  # of unconstrained values about zero
 _DRAWS = 8
+_PLACES = 16  # between which jumps are looked for
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,8 @@ def check_model(model: Model, *, seed: int = 0) -> Report:
     its log-Jacobian is compared with the determinant of a numerical Jacobian, and the model is
     simulated once, from the prior or, where its draws overflow, from values near zero.
     Declarations that may not say what was meant get advice, such as flat priors, data that nothing
-    uses and parameters that no likelihood depends on.
+    uses and parameters that no likelihood depends on. So do parameters in which the log density
+    jumps, as it does in a change point.
 
     Parameters
     ----------
@@ -113,7 +116,20 @@ def check_model(model: Model, *, seed: int = 0) -> Report:
             if free.constraint.bijective and free.terms and free.value is not free.free:
                 checks += _check_transform(density, free, x[:, cut], x)
         checks.append(_check_simulation(model, rng))
-    return Report(density.name, tuple(checks), tuple(lint(model)))
+        jumps = find_jumps(density, density.initial_points(rng, _PLACES))
+    return Report(density.name, tuple(checks), (*lint(model), *_jumps(density, jumps)))
+
+
+def _jumps(density: ModelDensity, jumps: Array) -> list[Advice]:
+    message = (
+        "the log density jumps, or ends, as it changes, which gradients do not show. The default "
+        "method moves such parameters by themselves; others that follow gradients hardly move them."
+    )
+    return [
+        Advice("jumps", free.name, free.declaration.location, message)
+        for free, cut in density._blocks
+        if jumps[cut].any()
+    ]
 
 
 def _check_gradient(density: ModelDensity, x: Array) -> Check:

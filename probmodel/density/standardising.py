@@ -22,6 +22,10 @@ Each parameter is measured on its own scale, that of the logarithm where it has 
 log odds where it has two, with the others where they are on the scale that is sampled. So in a
 hierarchy of several levels, once those below are standardised, what is measured is what the data
 tell of a level with those below integrated out.
+
+A parameter in which the density jumps, such as a threshold of each group, stays as it was written:
+second derivatives do not tell what the data say, and on the standardised scale the parameters of
+its prior would jump, too.
 """
 
 from __future__ import annotations
@@ -35,6 +39,7 @@ from probmodel.density.posterior import ModelDensity
 from probmodel.expressions import as_expression
 from probmodel.model.parameters import FreeParameter, free_link
 from probmodel.model.pseudo_data import PseudoData, location, on_free_scale, takes_pseudo_data
+from probmodel.numerics.jumps import find_jumps
 from probmodel.types import Array, LogDensity
 
 STEP = 1e-3  # of differences, in standard deviations of the points
@@ -73,7 +78,10 @@ def measured(
     count : returns a density that counts its evaluations
     """
     rows, known, found = points.reshape(-1, points.shape[-1]), density._binding.pseudo_data, {}
+    jumps = find_jumps(count(density), points[-1]) if not known else np.zeros(density.dim)
     for index, (free, cut) in enumerate(hierarchies(density)):
+        if jumps[cut].any() or (known and free.name not in known):
+            continue
         own, x = density, rows
         if free.name in known:
             others = {name: pseudo_data for name, pseudo_data in known.items() if name != free.name}

@@ -90,3 +90,14 @@ def inverse_transposed(root: Root) -> Root:
     if isinstance(root, InverseBidiagonal):
         raise TypeError("an inverse bidiagonal root has no inverse of one of these kinds")
     return 1.0 / root if root.ndim == 1 else np.ascontiguousarray(np.linalg.inv(root).T)
+
+
+def held(root: Root, coordinates: Array | tuple[int, ...], dim: int) -> Root:
+    """Return a root with which some coordinates stay where they are; not for bidiagonal ones."""
+    if isinstance(root, LowRank):
+        return root._replace(scale=np.asarray(held(root.scale, coordinates, dim)))
+    if isinstance(root, InverseBidiagonal):
+        raise TypeError("an inverse bidiagonal root cannot hold single coordinates")
+    rows = np.ones(dim) if root is None else np.array(root)
+    rows[np.asarray(coordinates, dtype=int)] = 0.0
+    return rows

@@ -10,6 +10,7 @@ from probmodel.results.divergences import check_divergences
 from probmodel.results.evidence import check_evidence
 from probmodel.results.findings import Finding
 from probmodel.results.improper import check_improper
+from probmodel.results.jumping import check_jumps, jumping
 from probmodel.results.modes import check_modes
 from probmodel.results.quantities import quantities
 from probmodel.results.tails import check_tails
@@ -59,7 +60,9 @@ def diagnose(
     findings += run_checks.check_remarks(run, sampler)
     findings += check_evidence(run)
     findings += quantity_checks.check_not_finite(found)
-    findings += check_improper(run, posterior, found)
+    jumps = jumping(run, found, sampler)
+    findings += check_jumps(run, posterior, sampler, jumps)
+    findings += check_improper(run, posterior, draws, found, bool(jumps.size))
     if not stuck:
         findings += check_modes(found, run.stats.get("lp"))
         findings += check_tails(run, found, sampler)

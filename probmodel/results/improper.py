@@ -11,18 +11,24 @@ apart by nothing, chains wander without end, and E is 0. (Modes between which no
 change E: the mean score of each is zero.)
 
 It is asked only where R-hat says that chains disagree, as they do on the way: no gradient is
-evaluated for the others.
+evaluated for the others. Across jumps the identity does not hold. Coordinates that are moved by
+themselves, see `samplers.hamiltonian.within_gibbs`, have long steps where nothing holds them, and
+their chains agree. Of these the log density is asked `FAR` times as far out as they have been: that
+of a proper posterior falls off by more than the logarithm of the distance. And whatever is moved
+how, parameters as large as `ENDLESS` are held by nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from probmodel.results.draws import element_labels
 from probmodel.results.findings import MOST_NAMED, Finding
 from probmodel.results.quantities import Quantities
-from probmodel.types import Posterior
+from probmodel.types import Array, Posterior
 
 if TYPE_CHECKING:
     from probmodel.inference.course import SampleRun
@@ -33,34 +39,80 @@ _LEAST, _ERRORS = -0.5, 3.0  # the same, less so many standard errors
 _DRAWS = 50  # of each chain that are looked at
 _SHARE = 0.3  # of the largest component of u, from which on a coordinate is named
 _FEWEST = 3  # chains, whose means tell the standard error
+FAR = 1e3  # times the spread of the draws, and so many times farther
+LOW = 10.0  # nats below the last draws, that do not matter
+ENDLESS = 1e100
 
 
-def check_improper(run: SampleRun, posterior: Posterior, found: Quantities) -> list[Finding]:
-    """Look for a direction in which chains wander, and the density does not fall off."""
-    x, density = run.x[:, :: -(-run.x.shape[1] // _DRAWS)], run.density
-    disagree = np.nan_to_num(found.convergence.rhat, nan=0.0).max(initial=0.0) > _DISAGREE
-    if not disagree or len(x) < _FEWEST or not np.isfinite(x).all():
+def check_improper(
+    run: SampleRun, posterior: Posterior, draws: Mapping[str, Array], found: Quantities, jumps: bool
+) -> list[Finding]:
+    """Look for a direction in which the density does not fall off; ``jumps`` says if it jumps."""
+    names = _endless(posterior, draws) or _level(run, posterior)
+    if not names and not jumps:
+        names = _wandering(run, posterior, found)
+    if not names:
         return []
-    if density is None or not density.has_gradient:
-        return []
-    with np.errstate(all="ignore"):
-        moved = x - x.mean(axis=(0, 1))
-        largest = np.abs(moved).max()
-        if not 0.0 < largest < np.inf:
-            return []
-        u = np.linalg.svd((moved / largest).reshape(-1, x.shape[2]), full_matrices=False)[2][0]
-        score = density(x.reshape(-1, x.shape[2])).grad.reshape(x.shape) @ u
-        of_chains = np.mean((moved @ u) * score, axis=1)
-        error = np.std(of_chains, ddof=1) / np.sqrt(len(x))
-        E = np.mean(of_chains)
-        if not (E > _NEAR and E - _ERRORS * error > _LEAST):
-            return []
-    size = np.abs(u) / np.abs(u).max()
-    top = np.argsort(-size, kind="stable")[: min(MOST_NAMED, int(np.sum(size > _SHARE)))]
-    names = tuple(posterior.coordinate_names[i] for i in top)
     where = f"along {names[0]}" if len(names) == 1 else f"as {', '.join(names)} move together"
     message = (
         f"The posterior seems to be improper: its density does not fall off {where}, as far as the "
         "chains went. Neither data nor priors bound it there: give a proper prior."
     )
     return [Finding("improper", message, names)]
+
+
+def _endless(posterior: Posterior, draws: Mapping[str, Array]) -> tuple[str, ...]:
+    """Return the first parameter that has become so large that nothing can hold it."""
+    for variable in posterior.variables:
+        if variable.kind == "param" and variable.name in draws:
+            values = np.abs(draws[variable.name]).max(axis=(0, 1), initial=0.0).ravel()
+            large = (values > ENDLESS) & (values < np.inf)
+            if large.any():
+                return (element_labels(variable, posterior.coords)[int(np.argmax(large))],)
+    return ()
+
+
+def _level(run: SampleRun, posterior: Posterior) -> tuple[str, ...]:
+    """Return a coordinate that was moved by itself, and along which the density stays level."""
+    apart = [getattr(params, "gibbs", None) for params in run.params]
+    coordinates = sorted({int(j) for gibbs in apart if gibbs for j in gibbs.coordinates})
+    last, density = run.x[:, -1], run.density
+    if density is None or not np.isfinite(last).all():
+        return ()
+    with np.errstate(all="ignore"):
+        here = density.log_density(last) if coordinates else np.zeros(0)
+        for j in coordinates:
+            spread = np.ptp(np.quantile(run.x[:, :, j], [0.25, 0.75]))
+            for side in (-1.0, 1.0):
+                far, farther = (last.copy() for _ in range(2))
+                far[:, j] += side * FAR * spread
+                farther[:, j] += side * FAR * FAR * spread
+                f, g = density.log_density(far), density.log_density(farther)
+                if ((f > here - LOW) & (g > f - np.log(FAR)) & np.isfinite(g)).any() and spread:
+                    return (posterior.coordinate_names[j],)
+    return ()
+
+
+def _wandering(run: SampleRun, posterior: Posterior, found: Quantities) -> tuple[str, ...]:
+    """Return the coordinates of the direction in which chains wander and E is 0."""
+    x, density = run.x[:, :: -(-run.x.shape[1] // _DRAWS)], run.density
+    disagree = np.nan_to_num(found.convergence.rhat, nan=0.0).max(initial=0.0) > _DISAGREE
+    if not disagree or len(x) < _FEWEST or not np.isfinite(x).all():
+        return ()
+    if density is None or not density.has_gradient:
+        return ()
+    with np.errstate(all="ignore"):
+        moved = x - x.mean(axis=(0, 1))
+        largest = np.abs(moved).max()
+        if not 0.0 < largest < np.inf:
+            return ()
+        u = np.linalg.svd((moved / largest).reshape(-1, x.shape[2]), full_matrices=False)[2][0]
+        score = density(x.reshape(-1, x.shape[2])).grad.reshape(x.shape) @ u
+        of_chains = np.mean((moved @ u) * score, axis=1)
+        error = np.std(of_chains, ddof=1) / np.sqrt(len(x))
+        E = np.mean(of_chains)
+        if not (E > _NEAR and E - _ERRORS * error > _LEAST):
+            return ()
+    size = np.abs(u) / np.abs(u).max()
+    top = np.argsort(-size, kind="stable")[: min(MOST_NAMED, int(np.sum(size > _SHARE)))]
+    return tuple(posterior.coordinate_names[i] for i in top)

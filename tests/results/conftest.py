@@ -43,6 +43,7 @@ class FakeSampler:
     initial_steps: int = 100
     weights: tuple = (1.0, 2.0)
     name: ClassVar[str] = "fake_mala"
+    needs: ClassVar[str] = "gradient"
     coupling: ClassVar[str] = "pooled_warmup"
     adapts_forever: ClassVar[bool] = False
 

@@ -109,3 +109,37 @@ def test_chains_that_disagree_for_other_reasons(model, settings):
 def test_densities_without_gradients_are_not_asked():
     density = LogDensity.from_function(lambda x: 0.0 * x[:, 0], dim=2, gradient=False)
     assert "improper" not in findings(density, method="rwm", warmup=50)
+
+
+class Changes(Model):
+    """Segments of a series, whose ends nothing keeps within it."""
+
+    time = data(dims="day")
+    level = param(Normal(0, 1), shape=2)
+    end = param()
+    y = observed(Normal(np.where(time < end, level[0], level[1]), 1), dims="day")
+
+
+class Bounded(Model):
+    time = data(dims="day")
+    level = param(Normal(0, 1), shape=2)
+    end = param(lower=0)
+    y = observed(Normal(np.where(time < end, level[0], level[1]), 1), dims="day")
+
+
+class Held(Model):
+    time = data(dims="day")
+    level = param(Normal(0, 1), shape=2)
+    end = param(Cauchy(10, 3))
+    y = observed(Normal(np.where(time < end, level[0], level[1]), 1), dims="day")
+
+
+@pytest.mark.parametrize("kind", [Changes, Bounded])
+def test_change_points_that_nothing_bounds(kind):
+    found = findings(kind(time=np.arange(20.0), y=Y))
+    assert found["improper"]["variables"] == ["end"]
+    assert "jumps" not in found
+
+
+def test_change_points_with_heavy_tails_are_proper():
+    assert "improper" not in findings(Held(time=np.arange(20.0), y=Y))

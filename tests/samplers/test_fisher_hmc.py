@@ -345,9 +345,9 @@ def test_step_size_is_that_of_most_chains(targets):
     target = targets.Gaussian(np.zeros(3), np.eye(3))
     seen = watched(sampler, target, target.exact(rng, 8), 17, 300)
     state, info, _ = seen[-1]
-    warmup = fisher_hmc._langevin("fisher_hmc", 0, True).start(rng, target, State(*state[:3]))
+    warmup = fisher_hmc._langevin("fisher_hmc", 0, True, None).start(rng, target, State(*state[:3]))
     for few, low, high in ((2, 1.5, 2.0), (6, 0.0, 0.5)):
-        known = sampler._begin(warmup, State(*state[:3]))
+        known = sampler._begin(warmup, State(*state[:3]), None)
         alpha = np.where(np.arange(8) < few, 0.0, 0.95)
         for _ in range(50):
             given = info._replace(record=info.record._replace(weighted_acceptance=alpha))

@@ -29,14 +29,16 @@ size h at most, and h is `LONGEST_STEP` at most, because C has the scale of the 
 that the acceptance of a resonance would decide the step size. Where the posterior is narrower than
 that a chain halves its steps, see `step_halving`. The acceptance adapts h, and counts half where
 steps are halved; chains that are stuck, where most are not, are left out.
+
+Coordinates in which the density jumps stay where they are in all this: see `within_gibbs`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache, partial
-from typing import ClassVar, Literal, NamedTuple
+from functools import partial
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -50,7 +52,7 @@ from probmodel.adaptation.trajectory_length import (
     climb,
     start_length,
 )
-from probmodel.numerics.roots import Root, inverse_transposed
+from probmodel.numerics.roots import Root, held, inverse_transposed
 from probmodel.samplers.base import Coupling, Info, Remark, Sampler, State, Stretch
 from probmodel.samplers.hamiltonian.dynamics import Phase, with_momentum
 from probmodel.samplers.hamiltonian.fisher_learning import (
@@ -67,9 +69,8 @@ from probmodel.samplers.hamiltonian.fisher_schedule import (
     windows,
 )
 from probmodel.samplers.hamiltonian.fisher_transitions import Kernel
-from probmodel.samplers.hamiltonian.several_transitions import (
-    in_calls,
-)
+from probmodel.samplers.hamiltonian.several_transitions import in_calls
+from probmodel.samplers.hamiltonian.within_gibbs import Gibbs, separated
 from probmodel.samplers.langevin.fisher_warmup import Adaptation as Langevin
 from probmodel.samplers.langevin.fisher_warmup import FisherWarmup
 from probmodel.samplers.metropolis import check_start, evaluate
@@ -99,11 +100,20 @@ class Params(NamedTuple):
     step_size : h; in the first part of the warm-up it may differ between chains, (chains,)
     length : T; zero for one Langevin step
     root : C
+    gibbs : coordinates in which the density jumps, which are moved by themselves; None if in none
     """
 
     step_size: float | Array
     length: float
     root: Root
+    gibbs: Gibbs | None = None
+
+
+class Beginning(NamedTuple):
+    """What the first part of the warm-up knows: see `FisherWarmup` and `Gibbs`."""
+
+    langevin: Langevin
+    gibbs: Gibbs | None
 
 
 class Learning(NamedTuple):
@@ -117,6 +127,7 @@ class Learning(NamedTuple):
     acceptance : (chains,), mean of each chain's recent `Record.weighted_acceptance`
     averaging, length : what steers h and T
     n : trajectories so far
+    gibbs : coordinates that are moved by themselves
     levels : log densities of the present window, one array of all chains for each iteration
     level : (chains,), mean log densities in the window before; None at first
     """
@@ -129,14 +140,15 @@ class Learning(NamedTuple):
     averaging: DualAveraging
     length: Length
     n: int
+    gibbs: Gibbs | None = None
     levels: tuple[Array, ...] = ()
     level: Array | None = None
 
 
-@cache
-def _langevin(sampler: str, iterations: int, dense: bool) -> FisherWarmup:
+def _langevin(sampler: str, iterations: int, dense: bool, gibbs: Gibbs | None) -> FisherWarmup:
     """Return the first part of a warm-up, of so many iterations."""
-    return FisherWarmup(sampler, initial_steps=iterations // 2, diagonal=not dense)
+    fixed = () if gibbs is None else tuple(gibbs.coordinates.tolist())
+    return FisherWarmup(sampler, initial_steps=iterations // 2, diagonal=not dense, fixed=fixed)
 
 
 @dataclass(frozen=True)
@@ -227,10 +239,11 @@ class FisherHMC(Sampler):
     def _kernel(self, params: Params) -> Kernel:
         return Kernel(*params, self.jitter, self.persistence, self.max_steps)
 
-    def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: Phase) -> Langevin:
-        """Start with plain Langevin steps."""
-        warmup = _langevin(self.name, 0, self._is_dense(state.x.shape[1]))
-        return warmup.start(rng, density, state.state)
+    def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: Phase) -> Beginning:
+        """Look for jumps, and start with plain Langevin steps."""
+        gibbs = separated(density, state.state)
+        warmup = _langevin(self.name, 0, self._is_dense(state.x.shape[1]), gibbs)
+        return Beginning(warmup.start(rng, density, state.state), gibbs)
 
     def adapt(
         self,
@@ -238,24 +251,31 @@ class FisherHMC(Sampler):
         density: LogDensity,
         i: int,
         n_warmup: int,
-        adaptation: Langevin | Learning,
+        adaptation: Beginning | Learning,
         state: Phase,
         info: Info,
-    ) -> Langevin | Learning:
+    ) -> Beginning | Learning:
         """Learn as `fisher_mala` does, then from trajectories."""
         first = langevin_steps(n_warmup, state.x.shape[1])
+        gibbs = adaptation.gibbs
+        if gibbs is not None:
+            gibbs, state = gibbs.learned(info.record.single), gibbs.smooth(state)
+            previous, proposal = map(gibbs.smooth, (info.previous, info.proposal))
+            info = info._replace(previous=previous, proposal=proposal)
         if isinstance(adaptation, Learning):
-            return self._learn(adaptation, n_warmup - first, state, info)
+            return self._learn(adaptation._replace(gibbs=gibbs), n_warmup - first, state, info)
         position = state.state
-        warmup = _langevin(self.name, first, self._is_dense(state.x.shape[1]))
-        adaptation = warmup.adapt(rng, density, i, first, adaptation, position, info)
-        return adaptation if i + 1 < first else self._begin(adaptation, position)
+        warmup = _langevin(self.name, first, self._is_dense(state.x.shape[1]), gibbs)
+        langevin = warmup.adapt(rng, density, i, first, adaptation.langevin, position, info)
+        if i + 1 < first:
+            return Beginning(langevin, gibbs)
+        return self._begin(langevin, position, separated(density, position, gibbs))
 
     def windows(self, n_warmup: int, dim: int) -> list[tuple[int, int]]:
         """Parts of the warm-up that have one C and end after `FIRST_END` trajectories or more."""
         return windows(n_warmup, dim)
 
-    def is_learned(self, adaptation: Langevin | Learning) -> bool:
+    def is_learned(self, adaptation: Beginning | Learning) -> bool:
         """Whether trajectories are short, or enough of them have been followed."""
         params = self.params(adaptation, final=True)
         short = params.length <= SHORT * float(params.step_size)
@@ -264,19 +284,20 @@ class FisherHMC(Sampler):
     def _is_dense(self, dim: int) -> bool:
         return self.metric == "dense" or (self.metric == "auto" and dim <= LARGEST_DENSE)
 
-    def _begin(self, langevin: Langevin, state: State) -> Learning:
+    def _begin(self, langevin: Langevin, state: State, gibbs: Gibbs | None) -> Learning:
         """Go over to trajectories, with the preconditioner and the step size so far."""
         R = langevin.fisher.R
         root = scaled(R, state)
         sigma = float(np.exp(0.5 * langevin.log_sigma2) * np.median(langevin.own.factor))
-        h = sigma * np.sqrt(len(R) / np.sum(np.square(root)))  # sigma has tr(C C') = dim
+        moving = np.sum(np.square(_held(root, gibbs, state.x.shape[1])))
+        h = sigma * np.sqrt(len(R) / moving) if moving else 1.0  # sigma has tr(C C') = dim
         shape: Shape = SampledShape(self.metric != "diag")
         if R.ndim == 2:
             shape = dense_shape(R, langevin.fisher.n, len(state.x))
         length = start_length(self.trajectory_length or START)
         return Learning(
             shape, root, inverse_transposed(root), state.x.copy(), np.ones(len(state.x)),
-            start_averaging(min(h, LONGEST_STEP)), length, 0,
+            start_averaging(min(h, LONGEST_STEP)), length, 0, gibbs,
         )  # fmt: skip
 
     def _learn(self, known: Learning, total: int, state: Phase, info: Info) -> Learning:
@@ -336,7 +357,7 @@ class FisherHMC(Sampler):
             averaging=start_averaging(known.averaging.step_size(True)),
         )
 
-    def restarted(self, adaptation: Langevin | Learning, rows: Array) -> Langevin | Learning:
+    def restarted(self, adaptation: Beginning | Learning, rows: Array) -> Beginning | Learning:
         """Take the step sizes, or means, of the chains that others go on from."""
         if isinstance(adaptation, Learning):
             length = start_length(self.trajectory_length or START)
@@ -345,15 +366,21 @@ class FisherHMC(Sampler):
             return adaptation._replace(
                 shape=shape, means=means, acceptance=acceptance, length=length
             )
-        return adaptation._replace(own=OwnSteps(*(a[rows] for a in adaptation.own)))
+        langevin = adaptation.langevin
+        own = OwnSteps(*(a[rows] for a in langevin.own))
+        return adaptation._replace(langevin=langevin._replace(own=own))
 
-    def params(self, adaptation: Langevin | Learning, final: bool = False) -> Params:
+    def params(self, adaptation: Beginning | Learning, final: bool = False) -> Params:
         """Step size, length and mass matrix of the next transition."""
+        gibbs = adaptation.gibbs
         if isinstance(adaptation, Learning):
-            h = adaptation.averaging.step_size(final)
-            return Params(h, adaptation.length.length(final), adaptation.root)
-        plain = _langevin(self.name, 0, adaptation.fisher.R.ndim == 2).params(adaptation, final)
-        return Params(plain.step_size, 0.0, plain.root)
+            h, dim = adaptation.averaging.step_size(final), adaptation.means.shape[1]
+            root = _held(adaptation.root, gibbs, dim)
+            return Params(h, adaptation.length.length(final), root, gibbs)
+        langevin = adaptation.langevin
+        warmup = _langevin(self.name, 0, langevin.fisher.R.ndim == 2, gibbs)
+        plain = warmup.params(langevin, final)
+        return Params(plain.step_size, 0.0, plain.root, gibbs)
 
     def remarks(self, params: Params, stats: dict[str, Array]) -> list[Remark]:
         """Say so if trajectories were cut short."""
@@ -366,3 +393,8 @@ class FisherHMC(Sampler):
             "max_steps, or reparameterise so that fewer directions are far narrower than others."
         )
         return [Remark("trajectories_cut_off", message)]
+
+
+def _held(root: Root, gibbs: Gibbs | None, dim: int) -> Any:
+    """Return a root with which the coordinates stay that are moved by themselves."""
+    return root if gibbs is None else held(root, gibbs.coordinates, dim)

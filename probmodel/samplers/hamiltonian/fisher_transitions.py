@@ -4,11 +4,14 @@ T         length of a trajectory in time; zero for one Langevin step
 h         step size
 C         root of the inverse mass matrix                          see `numerics.roots`
 rho       what is kept of the momentum
+
+Coordinates in which the density jumps stay where they are, and are moved afterwards, see
+`within_gibbs`.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +25,7 @@ from probmodel.samplers.hamiltonian.step_halving import (
     one_leapfrog,
     simulate_halving,
 )
+from probmodel.samplers.hamiltonian.within_gibbs import Gibbs
 from probmodel.samplers.metropolis import acceptance, select
 from probmodel.samplers.streams import Streams
 from probmodel.types import Array, Followed, LogDensity
@@ -35,6 +39,7 @@ class Kernel(NamedTuple):
     step_size : h; of Langevin steps it may differ between chains, (chains,)
     length : T
     root : C
+    gibbs : coordinates that are moved by themselves, if any
     jitter : share by which the lengths of trajectories vary
     persistence : rho
     max_steps : of a trajectory
@@ -43,6 +48,7 @@ class Kernel(NamedTuple):
     step_size: float | Array
     length: float
     root: Root
+    gibbs: Gibbs | None
     jitter: float
     persistence: float
     max_steps: int
@@ -51,21 +57,29 @@ class Kernel(NamedTuple):
         """Draw what is random in n transitions: momenta from one generator, numbers from another.
 
         Of a trajectory these are the number of its length, the levels of all chains, and the
-        acceptance of all; of a Langevin step the last alone.
+        acceptance of all; of a Langevin step the last alone. What moves single coordinates follows.
         """
         rng, uniform = streams.generators
         columns = 1 + shape[0] * (FINEST + 1) if self.length else shape[0]
+        columns += self._of_gibbs(shape[0])
         return rng.standard_normal((n, *shape)), uniform.random((n, columns))
 
     def drawn_once(self, rng: np.random.Generator, shape: tuple[int, int]) -> Drawn:
         """Draw what is random in one transition, a row for each chain at a time."""
         momenta, chains = rng.standard_normal(shape)[None], shape[0]
         levels = [rng.random(1), rng.random((chains, FINEST)).ravel()] if self.length else []
-        return momenta, np.concatenate([*levels, rng.random(chains)])[None]
+        numbers = [*levels, rng.random(chains), rng.random(self._of_gibbs(chains))]
+        return momenta, np.concatenate(numbers)[None]
+
+    def _of_gibbs(self, chains: int) -> int:
+        """Numbers that moving single coordinates takes."""
+        return 0 if self.gibbs is None else self.gibbs.numbers(chains)
 
     def made(self, density: LogDensity, start: Phase, drawn: Drawn) -> Stretch:
         """Make all transitions at once if the density can, or else the first one."""
         found = None
+        if self.gibbs is not None:
+            return Stretch(*self._moved_in_turn(density, start, drawn[0][0], drawn[1][0]))
         if not self.length:
             found = leapfrogs(density, start, self.root, drawn, self.step_size)
         elif not self.persistence:
@@ -74,6 +88,17 @@ class Kernel(NamedTuple):
         if found is None:
             return Stretch(*self._moved(density, start, drawn[0][0], drawn[1][0]))
         return found
+
+    def _moved_in_turn(
+        self, density: LogDensity, state: Phase, momentum: Array, numbers: Array
+    ) -> tuple[Phase, Info]:
+        """One transition, and moves of single coordinates."""
+        gibbs: Any = self.gibbs
+        own = len(numbers) - gibbs.numbers(len(momentum))
+        new, info = self._moved(density, state, momentum, numbers[:own])
+        new, alpha = gibbs.moved(density, new, numbers[own:])
+        record = info.record._replace(single=alpha)
+        return new, info._replace(n_grad=info.n_grad + 1, record=record)
 
     def _moved(
         self, density: LogDensity, state: Phase, momentum: Array, numbers: Array

@@ -37,10 +37,12 @@ class Record(NamedTuple):
     time : length of the trajectory in time
     weighted_acceptance : (chains,), alpha, or half of it where steps are halved:
         alpha (1 + a_0) / 2
+    single : (chains, k), acceptance of the coordinates that were moved by themselves
     """
 
     time: float
     weighted_acceptance: Array
+    single: Array | None = None
 
 
 def in_calls(

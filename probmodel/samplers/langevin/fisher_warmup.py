@@ -36,13 +36,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from probmodel.adaptation.fisher_root import downdate, kept, normalised, paired, winsorised
 from probmodel.adaptation.own_steps import OwnSteps, rescue, search, share, steer, whole_steps
 from probmodel.adaptation.robbins_monro import rm_abs
+from probmodel.numerics.roots import held
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.langevin.kernel import Kernel, find_step_size, langevin_step
 from probmodel.samplers.metropolis import adaptable
@@ -111,6 +112,7 @@ class FisherWarmup:
     signal, damping, initial_steps, learning_rate, robust : how R is learned
     diagonal : whether R is a vector, (dim,), the root of a diagonal A
     kernel : how the chains move
+    fixed : coordinates that stay where they are
 
     Raises
     ------
@@ -129,6 +131,7 @@ class FisherWarmup:
     robust: bool | None = None
     diagonal: bool = False
     kernel: Kernel = langevin_step
+    fixed: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         name = self.sampler
@@ -150,8 +153,10 @@ class FisherWarmup:
         if not self._is_robust(chains):
             return Adaptation(self._search(rng, density, state, fisher, 0.0), fisher, own)
 
+        root: Any = held(None, self.fixed, dim) if self.fixed else None
+
         def acceptance_at(steps: Array) -> Array:
-            return self.kernel(rng, density, state, None, steps)[1].accept_prob
+            return self.kernel(rng, density, state, root, steps)[1].accept_prob
 
         return Adaptation(0.0, fisher, search(acceptance_at, chains))
 
@@ -221,7 +226,7 @@ class FisherWarmup:
         """Root and step size of the next transition (eq. 7)."""
         log_sigma2, fisher, own = adaptation
         sigma = float(np.exp(0.5 * log_sigma2))
-        root = normalised(fisher.R)
+        root = self._root(fisher)
         return Params(root, sigma if final or own.whole.all() else sigma * own.factor)
 
     def _search(
@@ -234,9 +239,14 @@ class FisherWarmup:
         chains: Array | slice = slice(None),
     ) -> float:
         """Logarithm of a sigma^2 that about half of the chains accept, from the given one on."""
-        start, root = float(np.exp(0.5 * log_sigma2)), normalised(fisher.R)
+        start, root = float(np.exp(0.5 * log_sigma2)), self._root(fisher)
         sigma = find_step_size(rng, density, state, root, start, chains, self.kernel)
         return 2.0 * float(np.log(sigma))
+
+    def _root(self, fisher: Fisher) -> Array:
+        """R with tr(R R') = dim, of the coordinates that move."""
+        root: Any = held(fisher.R, self.fixed, len(fisher.R)) if self.fixed else fisher.R
+        return normalised(root) if root.any() else np.asarray(root)
 
     def _is_robust(self, chains: int) -> bool:
         return chains > 1 if self.robust is None else self.robust
