@@ -29,7 +29,7 @@ from probmodel.distributions.process.forward_algorithm import hmm_slopes
 from probmodel.distributions.spatial import circulant
 from probmodel.numerics import linalg
 from probmodel.numerics.special.logs import log_less
-from probmodel.numerics.special.passage import log_passage, passage_ratio
+from probmodel.numerics.special.passage import passage_series
 from probmodel.types import Array
 
 SMALL = 4  # rows of matrices that are factorised element by element
@@ -220,7 +220,6 @@ def _alike(function: Callable[..., Any]) -> Callable[..., Any]:
 
 CALLED_ALIKE = (
     circulant.eigenvalues, circulant.from_eigenvalues, circulant.multiply, circulant.power,
-    log_passage, passage_ratio,
 )  # fmt: skip
 FORMULAS.update({function.__name__: _alike(function) for function in CALLED_ALIKE})
 FORMULAS.update({
@@ -249,6 +248,8 @@ FORMULAS.update({
     "hmm_log_likelihood": lambda *args: _hmm_slopes(*args)[..., 0],
     "graph_product": _graph_product,
     "log_less": _log_less,
+    "log_passage": lambda u, w: passage_series(u, w, 0)[0],
+    "passage_ratio": lambda n, u, w: passage_series(u, w, n)[1][n - 1],
     "diagonal": _diagonal,
     "embed_diagonal": _embed_diagonal,
     "geometric_filter": lambda ratio, x: recurrence(x, _along_time(ratio)),

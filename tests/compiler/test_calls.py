@@ -85,18 +85,9 @@ class Torus(Model):
     y = observed(d.Normal(f[0], 1.0))
 
 
-class Choices(Model):
-    alpha = param(d.HalfNormal(1.0))
-    tau = param(d.HalfNormal(0.1))
-    beta = param(d.Beta(2.0, 2.0))
-    delta = param(d.Normal(0.0, 1.0))
-    y = observed(d.Wiener(1.0 + alpha, 0.1 * tau, beta, delta), dims="trial")
-
-
 MODELS = {
     "fft": lambda: InWaves(y=np.cos(np.arange(5.0))),
     "CirculantGP": lambda: Torus(y=0.4),
-    "Wiener": lambda: Choices(y=np.array([0.7, -0.9, 1.4])),
 }
 
 

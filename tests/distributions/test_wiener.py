@@ -10,6 +10,7 @@ from derivatives import program
 from scipy import integrate
 
 from probmodel import Model, check_model, data, infer, observed, param
+from probmodel.density import as_posterior
 from probmodel.distributions import Beta, HalfNormal, Normal, Wiener
 
 PARAMS = [(1.4, 0.2, 0.4, 0.7), (0.9, 0.1, 0.7, -1.8), (2.0, 0.0, 0.15, 4.0), (1.1, 0.3, 0.5, 0.0)]
@@ -101,3 +102,37 @@ def test_a_model_finds_the_parameters_of_its_data():
     for name, value in truth.items():
         draws = np.asarray(posterior[name])
         assert abs(draws.mean() - value) < 4 * draws.std(), name
+
+
+class Drift(Model):
+    alpha = param(HalfNormal(1.0))
+    tau = param(HalfNormal(0.1))
+    beta = param(Beta(2.0, 2.0))
+    delta = param(Normal(0.0, 1.0))
+    y = observed(Wiener(1.0 + alpha, 0.1 * tau, beta, delta), dims="trial")
+
+
+TRIALS = np.array([0.7, -0.9, 1.4, -0.25, 8.0])
+
+
+def test_both_series_are_machine_code(assert_engines, assert_gradient):
+    density = as_posterior(Drift(y=TRIALS))
+    assert density.calls_back == ()
+    x = np.random.default_rng(3).uniform(-0.8, 0.8, (3, 4))
+    assert_engines(density, None, x)
+    assert_gradient(density, density.log_density, x)
+
+
+@pytest.mark.parametrize("size", [1e-3, 10.0, 100.0])
+def test_engines_agree_far_out(size):
+    """A starting point next to a boundary loses the digits of its distance in either engine."""
+    density = as_posterior(Drift(y=TRIALS))
+    x = size * np.random.default_rng(1).standard_normal((17, 4))
+    density.use_engine("llvm")
+    found = density(x)
+    density.use_engine("numpy")
+    expected = density(x)
+    np.testing.assert_allclose(found.logp, expected.logp, rtol=1e-9)
+    lost = 1e-15 * (1.0 + np.exp(np.abs(x[:, 2:3])))  # over the distance, by cancellation
+    scale = (1e-9 + lost) * (1.0 + np.abs(expected.grad).max(axis=1, keepdims=True))
+    assert np.all(np.abs(found.grad - expected.grad) <= scale)

@@ -28,7 +28,7 @@ _IMAGES = np.arange(-4, 5)
 _WAVES = np.arange(1, 9)
 
 
-def passage_series(u: Array, w: Array, top: int) -> tuple[Array, list[Array]]:
+def passage_series(u: Any, w: Any, top: int) -> tuple[Any, list[Any]]:
     """Logarithm of ``g``, and the ratios ``R_1`` to ``R_top``.
 
     Parameters
@@ -46,12 +46,12 @@ def passage_series(u: Array, w: Array, top: int) -> tuple[Array, list[Array]]:
     return log_g, [s / sums[0] for s in sums[1:]]
 
 
-def _images(u: Array, w: Array, top: int) -> tuple[Array, list[Array]]:
+def _images(u: Any, w: Any, top: int) -> tuple[Any, list[Any]]:
     """Log scale and scaled ``G_n`` by images, with Hermite polynomials: for early times."""
     root = np.sqrt(u)
     distance = (w[..., None] + 2.0 * _IMAGES) / root[..., None]
     share = np.exp(-2.0 * _IMAGES * (w[..., None] + _IMAGES) / u[..., None])
-    last, current = np.ones_like(distance), distance
+    last, current = 1.0, distance
     sums = []
     for n in range(top + 1):
         sums.append((-1.0) ** n * np.sum(current * share, axis=-1) / root**n)
@@ -59,7 +59,7 @@ def _images(u: Array, w: Array, top: int) -> tuple[Array, list[Array]]:
     return -0.5 * LOG_2PI - np.log(u) - 0.5 * w * w / u, sums
 
 
-def _waves(u: Array, w: Array, top: int) -> tuple[Array, list[Array]]:
+def _waves(u: Any, w: Any, top: int) -> tuple[Any, list[Any]]:
     """Log scale and scaled ``G_n`` by sines: for late times."""
     rate = np.pi * _WAVES
     share = _WAVES * np.exp(-0.5 * np.pi**2 * (_WAVES**2 - 1.0) * u[..., None])
