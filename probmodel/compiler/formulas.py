@@ -70,12 +70,21 @@ def _erfinv(y: Any) -> Any:
 def _log_less(y: Any, m: Any) -> Any:
     """Take the logarithm of known numbers apart, so that no digits are lost near it.
 
-    Numbers that depend on parameters are rounded already, and have no more digits than this.
+    Numbers that were computed are rounded already, and have no more digits than their logarithm.
     """
     if isinstance(y, Symbol):
+        if _is_input(y):
+            raise NotTraceableError("digits of a logarithm")
         return (y.args[0] if y.op == "exp" else np.log(y)) - m
     log = np.log(y)
     return (log - m) + log_less(y, log)
+
+
+def _is_input(y: Symbol) -> bool:
+    """Whether a symbol stands for numbers that are given, in whatever order."""
+    while y.op == "view":
+        y = y.args[0]
+    return y.op == "input"
 
 
 def _diagonal(a: Any) -> Any:
