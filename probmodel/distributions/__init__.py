@@ -42,6 +42,8 @@ FILES = {
     "GARCH": "process.garch",
     "GaussianDLM": "process.gaussian_dlm",
     "GaussianProcess": "spatial.gaussian_process",
+    "GeneralizedExtremeValue": "scalar.generalized_extremes",
+    "GeneralizedPareto": "scalar.generalized_extremes",
     "Geometric": "scalar.geometric",
     "Gumbel": "scalar.gumbel",
     "HalfCauchy": "scalar.half_cauchy",

@@ -37,6 +37,8 @@ from probmodel.distributions.process.garch import GARCH as _GARCH
 from probmodel.distributions.scalar.gamma import Gamma as _Gamma
 from probmodel.distributions.process.gaussian_dlm import GaussianDLM as _GaussianDLM
 from probmodel.distributions.spatial.gaussian_process import GaussianProcess as GaussianProcess
+from probmodel.distributions.scalar.generalized_extremes import GeneralizedExtremeValue as _GeneralizedExtremeValue
+from probmodel.distributions.scalar.generalized_extremes import GeneralizedPareto as _GeneralizedPareto
 from probmodel.distributions.scalar.geometric import Geometric as _Geometric
 from probmodel.distributions.scalar.gumbel import Gumbel as _Gumbel
 from probmodel.distributions.scalar.half_cauchy import HalfCauchy as _HalfCauchy
@@ -179,6 +181,12 @@ class Gamma(_Gamma):
 
 class GaussianDLM(_GaussianDLM):
     def __init__(self, F: Any, G: Any, V: Any, W: Any, m0: Any, C0: Any) -> None: ...
+
+class GeneralizedExtremeValue(_GeneralizedExtremeValue):
+    def __init__(self, mu: Any, sigma: Any, xi: Any) -> None: ...
+
+class GeneralizedPareto(_GeneralizedPareto):
+    def __init__(self, mu: Any, sigma: Any, xi: Any) -> None: ...
 
 class Geometric(_Geometric):
     def __init__(self, p: Any) -> None: ...
@@ -361,6 +369,8 @@ __all__ = [
     "Gamma",
     "GaussianDLM",
     "GaussianProcess",
+    "GeneralizedExtremeValue",
+    "GeneralizedPareto",
     "Geometric",
     "Gumbel",
     "HalfCauchy",
