@@ -259,9 +259,7 @@ class FisherHMC(Sampler):
         first = langevin_steps(n_warmup, state.x.shape[1])
         gibbs = adaptation.gibbs
         if gibbs is not None:
-            gibbs, state = gibbs.learned(info.record.single), gibbs.smooth(state)
-            previous, proposal = map(gibbs.smooth, (info.previous, info.proposal))
-            info = info._replace(previous=previous, proposal=proposal)
+            gibbs = gibbs.learned(info.record.single)
         if isinstance(adaptation, Learning):
             return self._learn(adaptation._replace(gibbs=gibbs), n_warmup - first, state, info)
         position = state.state

@@ -95,10 +95,11 @@ class Kernel(NamedTuple):
         """One transition, and moves of single coordinates."""
         gibbs: Any = self.gibbs
         own = len(numbers) - gibbs.numbers(len(momentum))
-        new, info = self._moved(density, state, momentum, numbers[:own])
+        new, info = self._moved(density, gibbs.smooth(state), momentum, numbers[:own])
         new, alpha = gibbs.moved(density, new, numbers[own:])
-        record = info.record._replace(single=alpha)
-        return new, info._replace(n_grad=info.n_grad + 1, record=record)
+        record, proposal = info.record._replace(single=alpha), gibbs.smooth(info.proposal)
+        info = info._replace(n_grad=info.n_grad + 1, record=record, proposal=proposal)
+        return gibbs.smooth(new), info
 
     def _moved(
         self, density: LogDensity, state: Phase, momentum: Array, numbers: Array

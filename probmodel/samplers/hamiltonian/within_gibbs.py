@@ -79,7 +79,7 @@ class Gibbs(NamedTuple):
         return moved, alpha.reshape(sweeps, k, -1).mean(axis=0).T
 
     def smooth(self, phase: Phase) -> Phase:
-        """Return a phase without the scores of these coordinates, which tell nothing of them."""
+        """Return a phase without the scores of these coordinates, of which nobody is to learn."""
         grad = phase.grad.copy()
         grad[:, self.coordinates] = 0.0
         return phase._replace(grad=grad)
