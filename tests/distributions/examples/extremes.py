@@ -24,7 +24,7 @@ CASES: dict[str, Case] = {
         lambda m, s, x: (-x, m, s),
         [(0.3, 0.8, 0.0), (-0.5, 1.6, -0.02)],
         LINE,
-        {},
+        {1: BAD_SCALE, 2: [np.nan]},
         edges=lambda m, s, x: [] if x == 0.0 else [m - s / x],
     ),
     "GeneralizedPareto": scipy_case(
@@ -43,7 +43,7 @@ CASES: dict[str, Case] = {
         lambda m, s, x: (x, m, s),
         [(-2.5, 0.8, 0.0), (-2.5, 1.9, 0.03)],
         LINE,
-        {},
+        {1: BAD_SCALE, 2: [np.nan]},
         [-2.6, -4.0],
         edges=lambda m, s, x: [m],
     ),
