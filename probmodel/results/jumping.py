@@ -48,7 +48,10 @@ def check_jumps(
     names = tuple(posterior.coordinate_names[i] for i in jumps[:MOST_NAMED])
     what = listed(names, [""] * len(names), len(jumps))
     if sampler.name == "fisher_hmc":
-        instead = "These are too many to be moved by themselves"
+        instead = (
+            "It did not move these by themselves, as they are too many or were not met in the "
+            "warm-up: raise warmup"
+        )
     else:
         instead = "The default method moves such parameters by themselves: leave out method="
     message = (

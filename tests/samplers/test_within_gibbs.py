@@ -229,6 +229,14 @@ def test_other_methods_that_follow_gradients_say_so(method):
     assert "improper" not in found
 
 
+def test_the_default_says_so_where_there_are_too_many(monkeypatch):
+    monkeypatch.setattr(within_gibbs, "MOST", 0)
+    posterior = infer(change(), draws=100, warmup=150, seed=1, quiet=True)
+    found = {f["kind"]: f for f in json.loads(posterior.attrs["warnings"])}
+    assert found["jumps"]["variables"] == ["when"]
+    assert "too many" in found["jumps"]["message"]
+
+
 def test_methods_without_gradients_and_smooth_models_do_not():
     posterior = infer(change(), "rwm", draws=20, warmup=50, seed=1, quiet=True)
     assert "jumps" not in gibbs_of(posterior)
