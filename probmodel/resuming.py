@@ -228,7 +228,7 @@ class Known:
             )
         saved, stats = group(self._fit, "posterior"), group(self._fit, "sample_stats")
         kept = {name: saved[name].values[:, :count] for name in self.var_names}
-        density = posterior.resumed(start["density"], places)
+        density, _ = posterior.resumed(start["density"], places)
         flat = {name: kept[name].reshape(-1, *kept[name].shape[2:]) for name in names}
         x = density.unconstrained(flat).reshape(-1, count, density.dim)
         thin = self.asked["arguments"].thin

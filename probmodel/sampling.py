@@ -274,7 +274,7 @@ def draw(
             checkpoint = _checkpoint(own, asked, posterior, sampler, x0)
             begun = Begun(x0, {}, None, checkpoint)
         elif begun.start is None and hasattr(posterior, "resumed"):
-            posterior = posterior.resumed(begun.density, begun.x0)
+            posterior, _ = posterior.resumed(begun.density, begun.x0)
     with begun.checkpoint or nullcontext():
         run = sample(
             sampler, posterior, begun.x0, moves,

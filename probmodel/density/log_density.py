@@ -129,9 +129,9 @@ class LogDensity:
         """Return what has to be known of the density, beside its model, to go on with a run."""
         return {}
 
-    def resumed(self, snapshot: dict[str, Any], x: Array) -> LogDensity:
-        """Return the density as it was; ``x`` are points where it is finite, (n, dim)."""
-        return self
+    def resumed(self, snapshot: dict[str, Any], x: Array) -> tuple[LogDensity, Array]:
+        """Return the density as it was, and its values at points where it is finite, (n, dim)."""
+        return self, self.log_density(x)
 
     def hvp(self, x: Array, v: Array) -> Array:
         """Hessian of the log density times a vector, by autograd's tracer: (chains, dim)."""

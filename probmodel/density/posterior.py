@@ -113,8 +113,11 @@ class ModelDensity(LogDensity):
         pseudo_data = {name: tuple(data) for name, data in self._binding.pseudo_data.items()}
         return {"pseudo_data": pseudo_data, "engine": self.engine_state}
 
-    def resumed(self, snapshot: dict[str, Any], x: Array) -> ModelDensity:
-        """Return the density on the scale, and with the engines, that it had.
+    def resumed(self, snapshot: dict[str, Any], x: Array) -> tuple[ModelDensity, Array]:
+        """Return the density on the scale, and with the engines, that it had; and its values.
+
+        These are no work that counts for the engines: a run that goes on turns to machine code
+        where it would have.
 
         Raises
         ------
@@ -130,8 +133,9 @@ class ModelDensity(LogDensity):
         pseudo_data = {name: PseudoData(*d) for name, d in snapshot["pseudo_data"].items()}
         found = ModelDensity(self.model, pseudo_data) if pseudo_data else self
         found.use_engine(self._engines.engine, self._engines.cores)
+        logp = found.log_density(x)
         found._engines.resume(snapshot["engine"], x)
-        return found
+        return found, logp
 
     def hvp(self, x: Array, v: Array) -> Array:
         """Hessian of the log density times a vector: (chains, dim)."""

@@ -174,8 +174,10 @@ def resumed(density: Any, start: dict[str, Any]) -> tuple[Any, bool]:
     points = np.concatenate([group["state"].x for group in start["groups"]])
     logp = np.concatenate([group["state"].logp for group in start["groups"]])
     if hasattr(density, "resumed"):
-        density = density.resumed(start["density"], points)
-    return density, np.allclose(density.log_density(points), logp, rtol=1e-6, atol=1e-6)
+        density, found = density.resumed(start["density"], points)
+    else:
+        found = density.log_density(points)
+    return density, np.allclose(found, logp, rtol=1e-6, atol=1e-6)
 
 
 def _resumed(density: Any, start: dict[str, Any]) -> tuple[Outcome, Origin]:

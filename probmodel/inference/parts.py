@@ -100,7 +100,7 @@ def _density(pickled: Any, x: Array) -> Any:
         while len(_densities) >= _KEPT:
             _densities.pop(next(iter(_densities)))
         resumed = hasattr(density, "resumed")
-        _densities[key] = density.resumed(snapshot, x) if resumed else density
+        _densities[key] = density.resumed(snapshot, x)[0] if resumed else density
     return _densities[key]
 
 
