@@ -16,7 +16,8 @@ from autograd.extend import primitive
 from probmodel.constraints import RowStochastic, Simplex
 from probmodel.distributions.compound.components import Components
 from probmodel.distributions.process import forward_algorithm as forward
-from probmodel.expressions import caller_location
+from probmodel.errors import ModelError
+from probmodel.expressions import Expression, as_expression, caller_location
 from probmodel.functions.recorded_calls import Checked, Formula, call
 from probmodel.numerics.special import logsumexp
 from probmodel.types import Array
@@ -76,9 +77,14 @@ def component_probabilities(weights: Any, components: Any, value: Any) -> Any:
         If the weights are no probabilities, or not as many as the components.
     """
     parts = Components("component_probabilities", "components", components, caller_location())
-    count = None if parts.stacked else len(parts.members)
-    checked = Checked("weights of component_probabilities", weights, Simplex(), count)
+    checked = Checked("weights of component_probabilities", weights, Simplex(), as_many=True)
+    if isinstance(weights, Expression):
+        value = as_expression(value)  # so that the call is recorded, and checked
     logs = _log_densities(parts, value, [checked])
+    if not any(isinstance(each, Expression) for each in (weights, logs)):
+        objection = checked.objection(np.asarray(weights), found=logs)
+        if objection:
+            raise ModelError(f"{objection}.", location=caller_location())
     with np.errstate(divide="ignore"):
         joint = logs + np.log(weights)
     return np.exp(joint - logsumexp(joint, axis=-1, keepdims=True))

@@ -30,23 +30,25 @@ class Checked(NamedTuple):
     title : of the function and the argument
     given : number, array or expression
     constraint : that its values satisfy
-    length : of its last axis; None if any will do
+    as_many : whether its last axis is as long as that of the function's value
     """
 
     title: str
     given: Any
     constraint: Constraint
-    length: int | None = None
+    as_many: bool = False
 
-    def objection(self, value: Array, varies: bool = False) -> str:
+    def objection(self, value: Array, varies: bool = False, found: Array | None = None) -> str:
         """Say what is wrong with a value; nothing if nothing is. Only lengths matter if it varies.
 
-        Axes that are missing altogether are left to the function.
+        ``found`` is the value of the function, if that is known. Axes that are missing altogether
+        are left to the function.
         """
+        if self.as_many and found is not None and value.shape[-1:] != found.shape[-1:]:
+            got = value.shape[-1] if value.ndim else "a number"
+            return f"{self.title} must be {found.shape[-1]} numbers; got {got}"
         if value.ndim < self.constraint.event_ndim:
             return ""
-        if self.length is not None and value.shape[-1] != self.length:
-            return f"{self.title} must be {self.length} numbers; got {value.shape[-1]}"
         bounds = self.constraint.bounds
         if varies or not isinstance(bounds, tuple):
             return ""
@@ -69,7 +71,7 @@ class Formula:
 
     Attributes
     ----------
-    checked : arguments given as symbols that are checked when a model is bound
+    checked : arguments that are checked when a model is bound: symbols, and lengths
     """
 
     def __init__(
@@ -94,7 +96,7 @@ class Formula:
                 if objection:
                     raise ModelError(f"{objection}.", location=caller_location())
         found = copy(self)
-        found.checked = [c for c in arguments if isinstance(c.given, Expression)]
+        found.checked = [c for c in arguments if isinstance(c.given, Expression) or c.as_many]
         return found
 
     def __call__(self, xp: Any, *args: Any) -> Any:

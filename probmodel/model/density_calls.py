@@ -5,7 +5,7 @@ from __future__ import annotations
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.sums import batch_shape
 from probmodel.errors import ModelError
-from probmodel.expressions import Apply, Expression, topological
+from probmodel.expressions import Apply, Expression, as_expression, topological
 from probmodel.model.checks import check_arguments, check_pattern, spread
 from probmodel.model.declarations import (
     Declaration,
@@ -49,8 +49,10 @@ def _check_formula(declaration: Declaration, evaluator: Evaluator, node: Express
     if not isinstance(node, Apply) or node.operation.name != "call":
         return
     for checked in getattr(node.kwargs["function"], "checked", ()):
-        value = evaluator.value(checked.given)
-        objection = checked.objection(value, varies=not evaluator.is_constant(checked.given))
+        given = as_expression(checked.given)
+        value = evaluator.value(given)
+        varies = not evaluator.is_constant(given)
+        objection = checked.objection(value, varies, evaluator.value(node))
         if objection:
             raise ModelError(
                 f"{declaration.title}: {objection}.", location=node.location, value=value

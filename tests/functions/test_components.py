@@ -225,6 +225,35 @@ def test_weights_that_are_none_are_refused():
             Given(weights=weights)
 
 
+@pytest.mark.parametrize("components", [d.Normal(np.arange(3.0), 1), [d.Normal(0, 1)] * 3])
+@pytest.mark.parametrize("count", [1, 2])
+def test_as_many_weights_as_components(components, count):
+    """One weight would have stood for each of them."""
+    message = rf"weights of component_probabilities must be 3 numbers; got {count}"
+    y = np.zeros(4)
+    with pytest.raises(ModelError, match=message):
+        component_probabilities(np.full(count, 1.0 / count), components, y)
+
+    class OfParameters(Model):
+        share = param(d.Dirichlet(np.ones(count)))
+        each = deterministic(component_probabilities(share, components, y))
+
+    class OfNumbers(Model):
+        level = param(d.Normal(0, 1))
+        each = deterministic(
+            component_probabilities(np.full(count, 1.0 / count), components, y + level)
+        )
+
+    for model in (OfParameters, OfNumbers):
+        with pytest.raises(ModelError, match=rf"'each': {message}|shapes \(4, 3\), \(2,\)"):
+            model()
+
+
+def test_a_number_is_no_weight_of_each_component():
+    with pytest.raises(ModelError, match="must be 3 numbers; got a number"):
+        component_probabilities(1.0, d.Normal(np.arange(3.0), 1), np.zeros(4))
+
+
 def test_scan_writes_the_forward_recursion_of_several_series():
     """Which is what is advised for transitions that change with time: here, all paths added up."""
     rng = np.random.default_rng(4)
