@@ -339,12 +339,13 @@ class StandardisingDensity(LogDensity, Protocol):
     ) -> StandardisingDensity:
         """Return the density on the scale that suits where chains have been.
 
-        Parameters
-        ----------
-        visited : (times, chains, dim)
-        rng : of what is measured there
-        count : returns a density that counts its evaluations
+        ``visited`` is (times, chains, dim), ``rng`` for what is measured there, and ``count``
+        returns a density that counts its evaluations.
         """
+        ...
+
+    def put_off_machine_code(self, off: bool) -> None:
+        """Make machine code late, where chains only pass through a scale, or soon again."""
         ...
 
     def translated(self, x: Array, origin: StandardisingDensity) -> Array:

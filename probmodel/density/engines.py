@@ -31,6 +31,7 @@ Engine = Literal["auto", "numpy", "llvm"]
 ENGINES = ("auto", "numpy", "llvm")
 
 ENOUGH = 12_000.0  # work after which machine code is made, about microseconds
+LATE = 100_000.0  # the same for a scale that chains only pass through: what making it takes
 _ROUNDING = 1e-6  # relative difference between engines that cancellation may explain
 _PATIENCE = 256.0  # times as much work, after which engines that still differ are a fault
 _AROUND = 75.0  # work around a gradient: kicks, drifts, energies
@@ -126,6 +127,11 @@ class Switch:
             self._machine = self._made(x)
             if self._machine is None and not self.reason:
                 self.reason = "machine code could not be compared with NumPy when sampling began"
+
+    def put_off(self, off: bool) -> None:
+        """Make machine code after `LATE`, or after `ENOUGH` again, if it was not tried yet."""
+        if self._machine is None and self._candidate is None:
+            self._enough = LATE if off else ENOUGH
 
     def __call__(self, x: Array) -> tuple[Array, Array]:
         """Return log density, (chains,), and gradient, (chains, dim), at ``x``.
@@ -224,6 +230,11 @@ class Engines:
         """Go on from there."""
         for switch, own in zip((self.gradient, self.value), snapshot, strict=True):
             switch.resume(own, x)
+
+    def put_off(self, off: bool) -> None:
+        """Make machine code late, or soon again; see `Switch.put_off`."""
+        self.gradient.put_off(off)
+        self.value.put_off(off)
 
     def settle(self, x: Array) -> None:
         """Decide for both; see `Switch.settle`."""

@@ -99,6 +99,10 @@ class ModelDensity(LogDensity):
         """Do Hamiltonian dynamics in machine code; None where there is none."""
         return self._engines.gradient.at_once(dynamics)
 
+    def put_off_machine_code(self, off: bool) -> None:
+        """Make machine code late, where chains only pass through a scale, or soon again."""
+        self._engines.put_off(off)
+
     @property
     def engine_state(self) -> tuple[tuple[float, float, str], ...]:
         """How far engines are, see `Engines.snapshot`."""

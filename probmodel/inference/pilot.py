@@ -13,7 +13,8 @@ noise, as a level that moves or the true values behind errors, the density rises
 the noise vanishes and the effects interpolate the data; the volume shrinks faster. A chain that
 climbs on from the bulk goes there, and takes long to return.
 
-Nothing that is learned here is kept but the places and the scale.
+Nothing that is learned here is kept but the places and the scale. Machine code for a scale that
+chains pass through would cost more than the evaluations there: only what is sampled has it soon.
 """
 
 from __future__ import annotations
@@ -114,6 +115,8 @@ class Pilot:
     def warm_up(self, i: int, n_warmup: int) -> None:
         """Evaluate all chains once more, if there is anything left to do."""
         self._over = next(self._plan_left, _OVER) is _OVER
+        if self._over:
+            self._put_off(False)
         if self._line is not None:
             self._line.advance()
 
@@ -136,6 +139,7 @@ class Pilot:
 
     def _plan(self) -> Generator[None, None, None]:
         """Go on by one evaluation of all chains at a time."""
+        self._put_off(True)
         if self._arrive:
             yield from self._climb(OF_HIERARCHIES if self._standardise else SMALL)
         if not self._standardise:
@@ -175,6 +179,13 @@ class Pilot:
         if fine.any():  # where a scale has vanished there is nothing to standardise by
             rows = np.where(fine, np.arange(len(x)), self._rng.choice(np.flatnonzero(fine), len(x)))
             self.density, self.positions = target, x[rows]
+            self._put_off(True)
+
+    def _put_off(self, off: bool) -> None:
+        """Make machine code late, or soon again."""
+        if self._standardise:
+            density: Any = self.density
+            density.put_off_machine_code(off)
 
     def _count(self, density: LogDensity) -> CountingDensity:
         self._counted.append(counting(density))

@@ -207,6 +207,31 @@ def test_a_run_without_gradients_has_machine_code(monkeypatch):
     np.testing.assert_array_equal(longer.posterior["a"], usual.posterior["a"])
 
 
+def test_machine_code_that_is_put_off_comes_late_and_then_soon(monkeypatch):
+    monkeypatch.setattr(engines, "ENOUGH", 1000.0)
+    monkeypatch.setattr(engines, "LATE", 3000.0)
+
+    def evaluations(density):
+        """How many there are until machine code is made."""
+        n, x = 1, points(density)
+        density(x)
+        while density.engine == "numpy":
+            density(x)
+            n += 1
+        return n
+
+    usual, late, again = line(), line(), line()
+    late.put_off_machine_code(True)
+    again.put_off_machine_code(True)
+    again.put_off_machine_code(False)
+    soon = evaluations(usual)
+    assert soon > 3
+    assert evaluations(again) == soon
+    assert 2.5 * soon < evaluations(late) <= 3 * soon
+    late.put_off_machine_code(True)
+    assert late.engine == "llvm"  # what is made stays
+
+
 # -- where there is no machine code ----------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from probmodel import LogDensity, Model, data, infer, observed, param, sbc
 from probmodel.density import as_posterior
+from probmodel.density.engines import Switch
 from probmodel.density.posterior import ModelDensity
 from probmodel.distributions import BernoulliLogit, HalfCauchy, HalfNormal, Normal, RandomWalk
 from probmodel.errors import TimeLimitError
@@ -238,6 +239,17 @@ def test_a_step_less_would_not_do(monkeypatch):
         pilot.warm_up(i, steps)
         scales.append(pilot.density)
     assert scales[-1] is not scales[-2]
+
+
+def test_only_the_scale_that_is_sampled_has_machine_code(monkeypatch):
+    made, make = [], Switch._made
+    monkeypatch.setattr(
+        Switch, "_made", lambda self, x: (made.append(self._binding), make(self, x))[1]
+    )
+    infer(schools(), **SHORT)
+    (scale,) = {id(binding) for binding in made}
+    assert scale == id(made[-1])
+    assert made[-1].pseudo_data  # not as declared
 
 
 class FarScales(Model):
