@@ -80,7 +80,16 @@ class Recorder:
 # -- what is drawn ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["fisher_hmc", "nuts", "rwm", "fisher_mala", "sa_mcmc"])
+@pytest.mark.parametrize(
+    "method",
+    [
+        "fisher_hmc",
+        *(
+            pytest.param(method, marks=pytest.mark.statistical)
+            for method in ("nuts", "rwm", "fisher_mala", "sa_mcmc")
+        ),
+    ],
+)
 def test_draws_do_not_depend_on_the_executor(model, method):
     expected = infer(model, method, parts=3, **SIZES)
     with ThreadPoolExecutor(2) as pool:
@@ -124,6 +133,7 @@ def test_loky(model):
         pool.shutdown()
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("fewest", [1, 3, 1000])
 def test_draws_do_not_depend_on_how_many_are_asked_for_at_a_time(model, monkeypatch, fewest):
     expected = infer(model, parts=3, **SIZES)

@@ -143,10 +143,16 @@ def test_an_interrupt_anywhere(coin, raise_at, capsys, tmp_path, place):
         assert "interrupted" in said
 
 
+# All pairs of a place, a burst and whether it comes before or after what is called there.
+SUCCESSIONS = [
+    (place, BURSTS[b], ("before", "after")[(p + b) % 2])
+    for p, place in enumerate(PLACES)
+    for b in range(len(BURSTS))
+]
+
+
 @pytest.mark.statistical
-@pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize("burst", BURSTS, ids=lambda burst: "-".join(s.name for s in burst))
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("place", "burst", "when"), SUCCESSIONS, ids=lambda value: str(value))
 def test_interrupts_in_short_succession(coin, raise_at, capsys, tmp_path, place, burst, when):
     raise_at(place, burst, when)
     status = cli.main([*coin, *SIZES])

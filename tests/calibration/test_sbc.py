@@ -546,7 +546,7 @@ class Case(NamedTuple):
     data: dict
     ok: bool = True
     arguments: dict = {}  # noqa: RUF012
-    n: int = 100
+    n: int = 60  # so few tell of what is wrong
 
 
 CASES = {
@@ -558,7 +558,7 @@ CASES = {
         load_model(ROOT / "models/logistic_regression.py"), {"X": COVARIATES}
     ),
     "autoregression": Case(Autoregression, TIMES),
-    "mixture": Case(TwoGroups, {"coords": {"obs": range(20)}}, n=60),
+    "mixture": Case(TwoGroups, {"coords": {"obs": range(20)}}),
     "hidden Markov model": Case(TwoStates, {"coords": {"time": range(12)}}, n=40),
     "Jacobian": Case(WithJacobian, FEW, True, {"simulate_with": Scale, "var_names": "sigma"}),
     "no Jacobian": Case(

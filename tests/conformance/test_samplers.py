@@ -18,8 +18,13 @@ SETTINGS = {
     "tempering": {"temperatures": 2},
     "smc": {"particles": 16},
 }
-# What the checks at length take, where the usual number of iterations says too little.
-EFFORTS = {"sa_mcmc": Effort(warmup=3000, draws=6000)}
+# What the checks at length take, where the usual number of iterations says too little, and where
+# an iteration solves equations.
+EFFORTS = {
+    "sa_mcmc": Effort(warmup=3000, draws=6000),
+    "rmhmc": Effort(warmup=300, draws=800),
+    "armhmc": Effort(warmup=300, draws=800),
+}
 AT_LENGTH = (*STATISTICAL_CHECKS, check_known_posterior)
 # Moments are compared in the checks at length, which take minutes.
 SOON = [check for check in CHECKS if check is not check_known_posterior]

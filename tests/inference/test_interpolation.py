@@ -78,7 +78,7 @@ def distance(means, truth):
     return abs(means.mean() - truth) / (means.std(ddof=1) / np.sqrt(len(means)))
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.statistical)])
 def test_the_noise_about_a_level_is_that_of_the_exact_posterior(seed):
     y = level_data()
     means = chain_means(LocalLevel(y=y), "noise", seed)
@@ -86,6 +86,7 @@ def test_the_noise_about_a_level_is_that_of_the_exact_posterior(seed):
     assert np.ptp(means) < 0.1
 
 
+@pytest.mark.statistical
 def test_chains_that_climb_further_end_where_the_level_is_the_data(monkeypatch):
     """Negative control."""
     monkeypatch.setattr(pilot, "OF_HIERARCHIES", 0.02)
@@ -93,7 +94,7 @@ def test_chains_that_climb_further_end_where_the_level_is_the_data(monkeypatch):
     assert means.min() < 0.05
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.statistical)])
 def test_errors_in_variables_are_those_of_the_model_without_the_true_values(seed):
     rng = np.random.default_rng(19)
     true = rng.normal(2, 1, 60)

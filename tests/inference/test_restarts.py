@@ -191,6 +191,7 @@ def starts(chains, distance=12.0, dim=3):
     return at + 0.1 * np.random.default_rng(8).standard_normal((chains, dim))
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("name", ["fisher_hmc", "fisher_mala", "nuts", "hmc", "mala"])
 def test_no_chain_stays_in_a_mode_without_weight(name):
     sizes = {"draws": 200, "warmup": 400}

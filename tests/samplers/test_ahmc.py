@@ -104,6 +104,7 @@ def test_the_default_range_surrounds_a_step_that_is_mostly_accepted(targets):
 # -- adaptation that goes on -------------------------------------------------------------------
 
 
+@pytest.mark.statistical
 def test_moments_are_right_while_it_adapts_for_ever(targets):
     x0 = np.random.default_rng(4).uniform(-2.0, 2.0, (4, 2))
     sampler = AdaptiveHMC(steps_range=(1, 40))

@@ -93,6 +93,7 @@ def test_a_root_far_too_small_stays_finite(targets):
     assert np.isfinite(result.params[0].root).all()
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("variant", ["haario", "cholesky"])
 def test_correlated_target_is_sampled(targets, variant):
     rng = np.random.default_rng(3)
@@ -111,6 +112,7 @@ def test_correlated_target_is_sampled(targets, variant):
     assert abs(result.stats["acceptance_rate"].mean() - 0.25) < 0.1
 
 
+@pytest.mark.statistical
 def test_scales_of_eight_orders_are_learned(targets):
     target = targets.Gaussian(np.zeros(3), np.diag([1e-8, 1.0, 1e4]))
     x0 = np.random.default_rng(5).standard_normal((16, 3)) * [1e-4, 1.0, 10.0]

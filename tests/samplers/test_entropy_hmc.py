@@ -151,6 +151,7 @@ def test_two_roots_of_one_matrix_make_the_same_moves(targets):
 # -- what is learned ---------------------------------------------------------------------------
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("preconditioner", LINEAR)
 @pytest.mark.parametrize("units", [1e-4, 1.0, 1e4])
 def test_the_covariance_is_learned_in_any_units(targets, preconditioner, units):

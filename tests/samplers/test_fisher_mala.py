@@ -75,7 +75,7 @@ def test_initial_steps_of_one_chain_are_plain(targets, warmup, n0):
 
 
 @pytest.mark.parametrize("signal", SIGNALS)
-@pytest.mark.parametrize("chains", [1, 6])
+@pytest.mark.parametrize("chains", [pytest.param(1, marks=pytest.mark.statistical), 6])
 def test_preconditioner_becomes_the_covariance(targets, signal, chains):
     target = targets.Gaussian(np.array([3.0, -1.0, 0.0]), np.diag([1.0, 0.01, 25.0]))
     rng = np.random.default_rng(4)

@@ -195,6 +195,7 @@ def test_proposals_that_are_not_finite_are_left_out(name):
     assert shorter.beta < start.beta
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("diagonal", [False, True])
 @pytest.mark.parametrize("name", NAMES)
 def test_scales_and_correlations_are_learned(name, diagonal, targets):
@@ -209,6 +210,7 @@ def test_scales_and_correlations_are_learned(name, diagonal, targets):
     np.testing.assert_allclose(learned / np.trace(learned), cov / np.trace(cov), atol=0.12)
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("name", NAMES)
 def test_acceptance_meets_its_target(name, targets):
     target = targets.Gaussian([0.0, 0.0, 0.0], np.diag([1.0, 0.3, 2.0]))

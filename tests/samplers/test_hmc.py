@@ -204,6 +204,7 @@ def test_a_fixed_step_size_is_not_reproached_for_its_acceptance(step_size):
 # -- the warm-up -------------------------------------------------------------------------------
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("sampler", [NUTS, HMC])
 @pytest.mark.parametrize("metric", ["identity", "diag", "dense", "low_rank"])
 def test_mass_matrix_becomes_the_covariance(targets, sampler, metric):
@@ -302,6 +303,7 @@ def test_step_size_starts_where_it_is_told(targets):
     assert params.step_size == pytest.approx(0.123, rel=1e-12)
 
 
+@pytest.mark.statistical
 def test_acceptance_reaches_its_target(targets):
     target = targets.Gaussian(np.zeros(30), np.diag(np.geomspace(1e-3, 1e3, 30)))
     x0 = np.random.default_rng(16).uniform(-2.0, 2.0, (4, 30))
@@ -335,6 +337,7 @@ def test_chain_on_a_cliff_does_not_spoil_the_others(targets, sampler):
     assert result.stats["n_steps"].mean() < 20
 
 
+@pytest.mark.statistical
 def test_columns_of_any_scale_from_far_away(targets):
     """Without the preliminary scales, 100 iterations would take 1000 gradients each."""
     rng = np.random.default_rng(12)

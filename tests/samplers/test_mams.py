@@ -103,6 +103,7 @@ def test_energy_is_kept_to_second_order(setting):
     assert errors[1] / errors[2] > 3.0
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("metric", ["identity", "diag", "dense", "low_rank"])
 def test_exact_draws_stay_exact(metric):
     check_invariance(MAMS(metric=metric))

@@ -374,6 +374,7 @@ def neal(dim):
     return np.zeros(dim), np.diag(np.linspace(0.01, 1.0, dim) ** 2)
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("metric", ["diag", "dense", "low_rank"])
 def test_moments_of_independent_coordinates(targets, metric):
     target = targets.Gaussian(*neal(5))

@@ -312,6 +312,7 @@ def cox_moments(y):
     return mean, weights @ (grid - mean) ** 2
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("latent_mean", LATENT_MEANS)
 @pytest.mark.parametrize("kind", BOTH)
 def test_posterior_of_counts(kind, latent_mean):

@@ -292,6 +292,7 @@ def worst_score(quadrature, metric, step_size=0.8, chains=2000, steps=6):
     return np.abs(scores).max()
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("metric", ["fisher", "neg_hessian"])
 def test_the_posterior_is_invariant(quadrature, metric):
     assert worst_score(quadrature, Metric(metric)) < 4.0

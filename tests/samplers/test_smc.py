@@ -146,6 +146,7 @@ def test_resampling_is_unbiased():
 # -- evidence -------------------------------------------------------------------------------------
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("method", ["smc", "tempering"])
 @pytest.mark.parametrize("name", list(CONJUGATES))
 def test_evidence_is_that_of_the_closed_form(method, name):
@@ -273,6 +274,7 @@ def test_a_warm_up_that_is_too_short_says_so():
     assert "short_ladder" in kinds
 
 
+@pytest.mark.statistical
 def test_priors_far_wider_than_the_data_allow():
     """Coefficients of a Poisson regression whose likelihood spans twenty orders of magnitude."""
 

@@ -121,6 +121,7 @@ def test_settings_out_of_range_are_refused():
             make_sampler("stretch", **settings)
 
 
+@pytest.mark.statistical
 def test_it_needs_no_tuning_for_scales_and_correlations(targets):
     """From starts that are wide in some directions and narrow in others."""
     scales = np.array([1e-3, 0.1, 1.0, 10.0, 1000.0])
@@ -150,6 +151,7 @@ class TwoModes(Target):
         return np.logaddexp(np.log(0.3) + left, np.log(0.7) + right)
 
 
+@pytest.mark.statistical
 def test_chains_go_from_mode_to_mode():
     """Differences do; by stretches alone, the negative control, few get there."""
     x0 = np.random.default_rng(13).uniform(-6.0, 6.0, (32, 2))

@@ -280,6 +280,7 @@ def test_a_run_that_goes_on_is_the_same(method, chains):
     np.testing.assert_array_equal(begun["posterior"]["x"], whole["posterior"]["x"])
 
 
+@pytest.mark.statistical
 def test_two_modes_have_their_weights():
     fit = infer(
         TwoModes(), method="tempering", seed=2, quiet=True, draws=2000, warmup=300, chains=8

@@ -190,7 +190,9 @@ def gibbs_of(posterior):
     return {found["kind"] for found in json.loads(posterior.attrs["warnings"])}
 
 
-@pytest.mark.parametrize("chains", [2, 4, 16])
+@pytest.mark.parametrize(
+    "chains", [4, *(pytest.param(n, marks=pytest.mark.statistical) for n in (2, 16))]
+)
 def test_a_change_point_is_sampled_without_a_warning(chains):
     posterior = infer(change(), chains=chains, seed=3, quiet=True)
     assert gibbs_of(posterior) == set()
@@ -205,6 +207,7 @@ def test_more_draws_of_a_fit_are_those_of_a_longer_run():
         np.testing.assert_array_equal(longer.posterior[name], whole.posterior[name])
 
 
+@pytest.mark.statistical
 def test_thresholds_of_groups_stay_as_they_are_written():
     group, x = np.repeat(np.arange(6), 30), np.random.default_rng(2).standard_normal(180)
     y = np.where(x < 0.3 * group - 0.8, 1.0, 2.0) + 0.5 * RNG.standard_normal(180)

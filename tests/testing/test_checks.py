@@ -296,6 +296,7 @@ def test_every_check_has_a_control_and_is_documented():
     assert {name for row in rows for name in re.findall(r"`(check_\w+)`", row)} == names
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("kind", [RandomWalk, MALA])
 def test_what_the_broken_samplers_are_made_from_is_sound(kind):
     for check in CHECKS:
