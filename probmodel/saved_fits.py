@@ -16,7 +16,14 @@ from probmodel.model import Model
 from probmodel.model.containers import as_labels
 from probmodel.model.declarations import Data, Observed
 from probmodel.model.frames import counted_dims, from_frame
-from probmodel.predictive import log_likelihood, loo, posterior_predictive, predict
+from probmodel.predictive import (
+    compute_deterministics,
+    log_likelihood,
+    log_prior,
+    loo,
+    posterior_predictive,
+    predict,
+)
 from probmodel.predictive.matching import find_labels, kind_of
 from probmodel.results.reading import load
 from probmodel.results.summary import heading, summary_text
@@ -195,15 +202,31 @@ class SavedFit:
             expected=takes,
         )
 
-    def posterior_predictive(self, seed: int | None = None, executor: Any = None) -> Any:
+    def posterior_predictive(
+        self,
+        seed: int | None = None,
+        var_names: str | Sequence[str] | None = None,
+        *,
+        executor: Any = None,
+    ) -> Any:
         """Draw what was observed anew for every draw."""
-        return posterior_predictive(self.model, self.result, seed, executor=executor)
+        return posterior_predictive(self.model, self.result, seed, var_names, executor=executor)
+
+    def compute_deterministics(
+        self, var_names: str | Sequence[str] | None = None, *, executor: Any = None
+    ) -> Any:
+        """Compute deterministic quantities that the fit does not have."""
+        return compute_deterministics(self.model, self.result, var_names, executor=executor)
 
     def log_likelihood(
-        self, var_names: str | Sequence[str] | None = None, executor: Any = None
+        self, var_names: str | Sequence[str] | None = None, *, executor: Any = None
     ) -> Any:
         """Compute the log density of each observation."""
         return log_likelihood(self.model, self.result, var_names, executor=executor)
+
+    def log_prior(self, *, executor: Any = None) -> Any:
+        """Compute the log prior density of each element of the parameters."""
+        return log_prior(self.model, self.result, executor=executor)
 
     def loo(self, **options: Any) -> Any:
         """Estimate the expected log predictive density by leaving one out."""

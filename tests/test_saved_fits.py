@@ -167,6 +167,11 @@ def test_everything_else_it_does(saved):
     again = load_fit(path)
     assert "log_likelihood" in group_names(again.log_likelihood())
     assert again.posterior_predictive(seed=1).posterior_predictive["y"].shape == (2, 100, 3)
+    assert "log_prior" in group_names(again.log_prior())
+    with pytest.raises(DataError, match="no variable 'z'"):
+        again.posterior_predictive(1, "z")
+    with pytest.raises(DataError, match="Line declares no deterministic"):
+        again.compute_deterministics()
     assert "elpd" in str(again.loo())
     longer = again.extend(50, quiet=True)
     assert longer.result.posterior.sizes["draw"] == 150

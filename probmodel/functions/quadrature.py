@@ -59,11 +59,14 @@ def integrate_1d(
             location=location, rtol=rtol,
         )  # fmt: skip
     for limit in (lower, upper):
-        if not isinstance(limit, Expression) and np.shape(limit)[-1:] not in ((), (1,)):
+        if isinstance(limit, Expression):
+            continue
+        array = np.asarray(limit)
+        if array.dtype.kind not in "iuf" or array.shape[-1:] not in ((), (1,)):
+            got = f"shape {array.shape}" if array.dtype.kind in "iuf" else repr(limit)
             raise ModelError(
                 "integrate_1d takes a number for each limit, or, for several integrals, an array "
-                f"that ends with an axis of length 1, such as a[:, None]; got shape "
-                f"{np.shape(limit)}.",
+                f"that ends with an axis of length 1, such as a[:, None]; got {got}.",
                 location=location, limit=limit,
             )  # fmt: skip
     if isinstance(lower, list | tuple) or isinstance(upper, list | tuple):

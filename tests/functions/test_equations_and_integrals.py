@@ -209,6 +209,8 @@ def test_points_from_data_that_do_not_increase(knots, message):
         (lambda a: integrate_1d(bump, 1.0, 0.0, a, 1.0), ModelError, "lower < upper"),
         (lambda a: integrate_1d(bump, 0.0, [1.0, 2.0], a, 1.0), ModelError, r"a\[:, None\]; got"),
         (lambda a: integrate_1d(bump, np.zeros(2), 1.0, a, 1.0), ModelError, r"got shape \(2,\)"),
+        (lambda a: integrate_1d(bump, "a", 1.0, a, 1.0), ModelError, "for each limit.*; got 'a'"),
+        (lambda a: integrate_1d(bump, 0.0, None, a, 1.0), ModelError, "for each limit.*; got None"),
         (lambda a: integrate_1d(bump, 0.0, 1.0, a, 1.0, rtol=2), ModelError, "between 0 and 1"),
         (lambda a: interpolate([1.0], [1.0, 0.0], [a, a]), ModelError, "must increase"),
         (lambda a: interpolate([1.0], np.stack([a, a + 1]), [0.0, 1.0]), ModelError, "from data"),
