@@ -7,6 +7,7 @@ are numbers are put together, and multiplied once with what is small; operations
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
@@ -17,6 +18,12 @@ from probmodel.compiler.symbols import Symbol, positions
 from probmodel.types import Array
 
 _FACTOR = 2.0**60  # factors between this and its reciprocal are put together
+
+
+@lru_cache(maxsize=1024)
+def _of_shape(shape: tuple[int, ...]) -> Array:
+    """Return an array that stands for the values, which are not known."""
+    return np.broadcast_to(0.0, shape)
 
 
 class Form(NamedTuple):
@@ -62,7 +69,7 @@ class Cores:
         args = tuple(a if isinstance(a, Symbol) else self._kept(a) for a in args)
         key = op, shape, tuple(map(id, args)), key_of(index)
         if key not in self._made:
-            self._made[key] = made = Symbol(op, args, np.broadcast_to(0.0, shape), index)
+            self._made[key] = made = Symbol(op, args, _of_shape(shape), index)
             if op in ("multiply", "square") or (
                 op in ("add", "subtract")
                 and any(not isinstance(a, Symbol) or self._core(a) in self._products for a in args)

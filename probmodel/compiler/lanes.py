@@ -8,6 +8,7 @@ Nothing here is faster than IEEE arithmetic allows: infinities, NaN and signed z
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import llvmlite.ir as ir
@@ -25,6 +26,12 @@ _ROUNDER = 1.5 * 2.0**52
 _INTEGER_HOLDER = 0x4330_0000_0000_0000
 _ONE = 0x3FF0_0000_0000_0000
 _ROOT_HALF = 0x3FE6_A09E_667F_3BCD
+
+
+@lru_cache(maxsize=4096)
+def _in_all_lanes(lanes: int, value: str) -> Any:
+    """Return a constant, given in hexadecimal digits; it is spelled out once, where it is kept."""
+    return ir.Constant(ir.VectorType(DOUBLE, lanes), [float.fromhex(value)] * lanes)
 
 
 class Mask:
@@ -182,7 +189,7 @@ class Writer:
 
     def number(self, value: float) -> Lanes:
         """Return one number in all lanes."""
-        return Lanes(self, ir.Constant(self.type, [float(value)] * self.lanes))
+        return Lanes(self, _in_all_lanes(self.lanes, float(value).hex()))
 
     def bits(self, value: int) -> Any:
         """Return one integer in all lanes, as an LLVM value."""

@@ -74,11 +74,10 @@ class Loop:
 
 def operand(x: Any, shape: tuple[int, ...]) -> Operand:
     """Return the elements that stand for ``x`` in an array of a shape, which it is broadcast to."""
-    if not isinstance(x, Symbol):
-        x = np.asarray(x, dtype=float)
-        return Operand(x, np.broadcast_to(positions(x.shape), shape))
-    source, index = (x.args[0], x.index) if x.op == "view" else (x, positions(x.shape))
-    return Operand(source, np.broadcast_to(index, shape))
+    x = x if isinstance(x, Symbol) else np.asarray(x, dtype=float)
+    viewed = isinstance(x, Symbol) and x.op == "view"
+    source, index = (x.args[0], x.index) if viewed else (x, positions(x.shape))
+    return Operand(source, index if index.shape == shape else np.broadcast_to(index, shape))
 
 
 def is_number(x: Any) -> bool:

@@ -135,8 +135,7 @@ class Symbol(Recorded):
     def __repr__(self) -> str:
         return f"<{self.op} {self.shape}>"
 
-    def __hash__(self) -> int:
-        return id(self)
+    __hash__ = object.__hash__  # as fast as may be: programs are walked through by sets
 
     def __bool__(self) -> bool:
         raise NotTraceableError("a formula asks whether a value that is not known is true")
