@@ -72,9 +72,14 @@ def _methods() -> tuple[list[Row], dict[tuple[str, str], methods.Cell]]:
     return rows, methods.cells(rows)
 
 
+@cache
+def _lines() -> list[list[str]]:
+    return methods.ranking(_methods()[0])
+
+
 def _ranking(count: int) -> str:
     """Return the first lines of the ranking, without columns that are the same in all of them."""
-    lines = [[f"`{line[0]}`", *line[1:]] for line in methods.ranking(_methods()[0])[:count]]
+    lines = [[f"`{line[0]}`", *line[1:]] for line in _lines()[:count]]
     shown = [
         i for i in range(len(methods.HEADER)) if i < 2 or any(line[i] != "0" for line in lines)
     ]
@@ -86,7 +91,7 @@ def _ranking(count: int) -> str:
 def _ranked(method: str, heading: str) -> str:
     """Return an entry of the line of a method."""
     place = methods.HEADER.index(heading)
-    return next(line[place] for line in methods.ranking(_methods()[0]) if line[0] == method)
+    return next(line[place] for line in _lines() if line[0] == method)
 
 
 def _right_of(method: str) -> str:

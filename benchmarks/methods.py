@@ -224,12 +224,10 @@ WAYS = tuple((unit, warm) for unit in RATES for warm in (True, False))
 
 def bounds(rows: Sequence[Row]) -> list[float]:
     """Largest absolute z that is allowed of each run: Bonferroni's, two-sided, for all together."""
-    counts = [row["comparisons"] for row in rows]
-    runs = sum(count > 0 for count in counts)
-    return [
-        float(stats.norm.isf(FAMILY_LEVEL / (2 * runs * count))) if count > 0 else np.inf
-        for count in counts
-    ]
+    counts = np.array([row["comparisons"] for row in rows], dtype=float)
+    runs = max(1, np.sum(counts > 0.0))
+    level = FAMILY_LEVEL / (2.0 * runs * np.maximum(counts, 1.0))
+    return np.where(counts > 0.0, stats.norm.isf(level), np.inf).tolist()
 
 
 def outcome(row: Row, bound: float) -> str:
