@@ -226,7 +226,7 @@ LONG = {"nuts": 3_000, "rwm": 6_000}
 @pytest.mark.parametrize("method", LONG)
 def test_kill_at_random_moments(tmp_path, file, method):
     """By SIGKILL, which no process can prepare for."""
-    times = 5
+    times = 3
     sizes = {**SIZES, "draws": LONG[method]}
     expected = infer(load_model(file)(y=Y), method, **sizes)
     code, rng, found = KILLED.format(y=Y, sizes=sizes), np.random.default_rng(1), []
