@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 
 from probmodel import LogDensity, extend, infer, load_fit, load_model, predict
 from probmodel.errors import DataError, ModelError, OutputError, SamplingWarning, ShapeError
@@ -14,7 +15,7 @@ from probmodel.results.arviz_object import group, group_names
 from probmodel.results.storage import keep
 
 MODEL = """
-from probmodel import Model, data, observed, param
+from probmodel import Model, data, deterministic, observed, param
 from probmodel.distributions import HalfNormal, Normal
 
 class Line(Model):
@@ -25,6 +26,7 @@ class Line(Model):
     b = param(Normal(0, 1))
     s = param(HalfNormal(1))
     y = observed(Normal(a[place] + b * x / unit, s), dims="day")
+    twice = deterministic(2 * b)
 """
 SIZES = {"chains": 2, "warmup": 100, "draws": 100, "seed": 1, "quiet": True}
 NEW = {"x": [5.0, 6.0], "place": [1, 0]}
@@ -163,15 +165,17 @@ def test_other_labels(saved):
 
 @pytest.mark.filterwarnings("ignore:Estimated shape parameter")
 def test_everything_else_it_does(saved):
-    model, _, path = saved
+    model, fit, path = saved
     again = load_fit(path)
     assert "log_likelihood" in group_names(again.log_likelihood())
     assert again.posterior_predictive(seed=1).posterior_predictive["y"].shape == (2, 100, 3)
-    assert "log_prior" in group_names(again.log_prior())
+    b = fit.posterior["b"].values
+    np.testing.assert_allclose(again.log_prior().log_prior["b"], norm.logpdf(b))
+    np.testing.assert_allclose(again.compute_deterministics("twice").posterior["twice"], 2 * b)
     with pytest.raises(DataError, match="no variable 'z'"):
         again.posterior_predictive(1, "z")
-    with pytest.raises(DataError, match="Line declares no deterministic"):
-        again.compute_deterministics()
+    with pytest.raises(DataError, match="no variable 'b'"):
+        again.compute_deterministics("b")
     assert "elpd" in str(again.loo())
     longer = again.extend(50, quiet=True)
     assert longer.result.posterior.sizes["draw"] == 150

@@ -30,7 +30,7 @@ _ROOT_HALF = 0x3FE6_A09E_667F_3BCD
 
 @lru_cache(maxsize=4096)
 def _in_all_lanes(lanes: int, value: str) -> Any:
-    """Return a constant, given in hexadecimal digits; it is spelled out once, where it is kept."""
+    """Return a number in all lanes, given in hexadecimal; its text is written once, and kept."""
     return ir.Constant(ir.VectorType(DOUBLE, lanes), [float.fromhex(value)] * lanes)
 
 

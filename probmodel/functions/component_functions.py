@@ -81,7 +81,7 @@ def component_probabilities(weights: Any, components: Any, value: Any) -> Any:
     if isinstance(weights, Expression):
         value = as_expression(value)  # so that the call is recorded, and checked
     logs = _log_densities(parts, value, [checked])
-    if not any(isinstance(each, Expression) for each in (weights, logs)):
+    if not isinstance(logs, Expression):
         objection = checked.objection(np.asarray(weights), found=logs)
         if objection:
             raise ModelError(f"{objection}.", location=caller_location())

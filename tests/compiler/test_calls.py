@@ -260,7 +260,7 @@ def test_functions_see_each_chain_once_and_derivatives_do_not_repeat_values():
         return rows(z)
 
     made = Machine(program(watched, 3), cores=1)
-    for chains in (1, 3, 8, 64, 65):
+    for chains in (1, 3, 8, 17, 64, 65):
         seen.clear()
         made(points(3, chains))
         assert seen == ([chains] if chains <= 64 else [64, 1])
