@@ -1,6 +1,6 @@
 """The symbolic expression graph: what a model body builds instead of numbers."""
 
-from probmodel.expressions.closure import Closure, trace
+from probmodel.expressions.closure import Closure, called, trace
 from probmodel.expressions.expression import (
     Apply,
     Constant,
@@ -26,6 +26,7 @@ __all__ = [
     "Operation",
     "Symbol",
     "as_expression",
+    "called",
     "caller_location",
     "children",
     "leaves",

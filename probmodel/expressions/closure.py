@@ -60,17 +60,44 @@ def trace(function: Callable[..., Any], names: Sequence[str], *rest: Any) -> Clo
     ModelError
         If it cannot be called so, or returns nothing.
     """
-    name = getattr(function, "__name__", type(function).__name__)
     location = caller_location()
+    symbols = [Symbol(n) for n in names]
+    name, result = called(function, names, (*symbols, *rest), location)
+    if isinstance(result, (list, tuple)):
+        result = apply(OPERATIONS["stack"], list(result))
+    return Closure(name, symbols, as_expression(result), location)
+
+
+def called(
+    function: Callable[..., Any],
+    names: Sequence[str],
+    args: Sequence[Any],
+    location: Location | None,
+) -> tuple[str, Any]:
+    """Call a function of the user's; return its name and what it returns.
+
+    Parameters
+    ----------
+    function : what was handed over
+    names : of its first arguments, for messages
+    args : its arguments
+    location : the line that handed it over
+
+    Raises
+    ------
+    ModelError
+        If it is no function, takes other arguments, returns nothing or uses a name of the class
+        body.
+    """
+    name = getattr(function, "__name__", type(function).__name__)
     if not callable(function):
         raise ModelError(
-            f"expected a function of ({', '.join(names)}, ...); got {type(function).__name__}.",
+            f"expected a function of ({', '.join(names)}, ...); got {name}.",
             location=location,
             given=function,
         )
-    symbols = [Symbol(n) for n in names]
     try:
-        result = function(*symbols, *rest)
+        result = function(*args)
     except NameError as error:
         raise ModelError(
             f"{name}: {error}. A function does not see the names of the class body around it: hand "
@@ -83,7 +110,8 @@ def trace(function: Callable[..., Any], names: Sequence[str], *rest: Any) -> Clo
             raise
         if error.__traceback__.tb_next is not None:  # it was called, and failed inside
             raise
-        takes = ", ".join([*names, *(f"argument {i + 1}" for i in range(len(rest)))])
+        further = len(args) - len(names)
+        takes = ", ".join([*names, *(f"argument {i + 1}" for i in range(further))])
         raise ModelError(
             f"{name} is called with ({takes}): {error}.", location=location, function=name
         ) from error
@@ -91,9 +119,7 @@ def trace(function: Callable[..., Any], names: Sequence[str], *rest: Any) -> Clo
         raise ModelError(
             f"{name} returns nothing; it must return its result.", location=location, function=name
         )
-    if isinstance(result, (list, tuple)):
-        result = apply(OPERATIONS["stack"], list(result))
-    return Closure(name, symbols, as_expression(result), location)
+    return name, result
 
 
 def _captured(arguments: Sequence[Symbol], body: Expression) -> list[Expression]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.errors import ModelError
-from probmodel.expressions import Expression, caller_location
+from probmodel.expressions import Expression, called, caller_location
 from probmodel.types import Array
 
 _STEPS = 32  # per unit of the substituted variable
@@ -37,7 +37,7 @@ def integrate_1d(
     Raises
     ------
     ModelError
-        If the limits or the tolerance make no sense.
+        If the limits or the tolerance make no sense, or the function cannot be called so.
 
     Notes
     -----
@@ -77,7 +77,8 @@ def integrate_1d(
             location=location, lower=lower, upper=upper,
         )  # fmt: skip
     points, weights = _substituted(lower, upper)
-    terms = function(points, *args) * weights
+    _, values = called(function, ["x"], (points, *args), location)
+    terms = values * weights
     fine = np.sum(terms, axis=-1)
     coarse = 2.0 * np.sum(terms[..., ::2], axis=-1)
     size = np.sum(np.absolute(terms), axis=-1)

@@ -17,6 +17,9 @@ Made = TypeVar("Made", bound=Symbol)
 class ClassBody(dict[str, Any]):
     """The names of a class body: each may be declared once, and each declaration needs one.
 
+    What is only computed may take the name of something that was: ``eta = eta + x``. The older
+    expression is then printed without a name.
+
     Attributes
     ----------
     made : every declaration that was made while the body ran, whatever became of it
@@ -25,15 +28,20 @@ class ClassBody(dict[str, Any]):
     def __init__(self, names: dict[str, Any] | None = None) -> None:
         super().__init__()
         self.made: list[Any] = list(getattr(names, "made", ()))
+        self._named: dict[str, Apply] = {}  # expressions that this body gave their names
         for name, value in (names or {}).items():
             self[name] = value
 
     def __setitem__(self, name: str, value: Any) -> None:
         previous = self.get(name)
-        if isinstance(value, (Symbol, Apply)) and isinstance(previous, Expression):
+        inherited = (
+            isinstance(previous, Apply) and name not in self._named and previous.name == name
+        )
+        computed = isinstance(value, Apply) and isinstance(previous, Apply) and not inherited
+        if isinstance(value, (Symbol, Apply)) and isinstance(previous, Expression) and not computed:
             raise ModelError(
                 f"{name!r} is declared twice, first at {previous.location}. "
-                "Each name of a model stands for one thing.",
+                "Each name of a model stands for one thing: give one of them another name.",
                 location=value.location,
                 name=name,
             )
@@ -44,8 +52,14 @@ class ClassBody(dict[str, Any]):
                 location=value.location,
                 name=name,
             )
+        if computed:
+            del self[name]  # the names stay in the order in which their values were made
+        if name in self._named:
+            self._named.pop(name).name = None
         if isinstance(value, (Symbol, Apply)) and value.name is None:
             value.name = name
+            if isinstance(value, Apply):
+                self._named[name] = value
         super().__setitem__(name, value)
 
     def __missing__(self, name: str) -> Any:

@@ -212,6 +212,10 @@ def test_points_from_data_that_do_not_increase(knots, message):
         (lambda a: integrate_1d(bump, "a", 1.0, a, 1.0), ModelError, "for each limit.*; got 'a'"),
         (lambda a: integrate_1d(bump, 0.0, None, a, 1.0), ModelError, "for each limit.*; got None"),
         (lambda a: integrate_1d(bump, 0.0, 1.0, a, 1.0, rtol=2), ModelError, "between 0 and 1"),
+        (lambda a: integrate_1d(lambda x: b, 0, 1), ModelError, "not see the names"),  # noqa: F821
+        (lambda a: integrate_1d(lambda x: x, 0.0, 1.0, a), ModelError, r"with \(x, argument 1\)"),
+        (lambda a: integrate_1d(lambda x: None, 0.0, 1.0), ModelError, "returns nothing"),
+        (lambda a: integrate_1d(a, 0.0, 1.0), ModelError, "expected a function of"),
         (lambda a: interpolate([1.0], [1.0, 0.0], [a, a]), ModelError, "must increase"),
         (lambda a: interpolate([1.0], np.stack([a, a + 1]), [0.0, 1.0]), ModelError, "from data"),
         (lambda a: interpolate([1.0], [0.0, 1.0], [a, a], kind="step"), ModelError, "'linear'"),

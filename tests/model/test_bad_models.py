@@ -224,6 +224,33 @@ def test_declared_twice():
             mu = param(Normal(0, 2))
 
 
+def test_a_declaration_and_what_is_computed_do_not_share_a_name():
+    with pytest.raises(ModelError, match=r"'mu' is declared twice.*another name"):
+
+        class Hidden(Model):
+            mu = param(Normal(0, 1))
+            mu += 1
+
+    with pytest.raises(ModelError, match="'eta' is declared twice"):
+
+        class Late(Model):
+            mu = param(Normal(0, 1))
+            eta = mu + 1
+            eta = param(Normal(eta, 1))
+
+    class First(Model):
+        mu = param(Normal(0, 1))
+        eta = mu + 1
+
+    with pytest.raises(ModelError, match="'eta' is declared twice"):
+
+        class Second(First):  # the class above keeps its names
+            eta = First.eta
+            eta = 2 * eta
+
+    assert "eta = mu + 1" in repr(First())
+
+
 def test_one_declaration_with_two_names():
     with pytest.raises(ModelError, match="two names, 'a' and 'b'"):
 

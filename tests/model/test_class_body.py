@@ -95,6 +95,35 @@ def test_branches_and_loops_may_declare_by_name():
     assert list(Fine._declarations) == ["a", "b", "pull_0", "pull_1"]
 
 
+def test_what_is_computed_may_be_added_to():
+    class Polynomial(Model):
+        x = data(dims="obs")
+        a = param(Normal(0, 1), shape=3)
+        line = a[0] + a[1] * x
+        eta = line
+        first = observed(Normal(eta, 1), dims="obs")
+        eta = eta + a[2] * x**2
+        second = observed(Normal(eta, 1), dims="obs")
+        total = 0.0
+        for i in range(3):
+            total += a[i]
+        third = observed(Normal(total, 2))
+
+    x, first, second, third = np.arange(2.0), np.ones(2), np.zeros(2), 0.5
+    posterior = as_posterior(Polynomial(x=x, first=first, second=second, third=third))
+    a = np.array([0.3, -1.2, 0.7])
+    line = a[0] + a[1] * x
+    residuals = [a, first - line, second - line - a[2] * x**2, (third - a.sum()) / 2]
+    expected = -0.5 * sum(np.sum(r**2) for r in residuals)
+    values, _ = posterior(np.stack([a, np.zeros(3)]))
+    zero = -0.5 * (np.sum(first**2) + np.sum(second**2) + (third / 2) ** 2)
+    np.testing.assert_allclose(values[0] - values[1], expected - zero, rtol=1e-12)
+    shown = " ".join(repr(posterior.model).split())
+    assert "where line = a[0] + a[1] * x (2) eta = line + a[2] * x ** 2 (2) total =" in shown
+    assert "first[obs] ~ Normal(line, 1)" in shown
+    assert "second[obs] ~ Normal(eta, 1)" in shown
+
+
 @pytest.mark.parametrize("loss", ["pull = 3.0", "pull = None", "del pull"])
 def test_a_name_that_is_taken_away_again_is_an_error(loss):
     code = f"""
