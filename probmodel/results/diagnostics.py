@@ -63,9 +63,11 @@ def diagnose(
     jumps = jumping(run, found, sampler)
     findings += check_jumps(run, posterior, sampler, jumps)
     findings += check_improper(run, posterior, draws, found, bool(jumps.size))
+    modes = [] if stuck else check_modes(found, posterior, draws, run.stats.get("lp"))
+    findings += modes
     if not stuck:
-        findings += check_modes(found, run.stats.get("lp"))
         findings += check_tails(run, found, sampler)
-    findings += quantity_checks.check_rhat(found, len({r.chain for r in run.restarted}))
-    findings += quantity_checks.check_ess(found, request.draws)
+    restarted = len({r.chain for r in run.restarted})
+    findings += quantity_checks.check_rhat(found, restarted, bool(modes))
+    findings += quantity_checks.check_ess(found, request.draws, bool(modes))
     return findings

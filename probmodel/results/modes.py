@@ -11,19 +11,23 @@ Only quantities are looked at of which R-hat says that chains disagree. If each 
 is, and their means fall into groups far apart, these are named. If chains do cross, but seldom, and
 hardly any draw lies between two places, these are named: a chain's share of the draws at each says
 little of its probability. Components of a mixture whose labels can swap are the usual cause. Chains
-that hardly move at all leave valleys between them too; so n has to be `FEWEST` at least.
+that hardly move at all leave valleys between them too; so n has to be `FEWEST` at least. Where the
+posterior has a symmetry that explains the modes, see `symmetries`, this is what the finding says.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from probmodel.results.findings import MOST_NAMED, Finding, listed, share
 from probmodel.results.quantities import Quantities
-from probmodel.types import Array
+from probmodel.results.symmetries import symmetry
+from probmodel.types import Array, Posterior
 
 _DISAGREE = 1.1  # R-hat from which on it is worth asking whether there are modes
 _GAP = 3.0  # distance between groups of chains, in standard deviations within chains
@@ -37,17 +41,27 @@ _ADVICE = (
     "constrain parameters that can swap (an ordered vector), give inits in the region that is "
     "meant, or sample all of them with method='tempering', if all priors are proper."
 )
+_SEVERAL = f"The posterior may have several modes, whose weights these draws do not show: {_ADVICE}"
+_CAN_SWAP = (
+    "If elements of a parameter can swap, as the components of a mixture can, their summaries mean "
+    f"nothing: {_ADVICE}"
+)
 
 
-def check_modes(found: Quantities, lp: Array | None = None) -> list[Finding]:
+def check_modes(
+    found: Quantities, posterior: Posterior, draws: Mapping[str, Array], lp: Array | None = None
+) -> list[Finding]:
     """Look for places that chains do not leave, else for places between which they seldom cross.
 
     Parameters
     ----------
     found : the quantities
+    posterior : the density that was sampled, which may have symmetries
+    draws : name -> (chains, draws, *shape)
     lp : (chains, draws), log densities
     """
-    return _check_separation(found, lp) or _check_crossings(found)
+    symmetric = partial(symmetry, posterior, draws)
+    return _check_separation(found, lp, symmetric) or _check_crossings(found, symmetric)
 
 
 class Modes(NamedTuple):
@@ -66,7 +80,7 @@ class Modes(NamedTuple):
     crossings: int
 
 
-def _check_crossings(found: Quantities) -> list[Finding]:
+def _check_crossings(found: Quantities, symmetric: Callable[[list[str]], str]) -> list[Finding]:
     """Look for quantities with two modes between which chains seldom cross."""
     rhat = found.convergence.rhat
     disagree = sorted(np.flatnonzero(rhat > _DISAGREE), key=lambda i: -rhat[i])[:_MOST]
@@ -83,8 +97,7 @@ def _check_crossings(found: Quantities) -> list[Finding]:
     more = f"; and {len(several) - len(names)} more" if len(several) > len(names) else ""
     message = (
         "The posterior has modes between which chains seldom cross, so that their weights are "
-        f"uncertain: {places}{more}. If elements of a parameter can swap, as the components of a "
-        f"mixture can, their summaries mean nothing: {_ADVICE}"
+        f"uncertain: {places}{more}. {symmetric(list(several)) or _CAN_SWAP}"
     )
     return [Finding("several_modes", message, names)]
 
@@ -122,7 +135,9 @@ def _passages(chain: Array, low: float, high: float) -> int:
     return int(np.count_nonzero(side[1:] != side[:-1]))
 
 
-def _check_separation(found: Quantities, lp: Array | None) -> list[Finding]:
+def _check_separation(
+    found: Quantities, lp: Array | None, symmetric: Callable[[list[str]], str]
+) -> list[Finding]:
     """Look for groups of chains that stay in different places."""
     apart = []
     for index in np.flatnonzero(found.convergence.rhat > _DISAGREE):
@@ -141,8 +156,8 @@ def _check_separation(found: Quantities, lp: Array | None) -> list[Finding]:
     message = (
         f"Chains sit in different places and do not cross: {names[0]} is near {low:.3g} in "
         f"{_chains(~upper)} and near {high:.3g} in {_chains(upper)}"
-        f"{f', and so for {others}' if others else ''}.{_nats(lp, upper)} The posterior may have "
-        f"several modes, whose weights these draws do not show: {_ADVICE}"
+        f"{f', and so for {others}' if others else ''}.{_nats(lp, upper)} "
+        f"{symmetric(names) or _SEVERAL}"
     )
     return [Finding("separated_chains", message, tuple(names[:MOST_NAMED]))]
 

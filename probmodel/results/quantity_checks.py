@@ -14,6 +14,11 @@ from probmodel.types import Array
 
 _LARGEST_FACTOR = 20.0  # beyond this, more draws are no advice
 
+_RHAT_ADVICE = (
+    ": raise warmup and draws; if that does not help, reparameterise the model or standardise its "
+    "data."
+)
+
 
 def check_not_finite(found: Quantities) -> list[Finding]:
     """Look for quantities with draws that are NaN or infinite."""
@@ -40,10 +45,11 @@ def check_not_finite(found: Quantities) -> list[Finding]:
     return [Finding("not_finite_draws", message, names)]
 
 
-def check_rhat(found: Quantities, restarted: int = 0) -> list[Finding]:
+def check_rhat(found: Quantities, restarted: int = 0, modes: bool = False) -> list[Finding]:
     """Look for quantities on which chains, or halves of chains, disagree.
 
-    So many chains restarted in the warm-up, which may have been wrong.
+    So many chains restarted in the warm-up, which may have been wrong. Where modes were found, more
+    draws are no advice.
     """
     rhat = found.convergence.rhat
     flagged = rhat > RHAT_LIMIT
@@ -54,8 +60,7 @@ def check_rhat(found: Quantities, restarted: int = 0) -> list[Finding]:
     what = listed(names, [_rhat_text(rhat[i]) for i in top], int(flagged.sum()))
     message = (
         f"R-hat above {RHAT_LIMIT} for {_count(flagged)}: {what}. The chains have not converged "
-        "to the same distribution: raise warmup and draws; if that does not help, reparameterise "
-        "the model or standardise its data."
+        f"to the same distribution{'; see the modes.' if modes else _RHAT_ADVICE}"
     )
     if restarted:
         chains = "1 chain" if restarted == 1 else f"{restarted} chains"
@@ -66,8 +71,11 @@ def check_rhat(found: Quantities, restarted: int = 0) -> list[Finding]:
     return [Finding("rhat", message, names)]
 
 
-def check_ess(found: Quantities, draws: int) -> list[Finding]:
-    """Look for quantities with too few effective draws, in the bulk or in the tails."""
+def check_ess(found: Quantities, draws: int, modes: bool = False) -> list[Finding]:
+    """Look for quantities with too few effective draws, in the bulk or in the tails.
+
+    Where modes were found, more draws are no advice.
+    """
     findings = []
     for kind, word, ess in (
         ("ess_bulk", "bulk", found.convergence.ess_bulk),
@@ -82,7 +90,8 @@ def check_ess(found: Quantities, draws: int) -> list[Finding]:
         unsure = "means and medians" if word == "bulk" else "intervals"
         message = (
             f"{word.capitalize()} ESS below {ESS_LIMIT:.0f} for {_count(flagged)}: {what}. "
-            f"Their {unsure} are uncertain: {_more_draws(draws, float(ess[top[0]]))}."
+            f"Their {unsure} are uncertain"
+            f"{'; see the modes.' if modes else _more_draws(draws, float(ess[top[0]]))}"
         )
         findings.append(Finding(kind, message, names))
     return findings
@@ -91,9 +100,11 @@ def check_ess(found: Quantities, draws: int) -> list[Finding]:
 def _more_draws(draws: int, ess: float) -> str:
     factor = 1.2 * ESS_LIMIT / max(ess, 1e-300)
     if factor > _LARGEST_FACTOR:
-        return "far more draws would be needed; raise warmup, reparameterise, or try another method"
+        return (
+            ": far more draws would be needed; raise warmup, reparameterise, or try another method."
+        )
     digits = 10.0 ** max(0, math.floor(math.log10(draws * factor)) - 1)
-    return f"raise draws to about {math.ceil(draws * factor / digits) * int(digits)}"
+    return f": raise draws to about {math.ceil(draws * factor / digits) * int(digits)}."
 
 
 def _count(flagged: Array) -> str:

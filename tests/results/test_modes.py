@@ -99,7 +99,7 @@ def test_labels_that_switch_now_and_then():
     assert "separated_chains" not in found
     modes = found["several_modes"]
     assert set(modes["variables"]) == {"mu[0]", "mu[1]"}
-    assert "If elements of a parameter can swap" in modes["message"]
+    assert "The posterior is the same when elements of mu swap" in modes["message"]
     assert "crossed" in modes["message"]
     upper = np.asarray(run.posterior["mu"]).argmax(axis=-1)
     assert 0 < np.count_nonzero(np.diff(upper, axis=1)) < 0.05 * upper.size

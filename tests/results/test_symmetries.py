@@ -1,0 +1,167 @@
+"""What can swap or change sign without any change of the posterior is named, and nothing else."""
+
+import json
+
+import numpy as np
+import pytest
+
+from probmodel import Model, data, infer, observed, param, potential
+from probmodel.constraints import Ordered
+from probmodel.density import as_posterior
+from probmodel.distributions import (
+    BernoulliLogit,
+    Beta,
+    Dirichlet,
+    HalfNormal,
+    HiddenMarkov,
+    Mixture,
+    Normal,
+)
+from probmodel.functions import logsumexp
+from probmodel.results.symmetries import symmetry
+
+RNG = np.random.default_rng(11)
+
+
+class Means(Model):
+    mu = param(Normal(0, 5), shape=3)
+    y = observed(Mixture([0.3, 0.3, 0.4], Normal(mu, 1)), dims="obs")
+
+
+class Components(Model):
+    w = param(Dirichlet(np.ones(3)))
+    mu = param(Normal(0, 5), dims="component")
+    sigma = param(HalfNormal(2), dims="component")
+    other = param(Normal(0, 1), shape=3)
+    slope = param(Normal(other[0], 1))
+    y = observed(Mixture(w, Normal(mu + slope, sigma)), dims="obs")
+
+
+class Prior(Model):
+    mu = param(Normal(np.array([0.0, 0.1]), 5))
+    y = observed(Mixture([0.5, 0.5], Normal(mu, 1)), dims="obs")
+
+
+class OrderedMeans(Model):
+    mu = param(Normal(0, 5), shape=2, constraint=Ordered())
+    y = observed(Mixture([0.5, 0.5], Normal(mu, 1)), dims="obs")
+
+
+class Classes(Model):
+    answers = data(dims=("person", "item"))
+    share = param(Dirichlet(np.ones(2)))
+    right = param(Beta(1, 1), shape=(2, 4))
+    each = np.log(share) + answers @ np.log(right).T + (1 - answers) @ np.log1p(-right).T
+    likelihood = potential(np.sum(logsumexp(each, axis=1)))
+
+
+class States(Model):
+    start = param(Dirichlet(np.ones(3)))
+    moves = param(Dirichlet(np.ones((3, 3))))
+    level = param(Normal(0, 5), shape=3)
+    y = observed(HiddenMarkov(start, moves, Normal(level, 1)), dims="time")
+
+
+class Factor(Model):
+    loading = param(Normal(0, 1), dims="item")
+    noise = param(HalfNormal(1), dims="item")
+    score = param(Normal(0, 1), dims="person")
+    y = observed(Normal(score[:, None] * loading, noise), dims=("person", "item"))
+
+
+class BoundFactor(Model):
+    loading = param(Normal(0, 1), dims="item", lower=np.array([0, -np.inf, -np.inf, -np.inf]))
+    score = param(Normal(0, 1), dims="person")
+    y = observed(Normal(score[:, None] * loading, 1), dims=("person", "item"))
+
+
+class Factors(Model):
+    loading = param(Normal(0, np.array([1.0, 2.0])), dims=("item", "factor"))
+    score = param(Normal(0, 1), dims=("person", "factor"))
+    y = observed(Normal(score @ loading.T, 1), dims=("person", "item"))
+
+
+class Answers(Model):
+    ability = param(Normal(0, 1), dims="person")
+    discrimination = param(Normal(0, 1), dims="item")
+    difficulty = param(Normal(0, 1), dims="item")
+    y = observed(
+        BernoulliLogit(discrimination * (ability[:, None] - difficulty)), dims=("person", "item")
+    )
+
+
+class Regression(Model):
+    x = data(dims=("obs", "feature"))
+    beta = param(Normal(0, 1), dims="feature")
+    y = observed(Normal(x @ beta, 1), dims="obs")
+
+
+VALUES = RNG.normal(size=7)
+TABLE = RNG.normal(size=(5, 4))
+TRUTHS = RNG.integers(0, 2, size=(5, 4))
+
+
+def asked(model, *names):
+    """What is said of models whose chains disagree about ``names``."""
+    posterior = as_posterior(model)
+    x = RNG.normal(size=(4 * 6, posterior.dim))
+    draws = {k: v.reshape(4, 6, *v.shape[1:]) for k, v in posterior.constrain(x).items()}
+    return symmetry(posterior, draws, list(names))
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "expected"),
+    [
+        (Means(y=VALUES), "mu[0]", "elements of mu swap: labels"),
+        (Components(y=VALUES, coords={"component": list("abc")}), "mu[a]",
+         "elements of w, elements of mu and elements of sigma swap together: labels"),
+        (Classes(answers=TRUTHS), "right[0, 1]",
+         "elements of share and rows of right swap together"),
+        (States(y=VALUES), "level[2]",
+         "elements of start, rows of moves, columns of moves and elements of level swap together"),
+        (Factor(y=TABLE), "loading[0]", "loading and score change sign together: signs"),
+        (Factors(y=TABLE, coords={"factor": [1, 2]}), "score[0, 1]",
+         "one of the columns of loading and one of the columns of score change sign together"),
+        (Answers(y=TRUTHS), "difficulty[1]",
+         "ability, discrimination and difficulty change sign together"),
+    ],
+)  # fmt: skip
+def test_what_leaves_the_posterior_as_it_is(model, name, expected):
+    assert f"The posterior is the same when {expected}" in asked(model, name)
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (Prior(y=VALUES), "mu[0]"),
+        (OrderedMeans(y=VALUES), "mu[0]"),
+        (BoundFactor(y=TABLE), "loading[1]"),
+        (Regression(x=TABLE, y=VALUES[:5]), "beta[0]"),
+        (Components(y=VALUES, coords={"component": list("abc")}), "slope"),
+    ],
+)
+def test_what_does_not(model, name):
+    """Of components that swap nothing is said where chains disagree about something else."""
+    assert asked(model, name) == ""
+
+
+def test_variables_that_were_not_kept_and_densities_without_a_model():
+    posterior = as_posterior(Means(y=VALUES))
+    assert symmetry(posterior, {}, ["mu[0]"]) == ""
+
+
+def test_warnings_say_it_in_place_of_longer_runs():
+    y = np.concatenate([VALUES - 10, VALUES + 10])
+
+    class Far(Model):
+        mu = param(Normal(0, 10), shape=2)
+        y = observed(Mixture([0.5, 0.5], Normal(mu, 1)), dims="obs")
+
+    result = infer(Far(y=y), draws=300, chains=4, seed=1, quiet=True, inits=[
+        {"mu": [-10, 10]}, {"mu": [-10, 10]}, {"mu": [10, -10]}, {"mu": [10, -10]}
+    ])  # fmt: skip
+    found = {f["kind"]: f["message"] for f in json.loads(result.attrs["warnings"])}
+    assert "The posterior is the same when elements of mu swap" in found["separated_chains"]
+    assert "the same distribution; see the modes." in found["rhat"]
+    assert "uncertain; see the modes." in found["ess_bulk"]
+    assert not any("raise" in message for message in found.values())
