@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from probmodel.distributions.base import Distribution
+from probmodel.distributions.other_names import OTHER_NAMES
 
 FILES = {
     "Affine": "compound.affine",
@@ -122,6 +123,8 @@ def __getattr__(name: str) -> Any:
 
 def _found(name: str) -> Any:
     file = FILES.get(name) or ("glm" if name in GLM else "")
+    if name in OTHER_NAMES:  # Python leaves out what an AttributeError says about an import
+        raise ImportError(f"{__name__} has no {name}: it is called {OTHER_NAMES[name]} here")
     if not file:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = getattr(import_module(f"{__name__}.{file}"), name)

@@ -8,6 +8,8 @@ import sys
 from types import FrameType
 from typing import Any, TypeVar
 
+from probmodel import constraints, distributions, functions
+from probmodel.distributions.other_names import OTHER_NAMES
 from probmodel.errors import Location, ModelError
 from probmodel.expressions import Apply, Expression, Symbol
 
@@ -52,8 +54,7 @@ class ClassBody(dict[str, Any]):
                 location=value.location,
                 name=name,
             )
-        if computed:
-            del self[name]  # the names stay in the order in which their values were made
+        self.pop(name, None)  # the names stay in the order in which their values were made
         if name in self._named:
             self._named.pop(name).name = None
         if isinstance(value, (Symbol, Apply)) and value.name is None:
@@ -70,9 +71,7 @@ class ClassBody(dict[str, Any]):
             raise KeyError(name)
         declared = [key for key, value in self.items() if isinstance(value, Symbol)]
         raise ModelError(
-            f"{name!r} is used before it is declared. A declaration can use what stands above it"
-            f" ({', '.join(declared) or 'nothing so far'}): move {name!r} up, or import it. What a"
-            " base class declares is called by its name there, such as Base.mu.",
+            f"{name!r} is {_unknown(name, declared)}",
             location=Location(code.co_filename, frame.f_lineno),
             name=name,
         )
@@ -97,6 +96,20 @@ class ClassBody(dict[str, Any]):
                     location=declaration.location,
                     name=declaration.name,
                 )
+
+
+def _unknown(name: str, declared: list[str]) -> str:
+    """Say why a name stands for nothing, and what to do."""
+    for home in (distributions, functions, constraints):
+        if name in home.__all__:
+            return f"not imported: write `from {home.__name__} import {name}` above the model."
+    if name in OTHER_NAMES:
+        return f"called {OTHER_NAMES[name]} in probmodel.distributions."
+    return (
+        "used before it is declared. A declaration can use what stands above it"
+        f" ({', '.join(declared) or 'nothing so far'}): move {name!r} up, or import it. What a"
+        " base class declares is called by its name there, such as Base.mu."
+    )
 
 
 def note(declaration: Made) -> Made:

@@ -10,6 +10,7 @@ import pytest
 
 from probmodel import distributions
 from probmodel.distributions import AR, DISTRIBUTIONS, MvNormal, Normal, StudentT
+from probmodel.distributions.other_names import OTHER_NAMES
 
 USE = """
 from probmodel.distributions import AR, MvNormal, Normal, StudentT
@@ -61,3 +62,10 @@ def test_names_are_found_before_they_are_imported():
     subprocess.run([sys.executable, "-c", code], check=True)
     with pytest.raises(AttributeError, match="has no attribute 'Norml'"):
         distributions.Norml  # noqa: B018
+
+
+def test_names_of_other_programs():
+    assert set(OTHER_NAMES.values()) <= set(distributions.__all__)
+    assert not set(OTHER_NAMES) & set(distributions.__all__)
+    with pytest.raises(ImportError, match="no MultivariateNormal: it is called MvNormal here"):
+        from probmodel.distributions import MultivariateNormal  # noqa: F401

@@ -207,6 +207,22 @@ def test_use_before_declaration_names_what_stands_above():
     assert caught.value.values["name"] == "sigma"
 
 
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("Gumbel", "'Gumbel' is not imported: write `from probmodel.distributions import Gumbel`"),
+        ("segment_max", "'segment_max' is not imported: .*probmodel.functions import segment_max"),
+        ("Simplex", "'Simplex' is not imported: .*probmodel.constraints import Simplex"),
+        ("MultivariateNormal", "'MultivariateNormal' is called MvNormal in probmodel.distr"),
+    ],
+)
+def test_names_that_were_not_imported(name, message):
+    body = {"Model": Model, "param": param}
+    with pytest.raises(ModelError, match=message) as caught:
+        exec(f"class Bad(Model):\n    a = param({name}(1))", body)
+    assert caught.value.location.line == 2
+
+
 def test_local_variables_of_a_function_are_seen():
     scale = 2.0
 

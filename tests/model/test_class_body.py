@@ -95,6 +95,17 @@ def test_branches_and_loops_may_declare_by_name():
     assert list(Fine._declarations) == ["a", "b", "pull_0", "pull_1"]
 
 
+def test_a_declaration_stands_where_it_is_made():
+    """And not where something else had its name."""
+
+    class Measured(Model):
+        w = None
+        x = param(Normal(0, 1), dims="obs")
+        w = observed(Normal(x, 1), dims="obs")
+
+    assert "w[obs] ~ Normal(x, 1)" in repr(Measured(w=[1.0, 2.0]))
+
+
 def test_what_is_computed_may_be_added_to():
     class Polynomial(Model):
         x = data(dims="obs")

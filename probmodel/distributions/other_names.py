@@ -1,0 +1,33 @@
+"""What other programs call distributions that have different names here."""
+
+OTHER_NAMES = {
+    "AsymmetricLaplace": "SkewDoubleExponential",
+    "ChiSquared": "ChiSquare",
+    "Chi2": "ChiSquare",
+    "DoubleExponential": "Laplace",
+    "ExGaussian": "ExpModNormal",
+    "ExponentiallyModifiedGaussian": "ExpModNormal",
+    "GEV": "GeneralizedExtremeValue",
+    "GPD": "GeneralizedPareto",
+    "Gaussian": "Normal",
+    "GaussianRandomWalk": "RandomWalk",
+    "HSGP": "HilbertSpaceGP",
+    "InverseChiSquare": "InvChiSquare",
+    "LKJCholeskyCov": "LKJCholesky",
+    "LKJCorr": "LKJ",
+    "Lomax": "ParetoType2",
+    "MatrixNormalCholesky": "MatrixNormal",
+    "MixtureSameFamily": "Mixture",
+    "MultiNormal": "MvNormal",
+    "MultiNormalCholesky": "MvNormal",
+    "MultiStudentT": "MvStudentT",
+    "MultivariateNormal": "MvNormal",
+    "MultivariateStudentT": "MvStudentT",
+    "NormalMixture": "Mixture",
+    "ScaledInvChiSquare": "ScaledInverseChi2",
+    "TruncatedNormal": "Truncated",
+    "ZeroInflatedBinomial": "ZeroInflated",
+    "ZeroInflatedNegativeBinomial": "ZeroInflated",
+    "ZeroInflatedPoisson": "ZeroInflated",
+}
+"""Name in Stan, PyMC, NumPyro or TensorFlow Probability, and the name here."""
