@@ -72,7 +72,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parse the command line; what ``--help`` prints goes the way of all output."""
     try:
         return _parser().parse_args(arguments)
-    except SystemExit:
+    except (SystemExit, OSError):  # older Pythons raise the second if they cannot print
         try:
             _print("", end="")
         except (BrokenPipeError, OutputError) as error:
