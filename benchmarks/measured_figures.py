@@ -164,7 +164,7 @@ def _nuts_race(name: str) -> str:
 
 
 def _posteriordb() -> list[Row]:
-    return [r for r in stored("posteriordb", posteriordb.WORDS) if not r["settings"]]
+    return stored("posteriordb", posteriordb.WORDS)
 
 
 def _agreeing(rows: Sequence[Row]) -> list[Row]:
@@ -267,9 +267,6 @@ FIGURES: dict[str, Callable[[], str]] = {
     "peers posteriors": lambda: str(len({row["case"] for row in table("peers")})),
     "trajectories median": lambda: median(column(table("trajectories"), "steps / one core")),
     "posteriordb agree": lambda: of(len(_agreeing(_posteriordb())), len(_posteriordb())),
-    "posteriordb others": lambda: ", ".join(
-        f"`{row['posterior']}`" for row in _posteriordb() if row["verdict"] != posteriordb.AGREES
-    ),
     "posteriordb z": lambda: number(max(abs(r["worst_z"]) for r in _agreeing(_posteriordb()))),
     "posteriordb bound": lambda: number(posteriordb.bound()),
     "stan posteriordb": lambda: str(len(table("stan_posteriordb"))),

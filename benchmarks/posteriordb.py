@@ -26,7 +26,6 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,9 +45,9 @@ FAMILY_LEVEL = 0.001  # probability that any comparison of all fails by chance
 AGREES, DIFFERS, UNFINISHED = "agrees", "differs", "not converged"
 COLUMNS = (
     "posterior", "dim", "method", "chains", "draws", "seed", "seconds", "gradients", "rhat",
-    "ess_bulk", "ess_tail", "worst_z", "worst_of", "verdict", "warnings", "settings",
+    "ess_bulk", "ess_tail", "worst_z", "worst_of", "verdict", "warnings",
 )  # fmt: skip
-WORDS = ("posterior", "method", "worst_of", "verdict", "warnings", "settings")
+WORDS = ("posterior", "method", "worst_of", "verdict", "warnings")
 
 
 class Case(NamedTuple):
@@ -58,13 +57,11 @@ class Case(NamedTuple):
     ----------
     model, data : files in `GALLERY` and its folder of data
     names : what the model calls a parameter of the reference, where it is not the same
-    instead : settings of `infer` that work where the defaults do not
     """
 
     model: str
     data: str
     names: Mapping[str, str] = {}
-    instead: Mapping[str, Any] = {}
 
     def build(self) -> ModelDensity:
         """Compile the posterior."""
@@ -90,11 +87,7 @@ CASES: dict[str, Case] = {
     "eight_schools-eight_schools_noncentered": Case("eight_schools.py", "eight_schools.json"),
     "gp_pois_regr-gp_regr": Case("gaussian_process_regression.py", "gp_regression.csv"),
     "hmm_example-hmm_example": Case("hidden_markov.py", "hidden_markov.csv"),
-    "hudson_lynx_hare-lotka_volterra": Case(
-        "lotka_volterra.py",
-        "lynx_hare.json",
-        instead={"inits": {"theta": [0.5, 0.03, 0.8, 0.02], "z_init": [30, 4]}},
-    ),
+    "hudson_lynx_hare-lotka_volterra": Case("lotka_volterra.py", "lynx_hare.json"),
     "kidiq-kidscore_momhs": Case("kidscore_momhs.py", "kidiq.csv"),
     "kidiq-kidscore_momhsiq": Case("kidscore_momhsiq.py", "kidiq.csv"),
     "kidiq-kidscore_momiq": Case("kidscore_momiq.py", "kidiq.csv"),
@@ -102,9 +95,7 @@ CASES: dict[str, Case] = {
     "kidiq_with_mom_work-kidscore_mom_work": Case("kidscore_mom_work.py", "kidiq_work.csv"),
     "kilpisjarvi_mod-kilpisjarvi": Case("kilpisjarvi.py", "kilpisjarvi.json"),
     "low_dim_gauss_mix-low_dim_gauss_mix": Case("gaussian_mixture.py", "gaussian_mixture.csv"),
-    "mcycle_gp-accel_gp": Case(
-        "motorcycle.py", "motorcycle.csv", MOTORCYCLE, {"target_accept": 0.99}
-    ),
+    "mcycle_gp-accel_gp": Case("motorcycle.py", "motorcycle.csv", MOTORCYCLE),
     "mesquite-logmesquite": Case("mesquite.py", "mesquite.csv"),
     "mesquite-logmesquite_logvash": Case("mesquite_shape.py", "mesquite.csv"),
     "mesquite-logmesquite_logvolume": Case("mesquite_volume.py", "mesquite.csv"),
@@ -201,17 +192,11 @@ def mean_error(draws: Array) -> float:
 # -- runs -----------------------------------------------------------------------------------------
 
 
-def measure(
-    posterior: str,
-    settings: Mapping[str, Any],
-    limit: float,
-    instead: Mapping[str, Any] = MappingProxyType({}),
-) -> Row:
+def measure(posterior: str, settings: Mapping[str, Any], limit: float) -> Row:
     """Sample a posterior, and hold the draws against the reference."""
     density = CASES[posterior].build()
-    words = " ".join(f"{k}={v}" for k, v in instead.items())
-    found, run = measured(density, {**settings, **instead})
-    row = {"posterior": posterior, "settings": words} | found
+    found, run = measured(density, settings)
+    row = {"posterior": posterior} | found
     if run is None:
         return row | {"verdict": FAILED}
     row |= compared(run, known(posterior))
@@ -230,11 +215,9 @@ def rows_of(posteriors: Sequence[str], settings: Mapping[str, Any]) -> Iterator[
     """Run posteriors one after another."""
     limit = bound()
     for posterior in posteriors:
-        instead = CASES[posterior].instead
-        for own in ({}, instead) if instead else ({},):
-            row = measure(posterior, settings, limit, own)
-            print(f"{posterior} {row['settings']}: {row['verdict']}", file=sys.stderr)
-            yield row
+        row = measure(posterior, settings, limit)
+        print(f"{posterior}: {row['verdict']}", file=sys.stderr)
+        yield row
 
 
 # -- table and command line -----------------------------------------------------------------------
@@ -243,22 +226,19 @@ def rows_of(posteriors: Sequence[str], settings: Mapping[str, Any]) -> Iterator[
 def table(rows: Sequence[Row]) -> str:
     """Format runs as Markdown, one line each, and what was found in all."""
     header = ("posterior", "d", "chains x draws", "seconds", "gradients", "R-hat", "bulk", "tail",
-              "worst z", "of", "verdict", "warnings", "with")  # fmt: skip
+              "worst z", "of", "verdict", "warnings")  # fmt: skip
     lines = []
     for row in rows:
         shown = ("seconds", "gradients", "rhat", "ess_bulk", "ess_tail", "worst_z")
         row = dict.fromkeys((*shown, "chains", "draws"), np.nan) | {"worst_of": ""} | row
         cells = {name: number(row[name]) for name in shown} | {"rhat": r_hat(row["rhat"])}
         size = f"{number(row['chains'])} x {number(row['draws'])}"
-        last = (row["worst_of"], row["verdict"], row["warnings"], row["settings"])
+        last = (row["worst_of"], row["verdict"], row["warnings"])
         lines.append((row["posterior"], str(row["dim"]), size, *cells.values(), *last))
-    usual = [row for row in rows if not row["settings"]]
-    agree = sum(row["verdict"] == AGREES for row in usual)
-    helped = [row["posterior"] for row in rows if row["settings"] and row["verdict"] == AGREES]
-    others = f" With the settings in the last column so do {', '.join(helped)}." if helped else ""
+    agree = sum(row["verdict"] == AGREES for row in rows)
     return (
-        f"{markdown(header, lines)}\n\n{agree} of {len(usual)} agree with their references."
-        f"{others} The bound of |z| is {bound():.2f}."
+        f"{markdown(header, lines)}\n\n{agree} of {len(rows)} agree with their references. The "
+        f"bound of |z| is {bound():.2f}."
     )
 
 
