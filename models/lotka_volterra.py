@@ -3,12 +3,10 @@
 The differential equation is a Python function of time, state and parameters. ``solve_ode`` returns
 its solution at the times of the data. Pelt counts have multiplicative errors.
 
-    probmodel sample gallery:lotka_volterra --data gallery:lynx_hare.json \
-        --set 'inits={"theta": [0.5, 0.03, 0.8, 0.02], "z_init": [30, 4]}'
+    probmodel sample gallery:lotka_volterra --data gallery:lynx_hare.json
 
-The initial values are rates of the right size and the first counts. Chains that start elsewhere may
-end in a mode of negligible weight, where the populations hardly oscillate and noise explains
-everything. Those chains restart in the warm-up, from the positions of others.
+Many chains first find a mode of negligible weight, where the populations hardly oscillate and noise
+explains everything. Those chains restart in the warm-up, from the positions of others.
 
 Reference: Carpenter (2018), Predator-prey population dynamics: the Lotka-Volterra model in Stan;
 data of the Hudson's Bay Company.

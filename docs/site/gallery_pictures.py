@@ -1,8 +1,7 @@
 """What the gallery shows of each model: its data, and what the fit says of them.
 
 One function a kind of picture; `PICTURES` says which one a model has. Each fit is made with the
-defaults of `infer`, or what `SETTINGS` says, and a fixed seed; it is refused if `infer` has a
-reason not to trust it.
+defaults of `infer` and a fixed seed; it is refused if `infer` has a reason not to trust it.
 """
 
 from __future__ import annotations
@@ -29,11 +28,6 @@ import matplotlib.pyplot as plt
 STYLE = Path(__file__).with_name("probmodel.mplstyle")
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "0.35"
 DRAWS = 2000  # of a predictive distribution
-LOTKA_VOLTERRA = {"theta": [0.5, 0.03, 0.8, 0.02], "z_init": [30, 4]}
-SETTINGS: dict[str, dict[str, Any]] = {  # where the defaults do not do
-    "lotka_volterra": {"inits": LOTKA_VOLTERRA},
-    "motorcycle": {"target_accept": 0.99, "warmup": 2000},
-}
 
 
 class Fit:
@@ -81,7 +75,7 @@ class Picture(NamedTuple):
 
 def drawn(name: str, model: Any) -> bytes:
     """Return the picture of a model as a PNG file of 640 by 400 dots."""
-    result = infer(model, seed=1, quiet=True, **SETTINGS.get(name, {}))
+    result = infer(model, seed=1, quiet=True)
     found = [each["kind"] for each in json.loads(result.attrs["warnings"])]
     if found:
         raise ValueError(f"{name}: the fit for the gallery is not to be trusted: {found}")
