@@ -23,8 +23,10 @@ from probmodel.density.posterior import ModelDensity
 from probmodel.types import Array, Posterior, Variable
 
 _POINTS = 3
-_MOST = 100
+_MOST = 500
+_LARGE = 6  # axes of one length, of which not all subsets are tried
 _EQUAL = 1e-9  # of the sum of the sizes of the terms
+_OF_AXIS = {1: ("elements",), 2: ("rows", "columns")}  # by the number of axes
 
 
 class _Along(NamedTuple):
@@ -71,10 +73,11 @@ def _axes(parameters: list[Variable]) -> list[list[_Along]]:
 
 
 def _sets(groups: list[list[_Along]]) -> Iterator[tuple[_Along, ...]]:
-    """Subsets of each group, small ones first."""
+    """Subsets of each group, small ones first; of a large group singles, pairs and the whole."""
     for size in range(1, max(map(len, groups), default=0) + 1):
         for group in groups:
-            yield from combinations(group, size)
+            if len(group) <= _LARGE or size in (1, 2, len(group)):
+                yield from combinations(group, size)
 
 
 def _swapped(value: Array, axis: int | None) -> Array:
@@ -129,30 +132,32 @@ class _Level:
 def _swap(parts: tuple[_Along, ...]) -> str:
     together = " together" if len(parts) > 1 else ""
     return (
-        f"The posterior is the same when {_listed([_slices(*p) for p in parts])} swap"
-        f"{together}: labels mean nothing here, nor do summaries of single elements. Order one of "
-        "them (an ordered vector), or look at quantities that do not depend on labels."
+        f"The posterior is the same when {_slices(parts)} swap{together}: labels mean nothing "
+        "here, nor do summaries of single elements. Order one of them (an ordered vector), or look "
+        "at quantities that do not depend on labels."
     )
 
 
 def _sign(parts: tuple[_Along, ...]) -> str:
-    what = [p.variable.name if p.axis is None else f"one of the {_slices(*p)}" for p in parts]
-    change = "change sign together" if len(parts) > 1 else "changes sign"
     first = parts[0].variable.name
+    whole = parts[0].axis is None
+    what = _listed([p.variable.name for p in parts]) if whole else f"one of the {_slices(parts)}"
+    change = "change sign together" if len(parts) > 1 else "changes sign"
     return (
-        f"The posterior is the same when {_listed(what)} {change}: signs mean nothing here, nor do "
-        f"means. Bound an element of {first} that is far from 0 by lower=0, or look at quantities "
-        "that do not depend on signs."
+        f"The posterior is the same when {what} {change}: signs mean nothing here, nor do means. "
+        f"Bound an element of {first} that is far from 0 by lower=0, or look at quantities that do "
+        "not depend on signs."
     )
 
 
-def _slices(variable: Variable, axis: int | None) -> str:
-    """Name the slices along an axis: elements, rows, columns."""
-    if len(variable.shape) == 1:
-        return f"elements of {variable.name}"
-    if len(variable.shape) == 2:
-        return f"{('rows', 'columns')[axis or 0]} of {variable.name}"
-    return f"slices of {variable.name} along axis {axis}"
+def _slices(parts: tuple[_Along, ...]) -> str:
+    """Name what lies along axes: elements, rows, columns of some parameters."""
+    kinds: dict[str, list[str]] = {}
+    for variable, axis in parts:
+        of_axis = _OF_AXIS.get(len(variable.shape))
+        kind = of_axis[axis or 0] if of_axis else f"slices along axis {axis}"
+        kinds.setdefault(kind, []).append(variable.name)
+    return _listed([f"{kind} of {_listed(names)}" for kind, names in kinds.items()])
 
 
 def _listed(items: list[str]) -> str:

@@ -16,6 +16,7 @@ from probmodel.distributions import (
     HiddenMarkov,
     Mixture,
     Normal,
+    StudentT,
 )
 from probmodel.functions import logsumexp
 from probmodel.results.symmetries import symmetry
@@ -35,6 +36,20 @@ class Components(Model):
     other = param(Normal(0, 1), shape=3)
     slope = param(Normal(other[0], 1))
     y = observed(Mixture(w, Normal(mu + slope, sigma)), dims="obs")
+
+
+class Regressions(Model):
+    x = data(dims=("obs", "feature"))
+    w = param(Dirichlet(np.ones(2)))
+    a = param(Normal(0, 2), shape=2)
+    b = param(Normal(0, 2), shape=2)
+    c = param(Normal(0, 2), shape=2)
+    d = param(Normal(0, 2), shape=2)
+    e = param(Normal(0, 2), shape=2)
+    sigma = param(HalfNormal(2), shape=2)
+    nu = param(HalfNormal(9), shape=2)
+    line = a + b * x[:, :1] + c * x[:, 1:2] + d * x[:, 2:3] + e * x[:, 3:]
+    y = observed(Mixture(w, StudentT(nu, line, sigma)), dims="obs")
 
 
 class Prior(Model):
@@ -114,14 +129,16 @@ def asked(model, *names):
     [
         (Means(y=VALUES), "mu[0]", "elements of mu swap: labels"),
         (Components(y=VALUES, coords={"component": list("abc")}), "mu[a]",
-         "elements of w, elements of mu and elements of sigma swap together: labels"),
+         "elements of w, mu and sigma swap together: labels"),
+        (Regressions(x=TABLE, y=VALUES[:5]), "a[0]",
+         "elements of w, a, b, c, d, e, sigma and nu swap together"),
         (Classes(answers=TRUTHS), "right[0, 1]",
          "elements of share and rows of right swap together"),
         (States(y=VALUES), "level[2]",
-         "elements of start, rows of moves, columns of moves and elements of level swap together"),
+         "elements of start and level, rows of moves and columns of moves swap together"),
         (Factor(y=TABLE), "loading[0]", "loading and score change sign together: signs"),
         (Factors(y=TABLE, coords={"factor": [1, 2]}), "score[0, 1]",
-         "one of the columns of loading and one of the columns of score change sign together"),
+         "one of the columns of loading and score change sign together"),
         (Answers(y=TRUTHS), "difficulty[1]",
          "ability, discrimination and difficulty change sign together"),
     ],
