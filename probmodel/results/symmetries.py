@@ -23,7 +23,7 @@ from probmodel.density.posterior import ModelDensity
 from probmodel.types import Array, Posterior, Variable
 
 _POINTS = 3
-_MOST = 500
+_MOST = 200
 _LARGE = 6  # axes of one length, of which not all subsets are tried
 _EQUAL = 1e-9  # of the sum of the sizes of the terms
 _OF_AXIS = {1: ("elements",), 2: ("rows", "columns")}  # by the number of axes
