@@ -13,7 +13,7 @@ from probmodel.errors import OutputError, reason
 from probmodel.model.gallery import PREFIX, Page, data_file, model_file, page_of, pages
 
 # What a page shows, with the lines that it goes on over.
-_COMMAND = re.compile(r"^    (probmodel sample (?:.*\\\n)*.*)$", re.MULTILINE)
+_COMMAND = re.compile(r"^    (probmodel sample .*)$", re.MULTILINE)
 
 
 def list_text() -> str:
