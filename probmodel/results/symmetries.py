@@ -5,10 +5,10 @@
     T    swaps two elements along axes of equal length, as those of a mixture's components; or
          changes the signs of parameters, or of one slice along such axes, as of a factor's loadings
 
-Where q(T y) = q(y), labels or signs mean nothing, nor do summaries of the draws: chains that find
-one labelling each have not failed. Few draws tell, as numbers do not agree to nine digits by
-chance. The fewest parameters that T can be made of are named. It is asked only where chains are in
-different modes, and up to `_MOST` transformations are tried.
+Where q(T y) = q(y), labels or signs mean nothing, nor do summaries of the draws. Chains that differ
+in nothing else have not failed; whether they do is not asked. Few draws tell, as numbers do not
+agree to nine digits by chance. The fewest parameters that T can be made of are named. It is asked
+only where chains are in different modes, and up to `_MOST` transformations are tried.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import pytest
 
 from probmodel import Model, data, infer, observed, param, potential
 from probmodel.constraints import Ordered
-from probmodel.density import as_posterior
+from probmodel.density import LogDensity, as_posterior
 from probmodel.distributions import (
     BernoulliLogit,
     Beta,
@@ -165,6 +165,9 @@ def test_what_does_not(model, name):
 def test_variables_that_were_not_kept_and_densities_without_a_model():
     posterior = as_posterior(Means(y=VALUES))
     assert symmetry(posterior, {}, ["mu[0]"]) == ""
+    plain = LogDensity.from_function(lambda x: -np.sum((x**2 - 9.0) ** 2, axis=1), dim=2)
+    (name,) = [v.name for v in plain.variables]
+    assert symmetry(plain, {name: np.ones((4, 6, 2))}, [f"{name}[0]"]) == ""
 
 
 def test_warnings_say_it_in_place_of_longer_runs():
