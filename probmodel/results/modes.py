@@ -12,7 +12,7 @@ is, and their means fall into groups far apart, these are named. If chains do cr
 hardly any draw lies between two places, these are named: a chain's share of the draws at each says
 little of its probability. Components of a mixture whose labels can swap are the usual cause. Chains
 that hardly move at all leave valleys between them too; so n has to be `FEWEST` at least. Where the
-posterior has a symmetry that explains the modes, see `symmetries`, this is what the finding says.
+posterior has a symmetry, see `symmetries`, the finding says so, and whether it explains the modes.
 """
 
 from __future__ import annotations
@@ -26,10 +26,9 @@ import numpy as np
 
 from probmodel.results.findings import MOST_NAMED, Finding, listed, share
 from probmodel.results.quantities import Quantities
-from probmodel.results.symmetries import symmetry
+from probmodel.results.symmetries import DISAGREE, symmetry
 from probmodel.types import Array, Posterior
 
-_DISAGREE = 1.1  # R-hat from which on it is worth asking whether there are modes
 _GAP = 3.0  # distance between groups of chains, in standard deviations within chains
 _VALLEY = 0.2  # density between two modes, over that at either of them
 _SELDOM = 0.3  # crossings, over those of independent draws
@@ -60,8 +59,17 @@ def check_modes(
     draws : name -> (chains, draws, *shape)
     lp : (chains, draws), log densities
     """
-    symmetric = partial(symmetry, posterior, draws)
-    return _check_separation(found, lp, symmetric) or _check_crossings(found, symmetric)
+    disagree = [found.names[i] for i in np.flatnonzero(found.convergence.rhat > DISAGREE)]
+    remedy = partial(_remedy, lambda: symmetry(posterior, draws, disagree))
+    return _check_separation(found, lp, remedy) or _check_crossings(found, remedy)
+
+
+def _remedy(symmetric: Callable[[], tuple[str, bool]], otherwise: str) -> str:
+    """Say what to do: about a symmetry, about more than that, or what is said ``otherwise``."""
+    text, explained = symmetric()
+    if not text:
+        return otherwise
+    return text if explained else f"{text}: {_ADVICE}"
 
 
 class Modes(NamedTuple):
@@ -80,10 +88,10 @@ class Modes(NamedTuple):
     crossings: int
 
 
-def _check_crossings(found: Quantities, symmetric: Callable[[list[str]], str]) -> list[Finding]:
+def _check_crossings(found: Quantities, remedy: Callable[[str], str]) -> list[Finding]:
     """Look for quantities with two modes between which chains seldom cross."""
     rhat = found.convergence.rhat
-    disagree = sorted(np.flatnonzero(rhat > _DISAGREE), key=lambda i: -rhat[i])[:_MOST]
+    disagree = sorted(np.flatnonzero(rhat > DISAGREE), key=lambda i: -rhat[i])[:_MOST]
     modes = {found.names[i]: two_modes(found.row(int(i))) for i in disagree}
     several = {name: pair for name, pair in modes.items() if pair is not None}
     if not several:
@@ -97,7 +105,7 @@ def _check_crossings(found: Quantities, symmetric: Callable[[list[str]], str]) -
     more = f"; and {len(several) - len(names)} more" if len(several) > len(names) else ""
     message = (
         "The posterior has modes between which chains seldom cross, so that their weights are "
-        f"uncertain: {places}{more}. {symmetric(list(several)) or _CAN_SWAP}"
+        f"uncertain: {places}{more}. {remedy(_CAN_SWAP)}"
     )
     return [Finding("several_modes", message, names)]
 
@@ -136,11 +144,11 @@ def _passages(chain: Array, low: float, high: float) -> int:
 
 
 def _check_separation(
-    found: Quantities, lp: Array | None, symmetric: Callable[[list[str]], str]
+    found: Quantities, lp: Array | None, remedy: Callable[[str], str]
 ) -> list[Finding]:
     """Look for groups of chains that stay in different places."""
     apart = []
-    for index in np.flatnonzero(found.convergence.rhat > _DISAGREE):
+    for index in np.flatnonzero(found.convergence.rhat > DISAGREE):
         gap, upper = _gap(found.row(int(index)))
         if gap > _GAP:
             apart.append((gap, int(index), upper))
@@ -157,7 +165,7 @@ def _check_separation(
         f"Chains sit in different places and do not cross: {names[0]} is near {low:.3g} in "
         f"{_chains(~upper)} and near {high:.3g} in {_chains(upper)}"
         f"{f', and so for {others}' if others else ''}.{_nats(lp, upper)} "
-        f"{symmetric(names) or _SEVERAL}"
+        f"{remedy(_SEVERAL)}"
     )
     return [Finding("separated_chains", message, tuple(names[:MOST_NAMED]))]
 
