@@ -143,6 +143,18 @@ def effective_sizes(estimator: str, x: Array) -> Array:
     return np.sum([ONE_CHAIN[estimator](chain) for chain in x], axis=0)
 
 
+def successive(centred: Array) -> Array:
+    """Correlation of successive draws of each coordinate: (dim,).
+
+    Parameters
+    ----------
+    centred : (chains, n, dim), draws about their mean
+    """
+    products = np.einsum("cnd,cnd->d", centred[:, 1:], centred[:, :-1])
+    with np.errstate(invalid="ignore"):
+        return np.asarray(products / np.einsum("cnd,cnd->d", centred, centred))
+
+
 def rhat(x: Array) -> Array:
     """Split R-hat of each coordinate: (dim,); NaN for one that never moved.
 

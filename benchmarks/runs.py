@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from ess import effective_sizes, rhat
+from ess import effective_sizes, rhat, successive
 from experiments import PROTOCOLS, Protocol, Settings, Variant, variant_of
 from language_targets import compiled_density
 from stored_rows import IDENTITY, Row, provenance
@@ -270,6 +270,8 @@ def run_job(job: Job) -> Row:
         One entry for each of `COLUMNS`. The sizes "of means" are N times that of the mean of the N
         points of a chain, for a sampler that has several; rates of such a sampler are by them.
         ``eigenvalue`` is that of D, largest in size, as `entropy_hmc` last estimated it.
+        Of chains that alternate about the mean ``correlation`` of successive draws is negative, in
+        the median, and the size of the squares about the mean smaller than that of the draws.
         Rates are by all evaluations after the warm-up (an HVP counts as two gradients, a Hessian as
         one a dimension), and by the seconds of the whole run, of processor time.
     """
@@ -294,6 +296,10 @@ def run_job(job: Job) -> Row:
         sizes = three_sizes(run.points * effective_sizes(estimator, recorder.means))
         row |= {f"ess_of_means_{name}": size for name, size in sizes.items()}
     row |= work_columns("warmup", run.work_warmup) | work_columns("sampling", run.work)
+    x = recorder.x
+    x -= x.mean(axis=(0, 1))  # in place, as x may be large
+    row["correlation"] = float(np.median(successive(x)))
+    row["ess_of_squares_min"] = float(np.min(effective_sizes(estimator, np.square(x, out=x))))
     return row | rates(sizes, run.work, run.dim, run.seconds_warmup + run.seconds)
 
 

@@ -25,6 +25,7 @@ COLUMNS = (
     "dim", "chains", "warmup", "draws", "thin", "points",
     "ess_max", "ess_mean", "ess_median", "ess_min", "rhat_max", "rhat_median",
     "ess_of_means_max", "ess_of_means_median", "ess_of_means_min",
+    "ess_of_squares_min", "correlation",
     "acceptance_rate", "accepted", "step_size", "nonfinite",
     "densities_warmup", "gradients_warmup", "hvps_warmup", "hessians_warmup",
     "densities_sampling", "gradients_sampling", "hvps_sampling", "hessians_sampling",

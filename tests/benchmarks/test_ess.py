@@ -12,6 +12,7 @@ from ess import (
     ess_stan,
     ess_tfp,
     rhat,
+    successive,
 )
 from scipy.signal import lfilter
 
@@ -193,6 +194,15 @@ def test_independent_chains_are_worth_their_draws():
 def test_autocovariance_at_lag_zero_is_the_sum_of_squares():
     x = np.random.default_rng(1).standard_normal((33, 2))
     np.testing.assert_allclose(autocovariance(x)[0], np.sum((x - x.mean(0)) ** 2, 0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("phi", [-0.9, 0.0, 0.6])
+def test_successive_draws_of_an_autoregression(phi):
+    """The standard error of the correlation is sqrt((1 - phi^2) / n)."""
+    noise = np.random.default_rng(4).normal(size=(3, 20_000, 2))
+    x = lfilter([1.0], [1.0, -phi], noise, axis=1)
+    found = successive(x - x.mean(axis=(0, 1)))
+    np.testing.assert_allclose(found, phi, atol=4.0 * np.sqrt((1.0 - phi**2) / 60_000) + 1e-4)
 
 
 def test_rhat_is_that_of_split_chains():

@@ -7,8 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import runs
+from ess import ess_tfp
 from experiments import PROTOCOLS, Variant
-from runs import Job, Recorder, rates, run_job, run_jobs, starting_points
+from runs import Job, Recorder, execute, rates, run_job, run_jobs, starting_points
 from stored_rows import COLUMNS, PROVENANCE, stored, written
 from targets import make_target
 
@@ -42,6 +43,17 @@ def test_a_row_of_every_kind(paper, target, method):
     assert evaluations == per_iteration * row["draws"] * row["chains"]
     if not np.isnan(row["ess_min"]):
         assert row["ess_min_per_1000"] * evaluations / 1000 == pytest.approx(row["ess_min"])
+
+
+def test_how_draws_alternate():
+    """Of one chain: the correlation of successive draws, and the sizes of squares."""
+    job = Job("t23", "ripley", "mala", scale=0.01)
+    row, x = run_job(job), execute(job).recorder.x
+    centred = (x - x.mean(axis=(0, 1)))[0]
+    lagged = [np.dot(column[1:], column[:-1]) / np.dot(column, column) for column in centred.T]
+    assert len(x) == 1
+    assert row["correlation"] == pytest.approx(np.median(lagged))
+    assert row["ess_of_squares_min"] == pytest.approx(ess_tfp(centred**2).min())
 
 
 def test_the_same_seed_gives_the_same_run():
