@@ -319,6 +319,9 @@ _ADVICE = {
     "full_like": "0 * x + value",
     "linspace": "linspace of probmodel.functions",
     "beta": "np.exp(betaln(a, b))",
+    "gammainc": "np.exp(log_cdf(Gamma(a, 1), x)), with log_cdf of probmodel.functions",
+    "gammaincc": "np.exp(log_ccdf(Gamma(a, 1), x)), with log_ccdf of probmodel.functions",
+    "betainc": "np.exp(log_cdf(Beta(a, b), x)), with log_cdf of probmodel.functions",
     "unique": "the shorthand of data",
 }
 

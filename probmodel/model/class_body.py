@@ -8,12 +8,29 @@ import sys
 from types import FrameType
 from typing import Any, TypeVar
 
+import numpy as np
+import scipy.special
+
 from probmodel import constraints, distributions, functions
 from probmodel.distributions.other_names import OTHER_NAMES
 from probmodel.errors import Location, ModelError
 from probmodel.expressions import Apply, Expression, Symbol
+from probmodel.expressions.operations import supported_functions
 
 Made = TypeVar("Made", bound=Symbol)
+
+# Names in Stan and PyMC, and in SciPy.
+_OTHER_FUNCTIONS = {
+    "Phi": "ndtr",
+    "digamma": "psi",
+    "inv_Phi": "ndtri",
+    "inv_logit": "expit",
+    "invlogit": "expit",
+    "lbeta": "betaln",
+    "lgamma": "gammaln",
+    "log_inv_logit": "log_expit",
+    "sigmoid": "expit",
+}
 
 
 class ClassBody(dict[str, Any]):
@@ -105,6 +122,12 @@ def _unknown(name: str, declared: list[str]) -> str:
             return f"not imported: write `from {home.__name__} import {name}` above the model."
     if name in OTHER_NAMES:
         return f"called {OTHER_NAMES[name]} in probmodel.distributions."
+    special = _OTHER_FUNCTIONS.get(name, name)
+    if special in supported_functions() and hasattr(scipy.special, special):
+        called = "not imported" if special == name else f"called {special} in scipy.special"
+        return f"{called}: write `from scipy.special import {special}` above the model."
+    if name in supported_functions() and hasattr(np, name):
+        return f"called np.{name}: write `import numpy as np` above the model."
     return (
         "used before it is declared. A declaration can use what stands above it"
         f" ({', '.join(declared) or 'nothing so far'}): move {name!r} up, or import it. What a"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import betainc, gammainc, gammaincc
 
 from probmodel import Model, data, deterministic, infer, observed, param, potential, predict
 from probmodel import distributions as d
@@ -35,6 +36,35 @@ class Written(Model):
     counts = potential(0.5 * log_density(d.Poisson(rate), k))
     cut = potential(log_cdf(d.Normal(a, s), y) - log_ccdf(d.Exponential(rate), np.exp(y)))
     each = deterministic(log_density(d.StudentT(3, 0, s), y), dims="obs")
+
+
+@pytest.mark.parametrize(
+    ("function", "of"),
+    [
+        (gammainc, lambda a, b, x: np.exp(log_cdf(d.Gamma(a, 1), x))),
+        (gammaincc, lambda a, b, x: np.exp(log_ccdf(d.Gamma(a, 1), x))),
+        (betainc, lambda a, b, x: np.exp(log_cdf(d.Beta(a, b), x))),
+    ],
+)
+def test_incomplete_integrals_are_what_the_advice_on_them_says(function, of):
+    """SciPy's functions have no derivative in a."""
+    arguments = (1.7, 0.6, 0.3) if function is betainc else (1.7, 0.3)
+
+    class Incomplete(Model):
+        a = param(d.Uniform(0, 9))
+        b = param(d.Uniform(0, 9))
+        x = param(d.Uniform(0, 1))
+        p = deterministic(of(a, b, x))
+
+    posterior = as_posterior(Incomplete())
+    x = posterior.unconstrained(
+        {k: np.array([v]) for k, v in zip("abx", (1.7, 0.6, 0.3), strict=True)}
+    )
+    assert posterior.constrain(x)["p"] == pytest.approx(function(*arguments))
+    with pytest.raises(
+        ModelError, match=f"{function.__name__} is not supported.*write np.exp.log_c"
+    ):
+        function(*([Incomplete.x] * len(arguments)))
 
 
 def test_derivatives_and_values(assert_derivatives):

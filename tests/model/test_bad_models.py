@@ -214,6 +214,9 @@ def test_use_before_declaration_names_what_stands_above():
         ("segment_max", "'segment_max' is not imported: .*probmodel.functions import segment_max"),
         ("Simplex", "'Simplex' is not imported: .*probmodel.constraints import Simplex"),
         ("MultivariateNormal", "'MultivariateNormal' is called MvNormal in probmodel.distr"),
+        ("expit", "'expit' is not imported: write `from scipy.special import expit` above"),
+        ("inv_logit", "'inv_logit' is called expit in scipy.special: .* import expit` above"),
+        ("sqrt", "'sqrt' is called np.sqrt: write `import numpy as np` above the model"),
     ],
 )
 def test_names_that_were_not_imported(name, message):
