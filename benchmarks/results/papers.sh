@@ -20,11 +20,15 @@ papers --table covtype --methods am:full --repeats 3 --scale 0.02 --warmup-scale
 papers --table covtype --methods sa_mcmc:full --repeats 3 --scale 0.02 --warmup-scale 0.5 --csv zhu_covtype_sa.csv
 papers --table zhu-linear --methods rwm mtm am:diag sa_mcmc --repeats 3 --scale 0.05 --warmup-scale 1 --csv zhu_linear.csv
 papers --table hirt-gaussians --repeats 3 --scale 0.2 --methods entropy_hmc:gsm:5 entropy_hmc:esjd:5 entropy_hmc:l2hmc:5 --csv hirt2021.csv
-papers --table gauss51 --methods entropy_hmc:gsm:1 entropy_hmc:gsm:5 entropy_hmc:gsm:10 entropy_hmc:esjd:1 entropy_hmc:esjd:5 entropy_hmc:l2hmc:1 entropy_hmc:l2hmc:5 hmc:1 hmc:5 hmc:10 --repeats 3 --engine model --csv hirt_gauss51.csv
+papers --table gauss51 --methods entropy_hmc:gsm:1 entropy_hmc:gsm:5 entropy_hmc:gsm:10 entropy_hmc:esjd:1 entropy_hmc:esjd:5 entropy_hmc:esjd:10 entropy_hmc:l2hmc:1 entropy_hmc:l2hmc:5 entropy_hmc:l2hmc:10 hmc:1 hmc:5 hmc:10 --repeats 3 --engine model --csv hirt_gauss51.csv
 papers --table hirt-sv --methods entropy_hmc:gsm:tridiagonal:5 entropy_hmc:gsm:diag:5 hmc:5 --repeats 3 --csv hirt_sv.csv
 papers --table hirt-logistic hirt-cox --methods entropy_hmc:gsm:1 entropy_hmc:gsm:10 --repeats 3 --csv hirt_steps.csv
 papers --table caravan_unit --methods entropy_hmc:gsm:1 entropy_hmc:gsm:5 entropy_hmc:gsm:10 --repeats 3 --csv hirt_caravan.csv
 papers --table ill_conditioned --methods entropy_hmc:gsm:1 entropy_hmc:esjd:1 entropy_hmc:l2hmc:1 entropy_hmc:gsm:5 entropy_hmc:esjd:5 entropy_hmc:l2hmc:5 --repeats 3 --csv hirt_ill.csv
+papers --table ill_conditioned --methods entropy_hmc:gsm:10 entropy_hmc:esjd:10 entropy_hmc:l2hmc:10 hmc:1 hmc:5 hmc:10 --repeats 3 --engine model --csv hirt_ill_10.csv
+papers --table gauss51 --methods nuts --repeats 3 --scale 0.05 --engine model --csv hirt_gauss51_nuts.csv
+papers --table anisotropic_1000 --methods nuts nuts:diag --repeats 3 --scale 0.1 --engine model --csv hirt_anisotropic_nuts.csv
+papers --table banana --methods hmc:5 --repeats 3 --scale 0.2 --csv hirt_banana_hmc.csv
 papers --table hirt-banana --repeats 3 --scale 0.05 --csv hirt_banana.csv
 papers --table wang-figure2 --methods ahmc nuts --repeats 10 --csv wang_hmc.csv
 papers --table wang-figure2 --methods armhmc rmhmc rmhmc:steered --repeats 3 --csv wang_rmhmc.csv
