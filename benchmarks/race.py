@@ -42,8 +42,8 @@ from targets import make_target
 
 from probmodel import load_model, read_data
 from probmodel.density import as_posterior
-from probmodel.inference.course import SampleRun
 from probmodel.inference.groups import sample
+from probmodel.inference.sample_run import SampleRun
 from probmodel.samplers import make_sampler
 from probmodel.samplers.base import Sampler
 from probmodel.types import Array, LogDensity

@@ -13,8 +13,8 @@ from probmodel import Model, observed, param
 from probmodel.constraints import Ordered
 from probmodel.density import as_posterior
 from probmodel.distributions import Dirichlet, HalfNormal, Mixture, Normal
-from probmodel.inference.course import SampleRun
 from probmodel.inference.groups import sample
+from probmodel.inference.sample_run import SampleRun
 from probmodel.samplers import make_sampler
 
 CHAINS, WARMUP, DRAWS = 16, 500, 50

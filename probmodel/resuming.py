@@ -25,7 +25,7 @@ from probmodel.results.arviz_object import extended, group, group_names
 from probmodel.results.attributes import package_version
 from probmodel.results.reading import bound_in
 from probmodel.samplers import find_sampler
-from probmodel.sampling import Begun, draw, finished
+from probmodel.sampling import RunStart, draw, finished
 from probmodel.threads import at_most
 
 _DAMAGED = (ValueError, KeyError, OSError, zipfile.BadZipFile)  # what reading a state raises
@@ -82,9 +82,9 @@ def resume(
                 asked, max_time=max_time, callback=callback, executor=executor,
                 progressbar=progressbar, quiet=quiet,
             )  # fmt: skip
-            begun = Begun(asked["x0"], asked["density"], start, checkpoint)
+            begin = RunStart(asked["x0"], asked["density"], start, checkpoint)
             with at_most(arguments.cores):
-                drawn = draw(model, asked["sampler"], arguments, {}, result=True, begun=begun)
+                drawn = draw(model, asked["sampler"], arguments, {}, result=True, begin=begin)
                 return finished(drawn, lambda: len(signals) > before, quiet)
 
 
@@ -158,11 +158,11 @@ def extend(
         )  # fmt: skip
         with at_most(arguments.cores):
             beyond = known.draws - known.count  # a draw that an interrupt left unfinished
-            begun = known.begun(
+            begin = known.begin(
                 as_posterior(model), beyond + (more or 0 if until is None and ess is None else 0)
             )
             arguments = replace(arguments, var_names=known.var_names)
-            drawn = draw(model, known.asked["sampler"], arguments, {}, result=True, begun=begun)
+            drawn = draw(model, known.asked["sampler"], arguments, {}, result=True, begin=begin)
             result = finished(drawn, lambda: len(signals) > before, quiet)
     warmup = [name for name in group_names(fit) if name.startswith("warmup_")]
     return extended(result, {name: group(fit, name) for name in warmup}) if warmup else result
@@ -202,7 +202,7 @@ class Known:
         except _DAMAGED as error:
             raise OutputError(f"the state in this fit is damaged: {reason(error)}.") from error
 
-    def begun(self, posterior: Any, more: int) -> Begun:
+    def begin(self, posterior: Any, more: int) -> RunStart:
         """Return the run, to be gone on with for so many more draws."""
         start, count = self._start, self.count
         names = [v.name for v in posterior.variables if v.kind == "param"]
@@ -236,7 +236,7 @@ class Known:
             known["goal"] = thin * (count + more)
         columns = {str(name): v.values[:, :count] for name, v in stats.data_vars.items()}
         whole = {**start, "planned": count + more}
-        return Begun(start["origin"][0], {}, whole, drawn=(x, columns), kept=kept)
+        return RunStart(start["origin"][0], {}, whole, drawn=(x, columns), kept=kept)
 
 
 def same_model(model: Any, known: dict[str, Any] | None, what: str, remedy: str) -> Any:

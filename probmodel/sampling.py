@@ -16,7 +16,6 @@ from probmodel.density import as_posterior
 from probmodel.density.engines import Engine, use_engine
 from probmodel.errors import SamplerError, TimeLimitError, nearest
 from probmodel.inference.checkpoint import Checkpoint
-from probmodel.inference.course import SampleRun
 from probmodel.inference.groups import Split, sample
 from probmodel.inference.parts import Here
 from probmodel.inference.progress import Progress, Status
@@ -32,6 +31,7 @@ from probmodel.inference.request import (
     split,
     starting_points,
 )
+from probmodel.inference.sample_run import SampleRun
 from probmodel.inference.signals import attempt, held, interruptible
 from probmodel.model.references import bound_model
 from probmodel.results.arviz_object import rehearse
@@ -209,7 +209,7 @@ def finished(drawn: Drawn, interrupted: Callable[[], bool], quiet: bool) -> Any:
 _CLIMBING = ("gradient", "hvp", "metric")  # what methods need that climb to the bulk first
 
 
-class Begun(NamedTuple):
+class RunStart(NamedTuple):
     """A run that is to be gone on with.
 
     Attributes
@@ -237,7 +237,7 @@ def draw(
     settings: dict[str, Any],
     *,
     result: bool = False,
-    begun: Begun | None = None,
+    begin: RunStart | None = None,
 ) -> Drawn:
     """Do what `infer` does, up to the ArviZ object and the warnings.
 
@@ -246,7 +246,7 @@ def draw(
     model, method, settings : as for `infer`
     arguments : the others of `infer`
     result : whether an ArviZ object is to be made; what would prevent that fails first
-    begun : the same run, to be gone on with
+    begin : the same run, to be gone on with
 
     Raises
     ------
@@ -268,28 +268,28 @@ def draw(
             rehearse(posterior, names, about)
         progress, parts = _progress(own, sampler), _split(asked, sampler)
         starts, moves = spawned(asked.seed, 2)
-        if begun is None:
+        if begin is None:
             rng = np.random.default_rng(starts)
             x0 = starting_points(sampler, posterior, rng, asked)
             checkpoint = _checkpoint(own, asked, posterior, sampler, x0)
-            begun = Begun(x0, {}, None, checkpoint)
-        elif begun.start is None and hasattr(posterior, "resumed"):
-            posterior, _ = posterior.resumed(begun.density, begun.x0)
-    with begun.checkpoint or nullcontext():
+            begin = RunStart(x0, {}, None, checkpoint)
+        elif begin.start is None and hasattr(posterior, "resumed"):
+            posterior, _ = posterior.resumed(begin.density, begin.x0)
+    with begin.checkpoint or nullcontext():
         run = sample(
-            sampler, posterior, begun.x0, moves,
+            sampler, posterior, begin.x0, moves,
             draws=enough.first, warmup=asked.warmup, thin=asked.thin, pool=asked.pool,
             restarts=asked.restarts, arrive=own.inits is None and sampler.needs in _CLIMBING,
             standardise=asked.standardise and sampler.needs in ("gradient", "hvp"),
             early=own.warmup is None and own.inits is None, save_warmup=asked.save_warmup,
             max_time=asked.max_time, missing=enough.missing, progress=progress,
-            checkpoint=begun.checkpoint, start=begun.start, drawn=begun.drawn, split=parts,
+            checkpoint=begin.checkpoint, start=begin.start, drawn=begin.drawn, split=parts,
         )  # fmt: skip
         asked = dataclasses.replace(asked, draws=run.draws)
         if not run.draws_done and not (asked.save_warmup and run.warmup_done):
             raise _nothing_drawn(run, asked, sampler.takes_inits)
         with one_blas_thread():
-            drawn = drawn_from(run, names, sampler, asked, enough, begun.checkpoint, begun.kept)
+            drawn = drawn_from(run, names, sampler, asked, enough, begin.checkpoint, begin.kept)
     if progress is not None and progress.problem is not None:
         drawn.findings.append(callback_failed(progress.problem))
     return drawn

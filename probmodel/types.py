@@ -30,9 +30,9 @@ class Evaluation(NamedTuple):
 class LogDensity(Protocol):
     """All that a first-order sampler may see of a target. It never raises on values.
 
-    A density may also have a method ``at_once`` that does Hamiltonian dynamics faster than step by
-    step: it follows `Trajectories`, to `Followed`, or makes whole `Transitions`, to `Moved`, or
-    those of `Doublings`, to `Grown`. It returns None where it cannot.
+    A density may also have a method ``simulate_dynamics``, faster than step by step: it follows
+    `Trajectories`, to `Followed`, or makes whole `Transitions`, to `Moved`, or those of
+    `Doublings`, to `Grown`. It returns None where it cannot.
     """
 
     dim: int

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from probmodel import cli, sampling
-from probmodel.inference import chains, course, groups
+from probmodel.inference import chains, groups, sample_run
 from probmodel.results import arviz_object, drawn, draws, storage, summary
 from probmodel.results.arviz_object import group
 from probmodel.results.reading import load
@@ -47,7 +47,7 @@ BEFORE = {
 AFTER = {
     "sampling": (chains.Group, "draw", 5),
     "last draw": (groups, "_further", 1),
-    "assembly": (course.Course, "assembled", 1),
+    "assembly": (sample_run.RunInProgress, "assembled", 1),
     "variables": (draws, "named_draws", 1),
     "diagnostics": (drawn, "diagnose", 1),
     "attributes": (drawn, "run_attributes", 1),

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from probmodel.compiler.symbols import (
-    ASKED,
     FUNCTIONS,
+    RARE_CASES,
     REDUCTIONS,
     NotTraceableError,
     Symbol,
@@ -190,7 +190,7 @@ def _like(number: float) -> Callable[..., Any]:
 
 def _question(answer: Any) -> Callable[..., Any]:
     def asked(*args: Any, **kwargs: Any) -> Any:
-        if not ASKED.worst:
+        if not RARE_CASES.always:
             raise NotTraceableError("a formula asks about values that are not known")
         return answer
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from probmodel.compiler import formulas as _formulas  # noqa: F401 - fills the table of symbols
 from probmodel.compiler.differentiation import placed, taken
-from probmodel.compiler.symbols import ASKED, NotTraceableError, positions
+from probmodel.compiler.symbols import RARE_CASES, NotTraceableError, positions
 from probmodel.distributions.base import Distribution
 from probmodel.numerics import linalg, special
 from probmodel.numerics.recurrences import linear_recurrence, matrix_recurrence
@@ -23,7 +23,7 @@ from probmodel.numerics.special import exponential_sums as sums
 def asked_of(distribution: Distribution) -> AbstractContextManager[None]:
     """Let formulas of this package ask about all elements; others may not."""
     own = type(distribution).__module__.startswith("probmodel.distributions")
-    return ASKED.for_the_worst() if own else nullcontext()
+    return RARE_CASES.included() if own else nullcontext()
 
 
 def _mean(a: Any, axis: Any = None, keepdims: bool = False) -> Any:

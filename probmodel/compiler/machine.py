@@ -111,14 +111,14 @@ class Machine:
                 worker.evaluate(x, logp, gradient, self._cores)
         return logp, gradient
 
-    def at_once(self, dynamics: Dynamics) -> Done | None:
+    def simulate_dynamics(self, dynamics: Dynamics) -> Done | None:
         """Do dynamics; None if there is no machine code for the root of the mass matrix."""
         found = self._setting_of(dynamics)
         if found is None:
             return None
         with self._lock:
             worker = self._last.get(len(dynamics.x)) or self._worker(len(dynamics.x))
-            return worker.at_once(dynamics, found, self._cores)
+            return worker.simulate_dynamics(dynamics, found, self._cores)
 
     def _setting_of(self, t: Dynamics) -> Setting | None:
         if self._setting is None or not self._setting.is_of(t):
@@ -181,7 +181,7 @@ class _Worker:
 
         self._share(part, chains, 1.0, cores)
 
-    def at_once(self, dynamics: Dynamics, setting: Setting, cores: int) -> Done:
+    def simulate_dynamics(self, dynamics: Dynamics, setting: Setting, cores: int) -> Done:
         """Follow trajectories, or make transitions."""
         if isinstance(dynamics, Trajectories):
             call = Call(dynamics)

@@ -165,8 +165,8 @@ def _side_by_side(matrix: Array) -> Array:
     return tiles
 
 
-class Told(NamedTuple):
-    """What the functions are told of some work, besides the root and what its arrays are.
+class Integrator(NamedTuple):
+    """How trajectories are simulated, whatever the root and the arrays are.
 
     Attributes
     ----------
@@ -186,15 +186,15 @@ class Setting(NamedTuple):
     """What many calls have in common."""
 
     root: PackedRoot
-    told: Told
+    integrator: Integrator
 
     def is_of(self, work: Dynamics) -> bool:
         """Whether some work has it."""
-        return self.root.source is work.root and self.told == _told(work)
+        return self.root.source is work.root and self.integrator == _integrator(work)
 
     def put(self, fields: Fields) -> None:
         """Write it to the fields."""
-        kicks, drifts, finest, recorded, limits = self.told
+        kicks, drifts, finest, recorded, limits = self.integrator
         steps = np.array([*kicks, *drifts])
         fields.steps, fields.setting = steps, self
         fields.put({
@@ -207,13 +207,13 @@ class Setting(NamedTuple):
 def setting(work: Dynamics) -> Setting | None:
     """Return what to tell of some work; None if its root is of an unknown kind."""
     root = packed(work.root, work.x.shape[1])
-    return None if root is None else Setting(root, _told(work))
+    return None if root is None else Setting(root, _integrator(work))
 
 
-def _told(work: Dynamics) -> Told:
+def _integrator(work: Dynamics) -> Integrator:
     if isinstance(work, Doublings):
-        return Told(limits=(*Told().limits[:3], work.least))
-    found = Told(work.kicks, work.drifts)
+        return Integrator(limits=(*Integrator().limits[:3], work.least))
+    found = Integrator(work.kicks, work.drifts)
     if isinstance(work, Trajectories):
         found = found._replace(recorded=work.recorded)
     if work.halving is None:

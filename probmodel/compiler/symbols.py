@@ -66,26 +66,26 @@ class NotTraceableError(Exception):
     """A function that no operation stands for."""
 
 
-class Asked(threading.local):
-    """Whether a special function may ask about all elements, and hears of the worst case.
+class RareCases(threading.local):
+    """Whether special functions write down formulas of rare cases, though no element may be one.
 
-    They ask whether a rare case is there at all, so as to leave its formula out. Written down, a
-    formula must serve all cases.
+    On numbers they ask first whether any element is, and leave the formula out if not. A formula
+    that is written down must serve all.
     """
 
-    worst = False
+    always = False
 
     @contextmanager
-    def for_the_worst(self) -> Iterator[None]:
-        """Answer such questions."""
-        before, self.worst = self.worst, True
+    def included(self) -> Iterator[None]:
+        """Have them all written down."""
+        before, self.always = self.always, True
         try:
             yield
         finally:
-            self.worst = before
+            self.always = before
 
 
-ASKED = Asked()
+RARE_CASES = RareCases()
 
 
 def _unary(ufunc: Any) -> Any:
@@ -166,7 +166,7 @@ class Symbol(Recorded):
             return own(*args, **kwargs)
         if not function.__module__.startswith("probmodel.numerics.special"):
             raise NotTraceableError(function.__name__)
-        with ASKED.for_the_worst():
+        with RARE_CASES.included():
             return function(*args, **kwargs)
 
     __eq__ = _binary(np.equal)[0]

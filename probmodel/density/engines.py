@@ -153,10 +153,10 @@ class Switch:
         logp, gradient = (self._programs.by_numpy if self._machine is None else self._machine)(x)
         return logp, gradient
 
-    def at_once(self, dynamics: Dynamics) -> Done | None:
+    def simulate_dynamics(self, dynamics: Dynamics) -> Done | None:
         """Do dynamics in machine code; None if it is not made yet, or cannot do them."""
         machine = self._machine
-        return None if machine is None else cast("Done | None", machine.at_once(dynamics))
+        return None if machine is None else cast("Done | None", machine.simulate_dynamics(dynamics))
 
     def _made(self, x: Array) -> Any:
         """Make machine code; None, with the reason kept, if that is not possible."""

@@ -95,9 +95,9 @@ class ModelDensity(LogDensity):
     def _value_and_gradient(self, x: Array) -> tuple[Array, Array]:
         return self._engines.gradient(x)
 
-    def at_once(self, dynamics: Dynamics) -> Done | None:
+    def simulate_dynamics(self, dynamics: Dynamics) -> Done | None:
         """Do Hamiltonian dynamics in machine code; None where there is none."""
-        return self._engines.gradient.at_once(dynamics)
+        return self._engines.gradient.simulate_dynamics(dynamics)
 
     def put_off_machine_code(self, off: bool) -> None:
         """Make machine code late, where chains only pass through a scale, or soon again."""

@@ -59,7 +59,7 @@ class CountingDensity:
         self._density: Any = density
         self.dim = density.dim
         self.coordinate_names = getattr(density, "coordinate_names", ())
-        self._at_once = getattr(density, "at_once", None)
+        self._simulate_dynamics = getattr(density, "simulate_dynamics", None)
         self._logp = self._grad = self._hvp = self._hessian = 0
 
     @property
@@ -88,9 +88,10 @@ class CountingDensity:
         value: Array = self._density.log_density(x)
         return value
 
-    def at_once(self, dynamics: Dynamics) -> Done | None:
+    def simulate_dynamics(self, dynamics: Dynamics) -> Done | None:
         """Do Hamiltonian dynamics, if the density does."""
-        done: Done | None = None if self._at_once is None else self._at_once(dynamics)
+        own = self._simulate_dynamics
+        done: Done | None = None if own is None else own(dynamics)
         if done is not None:
             self._grad += done.gradients
         return done

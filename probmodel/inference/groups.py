@@ -15,19 +15,19 @@ from probmodel.errors import SamplerError
 from probmodel.inference.chains import Group
 from probmodel.inference.checkpoint import Checkpoint
 from probmodel.inference.collectors import Columns, in_memory
-from probmodel.inference.course import (
-    Allocate,
-    Course,
-    Origin,
-    Record,
-    SampleRun,
-    array_in_memory,
-    drawn_by,
-)
 from probmodel.inference.driver import EndRun, Outcome, drive
 from probmodel.inference.parts import Parts
 from probmodel.inference.pilot import Pilot
 from probmodel.inference.progress import GroupLine, Progress
+from probmodel.inference.sample_run import (
+    Allocate,
+    Record,
+    RunInProgress,
+    SampleRun,
+    WarmupStart,
+    array_in_memory,
+    drawn_by,
+)
 from probmodel.samplers.base import Sampler
 from probmodel.samplers.requirements import check_density
 from probmodel.types import Array, LogDensity
@@ -132,23 +132,23 @@ def sample(
             make(sampler, origin.density, block, rng, [*record.collectors, *line], restarts, early)
             for block, rng, record, line in zip(blocks, rngs, records, lines, strict=True)
         ]
-        course = Course(origin, groups, records, before, start, drawn)
+        run = RunInProgress(origin, groups, records, before, start, drawn)
         outcome = before
         if not (before.interrupted or before.timed_out):
             outcome = drive(
                 groups, warmup=warmup, iterations=planned * thin,
                 max_time=max_time - (before.seconds_warmup if start is None else 0.0),
-                further=lambda: thin * _further(course, lines, thin, missing),
-                keep=partial(_keep, checkpoint, progress, course),
+                further=lambda: thin * _further(run, lines, thin, missing),
+                keep=partial(_keep, checkpoint, progress, run),
                 blas_threads=None if start is None else before.blas_threads,
             )  # fmt: skip
-        snapshot = course.snapshot(outcome)
+        snapshot = run.snapshot(outcome)
         if checkpoint is not None and snapshot is not None:
             checkpoint(lambda: snapshot, last=True)
     finally:
         if progress is not None:
             progress.close()
-    return course.assembled(outcome, save_warmup, snapshot, _arrays(checkpoint))
+    return run.assembled(outcome, save_warmup, snapshot, _arrays(checkpoint))
 
 
 def _arrays(checkpoint: Checkpoint | None) -> Allocate:
@@ -158,12 +158,12 @@ def _arrays(checkpoint: Checkpoint | None) -> Allocate:
     return partial(checkpoint.allocate, folder="joined")
 
 
-def _arrived(pilot: Pilot, max_time: float) -> tuple[Outcome, Origin]:
+def _arrived(pilot: Pilot, max_time: float) -> tuple[Outcome, WarmupStart]:
     """Bring the chains to where the warm-up begins, if there is anything to do."""
     outcome = Outcome(False, False, 0.0, 0.0, 1)
     if pilot.steps:
         outcome = drive([pilot], warmup=pilot.steps, iterations=0, max_time=max_time)
-    return outcome, Origin(pilot.density, pilot.positions, pilot.work)
+    return outcome, WarmupStart(pilot.density, pilot.positions, pilot.work)
 
 
 def resumed(density: Any, start: dict[str, Any]) -> tuple[Any, bool]:
@@ -180,7 +180,7 @@ def resumed(density: Any, start: dict[str, Any]) -> tuple[Any, bool]:
     return density, np.allclose(found, logp, rtol=1e-6, atol=1e-6)
 
 
-def _resumed(density: Any, start: dict[str, Any]) -> tuple[Outcome, Origin]:
+def _resumed(density: Any, start: dict[str, Any]) -> tuple[Outcome, WarmupStart]:
     """Return what the run had taken, and where its warm-up began."""
     positions, work = start["origin"]
     density, same = resumed(density, start)
@@ -190,7 +190,7 @@ def _resumed(density: Any, start: dict[str, Any]) -> tuple[Outcome, Origin]:
             "recorded. The model, a module that it uses, or the data are not the same, so that the "
             "run cannot be continued."
         )
-    return Outcome(False, False, *start["taken"]), Origin(density, positions, work)
+    return Outcome(False, False, *start["taken"]), WarmupStart(density, positions, work)
 
 
 def _columns(
@@ -216,23 +216,23 @@ def _count(store: dict[str, Any] | None) -> int:
 def _keep(
     checkpoint: Checkpoint | None,
     progress: Progress | None,
-    course: Course,
+    run: RunInProgress,
     so_far: Callable[[], Outcome],
 ) -> None:
     """Do what is due between two iterations: tell of the progress, write a snapshot."""
     if progress is not None:
         progress.tick()
-    if checkpoint is not None and not checkpoint(lambda: course.snapshot(so_far(), True)):
+    if checkpoint is not None and not checkpoint(lambda: run.snapshot(so_far(), True)):
         raise EndRun
 
 
 def _further(
-    course: Course, lines: Sequence[Sequence[GroupLine]], thin: int, missing: Missing
+    run: RunInProgress, lines: Sequence[Sequence[GroupLine]], thin: int, missing: Missing
 ) -> int:
     """Return how many more draws a chain is to make, with room made for them."""
-    more = missing(course.density, course.draws, len(lines))
+    more = missing(run.density, run.draws, len(lines))
     if more:
-        course.grow(more)
+        run.grow(more)
     for line in itertools.chain(*lines):
         line.go_on(more * thin)
     return more

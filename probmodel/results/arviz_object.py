@@ -22,7 +22,7 @@ from probmodel.types import Array, Posterior
 if TYPE_CHECKING:
     import xarray as xr
 
-    from probmodel.inference.course import SampleRun
+    from probmodel.inference.sample_run import SampleRun
 
 
 def arviz_object(

@@ -17,8 +17,8 @@ from probmodel.results.evidence import evidence_attributes
 from probmodel.version import __version__
 
 if TYPE_CHECKING:
-    from probmodel.inference.course import SampleRun
     from probmodel.inference.request import Request
+    from probmodel.inference.sample_run import SampleRun
     from probmodel.results.findings import Finding
     from probmodel.samplers.base import Sampler
 

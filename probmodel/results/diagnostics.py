@@ -17,8 +17,8 @@ from probmodel.results.tails import check_tails
 from probmodel.types import Array, Posterior
 
 if TYPE_CHECKING:
-    from probmodel.inference.course import SampleRun
     from probmodel.inference.request import Request
+    from probmodel.inference.sample_run import SampleRun
     from probmodel.samplers.base import Sampler
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from probmodel.inference.collectors import Divergences
-    from probmodel.inference.course import SampleRun
+    from probmodel.inference.sample_run import SampleRun
     from probmodel.samplers.base import Sampler
 
 POINTS = ("start", "breakdown")

@@ -15,9 +15,9 @@ from probmodel.density import LogDensity
 from probmodel.density.posterior import ModelDensity
 from probmodel.errors import reason
 from probmodel.inference.checkpoint import Checkpoint
-from probmodel.inference.course import SampleRun, array_in_memory
 from probmodel.inference.encoding import EncodingError, packed
 from probmodel.inference.request import Request, described
+from probmodel.inference.sample_run import SampleRun, array_in_memory
 from probmodel.inference.signals import attempt
 from probmodel.model.lints import mistakes
 from probmodel.results.arviz_object import arviz_object

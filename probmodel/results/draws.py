@@ -10,7 +10,7 @@ import numpy as np
 
 from probmodel.arguments import names_among
 from probmodel.errors import reason
-from probmodel.inference.course import Allocate, array_in_memory
+from probmodel.inference.sample_run import Allocate, array_in_memory
 from probmodel.inference.signals import attempt
 from probmodel.results.findings import Finding
 from probmodel.threads import shared

@@ -19,7 +19,7 @@ from probmodel.results.findings import Finding
 from probmodel.types import Array
 
 if TYPE_CHECKING:
-    from probmodel.inference.course import SampleRun
+    from probmodel.inference.sample_run import SampleRun
 
 STATISTIC = "log_evidence"
 APART = 1.0  # standard deviation of log Z_c from which on it is not to be trusted

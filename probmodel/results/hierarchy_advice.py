@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from probmodel.inference.course import SampleRun
+from probmodel.inference.sample_run import SampleRun
 
 _MOST = 3  # parameters that are named
 

@@ -31,7 +31,7 @@ from probmodel.results.quantities import Quantities
 from probmodel.types import Array, Posterior
 
 if TYPE_CHECKING:
-    from probmodel.inference.course import SampleRun
+    from probmodel.inference.sample_run import SampleRun
 
 _DISAGREE = 1.1  # R-hat from which on it is worth asking
 _NEAR = -0.05  # least E of what does not fall off

@@ -18,7 +18,7 @@ from probmodel.results.quantities import Quantities
 from probmodel.types import Array, Posterior
 
 if TYPE_CHECKING:
-    from probmodel.inference.course import SampleRun
+    from probmodel.inference.sample_run import SampleRun
     from probmodel.samplers.base import Sampler
 
 

@@ -21,7 +21,7 @@ from probmodel.threads import shared
 from probmodel.types import Array, Posterior
 
 if TYPE_CHECKING:
-    from probmodel.inference.course import SampleRun
+    from probmodel.inference.sample_run import SampleRun
 
 _MOST_DERIVED = 20_000_000  # numbers in derived quantities that are checked: a few seconds of work
 _MANY = 4_000_000  # numbers, from which on not all draws tell what divergences depend on

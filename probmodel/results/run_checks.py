@@ -12,8 +12,8 @@ from probmodel.results.hierarchy_advice import hierarchy_advice
 from probmodel.types import Array
 
 if TYPE_CHECKING:
-    from probmodel.inference.course import SampleRun
     from probmodel.inference.request import Request
+    from probmodel.inference.sample_run import SampleRun
     from probmodel.samplers.base import Sampler
 
 _FEW_DRAWS = 100

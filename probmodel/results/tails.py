@@ -30,7 +30,7 @@ from probmodel.threads import shared
 from probmodel.types import Array
 
 if TYPE_CHECKING:
-    from probmodel.inference.course import SampleRun
+    from probmodel.inference.sample_run import SampleRun
     from probmodel.samplers.base import Sampler
 
 OUTER = 0.01  # probability of a tail

@@ -358,7 +358,7 @@ def test_trajectories():
     made = Machine(program(rows, 3))
     logp, grad = made(x)
     start = leapfrog(x, logp, grad, steps)
-    found, r = made.at_once(start), start.momentum
+    found, r = made.simulate_dynamics(start), start.momentum
     for _ in range(steps):
         r = r + 0.05 * grad
         x = x + 0.1 * r
@@ -373,14 +373,14 @@ def test_exceptions_come_out_of_trajectories(kind):
     function, x = Flawed(), points(3, 9)
     made = Machine(program(function, 3))
     start = leapfrog(x, *made(x), 50)
-    expected, seen = made.at_once(start), []
+    expected, seen = made.simulate_dynamics(start), []
     function.error = kind("of the function")
     function.seen = seen
     with pytest.raises(kind, match="of the function"):
-        made.at_once(start)
+        made.simulate_dynamics(start)
     assert seen == [9]  # nothing is called after that
     function.error = None
-    np.testing.assert_array_equal(made.at_once(start).x, expected.x)
+    np.testing.assert_array_equal(made.simulate_dynamics(start).x, expected.x)
 
 
 def test_a_result_of_another_shape_is_an_error():

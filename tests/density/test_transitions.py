@@ -24,11 +24,12 @@ def follows(dynamics):
 
 
 def streamed(density, chains, params, n, method, monkeypatch=None):
-    """States, infos and gradients of a stream; without ``at_once`` they are made one by one."""
+    """States, infos and gradients of a stream, whose trajectories may be made step by step."""
     rng, counted = np.random.default_rng(chains), counting(density)
     state = method.init(rng, counted, 0.3 * rng.standard_normal((chains, density.dim)))
     if monkeypatch is not None:
-        monkeypatch.setattr(type(density), "at_once", step_by_step(type(density).at_once))
+        own = step_by_step(type(density).simulate_dynamics)
+        monkeypatch.setattr(type(density), "simulate_dynamics", own)
     made = []
 
     def left():
@@ -134,14 +135,14 @@ def test_draws_do_not_depend_on_how_many_are_made_at_a_time(monkeypatch):
 
 
 def test_made_in_few_calls(monkeypatch):
-    density, calls, own = counts(3), [], type(counts(3)).at_once
+    density, calls, own = counts(3), [], type(counts(3)).simulate_dynamics
 
     def counted(self, dynamics):
         if not follows(dynamics):
             calls.append(len(dynamics.momenta))
         return own(self, dynamics)
 
-    monkeypatch.setattr(type(density), "at_once", counted)
+    monkeypatch.setattr(type(density), "simulate_dynamics", counted)
     monkeypatch.setattr(module, "LONGEST", 60.0)
     streamed(density, 4, Params(0.8, 2.0, np.ones(3)), 500, FisherHMC())
     assert sum(calls) >= 490
@@ -167,7 +168,7 @@ def test_what_cannot_be_made_at_once_is_made_one_by_one(case, monkeypatch):
 
 def test_the_comparison_finds_another_acceptance(monkeypatch):
     density, params = counts(3), Params(0.8, 2.0, np.ones(3))
-    own = type(density).at_once
+    own = type(density).simulate_dynamics
 
     def lenient(self, transitions):
         if follows(transitions):
@@ -177,7 +178,7 @@ def test_the_comparison_finds_another_acceptance(monkeypatch):
         return own(self, transitions._replace(halving=transitions.halving._replace(u=u)))
 
     expected = streamed(density, 8, params, 60, FisherHMC())
-    monkeypatch.setattr(type(density), "at_once", lenient)
+    monkeypatch.setattr(type(density), "simulate_dynamics", lenient)
     found = streamed(density, 8, params, 60, FisherHMC())
     with pytest.raises(AssertionError):
         assert_same(found[0], expected[0])

@@ -6,8 +6,8 @@ import pytest
 from probmodel.errors import SamplerError
 from probmodel.inference.checkpoint import Checkpoint
 from probmodel.inference.collectors import DrawStore, in_memory
-from probmodel.inference.course import drawn_by, joined
 from probmodel.inference.groups import sample
+from probmodel.inference.sample_run import drawn_by, joined
 from probmodel.samplers import make_sampler
 
 

@@ -237,7 +237,7 @@ def test_chains_of_groups_have_the_numbers_of_the_run(monkeypatch):
     class Made:
         restarted = (restarts.Restart(5, 1, 0, 20.0),)
 
-    from probmodel.inference.course import _numbered
+    from probmodel.inference.sample_run import _numbered
 
     found = list(_numbered([Made(), Made()], [Two(3), Two(2)]))
     assert [(r.chain, r.source) for r in found] == [(1, 0), (4, 3)]

@@ -208,7 +208,8 @@ def follow(
 
     See `Trajectories` for the parameters.
     """
-    own: Callable[[Trajectories], Followed | None] | None = getattr(density, "at_once", None)
+    own: Callable[[Trajectories], Followed | None] | None
+    own = getattr(density, "simulate_dynamics", None)
     if own is None:
         return None
     x, logp, grad, momentum = start

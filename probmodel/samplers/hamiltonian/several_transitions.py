@@ -132,7 +132,7 @@ def _moved(
     halving: Halving,
 ) -> Moved | None:
     """Let the density make transitions, of steps of some sizes and so many of them."""
-    own: Callable[[Transitions], Moved | None] | None = getattr(density, "at_once", None)
+    own: Callable[[Transitions], Moved | None] | None = getattr(density, "simulate_dynamics", None)
     x, logp, grad, _ = start
     wanted = Transitions(x, grad, logp, momenta, root, *sizes, *integrator, halving)
     return None if own is None else own(wanted)

@@ -39,7 +39,7 @@ from probmodel.types import Array, Doublings, Grown, LogDensity
 
 def grown(density: LogDensity, wanted: Doublings) -> Grown:
     """Make all transitions by the density itself if it can, or else the first one."""
-    own = getattr(density, "at_once", None)
+    own = getattr(density, "simulate_dynamics", None)
     found: Grown | None = None if own is None else own(wanted)
     if found is not None:
         return found

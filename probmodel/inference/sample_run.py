@@ -89,7 +89,7 @@ class SampleRun:
     lost: dict[tuple[int, ...], str] = field(default_factory=dict)
 
 
-class Origin(NamedTuple):
+class WarmupStart(NamedTuple):
     """Where the warm-up began.
 
     Attributes
@@ -155,7 +155,7 @@ class Record:
         self.counter.resume(snapshot["counter"])
 
 
-class Course:
+class RunInProgress:
     """A run on its way: its groups, what is kept of them, and what it had taken before.
 
     It begins with groups that are not started, or goes on from a snapshot.
@@ -163,7 +163,7 @@ class Course:
 
     def __init__(
         self,
-        origin: Origin,
+        origin: WarmupStart,
         groups: Sequence[Group],
         records: Sequence[Record],
         before: Outcome,
