@@ -68,9 +68,10 @@ ORDERS: dict[tuple[str, str, str], str] = {
     ("heart_wide", "armhmc", "rmhmc"): _SEARCH,
     ("gauss51", "entropy_hmc:gsm:1", "entropy_hmc:l2hmc:5"): (
         "The sizes of l2hmc are at their cap, as its chains alternate: it is rewarded for long "
-        "jumps, the longest of which end on the other side of the mean. In repeat 0 the "
-        "correlation of successive draws is -0.91 in the median over coordinates. Squares do not "
-        "change with a sign: their smallest size is 285 of a million there, and 220,000 for gsm:1."
+        "jumps, the longest of which end on the other side of the mean. The correlation of "
+        "successive draws (column `correlation`) is -0.92 to -0.95 in the median over coordinates. "
+        "Squares do not change with a sign: their smallest size (`ess_of_squares_min`) is 210 to "
+        "297 of a million there, and 218,000 to 225,000 for gsm:1."
     ),
     ("ripley_unit", "entropy_hmc:gsm:5", "nuts"): _BY_SECONDS,
     ("heart_unit", "entropy_hmc:gsm:5", "nuts"): _BY_SECONDS,
