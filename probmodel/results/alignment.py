@@ -8,7 +8,7 @@ Of all T that are allowed each draw takes the one with the largest sum over k of
 which is that with the smallest distance from the pivot.
 
     Marin, Mengersen, Robert (2005), "Bayesian modelling and inference on mixtures of
-    distributions", Handbook of Statistics 25, section 4.4 (pivotal reordering).
+    distributions", Handbook of Statistics 25 (pivotal reordering).
 """
 
 from __future__ import annotations
