@@ -8,7 +8,7 @@
 Where q(T y) = q(y) for every T of a kind, labels or signs mean nothing, nor do summaries of the
 draws. Few draws tell, as numbers do not agree to nine digits by chance. The fewest parameters that
 T can be made of are named. It is asked only where chains are in different modes, and up to `_MOST`
-sets of parameters are tried. Whether the chains differ in nothing else is seen once all draws have
+sets of parameters are tried. Whether the chains differ in nothing else is seen once many draws have
 the labels and signs of one of them.
 """
 
