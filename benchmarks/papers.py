@@ -11,11 +11,13 @@
 
 Examples
 --------
-All methods of a table; some methods of all tables; a target with the settings of its paper::
+All methods of a table; some methods of all tables; a target with the settings of its paper, and
+with those of another that has it too::
 
     python benchmarks/papers.py --table td19-1 --repeats 3
     python benchmarks/papers.py --table all --methods fisher_mala ada_mala --repeats 3
     python benchmarks/papers.py --table pima --signals
+    python benchmarks/papers.py --table td19:pima --methods hmc:5
 
 One repeat of a hundredth of the length, in which all of a table runs; one family of its methods::
 
@@ -95,7 +97,8 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--table", nargs="+", default=[], choices=["all", *TABLES, *TARGETS], metavar="NAME",
+        "--table", nargs="+", default=[], metavar="NAME",
+        choices=["all", *TABLES, *TARGETS, *(f"{row.paper}:{row.target}" for row in PUBLISHED)],
         help=f"tables ({', '.join(TABLES)}), targets ({', '.join(TARGETS)}), or all",
     )  # fmt: skip
     parser.add_argument(
@@ -135,6 +138,8 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
         options.limit = LIMIT if options.all else math.inf
     if not (options.table or options.figure):
         parser.error("nothing to do: give --table NAME, --figure NAME or --all")
+    if options.table and not chosen(options):
+        parser.error(f"none of --methods {' '.join(options.methods)} is in the tables named")
     return options
 
 
@@ -143,30 +148,34 @@ def paper_of(target: str) -> str:
     return next((row.paper for row in PUBLISHED if row.target == target), "t23")
 
 
+def named_targets(options: argparse.Namespace) -> list[tuple[str, str]]:
+    """Papers and targets that the command line names, such as ``pima`` or ``td19:pima``."""
+    parts = [name.rpartition(":") for name in options.table if name.rpartition(":")[2] in TARGETS]
+    return [(paper or paper_of(target), target) for paper, _, target in parts]
+
+
 def published_methods(options: argparse.Namespace) -> dict[tuple[str, str], list[str]]:
     """Methods of the chosen tables, and of targets named by themselves, by paper and target."""
-    names = set(options.table)
-    tables = set(TABLES) if "all" in names else names
+    tables = set(TABLES if "all" in options.table else options.table)
+    named = named_targets(options)
     found: dict[tuple[str, str], list[str]] = {}
     for row in PUBLISHED:
-        named = row.target in names and row.paper == paper_of(row.target)
         is_signal = row.method.startswith("fisher_mala:")
-        if row.table in tables or (named and not is_signal):
+        if row.table in tables or ((row.paper, row.target) in named and not is_signal):
             methods = found.setdefault((row.paper, row.target), [])
             methods += [row.method] * (row.method not in methods)
-    for target in options.table:
-        if target in TARGETS:
-            found.setdefault((paper_of(target), target), ["fisher_mala"])
+    for choice in named:
+        found.setdefault(choice, ["fisher_mala"])
     return found
 
 
 def wanted_methods(options: argparse.Namespace, paper: str, target: str) -> list[str]:
     """Methods that the command line names, as labels of a paper's variants on a target."""
-    known = variants(paper, target)
+    known, is_named = variants(paper, target), (paper, target) in named_targets(options)
     wanted: list[str] = []
     for name in options.methods or ["fisher_mala"]:
         labels = [label for label in known if label.startswith(f"{name}:")]
-        if name in known or (name in SAMPLERS and target in options.table and not labels):
+        if name in known or (name in SAMPLERS and is_named and not labels):
             labels = [name]
         wanted += labels
         if name == "fisher_mala" and options.signals and paper == "t23":

@@ -41,8 +41,8 @@ papers --table wang-table1 --methods nuts --repeats 3 --csv wang_nuts.csv
 papers --table wang-table1 --methods ahmc --repeats 3 --csv wang_ahmc.csv
 papers --table td19-others --methods gad_mala gad_mala_exact gad_rwm am rwm mala hmc:5 hmc:10 hmc:20 nuts --repeats 3 --engine model --csv td19_others.csv
 papers --table td19-1 --methods hmc:5 hmc:20 --repeats 3 --csv td19_hmc.csv
-papers --table caravan neal100 --methods nuts --repeats 3 --csv td19_nuts.csv
-papers --table mnist --methods gad_mala gad_mala_exact gad_rwm am rwm mala --repeats 3 --csv td19_mnist.csv
+papers --table td19:caravan td19:neal100 --methods nuts --repeats 3 --csv td19_nuts.csv
+papers --table td19:mnist --methods gad_mala gad_mala_exact gad_rwm am rwm mala --repeats 3 --csv td19_mnist.csv
 papers --table cox_joint_64 --methods ahmc nuts hmc:fixed --repeats 3 --csv wang_cox64.csv
 papers --table german_wide --methods rmhmc:steered --repeats 3 --csv wang_german.csv
 papers --figure td19-1 td19-2 t23-1 t23-2 t23-3 t23-15 wang-1 wang-4 zhu-2 hirt-19 hirt-21 --plots benchmarks/results

@@ -65,10 +65,19 @@ def test_a_name_stands_for_its_variants():
                                       "--repeats", "1")] == ["am:full"]  # fmt: skip
 
 
-def test_a_method_that_the_paper_does_not_have():
+def test_a_target_with_the_settings_of_another_paper():
+    (job,) = planned("--table", "td19:mnist", "--methods", "hmc:5", "--repeats", "1")
+    assert (job.paper, job.target, job.method) == ("td19", "mnist", "hmc:5")
+    jobs = planned("--table", "pima", "td19:pima", "--methods", "mala", "--repeats", "1")
+    assert [(j.paper, j.target) for j in jobs] == [("t23", "pima"), ("td19", "pima")]
+
+
+def test_a_method_that_the_paper_does_not_have(capsys):
     """A target by its name runs with any sampler, as it comes; a table only with its own."""
     assert [j.method for j in planned("--table", "pima", "--methods", "rwm", "--repeats", "1")]
-    assert not planned("--table", "t23-1", "--methods", "rwm")
+    with pytest.raises(SystemExit):
+        planned("--table", "t23-1", "--methods", "rwm")
+    assert "none of --methods rwm is in the tables named" in capsys.readouterr().err
 
 
 def test_the_warmup_has_a_scale_of_its_own():
