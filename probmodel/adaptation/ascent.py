@@ -4,8 +4,9 @@
     f, g    minus the log density, and its gradient                         (chains,), (chains, dim)
     p       direction of descent of f, from the last changes of x and g     (chains, dim)
     t       step along p, found by bisection between a and b                (chains,)
-    B       Hessian of f, estimated from the last changes of x and g        (dim, dim) of each chain
-    F       -f - log(det B) / 2                                             (chains,)
+    v       random signs, the same for all chains and all the way           (dim,)
+    h       diagonal of the Hessian of f, about: v (Hessian times v)        (chains, dim)
+    F       -f - sum(log |h|) / 2                                           (chains,)
 
 A limited-memory quasi-Newton method (Nocedal and Wright, 2006, Numerical Optimization, algorithms
 7.4 and 7.5), all chains side by side: one call of the density evaluates one trial point of each.
@@ -20,14 +21,18 @@ its last steps as covariance (as in Zhang, Carpenter, Gelman and Vehtari, 2022, 
 of Machine Learning Research 23, 306), or to a nearer place if the density there is too low.
 
 A density may have no mode: in the funnel of a centred hierarchy it rises without bounds, in a
-volume that shrinks faster. A climb into it never arrives. F is the logarithm of the density times
-the volume, so about that of the probability of a place, up to a constant: a chain that has not
-arrived goes back to where F was highest on its way. B is that of the limited-memory method, in the
-compact form of Byrd, Nocedal and Schnabel (1994, Mathematical Programming 63, 129), theorem 2.3.
+volume that shrinks faster. So it does where latent values explain all of an observation, and its
+noise vanishes. A climb into it never arrives. F is the logarithm of the density times the volume,
+so about that of the probability of a place, up to a constant: a chain that has not arrived goes
+back to where F was highest on its way. One more gradient tells h after each step (Bekas,
+Kokiopoulou and Saad, 2007, Applied Numerical Mathematics 57, 1214). What changes of x and g told of
+the Hessian before is of no use here: a step that rises by hundreds of nats ends where it is
+narrower by orders of magnitude. The product of the diagonal is larger than the determinant, and h
+has errors of the size of what lies beside the diagonal; both change little along the way.
 
 Or the mode is far inside the funnel, as where the logarithm of the scale has a normal prior. A
-chain that arrives there, far above the place where F was highest, goes back too. B may be wrong by
-orders of magnitude: what decides is F with the Hessian itself, by differences of the gradient.
+chain that arrives there, far above the place where F was highest, goes back too, if F with the
+determinant itself, by differences of the gradient, says so as well.
 """
 
 from __future__ import annotations
@@ -39,7 +44,6 @@ import numpy as np
 from probmodel.types import Array, LogDensity
 
 MEMORY = 12  # changes of x and g that are kept
-LATE = 3  # of these, for the scale of what they do not tell of
 DECREASE = 1e-4  # share of what the slope promises that a step has to gain
 SLOPE = 0.9  # share of the slope that may be left
 GROWTH = 2.5  # of a step that the slope says is too short
@@ -52,8 +56,9 @@ HALVINGS = 5  # tries to leave the place of arrival
 DEVIATIONS = 3.0  # of the log density of a normal draw, that it may be lower than the average
 FAR, FAR_DEVIATIONS = 5.0, 2.0  # nats, and such deviations, above where F was highest
 LARGEST = 500  # parameters whose Hessians are computed
-APART = 1e-3  # largest distance of the points of a difference
-CHANGE = 1e-2  # largest change of the log density between them, about
+APART = 1e-3  # largest distance of the points of a difference, in a coordinate
+CHANGE = 1e-2  # largest change of the log density between them, about, due to one
+FLATTEST = 1e-6  # of h: what is less may be rounding
 
 
 class _Memory:
@@ -63,7 +68,6 @@ class _Memory:
         chains, dim = g.shape
         self._s, self._y = np.zeros((2, MEMORY, chains, dim))
         self._rho = np.zeros((MEMORY, chains))
-        self._products = np.zeros((3, chains, MEMORY, MEMORY))  # S'S, S'Y and Y'Y
         largest = np.abs(g).max(axis=1)
         self._gamma = np.minimum(1.0, FIRST / largest)
         self._first = MEMORY  # of the changes that some chain has made
@@ -90,39 +94,6 @@ class _Memory:
         self._rho[-1, rows] = 1.0 / products[rows]
         self._first = max(0, self._first - bool(rows.any()))
         self._gamma[rows] = products[rows] / squares[rows]
-        self._products[:, rows, :-1, :-1] = self._products[:, rows, 1:, 1:]
-        SS, SY, YY = self._products
-        SS[rows, -1, :] = SS[rows, :, -1] = np.vecdot(self._s, s).T[rows]
-        YY[rows, -1, :] = YY[rows, :, -1] = np.vecdot(self._y, y).T[rows]
-        SY[rows, -1, :], SY[rows, :, -1] = (
-            np.vecdot(part, new).T[rows] for part, new in ((self._y, s), (self._s, y))
-        )
-
-    def log_volume(self) -> Array:
-        """Return minus half the logarithm of the determinant of B: (chains,).
-
-        With pairs scaled to s'y = 1, which leaves B the same, and a multiple h of the identity to
-        begin with, B = h I - W M^-1 W', W = (Y, h S) and M = ((-I, L'), (L, h S'S)), where L is the
-        part of S'Y below its diagonal. Rows of M that stand for no pair are those of the identity.
-        The mean of log h over the last `LATE` pairs varies less from step to step than one alone.
-        """
-        root, last = np.sqrt(self._rho[self._first :]).T, slice(self._first, None)
-        SS, SY, YY = self._products[..., last, last] * (root[:, :, None] * root[:, None, :])
-        pairs, dim = root.shape[1], self._s.shape[-1]
-        squares = np.einsum("cii->ci", YY)
-        known = squares > 0.0
-        late = known & (np.arange(pairs) >= pairs - LATE)
-        logs = np.sum(np.log(np.where(late, squares, 1.0)), axis=1)
-        n = late.sum(axis=1)
-        log_h = np.where(n > 0, logs / np.maximum(n, 1), -np.log(self._gamma))
-        h = np.exp(log_h)[:, None, None]
-        L, unit = np.tril(SY, -1), np.eye(pairs)
-        M = np.block(
-            [[-unit + 0.0 * SS, np.swapaxes(L, 1, 2)], [L, h * SS + ~known[:, None] * unit]]
-        )
-        WW = np.block([[YY, h * np.swapaxes(SY, 1, 2)], [h * SY, h * h * SS]])
-        changed = np.linalg.slogdet(M - WW / h)[1] - np.linalg.slogdet(M)[1]
-        return np.asarray(-0.5 * (dim * log_h + changed))
 
     def noise(self, rng: np.random.Generator) -> Array:
         """Draw from the normal distribution whose covariance is the inverse Hessian."""
@@ -139,8 +110,8 @@ class Climbers:
 
     Parameters
     ----------
+    density : the target
     x : (chains, dim), where they start
-    logp, grad : log densities and gradients there
     depth : what a small step gains, in units of the dimension
 
     Attributes
@@ -149,14 +120,17 @@ class Climbers:
     """
 
     @np.errstate(all="ignore")
-    def __init__(self, x: Array, logp: Array, grad: Array, depth: float) -> None:
+    def __init__(self, density: LogDensity, x: Array, depth: float) -> None:
+        logp, grad = density(x)
         self.x, self._f, self._g = x.copy(), -logp, -grad
         self._memory, self._little = _Memory(self._g), depth * x.shape[1]
         self._p, self._slope = np.zeros_like(self.x), np.zeros_like(self._f)
         self._t, self._a, self._b = np.zeros((3, len(x)))
         self._small, self._arrived = np.zeros(len(x), dtype=int), ~np.isfinite(logp)
+        self._signs = np.random.default_rng(0).choice([-1.0, 1.0], x.shape[1])
         self._best, self._best_logp = self.x.copy(), -self._f
-        self._weight = self._best_logp + self._memory.log_volume()
+        self._here, self._highest = np.full((2, len(x)), -np.inf)  # F, and the highest so far
+        self._weigh(density, ~self._arrived)
         self._set_out(~self._arrived)
 
     @property
@@ -171,12 +145,16 @@ class Climbers:
 
     @np.errstate(all="ignore")
     def step(self, density: LogDensity) -> None:
-        """Evaluate a trial point of each that is climbing, and go there if it is good enough."""
+        """Evaluate a trial point of each that is climbing, and go there if it is good enough.
+
+        Where a chain goes, a point beside is evaluated too.
+        """
         rows, y = self.climbing, self.x.copy()
         y[rows] += self._t[rows, None] * self._p[rows]
         logp, grad = np.full_like(self._f, -np.inf), np.zeros_like(y)
         logp[rows], grad[rows] = density(y[rows])
-        self._search(y, logp, grad)
+        moved = self._search(y, logp, grad)
+        self._weigh(density, moved)
 
     @np.errstate(all="ignore")
     def spread(self, density: LogDensity, noise: Array, rows: Array) -> Array:
@@ -196,14 +174,15 @@ class Climbers:
     def too_far(self) -> Array:
         """Return indices of chains that arrived far above a place where F seems to be higher."""
         margin = FAR + FAR_DEVIATIONS * np.sqrt(0.5 * self.x.shape[1])
-        lighter = self._weight > self._memory.log_volume() - self._f
+        lighter = ~(self._highest <= self._here)
         higher = -self._f - self._best_logp > margin
         return np.flatnonzero(self.finite & ~self.climbing & lighter & higher)
 
     @np.errstate(all="ignore")
     def reconsider(self, density: LogDensity, chain: int) -> None:
         """Take a chain back to where F was highest, if the Hessians say so too."""
-        if log_weight(density, self._best[chain]) > log_weight(density, self.x[chain]):
+        there, here = log_weight(density, self._best[chain]), log_weight(density, self.x[chain])
+        if there > here or (np.isnan(here) and np.isfinite(there)):
             self.x[chain], self._f[chain] = self._best[chain], -self._best_logp[chain]
             self._arrived[chain] = False
 
@@ -211,8 +190,8 @@ class Climbers:
         """Draw how far from the mode a chain may be: (chains, dim)."""
         return self._memory.noise(rng)
 
-    def _search(self, y: Array, logp: Array, grad: Array) -> None:
-        """Take in the density at the trial points, and move where it is good enough."""
+    def _search(self, y: Array, logp: Array, grad: Array) -> Array:
+        """Take in the density at the trial points, and move where it is good enough: (chains,)."""
         t, a, b = self._t, self._a, self._b
         enough = np.isfinite(logp) & (-logp <= self._f + DECREASE * t * self._slope)
         enough &= ~self._arrived
@@ -224,6 +203,7 @@ class Climbers:
         self._t = np.where(np.isfinite(b), between, GROWTH * t)
         self._move(done, y, logp, grad)
         self._arrived |= self._t < SHORTEST
+        return np.asarray(done)
 
     def _move(self, rows: Array, y: Array, logp: Array, grad: Array) -> None:
         """Let some chains go to their trial points, and choose new directions."""
@@ -232,14 +212,23 @@ class Climbers:
         gained = self._f[rows] + logp[rows]
         self._memory.learn(y - self.x, -grad - self._g, rows)
         self.x[rows], self._f[rows], self._g[rows] = y[rows], -logp[rows], -grad[rows]
-        weight = -self._f + self._memory.log_volume()
-        better = rows & ~(weight <= self._weight)
-        self._best[better], self._best_logp[better] = self.x[better], -self._f[better]
-        self._weight[better] = weight[better]
         self._set_out(rows)
         little = (gained < self._little) & (-0.5 * self._slope[rows] < self._little)
         self._small[rows] = np.where(little, self._small[rows] + 1, 0)
         self._arrived |= self._small >= IN_A_ROW
+
+    def _weigh(self, density: LogDensity, rows: Array) -> None:
+        """Compute F where some chains are, and keep the places where it is highest."""
+        if not rows.any():
+            return
+        g = self._g[rows]
+        apart = np.minimum(APART, CHANGE / np.abs(g).max(axis=1, keepdims=True))
+        _, ahead = density(self.x[rows] + apart * self._signs)
+        h = np.maximum(np.abs((-ahead - g) / apart), FLATTEST)
+        self._here[rows] = -self._f[rows] - 0.5 * np.sum(np.log(h), axis=1)
+        better = rows & (self._here > self._highest)
+        self._best[better], self._best_logp[better] = self.x[better], -self._f[better]
+        self._highest[better] = self._here[better]
 
     def _set_out(self, rows: Array) -> None:
         """Begin a search along a new direction."""
@@ -269,10 +258,10 @@ def climb(
     density : the target
     x : (chains, dim); a chain stays where the log density is not finite
     rng : of the draws around where they arrive
-    most : evaluations of each chain, at most, without those of Hessians
+    most : trial points of each chain, at most
     depth : what a small step gains, in units of the dimension
     """
-    chains = Climbers(x, *density(x), depth)
+    chains = Climbers(density, x, depth)
     yield chains.x
     for left in reversed(range(most - 1 - HALVINGS)):
         if not chains.climbing.any():
@@ -284,6 +273,7 @@ def climb(
     if x.shape[1] <= LARGEST:
         for chain in chains.too_far():
             chains.reconsider(density, chain)
+            yield chains.x
     noise, rows = chains.noise(rng), np.flatnonzero(chains.finite & ~chains.climbing)
     for _ in range(HALVINGS):
         if not len(rows):

@@ -33,7 +33,7 @@ from probmodel.samplers.base import Info
 from probmodel.samplers.langevin.fisher_mala import FisherMALA
 from probmodel.types import Array, LogDensity, StandardisingDensity
 
-MOST = 150  # evaluations of each chain in a climb
+MOST = 150  # trial points of each chain in a climb
 SMALL, OF_HIERARCHIES = 0.1, 0.3  # gain of a small step, in units of the dimension
 ROUNDS = (40, 40, 80, 160, 320)  # Langevin steps
 FEWEST = 2  # rounds; the others are for chains that rise
@@ -85,7 +85,7 @@ class Pilot:
 
     @property
     def steps(self) -> int:
-        """Evaluations of each chain, at most."""
+        """Steps of each chain, at most."""
         climbs = MOST * self._arrive * (1 + self._standardise)
         return climbs + (sum(ROUNDS) + 1) * self._standardise
 
@@ -113,7 +113,7 @@ class Pilot:
             self._line = StartLine(self._progress, len(self.positions), self.steps)
 
     def warm_up(self, i: int, n_warmup: int) -> None:
-        """Evaluate all chains once more, if there is anything left to do."""
+        """Take one more step with all chains, if there is anything left to do."""
         self._over = next(self._plan_left, _OVER) is _OVER
         if self._over:
             self._put_off(False)
@@ -138,7 +138,7 @@ class Pilot:
         """Do nothing: there is no sampling."""
 
     def _plan(self) -> Generator[None, None, None]:
-        """Go on by one evaluation of all chains at a time."""
+        """Go on by one step of all chains at a time."""
         self._put_off(True)
         if self._arrive:
             yield from self._climb(OF_HIERARCHIES if self._standardise else SMALL)

@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from probmodel import Model, infer, observed, param
-from probmodel.distributions import HalfNormal, MvNormal, Normal, RandomWalk
+from probmodel.adaptation.ascent import Climbers
+from probmodel.distributions import Beta, HalfNormal, MvNormal, Normal, RandomWalk, Uniform
 from probmodel.inference import pilot
 from probmodel.results.arviz_object import group
 
@@ -46,6 +47,26 @@ class SummedOut(Model):
     pair = observed(MvNormal(np.stack([mean, a + b * mean]), covariance), dims=("obs", "axis"))
 
 
+class Share(Model):
+    """What is observed is standard normal whatever the share is: its posterior is its prior."""
+
+    share = param(Beta(2, 2))
+    latent = param(Normal(0, 1), dims="obs")
+    y = observed(Normal(np.sqrt(share) * latent, np.sqrt(1 - share)), dims="obs")
+
+
+class SignedShare(Model):
+    share = param(Uniform(-1, 1))
+    latent = param(Normal(0, 1), dims="obs")
+    y = observed(Normal(share * latent, np.sqrt(1 - share**2)), dims="obs")
+
+
+class Centred(Model):
+    share = param(Uniform(-1, 1))
+    latent = param(Normal(0, np.abs(share)), dims="obs")
+    y = observed(Normal(latent, np.sqrt(1 - share**2)), dims="obs")
+
+
 def level_data():
     rng = np.random.default_rng(17)
     return np.cumsum(0.2 * rng.normal(size=TIMES)) + 5 + 0.3 * rng.normal(size=TIMES)
@@ -78,6 +99,12 @@ def distance(means, truth):
     return abs(means.mean() - truth) / (means.std(ddof=1) / np.sqrt(len(means)))
 
 
+def let_climb(monkeypatch):
+    """Let chains stay where they climb to, whatever the volume there."""
+    monkeypatch.setattr(Climbers, "give_up", lambda self: None)
+    monkeypatch.setattr(Climbers, "too_far", lambda self: [])
+
+
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.statistical)])
 def test_the_noise_about_a_level_is_that_of_the_exact_posterior(seed):
     y = level_data()
@@ -90,6 +117,7 @@ def test_the_noise_about_a_level_is_that_of_the_exact_posterior(seed):
 def test_chains_that_climb_further_end_where_the_level_is_the_data(monkeypatch):
     """Negative control."""
     monkeypatch.setattr(pilot, "OF_HIERARCHIES", 0.02)
+    let_climb(monkeypatch)
     means = chain_means(LocalLevel(y=level_data()), "noise", 2)
     assert means.min() < 0.05
 
@@ -106,3 +134,33 @@ def test_errors_in_variables_are_those_of_the_model_without_the_true_values(seed
         error = np.sqrt((means.var(ddof=1) + others.var(ddof=1)) / CHAINS)
         assert abs(means.mean() - others.mean()) < 5.0 * error
         assert np.ptp(means) < 1.0
+
+
+SHARES = [
+    (Share, 20, 0.5, np.sqrt(1 / 20)),
+    *(
+        pytest.param(model, n, mean, sd, marks=pytest.mark.statistical)
+        for model, mean, sd in (
+            (Share, 0.5, np.sqrt(1 / 20)), (SignedShare, 0.0, np.sqrt(1 / 3)),
+            (Centred, 0.0, np.sqrt(1 / 3)),
+        )
+        for n in (8, 40, 100)
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("model", "n", "mean", "sd"), SHARES)
+def test_a_share_of_variance_that_nothing_tells_of_keeps_its_prior(model, n, mean, sd):
+    fit = infer(model(y=np.random.default_rng(0).normal(size=n)), seed=1, quiet=True)
+    draws = np.asarray(group(fit, "posterior")["share"])
+    means = draws.mean(axis=1)
+    assert distance(means, mean) < 5.0
+    assert distance(np.mean((draws - mean) ** 2, axis=1), sd**2) < 5.0
+    assert np.abs(means).max() < 0.9
+
+
+def test_chains_that_climb_on_have_no_noise_left(monkeypatch):
+    """Negative control."""
+    let_climb(monkeypatch)
+    means = chain_means(Share(y=np.random.default_rng(0).normal(size=20)), "share", 1)
+    assert np.median(means) > 0.95
