@@ -8,12 +8,14 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from explained import ORDERS
+from explained import ORDERS, SLOWER
 from published.ranking import Ranking
 from report import Summary, held, markdown, number, numbered, shortfalls
 
 SURE = 2.0  # standard errors by which two methods have to differ to be in an order
 REVERSED = "does not hold here"  # of an order that is the other way round
+MACHINES = "of two machines"  # of an order by seconds that tells of them
+OPEN = ("?", MACHINES)
 
 
 class Order(NamedTuple):
@@ -23,7 +25,8 @@ class Order(NamedTuple):
     ----------
     ratio : of the one that the paper has ahead to the other, of means over repeats
     z : difference over its standard error; NaN where one of them was run once
-    found : "yes", `REVERSED`, or "tie" within `SURE` standard errors; "?" after a single run
+    found : "yes", `REVERSED`, or "tie" within `SURE` standard errors; "?" after a single run,
+        `MACHINES` where seconds do not compare
     """
 
     ratio: float
@@ -36,6 +39,11 @@ def order_of(better: Summary, worse: Summary, statistic: str) -> Order:
     means = better.values[statistic][0], worse.values[statistic][0]
     z = (means[0] - means[1]) / np.hypot(better.error(statistic), worse.error(statistic))
     found = "?" if np.isnan(z) else "tie" if abs(z) < SURE else "yes" if z > 0 else REVERSED
+    if (
+        statistic.endswith("/s")
+        and len({(s.target, s.method) in SLOWER for s in (better, worse)}) > 1
+    ):
+        found = MACHINES
     return Order(means[0] / means[1], z, found)
 
 
@@ -132,7 +140,7 @@ def verdict(
         lines.append(
             f"Of {len(orders)} orders that the paper shows {count['yes']} hold beyond {SURE:g} "
             f"standard errors, {count['tie']} are within them, {count[REVERSED]} are the other way "
-            f"round, and {count['?']} have single runs."
+            f"round, and {sum(count[word] for word in OPEN)} are open."
         )
         full = {s[:3] for s in judged}
         lines += [

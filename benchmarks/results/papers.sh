@@ -10,12 +10,14 @@ papers --table mnist --methods fisher_mala --repeats 3 --csv mnist.csv
 papers --table mnist --methods mala ada_mala --repeats 3 --csv mnist_other.csv
 papers --table mnist --methods hmc --repeats 3 --csv mnist_hmc.csv # its second repeat was not run
 papers --table gp100 inhomogeneous heart german australian ripley pima caravan --methods fisher_mala --signals --repeats 3
+papers --table mnist --methods fisher_mala:paired --repeats 3 --csv signals_mnist.csv
 papers --table zhu-1 --methods rwm mtm --repeats 3 --scale 0.01 --warmup-scale 0.05 --csv zhu_rwm.csv
 papers --table zhu-1 --methods am --repeats 3 --scale 0.02 --warmup-scale 0.15 --csv zhu_am.csv
 papers --table mnist_7v9 --methods sa_mcmc:full sa_mcmc:diag_normal --repeats 3 --scale 0.03 --warmup-scale 0.5 --csv zhu_sa_mnist.csv
 papers --table mnist_7v9 --methods sa_mcmc:diag --repeats 3 --scale 0.2 --warmup-scale 0.5 --csv zhu_diag_mnist.csv
 papers --table mnist_7v9 linear --methods nuts --repeats 3 --scale 0.1 --csv zhu_nuts.csv
 papers --table census --methods sa_mcmc --repeats 3 --scale 0.02 --warmup-scale 0.5 --csv zhu_sa_census.csv
+papers --table census --methods nuts --repeats 3 --scale 0.02 --csv zhu_nuts_census.csv
 papers --table covtype --methods am:full --repeats 3 --scale 0.02 --warmup-scale 0.15 --csv zhu_covtype_am.csv
 papers --table covtype --methods sa_mcmc:full --repeats 3 --scale 0.02 --warmup-scale 0.5 --csv zhu_covtype_sa.csv
 papers --table zhu-linear --methods rwm mtm am:diag sa_mcmc --repeats 3 --scale 0.05 --warmup-scale 1 --csv zhu_linear.csv
@@ -43,7 +45,9 @@ papers --table td19-others --methods gad_mala gad_mala_exact gad_rwm am rwm mala
 papers --table td19-1 --methods hmc:5 hmc:20 --repeats 3 --csv td19_hmc.csv
 papers --table td19:caravan td19:neal100 --methods nuts --repeats 3 --csv td19_nuts.csv
 papers --table td19:mnist --methods gad_mala gad_mala_exact gad_rwm am rwm mala --repeats 3 --csv td19_mnist.csv
+papers --table td19:mnist --methods hmc:5 hmc:10 hmc:20 --repeats 3 --scale 0.05 --csv td19_mnist_hmc.csv
 papers --table cox_joint_64 --methods ahmc nuts hmc:fixed --repeats 3 --csv wang_cox64.csv
+papers --table cox_16 --methods rmhmc:steered rmhmc armhmc --repeats 3 --scale 0.05 --csv wang_cox16.csv
 papers --table german_wide --methods rmhmc:steered --repeats 3 --csv wang_german.csv
 papers --figure td19-1 td19-2 t23-1 t23-2 t23-3 t23-15 wang-1 wang-4 zhu-2 hirt-19 hirt-21 --plots benchmarks/results
 papers --figure zhu-3 --scale 0.05 --warmup-scale 1 --plots benchmarks/results

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from explained import ORDERS
-from orders import order_table, ranking_table, verdict
+from orders import MACHINES, order_of, order_table, ranking_table, verdict
 from published import FROBENIUS, find
 from published.ranking import Ranking
 from report import (
@@ -51,6 +51,20 @@ def test_derived_statistics():
     assert np.isnan(summary.values["min/1000 steps"][0])
     (summary,) = summarise([row() | {"gradients_sampling": 2000}])
     assert summary.values["min/1000 steps"][0] == pytest.approx(2800.0)
+
+
+def test_seconds_of_two_machines_are_in_no_order(monkeypatch):
+    """Orders by other statistics are judged; so are seconds of rows of the same machine."""
+    rows = [row() | {"ess_min": n, "ess_min_per_second": n} for n in (90.0, 91.0)]
+    rows += [row(method="mala") | {"ess_min": n, "ess_min_per_second": n} for n in (30.0, 31.0)]
+    fisher, mala = summarise(rows)
+    statistic = next(name for name in fisher.values if name.endswith("min/s"))
+    assert order_of(fisher, mala, statistic).found == "yes"
+    monkeypatch.setattr("orders.SLOWER", {("pima", "mala")})
+    assert order_of(fisher, mala, statistic).found == MACHINES
+    assert order_of(fisher, mala, "min").found == "yes"
+    monkeypatch.setattr("orders.SLOWER", {("pima", "mala"), ("pima", "fisher_mala")})
+    assert order_of(fisher, mala, statistic).found == "yes"
 
 
 def test_the_order_of_two_methods(monkeypatch):
