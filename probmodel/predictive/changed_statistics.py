@@ -1,8 +1,13 @@
-"""Sums, means and the like that have another value at new data than in the fit.
+"""Sums, means, first elements and the like that are not, at new data, what they were in the fit.
 
 A mean of group effects that a model subtracts is one over all groups of the fit; at new data it is
 one over the groups that are bound there. The mean by which a model centres a predictor is that of
-the new data. Either makes something else of the parameters of the fit, without any error.
+the new data. ``u[0]``, a reference group, is the first of those that are bound, and ``t[0]`` the
+time of the first new row. All make something else of the parameters of the fit, without any error.
+
+Sums and single elements of data are often meant as such: a total number of trials, the dose of a
+patient. They are named where the same data are also used element by element, as in
+``x / np.sum(x)`` and ``t - t[0]``.
 """
 
 from __future__ import annotations
@@ -15,7 +20,7 @@ import numpy as np
 
 from probmodel.density.forward_runs import Forward
 from probmodel.expressions import Apply, Expression
-from probmodel.expressions.graph import children
+from probmodel.expressions.graph import children, leaves
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import (
     Data,
@@ -33,9 +38,13 @@ from probmodel.types import Array
 
 # Operations that say something of all elements together, by which data are centred and scaled.
 _LOCATIONS = {"mean", "median", "std", "var", "min", "max", "quantile", "percentile"}
+_SUMS = {"sum", "prod", "logsumexp", "softmax", "log_softmax"}
+_PRODUCTS = {"matmul", "dot"}
+_NUMBERS = _PRODUCTS | {"getitem"}  # of data, they are compared where they are single numbers
 # Operations whose elements depend on other elements of what they are taken of.
-_JOINT = _LOCATIONS | {"sum", "prod", "logsumexp", "cumsum", "cumprod", "softmax", "log_softmax"}
-_JOINT |= RECURRENCES
+_JOINT = _LOCATIONS | _SUMS | _PRODUCTS | {"cumsum", "cumprod"} | RECURRENCES
+_NAMED = 3  # elements in a message
+_BIND = "bind the model to all labels of the fit, in their order"
 _DRAWS = 2  # in which the two are compared: if they differ, they do almost everywhere
 
 
@@ -54,33 +63,55 @@ def changed_statistics(
     nodes = [
         node
         for node in _under(binding, names, parameters)
-        if isinstance(node, Apply) and node.operation.name in _JOINT
+        if isinstance(node, Apply) and (node.operation.name in _JOINT or _is_element(node))
     ]
     if old is None or not nodes:
         return
     places = _places(old, binding, parameters)
-    begun = restarts(old, binding, nodes)
-    starts = {id(node): message for node, message in begun}
+    starts = {id(node): message for node, message in restarts(old, binding, nodes)}
     yield from starts.values()
+    nodes = [node for node in nodes if id(node) not in starts]
+    fixed = [n for n in nodes if all(b.evaluator.is_constant(n) for b in (old, binding))]
+    yield from _of_data(binding, old, fixed, _under(binding, names, parameters, fixed), places)
     of_parameters = []
     for node in nodes:
-        if id(node) in starts:
-            continue
-        leaves = leaves_of(node)
-        if all(b.evaluator.is_constant(node) for b in (old, binding)):
-            if node.operation.name in _LOCATIONS and _over_rows(node, binding):
-                before, now = old.evaluator.value(node), binding.evaluator.value(node)
-                size = _size(old.evaluator.value(node.args[0]))
-                if not _agree(before[None], now[None], places, size):
-                    yield (
-                        f"predict: {text_of(node)} is computed from the new "
-                        f"data{_values(before, now)}. "
-                        "To centre or scale new data as those of the fit were, do it before they "
-                        "are bound, or bind the number as data."
-                    )
-        elif _moved(leaves, parameters) and _same_data(leaves, old, binding):
+        made_of = leaves_of(node)
+        if _moved(made_of, parameters) and _same_data(made_of, old, binding):
             of_parameters.append(node)
     yield from _of_parameters(binding, old, parameters, of_parameters, places)
+
+
+def _is_element(node: Apply) -> bool:
+    """Whether it is what lies at a place that the model gives as a number."""
+    index = node.args[1] if node.operation.name == "getitem" else ()
+    parts = index if isinstance(index, tuple) else (index,)
+    return not list(leaves(parts)) and any(isinstance(part, int | np.integer) for part in parts)
+
+
+def _of_data(
+    binding: Binding,
+    old: Binding,
+    nodes: Sequence[Apply],
+    otherwise: Sequence[Expression],
+    places: Sequence[Array],
+) -> Iterator[str]:
+    """Compare what is computed from data alone; ``otherwise`` is what is computed without it."""
+    whole = set(map(id, otherwise))
+    for node in nodes:
+        name = node.operation.name
+        if name not in _LOCATIONS | _SUMS | _NUMBERS or not _over_rows(node, binding):
+            continue
+        before, now = old.evaluator.value(node), binding.evaluator.value(node)
+        if name in _NUMBERS and now.ndim:
+            continue
+        if name not in _LOCATIONS and not any(id(leaf) in whole for leaf in leaves_of(node)):
+            continue
+        if not _agree(before[None], now[None], places, _size(old.evaluator.value(node.args[0]))):
+            yield (
+                f"predict: {text_of(node)} is computed from the new data{_values(before, now)}. "
+                "To centre or scale new data as those of the fit were, do it before they are "
+                "bound, or bind the number as data."
+            )
 
 
 def _places(old: Binding, now: Binding, parameters: FromFit) -> list[Array]:
@@ -112,20 +143,37 @@ def _of_parameters(
         Forward(b, parameters.at(b)).plan({**named, **summed}).run(np.random.default_rng(0), rows)
         for b in (old, binding)
     )
+    elements = []
     for key, node in named.items():
         size = _size(before.get(f"{key} of", 0.0))
-        if not _agree(before[key], now[key], places, size):
+        if _agree(before[key], now[key], places, size):
+            continue
+        if _is_element(node):
+            elements.append(text_of(node))
+        else:
             yield (
                 f"predict: {text_of(node)} runs over the elements that are bound here, and is not "
                 "what it was in the fit, whose elements are others. If a prediction depends on it "
-                "as the fit knew it, bind the model to all labels of the fit, in their order."
+                f"as the fit knew it, {_BIND}."
             )
+    if elements:
+        more = f" and {len(elements) - _NAMED} more" if len(elements) > _NAMED else ""
+        yield (
+            f"predict: the model takes {', '.join(sorted(elements)[:_NAMED])}{more} by position, "
+            "and other elements are bound there than in the fit. If those of the fit are meant, "
+            f"{_BIND}."
+        )
 
 
-def _under(binding: Binding, names: Sequence[str], parameters: FromFit) -> list[Expression]:
+def _under(
+    binding: Binding,
+    names: Sequence[str],
+    parameters: FromFit,
+    without: Sequence[Expression] = (),
+) -> list[Expression]:
     """Return what quantities are computed from, up to parameters that the fit knows."""
     pending: list[Expression] = [binding.declarations[name] for name in names]
-    seen: dict[int, Expression] = {}
+    seen: dict[int, Expression] = {id(node): node for node in without}
     while pending:
         node = pending.pop()
         if id(node) in seen:
@@ -138,7 +186,7 @@ def _under(binding: Binding, names: Sequence[str], parameters: FromFit) -> list[
             pending += expressions_of(node)
         else:
             pending += children(node)
-    return list(seen.values())
+    return list(seen.values())[len(without) :]
 
 
 def _over_rows(node: Apply, binding: Binding) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from probmodel import Model, SamplingWarning, data, deterministic, infer, observed, param, predict
 from probmodel.distributions import Normal
-from probmodel.functions import softmax
+from probmodel.functions import logsumexp, softmax
 from probmodel.results.arviz_object import group
 
 SHORT = {"draws": 20, "warmup": 30, "chains": 2, "seed": 1, "quiet": True}
@@ -155,3 +155,108 @@ def test_columns_and_rows_in_another_order():
 def test_other_predictions_are_silent(fits, model, options):
     """All elements, nothing that depends on the others, or sums over elements of one row."""
     assert said(model, fits, **options)[0] == []
+
+
+class Contrasts(Model):
+    """Effects less that of a reference group, the first."""
+
+    place = data("obs", dtype=int)
+    u = param(Normal(0, 3), dims="grp")
+    y = observed(Normal(u[place] - u[0], 0.1), dims="obs")
+
+
+class Ends(Model):
+    """Effects less those of several places, each of them given as a number."""
+
+    u = param(Normal(0, 3), dims="grp")
+    less = u - u[0] - u[1] - u[2] - u[-1]
+    y = observed(Normal(less, 0.1), dims="grp")
+
+
+class Squares(Model):
+    place = data("obs", dtype=int)
+    u = param(Normal(0, 3), dims="grp")
+    y = observed(Normal(u[place] / (1.0 + u @ u), 0.1), dims="obs")
+
+
+@pytest.fixture(scope="module")
+def references():
+    four, y = {"grp": LABELS}, [0.0, 1, 2, 9]
+    return {
+        Contrasts: infer(Contrasts(place=range(4), y=y, coords=four), **SHORT),
+        Ends: infer(Ends(y=y, coords=four), **SHORT),
+        Squares: infer(Squares(place=range(4), y=y, coords=four), **SHORT),
+    }
+
+
+def test_elements_at_places_that_are_numbers(references):
+    (message,), _ = said(Contrasts(place=[0, 1], coords={"grp": ["d", "b"]}), references)
+    assert message.startswith("predict: the model takes u[0] by position, and other elements are")
+    (message,), _ = said(Contrasts(place=[0, 1], coords={"grp": LABELS[::-1]}), references)
+    assert "takes u[0] by position" in message
+    (message,), _ = said(Ends(coords={"grp": ["d", "b", "c"]}), references)
+    assert "takes u[-1], u[0] by position" in message
+    (message,), _ = said(Ends(coords={"grp": LABELS[::-1]}), references)
+    assert "takes u[-1], u[0], u[1] and 1 more by position" in message
+    (message,), _ = said(Squares(place=[0, 1], coords={"grp": ["d", "b"]}), references)
+    assert "predict: u @ u runs over the elements that are bound here" in message
+    # The reference is at its place, whatever else is bound.
+    assert said(Contrasts(place=[0, 1], coords={"grp": ["a", "c"]}), references)[0] == []
+
+
+def since_first(x):
+    return x - x[0]
+
+
+def of_the_sum(x):
+    return x / np.sum(x)
+
+
+def of_the_length(x):
+    return x / np.sqrt(np.sum(x**2))
+
+
+def of_the_product(x):
+    return x / (x @ x)
+
+
+def since_smallest(x):
+    return x - np.sort(x)[0]
+
+
+def of_all(x):
+    return x / np.exp(logsumexp(x))
+
+
+@pytest.mark.parametrize(
+    "made", [since_first, of_the_sum, of_the_length, of_the_product, since_smallest, of_all]
+)
+def test_sums_and_elements_of_data_that_are_used_element_by_element(made):
+    class Made(Model):
+        x = data("obs")
+        b = param(Normal(0, 1))
+        y = observed(Normal(b * made(x), 0.1), dims="obs")
+
+    x = np.arange(1.0, 7.0)
+    fit = {Made: infer(Made(x=x, y=x), **SHORT)}
+    (message,), _ = said(Made(x=[20.0, 22.0]), fit)
+    assert "is computed from the new data: " in message
+    assert said(Made(x=x), fit)[0] == []
+
+
+class Totals(Model):
+    """A total, a first element and a column that are meant as such."""
+
+    n = data("obs", dtype=int)
+    dose = data("event")
+    X = data(("row", "feature"))
+    b = param(Normal(0, 1))
+    total = deterministic(b * np.sum(n) + dose[0])
+    rows = deterministic(b * X[:, 0] + np.sum(X, axis=1), dims="row")
+    y = observed(Normal(b, 1))
+
+
+def test_totals_and_elements_that_are_used_as_such_are_silent():
+    fit = {Totals: infer(Totals(n=[1, 2], dose=[3.0, 1.0], X=np.eye(2), y=0.0), **SHORT)}
+    new = Totals(n=[5, 9], dose=[1.0, 4.0], X=2.0 * np.ones((2, 2)))
+    assert said(new, fit)[0] == []
