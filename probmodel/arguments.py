@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import numbers
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -86,7 +88,12 @@ def names_among(
 
 
 def seed_sequence(seed: Any) -> np.random.SeedSequence:
-    """Return the seed as a SeedSequence; a fresh one, short enough to be typed, for ``None``."""
+    """Return the seed as a SeedSequence; a fresh one, short enough to be typed, for ``None``.
+
+    Text stands for the large number, or the numbers, that an attribute of a result records so.
+    """
+    if isinstance(seed, str):
+        seed = _recorded(seed)
     if seed is None:
         return np.random.SeedSequence(int(np.random.SeedSequence().generate_state(1)[0]))
     if isinstance(seed, np.random.SeedSequence):
@@ -98,6 +105,15 @@ def seed_sequence(seed: Any) -> np.random.SeedSequence:
             name="seed", value=seed,
         )  # fmt: skip
     return np.random.SeedSequence(int(seed))
+
+
+def _recorded(text: str) -> Any:
+    """Return the seed that text stands for; the text itself if it stands for none."""
+    if re.fullmatch(r"[0-9]{19,}", text):  # shorter ones are recorded as numbers
+        return int(text)
+    if re.fullmatch(r"\[[0-9]+(, [0-9]+)*\]", text):
+        return np.random.SeedSequence(json.loads(text))
+    return text
 
 
 def child(seed: np.random.SeedSequence, *key: int) -> np.random.SeedSequence:

@@ -96,6 +96,7 @@ class SavedFit:
         var_names: str | Sequence[str] | None = None,
         noise: bool = True,
         executor: Any = None,
+        **columns: str | Sequence[str],
     ) -> Any:
         """Predict what is observed at new data.
 
@@ -108,6 +109,7 @@ class SavedFit:
         coords : labels by dim, of new dims and of those with other labels than in the fit
         origin : of dates, as for `Model.from_frame`
         seed, new_groups, var_names, noise, executor : as for `predict`
+        **columns : by datum, another column of a frame (its name) or columns (a list)
 
         Raises
         ------
@@ -116,7 +118,7 @@ class SavedFit:
         """
         kind, binding = type(self.model), self.model._binding
         if hasattr(new_data, "columns"):
-            bound = self._of_frame(new_data, coords or {}, origin, new_groups)
+            bound = self._of_frame(new_data, coords or {}, origin, new_groups, columns)
             return predict(
                 bound, self.result, seed, new_groups, var_names, noise, executor=executor
             )
@@ -127,10 +129,17 @@ class SavedFit:
                 "predict(model, fit.result) of probmodel.",
                 given=new_data,
             )
+        if columns:
+            raise DataError(
+                f"predict of a fit has no argument {next(iter(columns))!r}. New data come first, "
+                "in a dict of values by name; columns are named for a data frame alone.",
+                names=list(columns),
+            )
         given = dict(new_data) if new_data is not None else {}
-        changed = self._dims(given)
+        changed, constants = self._dims(given), self._constants(given)
         labels = {dim: values for dim, values in binding.labels.items() if dim not in changed}
-        bound = kind(**self._constants(given), **given, coords={**labels, **(coords or {})})
+        labels |= self._unmeasured(changed | self._dims(constants))
+        bound = kind(**constants, **given, coords={**labels, **(coords or {})})
         return predict(bound, self.result, seed, new_groups, var_names, noise, executor=executor)
 
     def _constants(self, given: Iterable[str]) -> dict[str, Any]:
@@ -138,6 +147,12 @@ class SavedFit:
         binding, names = self.model._binding, set(given)
         kinds = {name: binding.declarations[name].kind for name in binding.data}
         return {n: v for n, v in binding.data.items() if kinds[n] == "data" and n not in names}
+
+    def _unmeasured(self, measured: set[str]) -> dict[str, Any]:
+        """Return labels of the dims that have their size from what was observed alone."""
+        binding = self.model._binding
+        sizes = binding.dimensions.sizes.items()
+        return {d: binding.labels.get(d, range(n)) for d, n in sizes if d not in measured}
 
     def _dims(self, names: Iterable[str]) -> set[str]:
         """Return the dims of some data of the fit."""
@@ -151,14 +166,22 @@ class SavedFit:
             )
         }
 
-    def _of_frame(self, frame: Any, coords: dict[str, Any], origin: Any, new_groups: str) -> Any:
+    def _of_frame(
+        self,
+        frame: Any,
+        coords: dict[str, Any],
+        origin: Any,
+        new_groups: str,
+        columns: Mapping[str, Any],
+    ) -> Any:
         """Bind the model to a frame, with the groups of the fit and what no column gives."""
         kind, labels = type(self.model), self.model._binding.labels
         grouped = set(counted_dims(kind).values())
         known = {dim: values for dim, values in labels.items() if dim in grouped}
-        stems = {str(column).partition(".")[0] for column in frame.columns}
+        stems = {str(column).partition(".")[0] for column in frame.columns} | columns.keys()
         self._check_columns([str(column) for column in frame.columns], stems)
         of_rows = self._dims(self.model._binding.data.keys() & stems) - grouped
+        self._check_rows(stems, of_rows)
         constants = {
             n: v for n, v in self._constants(stems).items() if not self._dims([n]) & of_rows
         }
@@ -171,8 +194,9 @@ class SavedFit:
         for dim in [dim for dim in more if len(more[dim]) > len(known[dim])]:
             self._check_members(dim, stems)
         before = {n: v for n, v in self._constants(()).items() if self._dims([n]) & more.keys()}
-        every = {**known, **more, **coords}
-        return from_frame(kind, table, every, origin, constants, before)
+        measured = of_rows | grouped | self._dims(constants)
+        every = {**self._unmeasured(measured), **known, **more, **coords}
+        return from_frame(kind, table, every, origin, {**constants, **columns}, before)
 
     def _check_members(self, dim: str, columns: set[str]) -> None:
         """Refuse new groups of which the model has data that neither fit nor frame have."""
@@ -184,6 +208,18 @@ class SavedFit:
                 dim=dim,
                 names=members,
             )
+
+    def _check_rows(self, columns: set[str], dims: set[str]) -> None:
+        """Refuse a frame without columns of a datum that has a value for each of its rows."""
+        for name in self._constants(columns):
+            own = self.model._binding.declarations[name].dims or ()
+            if dims.intersection(own[:1]):
+                raise DataError(
+                    f"the frame has no column {name!r}, nor any {name}.…, and the model has a "
+                    "value of it for each row. Say what to read, as Model.from_frame was told: "
+                    f"predict(frame, {name}=...).",
+                    name=name,
+                )
 
     def _check_columns(self, columns: Sequence[str], stems: set[str]) -> None:
         """Refuse a frame of which the model takes nothing: its own data would be predicted."""

@@ -163,6 +163,65 @@ def test_other_labels(saved):
     assert list(labelled.predictions["day"].values) == ["Mon", "Tue"]
 
 
+SIZED = """
+from probmodel import Model, data, observed, param
+from probmodel.distributions import Normal
+
+class Sized(Model):
+    X = data(("obs", "feature"))
+    e = param(Normal(0, 1), dims="g")
+    b = param(Normal(0, 1), dims="feature")
+    z = observed(Normal(e, 1), dims="g")
+    y = observed(Normal(X @ b, 1), dims="obs")
+"""
+
+
+@pytest.fixture
+def sized(tmp_path):
+    path = tmp_path / "sized.py"
+    path.write_text(SIZED)
+    frame = pd.DataFrame({"age": [1.0, 2.0, 4.0], "dose": [0.0, 1.0, 1.0], "y": [0.0, 1.0, 2.0]})
+    return load_model(path), frame, tmp_path / "sized.nc"
+
+
+def saved_from(frame, kind, path, **more):
+    keep(infer(kind.from_frame(frame, X=["age", "dose"], **more), **SIZES), path)
+    return load_fit(path)
+
+
+@pytest.mark.parametrize("labels", [None, ["p", "q"]])
+def test_dims_along_which_there_is_only_what_was_observed(sized, labels):
+    kind, frame, path = sized
+    coords = {} if labels is None else {"coords": {"g": labels}}
+    fit = saved_from(frame, kind, path, z=[0.0, 5.0], **coords)
+    X = pd.DataFrame([[1.0, 1.0]], columns=["age", "dose"])
+    for new, rows, options in (
+        ({}, 3, {}), ({"X": X}, 1, {}), (frame[["age", "dose"]][:2], 2, {"X": ["age", "dose"]}),
+    ):  # fmt: skip
+        found = group(fit.predict(new, seed=1, **options), "predictions")
+        assert dict(found["z"].sizes) == {"chain": 2, "draw": 100, "g": 2}
+        assert found["y"].sizes["obs"] == rows
+        assert list(found["g"].values) == (labels or [0, 1])
+
+
+def test_columns_of_a_frame_are_named_as_for_the_fit(sized):
+    kind, frame, path = sized
+    fit = saved_from(frame, kind, path, z=[0.0, 5.0])
+    found = fit.predict(frame.drop(columns="y"), X=["age", "dose"], seed=1)
+    expected = predict(
+        kind.from_frame(frame.drop(columns="y"), X=["age", "dose"], coords={"g": [0, 1]}),
+        fit.result,
+        1,
+    )
+    np.testing.assert_array_equal(*(group(f, "predictions")["y"] for f in (found, expected)))
+    with pytest.raises(DataError, match=r"no column 'X'.*predict\(frame, X=...\)"):
+        fit.predict(frame)
+    with pytest.raises(DataError, match="no argument 'new_group'"):
+        fit.predict({"X": [[1.0, 1.0]]}, new_group="draw")
+    with pytest.raises(DataError, match="new_group"):
+        fit.predict(frame, X=["age", "dose"], new_group="draw")
+
+
 @pytest.mark.filterwarnings("ignore:Estimated shape parameter")
 def test_everything_else_it_does(saved):
     model, fit, path = saved

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -54,8 +55,20 @@ def unpack(given: Any, dims: tuple[str, ...] | None) -> Labelled:
 
 def as_labels(index: Any) -> Array:
     """Return labels as an array of numbers, dates or text."""
-    labels = np.asarray(index)
+    labels = as_dates(np.asarray(index))
     return np.array([str(label) for label in labels]) if labels.dtype == object else labels
+
+
+def as_dates(labels: Array) -> Array:
+    """Return dates and durations that are Python objects as NumPy's; others as they are."""
+    if labels.dtype != object or labels.ndim != 1 or not labels.size:
+        return labels
+    for kind, unit in ((dt.datetime, "datetime64[us]"), (dt.date, "datetime64[D]"),
+                       (dt.timedelta, "timedelta64[us]")):  # fmt: skip
+        if all(isinstance(v, kind) and getattr(v, "tzinfo", None) is None for v in labels):
+            exact = all(hasattr(v, "asm8") for v in labels)  # pandas' own
+            return np.array([v.asm8 for v in labels]) if exact else labels.astype(unit)
+    return labels
 
 
 def same_labels(first: Array, second: Array) -> bool:

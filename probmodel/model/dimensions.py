@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.errors import DataError, ShapeError, nearest
-from probmodel.model.containers import Labels, same_labels
+from probmodel.model.containers import Labels, as_dates, same_labels
 from probmodel.model.declarations import Declaration
 from probmodel.types import Array
 
@@ -198,7 +198,7 @@ def _disagreement(
 
 def _read_labels(dim: str, given: Any) -> Array:
     """Return the labels of a dim as an array, whose elements can be told apart."""
-    labels = np.array(given if hasattr(given, "__array__") else _listed(dim, given))
+    labels = as_dates(np.array(given if hasattr(given, "__array__") else _listed(dim, given)))
     if labels.ndim != 1:
         raise DataError(
             f"coords of dim {dim!r} have {labels.ndim} axes; expected a list of labels, such as "

@@ -1,5 +1,7 @@
 """Rows are paired by position, so labels that come with data must agree."""
 
+import datetime as dt
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -157,3 +159,42 @@ def test_dates_label_a_result_that_is_saved(tmp_path):
     path = tmp_path / "fit.nc"
     assert keep(fit, path).problem == ""
     assert (load(path).posterior["day"].values == days.to_numpy()).all()
+
+
+DAYS = pd.date_range("2020-01-01", periods=3)
+SPANS = pd.to_timedelta([1, 2, 3], "D")
+
+
+@pytest.mark.parametrize(
+    ("index", "objects"),
+    [
+        (DAYS, list(DAYS)),
+        (DAYS, [day.to_pydatetime() for day in DAYS]),
+        (DAYS, [dt.date(2020, 1, day) for day in (1, 2, 3)]),
+        (DAYS, list(DAYS.to_numpy())),
+        (SPANS, list(SPANS)),
+        (SPANS, [dt.timedelta(days) for days in (1, 2, 3)]),
+    ],
+    ids=["Timestamp", "datetime", "date", "datetime64", "Timedelta", "timedelta"],
+)
+def test_lists_of_dates_are_the_labels_of_an_index(index, objects):
+    class Daily(Model):
+        effect = param(Normal(0, 1), dims="day")
+        y = observed(Normal(effect, 1), dims="day")
+
+    y = Y.set_axis(index)
+    fit = infer(
+        Daily(y=y, coords={"day": objects}), draws=10, warmup=20, chains=1, seed=1, quiet=True
+    )
+    assert (fit["posterior"]["day"].values == index.to_numpy()).all()
+    found = predict(Daily(coords={"day": objects[2:]}), fit, seed=1, var_names="effect")
+    known = np.asarray(fit["posterior"]["effect"])[..., 2:]
+    np.testing.assert_array_equal(np.asarray(found["predictions"]["effect"]), known)
+    with pytest.raises(DataError, match="in another order"):
+        Daily(y=y, coords={"day": objects[::-1]})
+
+
+def test_dates_of_a_time_zone_stay_text():
+    labels = list(DAYS.tz_localize("UTC"))
+    model = Matrix(X=np.eye(3), width=np.ones(3), y=Y, coords={"feature": labels})
+    assert list(model._binding.labels["feature"]) == labels

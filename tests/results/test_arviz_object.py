@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from probmodel import Model, deterministic, param
+from probmodel.arguments import seed_sequence
 from probmodel.density import as_posterior
 from probmodel.distributions import Normal
 from probmodel.errors import OutputError
@@ -161,6 +162,9 @@ def test_seed_attribute(build, make_run, entropy, expected):
     attrs = build(make_run(), seed=np.random.SeedSequence(entropy)).attrs
     assert attrs["seed"] == expected
     assert "seed_spawn_key" not in attrs
+    again = seed_sequence(attrs["seed"])
+    state = np.random.SeedSequence(entropy).generate_state(4)
+    np.testing.assert_array_equal(again.generate_state(4), state)
 
 
 def test_seed_of_a_child(build, make_run):
