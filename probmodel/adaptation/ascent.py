@@ -219,6 +219,8 @@ class Climbers:
 
     def _weigh(self, density: LogDensity, rows: Array) -> None:
         """Compute F where some chains are, and keep the places where it is highest."""
+        self._here[rows] = -np.inf
+        rows = rows & np.isfinite(self._g).all(axis=1)
         if not rows.any():
             return
         g = self._g[rows]
@@ -274,7 +276,9 @@ def climb(
         for chain in chains.too_far():
             chains.reconsider(density, chain)
             yield chains.x
-    noise, rows = chains.noise(rng), np.flatnonzero(chains.finite & ~chains.climbing)
+    noise = chains.noise(rng)
+    known = np.isfinite(noise).all(axis=1)  # not of a chain that has started without a gradient
+    rows = np.flatnonzero(chains.finite & ~chains.climbing & known)
     for _ in range(HALVINGS):
         if not len(rows):
             return

@@ -316,6 +316,17 @@ def test_a_density_that_is_nowhere_finite_is_left_at_once():
     np.testing.assert_array_equal(steps[-1], x)
 
 
+def test_beside_a_place_without_a_gradient_nothing_is_evaluated():
+    def function(x):
+        assert np.isfinite(x).all()
+        return -np.sum(x * x, axis=1), np.where(x > 1.0, np.nan, -2.0 * x)
+
+    x = np.array([[2.0, 2.0], [-3.0, 0.5]])
+    *_, last = climb(Function(function), x, np.random.default_rng(3), 60, DEPTH)
+    np.testing.assert_array_equal(last[0], x[0])
+    assert np.sum(last[1] ** 2) < bulk(2) + 2 * DEPTH
+
+
 def test_at_a_stationary_point_chains_stay_until_the_noise():
     flat = Function(lambda x: (np.zeros(len(x)), np.zeros_like(x)))
     chains, n = arrived(flat, np.ones((2, 3)))
