@@ -79,8 +79,10 @@ def _plain_floats(array: Array) -> Array:
 
 def _check_finite(declaration: Declaration, array: Array) -> None:
     if array.size == 0 and not (isinstance(declaration, Data) and declaration.dims):
+        unknown = isinstance(declaration, Observed)
+        remedy = " Leave it out where nothing was observed, as for prior_predictive." * unknown
         raise DataError(
-            f"{declaration.title} is empty (shape {array.shape}). {_expected(declaration)}",
+            f"{declaration.title} is empty (shape {array.shape}). {_expected(declaration)}{remedy}",
             location=declaration.location,
             name=declaration.name,
             shape=array.shape,

@@ -60,10 +60,12 @@ class Fit:
                 f"{type(result).__name__}. The model comes first, the fit second.",
                 given=result,
             )
-        if "posterior" not in group_names(result):
+        found = group_names(result)
+        if "posterior" not in found:
             raise DataError(
-                f"the fit has no group 'posterior'; it has {', '.join(group_names(result))}.",
-                groups=group_names(result),
+                f"the fit has no group 'posterior'; it has {', '.join(found) or 'no groups'}. Pass "
+                "what infer returned, and not a part of it.",
+                groups=found,
             )
         self.result = result
         self.posterior: xr.Dataset = group(result, "posterior")
