@@ -153,6 +153,13 @@ class Switch:
         logp, gradient = (self._programs.by_numpy if self._machine is None else self._machine)(x)
         return logp, gradient
 
+    def rehearse(self, x: Array) -> None:
+        """Compute what a call would, which takes as long; machine code comes no sooner for it."""
+        if self._machine is None and self.engine != "llvm":
+            self._programs.by_numpy(x)
+        else:
+            self(x)
+
     def simulate_dynamics(self, dynamics: Dynamics) -> Done | None:
         """Do dynamics in machine code; None if it is not made yet, or cannot do them."""
         machine = self._machine

@@ -99,6 +99,10 @@ class ModelDensity(LogDensity):
         """Do Hamiltonian dynamics in machine code; None where there is none."""
         return self._engines.gradient.simulate_dynamics(dynamics)
 
+    def rehearse(self, x: Array, gradient: bool = True) -> None:
+        """Evaluate as a call would, to see how long that takes; see `Switch.rehearse`."""
+        (self._engines.gradient if gradient else self._engines.value).rehearse(x)
+
     def put_off_machine_code(self, off: bool) -> None:
         """Make machine code late, where chains only pass through a scale, or soon again."""
         self._engines.put_off(off)

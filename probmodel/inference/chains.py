@@ -16,6 +16,14 @@ from probmodel.samplers.streams import Place, Streams
 from probmodel.types import Array, LogDensity
 
 
+def rehearse_once(density: Any, x: Array, gradient: bool = True) -> None:
+    """Evaluate a density, to see how long that takes, so that what comes later does not differ."""
+    if hasattr(density, "rehearse"):
+        density.rehearse(x, gradient)
+    else:
+        (density if gradient else density.log_density)(x)
+
+
 class _Mark(NamedTuple):
     """Where a group was between two iterations of the sampling; from there it can go on."""
 
@@ -80,8 +88,8 @@ class Group:
     def evaluate_once(self) -> None:
         """Evaluate one starting point, to see how long that takes; it is not counted."""
         alone = self._sampler.needs == "log density"
-        evaluate = self._target.log_density if alone else self._target
-        evaluate(self._x0.reshape(-1, self._x0.shape[-1])[:1])
+        x = self._x0.reshape(-1, self._x0.shape[-1])[:1]
+        rehearse_once(self._target, x, gradient=not alone)
 
     def start(self) -> None:
         """Evaluate the starting points and begin the adaptation."""

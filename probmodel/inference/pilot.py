@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.adaptation.ascent import climb
-from probmodel.inference.chains import Group
+from probmodel.inference.chains import Group, rehearse_once
 from probmodel.inference.counting import CountingDensity, Work, counting
 from probmodel.inference.driver import Collector
 from probmodel.inference.progress import Progress, StartLine
@@ -104,7 +104,7 @@ class Pilot:
 
     def evaluate_once(self) -> None:
         """Evaluate one starting point, to see how long that takes; it is not counted."""
-        self.density(self.positions[:1])
+        rehearse_once(self.density, self.positions[:1])
 
     def start(self) -> None:
         """Set out."""

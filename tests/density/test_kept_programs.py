@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from line import Line, Y
 
-from probmodel import Model, infer, observed, param
+from probmodel import Model, blas, infer, observed, param
 from probmodel.density import as_posterior
+from probmodel.density.engines import Switch
 from probmodel.distributions import HalfNormal, Normal
 
 
@@ -52,6 +53,26 @@ def test_a_model_keeps_its_machine_code(codes):
     few = infer(model, chains=1, **settings)
     assert codes == [8, 1]  # the same as without what was made for more
     assert few.posterior.equals(infer(Line(x=np.arange(4.0), y=Y), chains=1, **settings).posterior)
+
+
+def test_draws_do_not_depend_on_how_often_an_evaluation_was_timed(monkeypatch):
+    """As it is where the machine pauses; the control counts these evaluations."""
+    settings = {"draws": 50, "warmup": 300, "seed": 1, "quiet": True, "chains": 2}
+    x, switches = np.arange(4.0), []
+    plain = infer(Line(x=x, y=Y), **settings)
+
+    def tried(evaluate, clock):
+        for _ in range(20):
+            evaluate()
+        return False
+
+    monkeypatch.setattr(blas, "_more_pay", tried)
+    assert plain.posterior.equals(infer(Line(x=x, y=Y), **settings).posterior)
+    monkeypatch.setattr(Switch, "rehearse", lambda self, x: switches.append(self._spent) or self(x))
+    control = infer(Line(x=x, y=Y), **settings)
+    assert len(switches) >= 20
+    assert switches[-1] > switches[0]
+    assert not plain.posterior.equals(control.posterior)
 
 
 def test_models_share_no_machine_code(codes):

@@ -110,5 +110,5 @@ def test_what_is_refused():
         Nothing(size=0)
     with pytest.raises(ShapeError, match="integers from 0"):
         Nothing(size=-1)
-    with pytest.raises(DataError, match="observed 'y' is empty.*Leave it out"):
+    with pytest.raises(DataError, match=r"observed 'y' is empty.*Leave it out"):
         Plain(y=[])
