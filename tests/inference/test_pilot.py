@@ -307,9 +307,17 @@ def test_work_is_counted(arrive, monkeypatch):
     assert counted["grad"] > 4 * sum(ROUNDS[:FEWEST])
     assert pilot.work == (0, counted["grad"], 0, 0)
     before = pilot.work
+    state, timed = pilot.density.engine_state, []
+    rehearse = ModelDensity.rehearse
+    monkeypatch.setattr(
+        ModelDensity,
+        "rehearse",
+        lambda self, x, *rest: timed.append(len(x)) or rehearse(self, x, *rest),
+    )
     pilot.evaluate_once()
-    assert counted["grad"] == before.grad + 1
+    assert timed == [1]
     assert pilot.work == before
+    assert pilot.density.engine_state == state
 
 
 def test_work_of_a_target_that_is_no_model():
