@@ -4,8 +4,8 @@
     f, g    minus the log density, and its gradient                         (chains,), (chains, dim)
     p       direction of descent of f, from the last changes of x and g     (chains, dim)
     t       step along p, found by bisection between a and b                (chains,)
-    v       random signs, the same for all chains and all the way           (dim,)
-    h       diagonal of the Hessian of f, about: v (Hessian times v)        (chains, dim)
+    v       normal random numbers, the same for all chains and all the way  (dim,)
+    h       Hessian of f, times v                                           (chains, dim)
     F       -f - sum(log |h|) / 2                                           (chains,)
 
 A limited-memory quasi-Newton method (Nocedal and Wright, 2006, Numerical Optimization, algorithms
@@ -24,11 +24,12 @@ A density may have no mode: in the funnel of a centred hierarchy it rises withou
 volume that shrinks faster. So it does where latent values explain all of an observation, and its
 noise vanishes. A climb into it never arrives. F is the logarithm of the density times the volume,
 so about that of the probability of a place, up to a constant: a chain that has not arrived goes
-back to where F was highest on its way. One more gradient tells h after each step (Bekas,
-Kokiopoulou and Saad, 2007, Applied Numerical Mathematics 57, 1214). What changes of x and g told of
-the Hessian before is of no use here: a step that rises by hundreds of nats ends where it is
-narrower by orders of magnitude. The product of the diagonal is larger than the determinant, and h
-has errors of the size of what lies beside the diagonal; both change little along the way.
+back to where F was highest on its way. One more gradient tells h after each step. Elements of h are
+as large as the rows of the Hessian, and the product of their norms is an upper bound of the
+determinant (Hadamard): what F is short of changes little along the way. (Random signs v, of which
+v h is the diagonal on average, would not do: they cancel where coordinates move together, as
+effects with their mean.) What changes of x and g told of the Hessian before is of no use here: a
+step that rises by hundreds of nats ends where it is narrower by orders of magnitude.
 
 Or the mode is far inside the funnel, as where the logarithm of the scale has a normal prior. A
 chain that arrives there, far above the place where F was highest, goes back too, if F with the
@@ -127,7 +128,7 @@ class Climbers:
         self._p, self._slope = np.zeros_like(self.x), np.zeros_like(self._f)
         self._t, self._a, self._b = np.zeros((3, len(x)))
         self._small, self._arrived = np.zeros(len(x), dtype=int), ~np.isfinite(logp)
-        self._signs = np.random.default_rng(0).choice([-1.0, 1.0], x.shape[1])
+        self._probe = np.random.default_rng(0).standard_normal(x.shape[1])
         self._best, self._best_logp = self.x.copy(), -self._f
         self._here, self._highest = np.full((2, len(x)), -np.inf)  # F, and the highest so far
         self._weigh(density, ~self._arrived)
@@ -225,7 +226,7 @@ class Climbers:
             return
         g = self._g[rows]
         apart = np.minimum(APART, CHANGE / np.abs(g).max(axis=1, keepdims=True))
-        _, ahead = density(self.x[rows] + apart * self._signs)
+        _, ahead = density(self.x[rows] + apart * self._probe)
         h = np.maximum(np.abs((-ahead - g) / apart), FLATTEST)
         self._here[rows] = -self._f[rows] - 0.5 * np.sum(np.log(h), axis=1)
         better = rows & (self._here > self._highest)
