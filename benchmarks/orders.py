@@ -39,10 +39,8 @@ def order_of(better: Summary, worse: Summary, statistic: str) -> Order:
     means = better.values[statistic][0], worse.values[statistic][0]
     z = (means[0] - means[1]) / np.hypot(better.error(statistic), worse.error(statistic))
     found = "?" if np.isnan(z) else "tie" if abs(z) < SURE else "yes" if z > 0 else REVERSED
-    if (
-        statistic.endswith("/s")
-        and len({(s.target, s.method) in SLOWER for s in (better, worse)}) > 1
-    ):
+    slower = [(s.target, s.method) in SLOWER for s in (better, worse)]
+    if statistic.endswith("/s") and slower[0] != slower[1]:
         found = MACHINES
     return Order(means[0] / means[1], z, found)
 

@@ -267,6 +267,28 @@ def test_one_difference_tells_the_weight_where_coordinates_are_independent(dim):
     np.testing.assert_allclose(chains._here, expected, rtol=1e-6, atol=1e-5)
 
 
+@pytest.mark.parametrize("effects", [8, 16, 40])
+def test_the_weight_falls_where_effects_come_close_to_their_mean(effects):
+    """As in the neck of a funnel. Signs instead of the probe cancel for half of the effects."""
+
+    def weight(precision, probe=None):
+        close = np.eye(effects + 1)
+        close[0, 1:] = close[1:, 0] = -1.0
+        close[0, 0] = effects
+        hessian = precision * close + np.eye(effects + 1)
+        density = Function(lambda x: (-0.5 * np.sum(x @ hessian * x, axis=1), -x @ hessian))
+        chains = Climbers(density, np.full((1, effects + 1), 1e-6), DEPTH)
+        if probe is not None:
+            chains._probe = probe
+            chains._weigh(density, np.array([True]))
+        return chains._here[0]
+
+    exact = 0.5 * effects * np.log(1e6)  # but for a part that is the same for any number of them
+    assert weight(1.0) - weight(1e6) > 0.9 * exact
+    signs = np.resize([1.0, -1.0], effects + 1)
+    assert weight(1.0, signs) - weight(1e6, signs) < 0.7 * exact
+
+
 def interpolation(dim):
     """Latent values z about 0 that are observed as 1, with noise e^t: no bound as t falls."""
 
