@@ -10,7 +10,7 @@ papers --table mnist --methods fisher_mala --repeats 3 --csv mnist.csv
 papers --table mnist --methods mala ada_mala --repeats 3 --csv mnist_other.csv
 papers --table mnist --methods hmc --repeats 3 --csv mnist_hmc.csv # its second repeat was not run
 papers --table gp100 inhomogeneous heart german australian ripley pima caravan --methods fisher_mala --signals --repeats 3
-papers --table mnist --methods fisher_mala:paired --repeats 3 --csv signals_mnist.csv
+papers --table mnist --methods fisher_mala:paired fisher_mala:score fisher_mala:increment --repeats 3 --csv signals_mnist.csv
 papers --table zhu-1 --methods rwm mtm --repeats 3 --scale 0.01 --warmup-scale 0.05 --csv zhu_rwm.csv
 papers --table zhu-1 --methods am --repeats 3 --scale 0.02 --warmup-scale 0.15 --csv zhu_am.csv
 papers --table mnist_7v9 --methods sa_mcmc:full sa_mcmc:diag_normal --repeats 3 --scale 0.03 --warmup-scale 0.5 --csv zhu_sa_mnist.csv
