@@ -45,7 +45,8 @@ FEW = 4
 WIDEST = (
     64  # chains in a vector, where functions in NumPy are called: a call costs much, a row little
 )
-MOST = 2000  # operations of a program, at one to two milliseconds each
+MOST = 50_000  # operations of a program
+LONGEST = 400_000  # lines that LLVM reads, at a twentieth of a millisecond each
 WORTH_A_THREAD = 3e-4  # seconds of a call from which on several are used
 
 
@@ -133,7 +134,8 @@ class Machine:
         made = [n for n in self._made if n == lanes or (n > lanes and not self._exact)]
         if not made:
             if lanes not in self._codes:
-                self._codes[lanes] = _Code(*self._outputs, lanes)
+                longest = None if self._codes else LONGEST  # what was begun is gone on with
+                self._codes[lanes] = _Code(*self._outputs, lanes, longest)
             self._made[lanes] = _Worker(self._codes[lanes], self.dim)
         self._last = {chains: self._made[min(made, default=lanes)]}
         return self._last[chains]
@@ -142,12 +144,18 @@ class Machine:
 class _Code:
     """Machine code of a program, for vectors of some lanes: what it is does not change."""
 
-    def __init__(self, x: Symbol, logp: Symbol, gradient: Symbol, lanes: int) -> None:
+    def __init__(
+        self, x: Symbol, logp: Symbol, gradient: Symbol, lanes: int, longest: int | None = None
+    ) -> None:
         emission = Emission(x, logp, gradient, lanes)
+        written = str(emission.module)
+        lines = written.count("\n")
+        if longest is not None and lines > longest:
+            raise NotTraceableError(f"{lines} instructions, which would take long to make")
         self.lanes, self.memory, self.calls = lanes, emission.memory, emission.calls
         self.slots, self._arrays = emission.slots, emission.arrays  # they are read where they lie
         self.table = np.array([a.ctypes.data for a in emission.arrays], dtype=np.int64)
-        self._engine = compiled(str(emission.module))
+        self._engine = compiled(written)
         self.block = self._engine.get_function_address("block")
         self.places = dict(zip(("x", "logp", "gradient"), emission.places, strict=True))
 

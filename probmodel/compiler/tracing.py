@@ -234,6 +234,8 @@ class Trace:
 
     def value(self, expression: Expression) -> Any:
         """Return the value of an expression: a box of autograd's, or an array that is known."""
+        if id(expression) in self._values:
+            return self._values[id(expression)]
         known = self._evaluator.is_constant  # of a function, what it took from around is one whole
         for node in topological([expression], done=set(self._values), whole=known):
             if id(node) not in self._values:

@@ -5,9 +5,10 @@
 Machine code takes about a tenth of a second to make, and a gradient a tenth of NumPy's time
 afterwards; what surrounds gradients in a trajectory costs nearly nothing then. A density that is
 asked for a few gradients, at starting points or while hierarchies are measured, is better off
-without it. So it is made when the work that NumPy has done amounts to about the same. That is
-counted, not timed, so that the same calls have the same results. Densities without gradients are
-counted apart, and have machine code of their own.
+without it. So it is made when the work that NumPy has done amounts to about the same, and so later
+for a long program, such as a loop over time that is written out, whose code takes seconds to make.
+That is counted, not timed, so that the same calls have the same results. Densities without
+gradients are counted apart, and have machine code of their own.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ ENGINES = ("auto", "numpy", "llvm")
 
 ENOUGH = 12_000.0  # work after which machine code is made, about microseconds
 LATE = 100_000.0  # the same for a scale that chains only pass through: what making it takes
+_USUAL = 2000  # operations from which on a program counts as a long one
+_EACH = 100.0  # work for each operation beyond these: about what making its code takes
 _ROUNDING = 1e-6  # relative difference between engines that cancellation may explain
 _PATIENCE = 256.0  # times as much work, after which engines that still differ are a fault
 _AROUND = 75.0  # work around a gradient: kicks, drifts, energies
@@ -148,7 +151,8 @@ class Switch:
         if self._machine is None and not self.reason:
             run = self._programs.by_numpy
             self._spent += _AROUND + _STEP * run.operations + _NUMBER * run.numbers * len(x)
-            if self._spent > self._enough or (self.engine == "llvm" and self._candidate is None):
+            enough = self._enough + _EACH * max(0, run.operations - _USUAL)
+            if self._spent > enough or (self.engine == "llvm" and self._candidate is None):
                 self._machine = self._made(x)
         logp, gradient = (self._programs.by_numpy if self._machine is None else self._machine)(x)
         return logp, gradient

@@ -139,8 +139,9 @@ class Structure:
 
     def is_affine(self, expression: Expression) -> bool:
         """Whether an expression is known to be affine."""
-        for node in topological([expression], done=set(self._known)):
-            self._known[id(node)] = self._is_affine_node(node)
+        if id(expression) not in self._known:
+            for node in topological([expression], done=set(self._known)):
+                self._known[id(node)] = self._is_affine_node(node)
         return self._known[id(expression)]
 
     def is_quadratic(self, term: Term) -> bool:

@@ -268,6 +268,47 @@ def test_programs_that_are_too_long_stay_with_numpy(monkeypatch):
     assert "operations, which would take long to make" in density._engines.gradient.reason
 
 
+def test_programs_whose_code_has_too_many_lines_stay_with_numpy(monkeypatch):
+    from probmodel.compiler import machine
+
+    monkeypatch.setattr(machine, "LONGEST", 20)
+    monkeypatch.setattr(engines, "ENOUGH", 0.0)
+    density = line()
+    density(points(density))
+    assert density.engine == "numpy"
+    assert "instructions, which would take long to make" in density._engines.gradient.reason
+
+
+@pytest.mark.parametrize(("steps", "late"), [(20, False), (400, True)])
+def test_long_loops_have_machine_code_after_more_work(monkeypatch, steps, late):
+    class Loop(Model):
+        a = param(Normal(0, 1))
+        x = np.zeros(())
+        path = []
+        for t in range(steps):
+            x = np.tanh(a * x + np.sin(t))
+            path.append(x)
+        y = observed(Normal(np.stack(path), 1))
+
+    monkeypatch.setattr(engines, "ENOUGH", 0.0)
+    density, reference = as_posterior(Loop(y=np.ones(steps))), as_posterior(Loop(y=np.ones(steps)))
+    reference.use_engine("numpy")
+    points = np.array([[0.3], [-1.2], [2.0]])
+    expected = reference(points)
+    calls = 1
+    density(points)
+    assert (density.engine == "numpy") == late
+    operations = density._engines.gradient._programs.by_numpy.operations
+    assert (operations > 2000) == late
+    while density.engine == "numpy":
+        calls += 1
+        found = density(points)
+    found = density(points)
+    np.testing.assert_allclose(found.logp, expected.logp, rtol=1e-12)
+    np.testing.assert_allclose(found.grad, expected.grad, rtol=1e-11)
+    assert calls <= 101  # each counts at least what its operations do
+
+
 def test_machine_code_that_is_wrong_is_not_used(monkeypatch):
     from probmodel.compiler import machine
 
