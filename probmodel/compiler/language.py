@@ -170,7 +170,7 @@ _PAIRS = {2: [(0, 1)], 3: [(1, 2), (0, 2), (0, 1)]}  # columns of the minors of 
 _SAME = (
     "add subtract multiply divide power negative absolute square sqrt reciprocal sign exp exp2 "
     "expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh "
-    "arccosh arctanh maximum minimum logaddexp floor ceil remainder less less_equal greater "
+    "arccosh arctanh maximum minimum floor ceil remainder less less_equal greater "
     "greater_equal equal not_equal logical_and logical_or logical_not isnan isfinite sum max min "
     "cumsum matmul"
 )
@@ -196,6 +196,7 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "cumprod": _cumprod,
     "rint": _rint,
     "round": _round,
+    "logaddexp": sums.logaddexp,
     "logsumexp": sums.log_of_sum,
     "softmax": sums.shares,
     "log_softmax": sums.log_shares,

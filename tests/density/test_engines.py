@@ -284,7 +284,7 @@ def test_long_loops_have_machine_code_after_more_work(monkeypatch, steps, late):
     class Loop(Model):
         a = param(Normal(0, 1))
         x = np.zeros(())
-        path = []
+        path = []  # noqa: RUF012
         for t in range(steps):
             x = np.tanh(a * x + np.sin(t))
             path.append(x)

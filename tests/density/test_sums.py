@@ -6,6 +6,8 @@ import pytest
 from probmodel import Model, param, potential
 from probmodel.compiler.symbols import Symbol
 from probmodel.density import as_posterior
+from probmodel.distributions import Binomial, Uniform
+from probmodel.functions import log_density
 
 Y = np.linspace(-1.0, 2.0, 40)
 EXPRESSIONS = {
@@ -44,6 +46,30 @@ def test_sum_over_the_elements(name):
         np.testing.assert_allclose(grad[:, j], slope, rtol=1e-6, atol=1e-6 * np.abs(slope).max())
     one = density.hvp(x, np.ones((3, 2)))
     np.testing.assert_allclose(one, density.hessian(x).sum(axis=2), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "llvm"])
+def test_slopes_where_both_terms_of_logaddexp_are_impossible(engine):
+    """As where states of a N-mixture are summed out one by one: the first ones have no mass."""
+
+    class Counted(Model):
+        p = param(Uniform(0, 1))
+        total = -np.inf
+        for n in range(4):
+            total = np.logaddexp(total, log_density(Binomial(n, p), np.array([3, 2])))
+        term = potential(total)
+
+    density = as_posterior(Counted())
+    density.use_engine(engine)
+    x = np.array([[0.3], [-1.2]])
+    p = 1.0 / (1.0 + np.exp(-x[:, 0]))
+    found = density(x)
+    # Three seen of three; two of two, or of three. The last term is of the logit's derivative.
+    direct = 3 * np.log(p) + np.log(p**2 + 3 * p**2 * (1 - p)) + np.log(p * (1 - p))
+    slope = (5 - 3 * p / (1 + 3 * (1 - p))) * (1 - p) + 1 - 2 * p
+    np.testing.assert_allclose(found.logp, direct, rtol=1e-13)
+    np.testing.assert_allclose(found.grad[:, 0], slope, rtol=1e-13)
+    assert np.isfinite(density.hvp(x, np.ones((2, 1)))).all()
 
 
 NEUTRAL = {"add": (0, None), "subtract": (None, 0.0), "multiply": (None, 1.0), "divide": (None, 1)}

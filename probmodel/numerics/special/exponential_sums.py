@@ -10,13 +10,33 @@ from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
-from autograd.extend import Box
+from autograd.extend import Box, defvjp
+from autograd.numpy.numpy_vjps import unbroadcast_f
 from autograd.tracer import getval
 
+from probmodel.numerics.special import differentiable, where
 from probmodel.numerics.special import log1m_exp as log1m_exp_of_minus
-from probmodel.numerics.special import where
 
 Axis = int | tuple[int, ...] | None
+_LEAST = float(np.finfo(float).min)
+
+
+@differentiable
+def logaddexp(a: Any, b: Any) -> Any:
+    """``log(exp(a) + exp(b))``, with zero slopes where both are minus infinity."""
+    return np.logaddexp(a, b)
+
+
+def _share(x: Any, total: Any) -> Any:
+    """``exp(x - total)``; zero where both are minus infinity."""
+    return anp.exp(x - anp.maximum(total, _LEAST))
+
+
+defvjp(
+    logaddexp,
+    lambda ans, a, b: unbroadcast_f(a, lambda g: g * _share(a, ans)),
+    lambda ans, a, b: unbroadcast_f(b, lambda g: g * _share(b, ans)),
+)
 
 
 def log_of_sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
