@@ -41,6 +41,15 @@ STATEMENTS = {
     "an unknown variable": ("target += bb;", "'bb' is not declared.*Did you mean 'b'"),
     "an unknown distribution": ("a ~ noraml(0, 1);", "Did you mean 'normal'"),
     "an unknown variable that is assigned": ("c = 3;", "'c' is not declared"),
+    "a parameter that is assigned": (
+        "b[1] = 0; b ~ normal(0, 1);",
+        "b is a parameter, and cannot be assigned.*in the transformed parameters block",
+    ),
+    "a parameter that is added to": ("if (N > 2) a += 1;", "a is a parameter, and cannot be"),
+    "data that are assigned": ("y[2] = 1;", "y is data, and cannot.*transformed data block"),
+    "a variable of a loop that is assigned": (
+        "for (i in 1:3) { i = 2; target += a; }", "i is the variable of a for statement"
+    ),
     "a function of another program": ("target += f(a, 1);", "no function 'f'"),
     "a variable declared twice": ("real a; a = 3;", "'a' is declared twice"),
     "a loop over a variable's name": ("for (a in 1:3) target += a;", "'a' is declared twice"),
@@ -147,6 +156,18 @@ PROGRAMS = {
     "an unknown block": ("transformed model { }", "block|expected"),
     "blocks in another order": ("model { } parameters { real x; }", "order|before|after|block"),
     "two blocks of a name": ("model { } model { }", "model|twice"),
+    "a transformed parameter that is assigned": (
+        "parameters { real y; } transformed parameters { real z = y; } model { z = 1; }",
+        "z is a transformed parameter, and cannot be assigned",
+    ),
+    "an argument that is assigned": (
+        "functions { real f(real x) { x = 1; return x; } } parameters { real y; }",
+        "x is an argument of f, and cannot be assigned",
+    ),
+    "parts of a tuple that are data": (
+        "data { int n; } transformed data { real r; (r, n) = (1.0, 2); } parameters { real y; }",
+        "n is data, and cannot be assigned",
+    ),
     "a distribution of transformed data": (
         "transformed data { real x; x ~ normal(0, 1); } parameters { real y; }",
         "model block",
