@@ -12,7 +12,7 @@ from probmodel.errors import DataError
 from probmodel.model.containers import unpack
 from probmodel.stan.complaints import Sources, complaint
 from probmodel.stan.constrained import CONSTRAINED
-from probmodel.stan.stan_values import Tuple, Value
+from probmodel.stan.stan_values import Tuple, Value, is_complex_type
 from probmodel.stan.syntax.nodes import Place, Type
 from probmodel.types import Array
 
@@ -110,7 +110,7 @@ class _Reader:
             return self._tuple(type, sizes, given, name)
         shape, what = declared_shape(type, sizes), declared_text(type, sizes)
         found = self._numbers(given, name, what)
-        if type.kind.startswith("complex"):
+        if is_complex_type(type.kind):
             found = self._complex(found, shape)
         elif found.dtype.kind == "c":
             self.refuse(f"{name} is declared as {what}; it is given as complex numbers.")

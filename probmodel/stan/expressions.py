@@ -306,7 +306,8 @@ class Expressions(Recording):
             return Value("row_vector", np.zeros(0))
         with self.at(node):
             found = self.stacked(items)
-        kind = {"int": "row_vector", "real": "row_vector", "row_vector": "matrix"}.get(found.kind)
+        rows = dict.fromkeys(("int", "real", "complex"), "row_vector") | {"row_vector": "matrix"}
+        kind = rows.get(found.kind)
         if kind is None:
             self.fail(f"[...] takes numbers or row vectors; got a {found.kind}.", node)
         return Value(kind, as_real(found).array, found.traced, found.laned)

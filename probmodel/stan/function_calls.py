@@ -30,7 +30,7 @@ from probmodel.stan.library.rng_functions import (
 from probmodel.stan.library.stan_densities import DENSITIES, Density, density_of, raised
 from probmodel.stan.library.whole import WHOLE
 from probmodel.stan.operators import Frame, as_real
-from probmodel.stan.stan_values import RANKS, Tuple, Value, integer, real, type_text
+from probmodel.stan.stan_values import RANKS, Tuple, Value, integer, kind_of, real, type_text
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.traced_graph import Operation, aligned
 
@@ -187,7 +187,7 @@ class Calls(Expressions):
             pools += [self.graph.constants(x) if traced else np.asarray(x) for x in (0, 1)]
             parts = [*parts, Value(parts[0].kind, 0), Value(parts[0].kind, 1)]
         array = _gathered(pools, parts, where, laned)
-        found = Value(kind, array, traced, laned)
+        found = Value(kind_of(kind, array), array, traced, laned)
         if len(parts) == 1 and parts[0].source is not None and not laned:
             name, places = parts[0].source
             found.source = name, np.asarray(places).reshape(-1)[where]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.stan.stan_values import RANKS, Value
+from probmodel.stan.stan_values import RANKS, Value, kind_of
 from probmodel.stan.traced_graph import Graph
 from probmodel.types import Array
 
@@ -49,13 +49,15 @@ def select(value: Value, indices: Indices) -> Value:
     kind = _kind(value, indices)
     if not any(isinstance(i, Value) and i.laned for i in indices):
         chosen = _along_axes(value.array, _plain(value, indices), value.laned)
+        kind = kind_of(kind, chosen)
         source = value.source
         if source is not None:
             where = _along_axes(source[1], _plain(value, indices), value.laned)
             return Value(kind, chosen, value.traced, value.laned, (source[0], where))
         return Value(kind, chosen, value.traced, value.laned)
     where = _positions(value, indices)
-    found = Value(kind, _taken(value.array, where, value.laned), value.traced, True)
+    taken = _taken(value.array, where, value.laned)
+    found = Value(kind_of(kind, taken), taken, value.traced, True)
     if value.source is not None:
         found.source = value.source[0], _taken(value.source[1], where, value.laned)
     return found
@@ -230,6 +232,8 @@ def _taken(array: Any, where: Array, laned: bool) -> Array:
 def _check_fits(value: Value, indices: Indices, new: Value) -> None:
     if value.kind == "int" and new.kind != "int":
         raise OperationError(f"a {new.kind} cannot be assigned to an element of whole numbers")
+    if new.is_complex and not (value.is_complex or value.traced):
+        raise OperationError("a complex number cannot be assigned to an element of real numbers")
     own = []
     for axis, index in enumerate(indices):
         if isinstance(index, Between):

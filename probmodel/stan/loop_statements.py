@@ -22,7 +22,7 @@ from probmodel.stan.indexing import LanesDifferError, known_parts, select
 from probmodel.stan.lane_branches import Flow
 from probmodel.stan.operators import Frame
 from probmodel.stan.side_by_side import assigned, own_axes
-from probmodel.stan.stan_values import Value, integer, type_text
+from probmodel.stan.stan_values import Value, integer, kind_of, type_text
 from probmodel.stan.syntax import nodes as n
 from probmodel.types import Array
 
@@ -156,7 +156,8 @@ class Loops(Conditions):
             raise LanesDifferError
         if container.kind == "matrix" and not container.array_rank:
             elements = np.asarray(container.array).T.reshape(-1)
-            return self._loop(node, (Round(container.like(e, "real")) for e in elements), frame)
+            kind = kind_of("real", elements)
+            return self._loop(node, (Round(container.like(e, kind)) for e in elements), frame)
         places = range(1, container.shape[0] + 1)
         return self._loop(node, (Round(select(container, [integer(i)])) for i in places), frame)
 
@@ -279,7 +280,7 @@ def _ragged(lower: Array, upper: Array) -> Iterator[Round]:
 
 def _is_copied(value: Any, lanes: int) -> bool:
     """Whether there can be one of a variable for each lane."""
-    fits = isinstance(value, Value) and value.kind != "complex"
+    fits = isinstance(value, Value) and not value.is_complex
     if not fits:
         return False
     size = np.size(value.array)

@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel.expressions import Expression as Symbolic
 from probmodel.stan.indexing import OperationError
-from probmodel.stan.stan_values import RANKS, Tuple, Value
+from probmodel.stan.stan_values import RANKS, Tuple, Value, is_complex_type
 from probmodel.stan.traced_graph import Operation
 
 Frame = dict[str, Any]  # variables by name
@@ -32,7 +32,7 @@ def truncated_quotient(a: Any, b: Any) -> Any:
 def _power(a: Any, b: Any) -> Any:
     if isinstance(a, Symbolic) or isinstance(b, Symbolic):
         return a**b
-    return np.power(np.asarray(a, dtype=float), b)
+    return np.power(np.asarray(a, dtype=np.result_type(a, float)), b)
 
 
 ADD = Operation("add", lambda a, b: a + b)
@@ -84,6 +84,24 @@ def as_real(value: Value) -> Value:
         return value
     array = value.array if value.traced else np.asarray(value.array, dtype=float)[()]
     return Value("real", array, value.traced, value.laned, value.source)
+
+
+def as_complex(value: Value) -> Value:
+    """Return numbers as complex ones; the elements of those that parameters decide stay real."""
+    if value.is_complex:
+        return value
+    array = value.array if value.traced else np.asarray(value.array, dtype=complex)[()]
+    kind = value.kind if RANKS[value.kind] else "complex"
+    return Value(kind, array, value.traced, value.laned, value.source)
+
+
+def promoted(value: Any, declared: str) -> Any:
+    """Return a value as a type of real or complex numbers has it; others as they are."""
+    if not isinstance(value, Value):
+        return value
+    if is_complex_type(declared):
+        return as_complex(value)
+    return as_real(value) if declared == "real" else value
 
 
 def restricted(frame: Frame, chosen: Any, names: Collection[str]) -> Frame:

@@ -16,7 +16,7 @@ from probmodel.stan.operators import (
     CHOOSE,
     SAFE,
 )
-from probmodel.stan.stan_values import Tuple, Value, real
+from probmodel.stan.stan_values import Tuple, Value, kind_of, real
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.traced_graph import Graph, Keywords, Operation
 
@@ -102,7 +102,7 @@ class Recording:
         kind = then.kind if otherwise.kind == "int" else otherwise.kind
         array = np.empty((len(truth), *then.shape), np.result_type(*map(np.asarray, parts)))
         array[truth], array[~truth] = parts
-        return Value(kind, array, traced, True)
+        return Value(kind_of(kind, array), array, traced, True)
 
     @contextmanager
     def guarded(self, condition: Value) -> Iterator[None]:
@@ -141,10 +141,10 @@ class Recording:
     def stacked(self, items: Sequence[Value]) -> Value:
         """Return values of one shape as an array."""
         kinds = {v.kind for v in items}
-        if not (len(kinds) == 1 or kinds <= {"int", "real"}):
+        if not (len(kinds) == 1 or kinds <= {"int", "real", "complex"}):
             raise OperationError(f"the elements are of different types: {', '.join(sorted(kinds))}")
         traced, laned = any(v.traced for v in items), any(v.laned for v in items)
-        kind = kinds.pop() if len(kinds) == 1 else "real"
+        kind = kinds.pop() if len(kinds) == 1 else "complex" if "complex" in kinds else "real"
         arrays = [self.graph.elements(v) if traced else np.asarray(v.array) for v in items]
         if laned:
             most = max(len(a) for a, v in zip(arrays, items, strict=True) if v.laned)
@@ -156,5 +156,5 @@ class Recording:
             raise OperationError("the elements have different sizes")
         array = np.stack(arrays, axis=int(laned))
         if kind != "int" and not traced:
-            array = array.astype(complex if kind == "complex" else float)
+            array = array.astype(np.result_type(array, float))
         return Value(kind, array, traced, laned)

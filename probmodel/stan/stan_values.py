@@ -26,7 +26,8 @@ class Value:
     ----------
     kind : ``int``, ``real``, ``complex``, ``vector``, ``row_vector`` or ``matrix``: what it is, or
         what it is an array of
-    array : numbers; if ``traced``, those of elements in the graph
+    array : numbers; if ``traced``, those of elements in the graph. They say whether a vector or a
+        matrix is complex
     traced : whether parameters decide some of its elements
     laned : whether its first axis runs over the lanes in which the program is run side by side
         (iterations of a loop, or draws)
@@ -67,6 +68,16 @@ class Value:
     def known(self) -> bool:
         """Whether it is one array of numbers, the same in all lanes."""
         return not (self.traced or self.laned)
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether it holds complex numbers."""
+        return self.kind == "complex" or np.iscomplexobj(self.array)
+
+    @property
+    def declared_kind(self) -> str:
+        """Name of the type that it is, or is an array of, such as ``complex_vector``."""
+        return f"complex_{self.kind}" if RANKS[self.kind] and self.is_complex else self.kind
 
     def like(self, array: Any, kind: str | None = None) -> Value:
         """Return other elements of the same sort: what they are depends on the same things."""
@@ -112,11 +123,21 @@ def type_text(value: Any) -> str:
         found = inner.removeprefix("array[") if inner.startswith("array[") else f"] {inner}"
         return f"array[{',' * inner.startswith('array[')}{found}"
     n = value.array_rank
-    return f"array[{',' * (n - 1)}] {value.kind}" if n else str(value.kind)
+    return f"array[{',' * (n - 1)}] {value.declared_kind}" if n else str(value.declared_kind)
 
 
-def unset(kind: str, shape: tuple[int, ...]) -> Array:
-    """Return the numbers of a variable that was declared and not assigned."""
-    if kind == "int":
+def kind_of(kind: str, array: Any) -> str:
+    """Return a kind, which is ``complex`` where real numbers turn out to be complex ones."""
+    return "complex" if kind == "real" and np.iscomplexobj(array) else kind
+
+
+def unset(declared: str, shape: tuple[int, ...]) -> Array:
+    """Return the numbers of a variable that was declared as some type and not assigned."""
+    if declared == "int":
         return np.full(shape, UNSET, dtype=np.int64)
-    return np.full(shape, np.nan, dtype=complex if kind == "complex" else float)
+    return np.full(shape, complex(np.nan, np.nan) if is_complex_type(declared) else np.nan)
+
+
+def is_complex_type(declared: str) -> bool:
+    """Whether a type, such as ``complex_vector``, holds complex numbers."""
+    return declared.startswith("complex")

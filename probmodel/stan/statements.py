@@ -9,11 +9,12 @@ import numpy as np
 
 from probmodel.errors import DataError
 from probmodel.stan.complaints import Sources
+from probmodel.stan.data import stored_kind
 from probmodel.stan.density_terms import Increment
 from probmodel.stan.lane_branches import Flow
 from probmodel.stan.loop_statements import Loops
-from probmodel.stan.operators import Frame, as_real
-from probmodel.stan.stan_values import Tuple, Value, real, type_text
+from probmodel.stan.operators import Frame, promoted
+from probmodel.stan.stan_values import Tuple, Value, is_complex_type, real, type_text
 from probmodel.stan.syntax import nodes as n
 
 _MOST_CALLS = 400  # of functions inside each other
@@ -84,9 +85,7 @@ class Interpreter(Loops):
         function = self._overload(name, args, node)
         frame: Frame = {}
         for argument, value in zip(function.arguments, args, strict=True):
-            if isinstance(value, Value) and argument.type.kind == "real":
-                value = as_real(value)
-            frame[argument.name] = value
+            frame[argument.name] = promoted(value, argument.type.kind)
         self._calls += 1
         if self._calls > _MOST_CALLS:
             self.fail(f"{name} calls itself more than {_MOST_CALLS} times.", node)
@@ -105,9 +104,7 @@ class Interpreter(Loops):
             self.fail(f"{name} returns nothing in some cases.", node)
         if flow is None or flow.value is None:
             self.fail(f"{name} ends without a return.", node)
-        if function.returns.kind == "real" and isinstance(flow.value, Value):
-            return as_real(flow.value)
-        return flow.value
+        return promoted(flow.value, function.returns.kind)
 
     def _overload(self, name: str, args: list[Any], node: n.Node) -> n.Function:
         """Return the function of a name that takes arguments of these types."""
@@ -126,12 +123,14 @@ def _takes(argument: n.Argument, value: Any) -> bool:
         return isinstance(value, Tuple | list)
     if not isinstance(value, Value) or value.array_rank != len(type_.array):
         return False
-    promoted = {"int": ("int", "real", "complex"), "real": ("real", "complex")}
-    return type_.kind in promoted.get(value.kind, (value.kind,))
+    if value.is_complex and not is_complex_type(type_.kind):
+        return False
+    wider = {"int": ("int", "real", "complex"), "real": ("real", "complex")}
+    return stored_kind(type_.kind) in wider.get(value.kind, (value.kind,))
 
 
 def _is_exact(argument: n.Argument, value: Any) -> bool:
-    return not isinstance(value, Value) or argument.type.kind == value.kind
+    return not isinstance(value, Value) or argument.type.kind == value.declared_kind
 
 
 def _shown(value: Any) -> str:

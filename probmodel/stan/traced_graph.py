@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from probmodel.stan.stan_values import Value
+from probmodel.errors import ModelError
+from probmodel.stan.stan_values import Value, kind_of
 from probmodel.stan.syntax.nodes import Node
 from probmodel.types import Array
 
@@ -113,7 +114,9 @@ class Graph:
         return self.made(None, (("name", name),), (), (), shape, place)
 
     def constants(self, numbers: Any) -> Any:
-        """Return elements that are numbers."""
+        """Return elements that are numbers; complex ones, if they have no imaginary part."""
+        if np.iscomplexobj(numbers):
+            numbers = _real_part(numbers)
         if np.ndim(numbers):
             return self._kept(np.asarray(numbers, dtype=float))
         number = float(numbers)
@@ -165,7 +168,7 @@ class Graph:
             with np.errstate(all="ignore"):
                 arrays = aligned(operation, [v.array for v in values], laned)
                 found = operation(laned, *arrays, **dict(keywords))
-            return Value(kind, found, laned=any(laned))
+            return Value(kind_of(kind, found), found, laned=any(laned))
         operands = tuple(self.elements(v) for v in values)
         shape = self._shape(operation, keywords, operands, laned)
         array = self.made(operation, keywords, operands, laned, shape, place)
@@ -217,6 +220,22 @@ def aligned(operation: Operation, arrays: Sequence[Any], laned: Sequence[bool]) 
         a.reshape(a.shape[0], *(1,) * (most - rank), *a.shape[1:]) if lane and rank < most else a
         for a, lane, rank in zip(arrays, laned, batch, strict=True)
     ]
+
+
+def _real_part(numbers: Any) -> Any:
+    """Return complex numbers as real ones; those that were not set count as real.
+
+    Raises
+    ------
+    ModelError
+        If there is an imaginary part.
+    """
+    if np.any((np.imag(numbers) != 0) & ~np.isnan(numbers)):
+        raise ModelError(
+            "complex numbers must come from data alone, or stand in generated quantities; here "
+            "they meet what parameters decide. Compute real and imaginary part as two real numbers."
+        )
+    return np.real(numbers)
 
 
 def _probe(shape: tuple[int, ...]) -> Any:

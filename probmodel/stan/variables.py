@@ -12,7 +12,7 @@ from probmodel.errors import DataError
 from probmodel.stan.data import declared_shape, stored_kind
 from probmodel.stan.function_calls import Calls
 from probmodel.stan.indexing import changed
-from probmodel.stan.operators import Frame, as_real
+from probmodel.stan.operators import Frame, as_complex, as_real
 from probmodel.stan.stan_values import MOST_ELEMENTS, Tuple, Value, type_text, unset
 from probmodel.stan.syntax import nodes as n
 
@@ -57,8 +57,8 @@ class Variables(Calls):
             return _nested(shape, lambda: self.declared(inner, frame))
         shape, kind = self.shape(type_, frame), stored_kind(type_.kind)
         if self.lanes is not None:
-            return Value(kind, unset(kind, (self.lanes, *shape)), laned=True)
-        return Value(kind, unset(kind, shape)[()])
+            return Value(kind, unset(type_.kind, (self.lanes, *shape)), laned=True)
+        return Value(kind, unset(type_.kind, shape)[()])
 
     def conform(self, new: Any, old: Any, name: str, node: n.Node) -> Any:
         """Return what is assigned to a variable, as the variable's type has it."""
@@ -75,7 +75,9 @@ class Variables(Calls):
             self.fail(f"{name} is a {type_text(old)}; got a {type_text(new)}.", node)
         if new.kind == "int" and old.kind in ("real", "complex"):
             new = as_real(new)
-        if new.kind != old.kind and not (new.kind == "real" and old.kind == "complex"):
+        if old.is_complex:
+            new = as_complex(new)
+        if new.kind != old.kind or (new.is_complex and not old.is_complex):
             self.fail(f"{name} is a {type_text(old)}; it is assigned a {type_text(new)}.", node)
         if new.shape != old.shape:
             self.fail(

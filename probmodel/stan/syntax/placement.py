@@ -70,7 +70,7 @@ class _Check:
                     "its values in the model block, or declare it in braces.",
                     node,
                 )
-            if name == "parameters" and node.type.kind in ("complex", "tuple"):
+            if name == "parameters" and node.type.kind.startswith(("complex", "tuple")):
                 self._fail(
                     f"{node.name} is a {node.type.kind}; declare its parts as parameters of "
                     "their own.",

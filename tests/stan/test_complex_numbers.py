@@ -1,0 +1,124 @@
+"""Complex numbers, vectors and matrices: how they are stored, and what is saved of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from probmodel import Stan
+from probmodel.errors import ModelError
+
+DRAWS = np.array([0.5, -1.5])
+FUNCTIONS = """
+complex_vector scaled(complex_vector v, complex s) { return s * v; }
+complex one() { return 1; }
+complex_vector which(complex_vector v) { return 2 * v; }
+vector which(vector v) { return v; }
+vector parts(vector v) { return v; }
+"""
+
+
+def generated(block, before="", functions=""):
+    """Return what generated quantities are at some draws of ``m``."""
+    model = Stan(
+        f"functions {{ {functions} }} {before} parameters {{ real m; }} model {{ m ~ normal(0, 1); "
+        f"}} generated quantities {{ {block} }}"
+    )()
+    return model.generated.at({"m": DRAWS})
+
+
+def numbers(statements, name, shape="", functions=""):
+    """Return the complex numbers that a variable holds after statements."""
+    type_ = shape or "real"
+    declared = f"{type_} re = get_real({name}); {type_} im = get_imag({name});"
+    found = generated(f"{statements} {declared}", "", functions)
+    return found["re"] + 1j * found["im"]
+
+
+M = DRAWS[:, None]
+
+
+@pytest.mark.parametrize(
+    ("statements", "shape", "expected"),
+    [
+        ("complex_vector[2] z; z[1] = to_complex(m, 1); z[2] = 1;", "vector[2]",
+         np.hstack([M + 1j, M * 0 + 1])),
+        ("complex_row_vector[2] r; r[2] = 2i; r[1] = m; complex_vector[2] z = r';", "vector[2]",
+         np.hstack([M, M * 0 + 2j])),
+        ("complex_matrix[2, 2] z; z[1] = [m, 1i]; z[2, 1] = 3; z[2, 2] = to_complex(0, m);",
+         "matrix[2, 2]", np.stack([np.hstack([M, 0 * M + 1j]), np.hstack([0 * M + 3, 1j * M])], 1)),
+        ("complex_vector[2] z = [m, 2]'; z[2] += 1i;", "vector[2]", np.hstack([M, 0 * M + 2 + 1j])),
+        ("array[2] complex a = {m, 2}; a[1] *= 1i; complex z = a[1];", "", DRAWS * 1j),
+        ("complex z = 1; z += m * 2i;", "", 1 + 2j * DRAWS),
+        ("complex_vector[2] z; for (i in 1:2) z[i] = i * m * 1i;", "vector[2]",
+         np.hstack([M * 1j, M * 2j])),
+        ("complex_vector[2] z = [1i, m]'; if (m > 0) z[1] = m; else z = z * 1i;", "vector[2]",
+         np.array([[0.5, 0.5], [-1.0, -1.5j]])),
+        ("complex_vector[2] z; z[m > 0 ? 1 : 2] = 1i; z[m > 0 ? 2 : 1] = m;", "vector[2]",
+         np.array([[1j, 0.5], [-1.5, 1j]])),
+        ("array[2] complex_vector[2] a = {[m, 1i]', [1, 2]'}; a[2, 1] = 3i;"
+         "complex_vector[2] z = a[1] + a[2];", "vector[2]", np.hstack([M + 3j, 0 * M + 2 + 1j])),
+        ("complex z = m; for (x in [[1i, 3], [4, 2]]) z += x;", "", DRAWS + 9 + 1j),
+        ("complex z = sum(to_array_1d([1i, m]) .* {2, 1});", "", DRAWS + 2j),
+        ("complex z = to_complex(m, 1) ^ 2;", "", (DRAWS + 1j) ** 2),
+        ("complex_vector[2] z = [m, 1i]' .^ 2;", "vector[2]", np.hstack([M**2, 0 * M - 1])),
+        ("complex_vector[2] z = [[1i, m], [2, 3i]] * [m, 1i]';", "vector[2]",
+         np.hstack([2j * M, 2 * M - 3])),
+        ("complex_vector[2] z = scaled([m, 1]', 2i);", "vector[2]",
+         np.hstack([2j * M, 0 * M + 2j])),
+        ("complex_vector[2] z = scaled([m, 1i]', 2);", "vector[2]", np.hstack([2 * M, 0 * M + 2j])),
+        ("complex z = one() / 2;", "", 0.5 + 0 * DRAWS),
+        ("complex_vector[2] z = which([m, 1i]') + which([m, 1]');", "vector[2]",
+         np.hstack([3 * M, 0 * M + 1 + 2j])),
+    ],
+)  # fmt: skip
+def test_elements_keep_imaginary_parts(statements, shape, expected):
+    found = numbers(statements, "z", shape, FUNCTIONS)
+    np.testing.assert_allclose(found, np.broadcast_to(expected, found.shape), rtol=1e-14)
+
+
+def test_transformed_data_keep_them():
+    block = """
+    transformed data {
+      complex_vector[60] t;
+      for (i in 1:60) t[i] = to_complex(1, i);
+      real last = get_imag(t[60]);
+      real total = get_imag(sum(t));
+    }
+    """
+    found = generated("real x = last; real y = total;", block)
+    np.testing.assert_array_equal(found["x"], [60.0, 60.0])
+    np.testing.assert_array_equal(found["y"], [1830.0, 1830.0])
+
+
+@pytest.mark.parametrize(
+    ("statements", "said"),
+    [
+        ("vector[2] v; v[1] = 1i;", "cannot be assigned to an element of real numbers"),
+        ("real r = [m, 1i][1];", "r is a real; it is assigned a complex"),
+        ("vector[2] v = [m, 1i]';", "v is a vector; it is assigned a complex_vector"),
+        ("vector[2] v = parts([m, 1i]');", r"parts takes other arguments than \(complex_vector\)"),
+    ],
+)
+def test_complex_numbers_are_no_real_ones(statements, said):
+    with pytest.raises(ModelError, match=said):
+        generated(statements, "", FUNCTIONS)
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "complex z = m + 1i;",
+        "complex_vector[2] z; z[1] = 1i; z[2] = m;",
+        "array[2] complex z; z[1] = m; z[2] = 1i;",
+    ],
+)
+def test_parameters_meet_no_complex_numbers(statements):
+    code = f"parameters {{ real m; }} transformed parameters {{ {statements} }}"
+    with pytest.raises(ModelError, match="complex numbers must come from data alone"):
+        Stan(code)()
+
+
+def test_complex_parameters_are_refused():
+    with pytest.raises(ModelError, match="z is a complex_vector; declare its parts"):
+        Stan("parameters { complex_vector[2] z; }")
