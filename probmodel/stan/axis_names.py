@@ -34,9 +34,12 @@ def read_dims(dims: Dims, program: n.Program) -> dict[str, tuple[str, ...]]:
             f"{type(dims).__name__}.",
             dims=dims,
         )
-    blocks = [node for name in _BLOCKS for node in program.blocks.get(name, ())]
-    declared = [node for node in blocks if isinstance(node, n.Declare)]
-    known = {name: t for d in declared for name, t in parts_of(d.type, d.name).items()}
+    known: dict[str, n.Type] = {}
+    for block in _BLOCKS:
+        for node in program.blocks.get(block, ()):
+            if isinstance(node, n.Declare):
+                whole = block == "data" and node.type.kind != "tuple"
+                known |= {node.name: node.type} if whole else parts_of(node.type, node.name)
     return {name: _named(name, given, known) for name, given in dims.items()}
 
 

@@ -35,7 +35,7 @@ class Generated:
 
     Attributes
     ----------
-    needs : the parameters and transformed parameters that it is computed from, tuples by part
+    needs : the parameters and transformed parameters that it is computed from, by part
     variables : what it is
     """
 
@@ -112,14 +112,14 @@ class Generated:
         return self._saved(run, frame)
 
     def _saved(self, run: HigherOrder, frame: dict[str, Any]) -> dict[str, Array]:
-        """Return what the block declares, tuples by part."""
+        """Return what the block declares, tuples and complex numbers by part."""
         found: dict[str, Array] = {}
         shapes = {v.name: v.shape for v in self.variables}
         for node in self._block:
             if not isinstance(node, n.Declare):
                 continue
             names = list(parts_of(node.type, node.name))
-            parts = taken_apart(frame[node.name], run.stacked)
+            parts = taken_apart(node.type, frame[node.name], run.stacked)
             if parts:
                 found |= {k: np.asarray(v.array) for k, v in zip(names, parts, strict=True)}
             else:  # of an empty array of tuples

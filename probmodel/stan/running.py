@@ -81,7 +81,7 @@ class Run:
             checked(
                 value, node.type, self._bounds(node.type, frame), node.name, node.place, run.sources
             )
-            frame[node.name] = put_together(node.type, taken_apart(value, run.stacked))
+            frame[node.name] = put_together(node.type, taken_apart(node.type, value, run.stacked))
 
     def _refuse_missing(self, node: n.Declare) -> NoReturn:
         """Name the data that have to be there and are not; others may be left out."""
@@ -190,7 +190,7 @@ class Run:
         for node in block:
             if isinstance(node, n.Declare):
                 types = parts_of(node.type, node.name)
-                values = taken_apart(frame[node.name], self.interpreter.stacked)
+                values = taken_apart(node.type, frame[node.name], self.interpreter.stacked)
                 if not values:
                     values = [self.interpreter.declared(t, frame) for t in types.values()]
                 found |= dict(zip(types, values, strict=True))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import arviz as az
 import numpy as np
 import pytest
 
-from probmodel import Stan
+from probmodel import Stan, compute_deterministics, infer, load_fit, predict
+from probmodel.density.posterior import ModelDensity
 from probmodel.errors import ModelError
+from probmodel.stan.export import to_stan
 
 DRAWS = np.array([0.5, -1.5])
 FUNCTIONS = """
@@ -122,3 +125,109 @@ def test_parameters_meet_no_complex_numbers(statements):
 def test_complex_parameters_are_refused():
     with pytest.raises(ModelError, match="z is a complex_vector; declare its parts"):
         Stan("parameters { complex_vector[2] z; }")
+
+
+CODE = """
+data { int N; complex z; complex_vector[N] zv; array[N] complex za; }
+transformed data { complex turned = z * 2i; }
+parameters { real m; vector[2] b; }
+transformed parameters {
+  complex known = turned * 3;
+  complex plain = m;
+  array[2] tuple(real, complex_vector[N]) many = {(m, zv), (2 * m, 2 * zv)};
+}
+model { m ~ normal(get_imag(z), 1); b ~ normal(0, 1); }
+generated quantities {
+  complex c = to_complex(m, 1) * known + plain;
+  complex_vector[N] v = m * many[2].2;
+  complex_row_vector[2] r = b' * 1i;
+  complex_matrix[2, N] mat;
+  array[N, 2] complex grid;
+  array[N] tuple(complex, real) pairs;
+  for (i in 1:N) {
+    mat[, i] = b * za[i];
+    for (j in 1:2) grid[i, j] = b[j] * za[i];
+    pairs[i] = (known * i, m);
+  }
+}
+"""
+Program = Stan(CODE, name="Program")
+Z = 1 + 2j
+
+
+@pytest.fixture(scope="module", params=[2, 0])
+def fit(request):
+    n = request.param
+    data = {"zv": np.array([1 - 1j, 0.5j])[:n], "za": np.array([2 + 1j, 3 + 0j])[:n]}
+    model = Program(N=n, z=Z, **data)
+    result = infer(model, seed=1, chains=2, draws=20, warmup=20, quiet=True)
+    return model, result, data
+
+
+def expected_parts(posterior, zv, za):
+    """Return the complex quantities of the program, by name."""
+    m, b, known = posterior["m"], posterior["b"], 6j * Z
+    return {
+        "known": np.full(m.shape, known),
+        "plain": m + 0j,
+        "many.2": np.broadcast_to([zv, 2 * zv], (*m.shape, 2, len(zv))),
+        "c": (m + 1j) * known + m,
+        "v": 2 * m[..., None] * zv,
+        "r": 1j * b,
+        "mat": b[..., None] * za,
+        "grid": b[..., None, :] * za[:, None],
+        "pairs.1": np.broadcast_to(known * np.arange(1, len(zv) + 1), (*m.shape, len(zv))),
+    }
+
+
+def test_both_parts_are_saved(fit):
+    _, result, data = fit
+    posterior = {name: v.values for name, v in result["posterior"].data_vars.items()}
+    expected = expected_parts(posterior, **data)
+    names = {f"{name}.{part}" for name in expected for part in ("real", "imag")}
+    assert set(posterior) == {"m", "b", "many.1", "pairs.2", *names}
+    for name, values in expected.items():
+        found = posterior[f"{name}.real"] + 1j * posterior[f"{name}.imag"]
+        np.testing.assert_allclose(found, values, rtol=1e-12, err_msg=name)
+    assert {array.dtype.kind for array in posterior.values()} == {"f"}
+
+
+def test_fits_are_summarised_and_read_back(fit, tmp_path):
+    model, result, _ = fit
+    parts = ["c.real", "c.imag", "plain.real"]
+    summary = az.summary(result, var_names=parts)
+    assert list(summary.index) == parts
+    means = [float(result["posterior"][name].mean()) for name in parts]
+    np.testing.assert_allclose(summary["mean"].astype(float), means, atol=0.006)
+    result.to_netcdf(tmp_path / "fit.nc")
+    loaded = load_fit(tmp_path / "fit.nc")
+    for name, values in result["posterior"].data_vars.items():
+        np.testing.assert_array_equal(loaded.result["posterior"][name], values)
+    found = predict(loaded.model, result, seed=1)["predictions"]
+    again = compute_deterministics(model, result, ["known.imag", "mat.imag"])["posterior"]
+    for name in ("known.imag", "mat.imag"):
+        np.testing.assert_array_equal(found[name], result["posterior"][name])
+        np.testing.assert_array_equal(again[name], result["posterior"][name])
+    assert "real plain_imag = 0;" in to_stan(model).code
+
+
+def test_axes_of_both_parts_have_names():
+    dims = {"z": "point", "v.real": "point", "v.imag": "point", "w.imag": "point"}
+    code = """
+    data { complex_vector[2] z; }
+    parameters { real m; }
+    transformed parameters { complex_vector[2] w = z; }
+    generated quantities { complex_vector[2] v = m * w; }
+    """
+    model = Stan(code, dims=dims)(z=[1j, 2], coords={"point": ["a", "b"]})
+    axes = {v.name: v.dims for v in (*ModelDensity(model).variables, *model.generated.variables)}
+    named = {"v.real": ("point",), "v.imag": ("point",), "w.imag": ("point",)}
+    assert {name: axes[name] for name in named} == named
+    with pytest.raises(ModelError, match=r"declares no 'v'. Known: m, v.imag, v.real"):
+        Stan(code, dims={"v": "point"})
+
+
+def test_what_was_not_assigned_has_no_numbers():
+    found = generated("complex_vector[2] z; z[1] = 1i;")
+    np.testing.assert_array_equal(found["z.real"], [[0.0, np.nan]] * 2)
+    np.testing.assert_array_equal(found["z.imag"], [[1.0, np.nan]] * 2)
