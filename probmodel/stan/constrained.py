@@ -24,11 +24,14 @@ class Constrained(NamedTuple):
     check : of an array, whether each vector or matrix in its last axes is one
     what : what each must be, in words
     fault : of one that is not, what is wrong, in words; places count from 1
+    violated : in operations that symbols have too, where something is wrong; none of covariances
+        and factors, which fail where they are used
     """
 
     check: Callable[[Array], Array]
     what: str
     fault: Callable[[Array], str]
+    violated: tuple[Callable[[Any], Any], ...] = ()
 
 
 def _lower(y: Array) -> Array:
@@ -138,28 +141,63 @@ def _positive_ordered(y: Array) -> Array:
     return np.asarray(c.Ordered().check(y) & (y[..., 0] >= 0))
 
 
+def _sums_off(value: float, axis: int = -1) -> Callable[[Any], Any]:
+    return lambda y: np.abs(np.sum(y, axis=axis) - value) > _TOLERANCE
+
+
+def _negative(y: Any) -> Any:
+    return y < 0
+
+
+def _not_increasing(y: Any) -> Any:
+    return y[..., :-1] >= y[..., 1:]
+
+
+def _starts_below_zero(y: Any) -> Any:
+    return y[..., :1] < 0
+
+
 def _of(kind: Any) -> Callable[[Array], Array]:
     return lambda y: np.asarray(kind.check(y))
 
 
 CONSTRAINED: dict[str, Constrained] = {
-    "simplex": Constrained(_of(c.Simplex()), "non-negative, with the sum 1", _sum_fault),
+    "simplex": Constrained(
+        _of(c.Simplex()), "non-negative, with the sum 1", _sum_fault, (_negative, _sums_off(1.0))
+    ),
     "unit_vector": Constrained(
-        _of(c.UnitVector()), "of length 1", lambda y: f"its squares sum to {(y * y).sum():.9g}"
+        _of(c.UnitVector()),
+        "of length 1",
+        lambda y: f"its squares sum to {(y * y).sum():.9g}",
+        (lambda y: _sums_off(1.0)(y * y),),
     ),
-    "sum_to_zero_vector": Constrained(_of(c.SumToZero()), "of sum 0", _zero_fault),
+    "sum_to_zero_vector": Constrained(
+        _of(c.SumToZero()), "of sum 0", _zero_fault, (_sums_off(0.0),)
+    ),
     "sum_to_zero_matrix": Constrained(
-        _of(c.SumToZeroMatrix()), "of sum 0 in each row and column", _zero_fault
+        _of(c.SumToZeroMatrix()),
+        "of sum 0 in each row and column",
+        _zero_fault,
+        (_sums_off(0.0), _sums_off(0.0, -2)),
     ),
-    "ordered": Constrained(_of(c.Ordered()), "increasing", _order_fault),
-    "positive_ordered": Constrained(_positive_ordered, "increasing from 0 up", _order_fault),
+    "ordered": Constrained(_of(c.Ordered()), "increasing", _order_fault, (_not_increasing,)),
+    "positive_ordered": Constrained(
+        _positive_ordered,
+        "increasing from 0 up",
+        _order_fault,
+        (_not_increasing, _starts_below_zero),
+    ),
     "row_stochastic_matrix": Constrained(
-        _of(c.RowStochastic()), "non-negative, with the sum 1 in each row", _stochastic_fault(-1)
+        _of(c.RowStochastic()),
+        "non-negative, with the sum 1 in each row",
+        _stochastic_fault(-1),
+        (_negative, _sums_off(1.0)),
     ),
     "column_stochastic_matrix": Constrained(
         _of(c.ColumnStochastic()),
         "non-negative, with the sum 1 in each column",
         _stochastic_fault(-2),
+        (_negative, _sums_off(1.0, -2)),
     ),
     "cov_matrix": Constrained(_definite, "symmetric and positive definite", _matrix_fault),
     "corr_matrix": Constrained(

@@ -11,6 +11,7 @@ import numpy as np
 from probmodel.errors import DataError, ModelError, nearest
 from probmodel.stan.assembling import Assembly, Leaf
 from probmodel.stan.complaints import Sources
+from probmodel.stan.constrained import CONSTRAINED
 from probmodel.stan.data import checked, declared_shape, read_declared, stored_kind
 from probmodel.stan.density_terms import Increment
 from probmodel.stan.generated import Generated
@@ -22,6 +23,7 @@ from probmodel.stan.solver_calls import HigherOrder
 from probmodel.stan.stan_values import Value, real
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.syntax.printing import text_of
+from probmodel.stan.traced_graph import Operation
 from probmodel.stan.tuple_parts import parts_of, put_together, taken_apart
 
 _SEED = 1  # of what transformed data draw at random, so that a model is the same each time
@@ -199,7 +201,7 @@ class Run:
         return found
 
     def _check_bounds(self, node: n.Declare, value: Value, frame: dict[str, Any]) -> None:
-        """Give points at which a transformed parameter leaves its bounds no density, as Stan does.
+        """Give points at which a transformed parameter is not of its type no density, as in Stan.
 
         Bounds that it cannot leave are not looked at. Those that data decide are checked now.
         """
@@ -216,12 +218,18 @@ class Run:
             reached = ranges.of(value.array)[end]
             if reached >= known if side == "lower" else reached <= known:
                 continue
-            outside = run.apply(COMPARISONS[operator], [value, bound], "int", node)
-            run.add(
-                Increment(
-                    node, run.apply(CHOOSE, [outside, real(-np.inf), real(0.0)], "real", node)
-                )
-            )
+            self._forbid(run.apply(COMPARISONS[operator], [value, bound], "int", node), node)
+        entry = CONSTRAINED.get(node.type.kind)
+        for function in entry.violated if entry is not None else ():
+            operation = Operation(node.type.kind, function, (2 if value.kind == "matrix" else 1,))
+            self._forbid(run.apply(operation, [value], "int", node), node)
+
+    def _forbid(self, outside: Value, node: n.Declare) -> None:
+        """Give points at which some of these are true no density."""
+        run = self.interpreter
+        if np.size(outside.array):
+            counted = run.apply(CHOOSE, [outside, real(-np.inf), real(0.0)], "real", node)
+            run.add(Increment(node, counted))
 
 
 def _distributed_names(program: n.Program) -> tuple[set[str], set[str]]:
