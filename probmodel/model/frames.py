@@ -22,11 +22,11 @@ import numpy as np
 
 from probmodel.errors import DataError, nearest
 from probmodel.expressions import Apply, Expression, topological
+from probmodel.model.columns import listed, no_column, no_numbers, no_values
 from probmodel.model.containers import Labelled, Labels, as_labels
 from probmodel.model.declarations import Data, Declaration, Observed, expressions_of
 from probmodel.types import Array
 
-_SHOWN = 5  # rows or categories that a message lists
 _DAY = np.timedelta64(1, "D")
 _ELEMENTWISE = frozenset({
     "add", "subtract", "multiply", "true_divide", "divide", "negative", "power", "exp", "log",
@@ -57,7 +57,7 @@ def from_frame(
     repeated = list(dict.fromkeys(table.columns[table.columns.duplicated()]))
     if repeated:
         raise DataError(
-            f"the frame has several columns {_listed(repeated)}. Rename or drop some.",
+            f"the frame has several columns {listed(repeated)}. Rename or drop some.",
             columns=repeated,
         )
     return _Reader(kind, table, coords, origin, before).bound(given)
@@ -77,8 +77,7 @@ class _Reader:
         self._kind, self._table, self._origin, self._before = kind, table, origin, before
         self._coords = {dim: as_labels(labels) for dim, labels in coords.items()}
         every: dict[str, Declaration] = kind._declarations
-        names = [name for name, d in every.items() if isinstance(d, Data | Observed)]
-        self._declared = {name: every[name] for name in names}
+        self._declared = {n: d for n, d in every.items() if isinstance(d, Data | Observed)}
         counted = counted_dims(kind)
         self._counted = {name: dim for name, dim in counted.items() if name in self._declared}
         # Dims of groups: those that rows count. Neighbours count the dim of the rows themselves.
@@ -101,6 +100,7 @@ class _Reader:
                 values[name] = self._matrix(name, source)
             elif source is not None:
                 values[name] = source
+        self._check_complete(values, columns)
         self._code(columns)
         for name, column in columns.items():
             if name in self._codes:
@@ -112,6 +112,15 @@ class _Reader:
             else:
                 values[name] = self._labelled(self._numbers(name, column))
         return self._kind(**values, coords=self._coords)
+
+    def _check_complete(self, values: Mapping[str, Any], columns: Mapping[str, str]) -> None:
+        """Raise a `DataError` for a datum that has neither columns nor a value."""
+        if values.keys() - self._declared.keys():  # a name that is not the model's: it may be meant
+            return
+        for name, declaration in self._declared.items():
+            if isinstance(declaration, Data) and name not in values and name not in columns:
+                known, model = [str(c) for c in self._table.columns], self._kind.__name__
+                raise no_column(model, declaration, known, list(columns.values()))
 
     def _columns(self, name: str) -> Any:
         """Return the column of a datum, or those of a matrix; None if there are none."""
@@ -143,13 +152,7 @@ class _Reader:
             return self._days(column, series)
         text = kind == "O" and any(isinstance(value, str) for value in series)
         if text or kind in "mUS" or hasattr(series, "cat"):
-            raise DataError(
-                f"{self._declared[name].title} takes numbers, and the column {column!r} holds "
-                f"{'times' if kind == 'm' else 'text or categories'}. It is no index in the model, "
-                f"so that it is not coded: turn it into numbers that mean the same in every frame, "
-                f"such as frame[{column!r}] == {series.iloc[0]!r}.",
-                location=self._declared[name].location, column=column,
-            )  # fmt: skip
+            raise no_numbers(self._declared[name], column, series)
         values = series.to_numpy(dtype=float, na_value=np.nan) if kind not in "biuf" else series
         return np.asarray(values)
 
@@ -160,13 +163,7 @@ class _Reader:
             return series
         rows = np.flatnonzero(series.isna().to_numpy())
         if len(rows):
-            plural = "s" if len(rows) > 1 else ""
-            raise DataError(
-                f"the column {column!r} has no value in row{plural} "
-                f"{_listed([self._table.index[i] for i in rows])}. Leave such rows out, "
-                f"frame.dropna(subset=[{column!r}]), or give them a value.",
-                column=column, rows=rows.tolist(),
-            )  # fmt: skip
+            raise no_values(self._declared[name], column, [self._table.index[i] for i in rows])
         return series
 
     def _days(self, column: str, series: Any) -> Array:
@@ -319,8 +316,8 @@ def _looked_up(dim: str, column: str, values: Array, labels: Array) -> Array:
     new = [value for value in dict.fromkeys(values.tolist()) if value not in known]
     if new:
         raise DataError(
-            f"the column {column!r} has {_listed(new)}, which the labels of the dim {dim!r} lack. "
-            f"These are {_listed(list(known))}.",
+            f"the column {column!r} has {listed(new)}, which the labels of the dim {dim!r} lack. "
+            f"These are {listed(list(known))}.",
             column=column, labels=new,
         )  # fmt: skip
     return np.array([known[value] for value in values.tolist()])
@@ -341,8 +338,3 @@ def _row_labels(index: Any) -> Labels | None:
     values = as_labels(index)
     counts = values.dtype.kind in "iu" and np.array_equal(values, np.arange(len(values)))
     return None if counts or not index.is_unique else Labels(values)
-
-
-def _listed(labels: list[Any]) -> str:
-    more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
-    return ", ".join(map(repr, labels[:_SHOWN])) + more

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import numbers
 from collections.abc import Iterator, KeysView, ValuesView
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,9 +15,9 @@ from probmodel.types import Array
 
 _REAL = numbers.Real | np.bool_
 _CATEGORIES = "Code categories as integers 0, 1, ... (np.unique(x, return_inverse=True))."
-_NUMBERS = (
-    "numbers that are written as text",
-    ("Convert them to numbers: pd.to_numeric(x), or np.asarray(x).astype(float)."),
+_NUMBERS = "Convert them to numbers: pd.to_numeric(x), or np.asarray(x).astype(float)."
+_BESIDE_NUMBERS = (
+    'Convert them: pd.to_numeric(x, errors="coerce"), which has NaN for what is no number.'
 )
 _MARKS = frozenset({"na", "n/a", "null", "none", "missing", "", ".", "-", "?"})
 _MISSING = (
@@ -52,10 +52,9 @@ _BY_TYPE: tuple[tuple[Any, str, str], ...] = (
 
 def what_came(array: Array) -> tuple[str, str]:
     """Say what an array that is not of numbers holds, and what to write instead."""
-    if _reads_as_numbers(array):
-        return _NUMBERS
-    if (mark := _missing_mark(array)) is not None:
-        return f"numbers and the text {mark!r}", _MISSING
+    if (text := numbers_as_text(array)) is not None:
+        beside = _MISSING if text.only_missing else _BESIDE_NUMBERS
+        return text.found, beside if text.odd else _NUMBERS
     if array.dtype.kind in _BY_KIND:
         return _BY_KIND[array.dtype.kind]
     item = _odd_one(array)
@@ -77,26 +76,44 @@ def what_came(array: Array) -> tuple[str, str]:
     return f"a {type(item).__name__}", "Give a number, an array or a list of numbers."
 
 
-def _reads_as_numbers(array: Array) -> bool:
-    """Whether there is text, and all of it is numbers: as categories they would become ranks."""
-    texts = [item for item in array.reshape(-1).tolist() if isinstance(item, str | bytes)]
+class NumbersAsText(NamedTuple):
+    """Numbers of which some or all are written as text.
+
+    Attributes
+    ----------
+    found : what there is, in words
+    odd : the text that is no number
+    """
+
+    found: str
+    odd: list[str | bytes]
+
+    @property
+    def only_missing(self) -> bool:
+        """Whether all text that is no number stands for missing values, as NA does."""
+        return all(isinstance(text, str) and text.strip().lower() in _MARKS for text in self.odd)
+
+
+def numbers_as_text(array: Array) -> NumbersAsText | None:
+    """Return what text an array has in the place of numbers; None if it has none of this kind.
+
+    It has where most values are numbers or read as such, which would become ranks as categories, or
+    where all text beside numbers stands for missing values.
+    """
+    items = [item for item in array.reshape(-1).tolist() if not is_missing(item)]
+    texts = [item for item in items if isinstance(item, str | bytes)]
+    if not texts or not all(isinstance(item, _REAL | str | bytes) for item in items):
+        return None
+    odd = [text for text in texts if not _is_number(text)]
+    if not odd:
+        return NumbersAsText("numbers that are written as text", odd)
+    found, n_numbers = NumbersAsText(f"numbers and the text {odd[0]!r}", odd), len(items) - len(odd)
+    return found if n_numbers > len(odd) or (n_numbers and found.only_missing) else None
+
+
+def _is_number(item: str | bytes) -> bool:
     try:
-        return len([float(text) for text in texts]) > 0
-    except ValueError:
-        return False
-
-
-def _missing_mark(array: Array) -> str | None:
-    """Return what stands for missing values in an array, such as NA, if all others are numbers."""
-    items = array.reshape(-1).tolist()
-    marks = [item for item in items if isinstance(item, str) and item.strip().lower() in _MARKS]
-    others = [item for item in items if item not in marks]
-    return marks[0] if marks and others and all(map(_is_number, others)) else None
-
-
-def _is_number(item: Any) -> bool:
-    try:
-        return isinstance(item, _REAL | str) and float(item) is not None
+        return float(item) is not None
     except ValueError:
         return False
 

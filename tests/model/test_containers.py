@@ -121,6 +121,7 @@ DAY = datetime.date(2020, 1, 1)
         (["10", "b"], "text", "Code categories"),
         (["10", "NA"], "numbers and the text 'NA'", "cell of a CSV file empty"),
         ([10, "NA"], "numbers and the text 'NA'", "missing='impute'"),
+        (["10", "9", "b", "c", "1"], "numbers and the text 'b'", r'x, errors="coerce"\)'),
         (["a", "NA"], "text", "Code categories"),
         (np.array([1, 2], dtype=object), "dtype object", "dtype=float"),
         (np.array([1, 2.5], dtype=object), "dtype object", "dtype=float"),

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from probmodel import Model, data, infer, observed, param
-from probmodel.distributions import HalfNormal, Normal
+from probmodel.constraints import Ordered
+from probmodel.distributions import HalfNormal, Normal, OrderedLogistic
 from probmodel.errors import DataError, ShapeError
 
 
@@ -274,6 +275,10 @@ def test_many_missing_values():
     frame = pd.DataFrame({"t": np.where(np.arange(20) % 2, np.nan, 1.0), "y": np.ones(20)})
     with pytest.raises(DataError, match="rows 1, 3, 5, 7, 9 and 5 more"):
         Trend.from_frame(frame)
+    numbered = pd.DataFrame({"t": [1.0, np.nan], "y": [1.0, 2.0]}, index=[5, 9])
+    with pytest.raises(DataError, match=r"data 't' .* no value in row 9\. Leave") as error:
+        Trend.from_frame(numbered)
+    assert error.value.location == Trend.t.location
 
 
 def test_values_that_differ_within_a_group():
@@ -307,6 +312,61 @@ def test_columns_that_are_not_there():
         bound(houses(), y="log_radn")
     with pytest.raises(DataError, match="'floor'"):
         bound(houses().drop(columns="floor"))
+
+
+@pytest.mark.parametrize("column", ["T", "t "])
+def test_a_missing_column_names_one_that_is_alike(column):
+    frame = pd.DataFrame({column: [0.0, 1.0], "y": [1.0, 2.0]})
+    with pytest.raises(DataError) as error:
+        Trend.from_frame(frame)
+    assert error.value.message == (
+        f"data 't' needs values, and the frame has no column 't'. Did you mean {column!r}? The "
+        f"frame has {column!r}, 'y'. Say what to read, Trend.from_frame(frame, t={column!r}), or "
+        "give a value."
+    )
+    assert error.value.location == Trend.t.location
+    np.testing.assert_array_equal(given(Trend.from_frame(frame, t=column))[0]["t"], [0.0, 1.0])
+
+
+def test_a_missing_column_is_none_that_another_datum_has():
+    frame = pd.DataFrame(np.ones((2, 8)), columns=["y", *"abcdefg"])
+    with pytest.raises(DataError, match="has 'y', 'a', 'b', 'c', 'd' and 3 more") as error:
+        Trend.from_frame(frame, y="g")
+    assert "mean" not in error.value.message
+    assert 'Trend.from_frame(frame, t="...")' in error.value.message
+    with pytest.raises(DataError, match=r'nor any X\.….*from_frame\(frame, X=\["..."\]\)'):
+        Regression.from_frame(frame)
+
+
+@pytest.mark.parametrize("dtype", [object, "category", "string"])
+def test_numbers_that_are_written_as_text(dtype):
+    frame = pd.DataFrame({"t": ["1.5", "2", "-1e3"], "y": [1.0, 2.0, 3.0]})
+    written = r"Write frame\['t'\] = pd.to_numeric\(frame\['t'\], errors=\"coerce\"\)\."
+    with pytest.raises(DataError, match=f"numbers that are written as text. {written}$"):
+        Trend.from_frame(frame.astype({"t": dtype}))
+    for odd in ("n/a", "abc"):
+        more = pd.DataFrame({"t": ["1.5", odd, "2", None], "y": np.ones(4)}).dropna()
+        with pytest.raises(DataError, match=f"holds numbers and the text '{odd}'. {written} What"):
+            Trend.from_frame(more.astype({"t": dtype}))
+
+
+class Answers(Model):
+    cut = param(constraint=Ordered(), shape=2)
+    y = observed(OrderedLogistic(0.0, cut), dims="person")
+
+
+def test_ordered_categories_of_an_outcome():
+    levels = pd.CategoricalDtype(["low", "mid", "high"], ordered=True)
+    frame = pd.DataFrame({"y": ["mid", "low", "high"]})
+    with pytest.raises(DataError, match=r"astype\(pd.CategoricalDtype\(\[...\]\)\).cat.codes"):
+        Answers.from_frame(frame)
+    frame["y"] = frame["y"].astype(levels)
+    with pytest.raises(
+        DataError, match=r"\['y'\].cat.codes, which counts 'low', 'mid', 'high' from 0"
+    ):
+        Answers.from_frame(frame)
+    frame["y"] = frame["y"].cat.codes
+    np.testing.assert_array_equal(given(Answers.from_frame(frame))[0]["y"], [1, 0, 2])
 
 
 @pytest.mark.parametrize("frame", [None, 3, {"y": [1.0]}, [1.0]])

@@ -1,0 +1,95 @@
+"""Errors about columns of a data frame: what one lacks, and what to write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from probmodel.distributions.base import Distribution
+from probmodel.errors import DataError, nearest
+from probmodel.model.declarations import Data, Observed
+from probmodel.model.refusals import numbers_as_text
+
+_SHOWN = 5  # columns, rows or categories that a message lists
+
+
+def listed(labels: Sequence[Any]) -> str:
+    """Return some labels in words, numbers of NumPy as plain ones."""
+    plain = [v.item() if isinstance(v, np.number | np.bool_ | np.str_) else v for v in labels]
+    more = f" and {len(plain) - _SHOWN} more" if len(plain) > _SHOWN else ""
+    return ", ".join(map(repr, plain[:_SHOWN])) + more
+
+
+def no_column(
+    model: str, declaration: Data | Observed, columns: Sequence[str], used: Sequence[str]
+) -> DataError:
+    """Make the error of a datum for which a frame has no column.
+
+    ``used`` are the columns that other data take.
+    """
+    name = str(declaration.name)
+    matrix = len(declaration.dims or ()) == 2
+    hint = nearest(name, [column for column in columns if column not in used])
+    alike = hint.partition("Did you mean ")[2].rstrip("?")
+    written = f"[{alike}, ...]" if matrix and alike else alike or ('["..."]' if matrix else '"..."')
+    return DataError(
+        f"{declaration.title} needs values, and the frame has no column {name!r}"
+        f"{f', nor any {name}.…' if matrix else ''}.{f' Did you mean {alike}?' if alike else ''} "
+        f"The frame has {listed(columns) or 'no columns'}. "
+        f"Say what to read, {model}.from_frame(frame, {name}={written}), or give a value.",
+        location=declaration.location, name=name, columns=list(columns),
+    )  # fmt: skip
+
+
+def no_values(declaration: Data | Observed, column: str, rows: Sequence[Any]) -> DataError:
+    """Make the error of a column in which values are missing, in rows with these labels."""
+    return DataError(
+        f"{declaration.title} needs all values, and the column {column!r} has no value in "
+        f"row{'s' * (len(rows) > 1)} {listed(rows)}. Leave such rows out, "
+        f"frame.dropna(subset=[{column!r}]), or give them a value.",
+        location=declaration.location, column=column,
+    )  # fmt: skip
+
+
+def no_numbers(declaration: Data | Observed, column: str, series: Any) -> DataError:
+    """Make the error of a column of text, categories or times that is no index in the model."""
+    found, advice = _found(declaration, f"frame[{column!r}]", series)
+    return DataError(
+        f"{declaration.title} takes numbers, and the column {column!r} holds {found}. {advice}",
+        location=declaration.location, column=column,
+    )  # fmt: skip
+
+
+def _found(declaration: Data | Observed, column: str, series: Any) -> tuple[str, str]:
+    """Say what a column holds, and what to write instead; ``column`` is how it is written."""
+    if getattr(series.dtype, "kind", "O") == "m":
+        unit = f'{column} / np.timedelta64(1, "D")'
+        return "times", f"Divide them by a unit, {unit}."
+    text = numbers_as_text(series.to_numpy(dtype=object))
+    if text is not None:
+        lost = " What is no number is missing then: leave out its row." if text.odd else ""
+        return text.found, (f'Write {column} = pd.to_numeric({column}, errors="coerce").{lost}')
+    if _is_category(declaration, series):
+        known = hasattr(series, "cat")
+        codes = ".cat.codes" if known else ".astype(pd.CategoricalDtype([...])).cat.codes"
+        order = f"{listed(series.cat.categories)}" if known else "the categories in your order"
+        return "text or categories", (
+            f"Write {column} = {column}{codes}, which counts {order} from 0."
+        )
+    first = listed([series.iloc[0]])
+    return "text or categories", (
+        "It is no index in the model, so that it is not coded: turn it into numbers that mean the "
+        f"same in every frame, such as {column} == {first}."
+    )
+
+
+def _is_category(declaration: Data | Observed, series: Any) -> bool:
+    """Whether what the model takes is the number of a category, counted from 0."""
+    if isinstance(declaration, Data):
+        whole, counted = declaration.dtype is int, False
+    else:
+        kind = type(declaration.distribution)
+        whole, counted = kind.discrete, kind.support_for is not Distribution.support_for
+    return whole and (counted or (hasattr(series, "cat") and series.cat.ordered))
