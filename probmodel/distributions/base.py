@@ -47,9 +47,6 @@ class Distribution(NoValue):
     event_ndim: ClassVar[int] = 0
     discrete: ClassVar[bool] = False
 
-    # What is wrong where parameters have more axes than the values, and what to do; in words.
-    batch_hint: ClassVar[str] = "they do not match it, or would pair every element with every other"
-
     # Whether the elements along the first event axis are steps in time, each given those before it.
     sequential: ClassVar[bool] = False
 
@@ -120,6 +117,11 @@ class Distribution(NoValue):
     def has_atoms(self) -> bool:
         """Whether single values have a probability although it is not ``discrete``."""
         return False
+
+    @property
+    def batch_hint(self) -> str:
+        """What to do where parameters have more axes than there are values, in sentences."""
+        return ""
 
     def support(self) -> Constraint:
         """Where the density is positive, with bounds from the declared arguments."""

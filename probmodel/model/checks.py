@@ -54,15 +54,7 @@ def check_distribution(
         )
     own = shape[: len(shape) - event_ndim]
     if not _broadcasts_to(batch, own):
-        raise ShapeError(
-            f"{declaration.title} has shape {shape}, but the parameters of its "
-            f"{distribution.name} have {_describe(distribution, params)}, which make "
-            f"{batch}: {distribution.batch_hint}. Bring the parameters to "
-            f"shape {own}; x.reshape(-1) drops an axis of length 1.",
-            location=declaration.location,
-            expected=own,
-            given=batch,
-        )
+        raise _too_many_axes(declaration, distribution, shape, own, params)
     if 0 in shape:
         return shape
     _probe(declaration, distribution, shape, params)
@@ -147,11 +139,10 @@ def _check_constants(
         distribution.args.items(), distribution.parameters.values(), params, strict=True
     ):
         if value.ndim < spec.event_ndim and not (spec.spreads and value.ndim == 0):
-            kinds = {1: "a vector", 2: "a matrix"}
-            kind = kinds.get(spec.event_ndim, f"an array of {spec.event_ndim} axes")
+            noun = _noun(spec.event_ndim)
             raise ShapeError(
-                f"{declaration.title}: {distribution.name}'s {name} must be {kind}; got shape "
-                f"{value.shape}.",
+                f"{declaration.title}: {distribution.name}'s {name} must be "
+                f"{'an' if noun[0] == 'a' else 'a'} {noun}; got shape {value.shape}.",
                 location=distribution.location,
                 parameter=name,
                 shape=value.shape,
@@ -247,8 +238,7 @@ def _batch_shape(
     declaration: Declaration, distribution: Distribution, params: Sequence[Array]
 ) -> Shape:
     shapes = [
-        p.shape[: p.ndim - spec.event_ndim]
-        for p, spec in zip(params, distribution.parameters.values(), strict=True)
+        _batch_of(spec, p) for p, spec in zip(params, distribution.parameters.values(), strict=True)
     ]
     try:
         return np.broadcast_shapes(*shapes)
@@ -259,6 +249,48 @@ def _batch_shape(
             location=distribution.location,
             shapes=shapes,
         ) from error
+
+
+def _too_many_axes(
+    declaration: Declaration,
+    distribution: Distribution,
+    shape: Shape,
+    own: Shape,
+    params: Sequence[Array],
+) -> ShapeError:
+    """Make the error of parameters with more axes than there are values, which have shape own."""
+    batch = _batch_shape(declaration, distribution, params)
+    message = f"{declaration.title} has shape {shape}, "
+    if distribution.event_ndim:
+        specs = zip(distribution.args, distribution.parameters.values(), params, strict=True)
+        name, spec, value = next(
+            part for part in specs if not _broadcasts_to(_batch_of(part[1], part[2]), own)
+        )
+        hint = distribution.batch_hint if len(_batch_of(spec, value)) > len(own) else ""
+        whole = "series" if distribution.sequential else _noun(distribution.event_ndim)
+        message += (
+            f"and {name} of {distribution.name} is one {_noun(spec.event_ndim)} for "
+            f"{'each' if own else 'a whole'} {whole}; got shape {value.shape}. {hint}"
+        )
+    else:
+        message += (
+            f"but the parameters of its {distribution.name} have "
+            f"{_describe(distribution, params)}, which make {batch}: they do not match it, or "
+            "would pair every element with every other. Bring the parameters to "
+            f"shape {own}; x.reshape(-1) drops an axis of length 1."
+        )
+    return ShapeError(message.rstrip(), location=declaration.location, expected=own, given=batch)
+
+
+def _batch_of(spec: Parameter, value: Array) -> Shape:
+    """Return the shape of a parameter's value without the axes that one value has."""
+    shape: Shape = value.shape[: value.ndim - spec.event_ndim]
+    return shape
+
+
+def _noun(axes: int) -> str:
+    """Say what has so many axes."""
+    return {0: "number", 1: "vector", 2: "matrix"}.get(axes, f"array of {axes} axes")
 
 
 def _known_event(

@@ -9,11 +9,12 @@ from autograd import jacobian
 from derivatives import arrays, evaluated, program, slopes
 from scipy import stats
 
-from probmodel import Model, check_model, data, observed, param
+from probmodel import Model, check_model, data, observed, param, potential
 from probmodel import distributions as d
 from probmodel.density import as_posterior
 from probmodel.density.prior import simulate_once
 from probmodel.errors import ModelError, ShapeError
+from probmodel.functions import log_density
 from probmodel.model.binding import redrawn
 
 PHI = np.array([0.5, -0.3, 0.2])
@@ -288,3 +289,61 @@ def test_slopes_of_ar1_at_the_last_time(n):
     _, slope, _ = program(d.AR1(0.5, 1.0), [0, 1], y[0], 0.5, 2.0, 0.0)(y, phi)
     last = y[:, -1] - phi * y[:, -2] if n > 1 else (1.0 - phi**2) * y[:, 0]
     np.testing.assert_allclose(slope[:, -1], -last / 4.0, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("series", "name"),
+    [
+        (lambda mean: d.AR1(0.5, 1.0, mean=mean), "mean of AR1"),
+        (lambda mean: d.AR(PHI, 1.0, intercept=mean), "intercept of AR"),
+        (lambda mean: d.ARMA([0.5], [0.1], 1.0, mean), "mean of ARMA"),
+        (lambda mean: d.GARCH(mean, 1.0, 0.1, 0.1, 1.0), "mean of GARCH"),
+        (lambda mean: d.RandomWalk(1.0, 1.0, drift=mean), "drift of RandomWalk"),
+    ],
+)
+def test_an_element_for_each_time_is_refused_with_what_to_write(series, name):
+    class Regression(Model):
+        x = data("t")
+        b = param(d.Normal(0, 1))
+        y = observed(series(b * x), dims="t")
+
+    with pytest.raises(ShapeError) as error:
+        Regression(x=np.arange(5.0), y=np.zeros(5))
+    message = error.value.message
+    assert f"{name} is one number for a whole series; got shape (5,). Where" in message
+    kind = name.split()[-1]
+    assert f"potential(log_density({kind}(...), y - mean))" in message
+    assert "reshape" not in message
+
+
+def test_several_series_have_one_number_each():
+    class Several(Model):
+        phi = param(d.Uniform(-1, 1), shape=3)
+        y = observed(d.AR1(phi, 1.0), dims=("series", "t"))
+
+    Several(y=np.zeros((3, 5)))
+    with pytest.raises(
+        ShapeError, match=r"phi of AR1 is one number for each series; got shape .3,.\.$"
+    ):
+        Several(y=np.zeros((2, 5)))
+
+
+def test_a_regression_with_autoregressive_errors():
+    """The density of the deviations is that of a normal vector, whose covariances decay."""
+
+    class Regression(Model):
+        x = data("t")
+        y = data("t")
+        b = param(d.Normal(0, 1))
+        phi = param(d.Uniform(-1, 1))
+        fit = potential(log_density(d.AR1(phi, 0.7), y - b * x))
+
+    x, y = np.linspace(-1.0, 1.0, 6), autoregression(6)
+    density = as_posterior(Regression(x=x, y=y))
+    at = np.array([[0.4, 0.9]])
+    (found,) = density.values_at(at, [Regression.fit.expression])
+    b, phi = (float(density.constrain(at)[name][0]) for name in ("b", "phi"))
+    lags = np.abs(np.subtract.outer(np.arange(6), np.arange(6)))
+    covariance = 0.7**2 / (1.0 - phi**2) * phi**lags
+    expected = stats.multivariate_normal.logpdf(y, b * x, covariance)
+    np.testing.assert_allclose(found, [expected], rtol=1e-12)

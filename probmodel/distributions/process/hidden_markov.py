@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -50,11 +50,6 @@ class HiddenMarkov(Compound):
     """
 
     sequential = True
-    batch_hint: ClassVar = (
-        "there is one transition matrix for each series, or one for all. Probabilities that change "
-        "with time are not supported here: write the forward recursion with functions.scan, of "
-        "several series at once too, and add its log likelihood as a potential"
-    )
 
     def __init__(self, initial: Any, transition: Any, emission: Any) -> None:
         self.location = caller_location()
@@ -71,6 +66,16 @@ class HiddenMarkov(Compound):
             self.emission.discrete,
         )
         self.args = {**self.emission.args, "initial": initial, "transition": transition}
+
+    @property
+    def batch_hint(self) -> str:
+        """What to do where parameters have more axes than there are values, in sentences."""
+        return (
+            "There is one transition matrix for each series, or one for all. Probabilities that "
+            "change with time are not supported here: write the forward recursion with "
+            "functions.scan, of several series at once too, and add its log likelihood as a "
+            "potential."
+        )
 
     def written(self) -> list[tuple[str | None, Any]]:
         """Return initial, transition and emission."""

@@ -25,6 +25,17 @@ class Series(Distribution):
     sequential: ClassVar[bool] = True
     domain = Real()
 
+    @property
+    def batch_hint(self) -> str:
+        """What to do where parameters have more axes than there are values, in sentences."""
+        return (
+            "Where the mean changes in time, the deviations from it are such a series: with "
+            f"y = data(...), write potential(log_density({self.name}(...), y - mean)), or "
+            f"param({self.name}(...)) of a latent series, to which the mean is added. Where "
+            "anything else changes, write each value given the one before, which is data: "
+            "observed(Normal(c + phi * before, sigma))."
+        )
+
     def event_shape(self, *params: Array) -> None:
         """Leave the length to the declaration."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from typing import Any, ClassVar
+from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
@@ -67,10 +67,6 @@ class GaussianProcess(OfStandardNormal):
         If not exactly one of points and grid is given, or the jitter is negative.
     """
 
-    batch_hint: ClassVar = (
-        "the parameters of the kernel are one number for each process; a mean or a noise that is "
-        "no number has the points as its last axes"
-    )
     domain = Real()
 
     def __init__(
@@ -116,6 +112,14 @@ class GaussianProcess(OfStandardNormal):
         }
         self._take_form(parameters, event_ndim=event)
         self._constant = Memory(self._factorise)
+
+    @property
+    def batch_hint(self) -> str:
+        """What to do where parameters have more axes than there are values, in sentences."""
+        return (
+            "The parameters of the kernel are one number for each process; a mean or a noise that "
+            "is no number has the points as its last axes."
+        )
 
     def _error(self, expected: str) -> ModelError:
         return ModelError(f"GaussianProcess takes {expected}", location=self.location)
