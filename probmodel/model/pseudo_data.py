@@ -60,12 +60,17 @@ class PseudoData(NamedTuple):
 
 
 def takes_pseudo_data(declaration: Parameter, evaluator: Evaluator) -> bool:
-    """Whether a parameter is of a hierarchy, and how it is to be sampled is left open.
+    """Whether a parameter is of a hierarchy, and how it is to be sampled is left open."""
+    return declaration.noncentered is None and is_of_hierarchy(declaration, evaluator)
+
+
+def is_of_hierarchy(declaration: Parameter, evaluator: Evaluator) -> bool:
+    """Whether a parameter is of a hierarchy that can be standardised by pseudo-data.
 
     Its prior depends on other parameters, and is of a family that pseudo-data standardise.
     """
     prior = declaration.prior
-    if prior is None or not prior.takes_pseudo_data or declaration.noncentered is not None:
+    if prior is None or not prior.takes_pseudo_data:
         return False
     if 0 in evaluator.shape(declaration):
         return False

@@ -141,7 +141,8 @@ def check_energy(run: SampleRun) -> list[Finding]:
         f"{beyond(fractions[c], _LEAST_BFMI, 2)} in chain {c}" for c in low[:MOST_NAMED]
     )
     more = f" and {len(low) - MOST_NAMED} more" if len(low) > MOST_NAMED else ""
-    tries = [hierarchy_advice(run), "give heavy tails a stronger prior", "or raise draws."]
+    tries = [hierarchy_advice(run), "give scales and heavy tails a more informative prior"]
+    tries.append("or raise draws.")
     advice = ", ".join(part for part in tries if part)
     message = (
         f"E-BFMI below {_LEAST_BFMI} ({what}{more}): the energy changes too slowly from draw to "

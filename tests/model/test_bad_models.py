@@ -622,7 +622,7 @@ def as_prior(prior, **options):
         ),
         (
             lambda s: GaussianProcess(ExpQuad(np.ones(3)), np.arange(3.0)),
-            r"amplitude of .* shape \(3,\).*parameters of the kernel are one number for each process",
+            r"amplitude of .* shape \(3,\).*of the kernel are one number for each process",
         ),
         (
             lambda s: GaussianProcess(ExpQuad(), np.arange(3.0), jitter=s),

@@ -7,7 +7,11 @@ import arviz as az
 import numpy as np
 import pytest
 
+from probmodel import Model, observed, param
+from probmodel.density.posterior import ModelDensity
+from probmodel.distributions import GaussianProcess, HalfNormal, Normal, kernels
 from probmodel.errors import SamplingWarning, beyond
+from probmodel.model.pseudo_data import PseudoData
 from probmodel.results import quantities as quantities_module
 from probmodel.results.arviz_object import _statistics, wrap
 from probmodel.results.convergence import Convergence
@@ -184,6 +188,28 @@ def test_energy_that_changes_too_slowly(check, make_run):
     run.stats["energy"][:] = rng.standard_normal((4, 2000)).cumsum(axis=1)
     run.stats["energy"][3] = np.inf
     assert "chain 2)" in check(run)["energy"].message
+
+
+def test_advice_about_energy_in_hierarchies_does_not_go_in_circles(check, make_run):
+    """What is standardised already is not to be standardised by hand, which led back."""
+
+    def message(pseudo_data, **options):
+        class Groups(Model):
+            tau = param(HalfNormal(1))
+            theta = param(Normal(0, tau), shape=2, **options)
+            curve = param(GaussianProcess(kernels.ExpQuad(tau, 1.0), [0.0, 1.0]), noncentered=True)
+            y = observed(Normal(theta + curve, 1))
+
+        density = ModelDensity(Groups(y=[0.1, 0.3]), pseudo_data)
+        run = make_run(density=density, positions=np.zeros((4, density.dim)))
+        run.stats["energy"] = np.random.default_rng(3).standard_normal((4, 500)).cumsum(axis=1)
+        return check(run)["energy"].message
+
+    standardised = message({"theta": PseudoData(np.ones(2), np.zeros(2))})
+    assert "Integrate theta out where" in standardised
+    assert "more informative prior, or raise draws." in standardised
+    assert "noncentered=" not in standardised
+    assert "Leave out noncentered= of theta, so" in message({}, noncentered=True)
 
 
 def test_energies_of_few_draws_tell_nothing(check, make_run):

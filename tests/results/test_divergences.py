@@ -223,7 +223,8 @@ def test_advice_depends_on_how_hierarchies_are_sampled(check, make_run, diverge)
         run = make_run(density=density, positions=np.zeros((4, density.dim)))
         return check(diverge(run, [0], [30])).message
 
-    assert "; try noncentered=True for theta; or give" in message()
+    assert "; integrate theta out where that has a closed form (it is standardised" in message()
+    assert "noncentered=" not in message()
     assert "; leave out noncentered= of theta, so that" in message(noncentered=False)
 
 
