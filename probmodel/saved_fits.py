@@ -107,7 +107,7 @@ class SavedFit:
             by `Model.from_frame`, its groups looked up in the labels of the fit; what becomes of
             groups that these lack is said by ``new_groups``.
         coords : labels by dim, of new dims and of those with other labels than in the fit
-        origin : of dates, as for `Model.from_frame`
+        origin : of dates, as for `Model.from_frame`; that of the fit, if it was made of a frame
         seed, new_groups, var_names, noise, executor : as for `predict`
         **columns : by datum, another column of a frame (its name) or columns (a list)
 
@@ -136,11 +136,38 @@ class SavedFit:
                 names=list(columns),
             )
         given = dict(new_data) if new_data is not None else {}
+        if "coords" not in kind._takes():  # as a file of data has them
+            coords = {**given.pop("coords", {}), **(coords or {})}
+        given = self._coded(given, coords or {})
         changed, constants = self._dims(given), self._constants(given)
         labels = {dim: values for dim, values in binding.labels.items() if dim not in changed}
         labels |= self._unmeasured(changed | self._dims(constants))
         bound = kind(**constants, **given, coords={**labels, **(coords or {})})
         return predict(bound, self.result, seed, new_groups, var_names, noise, executor=executor)
+
+    def _coded(self, given: dict[str, Any], coords: Mapping[str, Any]) -> dict[str, Any]:
+        """Return data with text for groups looked up in the labels of their dim."""
+        found = dict(given)
+        for name, dim in counted_dims(type(self.model)).items():
+            labels = coords.get(dim, self.model._binding.labels.get(dim))
+            values = as_labels(given[name]) if name in given and labels is not None else None
+            if values is None or values.dtype.kind not in "UO":
+                continue
+            places = {str(label): i for i, label in enumerate(as_labels(labels))}
+            unknown = [value for value in map(str, values) if value not in places]
+            if unknown:
+                shown = ", ".join(list(places)[:_SHOWN])
+                declared = self.model._binding.declarations[name]
+                raise DataError(
+                    f"{declared.title} has {unknown[0]!r}, which is no label of {dim!r} in the "
+                    f"fit: {shown}{', ...' * (len(places) > _SHOWN)}. For new groups pass a data "
+                    f"frame, or all labels as coords={{{dim!r}: [...]}}.",
+                    location=declared.location,
+                    name=name,
+                    unknown=unknown,
+                )
+            found[name] = [places[str(value)] for value in values]
+        return found
 
     def _constants(self, given: Iterable[str]) -> dict[str, Any]:
         """Return the data of the fit that are not modelled, but for those that are given."""
@@ -196,6 +223,7 @@ class SavedFit:
         before = {n: v for n, v in self._constants(()).items() if self._dims([n]) & more.keys()}
         measured = of_rows | grouped | self._dims(constants)
         every = {**self._unmeasured(measured), **known, **more, **coords}
+        origin = self.model._origin if origin is None else origin
         return from_frame(kind, table, every, origin, {**constants, **columns}, before)
 
     def _check_members(self, dim: str, columns: set[str]) -> None:

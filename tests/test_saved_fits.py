@@ -1,6 +1,7 @@
 """Fits that were saved, and know their model."""
 
 import json
+import pickle
 from xml.etree import ElementTree
 
 import numpy as np
@@ -8,7 +9,19 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from probmodel import LogDensity, extend, infer, load_fit, load_model, predict
+from probmodel import (
+    LogDensity,
+    Model,
+    data,
+    extend,
+    infer,
+    load_fit,
+    load_model,
+    observed,
+    param,
+    predict,
+)
+from probmodel.distributions import Normal
 from probmodel.errors import DataError, ModelError, OutputError, SamplingWarning, ShapeError
 from probmodel.model import references
 from probmodel.results.arviz_object import group, group_names
@@ -151,6 +164,62 @@ def test_new_groups_with_a_predictor_of_their_own(tmp_path):
     np.testing.assert_allclose(some.predictions["y"].mean(), 2.0, atol=0.2)
     with pytest.raises(DataError, match="has no row of group 'b'"):
         fit.predict(new, new_groups="draw", coords={"group": ["z", "a", "b"]})
+
+
+class Season(Model):
+    week = data("obs")
+    region = data("obs", dtype=int)
+    a = param(Normal(0, 5))
+    u = param(Normal(0, 1), dims="area")
+    y = observed(Normal(a * week / 100 + u[region], 0.1), dims="obs")
+
+
+@pytest.fixture
+def season(tmp_path):
+    days = pd.to_datetime("2023-01-02") + pd.to_timedelta(np.tile([0, 50, 100, 150], 3), unit="D")
+    areas = np.repeat(["south", "east", "north"], 4)
+    y = np.tile([0.0, 0.5, 1.0, 1.5], 3) + np.repeat([2.0, 0.0, 1.0], 4)
+    frame = pd.DataFrame({"week": days, "region": areas, "y": y})
+    model = Season.from_frame(frame, origin="2023-01-02")
+    keep(infer(model, **SIZES), tmp_path / "season.nc")
+    return load_fit(tmp_path / "season.nc"), model
+
+
+def test_dates_count_from_the_origin_of_the_fit(season):
+    fit, model = season
+    new = pd.DataFrame({"week": pd.to_datetime(["2023-07-21"]), "region": ["east"]})
+    found = group(fit.predict(new, seed=1), "predictions")["y"].values
+    np.testing.assert_allclose(found.mean(), 2.0, atol=0.1)
+    again = group(fit.predict(new, seed=1, origin=np.datetime64("2023-01-02")), "predictions")
+    np.testing.assert_array_equal(again["y"], found)
+    with pytest.raises(DataError, match=r"since 2023-01-02, .* since 2023-07-21.*'2023-01-02'"):
+        fit.predict(new, origin="2023-07-21")
+    other = Season.from_frame(new, origin="2023-07-21", coords={"area": ["east", "north", "south"]})
+    with pytest.raises(DataError, match="Give from_frame the origin of the fit"):
+        predict(other, fit.result)
+    copied = pickle.loads(pickle.dumps(model))
+    assert copied._origin == fit.model._origin == "2023-01-02"
+
+
+@pytest.mark.parametrize("kind", [list, np.array, pd.Series, pd.Categorical])
+def test_text_in_a_mapping_is_looked_up_in_the_labels_of_the_fit(season, kind):
+    fit, _ = season
+    new = {"week": [0.0, 0.0], "region": kind(["south", "north"])}
+    found = group(fit.predict(new, seed=1), "predictions")["y"]
+    np.testing.assert_allclose(found.mean(("chain", "draw")), [2.0, 1.0], atol=0.2)
+    coded = group(fit.predict({**new, "region": [2, 1]}, seed=1), "predictions")["y"]
+    np.testing.assert_array_equal(found, coded)
+    with pytest.raises(DataError, match=r"'west'.*no label of 'area' in the fit: east, north, sou"):
+        fit.predict({**new, "region": kind(["south", "west"])})
+
+
+def test_a_mapping_may_hold_labels_as_files_of_data_do(season):
+    fit, _ = season
+    new = {"week": [0.0, 0.0], "region": [2, 1], "coords": {"obs": ["p", "q"]}}
+    assert list(group(fit.predict(new, seed=1), "predictions")["obs"].values) == ["p", "q"]
+    given = {**new, "coords": {"obs": ["p", "p"]}}
+    found = group(fit.predict(given, coords={"obs": ["r", "s"]}, seed=1), "predictions")
+    assert list(found["obs"].values) == ["r", "s"]
 
 
 def test_other_labels(saved):

@@ -111,7 +111,10 @@ class _Reader:
                 values[name] = self._one_each(name, self._numbers(name, column))
             else:
                 values[name] = self._labelled(self._numbers(name, column))
-        return self._kind(**values, coords=self._coords)
+        model = self._kind(**values, coords=self._coords)
+        if self._origin is not None:
+            model._origin = str(np.datetime64(self._origin, "s")).removesuffix("T00:00:00")
+        return model
 
     def _check_complete(self, values: Mapping[str, Any], columns: Mapping[str, str]) -> None:
         """Raise a `DataError` for a datum that has neither columns nor a value."""
@@ -170,7 +173,8 @@ class _Reader:
         if self._origin is None:
             raise DataError(
                 f"the column {column!r} holds dates, which become days since a date that has to be "
-                f"the same in every frame: from_frame(..., origin={str(series.min())[:10]!r}).",
+                "the same for every frame of a model. Give it as origin=: of data to fit, any date "
+                f"such as {str(series.min())[:10]!r}; of data to predict, that of the fit.",
                 column=column,
             )
         plain = series.dt.tz_convert("UTC").dt.tz_localize(None) if series.dt.tz else series

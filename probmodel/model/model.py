@@ -136,6 +136,8 @@ class Model(metaclass=ModelMeta):
 
     # What is computed from draws besides what is declared, if anything; see `stan.generated`.
     generated: Any = None
+    # The date from which dates of a data frame were counted in days, if one was given.
+    _origin: str | None = None
     # Whether what is declared depends on the data: the class by itself declares nothing.
     _needs_data = False
 
@@ -205,7 +207,7 @@ class Model(metaclass=ModelMeta):
         ----------
         frame : a pandas data frame, or anything with a method ``to_pandas()``
         coords : labels by dim; groups are looked up in those of their dim
-        origin : the date from which dates are counted in days
+        origin : the date from which dates are counted in days, the same for all frames of a model
         **given : by datum, another column (its name) or columns (a list), or a value
 
         Raises

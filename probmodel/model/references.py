@@ -150,13 +150,16 @@ def bound_model(model: Any) -> dict[str, Any] | None:
         return None
     data, given = model._as_given()
     labels = {k: v.astype(str) if v.dtype.kind == "O" else v for k, v in given.items()}
-    return {"reference": reference_of(type(model)), "data": data, "labels": labels}
+    about = {"reference": reference_of(type(model)), "origin": model._origin}
+    return {**about, "data": data, "labels": labels}
 
 
 def bound_again(known: dict[str, Any], remedy: str) -> Model:
     """Return the model that `bound_model` was told of; for ``remedy`` see `find_model`."""
     kind = find_model(known["reference"], remedy)
-    return kind(**known["data"], coords=known["labels"])
+    model = kind(**known["data"], coords=known["labels"])
+    model._origin = known.get("origin")
+    return model
 
 
 def difference(known: dict[str, Any] | None, model: Any) -> str:

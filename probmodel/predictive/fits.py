@@ -93,6 +93,20 @@ class Fit:
         except (KeyError, TypeError, ValueError):  # of another program, or of no model
             return frozenset()
 
+    def check_origin(self, model: Any) -> None:
+        """Raise a `DataError` if dates of the model count from another one than in the fit."""
+        try:
+            then = json.loads(self.result.attrs["model"]).get("origin")
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return
+        if then is not None and model._origin not in (None, then):
+            raise DataError(
+                f"dates of the fit are days since {then}, those of the model are days since "
+                f"{model._origin}. Give from_frame the origin of the fit: origin={then!r}.",
+                then=then,
+                now=model._origin,
+            )
+
     def group(
         self,
         labels: Mapping[str, Array],

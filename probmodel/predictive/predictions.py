@@ -175,6 +175,7 @@ def predict(
     ]
     binding = redrawn(bound, redraw)
     draws = Fit(fit)
+    draws.check_origin(model)
     sequence = seed_sequence(seed)
     if not flag("noise", noise):
         _check_noise(binding, needs)

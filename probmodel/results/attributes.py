@@ -76,11 +76,13 @@ def run_attributes(
 
 
 def _model_json(model: Any) -> str:
-    """Return what finds the class of a model again, and the dims that have labels, as JSON."""
+    """Return what finds the class of a model again, its origin and dims with labels, as JSON."""
     known = bound_model(model)
     if known is None:
         return ""
     about = {k: v for k, v in known["reference"]._asdict().items() if v is not None}
+    if known["origin"] is not None:
+        about["origin"] = known["origin"]
     return json.dumps({**about, "labelled": sorted(known["labels"])})
 
 

@@ -60,12 +60,12 @@ def bound_in(fit: Any) -> dict[str, Any] | None:
     about = json.loads(fit.attrs.get("model") or "null")
     if about is None:
         return None
-    labelled = about.pop("labelled")
+    labelled, origin = about.pop("labelled"), about.pop("origin", None)
     groups = groups_of(fit, "constant_data", "observed_data", "posterior")
     known = [groups[name] for name in groups if name != "posterior"]
     data = {str(n): v.values for g in known for n, v in g.data_vars.items()}
     labels = {d: g[d].values for g in groups.values() for d in labelled if d in g.coords}
-    return {"reference": Reference(**about), "data": data, "labels": labels}
+    return {"reference": Reference(**about), "origin": origin, "data": data, "labels": labels}
 
 
 def _walked(file: Path) -> int:
