@@ -47,7 +47,8 @@ class Distribution(NoValue):
     event_ndim: ClassVar[int] = 0
     discrete: ClassVar[bool] = False
 
-    # Whether the elements along the first event axis are steps in time, each given those before it.
+    # Whether the elements along the first event axis are steps in time, each given those before it:
+    # their labels must then be in order, see `model.series_labels`.
     sequential: ClassVar[bool] = False
 
     # Whether a value is a process and noise, so that there is a process to draw without the noise.

@@ -57,6 +57,7 @@ class Binding:
     imputed : observed quantities that have missing elements, by name
     pseudo_data : what standardises the parameters of hierarchies, by name
     found_dims : the dims along the axes of each declaration, None where they are not known
+    unnamed : labels of the axes of observed quantities without dims, by name
     """
 
     name: str
@@ -73,6 +74,7 @@ class Binding:
     imputed: dict[str, Imputation] = field(default_factory=dict)
     pseudo_data: Mapping[str, PseudoData] = field(default_factory=dict)
     found_dims: dict[str, tuple[str | None, ...]] = field(default_factory=dict)
+    unnamed: dict[str, dict[int, Labels]] = field(default_factory=dict)
 
     @property
     def labels(self) -> dict[str, Array]:
@@ -127,7 +129,7 @@ def bind(
         pseudo_data=pseudo_data or {},
     )
     _check_names(name, declarations, values)
-    unnamed = _read_data(binding, declarations, values, coords, redraw)
+    _read_data(binding, declarations, values, coords, redraw)
     checked: set[int] = set()
     for declaration in declarations.values():
         try:
@@ -140,8 +142,8 @@ def bind(
                 raise error from raised.__cause__
             raise _located(error, declaration) from raised
     binding.found_dims = check_axes(declarations, binding.evaluator, binding.dimensions.sizes)
-    for observed, labels in unnamed:
-        binding.dimensions.compare(observed, labels, binding.found_dims[str(observed.name)])
+    for key, labels in binding.unnamed.items():
+        binding.dimensions.compare(declarations[key], labels, binding.found_dims[key])
     _check_freedom(binding)
     return binding
 
@@ -253,24 +255,22 @@ def _read_data(
     values: dict[str, Any],
     coords: dict[str, Any],
     redraw: Collection[str],
-) -> list[tuple[Observed, dict[int, Labels]]]:
-    """Read all data; returns the labels of observed quantities that have no dims for them."""
+) -> None:
+    """Read all data, with the labels that they have."""
     dims = [dim for d in declarations.values() for dim in d.dims or d.axes or ()]
     binding.dimensions.label(coords, dims)
-    unnamed = []
     for key, given in values.items():
         declaration = declarations[key]
         array, labels = read_value(declaration, given)
         binding.dimensions.measure(declaration, array.shape, labels)
         if declaration.dims is None and labels and isinstance(declaration, Observed):
-            unnamed.append((declaration, labels))
+            binding.unnamed[key] = labels
         if key in redraw:
             binding.shapes[key] = array.shape
             continue
         binding.data[key] = array
         if not np.isnan(array).any():  # else it is defined once its missing elements are imputed
             binding.evaluator.define(declaration, array, random=False)
-    return unnamed
 
 
 def _bind_data(binding: Binding, declaration: Data) -> None:

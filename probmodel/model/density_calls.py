@@ -33,7 +33,7 @@ def check_density_calls(declaration: Declaration, evaluator: Evaluator, done: se
         If a parameter cannot be what data make it, or a discrete value depends on parameters.
     """
     for node in topological(expressions_of(declaration), done=done):
-        distribution = _distribution_of(node)
+        distribution = distribution_of(node)
         _check_formula(declaration, evaluator, node)
         if isinstance(node, Apply) and distribution is not None:
             check_arguments(declaration, distribution, evaluator)
@@ -62,7 +62,7 @@ def _check_formula(declaration: Declaration, evaluator: Evaluator, node: Express
 def term_of(potential: Potential, evaluator: Evaluator) -> Term:
     """Return the term of a potential: that of a distribution, where it is one log density."""
     name, expression, node = str(potential.name), potential.expression, potential.elements
-    distribution = _distribution_of(node, "log_density")
+    distribution = distribution_of(node, "log_density")
     if distribution is None:
         return Term(name, "potential", expression)
     assert isinstance(node, Apply)
@@ -74,7 +74,7 @@ def term_of(potential: Potential, evaluator: Evaluator) -> Term:
     return Term.of_distribution(name, "potential", full, value)
 
 
-def _distribution_of(node: Expression, method: str = "") -> Distribution | None:
+def distribution_of(node: Expression, method: str = "") -> Distribution | None:
     """Return the distribution whose method an expression is, of that name if one is given."""
     if not isinstance(node, Apply) or node.operation.name != "call":
         return None

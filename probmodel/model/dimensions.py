@@ -126,6 +126,12 @@ class Dimensions:
             if not same_labels(known, labels.values):
                 raise _disagreement(dim, declaration, labels.values, other, known)
 
+    def labels(self, dim: str | None) -> Array | None:
+        """Return the labels along a dim, those that name nothing in the result among them."""
+        if dim is None or (dim not in self.coords and dim not in self._given):
+            return None
+        return self.coords[dim] if dim in self.coords else self._given[dim][1]
+
     def shape(self, declaration: Declaration) -> tuple[int, ...] | None:
         """Return the shape that a declaration's dims give it, None without dims.
 

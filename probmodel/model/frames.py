@@ -338,7 +338,7 @@ def _is_count(values: Array) -> bool:
 
 
 def _row_labels(index: Any) -> Labels | None:
-    """Return the labels of the rows; a count from zero, or what repeats, names nothing."""
+    """Return the labels of the rows; none for a count from zero. What repeats names nothing."""
     values = as_labels(index)
     counts = values.dtype.kind in "iu" and np.array_equal(values, np.arange(len(values)))
-    return None if counts or not index.is_unique else Labels(values)
+    return None if counts else Labels(values, bool(index.is_unique))

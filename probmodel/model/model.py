@@ -16,6 +16,7 @@ from probmodel.model.declarations import (
     Observed,
     expressions_of,
 )
+from probmodel.model.series_labels import check_series_labels
 
 
 class ModelMeta(type):
@@ -122,7 +123,8 @@ class Model(metaclass=ModelMeta):
     Raises
     ------
     DataError
-        If a datum is missing, superfluous, of the wrong type or out of bounds.
+        If a datum is missing, superfluous, of the wrong type or out of bounds, or if the labels
+        along the axis of a series are dates or numbers that do not increase.
     ShapeError
         If shapes do not fit; the message names the declaration, its line and the shapes.
 
@@ -150,6 +152,7 @@ class Model(metaclass=ModelMeta):
         for name in values:
             _check_declared(cls, name)
         self._binding: Binding = self._bound(values, {} if coords is None else coords)
+        check_series_labels(self._binding)
         self._kept: dict[str, Any] = {}  # what others have made of it, as long as it lasts
 
     def _bound(self, values: Mapping[str, Any], labels: dict[str, Any]) -> Binding:

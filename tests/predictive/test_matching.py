@@ -45,12 +45,11 @@ def days(*numbers):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        (range(4), [5, 0, 1, 2, 3, 4], "evenly spaced"),
+        (range(4), [-5, 0, 1, 2, 3], "evenly spaced"),
         (range(4), [0, 1, 2, 3, 7], "evenly spaced"),
-        (range(4), [0, 2, 1, 3, 4], "do not follow each other"),
-        (range(4), [0, 1, 9, 2, 3], "do not follow each other"),
-        ([0.0, 1.0, 3.0], [0.0, 1.0, 3.0, 2.0], "in order"),
+        ([0, 1, 3, 4], [0, 1, 2, 3, 4], "do not follow each other"),
         (["a", "b", "c"], ["a", "c", "b", "d"], "do not follow each other"),
+        (["a", "b", "c"], ["a", "d", "b", "c"], "do not follow each other"),
         (days(0, 1, 2), days(0, 1, 2, 4), "evenly spaced"),
     ],
 )
@@ -67,7 +66,7 @@ def test_times_that_are_no_steps_of_the_series_are_refused(make_fit, old, new, w
         ([0.0, 1.0, 3.0], [0.0, 1.0, 3.0, 7.0]),
         (["a", "b", "c"], ["a", "b", "c", "Z"]),
         (days(0, 1, 2), days(0, 1, 2, 3).astype("datetime64[ns]")),
-        (range(4), [3, 1]),  # nothing is drawn
+        (range(4), [1, 3]),  # nothing is drawn
     ],
 )
 def test_times_that_go_on_are_drawn(make_fit, values, old, new):

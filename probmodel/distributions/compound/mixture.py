@@ -57,6 +57,7 @@ class Mixture(Compound):
             self.components.event_ndim,
             self.components.discrete,
         )
+        vars(self).update(sequential=any(m.sequential for m in self.components.members))
         self.args = {**self.components.args, "weights": weights}
 
     def written(self) -> list[tuple[str | None, Any]]:
