@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probmodel.errors import DataError
+from probmodel.model.calendars import calendars, read_times
 from probmodel.model.parameters import FreeParameter
 from probmodel.results.draws import plain_labels
 from probmodel.types import Array, Variable
@@ -147,7 +148,8 @@ def check_times(
     Raises
     ------
     DataError
-        If those of the fit do not follow each other as there, or labels are not as far apart.
+        If those of the fit do not follow each other as there, or new labels are not as far from
+        their neighbours as those of the fit are, in any calendar that these follow.
     """
     known = np.flatnonzero(place >= 0)
     if known.size == place.size:
@@ -157,19 +159,16 @@ def check_times(
             free, dim, "the times of the fit do not follow each other here as they do there. "
             "Neighbours are one step apart: keep them together and in their order"
         )  # fmt: skip
-    if labels is None or kind_of(old) not in ("numbers", "dates", "durations") or len(old) < 2:
+    before, now = read_times(old), None if labels is None else read_times(labels)
+    if before is None or now is None:
         return
-    common = np.result_type(old, plain_labels(labels))
-    before = np.diff(old.astype(common)).astype(float)
-    now = np.diff(plain_labels(labels).astype(common)).astype(float)
-    if np.allclose(before, before[0], rtol=1e-6, atol=0.0):
-        if not np.allclose(now, before[0], rtol=1e-6, atol=0.0):
-            raise _untimely(
-                free, dim, "the labels of the fit are evenly spaced, and those here are not, or "
-                "not with the same step. Leave out no time between"
-            )  # fmt: skip
-    elif np.ptp(np.sign(before)) == 0.0 and (np.sign(now) != np.sign(before[0])).any():
-        raise _untimely(free, dim, "the labels of the fit are in order, and those here are not")
+    followed = calendars(before)
+    new = (place[1:] < 0) | (place[:-1] < 0)
+    if followed and not any(calendar.goes_on(now, new) for calendar in followed):
+        raise _untimely(
+            free, dim, "the labels of the fit are evenly spaced, by the clock or the calendar, and "
+            "those here are not, or not with the same step. Leave out no time between"
+        )  # fmt: skip
 
 
 def _untimely(free: FreeParameter, dim: str, what: str) -> DataError:

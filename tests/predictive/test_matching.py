@@ -1,6 +1,7 @@
 """Elements of a fit by their labels: what is picked, what is new, and what is refused."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.stats
 
@@ -25,7 +26,7 @@ from probmodel.distributions import (
     RandomWalk,
     ZeroSumNormal,
 )
-from probmodel.errors import DataError, ModelError
+from probmodel.errors import DataError, ModelError, SamplingWarning
 from probmodel.results.arviz_object import wrap
 
 
@@ -72,6 +73,70 @@ def test_times_that_are_no_steps_of_the_series_are_refused(make_fit, old, new, w
 def test_times_that_go_on_are_drawn(make_fit, values, old, new):
     done = predict(Walk(coords={"day": new}), walk_fit(make_fit, old), 1, "draw", "s")
     assert values(done, "predictions", "s").shape == (1, 50, len(new))
+
+
+# Leap years, ends of months, weekends: steps of these calendars are not equally long.
+CALENDARS = ["D", "h", "W", "14D", "B", "MS", "ME", "BME", "QS", "QE", "2MS", "YS", "YE"]
+
+
+@pytest.mark.parametrize("years", [2015, 2024])
+@pytest.mark.parametrize("calendar", CALENDARS)
+def test_forecasts_keep_to_the_calendar_of_the_fit(make_fit, values, calendar, years):
+    index = pd.date_range(f"{years}-01-01", periods=70, freq=calendar)
+    fit = walk_fit(make_fit, index[8:40])
+    for going_on in (index[8:], index[:40], index):
+        done = predict(Walk(coords={"day": going_on}), fit, 1, "draw", "s")
+        assert values(done, "predictions", "s").shape[-1] == len(going_on)
+    late, early = index[8:40].append(index[50:51]), index[:1].append(index[8:40])
+    for jumping in (late, early):
+        with pytest.warns(SamplingWarning, match="a gap between"):
+            model = Walk(coords={"day": jumping})
+        with pytest.raises(DataError, match=r"'s': new elements along 'day' .*evenly spaced"):
+            predict(model, fit, 1, "draw", "s")
+
+
+@pytest.mark.parametrize("calendar", ["M", "Q", "Y", "W", "D"])
+def test_forecasts_keep_to_periods(make_fit, calendar):
+    index = pd.period_range("2015-01-01", periods=60, freq=calendar)
+    fit = walk_fit(make_fit, [str(label) for label in index[:40]])
+    predict(Walk(coords={"day": index}), fit, 1, "draw", "s")
+    with pytest.warns(SamplingWarning, match="a gap between"):
+        model = Walk(coords={"day": index[:40].append(index[50:])})
+    with pytest.raises(DataError, match="evenly spaced"):
+        predict(model, fit, 1, "draw", "s")
+
+
+def test_forecasts_of_business_days_leave_out_holidays(make_fit):
+    """As many as the longest closing that the fit knows."""
+    index = pd.bdate_range("2015-01-01", periods=300)
+    old = index[:200].delete([60, 120, 121])
+    fit = walk_fit(make_fit, old)
+    for closed, fine in ((1, True), (2, True), (3, False)):
+        model = Walk(coords={"day": old.append(index[200 + closed :])})
+        if fine:
+            predict(model, fit, 1, "draw", "s")
+        else:
+            with pytest.raises(DataError, match="evenly spaced"):
+                predict(model, fit, 1, "draw", "s")
+
+
+def test_steps_after_a_gap_in_the_fit_are_those_of_its_calendar(make_fit):
+    index = pd.date_range("2015-01-01", periods=60, freq="MS")
+    old = index[:40].delete(range(10, 15))
+    fit = walk_fit(make_fit, old)
+    for new, fine in ((index[40:], True), (index[45:], False)):
+        with pytest.warns(SamplingWarning, match="a gap between 2015-10-01 and 2016-04-01"):
+            model = Walk(coords={"day": old.append(new)})
+        if fine:
+            predict(model, fit, 1, "draw", "s")
+        else:
+            with pytest.raises(DataError, match="evenly spaced"):
+                predict(model, fit, 1, "draw", "s")
+
+
+def test_times_without_a_calendar_go_on_anyhow(make_fit):
+    old = days(0, 3, 4, 9, 11, 30)
+    predict(Walk(coords={"day": days(0, 3, 4, 9, 11, 30, 90)}), walk_fit(make_fit, old), 1, "draw")
 
 
 class Sets(Model):
