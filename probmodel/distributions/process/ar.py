@@ -41,9 +41,9 @@ class AR(Series):
 
     Notes
     -----
-    The value is a vector longer than p: the process at equally spaced times. The coefficients may
-    be anything: no stationarity is asked for. As the prior of a latent series it is flat on the
-    first p values unless ``initial`` is given. `AR1` is the stationary
+    The value is a vector longer than p: the process at equally spaced times. Time is the last axis.
+    The coefficients may be anything: no stationarity is asked for. As the prior of a latent series
+    it is flat on the first p values unless ``initial`` is given. `AR1` is the stationary
     process of order one. Stan: written out, as in the User's Guide; SciPy: none.
 
     Raises

@@ -91,8 +91,8 @@ class AR1(OfStandardNormal, Series):
 
     Notes
     -----
-    The value is a vector: the process at equally spaced times. Stan: written out as the two
-    sampling statements above. SciPy: ``multivariate_normal`` with covariance
+    The value is a vector: the process at equally spaced times. Time is the last axis. Stan: written
+    out as the two sampling statements above. SciPy: ``multivariate_normal`` with covariance
     :math:`\sigma^2 \phi^{|s - t|} / (1 - \phi^2)`.
 
     References

@@ -32,11 +32,12 @@ class ARMA(OfStandardNormal, Series):
 
     Notes
     -----
-    The value is a vector: the process at equally spaced times. This is the likelihood known as
-    conditional least squares, and as such proper: the errors are a one-to-one function of the
-    values. The coefficients may be anything; a moving average that is not invertible makes the
-    errors grow without bounds. Stan: written out, as in the User's Guide, where the intercept is
-    :math:`m (1 - \sum_k \phi_k)` and stands for the value before the first as well. SciPy: none.
+    The value is a vector: the process at equally spaced times. Time is the last axis. This is the
+    likelihood known as conditional least squares, and as such proper: the errors are a one-to-one
+    function of the values. The coefficients may be anything; a moving average that is not
+    invertible makes the errors grow without bounds. Stan: written out, as in the User's Guide,
+    where the intercept is :math:`m (1 - \sum_k \phi_k)` and stands for the value before the first
+    as well. SciPy: none.
 
     References
     ----------

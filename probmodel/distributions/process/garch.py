@@ -31,9 +31,9 @@ class GARCH(Series):
 
     Notes
     -----
-    The value is a vector: the series at equally spaced times. The variance settles at
-    :math:`\omega / (1 - \alpha - \beta)` where :math:`\alpha + \beta < 1`, which is the model's to
-    ask for: as in Stan, by ``alpha = param(lower=0, upper=1)`` and
+    The value is a vector: the series at equally spaced times. Time is the last axis. The variance
+    settles at :math:`\omega / (1 - \alpha - \beta)` where :math:`\alpha + \beta < 1`, which is the
+    model's to ask for: as in Stan, by ``alpha = param(lower=0, upper=1)`` and
     ``beta = param(lower=0, upper=1 - alpha)``. Stan: written out, as in the User's Guide, with
     ``alpha0`` = omega, ``alpha1`` = alpha, ``beta1`` = beta and ``sigma1`` the square root of the
     initial variance. SciPy: none.

@@ -31,8 +31,8 @@ class RandomWalk(OfStandardNormal, Series):
 
     Notes
     -----
-    The value is a vector: the walk at equally spaced times. Its non-centred form is a cumulative
-    sum. Stan: written out as the two sampling statements above. SciPy: none.
+    The value is a vector: the walk at equally spaced times. Time is the last axis. Its non-centred
+    form is a cumulative sum. Stan: written out as the two sampling statements above. SciPy: none.
     """
 
     parameters: ClassVar = {
