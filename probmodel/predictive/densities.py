@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from probmodel.density.forward_runs import Forward, Plan
 from probmodel.distributions.base import Distribution
-from probmodel.errors import DataError
+from probmodel.errors import DataError, SamplingWarning
 from probmodel.expressions import as_expression
 from probmodel.model import Model
 from probmodel.model.binding import Binding, Groups
@@ -23,6 +24,9 @@ from probmodel.predictive.fits import Fit, FromFit
 from probmodel.predictive.models import binding_of, dims_of, likelihood_names
 from probmodel.results.arviz_object import group, group_names, import_arviz
 from probmodel.types import Array
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 def log_likelihood(
@@ -118,7 +122,8 @@ def loo(model: Model, fit: Any, **options: Any) -> Any:
         What `infer` returned. The log likelihood is computed if it has none.
     **options
         Of ``arviz.loo``, such as ``pointwise=True`` and, with several observed quantities,
-        ``var_name``, which may be a potential whose elements are log likelihoods.
+        ``var_name``, which may be a potential whose elements are log likelihoods. Elements that
+        are the same in all draws, as zeros of missing observations are, are left out.
 
     Returns
     -------
@@ -129,8 +134,13 @@ def loo(model: Model, fit: Any, **options: Any) -> Any:
     ------
     DataError
         As `log_likelihood`; or if there are several quantities and no ``var_name``; or if
-        all values of the quantity have one log density together, as those of a series have; or if
-        the model is bound to other data than those that the fit holds.
+        all values of the quantity have one log density together, as those of a series have, or are
+        the same in all draws; or if the model is bound to other data than those that the fit holds.
+
+    Warns
+    -----
+    SamplingWarning
+        If elements other than zero are left out, because they are the same in all draws.
     """
     binding = binding_of(model)
     names = likelihood_names(binding)
@@ -142,6 +152,13 @@ def loo(model: Model, fit: Any, **options: Any) -> Any:
             expected=names,
         )
     wanted = options.get("var_name") or names[0]
+    if not isinstance(wanted, str):
+        raise DataError(
+            f"loo: var_name= is the name of one quantity, of {', '.join(names)}; got {wanted!r}. "
+            "For the observations of several together, add their log densities in one potential.",
+            expected=names,
+            given=wanted,
+        )
     known = Fit(fit)
     if wanted in binding.declarations:
         _check_data(binding, known, wanted)
@@ -152,7 +169,38 @@ def loo(model: Model, fit: Any, **options: Any) -> Any:
     values = group(fit, "log_likelihood")[wanted]
     if values.ndim == 2:
         raise _one_density(wanted)
+    varying = _varying(values, wanted)
+    if varying is not values:
+        fit = Fit(fit).extended(log_likelihood=varying.to_dataset(name=wanted))
     return import_arviz().loo(fit, **{**options, "var_name": wanted})
+
+
+def _varying(values: xr.DataArray, name: str) -> xr.DataArray:
+    """Return the elements that are not the same in all draws, along one axis if some are.
+
+    Each draw has the same weight where such an element is left out, whose score is known. There is
+    no tail to which a Pareto distribution could be fitted.
+    """
+    lowest, highest = values.min(("chain", "draw")), values.max(("chain", "draw"))
+    same = ((lowest == highest) & np.isfinite(lowest)).values
+    if not same.any():
+        return values
+    if same.all():
+        raise DataError(
+            f"loo: {name!r} has the same values in all draws. No parameter bears on it.", name=name
+        )
+    if total := float(lowest.values[same].sum()):
+        warnings.warn(
+            f"loo leaves out {np.sum(same)} of the {same.size} elements of {name!r}, which are the "
+            "same in all draws: nothing that was estimated bears on them. They add up to "
+            f"{total:.6g}, which counts where models are compared in which they differ.",
+            SamplingWarning,
+            stacklevel=3,
+        )
+    if same.ndim == 1:
+        return values.isel({lowest.dims[0]: ~same})
+    flat = values.stack(observation=lowest.dims)  # in the order of the elements
+    return flat.isel(observation=~same.reshape(-1)).reset_index("observation")
 
 
 def _check_data(binding: Binding, fit: Fit, wanted: str) -> None:

@@ -24,7 +24,7 @@ from probmodel.distributions import (
     Normal,
     Poisson,
 )
-from probmodel.errors import DataError
+from probmodel.errors import DataError, SamplingWarning
 from probmodel.functions import log_density
 from probmodel.results.arviz_object import group, import_arviz
 
@@ -278,3 +278,71 @@ def test_nothing_is_left_out_of_other_data_than_those_of_the_fit(values):
     assert str(loo(Slope(**{**known, "z": [7.0]}), fit, var_name="y")) == str(estimate)
     thinned = fit.sel(draw=slice(0, None, 2))
     assert loo(Slope(**known), thinned, var_name="y").n_data_points == 3
+
+
+class Seen(Model):
+    seen = data(("person", "item"), dtype=bool)
+    y = data(("person", "item"))
+    mu = param(Normal(0, 1), dims="item")
+    score = potential(np.where(seen, log_density(Normal(mu, 1), y), 0))
+
+
+@pytest.mark.parametrize("shape", [(8, 3), (20, 1)])
+def test_loo_leaves_out_elements_that_are_zero_in_all_draws(shape, recwarn):
+    rng = np.random.default_rng(1)
+    y, seen = rng.normal(size=shape), rng.random(shape) < 0.6
+    model = Seen(seen=seen, y=y)
+    fit = infer(model, draws=500, seed=1, quiet=True)
+    found = loo(model, fit, pointwise=True)
+    assert found.n_data_points == seen.sum()
+    assert not found.warning
+    assert not [w for w in recwarn if issubclass(w.category, (UserWarning, RuntimeWarning))]
+    # The exact scores: a conjugate normal model for each item.
+    elpd, numbers = 0.0, seen.sum(axis=0)
+    for (i, j), value in np.ndenumerate(y):
+        if seen[i, j]:
+            others = y[seen[:, j], j].sum() - value
+            elpd += scipy.stats.norm.logpdf(
+                value, others / numbers[j], np.sqrt(1.0 + 1.0 / numbers[j])
+            )
+    got = getattr(found, "elpd_loo", None)
+    # Smoothed weights of 8000 draws: scores of single observations err by some hundredths.
+    np.testing.assert_allclose(
+        found.elpd if got is None else got, elpd, atol=0.05 * seen.sum() ** 0.5
+    )
+
+
+def test_loo_says_what_constant_scores_it_leaves_out():
+    class First(Model):
+        y = data("t")
+        mu = param(Normal(0, 1))
+        known = np.log(0.5) * np.ones(2)
+        score = potential(np.concatenate([known, log_density(Normal(mu, 1), y)]))
+
+    model = First(y=[0.5, -0.3, 1.0])
+    fit = infer(model, draws=200, seed=1, quiet=True)
+    with pytest.warns(SamplingWarning, match=r"2 of the 5 elements of 'score'.*up to -1\.38629"):
+        assert loo(model, fit).n_data_points == 3
+
+
+def test_loo_of_what_no_parameter_bears_on():
+    class Nothing(Model):
+        mu = param(Normal(0, 1))
+        score = potential(np.zeros(3))
+
+    model = Nothing()
+    fit = infer(model, draws=100, seed=1, quiet=True)
+    with pytest.raises(DataError, match="'score' has the same values in all draws"):
+        loo(model, fit)
+
+
+def test_loo_takes_one_name():
+    class Two(Model):
+        mu = param(Normal(0, 1))
+        y = observed(Normal(mu, 1), dims="t")
+        z = observed(Normal(mu, 1), dims="t")
+
+    model = Two(y=[0.1, 0.2], z=[0.3, 0.4])
+    fit = infer(model, draws=100, seed=1, quiet=True)
+    with pytest.raises(DataError, match=r"one quantity, of y, z; got \['y', 'z'\].*one potential"):
+        loo(model, fit, var_name=["y", "z"])
