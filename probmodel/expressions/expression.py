@@ -174,8 +174,10 @@ class Expression:
 
     def __float__(self) -> NoReturn:
         _refuse(
-            "float() or a function of the math module on a symbol",
-            "use NumPy's functions, such as np.exp in the place of math.exp",
+            "a symbol as a plain number, for float(), a function of the math module or an element "
+            "of a NumPy array (h[0] = a),",
+            "use NumPy's functions, such as np.exp in the place of math.exp, and collect elements "
+            "in a list, np.stack([a, b]), or join them with np.concatenate or scan",
         )
 
     __complex__ = __float__

@@ -138,17 +138,27 @@ def _import(file: Path, source: bytes) -> dict[str, object]:
     _SOURCES[name] = source.decode(errors="replace")
     try:
         exec(_compiled(file, source), vars(module))
-    except ProbmodelError as error:
-        line = _last_line(error, file)
-        if error.location is not None or line is None:
-            raise
-        where = Location(str(file), line)
-        raise type(error)(error.message, location=where, **error.values) from error
     except (Exception, SystemExit) as error:  # SystemExit: the file calls exit
+        own = _own_error(error)
+        line = None if own is None else _last_line(own, file)
+        if own is not None and (own.location is not None or line is None):
+            raise own from own.__cause__
+        if own is not None:
+            where = Location(str(file), line or 1)
+            raise type(own)(own.message, location=where, **own.values) from own
         raise ModelError(
             f"{file} does not import:\n{_own_traceback(error, file)}", path=str(file)
         ) from error
     return vars(module)
+
+
+def _own_error(error: BaseException) -> ProbmodelError | None:
+    """Return an error of this package, also where NumPy made it the cause of its own.
+
+    NumPy does that where an element of an array is to be a symbol, whatever is raised there.
+    """
+    found = error.__cause__ if isinstance(error, ValueError) else error
+    return found if isinstance(found, ProbmodelError) else None
 
 
 def _compiled(file: Path, source: bytes) -> CodeType:

@@ -1,6 +1,7 @@
 """Declarations that make no sense are refused where they are written, in plain words."""
 
 import math
+import re
 import sys
 
 import numpy as np
@@ -135,6 +136,19 @@ def test_what_needs_a_value_is_refused(use, message):
     assert caught.value.location.file == __file__
     assert caught.value.location.line == use.__code__.co_firstlineno
     assert " at 0x" not in str(caught.value)
+
+
+def test_an_element_of_an_array_that_is_to_be_a_symbol():
+    """NumPy replaces whatever is raised there, and keeps it as the cause."""
+    x, h = param(), np.zeros(3)
+    with pytest.raises(ValueError, match="setting an array element") as caught:
+        h[0] = x
+    cause = caught.value.__cause__
+    assert isinstance(cause, ModelError)
+    assert cause.location.line == here() - 3
+    assert re.search(r"element of a NumPy array \(h\[0\] = a\).*np\.stack.*scan", cause.message)
+    with pytest.raises(ModelError, match=r"turning a symbol into an array.*np\.stack"):
+        h[:2] = x
 
 
 def test_a_symbol_is_printed_without_a_format():

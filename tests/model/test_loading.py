@@ -78,6 +78,18 @@ def test_errors_of_the_language_come_through_unwrapped(tmp_path):
     assert caught.value.location.line == 6
 
 
+def test_an_element_of_an_array_names_its_line_and_what_to_write(tmp_path):
+    """NumPy raises a ValueError of its own there, which says neither."""
+    text = (
+        GOOD.format(name="Filled") + "    import numpy as np\n    h = np.zeros(5)\n    h[0] = mu\n"
+    )
+    file = write(tmp_path, text)
+    with pytest.raises(ModelError, match=r"element of a NumPy array \(h\[0\] = a\)") as caught:
+        load_model(file)
+    assert caught.value.location == (str(file), text.count("\n"))
+    assert "a list, np.stack([a, b])" in caught.value.message
+
+
 def test_an_error_names_the_line_of_a_relative_path(tmp_path, monkeypatch):
     write(tmp_path, "import math\n\nmath.sqrt(-1)\n")
     monkeypatch.chdir(tmp_path)
