@@ -13,7 +13,7 @@ import numpy as np
 from probmodel.arguments import child
 from probmodel.blas import one_blas_thread
 from probmodel.density import as_posterior
-from probmodel.density.engines import Engine, use_engine
+from probmodel.density.engines import Engine, note_length, use_engine
 from probmodel.errors import SamplerError, TimeLimitError, nearest
 from probmodel.inference.checkpoint import Checkpoint
 from probmodel.inference.groups import Split, sample
@@ -120,7 +120,7 @@ def infer(
         it. Methods that need a metric leave them as declared. ``attrs["standardised"]`` tells.
     engine : str, optional
         ``"numpy"`` or ``"llvm"`` computes densities and gradients; ``"auto"``, the default, the
-        second once it pays. ``attrs["engine"]`` tells.
+        second once it pays, with a warning where a model is too long. ``attrs["engine"]`` tells.
     cores : int, optional
         How many cores machine code and the checks of a run may use; all by default, where the work
         takes long enough. Draws do not depend on it.
@@ -269,10 +269,10 @@ def draw(
         progress, parts = _progress(own, sampler), _split(asked, sampler)
         starts, moves = spawned(asked.seed, 2)
         if begin is None:
+            note_length(posterior, sampler.needs, own.quiet)
             rng = np.random.default_rng(starts)
             x0 = starting_points(sampler, posterior, rng, asked)
-            checkpoint = _checkpoint(own, asked, posterior, sampler, x0)
-            begin = RunStart(x0, {}, None, checkpoint)
+            begin = RunStart(x0, {}, None, _checkpoint(own, asked, posterior, sampler, x0))
         elif begin.start is None and hasattr(posterior, "resumed"):
             posterior, _ = posterior.resumed(begin.density, begin.x0)
     with begin.checkpoint or nullcontext():

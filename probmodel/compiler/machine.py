@@ -11,6 +11,7 @@ import numpy as np
 
 from probmodel.compiler.call_writer import answering
 from probmodel.compiler.emission import Emission
+from probmodel.compiler.length import too_long, without_repetition
 from probmodel.compiler.log_sums import with_log_sums
 from probmodel.compiler.native import compiled
 from probmodel.compiler.routine_calls import (
@@ -45,7 +46,6 @@ FEW = 4
 WIDEST = (
     64  # chains in a vector, where functions in NumPy are called: a call costs much, a row little
 )
-MOST = 50_000  # operations of a program
 LONGEST = 400_000  # lines that LLVM reads, at a twentieth of a millisecond each
 WORTH_A_THREAD = 3e-4  # seconds of a call from which on several are used
 
@@ -82,10 +82,9 @@ class Machine:
         codes: dict[int, Any] | None = None,
         exact: bool = False,
     ) -> None:
-        program = program._replace(outputs=tuple(shared(program.outputs)))
+        program = without_repetition(program)
         logp, gradient = shared(with_log_sums(unrolled(program.outputs)))
-        operations = program.operations
-        if operations > MOST:
+        if operations := too_long(program):
             raise NotTraceableError(f"{operations} operations, which would take long to make")
         self.calls_back = program.calls_back
         (x,) = program.inputs

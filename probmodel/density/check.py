@@ -83,7 +83,7 @@ def check_model(model: Model, *, seed: int = 0) -> Report:
     simulated once, from the prior or, where its draws overflow, from values near zero.
     Declarations that may not say what was meant get advice, such as flat priors, data that nothing
     uses and parameters that no likelihood depends on. So do parameters in which the log density
-    jumps, as it does in a change point.
+    jumps, as it does in a change point, and a log density that is too long for machine code.
 
     Parameters
     ----------
@@ -117,7 +117,8 @@ def check_model(model: Model, *, seed: int = 0) -> Report:
                 checks += _check_transform(density, free, x[:, cut], x)
         checks.append(_check_simulation(model, rng))
         jumps = find_jumps(density, density.initial_points(rng, _PLACES))
-    return Report(density.name, tuple(checks), (*lint(model), *_jumps(density, jumps)))
+    advice = (*lint(model), *_jumps(density, jumps), *_length(density))
+    return Report(density.name, tuple(checks), advice)
 
 
 def _jumps(density: ModelDensity, jumps: Array) -> list[Advice]:
@@ -130,6 +131,11 @@ def _jumps(density: ModelDensity, jumps: Array) -> list[Advice]:
         for free, cut in density._blocks
         if jumps[cut].any()
     ]
+
+
+def _length(density: ModelDensity) -> list[Advice]:
+    message = density.about_length()
+    return [Advice("length", density.name, None, message)] if message else []
 
 
 def _check_gradient(density: ModelDensity, x: Array) -> Check:

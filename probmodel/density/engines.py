@@ -22,6 +22,7 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from probmodel.arguments import one_of, positive
+from probmodel.compiler.length import too_long
 from probmodel.compiler.symbols import NotTraceableError
 from probmodel.density.programs import Gradients, Programs
 from probmodel.errors import ModelError, reason
@@ -40,6 +41,10 @@ _PATIENCE = 256.0  # times as much work, after which engines that still differ a
 _AROUND = 75.0  # work around a gradient: kicks, drifts, energies
 _STEP = 1.0  # of one operation on an array
 _NUMBER = 1e-3  # of each number in it
+_TOO_MANY = (
+    "too many for machine code, so that it runs in NumPy, which takes longer. Write `for` "
+    "statements of the model as whole arrays, or with scan or linear_recurrence."
+)
 
 _missing = False  # whether it was said that there is no llvmlite
 
@@ -51,6 +56,17 @@ def use_engine(density: Any, engine: str | None, cores: int | None = None) -> No
     cores = cores if cores is None else positive("cores", cores)
     if hasattr(density, "use_engine"):
         density.use_engine(engine, cores)
+
+
+def note_length(density: Any, needs: str, quiet: bool) -> None:
+    """Warn of a density that NumPy computes because it is too long, at the start of a run.
+
+    ``needs`` is what the method needs of the density.
+    """
+    about = getattr(density, "about_length", None)
+    message = "" if about is None or quiet else about(needs != "log density")
+    if message:
+        warnings.warn(f"{density.name}: {message}", stacklevel=4)
 
 
 def _agree(found: tuple[Array, ...], expected: tuple[Array, ...]) -> bool:
@@ -130,6 +146,11 @@ class Switch:
             self._machine = self._made(x)
             if self._machine is None and not self.reason:
                 self.reason = "machine code could not be compared with NumPy when sampling began"
+
+    def about_length(self) -> str:
+        """Say that the density is too long for machine code; empty if not, or the engine is set."""
+        operations = too_long(self._programs.gradient) if self.engine == "auto" else 0
+        return f"the log density has {operations} operations, {_TOO_MANY}" if operations else ""
 
     def put_off(self, off: bool) -> None:
         """Make machine code after `LATE`, or after `ENOUGH` again, if it was not tried yet."""

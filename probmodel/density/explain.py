@@ -34,6 +34,8 @@ def explain_point(binding: Binding, density: ModelDensity, x: Array) -> str:
         lines.append(f"  every term is finite but the gradient is not{_bad_gradient(density, x)}")
     if density.calls_back:
         lines.append(f"  machine code calls NumPy for {', '.join(density.calls_back)}")
+    if length := density.about_length():
+        lines.append(f"  {length}")
     return "\n".join(lines)
 
 

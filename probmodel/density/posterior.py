@@ -103,6 +103,10 @@ class ModelDensity(LogDensity):
         """Evaluate as a call would, to see how long that takes; see `Switch.rehearse`."""
         (self._engines.gradient if gradient else self._engines.value).rehearse(x)
 
+    def about_length(self, gradient: bool = True) -> str:
+        """Say that there are too many operations for machine code; see `Switch.about_length`."""
+        return (self._engines.gradient if gradient else self._engines.value).about_length()
+
     def put_off_machine_code(self, off: bool) -> None:
         """Make machine code late, where chains only pass through a scale, or soon again."""
         self._engines.put_off(off)

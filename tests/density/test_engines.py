@@ -5,19 +5,33 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
+import re
 import subprocess
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
 from line import Line, Y
 
-from probmodel import Model, extend, infer, load_model, observed, param
+from probmodel import (
+    Model,
+    check_model,
+    data,
+    extend,
+    infer,
+    load_model,
+    observed,
+    param,
+    potential,
+)
+from probmodel.compiler import length
 from probmodel.compiler.machine import Machine
 from probmodel.density import LogDensity, as_posterior, engines
-from probmodel.distributions import Normal, Poisson
+from probmodel.distributions import Beta, HalfNormal, Normal, Poisson
 from probmodel.errors import SamplerError
+from probmodel.functions import log_density
 
 
 class Flat(Model):
@@ -258,9 +272,7 @@ def test_a_formula_that_asks_for_numbers_is_called():
 
 
 def test_programs_that_are_too_long_stay_with_numpy(monkeypatch):
-    from probmodel.compiler import machine
-
-    monkeypatch.setattr(machine, "MOST", 20)
+    monkeypatch.setattr(length, "MOST", 20)
     monkeypatch.setattr(engines, "ENOUGH", 0.0)
     density = line()
     density(points(density))
@@ -307,6 +319,47 @@ def test_long_loops_have_machine_code_after_more_work(monkeypatch, steps, late):
     np.testing.assert_allclose(found.logp, expected.logp, rtol=1e-12)
     np.testing.assert_allclose(found.grad, expected.grad, rtol=1e-11)
     assert calls <= 101  # each counts at least what its operations do
+
+
+class Volatility(Model):
+    """A recurrence that is written as a `for` statement."""
+
+    y = data("day")
+    start = param(HalfNormal(1))
+    rate = param(Beta(2, 2))
+    now = 1.0 * start
+    total = log_density(Normal(0, now), y[0])
+    for t in range(1, 150):
+        now = start + rate * np.abs(y[t - 1]) + 0.5 * rate * now
+        total = total + log_density(Normal(0, now), y[t])
+    fit = potential(total)
+
+
+def test_a_model_that_is_too_long_for_machine_code_says_so(monkeypatch):
+    monkeypatch.setattr(length, "MOST", 2000)
+    model = Volatility(y=np.random.default_rng(0).normal(size=150))
+    sizes = {"draws": 100, "warmup": 20, "chains": 2, "seed": 1, "progressbar": False}
+    said = {}
+    for name, asked in (("", {}), ("quiet", {"quiet": True}), ("numpy", {"engine": "numpy"})):
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            run = infer(model, **sizes, **asked)
+        said[name] = [w for w in seen if "machine code" in str(w.message)]
+        assert run.attrs["engine"] == "numpy"
+    assert said["quiet"] == said["numpy"] == []
+    (found,) = said[""]
+    assert re.match(r"Volatility: the log density has \d{4} operations", str(found.message))
+    assert (found.category, found.filename) == (UserWarning, __file__)
+    density = as_posterior(model)
+    assert "machine code" in density.explain(points(density, 1)[0])
+    assert [a.kind for a in check_model(model).advice] == ["length"]
+
+
+def test_a_model_of_usual_length_says_nothing():
+    density = line()
+    assert density.about_length() == density.about_length(gradient=False) == ""
+    engines.note_length(density, "gradient", quiet=False)
+    engines.note_length(LogDensity.from_function(lambda x: x[:, 0], 1), "gradient", quiet=False)
 
 
 def test_machine_code_that_is_wrong_is_not_used(monkeypatch):
