@@ -179,6 +179,10 @@ class Model(metaclass=ModelMeta):
         """Return the name by which the data of an observed quantity are given."""
         return observed
 
+    def _counted_elsewhere(self, observed: str) -> str:
+        """Say that the likelihood of an observed quantity's data has other parts; empty if not."""
+        return ""
+
     @classmethod
     def _with_dims(cls, dims: Mapping[str, Any]) -> type[Model]:
         """Return the same model with names of axes, by variable, which a class names itself."""

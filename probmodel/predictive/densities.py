@@ -21,7 +21,7 @@ from probmodel.model.model_graph import dependencies, reachable
 from probmodel.predictive.anchors import other_data
 from probmodel.predictive.draws_in_blocks import drawn
 from probmodel.predictive.fits import Fit, FromFit
-from probmodel.predictive.models import binding_of, dims_of, likelihood_names
+from probmodel.predictive.models import binding_of, dims_of, likelihood_names, warn_of_parts
 from probmodel.results.arviz_object import group, group_names, import_arviz
 from probmodel.types import Array
 
@@ -63,9 +63,21 @@ def log_likelihood(
     ------
     DataError
         If the model was bound without these data, the fit lacks parameters, or a name is unknown.
+
+    Warns
+    -----
+    SamplingWarning
+        If a Stan program gives some elements of data a distribution and counts others elsewhere.
     """
+    names = likelihood_names(binding_of(model), var_names)
+    scored = _scored(model, Fit(fit), names, executor)
+    warn_of_parts(model, names)
+    return scored
+
+
+def _scored(model: Model, known: Fit, names: Sequence[str], executor: Any) -> Any:
+    """Compute the log likelihood of some quantities."""
     binding = binding_of(model)
-    names = likelihood_names(binding, var_names)
     for declaration in binding.unbound:
         if declaration.name in names:
             datum = model._datum_of(str(declaration.name))
@@ -75,7 +87,6 @@ def log_likelihood(
                 location=declaration.location,
                 name=declaration.name,
             )
-    known = Fit(fit)
     return known.extended(log_likelihood=_densities(model, known, names, executor))
 
 
@@ -140,7 +151,8 @@ def loo(model: Model, fit: Any, **options: Any) -> Any:
     Warns
     -----
     SamplingWarning
-        If elements other than zero are left out, because they are the same in all draws.
+        If elements other than zero are left out, because they are the same in all draws; or as
+        `log_likelihood`.
     """
     binding = binding_of(model)
     names = likelihood_names(binding)
@@ -165,7 +177,8 @@ def loo(model: Model, fit: Any, **options: Any) -> Any:
     if binding.imputed.get(wanted) is not None and not _batch(binding, wanted):
         raise _one_density(wanted)
     if "log_likelihood" not in group_names(fit) or wanted not in group(fit, "log_likelihood"):
-        fit = log_likelihood(model, known.result, wanted)
+        fit = _scored(model, known, likelihood_names(binding, wanted), None)
+    warn_of_parts(model, [wanted])
     values = group(fit, "log_likelihood")[wanted]
     if values.ndim == 2:
         raise _one_density(wanted)

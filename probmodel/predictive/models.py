@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from probmodel.arguments import names_among
-from probmodel.errors import DataError, ModelError
+from probmodel.errors import DataError, ModelError, SamplingWarning
 from probmodel.model import Model, ModelMeta
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Declaration, Observed, Potential
@@ -65,6 +66,13 @@ def likelihood_names(
     if var_names is None:
         return default
     return chosen(binding, var_names, _names(binding, Observed, Potential))
+
+
+def warn_of_parts(model: Model, names: Iterable[str]) -> None:
+    """Warn of observed quantities that hold a part of their data, at the caller of the caller."""
+    for name in names:
+        if message := model._counted_elsewhere(name):
+            warnings.warn(message, SamplingWarning, stacklevel=3)
 
 
 def _names(binding: Binding, *kinds: type[Declaration]) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from probmodel.predictive.changed_statistics import changed_statistics
 from probmodel.predictive.draws_in_blocks import drawn
 from probmodel.predictive.fits import Fit, FromFit, deterministic_names
 from probmodel.predictive.generated_draws import GeneratedDraws
-from probmodel.predictive.models import binding_of, chosen, dims_of, observed_names
+from probmodel.predictive.models import binding_of, chosen, dims_of, observed_names, warn_of_parts
 from probmodel.predictive.processes import Observations
 from probmodel.predictive.unheeded import unheeded
 from probmodel.results.arviz_object import data_group
@@ -72,12 +72,14 @@ def posterior_predictive(
     Warns
     -----
     SamplingWarning
-        If some values are NaN, as their distribution cannot be drawn from.
+        If some values are NaN, as their distribution cannot be drawn from; or as
+        `log_likelihood`.
     """
     bound = binding_of(model)
     names = chosen(bound, var_names, observed_names(bound))
     known = Fit(fit)
     _check_data(model, known, names)
+    warn_of_parts(model, names)
     binding = redrawn(bound, names)
     sequence = seed_sequence(seed)
     found = _drawn(Wanted(model, names, redraw=names), known, sequence, executor)
@@ -176,6 +178,7 @@ def predict(
     binding = redrawn(bound, redraw)
     draws = Fit(fit)
     draws.check_origin(model)
+    warn_of_parts(model, redraw)
     sequence = seed_sequence(seed)
     if not flag("noise", noise):
         _check_noise(binding, needs)

@@ -25,6 +25,7 @@ from probmodel.stan.axis_names import (
 )
 from probmodel.stan.complaints import Sources
 from probmodel.stan.density_spellings import check_spellings
+from probmodel.stan.partly_observed import shared_data
 from probmodel.stan.running import Run
 from probmodel.stan.side_by_side import parts
 from probmodel.stan.stan_values import Value
@@ -125,6 +126,20 @@ class StanModel(Model):
 
     def _datum_of(self, observed: str) -> str:
         return self._sources.get(observed, observed)
+
+    def _counted_elsewhere(self, observed: str) -> str:
+        name = self._datum_of(observed)
+        line = shared_data(self.program).get(name)
+        if line is None or observed not in self._binding.data:
+            return ""
+        given, own = np.asarray(self._given[name]).size, self._binding.data[observed].size
+        if own >= given:
+            return ""
+        return (
+            f"{own} of the {given} elements of {name!r} follow the distribution that counts here; "
+            f"the likelihood has other parts, as in line {line}. For scores and replicated data of "
+            "all of them, compute these in the generated quantities block."
+        )
 
     def _as_given(self) -> tuple[dict[str, Any], dict[str, Any]]:
         return dict(self._given), self._labels
