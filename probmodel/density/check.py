@@ -24,6 +24,8 @@ from probmodel.types import Array
 _POINTS = 3
 _STEP = 1e-5
 _TOLERANCE = 1e-5
+_SHORTER, _SHORTEST = 1e-3, 1e-40  # each step beside the one before, and the last of them
+_CHANGE = 1e-10  # of a log density that is more than its rounding, relative to its size
 _RADII = tuple(2.0 * 0.25**k for k in range(6))  # of unconstrained values about zero
 _DRAWS = 8
 _PLACES = 16  # between which jumps are looked for
@@ -142,10 +144,7 @@ def _check_gradient(density: ModelDensity, x: Array) -> Check:
     grad = density(x).grad
     worst, place = 0.0, ""
     for i in range(density.dim):
-        step = np.zeros(density.dim)
-        step[i] = _STEP
-        numeric = (density.log_density(x + step) - density.log_density(x - step)) / (2 * _STEP)
-        error = np.max(np.abs(numeric - grad[:, i]) / (1.0 + np.abs(grad).max()))
+        error = np.max(_slope_error(density, x, grad, i))
         if not error <= worst:
             worst, place = float(error), density.coordinate_names[i]
     return Check(
@@ -153,6 +152,26 @@ def _check_gradient(density: ModelDensity, x: Array) -> Check:
         worst <= _TOLERANCE,
         f"largest relative difference {worst:.1e}" + (f" at {place}" if place else ""),
     )
+
+
+def _slope_error(density: ModelDensity, x: Array, grad: Array, i: int) -> Array:
+    """Return how far a coordinate's slopes are from differences, at each point: (points,).
+
+    Quantities in units far from one need shorter steps than the usual one. What counts are steps
+    over which the log density changes by more than its rounding; the usual one, if none does.
+    """
+    error, usual, length = np.full(len(x), np.inf), np.full(len(x), np.nan), _STEP
+    while length > _SHORTEST and not np.all(error <= _TOLERANCE):
+        step = np.zeros(density.dim)
+        step[i] = length
+        ends = density.log_density(x + step), density.log_density(x - step)
+        with np.errstate(all="ignore"):  # what is not finite counts for nothing
+            change, size = ends[0] - ends[1], 1.0 + np.max(np.abs(ends), axis=0)
+            found = np.abs(change / (2 * length) - grad[:, i]) / (1.0 + np.abs(grad).max())
+            error = np.where(np.abs(change) > _CHANGE * size, np.fmin(error, found), error)
+        usual = found if length == _STEP else usual
+        length *= _SHORTER
+    return np.where(np.isinf(error), usual, error)
 
 
 def _check_transform(density: ModelDensity, free: FreeParameter, u: Array, x: Array) -> list[Check]:

@@ -25,6 +25,7 @@ from probmodel import (
 from probmodel.compiler.numpy_engine import NumpyProgram
 from probmodel.constraints import Ordered
 from probmodel.density import as_posterior
+from probmodel.density.check import _slope_error
 from probmodel.distributions import (
     AR1,
     Affine,
@@ -613,3 +614,28 @@ def test_errors_survive_pickling():
     copy = pickle.loads(pickle.dumps(caught.value))
     assert str(copy) == str(caught.value)
     assert copy.location == caught.value.location
+
+
+@pytest.mark.parametrize("unit", [1e-23, 1e-12, 1.0, 1e9, 1e20])
+def test_gradients_are_checked_in_any_unit(unit):
+    class Measured(Model):
+        k = param(Normal(unit, unit))
+        y = observed(Normal(k, 0.1 * unit), dims="i")
+
+    report = check_model(Measured(y=unit * np.array([0.9, 1.3])))
+    assert report.ok, report
+
+
+@pytest.mark.parametrize("unit", [1e-23, 1e-12, 1.0])
+@pytest.mark.parametrize("fault", [0.0, 0.999, 1.001, -1.0])
+def test_wrong_gradients_fail_in_any_unit(unit, fault):
+    class Wrong:
+        dim, coordinate_names = 1, ("k",)
+
+        def log_density(self, x):
+            return -0.5 * np.sum((x / unit - 1.0) ** 2, axis=1)
+
+    x = unit * np.array([[0.5], [1.7], [3.0]])
+    slope = (1.0 - x / unit) / unit
+    assert np.all(_slope_error(Wrong(), x, slope, 0) <= 1e-5)
+    assert np.max(_slope_error(Wrong(), x, fault * slope, 0)) > 1e-5
