@@ -90,6 +90,7 @@ class Emission:
         self._vector = ir.VectorType(DOUBLE, lanes)
         self._math = within._math if within else VectorMath(self.module, lanes)
         self._schedule = Schedule([gradient] if logp is None else [logp, gradient])
+        self._covered: dict[Symbol, tuple[list[bool], Array]] = {}  # by place
         self.offsets: dict[Symbol, int] = {}
         self.numbers: dict[Symbol, Any] = {}
         self.memory = lanes  # the log density comes first
@@ -128,7 +129,7 @@ class Emission:
     def _compute(self) -> None:
         for symbol in self._schedule.kept:
             if symbol.op == "place":
-                self._clear(symbol, covered_once(symbol)[1])
+                self._clear(symbol, self.covered(symbol)[1])
             elif symbol.op in REDUCED or (symbol.op == "matmul" and in_columns(symbol)):
                 start = {"max": -np.inf, "min": np.inf}.get(symbol.op, 0.0)
                 self._clear(symbol, np.arange(symbol.size), start)
@@ -142,6 +143,12 @@ class Emission:
             for symbol in numbers:
                 args = [self._number(a) for a in symbol.args]
                 self.numbers[symbol] = self.function_of_numbers(symbol.op, args)
+
+    def covered(self, place: Symbol) -> tuple[list[bool], Array]:
+        """Return `covered_once` of a place, which is found once for all of its parts."""
+        if place not in self._covered:
+            self._covered[place] = covered_once(place)
+        return self._covered[place]
 
     def _clear(self, symbol: Symbol, where: Array, start: float = 0.0) -> None:
         """Write a number to some elements of an array."""

@@ -18,7 +18,6 @@ from probmodel.compiler.schedule import (
     Loop,
     Operand,
     Scatter,
-    covered_once,
     in_columns,
     is_number,
     operand,
@@ -128,7 +127,7 @@ class LoopWriter:
         part, index = step.target.args[step.number], step.target.index[step.number]
         value = self._read(operand(part, index.shape), where)
         i = self._flat(index, where)
-        if not covered_once(step.target)[0][step.number]:
+        if not self.e.covered(step.target)[0][step.number]:
             value = self.b.fadd(self.e.get(step.target, i), value)
         self.e.put(step.target, i, value)
 
