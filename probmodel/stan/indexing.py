@@ -80,8 +80,9 @@ def changed(value: Value, indices: Indices, new: Value, graph: Graph) -> Value:
     if not indices:
         return new
     _check_fits(value, indices, new)
-    if value.shared:
-        value = Value(value.kind, np.array(value.array), value.traced, value.laned)
+    in_a_row = np.asarray(value.array).flags.c_contiguous  # as flat positions need it
+    if value.shared or not in_a_row:
+        value = Value(value.kind, np.array(value.array, order="C"), value.traced, value.laned)
     if new.traced and not value.traced:
         value = Value(value.kind, graph.constants(np.asarray(value.array)), True, value.laned)
     elements = graph.elements(new) if value.traced else new.array

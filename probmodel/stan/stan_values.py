@@ -44,6 +44,14 @@ class Value:
         laned: bool = False,
         source: tuple[str, Any] | None = None,
     ) -> None:
+        if (
+            kind != "int"
+            and not traced
+            and isinstance(array, np.ndarray)
+            and array.dtype.kind in "iub"
+        ):
+            # what is put into its elements later may be no whole numbers
+            array = array.astype(complex if kind == "complex" else float)
         self.kind, self.array, self.traced, self.laned = kind, array, traced, laned
         self.source = source
         self.shared = False  # whether others may hold the array, so that it is copied before change

@@ -2,7 +2,7 @@
 
 import numpy as np
 from scipy.stats import norm
-from stan_program import noise, stan
+from stan_program import below, noise, stan
 
 normal = norm.logpdf
 
@@ -281,3 +281,35 @@ def loops_over_elements(v):
     total += v.a.sum()
     path = v.ms[1] @ v.ms[0] @ v.a
     return normal(v.a, total).sum() + normal(path).sum(), {"total": total, "path": path}
+
+
+@stan(
+    """
+    data { int N; array[N] int c; }
+    parameters { real a; }
+    model {
+      vector[2] filled = rep_vector(0, 2);
+      matrix[2, 2] table = rep_matrix(1, 2, 2);
+      row_vector[2] turned = rep_vector(2, 2)';
+      vector[2] taken = to_vector({1, 2});
+      filled[1] = 0.7;
+      table[2, 1] = 0.5;
+      turned[c[1]] += 0.25;
+      taken[1:1] = [2.5]';
+      for (n in 1:N) {
+        filled = rep_vector(n, 2);
+        filled[c[n]] = 0.3 * n;
+        target += a * filled[2] - square(a) * filled[1];
+      }
+      target += a * (table[2, 1] + turned[c[1]] + taken[1]) - square(a);
+    }
+    """,
+    *({"N": n, "c": below(2, n) + 1} for n in (3, 20)),
+)
+def parts_of_what_whole_numbers_fill(v):
+    total = v.a * (0.5 + 2.25 + 2.5) - v.a**2
+    for n in range(1, v.N + 1):
+        filled = np.full(2, float(n))
+        filled[v.c[n - 1] - 1] = 0.3 * n
+        total += v.a * filled[1] - v.a**2 * filled[0]
+    return total
