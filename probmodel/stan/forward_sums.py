@@ -16,7 +16,8 @@ import numpy as np
 
 from probmodel.functions.component_functions import CHAIN, LOG_LIKELIHOOD
 from probmodel.functions.recorded_calls import call
-from probmodel.stan.rolled_loops import Repeated, Uses
+from probmodel.stan.element_uses import Uses
+from probmodel.stan.rolled_loops import Repeated
 from probmodel.stan.traced_graph import Graph
 from probmodel.types import Array
 

@@ -71,9 +71,19 @@ class Iterations:
         """Return the step, within an iteration, that an element belongs to."""
         return np.searchsorted(self._place, offset, side="right") - 1
 
+    def steps_of(self, elements: Array) -> set[int]:
+        """Return the steps, within an iteration, that compute some of these elements."""
+        inside = elements[
+            (elements >= self.base) & (elements < self.base + self.size * self.length)
+        ]
+        return set(np.unique(self.step_of((inside - self.base) % self.size)).tolist())
+
     def feedback(self, lags: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
         """Return the steps that feed back into later iterations, and those that depend on them."""
-        needs = [set(self.step_of(offset[back >= 0]).tolist()) for back, offset in lags]
+        needs = [
+            set(self.step_of(offset[back >= 0]).tolist()) | self.steps_of(elements[:, back < 0])
+            for elements, (back, offset) in zip(self.operands, lags, strict=True)
+        ]
         needed: list[set[int]] = [set() for _ in needs]
         for j, found in enumerate(needs):
             for k in found:

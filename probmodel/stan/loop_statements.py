@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import repeat
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,16 +22,18 @@ from probmodel.stan.density_terms import Increment, Term
 from probmodel.stan.indexing import LanesDifferError, known_parts, select
 from probmodel.stan.lane_branches import Flow
 from probmodel.stan.operators import Frame
-from probmodel.stan.side_by_side import assigned, own_axes
+from probmodel.stan.side_by_side import assigned, has_recurrence, own_axes
 from probmodel.stan.stan_values import Value, integer, kind_of, type_text
 from probmodel.stan.syntax import nodes as n
+from probmodel.stan.traced_graph import Loop
 from probmodel.types import Array
 
 MOST_ITERATIONS = 20_000_000  # of all loops of a program together: beyond, it is taken for endless
 MOST_ROUNDS = 100_000  # the same of those that have a condition
-_FEWEST_LANES = 16  # iterations from which on a loop is tried side by side
+_FEWEST_LANES = 16  # iterations from which on a loop is tried side by side; an eighth, see `_for`
 _MOST_COPIED = 20_000  # elements of a variable of which each lane has one of its own
 _MOST_IN_ALL = 10_000_000  # of these, in all lanes
+_MOST_HELD = 64  # elements, in a lane, of variables that are remembered at each iteration
 _FEWEST_ALIKE = 2  # lanes in a set, in the mean
 _MOST_FAILURES = 2  # of running a loop side by side, more than it went well
 
@@ -69,7 +72,8 @@ class Loops(Conditions):
         upper = self._end(node.upper, frame, "the end of a loop")
         if np.ndim(lower) or np.ndim(upper):
             return self._loop(node, _ragged(*np.broadcast_arrays(lower, upper)), frame)
-        many = upper - lower + 1 >= _FEWEST_LANES and self.lanes is None
+        fewest = max(2, _FEWEST_LANES // 8) if has_recurrence(node) else _FEWEST_LANES
+        many = upper - lower + 1 >= fewest and self.lanes is None
         if many and node.name not in frame and self._side(node, np.arange(lower, upper + 1), frame):
             return None
         return self._loop(node, (Round(integer(i)) for i in range(lower, upper + 1)), frame)
@@ -85,11 +89,13 @@ class Loops(Conditions):
         if node.name in frame:
             self.fail(f"{node.name!r} is declared twice.", node)
         starts, steps = [], self.graph.steps
+        contents: list[dict[str, Array]] = []
 
         def counted() -> Iterator[Array | None]:
             for value, chosen in rounds:
                 self._count(node)
                 starts.append(len(steps))
+                contents.append(_contents(node, frame))
                 frame[node.name] = value
                 yield chosen
 
@@ -98,7 +104,8 @@ class Loops(Conditions):
         finally:
             frame.pop(node.name, None)
         if starts and len(steps) > starts[0] and flow is None:
-            self.graph.loops.append((node, (*starts, len(steps))))
+            contents.append(_contents(node, frame))
+            self.graph.loops.append(Loop(node, (*starts, len(steps)), tuple(contents)))
         return flow
 
     def _body(self, body: n.Statement, frame: Frame) -> Flow | None:
@@ -255,6 +262,17 @@ class Loops(Conditions):
         if not done.any(axis=0).all():
             array = np.where(done.any(axis=0), array, self.graph.elements(before))
         return known_parts(Value(lanes.kind, array, True), self.graph)
+
+
+def _contents(node: n.For | n.ForEach, frame: Frame) -> dict[str, Array]:
+    """Return the elements of the short variables that a loop changes, as they are now."""
+    return {
+        name: np.array(value.array).reshape(-1)
+        for name in sorted(assigned(node.body))
+        if isinstance(value := frame.get(name), Value)
+        and value.traced
+        and prod(value.shape) <= _MOST_HELD
+    }
 
 
 def _ragged(lower: Array, upper: Array) -> Iterator[Round]:

@@ -16,8 +16,9 @@ import numpy as np
 from probmodel.errors import ProbmodelError
 from probmodel.expressions import Expression
 from probmodel.stan.complaints import Sources, complaint, placed
+from probmodel.stan.element_uses import Uses
 from probmodel.stan.forward_sums import Forward, forward_of
-from probmodel.stan.rolled_loops import FEWEST, Repeated, Uses, repeated, scanned
+from probmodel.stan.rolled_loops import FEWEST, Repeated, repeated, scanned
 from probmodel.stan.step_groups import together
 from probmodel.stan.traced_graph import Graph, Step, aligned
 from probmodel.types import Array
@@ -64,7 +65,7 @@ class Lowering:
         needed = self._needed(roots)
         self._group(needed, [])
         if len(self._groups) > _FEW:
-            scans = self._recurrences(needed, roots)
+            scans, needed = self._settled(needed, roots)
             if scans:
                 self._group(needed, scans)
         self._same = graph.same()
@@ -87,21 +88,37 @@ class Lowering:
                         needed[owner[_elements(operand)]] = True
         return needed
 
+    def _settled(self, needed: Array, roots: Sequence[Any]) -> tuple[list[Repeated], Array]:
+        """Return what scans compute, and which steps are needed for them too.
+
+        A scan repeats all of its step, also where nothing asks for what comes of it, as at the last
+        of the times. What only that takes is asked for here.
+        """
+        while True:
+            self._forward.clear()
+            scans = self._recurrences(needed, roots)
+            asked = [*roots, *(part.externals() for part in scans)]
+            more = self._needed(asked)
+            if not np.any(more & ~needed):
+                return scans, needed
+            needed, roots = more, asked
+
     def _recurrences(self, needed: Array, roots: Sequence[Any]) -> list[Repeated]:
         """Return what scans compute: of the longest loops first, and none inside another."""
         uses = Uses.of(self._graph, np.flatnonzero(needed), roots)
         runs: dict[int, int] = {}
-        for node, _ in self._graph.loops:
-            runs[id(node)] = runs.get(id(node), 0) + 1
+        for loop in self._graph.loops:
+            runs[id(loop.node)] = runs.get(id(loop.node), 0) + 1
         found: list[Repeated] = []
         taken = np.zeros(len(self._graph.steps), dtype=bool)
-        for node, starts in sorted(self._graph.loops, key=lambda loop: loop[1][0] - loop[1][-1]):
+        for loop in sorted(self._graph.loops, key=lambda loop: loop.starts[0] - loop.starts[-1]):
+            starts = loop.starts
             steps = starts[-1] - starts[0]
-            if len(starts) <= FEWEST or steps < _WORTH * runs[id(node)]:
+            if len(starts) <= FEWEST or steps < _WORTH * runs[id(loop.node)]:
                 continue
             if taken[starts[0] : starts[-1]].any() or not needed[starts[0] : starts[-1]].any():
                 continue
-            parts = repeated(self._graph, starts, uses)
+            parts = repeated(self._graph, loop, uses)
             for part in parts:
                 forward = forward_of(part, self._graph, uses)
                 if forward is not None:

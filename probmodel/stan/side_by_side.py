@@ -67,6 +67,34 @@ def own_axes(loop: n.For) -> dict[str, int] | None:
     return {name: axis for name, axis in axes.items() if axis >= 0}
 
 
+@lru_cache(maxsize=4096)
+def has_recurrence(loop: n.For) -> bool:
+    """Whether a loop inside needs, in an iteration, what earlier ones left in a variable."""
+    return any(isinstance(p, n.For) and _carries(p) for p in parts(loop.body))
+
+
+def _carries(loop: n.For) -> bool:
+    axes = own_axes(loop)
+    if axes is None:
+        return False
+    inside = tuple(parts(loop.body))
+    local = {p.name for p in inside if isinstance(p, n.Declare | n.For | n.ForEach)}
+    shared = assigned(loop.body) - local - axes.keys()
+    return any(_is_read_first(name, loop.body) for name in shared)
+
+
+def _is_read_first(name: str, body: n.Statement) -> bool:
+    """Whether statements use a variable before one of them, not in a branch, sets all of it."""
+    for statement in body.body if isinstance(body, n.Block) else (body,):
+        if isinstance(statement, n.Assign) and not statement.operator:
+            target = statement.target
+            if isinstance(target, n.Name) and target.name == name:
+                return name in mentioned(statement.value)
+        if name in mentioned(statement):
+            return True
+    return False
+
+
 def _breaks(node: Any) -> bool:
     """Whether a statement may end the loop that it is in."""
     if isinstance(node, n.Block):

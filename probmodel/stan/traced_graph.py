@@ -79,13 +79,28 @@ class Step(NamedTuple):
     statement_order: Any = 0
 
 
+class Loop(NamedTuple):
+    """A loop of the program, once run.
+
+    Attributes
+    ----------
+    node : its statement
+    starts : index of the first step of each iteration, and that after the last one
+    contents : the elements of variables that it changes, by name, at these times
+    """
+
+    node: Node
+    starts: tuple[int, ...]
+    contents: tuple[dict[str, Array], ...]
+
+
 class Graph:
     """All steps, in the order in which they were made: operands before what is made of them.
 
     Attributes
     ----------
     steps, size : the steps, and how many elements they have
-    loops : of the program, with the steps of each iteration; see `rolled_loops`
+    loops : of the program, as far as they have run; see `rolled_loops`
     statement_order : of what is computed now, see `Step`
     missing : a constant that stands for elements that a lane has not set
     """
@@ -93,7 +108,7 @@ class Graph:
     def __init__(self) -> None:
         self.steps: list[Step] = []
         self.size = 0
-        self.loops: list[tuple[Node, tuple[int, ...]]] = []
+        self.loops: list[Loop] = []
         self.statement_order: Any = 0
         self._numbers = np.empty(64)
         self._known = 0

@@ -6,6 +6,7 @@ import composites  # noqa: F401
 import declarations  # noqa: F401
 import independent_loops  # noqa: F401
 import joined_priors  # noqa: F401
+import learning  # noqa: F401
 import libraries  # noqa: F401
 import ragged_loops  # noqa: F401
 import recurrences  # noqa: F401
