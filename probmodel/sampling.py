@@ -6,6 +6,7 @@ import dataclasses
 import os
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -267,7 +268,7 @@ def draw(
             about = {**library_attributes(), "settings": settings_json(sampler)}
             rehearse(posterior, names, about)
         progress, parts = _progress(own, sampler), _split(asked, sampler)
-        starts, moves = spawned(asked.seed, 2)
+        (starts, moves), since = spawned(asked.seed, 2), perf_counter()
         if begin is None:
             note_length(posterior, sampler.needs, own.quiet)
             rng = np.random.default_rng(starts)
@@ -282,8 +283,8 @@ def draw(
             restarts=asked.restarts, arrive=own.inits is None and sampler.needs in _CLIMBING,
             standardise=asked.standardise and sampler.needs in ("gradient", "hvp"),
             early=own.warmup is None and own.inits is None, save_warmup=asked.save_warmup,
-            max_time=asked.max_time, missing=enough.missing, progress=progress,
-            checkpoint=begin.checkpoint, start=begin.start, drawn=begin.drawn, split=parts,
+            max_time=asked.max_time + since - perf_counter(), missing=enough.missing, split=parts,
+            progress=progress, checkpoint=begin.checkpoint, start=begin.start, drawn=begin.drawn,
         )  # fmt: skip
         asked = dataclasses.replace(asked, draws=run.draws)
         if not run.draws_done and not (asked.save_warmup and run.warmup_done):

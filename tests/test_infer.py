@@ -275,7 +275,7 @@ def test_a_time_limit_keeps_the_draws():
     attrs = result.attrs
     assert (attrs["timed_out"], attrs["interrupted"], attrs["max_time"]) == (1, 0, 2.0)
     assert 0 < w(result).shape[1] == attrs["draws_done"] <= 2000
-    assert attrs["warmup_time"] + attrs["sampling_time"] >= 2.0
+    assert attrs["warmup_time"] + attrs["sampling_time"] >= 1.9
     assert np.isfinite(w(result)).all()
 
 
@@ -294,6 +294,22 @@ def test_a_time_limit_before_the_first_draw():
     result = infer(Slow(), seed=1, quiet=True, **settings)
     assert "posterior" not in group_names(result)
     assert 0 < group(result, "warmup_posterior")["w"].shape[1] <= 500
+
+
+class Late(Gaussian):
+    """Takes long for its first evaluation, as where machine code is made."""
+
+    late = 0.3
+
+    def __call__(self, x):
+        time.sleep(self.late)
+        self.late = 0.0
+        return super().__call__(x)
+
+
+def test_a_time_limit_counts_the_first_evaluation():
+    with pytest.raises(TimeLimitError, match=r"^max_time=0.25 .* after 0 of 1000 warm-up"):
+        infer(Late(), seed=1, warmup=1000, draws=10, chains=2, max_time=0.25, quiet=True)
 
 
 class Mixed(Model):
