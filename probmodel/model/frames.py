@@ -7,14 +7,15 @@
     dates                    days since ``origin``
     one value a group        a datum along the dim of groups, such as a county's
 
-Which dim an index counts is seen in the model: that of the declarations it is an index of. Columns
-that count the same dim are coded together. What is no index is never coded: another frame, with
-fewer categories in it, would be coded otherwise, and nobody would know.
+Which dim an index counts is seen in the model: that of the declarations it is an index of, and of
+groups of sums, by `segment_sum`, that of what the sums are combined with. Columns that count the
+same dim are coded together. What is no index is never coded: another frame, with fewer categories
+in it, would be coded otherwise, and nobody would know.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -24,13 +25,15 @@ from probmodel.errors import DataError, nearest
 from probmodel.expressions import Apply, Expression, topological
 from probmodel.model.columns import listed, no_column, no_numbers, no_values
 from probmodel.model.containers import Labelled, Labels, as_labels
-from probmodel.model.declarations import Data, Declaration, Observed, expressions_of
+from probmodel.model.declarations import Data, Declaration, Observed, Parameter, expressions_of
 from probmodel.types import Array
 
 _DAY = np.timedelta64(1, "D")
 _ELEMENTWISE = frozenset({
     "add", "subtract", "multiply", "true_divide", "divide", "negative", "power", "exp", "log",
-    "sqrt", "square", "abs", "absolute", "tanh", "log1p", "expm1",
+    "sqrt", "square", "abs", "absolute", "tanh", "log1p", "expm1", "expit", "log_expit", "logit",
+    "ndtr", "log_ndtr", "logaddexp", "maximum", "minimum", "where", "less", "less_equal",
+    "greater", "greater_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_not",
 })  # fmt: skip
 
 
@@ -282,9 +285,10 @@ class _Reader:
 
 
 def counted_dims(kind: Any) -> dict[str, str]:
-    """Return data that are used as indices, with the dim of what they are indices of."""
-    roots = [e for d in kind._declarations.values() for e in expressions_of(d)]
-    return dict(_counted(roots))
+    """Return data that are used as indices, or as groups of sums, with the dim that they count."""
+    declarations = kind._declarations.values()
+    found = dict(_summed(declarations))
+    return found | dict(_counted([e for d in declarations for e in expressions_of(d)]))
 
 
 def _counted(roots: Sequence[Expression]) -> Iterator[tuple[str, str]]:
@@ -296,6 +300,32 @@ def _counted(roots: Sequence[Expression]) -> Iterator[tuple[str, str]]:
         for axis, part in enumerate(index if isinstance(index, tuple) else (index,)):
             if isinstance(part, Data) and part.name is not None and axis < len(dims):
                 yield part.name, dims[axis]
+
+
+def _summed(declarations: Iterable[Declaration]) -> Iterator[tuple[str, str]]:
+    """Yield the groups of `segment_sum`, with the dim of what the sums are combined with."""
+    groups: dict[int, frozenset[str]] = {}
+    dims: dict[int, tuple[str, ...]] = {}
+    for node in topological([e for d in declarations for e in expressions_of(d)]):
+        if isinstance(node, Declaration) and not getattr(node, "declared_shape", None):
+            dims[id(node)] = tuple(node.dims or ())
+        elif isinstance(node, Apply) and node.operation.name == "segment_sum":
+            by = node.args[1]
+            groups[id(node)] = frozenset({by.name} if isinstance(by, Data) and by.name else ())
+        elif isinstance(node, Apply) and node.operation.name in _ELEMENTWISE:
+            found = frozenset().union(*(groups.get(id(part), ()) for part in node.args))
+            known = {own for part in node.args if (own := dims.get(id(part)))}
+            groups[id(node)], dims[id(node)] = found, known.pop() if len(known) == 1 else ()
+            yield from _pairs(found, dims[id(node)])
+    for declaration in declarations:
+        if isinstance(declaration, Parameter | Observed):
+            for part in expressions_of(declaration):
+                yield from _pairs(groups.get(id(part), ()), tuple(declaration.dims or ()))
+
+
+def _pairs(groups: Iterable[str], dims: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    if len(dims) == 1:
+        yield from ((name, dims[0]) for name in groups)
 
 
 def _dims_of(target: Any) -> tuple[str, ...] | None:

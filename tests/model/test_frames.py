@@ -3,11 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import log_expit
 
-from probmodel import Model, data, infer, observed, param
+from probmodel import Model, data, infer, observed, param, potential
 from probmodel.constraints import Ordered
-from probmodel.distributions import HalfNormal, Normal, OrderedLogistic
+from probmodel.distributions import Bernoulli, Beta, HalfNormal, Normal, OrderedLogistic
 from probmodel.errors import DataError, ShapeError
+from probmodel.functions import log_density, segment_sum
 
 
 class Houses(Model):
@@ -41,6 +43,30 @@ class Crossed(Model):
     year = data(dims="obs", dtype=int)
     effect = param(Normal(0, 1), dims=("town", "season"))
     y = observed(Normal(effect[place, year], 1.0), dims="obs")
+
+
+class Occupancy(Model):
+    """Visits to ponds, whose outcomes are summed by pond."""
+
+    n = data(dtype=int)
+    area = data("site")
+    pond = data("visit", dtype=int)
+    y = data("visit", dtype=int)
+    slope = param(Normal(0, 1))
+    p = param(Beta(1, 1))
+    log_there = log_expit(slope * area)
+    outcomes = segment_sum(log_density(Bernoulli(p), y), pond, n)
+    seen = segment_sum(y, pond, n)
+    absent = np.logaddexp(log_there + outcomes, log_expit(-slope * area))
+    score = potential(np.where(seen > 0, log_there + outcomes, absent))
+
+
+class Totals(Model):
+    n = data(dtype=int)
+    share = data("part")
+    whole = data("part", dtype=int)
+    b = param(Normal(0, 1))
+    y = observed(Normal(segment_sum(b * share, whole, n), 1), dims="total")
 
 
 def houses(**changes):
@@ -380,3 +406,27 @@ def test_what_the_model_checks_anyway():
         Trend.from_frame(pd.DataFrame({"t": [1.0], "y": [2.0]}), nothing=3)
     with pytest.raises((DataError, ShapeError)):
         Trend.from_frame(pd.DataFrame({"t": ["a"], "y": [2.0]}), t=np.ones(2))
+
+
+@pytest.mark.parametrize("coded", [False, True])
+def test_groups_of_sums_are_coded(coded):
+    rng = np.random.default_rng(1)
+    where, y = rng.permutation(np.repeat(np.arange(8), 3)), rng.integers(0, 2, 24)
+    area = rng.normal(size=8)
+    names = np.array([f"pond {i}" for i in range(8)])[where]
+    frame = pd.DataFrame({"pond": where if coded else names, "area": area[where], "y": y})
+    found = Occupancy.from_frame(frame, n=8)
+    data, labels = given(found)
+    np.testing.assert_array_equal(data["pond"], where)
+    np.testing.assert_array_equal(data["area"], area)
+    assert list(labels.get("site", range(8))) == (
+        list(range(8)) if coded else [f"pond {i}" for i in range(8)]
+    )
+
+
+def test_groups_of_sums_that_an_outcome_follows_are_coded():
+    frame = pd.DataFrame({"share": [1.0, 2.0, 3.0], "whole": ["u", "v", "u"], "y": [4.0, 5.0, 4.0]})
+    data, labels = given(Totals.from_frame(frame, n=2))
+    np.testing.assert_array_equal(data["whole"], [0, 1, 0])
+    np.testing.assert_array_equal(data["y"], [4.0, 5.0])
+    assert list(labels["total"]) == ["u", "v"]
