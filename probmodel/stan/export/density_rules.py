@@ -167,7 +167,7 @@ def cell(
 
 def one(writer: Writer, quantity: Quantity) -> None:
     """Add the statements of a quantity without batch."""
-    rule = _STATEMENTS.get(quantity.kind)
+    rule = STATEMENTS.get(quantity.kind)
     if rule is not None:
         rule(writer, quantity)
         return
@@ -258,5 +258,5 @@ def entry(
 
 INSTEAD = "Write its log density with potential(...), or choose another distribution."
 Rule = Callable[[Writer, Quantity], Any]
-_STATEMENTS: dict[str, Rule] = {**compound_rules.STATEMENTS, **process_rules.STATEMENTS}
+STATEMENTS: dict[str, Rule] = {**compound_rules.STATEMENTS, **process_rules.STATEMENTS}
 _FORMULAS: dict[str, Rule] = {**compound_rules.FORMULAS, **process_rules.FORMULAS}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.distributions.base import Distribution
+from probmodel.errors import ModelError
 from probmodel.expressions import Expression, Symbol, as_expression
 from probmodel.model.binding import Binding, bind
 from probmodel.model.declarations import (
@@ -301,7 +302,16 @@ class Assembly:
             try:
                 self._log_likelihood(declaration, self.names.fresh(stem))
             except NoSpellingError as error:
-                raise error.of(declaration) from error
+                kind = declaration.distribution.name
+                if kind not in density_rules.STATEMENTS:
+                    raise error.of(declaration) from error
+                raise ModelError(
+                    f"{declaration.title}: log_lik=True has nothing to write for {kind}, whose "
+                    "log density the program adds up from several statements, for all values "
+                    "together. Leave log_lik out.",
+                    location=declaration.location,
+                    name=declaration.name,
+                ) from error
 
     def _log_likelihood(self, declaration: Observed, name: str) -> None:
         distribution = declaration.distribution

@@ -123,6 +123,18 @@ def test_log_likelihoods():
     assert "generated quantities {\n  vector[n_day] log_lik;" in program.code
 
 
+@pytest.mark.parametrize("series", [d.AR1(0.5, 1), d.RandomWalk(1, 1), d.GARCH(0, 1, 0.1, 0.1, 1)])
+def test_series_have_no_log_likelihood_of_each_value(series):
+    class Series(Model):
+        unused = param(d.Normal(0, 1))
+        y = observed(series, dims="day")
+
+    model = Series(y=[1.0, 2.0, 3.0])
+    assert "generated quantities" not in to_stan(model).code
+    with pytest.raises(ModelError, match=rf"'y': log_lik=True has nothing .* {series.name}, whose"):
+        to_stan(model, log_lik=True)
+
+
 def test_what_the_density_does_not_need_comes_after_the_draws():
     class Two(Model):
         a = param(d.Normal(0, 1))
