@@ -30,8 +30,9 @@ papers --table ill_conditioned --methods entropy_hmc:gsm:1 entropy_hmc:esjd:1 en
 papers --table ill_conditioned --methods entropy_hmc:gsm:10 entropy_hmc:esjd:10 entropy_hmc:l2hmc:10 hmc:1 hmc:5 hmc:10 --repeats 3 --engine model --csv hirt_ill_10.csv
 papers --table gauss51 --methods nuts --repeats 3 --scale 0.05 --engine model --csv hirt_gauss51_nuts.csv
 papers --table anisotropic_1000 --methods entropy_hmc:gsm:1 entropy_hmc:esjd:1 entropy_hmc:l2hmc:1 hmc:1 --repeats 3 --engine model --csv hirt_anisotropic.csv
-papers --table anisotropic_1000 --methods entropy_hmc:gsm:5 entropy_hmc:esjd:5 entropy_hmc:l2hmc:5 --repeats 3 --scale 0.1 --csv hirt_anisotropic_5.csv
-papers --table anisotropic_1000 --methods entropy_hmc:gsm:10 entropy_hmc:esjd:10 entropy_hmc:l2hmc:10 hmc:10 hmc:5 nuts nuts:diag --repeats 3 --scale 0.1 --engine model --csv hirt_anisotropic_10.csv
+papers --table anisotropic_1000 --methods entropy_hmc:gsm:5 entropy_hmc:esjd:5 entropy_hmc:l2hmc:5 --repeats 3 --csv hirt_anisotropic_5.csv
+papers --table anisotropic_1000 --methods entropy_hmc:gsm:10 entropy_hmc:esjd:10 entropy_hmc:l2hmc:10 hmc:10 hmc:5 --repeats 3 --engine model --csv hirt_anisotropic_10.csv
+papers --table anisotropic_1000 --methods nuts nuts:diag --repeats 3 --scale 0.1 --engine model --csv hirt_anisotropic_nuts.csv
 papers --table anisotropic_10000 --methods entropy_hmc:gsm:1 entropy_hmc:gsm:5 entropy_hmc:gsm:10 --repeats 3 --scale 0.05 --engine model --csv hirt_anisotropic_10000.csv
 papers --table caravan_unit --methods nuts --repeats 3 --scale 0.05 --csv hirt_caravan_nuts.csv
 papers --table banana --methods hmc:5 --repeats 3 --scale 0.2 --csv hirt_banana_hmc.csv
