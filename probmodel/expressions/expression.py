@@ -62,6 +62,7 @@ class Expression:
     """
 
     __array_priority__ = 1000.0
+    __pandas_priority__ = 5000  # above that of data frames: what they meet is this class's to do
     __hash__ = object.__hash__
 
     def __init__(self, location: Location | None = None) -> None:

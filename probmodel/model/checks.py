@@ -110,11 +110,15 @@ def check_observed(declaration: Observed, data: Array, evaluator: Evaluator) -> 
     bounds = [evaluator.value(bound) for bound in support.bounds]
     inside = np.asarray(support.check(data, *bounds))
     if not inside.all():
-        bad = ~inside
+        bad, there = ~inside, ""
         value = data[bad].flat[0] if bad.shape == data.shape else data[bad][0]
+        if bad.shape == data.shape and any(bound.ndim for bound in bounds):
+            first = np.unravel_index(int(bad.argmax()), bad.shape)
+            bounds = [np.broadcast_to(bound, bad.shape)[first] for bound in bounds]
+            there = " there"
         raise DataError(
             f"{declaration.title} follows {declaration.distribution.name}, whose values are "
-            f"{_set_name(support, bounds)}; got {value} at {where(bad)} "
+            f"{_set_name(support, bounds)}{there}; got {value} at {where(bad)} "
             f"({int(bad.sum())} such in all).",
             location=declaration.location,
             name=declaration.name,

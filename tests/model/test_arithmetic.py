@@ -4,6 +4,7 @@ import math
 import operator
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from probmodel import DataError, Model, ShapeError, data, deterministic, observed, param
@@ -117,6 +118,28 @@ def test_lists_of_numbers_are_arrays(operate):
 
     x = np.array([[0.5, -0.8]])
     written, meant = density([2, 4])(x), density(np.array([2, 4]))(x)
+    np.testing.assert_array_equal(written.logp, meant.logp)
+    np.testing.assert_array_equal(written.grad, meant.grad)
+
+
+@pytest.mark.parametrize("kind", [pd.Series, pd.Index, lambda x: pd.DataFrame({"x": x})])
+@pytest.mark.parametrize(
+    "operate", [operator.mul, operator.add, operator.sub, operator.truediv, operator.pow]
+)
+def test_objects_of_pandas_are_arrays(operate, kind):
+    numbers = [2.0, 4.0]
+
+    def density(given):
+        class Columns(Model):
+            a = param(Normal(0, 1))
+            both = operate(given, np.exp(a)) + operate(a, given)
+            y = observed(Normal(np.ravel(both), 1))
+
+        return as_posterior(Columns(y=[1.0, 2.0]))
+
+    x = np.array([[0.5], [-0.8]])
+    written, meant = density(kind(numbers))(x), density(np.asarray(kind(numbers)))(x)
+    assert np.isfinite(meant.logp).any()
     np.testing.assert_array_equal(written.logp, meant.logp)
     np.testing.assert_array_equal(written.grad, meant.grad)
 

@@ -9,7 +9,7 @@ import xarray as xr
 
 from probmodel import DataError, Model, ShapeError, data, observed, param, read_data
 from probmodel.density import as_posterior
-from probmodel.distributions import BernoulliLogit, Normal, Poisson
+from probmodel.distributions import BernoulliLogit, Beta, Binomial, Normal, Poisson
 
 
 class Regression(Model):
@@ -144,6 +144,16 @@ def test_bound_of_data():
 def test_counts_out_of_support(y, message):
     with pytest.raises(DataError, match=message):
         Counts(exposure=1.0, y=y)
+
+
+def test_the_bound_of_an_element_is_shown():
+    class Arms(Model):
+        n = data("arm", dtype=int)
+        p = param(Beta(1, 1))
+        died = observed(Binomial(n, p), dims="arm")
+
+    with pytest.raises(DataError, match=r"from 0 up to 12 there; got 14 at \[1\] \(2 such"):
+        Arms(n=[10, 12, 9], died=[3, 14, 10])
 
 
 def test_labels_must_be_zero_or_one():
