@@ -159,11 +159,11 @@ class Loops(Conditions):
             return self._loop(node, map(Round, container), frame)
         if not isinstance(container, Value) or not container.rank:
             self.fail(f"a loop runs over a container; got a {type_text(container)}.", node)
-        if container.laned:
-            raise LanesDifferError
         if container.kind == "matrix" and not container.array_rank:
-            elements = np.asarray(container.array).T.reshape(-1)
-            kind = kind_of("real", elements)
+            columns = np.swapaxes(container.array, -1, -2)
+            flat = columns.reshape(*columns.shape[:-2], -1)
+            kind = kind_of("real", flat)
+            elements = (flat[..., i] for i in range(flat.shape[-1]))
             return self._loop(node, (Round(container.like(e, kind)) for e in elements), frame)
         places = range(1, container.shape[0] + 1)
         return self._loop(node, (Round(select(container, [integer(i)])) for i in places), frame)

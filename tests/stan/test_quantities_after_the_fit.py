@@ -114,3 +114,21 @@ def test_another_model(fit):
     negative = CODE.replace("MORE", "").replace("real a;", "real<lower=100> a;")
     with pytest.raises(DataError, match="param 'a'"):
         predict(Stan(negative)(**DATA), fit)
+
+
+def test_loops_over_the_elements_of_what_is_drawn():
+    program = """
+        parameters { vector[3] v; matrix[2, 3] m; array[2] vector[3] a; }
+        model { v ~ normal(0, 1); to_vector(m) ~ normal(0, 1); for (x in a) x ~ normal(0, 1); }
+        generated quantities {
+          real below = 0; real columns = 0; real rows = 0;
+          for (x in v) { if (x > 0) continue; below += x; }
+          for (x in m) columns = 0.5 * columns + x;
+          for (x in a) rows = 0.5 * rows + sum(x);
+        }"""
+    draws = infer(Stan(program)(), draws=20, seed=1, quiet=True).posterior
+    v, m, a = (draws[name].values for name in "vma")
+    np.testing.assert_allclose(draws["below"], np.where(v > 0, 0.0, v).sum(axis=-1), rtol=1e-12)
+    shares = 0.5 ** np.arange(5, -1, -1).reshape(3, 2).T
+    np.testing.assert_allclose(draws["columns"], (m * shares).sum(axis=(-1, -2)), atol=1e-12)
+    np.testing.assert_allclose(draws["rows"], a.sum(axis=-1) @ [0.5, 1.0], atol=1e-12)
