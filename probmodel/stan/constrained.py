@@ -24,8 +24,8 @@ class Constrained(NamedTuple):
     check : of an array, whether each vector or matrix in its last axes is one
     what : what each must be, in words
     fault : of one that is not, what is wrong, in words; places count from 1
-    violated : in operations that symbols have too, where something is wrong; none of covariances
-        and factors, which fail where they are used
+    violated : in operations that symbols have too, where something is wrong, as what is NaN is;
+        none of covariances and factors, which fail where they are used
     """
 
     check: Callable[[Array], Array]
@@ -142,19 +142,19 @@ def _positive_ordered(y: Array) -> Array:
 
 
 def _sums_off(value: float, axis: int = -1) -> Callable[[Any], Any]:
-    return lambda y: np.abs(np.sum(y, axis=axis) - value) > _TOLERANCE
+    return lambda y: np.logical_not(np.abs(np.sum(y, axis=axis) - value) <= _TOLERANCE)
 
 
 def _negative(y: Any) -> Any:
-    return y < 0
+    return np.logical_not(y >= 0)
 
 
 def _not_increasing(y: Any) -> Any:
-    return y[..., :-1] >= y[..., 1:]
+    return np.logical_not(y[..., 1:] > y[..., :-1])
 
 
 def _starts_below_zero(y: Any) -> Any:
-    return y[..., :1] < 0
+    return np.logical_not(y[..., :1] >= 0)
 
 
 def _of(kind: Any) -> Callable[[Array], Array]:

@@ -30,7 +30,6 @@ from probmodel.stan.running import Run
 from probmodel.stan.side_by_side import parts
 from probmodel.stan.stan_values import Value
 from probmodel.stan.syntax import nodes as n
-from probmodel.stan.syntax.assignments import check_assignments
 from probmodel.stan.syntax.includes import decoded
 from probmodel.stan.syntax.parser import parse
 from probmodel.stan.syntax.placement import check_placement
@@ -283,7 +282,6 @@ def _parsed(text: str, file: str, folders: Folders) -> tuple[n.Program, dict[str
     paths = [path_of("each of the folders", folder, ModelError) for folder in folders]
     program, sources = parse(text, file, paths)
     check_placement(program, sources)
-    check_assignments(program, sources)
     check_spellings(program, sources)
     check_jacobians(program, sources)
     return program, sources
