@@ -13,7 +13,7 @@ from probmodel.arguments import path_of
 from probmodel.errors import DataError, ModelError, nearest
 from probmodel.html_tables import folded, table
 from probmodel.model import Model
-from probmodel.model.containers import as_labels
+from probmodel.model.containers import Labelled, as_labels, unpack
 from probmodel.model.declarations import Data, Observed
 from probmodel.model.frames import counted_dims, from_frame
 from probmodel.predictive import (
@@ -150,14 +150,17 @@ class SavedFit:
         found = dict(given)
         for name, dim in counted_dims(type(self.model)).items():
             labels = coords.get(dim, self.model._binding.labels.get(dim))
-            values = as_labels(given[name]) if name in given and labels is not None else None
-            if values is None or values.dtype.kind not in "UO":
+            if name not in given or labels is None:
+                continue
+            declared = self.model._binding.declarations[name]
+            values, own = unpack(given[name], declared.dims)
+            texts = np.asarray(values)
+            if texts.dtype.kind not in "UO":
                 continue
             places = {str(label): i for i, label in enumerate(as_labels(labels))}
-            unknown = [value for value in map(str, values) if value not in places]
+            unknown = [text for text in map(str, texts.flat) if text not in places]
             if unknown:
                 shown = ", ".join(list(places)[:_SHOWN])
-                declared = self.model._binding.declarations[name]
                 raise DataError(
                     f"{declared.title} has {unknown[0]!r}, which is no label of {dim!r} in the "
                     f"fit: {shown}{', ...' * (len(places) > _SHOWN)}. For new groups pass a data "
@@ -166,7 +169,8 @@ class SavedFit:
                     name=name,
                     unknown=unknown,
                 )
-            found[name] = [places[str(value)] for value in values]
+            codes = np.reshape([places[str(text)] for text in texts.flat], texts.shape)
+            found[name] = Labelled(codes, own)
         return found
 
     def _constants(self, given: Iterable[str]) -> dict[str, Any]:

@@ -213,6 +213,19 @@ def test_text_in_a_mapping_is_looked_up_in_the_labels_of_the_fit(season, kind):
         fit.predict({**new, "region": kind(["south", "west"])})
 
 
+def test_labels_of_rows_stay_with_text_that_is_looked_up(season):
+    fit, _ = season
+    new = {
+        "week": pd.Series([0.0, 0.0], index=["p", "q"]),
+        "region": pd.Series(["south", "north"], index=["p", "q"]),
+    }
+    found = group(fit.predict(new, seed=1), "predictions")["y"]
+    assert list(found["obs"].values) == ["p", "q"]
+    turned = {**new, "region": new["region"][::-1]}
+    with pytest.raises(DataError, match="obs"):
+        fit.predict(turned, seed=1)
+
+
 def test_a_mapping_may_hold_labels_as_files_of_data_do(season):
     fit, _ = season
     new = {"week": [0.0, 0.0], "region": [2, 1], "coords": {"obs": ["p", "q"]}}

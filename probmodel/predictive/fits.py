@@ -86,19 +86,21 @@ class Fit:
             )
 
     @property
+    def _about(self) -> dict[str, Any]:
+        """What the fit says of its model."""
+        try:
+            return json.loads(self.result.attrs["model"]) or {}
+        except (KeyError, TypeError, ValueError):  # of another program, or of no model
+            return {}
+
+    @property
     def labelled(self) -> frozenset[str]:
         """Dims that were given labels, as far as the fit says so."""
-        try:
-            return frozenset(json.loads(self.result.attrs["model"])["labelled"])
-        except (KeyError, TypeError, ValueError):  # of another program, or of no model
-            return frozenset()
+        return frozenset(self._about.get("labelled", ()))
 
     def check_origin(self, model: Any) -> None:
         """Raise a `DataError` if dates of the model count from another one than in the fit."""
-        try:
-            then = json.loads(self.result.attrs["model"]).get("origin")
-        except (KeyError, TypeError, ValueError, AttributeError):
-            return
+        then = self._about.get("origin")
         if then is not None and model._origin not in (None, then):
             raise DataError(
                 f"dates of the fit are days since {then}, those of the model are days since "
