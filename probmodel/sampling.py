@@ -14,7 +14,7 @@ import numpy as np
 from probmodel.arguments import child
 from probmodel.blas import one_blas_thread
 from probmodel.density import as_posterior
-from probmodel.density.engines import Engine, note_length, use_engine
+from probmodel.density.engines import Engine, announcing, note_length, use_engine
 from probmodel.errors import SamplerError, TimeLimitError, nearest
 from probmodel.inference.checkpoint import Checkpoint
 from probmodel.inference.groups import Split, sample
@@ -276,7 +276,7 @@ def draw(
             begin = RunStart(x0, {}, None, _checkpoint(own, asked, posterior, sampler, x0))
         elif begin.start is None and hasattr(posterior, "resumed"):
             posterior, _ = posterior.resumed(begin.density, begin.x0)
-    with begin.checkpoint or nullcontext():
+    with begin.checkpoint or nullcontext(), announcing(progress.say if progress else None):
         run = sample(
             sampler, posterior, begin.x0, moves,
             draws=enough.first, warmup=asked.warmup, thin=asked.thin, pool=asked.pool,

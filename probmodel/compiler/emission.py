@@ -25,7 +25,15 @@ from probmodel.compiler.loops import FUSED, LoopWriter
 from probmodel.compiler.matrix_code import MatrixWriter
 from probmodel.compiler.ode_writer import OdeWriter
 from probmodel.compiler.scan_writer import ScanWriter
-from probmodel.compiler.schedule import REDUCED, Schedule, covered_once, in_columns, operand
+from probmodel.compiler.schedule import (
+    Clear,
+    Item,
+    Schedule,
+    covered_once,
+    operand,
+    passed_on,
+    pieces,
+)
 from probmodel.compiler.symbols import Symbol
 from probmodel.compiler.vector_math import VectorMath
 from probmodel.types import Array
@@ -73,6 +81,8 @@ class Emission:
     memory: int
     calls: list[Call]
     b: Any
+    function: Any
+    numbers: dict[Symbol, Any]
     _math: VectorMath
 
     def __init__(
@@ -88,37 +98,32 @@ class Emission:
         self.lanes, self.calls = lanes, []
         self._at: dict[int, int] = within._at if within else {}  # places in the table
         self._vector = ir.VectorType(DOUBLE, lanes)
-        self._math = within._math if within else VectorMath(self.module, lanes)
         self._schedule = Schedule([gradient] if logp is None else [logp, gradient])
+        self._pieces = pieces(self._schedule)
+        self._math = within._math if within else VectorMath(self.module, lanes)
         self._covered: dict[Symbol, tuple[list[bool], Array]] = {}  # by place
         self.offsets: dict[Symbol, int] = {}
-        self.numbers: dict[Symbol, Any] = {}
         self.memory = lanes  # the log density comes first
         for symbol in {x: None, **dict.fromkeys(self._schedule.kept)}:
             self.offsets[symbol] = self.scratch(symbol.size)
         self.places = self.offsets[x], 0, self.offsets[gradient]
-        name = self.module.get_unique_name("step") if within else "block"
-        self._writer = FunctionWriter(
-            self.module, name, [DOUBLE.as_pointer()], internal=bool(within)
-        )
-        self.b, self.count_to, self.repeat = (
-            self._writer.b,
-            self._writer.count_to,
-            self._writer.repeat,
-        )
-        self.place_for = self._writer.variable
-        self.arithmetic = Writer(self.module, self.b, lanes, self._math.call)
+        self.slots = [self.scratch(1)]
         self.solutions: dict[Any, Any] = {}  # of differential equations, by their functions
-        self.function = self._writer.function
+        self._name = self.module.get_unique_name("step") if within else "block"
+        self._internal = bool(within)
+        self._compute(logp)
+
+    def _begin(self, name: str, internal: bool) -> None:
+        """Begin a function; numbers of others are not known to it."""
+        writer = FunctionWriter(self.module, name, [DOUBLE.as_pointer()], internal=internal)
+        self._writer, self.function = writer, writer.function
+        self.b, self.count_to, self.repeat = writer.b, writer.count_to, writer.repeat
+        self.place_for, self.numbers = writer.variable, {}
+        self.arithmetic = Writer(self.module, self.b, self.lanes, self._math.call)
         (self._memory,) = self.function.args
-        slot, entry = self.scratch(1), self._writer.entry
-        self.slots = [slot]
-        place = entry.bitcast(entry.gep(self._memory, [INT(slot)]), INT.as_pointer())
-        self._addresses = entry.inttoptr(entry.load(place), INT.as_pointer())
-        self._compute()
-        if logp is not None:
-            self.store_at(0, INT(0), self._number(logp))
-        self._writer.end()
+        place = writer.entry.gep(self._memory, [INT(self.slots[0])])
+        table = writer.entry.load(writer.entry.bitcast(place, INT.as_pointer()))
+        self._addresses = writer.entry.inttoptr(table, INT.as_pointer())
 
     def inner(self, x: Symbol, out: Symbol) -> Emission:
         """Write the function of a part that this one will call, with a memory of its own."""
@@ -126,23 +131,46 @@ class Emission:
 
     # -- the function ------------------------------------------------------------------------------
 
-    def _compute(self) -> None:
-        for symbol in self._schedule.kept:
-            if symbol.op == "place":
-                self._clear(symbol, self.covered(symbol)[1])
-            elif symbol.op in REDUCED or (symbol.op == "matmul" and in_columns(symbol)):
-                start = {"max": -np.inf, "min": np.inf}.get(symbol.op, 0.0)
-                self._clear(symbol, np.arange(symbol.size), start)
-        loops = [None, *self._schedule.loops]
-        for loop, numbers in zip(loops, self._schedule.numbers, strict=True):
-            if loop is not None and loop.alone:
-                step = cast("Symbol", loop.steps[0])
-                WRITERS[step.op](self, step).write()
-            elif loop is not None:
-                LoopWriter(self, loop).write()
-            for symbol in numbers:
-                args = [self._number(a) for a in symbol.args]
-                self.numbers[symbol] = self.function_of_numbers(symbol.op, args)
+    def _compute(self, logp: Symbol | None) -> None:
+        """Write all pieces, and the function that calls them if there are several."""
+        found = self._pieces
+        for number in passed_on(found, logp):
+            self.offsets[number] = self.scratch(1)
+        parts, name = [], self._name
+        for k, items in enumerate(found):
+            if len(found) > 1:
+                name = self.module.get_unique_name("piece")
+            self._begin(name, self._internal or len(found) > 1)
+            for item in items:
+                self._write(item)
+            if logp is not None and k == len(found) - 1:
+                self.store_at(0, INT(0), self._number(logp))
+            self._writer.end()
+            parts.append(self.function)
+        if len(found) > 1:
+            self._begin(self._name, self._internal)
+            for part in parts:
+                self.b.call(part, [self._memory])
+            self._writer.end()
+
+    def _write(self, item: Item) -> None:
+        """Write a loop or a number, and keep numbers that are passed on."""
+        made: list[Any] = []
+        if isinstance(item, Clear):
+            self._clear(item.symbol)
+        elif isinstance(item, Symbol):
+            args = [self._number(a) for a in item.args]
+            self.numbers[item] = self.function_of_numbers(item.op, args, len(self._pieces) > 1)
+            made = [item]
+        elif item.alone:
+            step = cast("Symbol", item.steps[0])
+            WRITERS[step.op](self, step).write()
+        else:
+            LoopWriter(self, item).write()
+            made = item.steps
+        for symbol in made:
+            if symbol in self.numbers and symbol in self.offsets:
+                self.store_at(self.offsets[symbol], INT(0), self.numbers[symbol])
 
     def covered(self, place: Symbol) -> tuple[list[bool], Array]:
         """Return `covered_once` of a place, which is found once for all of its parts."""
@@ -150,10 +178,13 @@ class Emission:
             self._covered[place] = covered_once(place)
         return self._covered[place]
 
-    def _clear(self, symbol: Symbol, where: Array, start: float = 0.0) -> None:
-        """Write a number to some elements of an array."""
+    def _clear(self, symbol: Symbol) -> None:
+        """Write zeros where a place has no parts, and where sums and the like begin."""
+        place = symbol.op == "place"
+        where = self.covered(symbol)[1] if place else np.arange(symbol.size)
         if not len(where):
             return
+        start = {"max": -np.inf, "min": np.inf}.get(symbol.op, 0.0)
         value = self.splat(start)
         first, size = int(where[0]), len(where)
         if np.array_equal(where, np.arange(first, first + size)):
@@ -244,8 +275,12 @@ class Emission:
 
     # -- functions of numbers ----------------------------------------------------------------------
 
-    def function_of_numbers(self, name: str, args: Sequence[Any]) -> Any:
-        """Write an elementwise function; truth values are 0.0 and 1.0."""
+    def function_of_numbers(self, name: str, args: Sequence[Any], apart: bool = False) -> Any:
+        """Write an elementwise function; truth values are 0.0 and 1.0.
+
+        What takes long to compile stays ``apart``, as in pieces of a long program, where it does
+        not pay to write it out again and again.
+        """
         b = self.b
         if name in _BINARY:
             return getattr(b, _BINARY[name])(*args, flags=FUSED)
@@ -272,7 +307,7 @@ class Emission:
             return b.fmul(args[0], args[0])
         if name == "reciprocal":
             return b.fdiv(self.splat(1.0), args[0])
-        return self._math.call(b, name, *args)
+        return self._math.call(b, name, *args, apart=apart)
 
     def _truth(self, bits: Any) -> Any:
         return self.b.uitofp(bits, self._vector)

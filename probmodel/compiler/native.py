@@ -27,7 +27,8 @@ def compiled(source: str, *, quickly: bool = False) -> Any:
     """Make machine code of a module; functions have addresses as long as it is kept.
 
     Modules that are written alike share it, as long as there are few others between.
-    ``quickly`` for code that does not gain from more than registers for its variables.
+    ``quickly`` for code that does not gain from more than registers for its variables, or is so
+    long that a fifth off the time that it takes to run would not make up for waiting.
     """
     # Of either part, level 2 takes longer by a tenth to a fifth, for code that is as fast.
     target = _target().create_target_machine(

@@ -4,14 +4,18 @@ Operations on arrays of one shape share a loop where each needs the others at th
 alone; what they pass on stays in registers. An operation that needs a whole array that an earlier
 loop makes, or a sum over it, goes to a later loop, and the array is kept in memory. Numbers are
 computed between loops.
+
+A long program, such as a loop over time that is written out, is cut into pieces, each a function of
+its own, which pass on numbers in memory: what LLVM takes for a function grows with the square of
+its length.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -22,6 +26,10 @@ REDUCED = frozenset({"sum", "max", "min", "log sum"})  # the last: of the logari
 WHOLE = frozenset(
     {"factor", "solve", "product", "hidden Markov", "call", "scan"}
 )  # of their operands
+
+
+MOST_STEPS = 200  # of a loop
+PIECE = 200  # steps and numbers, from which on a piece ends
 
 
 class Operand(NamedTuple):
@@ -48,6 +56,12 @@ class Scatter(NamedTuple):
 
     target: Symbol
     number: int
+
+
+class Clear(NamedTuple):
+    """Where a place is zeros, or a sum and the like begins, before loops add to it."""
+
+    symbol: Symbol
 
 
 @dataclass
@@ -211,7 +225,8 @@ class Schedule:
         """Return the first loop of a shape from a number on; a new one, if there is none."""
         for loop in self.loops[first:]:
             turned = bool(direction) and (loop.tiled or loop.direction not in (0, direction))
-            closed = turned or loop.alone or (tiled and bool(loop.direction))
+            full = loop.alone or len(loop.steps) >= MOST_STEPS
+            closed = turned or full or (tiled and bool(loop.direction))
             if loop.shape == shape and not closed:
                 break
         else:
@@ -220,6 +235,64 @@ class Schedule:
         loop.direction = loop.direction or direction
         loop.tiled = loop.tiled or tiled
         return loop
+
+
+Item: TypeAlias = Clear | Loop | Symbol
+
+
+def pieces(schedule: Schedule) -> list[list[Item]]:
+    """Return what is to be written, in the order in which it is computed, cut into pieces.
+
+    Solutions of differential equations are in one piece with their derivatives.
+    """
+    items: list[Item] = [Clear(s) for s in schedule.kept if s.op == "place" or adds_up(s)]
+    items += schedule.numbers[0]
+    for loop, numbers in zip(schedule.loops, schedule.numbers[1:], strict=True):
+        items += [loop, *numbers]
+    solved = [k for k, item in enumerate(items) if isinstance(item, Loop) and _solves(item)]
+    found: list[list[Item]] = [[]]
+    length = 0
+    for k, item in enumerate(items):
+        if length >= PIECE and not (solved and solved[0] < k <= solved[-1]):
+            found.append([])
+            length = 0
+        found[-1].append(item)
+        length += len(item.steps) if isinstance(item, Loop) else 1
+    return found
+
+
+def _solves(loop: Loop) -> bool:
+    """Whether a loop is a call that solves differential equations."""
+    (step, *_) = loop.steps
+    return isinstance(step, Symbol) and step.op == "call" and bool(step.index.problem)
+
+
+def passed_on(found: Sequence[Sequence[Item]], last: Symbol | None) -> list[Symbol]:
+    """Return the numbers of pieces that a later piece needs; ``last`` is needed at the end."""
+    piece = {n: k for k, items in enumerate(found) for item in items for n in _numbers(item)}
+    uses = [(arg, k) for k, items in enumerate(found) for item in items for arg in _needed(item)]
+    if last is not None:
+        uses.append((last, len(found) - 1))
+    sources = [(arg.args[0] if arg.op == "view" else arg, k) for arg, k in uses]
+    return list(dict.fromkeys(source for source, k in sources if piece.get(source, k) != k))
+
+
+def _steps(item: Item) -> Sequence[Symbol | Scatter]:
+    if isinstance(item, Loop):
+        return item.steps
+    return [] if isinstance(item, Clear) else [item]
+
+
+def _numbers(item: Item) -> Iterator[Symbol]:
+    """Yield the numbers that an item computes."""
+    return (step for step in _steps(item) if isinstance(step, Symbol) and is_number(step))
+
+
+def _needed(item: Item) -> Iterator[Symbol]:
+    """Yield what an item is computed from."""
+    for step in _steps(item):
+        args = [step.target.args[step.number]] if isinstance(step, Scatter) else step.args
+        yield from (a for a in args if isinstance(a, Symbol))
 
 
 def ordered(outputs: Iterable[Symbol]) -> Iterator[Symbol]:

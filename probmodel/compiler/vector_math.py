@@ -76,7 +76,7 @@ class VectorMath:
         self._module = module
         self._lanes = lanes
 
-    def call(self, builder: Any, name: str, *args: Any) -> Any:
+    def call(self, builder: Any, name: str, *args: Any, apart: bool = False) -> Any:
         """Return a function of vectors.
 
         Parameters
@@ -87,13 +87,15 @@ class VectorMath:
             One of `FUNCTIONS`.
         *args : llvmlite.ir.Value
             Vectors of as many doubles as there are lanes.
+        apart : bool
+            Whether the function stays apart from what calls it, which is faster to compile.
         """
         if len(args) != FUNCTIONS[name]:
             raise TypeError(f"{name} takes {FUNCTIONS[name]} arguments, not {len(args)}")
         if name in INLINE:
             writer = Writer(self._module, builder, self._lanes, self.call)
             return INLINE[name][1](writer, *(Lanes(writer, arg) for arg in args)).value
-        return builder.call(self._function(name), args)
+        return builder.call(self._function(name), args, attrs=["noinline"] if apart else ())
 
     def _function(self, name: str) -> Any:
         full = f"vector_math.{name}.v{self._lanes}"

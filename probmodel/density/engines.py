@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import gc
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -35,6 +36,7 @@ ENGINES = ("auto", "numpy", "llvm")
 ENOUGH = 12_000.0  # work after which machine code is made, about microseconds
 LATE = 100_000.0  # the same for a scale that chains only pass through: what making it takes
 _USUAL = 2000  # operations from which on a program counts as a long one
+_SLOW = 10_000  # operations of a program whose code may take a second or more to make
 _EACH = 100.0  # work for each operation beyond these: about what making its code takes
 _ROUNDING = 1e-6  # relative difference between engines that cancellation may explain
 _PATIENCE = 256.0  # times as much work, after which engines that still differ are a fault
@@ -46,6 +48,7 @@ _TOO_MANY = (
     "statements of the model as whole arrays, or with scan or linear_recurrence."
 )
 
+_say: ContextVar[Callable[[str], None] | None] = ContextVar("say", default=None)
 _missing = False  # whether it was said that there is no llvmlite
 
 
@@ -67,6 +70,23 @@ def note_length(density: Any, needs: str, quiet: bool) -> None:
     message = "" if about is None or quiet else about(needs != "log density")
     if message:
         warnings.warn(f"{density.name}: {message}", stacklevel=4)
+
+
+@contextmanager
+def announcing(say: Callable[[str], None] | None) -> Iterator[None]:
+    """Tell ``say``, if there is one, of machine code that takes long to make, before it is made."""
+    token = _say.set(say)
+    try:
+        yield
+    finally:
+        _say.reset(token)
+
+
+def _announce(programs: Gradients) -> None:
+    """Tell of machine code for programs, if it takes long to make and they are not too long."""
+    say, operations = _say.get(), programs.by_numpy.operations
+    if say is not None and operations >= _SLOW and not too_long(programs.gradient):
+        say(f"making machine code for {operations} operations, which takes seconds")
 
 
 def _agree(found: tuple[Array, ...], expected: tuple[Array, ...]) -> bool:
@@ -203,6 +223,7 @@ class Switch:
             return self._refused()
         try:
             made = self._programs
+            _announce(made)
             with _uncollected():
                 given = made.gradient, self.cores, made.codes, made.exact
                 machine = self._candidate or Machine(*given)

@@ -133,6 +133,16 @@ class Progress:
         if self._display is None or not self._lines or (now is not None and now < self._due):
             return
         now = self.clock() if now is None else now
+        self._display.show(self._texts(now))
+        self._due = now + INTERVAL
+
+    def say(self, text: str) -> None:
+        """Show what takes long now, below the lines, until they are written anew."""
+        if self._display is not None:
+            self._display.show([*self._texts(self.clock()), text])
+
+    def _texts(self, now: float) -> list[str]:
+        """Return the lines as they are at the time ``now``."""
         shown = [line.text(now) for line in self._lines[:MOST_LINES]]
         if len(self._lines) > MOST_LINES:
             shown.append(f"... and {len(self._lines) - MOST_LINES} more groups")
@@ -140,8 +150,7 @@ class Progress:
         if np.isfinite(rhat) or np.isfinite(ess):
             known = f"R-hat {rhat:.3f}  ESS {ess:.0f}"
             shown = [f"{shown[0]}  {known}"] if len(shown) == 1 else [*shown, f"all: {known}"]
-        self._display.show(shown)
-        self._due = now + INTERVAL
+        return shown
 
     def tick(self, last: bool = False) -> None:
         """Do what is done between two iterations, if it is time to: judge the draws, and tell.

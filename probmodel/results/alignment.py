@@ -18,7 +18,6 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from probmodel.types import Array
 
@@ -98,6 +97,8 @@ def _nearest(moves: Moves, a: Array, p: Array) -> tuple[Array, Array]:
     free, signed = np.isin(labels, moves.swaps), np.isin(labels, moves.signs)
     order = np.tile(labels, (len(a), 1))
     if moves.swaps:
+        from scipy.optimize import linear_sum_assignment  # takes a tenth of a second to import
+
         products = np.einsum("dlj,kj->dkl", a, p)
         products[:, signed] = np.abs(products[:, signed])
         products[:, ~(np.eye(len(p), dtype=bool) | np.outer(free, free))] = -np.inf

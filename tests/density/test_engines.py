@@ -321,6 +321,28 @@ def test_long_loops_have_machine_code_after_more_work(monkeypatch, steps, late):
     assert calls <= 101  # each counts at least what its operations do
 
 
+@pytest.mark.parametrize("slow", [1, 10**6])
+def test_code_that_takes_long_to_make_is_announced_once(monkeypatch, slow):
+    monkeypatch.setattr(engines, "_SLOW", slow)
+    monkeypatch.setattr(engines, "ENOUGH", 0.0)
+    density, said = line(), []
+    with engines.announcing(said.append):
+        density(points(density))
+        density(points(density))
+    assert density.engine == "llvm"
+    operations = density._engines.gradient._programs.by_numpy.operations
+    text = f"making machine code for {operations} operations, which takes seconds"
+    assert said == ([text] if slow == 1 else [])
+    density.use_engine()
+    density(points(density))  # outside of it nobody is told
+    density.use_engine()
+    monkeypatch.setattr(length, "MOST", 1)
+    with engines.announcing(said.append):  # nor of code that is not made
+        density(points(density))
+    assert density.engine == "numpy"
+    assert len(said) == (slow == 1)
+
+
 class Volatility(Model):
     """A recurrence that is written as a `for` statement."""
 

@@ -145,6 +145,23 @@ def test_one_line_per_group_and_not_too_many(counting, flat):
     assert f"\x1b[{MOST_LINES}A\r" in stream.getvalue()
 
 
+def test_what_takes_long_is_said_below_the_lines_until_they_are_written_anew(counting, flat):
+    stream = Terminal()
+    progress = Progress(stream, Clock(0.01))
+    progress.say("before any line")
+    assert lines(stream) == ["before any line"]
+    progress.lines([3], 10, 30)
+    progress.say("making code")
+    *_, above, said = lines(stream)
+    assert above.startswith("3 chains  warm-up   0/40")
+    assert said == "making code"
+    progress.refresh()
+    assert lines(stream)[-1].startswith("3 chains")
+    silent = io.StringIO()
+    Progress(silent).say("not on a terminal")
+    assert silent.getvalue() == ""
+
+
 def test_line_is_ended_after_an_interrupt(counting, flat):
     stream = Terminal()
     sampler = counting(interrupt_at=15)
