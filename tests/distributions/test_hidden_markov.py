@@ -168,6 +168,8 @@ def test_emissions_are_checked():
         d.HiddenMarkov(START, ALPHA / 10, [d.Normal(0, 1), 1.0])
     with pytest.raises(ModelError, match=r"emission\[1\], Poisson, has discrete"):
         d.HiddenMarkov(START, ALPHA / 10, [d.Normal(0, 1), d.Poisson(1.0)])
+    with pytest.raises(ModelError, match="of the emission Hurdle and Gamma only one has values"):
+        d.HiddenMarkov(START, ALPHA / 10, [d.Hurdle(0.9, d.Gamma(1, 1)), d.Gamma(2, 1)])
 
     class Waits(Model):
         rate = param(d.HalfNormal(1), shape=2)

@@ -237,6 +237,10 @@ def test_a_mixture_can_be_a_prior():
             r"Normal, has continuous values, numbers, components\[1\], Poisson, has discrete",
         ),
         (
+            lambda: d.Mixture([0.5, 0.5], [d.Normal(0, 1), d.Censored(d.Normal(0, 1), upper=1.0)]),
+            "of the components Normal and Censored only one has values with a probability",
+        ),
+        (
             lambda: d.Mixture([0.5, 0.5], [d.Normal(0, 1), d.AR1(0.5, 1)]),
             r"AR1, has continuous values, vectors",
         ),

@@ -41,7 +41,8 @@ class Affine(Wrapper):
     Raises
     ------
     ModelError
-        If ``dist`` is discrete, or its support has no image of the same kind.
+        If ``dist`` is discrete, has values with a probability of their own, such as those that are
+        censored, or its support has no image of the same kind.
     """
 
     def __init__(self, dist: Distribution, loc: Any = 0.0, scale: Any = 1.0) -> None:
@@ -53,6 +54,13 @@ class Affine(Wrapper):
         if dist.discrete:
             raise ModelError(
                 f"Affine takes a continuous distribution, {dist.name} is discrete.",
+                location=self.location,
+                given=dist.name,
+            )
+        if dist.has_atoms:
+            raise ModelError(
+                f"Affine stretches densities; {dist.name} has values with a probability of their "
+                f"own. Put Affine into {dist.name}, around what has a density.",
                 location=self.location,
                 given=dist.name,
             )

@@ -256,6 +256,15 @@ def _members(owner: str, label: str, given: Any, location: Location | None) -> l
                 location=location,
                 given=[first.name, other.name],
             )
+        if not other.discrete and other.has_atoms != first.has_atoms:
+            raise ModelError(
+                f"{owner}: of the {label} {first.name} and {other.name} only one has values with a "
+                "probability of their own, so that a probability and a density would be added up. "
+                "Give all of them the same such values: Censored(..., the same bounds), or "
+                "Hurdle(0, dist) beside a Hurdle.",
+                location=location,
+                given=[first.name, other.name],
+            )
     return list(members)
 
 
