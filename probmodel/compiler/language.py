@@ -68,13 +68,19 @@ def _stack(arrays: Sequence[Any], axis: int = 0) -> Any:
 
 
 def _triangle(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda m, k=0: m * function(np.ones(np.shape(m)), k=k)
+    def triangle(m: Any, k: int = 0) -> Any:
+        shape = np.shape(m)
+        kept = np.flatnonzero(function(np.ones(shape), k=k))
+        return placed(taken(m, kept), kept, shape)
+
+    return triangle
 
 
 def _diag(v: Any) -> Any:
     if np.ndim(v) == 2:
         return taken(v, np.diagonal(positions(np.shape(v))))
-    return anp.reshape(v, (-1, 1)) * np.eye(len(v))
+    shape = len(v), len(v)
+    return placed(v, np.diagonal(positions(shape)), shape)
 
 
 def _dot(a: Any, b: Any) -> Any:
@@ -106,6 +112,8 @@ def _prod(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
     where = np.transpose(positions(shape), [*outer, *inner])
     a = taken(a, where.reshape(*(shape[i] for i in outer), -1))
     rest: Any = 1.0
+    if not np.shape(a)[-1]:
+        a = np.ones((*np.shape(a)[:-1], 1))
     while (n := np.shape(a)[-1]) > 1:
         where = positions(np.shape(a))
         if n % 2:

@@ -14,7 +14,7 @@ from derivatives import evaluated, slopes
 from scipy import stats
 from scipy.special import ndtr, ndtri
 
-from probmodel import Model, observed, param
+from probmodel import Model, data, observed, param
 from probmodel import distributions as d
 from probmodel.constraints import IntegerInterval, Interval, Lower, Real, Upper
 from probmodel.density import as_posterior
@@ -47,6 +47,34 @@ def test_affine_moves_the_support(inner, kind, bounds):
 def test_affine_refuses_what_it_cannot_move(inner):
     with pytest.raises(ModelError, match=inner.name):
         d.Affine(inner, loc=1.0)
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        d.Censored(d.Normal(0, 1), lower=0.0),
+        d.Hurdle(0.3, d.LogNormal(0, 1)),
+        d.Mixture([0.5, 0.5], [d.Hurdle(0.3, d.LogNormal(0, 1)), d.Hurdle(0.1, d.Gamma(2, 1))]),
+    ],
+)
+def test_affine_refuses_probabilities_of_single_values(inner):
+    with pytest.raises(ModelError, match=f"Put Affine into {inner.name}, around what has"):
+        d.Affine(inner, 0.0, 2.0)
+
+
+def test_censored_counts_have_whole_bounds():
+    class Counts(Model):
+        rate = param(d.Gamma(2, 1))
+        end = data("obs", upper=np.inf)
+        y = observed(d.Censored(d.Poisson(rate), upper=end), dims="obs")
+
+    density = as_posterior(Counts(end=[np.inf, 3.0], y=[1, 3]))
+    rate = density.constrain(np.zeros((1, 1)))["rate"]
+    law = stats.poisson(rate)
+    likelihood = density.terms(np.zeros((1, 1)))["likelihood of y"]
+    np.testing.assert_allclose(likelihood, law.logpmf(1) + law.logsf(2))
+    with pytest.raises(ModelError, match=r"Censored's bounds of counts must be whole .* got 3\.5"):
+        Counts(end=[np.inf, 3.5], y=[1, 3])
 
 
 def test_wrappers_take_a_distribution():

@@ -68,6 +68,17 @@ def test_distribution_functions_of_inflated_counts():
         assert np.exp(actual[1]) == pytest.approx(1.0 - below, rel=1e-12)
 
 
+def test_distribution_functions_of_inflated_numbers_on_both_sides_of_zero():
+    dist = d.ZeroInflated(0.5, d.DiscreteUniform(-2, 2))
+    params = np.array(-2), np.array(2), np.array(0.3)
+    x = np.arange(-3.0, 4.0)
+    below = np.cumsum([0.0, 0.14, 0.14, 0.44, 0.14, 0.14, 0.0])
+    with np.errstate(divide="ignore"):
+        actual = dist.log_cdf(np, x, *params), dist.log_ccdf(np, x, *params)
+    np.testing.assert_allclose(np.exp(actual[0]), below, atol=1e-15)
+    np.testing.assert_allclose(np.exp(actual[1]), 1.0 - below, atol=1e-15)
+
+
 @pytest.mark.parametrize(
     ("dist", "kind", "bounds"),
     [

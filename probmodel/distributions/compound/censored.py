@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.distributions.compound.bounded import Bounded
-from probmodel.distributions.domain import where_inside
+from probmodel.distributions.domain import is_integer, where_inside
 from probmodel.numerics.special import where
 from probmodel.types import Array
 
@@ -39,6 +39,15 @@ class Censored(Bounded):
     def has_atoms(self) -> bool:
         """The bounds have probabilities of their own."""
         return True
+
+    def objection(self, event: tuple[int, ...], *params: Array | None) -> str:
+        """Refuse bounds that no count can be recorded as."""
+        inner, *bounds = self._split(params)
+        for bound in bounds:
+            bad = None if bound is None else ~(is_integer(bound) | np.isinf(bound))
+            if self.discrete and bad is not None and bad.any():
+                return f"bounds of counts must be whole numbers; got {np.asarray(bound)[bad][0]:g}"
+        return super().objection(event, *inner)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density, or at the bounds log probability: batch shape."""

@@ -9,7 +9,6 @@ import numpy as np
 
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.compound.zeros import WithZeros
-from probmodel.distributions.domain import where_inside
 from probmodel.errors import ModelError
 from probmodel.numerics.special import where
 from probmodel.types import Array
@@ -85,10 +84,14 @@ class ZeroInflated(WithZeros):
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to ``x``."""
         inner, p = self._split(params)
-        below = xp.log1p(-p) + self.dist.log_cdf(xp, x, *inner)
-        return where_inside(x >= 0, xp.logaddexp(xp.log(p), below))
+        return self._with_zero(xp, x >= 0, p, self.dist.log_cdf(xp, x, *inner))
 
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values above ``x``."""
         inner, p = self._split(params)
-        return where(x >= 0, xp.log1p(-p) + self.dist.log_ccdf(xp, x, *inner), 0.0 * p)
+        return self._with_zero(xp, x < 0, p, self.dist.log_ccdf(xp, x, *inner))
+
+    def _with_zero(self, xp: Any, has_zero: Any, p: Any, logp: Any) -> Any:
+        """Log probability of a part of the line, which is ``logp`` under ``dist``."""
+        other = xp.log1p(-p) + logp
+        return where(has_zero, xp.logaddexp(xp.log(where(has_zero, p, 0.5)), other), other)
