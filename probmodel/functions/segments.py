@@ -52,20 +52,17 @@ def segment_logsumexp(x: Any, groups: Any, count: Any) -> Any:
 def _in_rows(x: Any, groups: Any, count: Any) -> Any:
     """Put each group in a row as long as the largest group, filled up with minus infinity."""
     members = of_data("members", _members, groups, count)
-    here = of_data("are_there", lambda m: m >= 0, members)
-    filled = of_data("filled_up", lambda m: np.maximum(m, 0), members)
-    if isinstance(filled, Expression):
+    each = of_data("as_many_as", lambda g: np.zeros(len(g)), groups)  # no other number
+    if isinstance(members, Expression):
         x = as_expression(x)
-    elif not isinstance(x, Expression):
-        x = np.asarray(x)
-    return np.where(here, x[filled], -np.inf)
+    return np.concatenate([x + each, np.array([-np.inf])])[members]
 
 
 def _members(groups: Array, count: Array) -> Array:
-    """Positions of the elements of each group, (count, longest); -1 where a row is shorter."""
+    """Positions of the elements of each group, (count, longest); the end where a row is shorter."""
     groups, sizes = checked_groups(groups, count)
     order = np.argsort(groups, kind="stable")
     rank = np.arange(len(groups)) - (np.cumsum(sizes) - sizes)[groups[order]]
-    found = np.full((len(sizes), max(1, sizes.max(initial=0))), -1)
+    found = np.full((len(sizes), max(1, sizes.max(initial=0))), len(groups))
     found[groups[order], rank] = order
     return found

@@ -207,12 +207,57 @@ def test_groups_of_arrays_and_what_is_refused():
     with pytest.raises(ShapeError, match="the dim 'obs'"):
         Unequal(group=GROUP, coords={"other": np.arange(5)})
 
+    for function in (f.segment_max, f.segment_logsumexp):
+
+        class More(Model):
+            group = data("obs", dtype=int)
+            a = param(d.Normal(0, 1), shape=7)
+            term = potential(function(a, group, 3))
+
+        with pytest.raises(ShapeError, match=r"as_many_as\(group\) .*shapes \(7,\), \(5,\)"):
+            More(group=GROUP)
+
     class Random(Model):
         a = param(d.Normal(0, 1), shape=3)
         term = potential(f.segment_sum(a, a, 3))
 
     with pytest.raises(ModelError, match="must come from data"):
         Random()
+
+
+def test_groups_and_products_of_nothing():
+    class Nothing(Model):
+        group = data("obs", dtype=int)
+        a = param(d.Normal(0, 1))
+        x = a * group
+        largest = deterministic(f.segment_max(x, group, 2))
+        logs = deterministic(f.segment_logsumexp(x, group, 2))
+        term = potential(np.prod(x) * a + np.sum(np.exp(logs)))
+
+    density = as_posterior(Nothing(group=np.zeros(0, int)))
+    x = np.array([[0.3]])
+    values = density.constrain(x)
+    assert (values["largest"] == -INF).all()
+    assert (values["logs"] == -INF).all()
+    found = density(x)
+    np.testing.assert_allclose(density.terms(x)["potential of term"], [0.3])
+    np.testing.assert_allclose(found.grad, [[1.0 - 0.3]])
+
+
+def test_diagonals_and_triangles_of_infinite_numbers():
+    m = np.array([[1.0, -INF], [2.0, INF]])
+
+    class Parts(Model):
+        shift = param(d.Normal(0, 1))
+        x = m + shift
+        lower = deterministic(np.tril(x))
+        upper = deterministic(np.triu(x, k=1))
+        diagonal = deterministic(np.diag(x[1]))
+
+    values = as_posterior(Parts()).constrain(np.zeros((1, 1)))
+    np.testing.assert_array_equal(values["lower"][0], [[1.0, 0.0], [2.0, INF]])
+    np.testing.assert_array_equal(values["upper"][0], [[0.0, -INF], [0.0, 0.0]])
+    np.testing.assert_array_equal(values["diagonal"][0], [[2.0, 0.0], [0.0, INF]])
 
 
 def test_helpers_of_data():
