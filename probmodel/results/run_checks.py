@@ -109,10 +109,10 @@ def check_not_finite_proposals(run: SampleRun, thin: int) -> list[Finding]:
     if run.nonfinite <= _NOT_FINITE * proposals:
         return []
     message = (
-        f"The log density was not finite at {share(run.nonfinite, proposals)} of the proposals "
-        "while sampling. They were rejected, which is valid but may keep the chains out of a "
-        "region: look for overflow (exp of a large number), log or sqrt of a negative number, "
-        "or missing bounds."
+        f"The log density or its gradient was not finite at {share(run.nonfinite, proposals)} of "
+        "the proposals while sampling. They were rejected, which is valid but may keep the chains "
+        "out of a region: look for overflow (exp of a large number), log or sqrt of a negative "
+        "number, also in the branch of np.where that is not taken, or missing bounds."
     )
     return [Finding("not_finite_proposals", message)]
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import gammaln, logsumexp
 from scipy.stats import kstest
 
-from probmodel import Model, data, extend, infer, observed, param
+from probmodel import Model, data, extend, infer, observed, param, potential
 from probmodel.density.posterior import as_posterior
 from probmodel.distributions import Affine, Exponential, HalfNormal, Normal, Poisson, Uniform
 from probmodel.inference.pilot import Pilot
@@ -55,7 +55,7 @@ def made(target, x, times, scale=1.0, rng=RNG):
     gibbs = Gibbs(np.array([1]), np.log([scale]))
     phase = at(target, x)
     for _ in range(times):
-        phase, alpha = gibbs.moved(target, phase, rng.random(gibbs.numbers(len(x))))
+        phase, alpha, _ = gibbs.moved(target, phase, rng.random(gibbs.numbers(len(x))))
     return phase, alpha
 
 
@@ -97,7 +97,7 @@ def test_every_coordinate_has_moves_and_numbers_of_its_own(k):
             return Evaluation(self.log_density(x), -x)
 
     gibbs, chains = Gibbs(np.arange(k), np.zeros(k)), 4
-    phase, alpha = gibbs.moved(
+    phase, alpha, _ = gibbs.moved(
         Product(), at(Product(), np.zeros((chains, k))), RNG.random(gibbs.numbers(chains))
     )
     assert alpha.shape == (chains, k)
@@ -109,7 +109,7 @@ def test_scales_are_steered_to_the_acceptance_aimed_at():
     target, gibbs = Stairs(), Gibbs(np.array([1]), np.array([7.0]))
     phase = at(target, target.exact(RNG, 200))
     for _ in range(300):
-        phase, alpha = gibbs.moved(target, phase, RNG.random(gibbs.numbers(200)))
+        phase, alpha, _ = gibbs.moved(target, phase, RNG.random(gibbs.numbers(200)))
         gibbs = gibbs.learned(alpha)
     means = [made(target, phase.x, 1, np.exp(gibbs.log_scale[0]))[1].mean() for _ in range(50)]
     assert abs(np.mean(means) - TARGET) < 0.02
@@ -245,6 +245,23 @@ def test_methods_without_gradients_and_smooth_models_do_not():
     assert "jumps" not in gibbs_of(posterior)
     posterior = infer(Smooth(y=DAYS), "nuts", draws=30, warmup=50, seed=1, quiet=True)
     assert "jumps" not in gibbs_of(posterior)
+
+
+class Careless(Model):
+    a = param(Normal(0, 1))
+    term = potential(np.where(a > 0, np.sqrt(a), 0.0))
+
+
+def test_where_only_the_gradient_is_not_finite_the_chain_stays_and_a_warning_says_so():
+    density = as_posterior(Careless())
+    phase = at(density, np.full((400, 1), 0.1))
+    gibbs = Gibbs(np.array([0]), np.zeros(1))
+    moved, _, lost = gibbs.moved(density, phase, RNG.random(gibbs.numbers(400)))
+    assert 0.2 < lost.mean() < 0.7
+    assert (moved.x[lost] == 0.1).all()
+    assert (moved.x > 0.0).all()
+    found = json.loads(infer(Careless(), seed=1, draws=200, quiet=True).attrs["warnings"])
+    assert "not_finite_proposals" in [f["kind"] for f in found]
 
 
 class Smooth(Model):

@@ -96,8 +96,9 @@ class Kernel(NamedTuple):
         gibbs: Any = self.gibbs
         own = len(numbers) - gibbs.numbers(len(momentum))
         new, info = self._moved(density, gibbs.smooth(state), momentum, numbers[:own])
-        new, alpha = gibbs.moved(density, new, numbers[own:])
+        new, alpha, lost = gibbs.moved(density, new, numbers[own:])
         record, proposal = info.record._replace(single=alpha), gibbs.smooth(info.proposal)
+        proposal = proposal._replace(logp=np.where(lost, -np.inf, proposal.logp))
         info = info._replace(n_grad=info.n_grad + 1, record=record, proposal=proposal)
         return gibbs.smooth(new), info
 

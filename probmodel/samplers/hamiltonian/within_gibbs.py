@@ -59,8 +59,12 @@ class Gibbs(NamedTuple):
     def _sweeps(self) -> int:
         return max(1, min(SWEEPS, MOVES // len(self.coordinates)))
 
-    def moved(self, density: LogDensity, phase: Phase, u: Array) -> tuple[Phase, Array]:
-        """Move each coordinate of all chains in turn; returns alpha, too."""
+    def moved(self, density: LogDensity, phase: Phase, u: Array) -> tuple[Phase, Array, Array]:
+        """Move each coordinate of all chains in turn.
+
+        Returns alpha, too, and in which chains this ended where only the gradient is not finite:
+        these stay.
+        """
         sweeps, k = self._sweeps, len(self.coordinates)
         of_steps, of_acceptance = u.reshape(2, sweeps * k, -1)
         steps = np.tile(np.exp(self.log_scale), sweeps)[:, None] * np.tan(np.pi * (of_steps - 0.5))
@@ -74,9 +78,9 @@ class Gibbs(NamedTuple):
             accepted = of_acceptance[i] < alpha[i]
             x[accepted], logp = y[accepted], np.where(accepted, proposed, logp)
         state = evaluate(density, x)
-        fine = np.isfinite(state.logp)  # where only the gradient is not, the chain stays
+        fine = np.isfinite(state.logp)
         moved = with_momentum(select(fine, state, phase.state), phase.momentum)
-        return moved, alpha.reshape(sweeps, k, -1).mean(axis=0).T
+        return moved, alpha.reshape(sweeps, k, -1).mean(axis=0).T, ~fine
 
     def smooth(self, phase: Phase) -> Phase:
         """Return a phase without the scores of these coordinates, of which nobody is to learn."""
