@@ -254,8 +254,6 @@ class Trace:
             x = self.value(node.args[0])
             return taken(x, positions(np.shape(x))[self._evaluator.index(node)])
         operands = [map_leaves(arg, self.value) for arg in node.args]
-        if name == "add" and all(map(self._is_truth, node.args)):
-            name = "logical_or"  # as NumPy adds truth values
         if name not in CALLED:
             return OPERATIONS[name](*operands, **options)
 
@@ -265,9 +263,6 @@ class Trace:
         if name not in OPERATIONS:
             return by_call()
         return self.written(node, lambda: OPERATIONS[name](*operands, **options), by_call)
-
-    def _is_truth(self, x: Any) -> bool:
-        return bool(self._evaluator.value(x).dtype == bool)
 
     def _static(self, leaf: Expression) -> Any:
         value = self._evaluator.value(leaf)
