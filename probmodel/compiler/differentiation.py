@@ -12,6 +12,7 @@ import numpy as np
 from autograd.core import VJPNode
 from autograd.extend import VSpace, defvjp, primitive
 from autograd.numpy.numpy_boxes import ArrayBox
+from autograd.numpy.numpy_vjps import unbroadcast_f
 from autograd.numpy.numpy_vspaces import ArrayVSpace
 from autograd.tracer import isbox, new_box, trace_stack
 from autograd.util import toposort
@@ -63,6 +64,12 @@ def placed(g: Any, index: Array, shape: tuple[int, ...]) -> Any:
     return place(g, index, shape)
 
 
+# Autograd's own rule takes the square of the divisor, which is not finite, or zero, at many scales.
+defvjp(
+    anp.divide,
+    lambda ans, x, y: unbroadcast_f(x, lambda g: g / y),
+    lambda ans, x, y: unbroadcast_f(y, lambda g: -g * ans / y),
+)
 defvjp(taken, lambda ans, x, index: lambda g: placed(g, index, np.shape(x)), argnums=(0,))
 defvjp(placed, lambda ans, g, index, shape: lambda h: taken(h, index), argnums=(0,))
 
