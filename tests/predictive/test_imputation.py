@@ -332,7 +332,7 @@ def test_nan_is_refused_unless_asked_for():
         (lambda mu: observed(Hurdle(0.3, LogNormal(mu, 1)), missing="impute"), "Hurdle has values"),
         (
             lambda mu: observed(
-                Mixture([0.5, 0.5], [Normal(mu, 1), Affine(Hurdle(0.3, Normal(mu, 1)), 1.0, 2.0)]),
+                Mixture([0.5, 0.5], [Hurdle(p, Affine(Normal(mu, 1), 1, 2)) for p in (0, 0.3)]),
                 missing="impute",
             ),
             "Mixture has values",
