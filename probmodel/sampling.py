@@ -281,7 +281,7 @@ def draw(
             sampler, posterior, begin.x0, moves,
             draws=enough.first, warmup=asked.warmup, thin=asked.thin, pool=asked.pool,
             restarts=asked.restarts, arrive=own.inits is None and sampler.needs in _CLIMBING,
-            standardise=asked.standardise and sampler.needs in ("gradient", "hvp"),
+            standardise=asked.standardise and sampler.standardises,
             early=own.warmup is None and own.inits is None, save_warmup=asked.save_warmup,
             max_time=asked.max_time + since - perf_counter(), missing=enough.missing, split=parts,
             progress=progress, checkpoint=begin.checkpoint, start=begin.start, drawn=begin.drawn,

@@ -7,9 +7,11 @@ import pytest
 from scipy import stats
 
 from probmodel import Model, data, deterministic, infer, observed, param
-from probmodel.distributions import BernoulliLogit, Normal
+from probmodel.density import ModelDensity
+from probmodel.distributions import BernoulliLogit, HalfNormal, Normal
 from probmodel.errors import DataError, ModelError
 from probmodel.held_out import HeldOut, folds
+from probmodel.results.arviz_object import group
 from probmodel.samplers.hamiltonian.ahmc import AdaptiveHMC
 
 
@@ -120,3 +122,36 @@ def test_folds_split_the_observations(n, k):
 def test_numbers_of_folds_out_of_range_are_refused(k):
     with pytest.raises(DataError, match="from 2 to n folds"):
         folds(10, k)
+
+
+class Hierarchy(Model):
+    mean = param(Normal(0, 5))
+    spread = param(HalfNormal(5))
+    effect = param(Normal(mean, spread), dims="group")
+    y = observed(Normal(effect, 0.1), dims="group")
+
+
+def test_positions_are_those_of_the_model_as_declared():
+    y = np.array([1.0, 5.0, 9.0, -3.0])
+    model, blocks = Hierarchy(y=y), []
+
+    def reward(draws, step_size, n_steps):
+        blocks.append(draws)
+        return 1.0
+
+    sizes = {"draws": 100, "warmup": 300, "chains": 2, "seed": 1, "quiet": True}
+    fit = infer(model, method="ahmc", reward=reward, **sizes)
+    assert json.loads(fit.attrs["standardised"])["effect"]["least"] > 0.9
+    last = np.concatenate([block.reshape(-1, block.shape[-1]) for block in blocks[-5:]])
+    effect = ModelDensity(model).constrain(last)["effect"]
+    np.testing.assert_allclose(effect.mean(axis=0), y, atol=0.3)
+
+
+def test_bounds_are_those_of_the_model_as_declared():
+    y = np.array([1.0, 3.0, 4.0, 2.0])
+    start = {"mean": 2.0, "spread": 2.0, "effect": [1.0, 3.0, 3.4, 2.0]}
+    sizes = {"draws": 200, "warmup": 200, "chains": 2, "seed": 1, "quiet": True}
+    fit = infer(Hierarchy(y=y), method="ahmc", bounds=(-1.0, 3.5), inits=start, **sizes)
+    effect = group(fit, "posterior")["effect"].values  # its own unconstrained coordinates
+    assert effect.min() >= -1.0
+    assert 3.4 < effect.max() <= 3.5

@@ -271,6 +271,11 @@ class Sampler(ABC):
         return getattr(self, "target_accept", None)
 
     @property
+    def standardises(self) -> bool:
+        """Whether hierarchies may be standardised, which changes what the coordinates mean."""
+        return self.needs in ("gradient", "hvp")
+
+    @property
     def restarts(self) -> bool:
         """Whether chains that are lost in the warm-up may begin again where others are.
 

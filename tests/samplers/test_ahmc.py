@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from probmodel import Model, infer, observed, param
+from probmodel.distributions import Normal
 from probmodel.errors import SamplerError
 from probmodel.inference.groups import sample
 from probmodel.samplers import make_sampler
@@ -158,6 +160,26 @@ def test_a_box_leaves_the_truncated_density(targets):
     assert stats.kstest(x, stats.truncnorm(-0.5, 1.0).cdf).pvalue > 1e-3
     assert stats.kstest(x, stats.truncnorm(-0.6, 1.1).cdf).pvalue < 1e-3
     assert np.all(np.isfinite(run.stats["energy"]))
+
+
+class Vague(Model):
+    """Its data say next to nothing of the means: their priors are the posterior."""
+
+    mean = param(Normal(0, 1), dims="group")
+    y = observed(Normal(mean, 1e4), dims="group")
+
+
+@pytest.mark.parametrize("engine", ["numpy", "llvm"])
+def test_a_box_confines_models_in_any_engine(engine):
+    sampler = AdaptiveHMC(bounds=(-0.5, 1.0), **BOX)
+    sizes = {"draws": 600, "warmup": 200, "chains": 20, "seed": 1, "quiet": True}
+    fit = infer(Vague(y=[0.0, 0.0]), sampler, engine=engine, inits=0.3, **sizes)
+    assert fit.attrs["engine"] == engine
+    mean = fit["posterior"]["mean"].values
+    assert mean.min() > -0.5
+    assert mean.max() < 1.0
+    x = mean[:, ::10, 0].ravel()
+    assert stats.kstest(x, stats.truncnorm(-0.5, 1.0).cdf).pvalue > 1e-3
 
 
 def test_a_ball_is_never_left(targets):

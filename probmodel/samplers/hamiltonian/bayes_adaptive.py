@@ -205,6 +205,11 @@ class BayesAdaptiveSampler(Sampler):
     ) -> tuple[Any, Info]:
         """One transition of every chain by a trajectory of ``n_steps`` leapfrog steps."""
 
+    @property
+    def standardises(self) -> bool:
+        """Whether hierarchies may be standardised: bounds are those of parameters as declared."""
+        return super().standardises and self.bounds is None
+
     def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> Any:
         """State at the starting points."""
         if self._region is not None:
@@ -242,7 +247,7 @@ class BayesAdaptiveSampler(Sampler):
         block = self._longer(block, L, state, info)
         if block.n < self._block_length(L, n_warmup):
             return Adaptation(search, block, failed)
-        reward = self._reward(block, step_size, L)
+        reward = self._reward(density, block, step_size, L)
         valid = bool(np.isfinite(reward))
         search = self._search.choose(rng, search, reward if valid else 0.0, i < n_warmup)
         return Adaptation(search, Block(), failed + (not valid))
@@ -307,11 +312,13 @@ class BayesAdaptiveSampler(Sampler):
             return Block(block.n + 1, 0.0, (*block.draws, state.x))
         return Block(block.n + 1, block.total + _squared_jump(info) / np.sqrt(L))
 
-    def _reward(self, block: Block, step_size: float, L: int) -> float:
-        """Return r_i."""
+    def _reward(self, density: LogDensity, block: Block, step_size: float, L: int) -> float:
+        """Return r_i; a given reward is told of positions on the scale of the model as declared."""
         if self.reward is None:
             return block.total / block.n
-        value: Any = self.reward(np.stack(block.draws, axis=1), step_size, L)
+        as_declared = getattr(density, "as_declared", np.asarray)
+        draws = as_declared(np.stack(block.draws, axis=1))
+        value: Any = self.reward(draws, step_size, L)
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
             raise SamplerError(
                 f"{self.name}: reward must return a number, returned {value!r}.",

@@ -12,7 +12,7 @@ import numpy as np
 
 from probmodel.errors import SamplerError
 from probmodel.samplers.settings import check_number
-from probmodel.types import Array, Evaluation, LogDensity
+from probmodel.types import Array, Dynamics, Evaluation, LogDensity
 
 Bounds = float | tuple[Any, Any]
 
@@ -78,6 +78,9 @@ class Confined:
     def log_density(self, x: Array) -> Array:
         """Log density alone at ``x``: (chains, dim) -> (chains,)."""
         return np.where(self._region.contains(x), self._density.log_density(x), -np.inf)
+
+    def simulate_dynamics(self, dynamics: Dynamics) -> None:
+        """Leave the steps to the caller: those that the density does know of no region."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._density, name)
