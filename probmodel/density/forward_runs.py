@@ -21,6 +21,7 @@ from probmodel.compiler.numpy_engine import NumpyProgram
 from probmodel.compiler.python_calls import Function, called
 from probmodel.compiler.symbols import Symbol, spread
 from probmodel.compiler.tracing import Program, Scope, Trace, aligned
+from probmodel.density.impossible import impossible
 from probmodel.density.programs import typed
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.links import linked
@@ -121,20 +122,28 @@ class Forward(Trace):
         declaration, distribution : what it is for, and from; messages name them
         function : of a random generator, the number of rows, and the operands; it returns
             (rows, *shape)
-        operands : values, of which those that are known have no rows
-        like : an example of a row, which tells its shape; that of the declaration by default
+        operands : values, of which those that are known have no rows; the last ones are the
+            parameters of the distribution
+        like : an example of a row, where it is no value of the distribution
         """
-        randomness = self._randomness
+        randomness, count = self._randomness, len(distribution.parameters)
+
+        def draws(rows: int, *operands: Array) -> Array:
+            if like is not None or not count:
+                return np.asarray(function(randomness.rng, rows, *operands))
+            lost = impossible(distribution, operands[-count:])
+            drawn = np.asarray(function(randomness.rng, rows, *operands))
+            return np.where(lost, np.nan, drawn) if lost.any() else drawn
 
         def step(before: Array, *operands: Array) -> Array:
             try:
                 with np.errstate(all="ignore"):
-                    return np.asarray(function(randomness.rng, len(before), *operands))
+                    return draws(len(before), *operands)
             except (ValueError, np.linalg.LinAlgError) as error:
                 raise ModelError(
                     f"{declaration.title} cannot be drawn from {distribution.name} with the "
-                    f"parameters of some draw: {error}. Priors that allow extreme values are the "
-                    "usual reason.",
+                    f"parameters of some draw: {error}. The usual reasons are priors that allow "
+                    "extreme values, and new data for which the model makes no sense.",
                     location=declaration.location,
                 ) from error
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -23,11 +23,11 @@ from probmodel.predictive.fits import Fit, FromFit, deterministic_names
 from probmodel.predictive.generated_draws import GeneratedDraws
 from probmodel.predictive.models import binding_of, chosen, dims_of, observed_names, warn_of_parts
 from probmodel.predictive.processes import Observations
+from probmodel.predictive.undrawn import undrawn
 from probmodel.predictive.unheeded import unheeded
 from probmodel.results.arviz_object import data_group
 from probmodel.results.attributes import library_attributes, seed_attributes
 from probmodel.results.reading import bound_in
-from probmodel.types import Array
 
 Seed = int | np.random.SeedSequence | None
 
@@ -78,7 +78,7 @@ def posterior_predictive(
     bound = binding_of(model)
     names = chosen(bound, var_names, observed_names(bound))
     known = Fit(fit)
-    _check_data(model, known, names)
+    _check_data("posterior_predictive", model, known, names)
     warn_of_parts(model, names)
     binding = redrawn(bound, names)
     sequence = seed_sequence(seed)
@@ -89,15 +89,15 @@ def posterior_predictive(
     return known.extended(posterior_predictive=group)
 
 
-def _check_data(model: Model, fit: Fit, drawn: Sequence[str]) -> None:
+def _check_data(what: str, model: Model, fit: Fit, drawn: Sequence[str] = ()) -> None:
     """Raise a `DataError` if the fit is of other data, those that are drawn anew excepted."""
     then, now = bound_in(fit.result), bound_model(model)
     found = other_values(then, now, drawn) if then is not None and now is not None else ""
     if found:
         raise DataError(
             f"the fit is of other data than {model._binding.name} has here: {found}. "
-            "posterior_predictive(model, fit) takes the model with the data of the fit; "
-            "predict(model, fit) is for new data."
+            f"{what}(model, fit) takes the model with the data of the fit; predict(model, fit) is "
+            "for new data."
         )
 
 
@@ -263,7 +263,7 @@ def compute_deterministics(
     Raises
     ------
     DataError
-        If the fit lacks parameters of the model, or a name is unknown.
+        If the fit lacks parameters of the model or is of other data, or a name is unknown.
     """
     binding = binding_of(model)
     generated = GeneratedDraws(model)
@@ -271,6 +271,7 @@ def compute_deterministics(
     if not names:
         raise DataError(f"{binding.name} declares no deterministic(...).", model=binding.name)
     known = Fit(fit)
+    _check_data("compute_deterministics", model, known)
     wanted = Wanted(model, generated.needs(names))
     found = _drawn(wanted, known, seed_sequence(0), executor).arrays
     arrays, labels = generated.completed(names, found, None), binding.dimensions.coords
@@ -319,26 +320,10 @@ def _drawn(wanted: Wanted, fit: Fit, seed: np.random.SeedSequence, executor: Any
     again = partial(_again, wanted, fit.few(), seed)
     arrays = drawn(plan, again, seed, fit.rows, executor)
     named = {name: (dims_of(binding, name), values) for name, values in arrays.items()}
-    found = [*observations.warnings, *_missing(binding, arrays)]
+    found = [*observations.warnings, *undrawn(binding, arrays)]
     if wanted.new_groups is not None:
         found += changed_statistics(binding, parameters, wanted.names)
     return _Found(named, parameters.filled, found)
-
-
-def _missing(binding: Binding, arrays: dict[str, Array]) -> Iterator[str]:
-    """Yield a warning for each observed quantity that could not be drawn at some draws."""
-    for name, values in arrays.items():
-        declaration = binding.declarations[name]
-        if not isinstance(declaration, Observed) or values.dtype.kind != "f" or not len(values):
-            continue
-        lost = int(np.sum(np.isnan(values).reshape(len(values), -1).any(axis=1)))
-        if lost:
-            yield (
-                f"{declaration.title} is NaN in {lost} of {len(values)} draws: its "
-                f"{declaration.distribution.name} cannot be drawn from with the parameters there. "
-                "The usual reason is a covariance that is not positive definite; add noise or "
-                "jitter to it."
-            )
 
 
 def _again(wanted: Wanted, few: Any, seed: np.random.SeedSequence) -> Plan:

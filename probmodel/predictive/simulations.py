@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -12,7 +13,7 @@ from probmodel.arguments import positive, seed_sequence
 from probmodel.compiler.symbols import Symbol
 from probmodel.density.forward_runs import Forward, Plan
 from probmodel.density.prior import draw_from_prior, prior_plan
-from probmodel.errors import DataError, nearest
+from probmodel.errors import DataError, SamplingWarning, nearest
 from probmodel.expressions import as_expression
 from probmodel.model import Model
 from probmodel.model.binding import Binding, redrawn
@@ -21,6 +22,7 @@ from probmodel.predictive.draws_in_blocks import drawn
 from probmodel.predictive.models import binding_of, dims_of, observed_names
 from probmodel.predictive.possible import support_of
 from probmodel.predictive.predictions import Seed
+from probmodel.predictive.undrawn import undrawn
 from probmodel.results.arviz_object import data_group, draws_group, wrap
 from probmodel.results.attributes import library_attributes, seed_attributes
 from probmodel.types import Array
@@ -57,12 +59,19 @@ def prior_predictive(
     ------
     ModelError
         If a prior is improper or cannot be drawn from; the message names it.
+
+    Warns
+    -----
+    SamplingWarning
+        If some values are NaN, as what they depend on is impossible there.
     """
     bound = binding_of(model)
     rows = positive("draws", draws)
     sequence = seed_sequence(seed)
     binding = redrawn(bound)
     found = drawn(prior_plan(binding), partial(_prior, model), sequence, rows, executor)
+    for message in undrawn(binding, found):
+        warnings.warn(message, SamplingWarning, stacklevel=2)
     arrays = {name: (dims_of(binding, name), values[None]) for name, values in found.items()}
     labels, own = binding.dimensions.coords, library_attributes()
     attributes = {**own, **seed_attributes(sequence)}
@@ -117,6 +126,11 @@ def simulate(
         If a name is no parameter, or a value has the wrong shape or is not possible.
     ModelError
         If a parameter that is not given cannot be drawn from its prior.
+
+    Warns
+    -----
+    SamplingWarning
+        As `prior_predictive`.
     """
     bound = binding_of(model)
     names = observed_names(bound)
@@ -127,6 +141,8 @@ def simulate(
         )
     again = partial(_simulation, model, dict(params))
     found = drawn(again(rows), again, seed_sequence(seed), rows, executor)
+    for message in undrawn(bound, {name: found[name] for name in names}):
+        warnings.warn(message, SamplingWarning, stacklevel=2)
     return {name: found[name][0] if draws is None else found[name] for name in names}
 
 

@@ -429,3 +429,20 @@ def test_data_that_are_not_those_of_the_fit():
         with pytest.raises(DataError, match=f"x has {fault}.* predict"):
             posterior_predictive(Slope(x=x, y=np.zeros(len(x))), fit)
         predict(Slope(x=x), fit, seed=1)
+
+
+def test_deterministic_quantities_are_of_the_data_of_the_fit():
+    class Scaled(Model):
+        x = data("obs")
+        b = param(Normal(0, 1))
+        line = deterministic(b * x)
+        y = observed(Normal(line, 1), dims="obs")
+
+    model, other = (Scaled(x=x, y=[1.0, 2.0]) for x in ([1.0, 2.0], [3.0, 4.0]))
+    fit = infer(model, draws=20, warmup=50, chains=2, seed=1, quiet=True, var_names="b")
+    found = group(compute_deterministics(model, fit), "posterior")
+    np.testing.assert_allclose(found["line"], found["b"].values[..., None] * [1.0, 2.0])
+    with pytest.raises(
+        DataError, match=r"x has other values\. compute_deterministics\(model, fit\)"
+    ):
+        compute_deterministics(other, fit)

@@ -45,8 +45,10 @@ class Uniform(Distribution):
         return where_inside(inside, -xp.log(high - low))
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
-        """Draw variates of shape ``shape``."""
-        return np.asarray(self.noncentered(np, rng.random(shape), *params))
+        """Draw variates of shape ``shape``, NaN where ``low`` is above ``high``."""
+        low, high = params
+        drawn = self.noncentered(np, rng.random(shape), low, high)
+        return np.asarray(np.where(low <= high, drawn, np.nan))
 
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to ``x``."""
