@@ -24,6 +24,7 @@ from probmodel.errors import OutputError, ProbmodelError, reason
 from probmodel.predictive import posterior_predictive
 from probmodel.results.arviz_object import (
     arviz_before_1,
+    as_numbers,
     group,
     group_names,
     groups_of,
@@ -107,7 +108,7 @@ class _Page:
 
     def __init__(self, result: Any, model: Any, missing: str) -> None:
         self._result, self._model, self._missing = result, model, missing
-        self._posterior = group(result, "posterior")
+        self._posterior = as_numbers(group(result, "posterior"))
         sizes = self._posterior.sizes
         self._stride = -(-sizes["chain"] * sizes["draw"] // MOST)
         self._names = _worst(self._posterior)

@@ -21,7 +21,7 @@ from probmodel.inference.progress import Status
 from probmodel.inference.request import Converged, asked_again
 from probmodel.inference.signals import held
 from probmodel.model.references import bound_again, difference
-from probmodel.results.arviz_object import extended, group, group_names
+from probmodel.results.arviz_object import extended, group, group_names, in_order
 from probmodel.results.attributes import package_version
 from probmodel.results.reading import bound_in
 from probmodel.samplers import find_sampler
@@ -227,16 +227,19 @@ class Known:
                 f"{posterior.name} has no method `unconstrained`, which extend needs."
             )
         saved, stats = group(self._fit, "posterior"), group(self._fit, "sample_stats")
-        kept = {name: saved[name].values[:, :count] for name in self.var_names}
+        dims = {v.name: v.dims for v in posterior.variables}
+        whole = {name: in_order(saved[name], dims[name]).values for name in self.var_names}
+        kept = {name: values[:, :count] for name, values in whole.items()}
         density, _ = posterior.resumed(start["density"], places)
-        flat = {name: kept[name].reshape(-1, *kept[name].shape[2:]) for name in names}
-        x = density.unconstrained(flat).reshape(-1, count, density.dim)
+        rows = len(places) * count
+        flat = {name: kept[name].reshape(rows, *kept[name].shape[2:]) for name in names}
+        x = density.unconstrained(flat).reshape(len(places), count, density.dim)
         thin = self.asked["arguments"].thin
         for known in start["groups"]:
             known["goal"] = thin * (count + more)
-        columns = {str(name): v.values[:, :count] for name, v in stats.data_vars.items()}
-        whole = {**start, "planned": count + more}
-        return RunStart(start["origin"][0], {}, whole, drawn=(x, columns), kept=kept)
+        columns = {str(name): in_order(v, ()).values[:, :count] for name, v in stats.items()}
+        begin = {**start, "planned": count + more}
+        return RunStart(start["origin"][0], {}, begin, drawn=(x, columns), kept=kept)
 
 
 def same_model(model: Any, known: dict[str, Any] | None, what: str, remedy: str) -> Any:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from probmodel.arguments import path_of
-from probmodel.errors import DataError, ModelError, nearest
+from probmodel.errors import DataError, ModelError, SamplingWarning, nearest
 from probmodel.html_tables import folded, table
 from probmodel.model import Model
 from probmodel.model.containers import Labelled, as_labels, unpack
@@ -156,6 +157,7 @@ class SavedFit:
             values, own = unpack(given[name], declared.dims)
             texts = np.asarray(values)
             if texts.dtype.kind not in "UO":
+                _warn_of_numbers(declared, texts, dim, as_labels(labels))
                 continue
             places = {str(label): i for i, label in enumerate(as_labels(labels))}
             unknown = [text for text in map(str, texts.flat) if text not in places]
@@ -303,6 +305,21 @@ class SavedFit:
     def extend(self, draws: int | None = None, **options: Any) -> SavedFit:
         """Go on with the run, for so many more draws a chain."""
         return SavedFit(extend(self.result, draws, model=self.model, **options), self.model)
+
+
+def _warn_of_numbers(declared: Any, given: Array, dim: str, labels: Array) -> None:
+    """Warn of numbers of groups that may be meant as their labels."""
+    if not {given.dtype.kind, labels.dtype.kind} <= set("iuf") or not given.size:
+        return
+    number, counts = given.flat[0], np.array_equal(labels, np.arange(len(labels)))
+    if np.isin(given, labels).all() and not counts and 0 <= number < len(labels):
+        warnings.warn(
+            f"predict: {declared.title} has numbers, which count the groups of {dim!r} from 0: "
+            f"{number} is {labels[int(number)]}. All of them are labels of {dim!r}, too. A data "
+            "frame takes labels.",
+            SamplingWarning,
+            stacklevel=4,
+        )
 
 
 def _more(table: Any, kind: Any, dim: str, labels: Array, new_groups: str) -> Array:

@@ -8,7 +8,16 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from probmodel import LogDensity, Model, infer, load_model, observed, param, report
+from probmodel import (
+    LogDensity,
+    Model,
+    deterministic,
+    infer,
+    load_model,
+    observed,
+    param,
+    report,
+)
 from probmodel.cli import main
 from probmodel.distributions import HalfNormal, Normal
 from probmodel.errors import OutputError, SamplingWarning
@@ -214,3 +223,19 @@ def test_a_page_replaces_no_fit_and_is_named_as_a_page(fit, tmp_path):
     assert file.read_bytes() == before
     with pytest.raises(OutputError, match=r"ends in \.html"):
         report(fit, tmp_path / "page.pdf")
+
+
+class Signs(Model):
+    a = param(Normal(0, 1), dims="side")
+    positive = deterministic(a > 0)
+    y = observed(Normal(a, 1.0), dims="side")
+
+
+def test_truth_values_are_shown_as_numbers(tmp_path):
+    fit = infer(Signs(y=[0.3, -0.2]), **SIZES)
+    text, _ = page(report(fit, tmp_path / "signs.html"))
+    share = np.mean(np.asarray(fit["posterior"]["a"])[..., 0] > 0)
+    row = next(line for line in text.splitlines() if line.startswith("positive[0]"))
+    assert abs(float(row.split()[1]) - share) < 0.006
+    assert "ArviZ's summary failed" not in text
+    assert "could not be drawn" not in text

@@ -474,3 +474,41 @@ def test_what_is_kept_of_the_model(saved, file):
         "name": "Line", "module": "", "file": str(file), "source": MODEL, "labelled": ["town"],
     }  # fmt: skip
     assert group(saved[1], "constant_data")["unit"].values == 2.0
+
+
+class Cities(Model):
+    city = data("row", dtype=int)
+    u = param(Normal(0, 10), dims="place")
+    y = observed(Normal(u[city], 0.1), dims="row")
+
+
+def test_numbers_in_a_mapping_that_may_be_meant_as_labels(tmp_path, recwarn):
+    frame = pd.DataFrame({"city": [3, 1, 2, 1], "y": [30.0, 10.0, 20.0, 10.0]})
+    keep(infer(Cities.from_frame(frame), **SIZES), tmp_path / "cities.nc")
+    fit = load_fit(tmp_path / "cities.nc")
+
+    def means(new):
+        return group(fit.predict(new, seed=1), "predictions")["y"].mean(("chain", "draw")).values
+
+    np.testing.assert_allclose(means(pd.DataFrame({"city": [3, 1]})), [30.0, 10.0], atol=0.5)
+    np.testing.assert_allclose(means({"city": [0, 2, 1]}), [10.0, 30.0, 20.0], atol=0.5)
+    assert not [w for w in recwarn if w.category is SamplingWarning]
+    with pytest.warns(SamplingWarning, match=r"'city' has numbers, .*'place' from 0: 1 is 2\. All"):
+        np.testing.assert_allclose(means({"city": [1, 2]}), [20.0, 30.0], atol=0.5)
+
+
+class Designed(Model):
+    X = data(dims=("row", "feature"))
+    a = param(Normal(0, 1))
+    b = param(Normal(0, 1), dims="feature")
+    y = observed(Normal(a + X @ b, 1.0), dims="row")
+
+
+def test_more_draws_of_a_parameter_without_elements():
+    model = Designed(X=np.zeros((3, 0)), y=[0.1, 0.2, 0.3])
+    longer = extend(infer(model, **SIZES), 10, quiet=True)
+    whole = infer(model, **{**SIZES, "draws": 110})
+    for name in ("a", "b"):
+        np.testing.assert_array_equal(
+            group(longer, "posterior")[name], group(whole, "posterior")[name]
+        )

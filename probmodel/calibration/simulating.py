@@ -112,8 +112,9 @@ class Simulation:
                 f"data cannot be simulated from these parameters: {error.message}",
                 location=error.location,
             ) from error
+        needed = {*self._fed, *self.names, *self._parameters}
         for name, value in drawn.items():
-            if not np.isfinite(value).all():
+            if name in needed and not np.isfinite(value).all():
                 raise DataError(f"the simulated {name!r} is not finite.", name=name)
         data = {**self._data, **{name: drawn[name] for name in self._fed}}
         density = ModelDensity(self._model(coords=self._labels, **data))

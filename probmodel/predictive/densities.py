@@ -22,7 +22,7 @@ from probmodel.predictive.anchors import other_data
 from probmodel.predictive.draws_in_blocks import drawn
 from probmodel.predictive.fits import Fit, FromFit
 from probmodel.predictive.models import binding_of, dims_of, likelihood_names, warn_of_parts
-from probmodel.results.arviz_object import group, group_names, import_arviz
+from probmodel.results.arviz_object import group, groups_of, import_arviz, in_order
 from probmodel.types import Array
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def loo(model: Model, fit: Any, **options: Any) -> Any:
         _check_data(binding, known, wanted)
     if binding.imputed.get(wanted) is not None and not _batch(binding, wanted):
         raise _one_density(wanted)
-    if "log_likelihood" not in group_names(fit) or wanted not in group(fit, "log_likelihood"):
+    if not _has_scores(model, known, wanted):
         fit = _scored(model, known, likelihood_names(binding, wanted), None)
     warn_of_parts(model, [wanted])
     values = group(fit, "log_likelihood")[wanted]
@@ -186,6 +186,22 @@ def loo(model: Model, fit: Any, **options: Any) -> Any:
     if varying is not values:
         fit = Fit(fit).extended(log_likelihood=varying.to_dataset(name=wanted))
     return import_arviz().loo(fit, **{**options, "var_name": wanted})
+
+
+def _has_scores(model: Model, known: Fit, name: str) -> bool:
+    """Whether a fit has the log likelihood of a quantity, that of this model, by its first draws.
+
+    It may have that of new data, or of a model that was changed since.
+    """
+    groups = groups_of(known.result, "log_likelihood")
+    if not groups or name not in groups["log_likelihood"]:
+        return False
+    few = Fit(known.few())
+    first = _densities(model, few, [name], None)[name].values
+    values = in_order(groups["log_likelihood"][name], ())
+    some = values.isel(chain=slice(first.shape[0]), draw=slice(first.shape[1])).values
+    whole = values.shape[:2] == known.shape and some.shape == first.shape
+    return whole and np.allclose(some, first, equal_nan=True)
 
 
 def _varying(values: xr.DataArray, name: str) -> xr.DataArray:
@@ -212,8 +228,11 @@ def _varying(values: xr.DataArray, name: str) -> xr.DataArray:
         )
     if same.ndim == 1:
         return values.isel({lowest.dims[0]: ~same})
-    flat = values.stack(observation=lowest.dims)  # in the order of the elements
-    return flat.isel(observation=~same.reshape(-1)).reset_index("observation")
+    dim = "observation"
+    while dim in values.dims:
+        dim += "_"
+    flat = values.stack({dim: lowest.dims})  # in the order of the elements
+    return flat.isel({dim: ~same.reshape(-1)}).reset_index(dim)
 
 
 def _check_data(binding: Binding, fit: Fit, wanted: str) -> None:

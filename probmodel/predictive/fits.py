@@ -27,6 +27,7 @@ from probmodel.results.arviz_object import (
     group,
     group_names,
     groups_of,
+    in_order,
     wrap,
 )
 from probmodel.results.attributes import library_attributes
@@ -294,7 +295,7 @@ class FromFit:
                 location=free.declaration.location,
                 name=name,
             )
-        values = posterior[name].transpose("chain", "draw", ...)
+        values = in_order(posterior[name], self._variable(free).dims)
         if values.ndim - 2 != len(free.shape):
             raise DataError(
                 f"{free.declaration.title} has the shape {free.shape} in {self._binding.name} and "

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -186,6 +186,22 @@ def group(result: Any, name: str) -> xr.Dataset:
     found = result[name]
     dataset: xr.Dataset = found.to_dataset() if hasattr(found, "to_dataset") else found
     return dataset
+
+
+def as_numbers(dataset: xr.Dataset) -> xr.Dataset:
+    """Return a data set with truth values as 0 and 1: NumPy and ArviZ 1 do not subtract them."""
+    truths = [name for name, values in dataset.data_vars.items() if values.dtype.kind == "b"]
+    return dataset.assign({name: dataset[name].astype(int) for name in truths})
+
+
+def in_order(values: xr.DataArray, dims: Sequence[str]) -> xr.DataArray:
+    """Return draws with chain and draw first, the other axes in an order of names if they have it.
+
+    Whoever works on a result may have put its axes in another order, which their names tell.
+    """
+    values = values.transpose("chain", "draw", ...)
+    by_name = sorted(map(str, values.dims[2:])) == sorted(dims)
+    return values.transpose("chain", "draw", *dims) if by_name else values
 
 
 def groups_of(result: Any, *names: str) -> dict[str, xr.Dataset]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probmodel.errors import reason
-from probmodel.results.arviz_object import group, group_names, import_arviz, wrap
+from probmodel.results.arviz_object import as_numbers, group, group_names, import_arviz, wrap
 from probmodel.results.convergence import convergence
 from probmodel.results.draws import element_labels
 from probmodel.results.quantities import element_rows
@@ -37,7 +37,7 @@ def summary_text(result: Any, rows: int = MOST_ROWS) -> str:
     """
     if "posterior" not in group_names(result):
         return "The result holds no posterior draws."
-    posterior = group(result, "posterior")
+    posterior = as_numbers(group(result, "posterior"))
     total = sum(_size(values) for values in posterior.data_vars.values())
     if not total:
         return "The posterior holds no variables."

@@ -575,3 +575,16 @@ def test_verdicts(name):
     result = sbc(case.model, case.n, data=case.data, **sizes, **case.arguments)
     assert sum(result.failures.values()) == 0, result
     assert result.ok == case.ok, result
+
+
+class Logarithm(Mean):
+    """What is not ranked has no value in half of all simulations."""
+
+    other = deterministic(np.log(Mean.mu))
+
+
+def test_what_is_not_ranked_costs_no_simulation():
+    found = sbc(Logarithm, 6, data=OBS, **TINY)
+    expected = sbc(Mean, 6, data=OBS, **TINY)
+    assert not found.failures
+    np.testing.assert_array_equal(found.ranks["mu"], expected.ranks["mu"])

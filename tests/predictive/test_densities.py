@@ -346,3 +346,26 @@ def test_loo_takes_one_name():
     fit = infer(model, draws=100, seed=1, quiet=True)
     with pytest.raises(DataError, match=r"one quantity, of y, z; got \['y', 'z'\].*one potential"):
         loo(model, fit, var_name=["y", "z"])
+
+
+def test_loo_takes_scores_of_this_model_and_data_alone():
+    x = np.linspace(-1.0, 1.0, 12)
+    y = x + 0.3 * np.cos(9 * x)
+    model, other = (Slope(x=x, scale=2.0, y=y + d, z=[1.0, 0.8]) for d in (0.0, 3.0))
+    fit = infer(model, draws=200, warmup=100, chains=2, seed=1, quiet=True)
+    expected = loo(model, fit, var_name="y")
+    for stored in (log_likelihood(model, fit, "y"), log_likelihood(other, fit, "y")):
+        assert str(loo(model, stored, var_name="y")) == str(expected)
+
+
+def test_loo_of_a_dim_called_observation():
+    class Answers(Model):
+        x = data(("observation", "item"))
+        b = param(Normal(0, 1))
+        y = observed(Normal(b * x, 1), dims=("observation", "item"))
+
+    x = np.arange(12.0).reshape(6, 2)
+    model = Answers(x=x, y=0.1 * x)
+    fit = infer(model, draws=200, seed=1, quiet=True)
+    with pytest.warns(SamplingWarning, match="1 of the 12 elements of 'y'"):
+        assert loo(model, fit).n_data_points == 11

@@ -10,6 +10,7 @@ from probmodel import (
     compute_deterministics,
     data,
     deterministic,
+    extend,
     infer,
     log_likelihood,
     observed,
@@ -27,7 +28,7 @@ from probmodel.distributions import (
     ZeroSumNormal,
 )
 from probmodel.errors import DataError, ModelError, SamplingWarning
-from probmodel.results.arviz_object import wrap
+from probmodel.results.arviz_object import group, group_names, wrap
 
 
 class Walk(Model):
@@ -328,3 +329,34 @@ def test_positions_are_no_labels(values):
         predict(Effects(coords={"g": [99]}), none, 1, "draw")
     given = infer(Effects(y=[0.0, 1.0], coords={"g": [0, 1]}), **short)
     assert values(predict(Effects(coords={"g": [99]}), given, 1, "draw"), "predictions", "y").size
+
+
+class Table(Model):
+    """As many rows as columns, so that shapes do not tell the axes."""
+
+    a = param(Normal(0.0, 1.0), dims=("row", "column"))
+    y = observed(Normal(a, 1.0), dims=("row", "column"))
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        ("chain", "draw", "column", "row"),
+        ("column", "row", "draw", "chain"),
+        ("column", "chain", "row", "draw"),
+    ],
+)
+def test_axes_of_draws_are_told_by_their_names(order):
+    model = Table(y=[[1.0, 20.0], [3.0, 4.0]])
+    fit = infer(model, draws=20, warmup=50, chains=2, seed=1, quiet=True)
+    groups = {name: group(fit, name) for name in group_names(fit)}
+    groups["posterior"] = groups["posterior"].transpose(*order)
+    turned = wrap(groups, dict(fit.attrs))
+    expected = scipy.stats.norm.logpdf(model._binding.data["y"], group(fit, "posterior")["a"])
+    for known in (fit, turned):
+        found = group(log_likelihood(model, known), "log_likelihood")["y"]
+        assert found.dims == ("chain", "draw", "row", "column")
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+    longer = extend(turned, 5, model=model, quiet=True)
+    whole = infer(model, draws=25, warmup=50, chains=2, seed=1, quiet=True)
+    np.testing.assert_array_equal(group(longer, "posterior")["a"], group(whole, "posterior")["a"])
