@@ -17,15 +17,17 @@ from probmodel.errors import DataError, SamplingWarning, nearest
 from probmodel.expressions import as_expression
 from probmodel.model import Model
 from probmodel.model.binding import Binding, redrawn
+from probmodel.model.containers import unpack
 from probmodel.model.parameters import FreeParameter
 from probmodel.predictive.draws_in_blocks import drawn
+from probmodel.predictive.matching import find_labels
 from probmodel.predictive.models import binding_of, dims_of, observed_names
 from probmodel.predictive.possible import support_of
 from probmodel.predictive.predictions import Seed
 from probmodel.predictive.undrawn import undrawn
 from probmodel.results.arviz_object import data_group, draws_group, wrap
 from probmodel.results.attributes import library_attributes, seed_attributes
-from probmodel.types import Array
+from probmodel.types import Array, Variable
 
 _NO_NUMBERS = {"c": "holds complex numbers", "U": "holds text", "S": "holds text"}
 
@@ -106,7 +108,7 @@ def simulate(
         A bound model; its observed quantities may be without data, and are drawn anyway.
     params : mapping
         Values of parameters by name, on the scale of the model. The others are drawn from their
-        priors given these.
+        priors given these. Labels that values have, as those of a fit do, are matched.
     seed : int or SeedSequence, optional
         The same seed gives the same data.
     draws : int, optional
@@ -167,8 +169,11 @@ class _Given:
                     f"{nearest(str(name), known)}",
                     name=name,
                 )
-        self._rows = rows
-        self._values = {name: _read(known[name], given) for name, given in params.items()}
+        self._rows, variables = rows, {v.name: v for v in binding.variables}
+        self._values = {
+            name: _read(known[name], _in_order(variables[name], given))
+            for name, given in params.items()
+        }
 
     def __call__(self, forward: Forward, free: FreeParameter) -> Symbol:
         """Return one parameter."""
@@ -191,6 +196,32 @@ class _Given:
 
         operands = [given, *forward.aligned(bounds, free.shape)]
         return forward.apply(free.declaration, check, operands)
+
+
+def _in_order(variable: Variable, given: Any) -> Any:
+    """Return what is given, its elements in the order of the labels of a parameter, if it has some.
+
+    Raises
+    ------
+    DataError
+        If it has other labels.
+    """
+    values, labels = unpack(given, variable.dims)
+    for axis, own in labels.items():
+        dim = variable.dims[axis] if axis < len(variable.dims) else ""
+        if not own.named or dim not in variable.coords:
+            continue
+        place = find_labels(variable.coords[dim], own.values)
+        if (place < 0).any() or len(place) != len(own.values):
+            raise DataError(
+                f"params[{variable.name!r}] has the labels {', '.join(map(str, own.values[:5]))} "
+                f"along {dim!r}; expected {', '.join(map(str, variable.coords[dim][:5]))}, in any "
+                "order. Pass an array without labels to give values by position.",
+                name=variable.name,
+                dim=dim,
+            )
+        values = np.take(values, place, axis=axis)
+    return values
 
 
 def _read(free: FreeParameter, given: Any) -> Array:

@@ -1,8 +1,10 @@
 """Draws from priors and for given parameters, against SciPy's distributions."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.stats
+import xarray as xr
 
 from probmodel import (
     Model,
@@ -239,3 +241,28 @@ def test_given_values_that_nothing_depends_on_are_checked():
     with pytest.raises(DataError, match=r"params\['w'\] is not possible"):
         simulate(model, {"mu": 0.0, "w": [0.2, 0.2, 0.2]})
     assert set(simulate(model, {"mu": 0.0, "w": [0.2, 0.3, 0.5]}, seed=1)) == {"y"}
+
+
+class Grid(Model):
+    a = param(Normal(0.0, 1.0), dims=("row", "column"))
+    y = observed(Normal(a, 1e-9), dims=("row", "column"))
+
+
+def test_labels_of_given_values_are_matched():
+    labels = {"row": ["p", "q"], "column": np.array(["2021", "2020"], dtype="datetime64[D]")}
+    model = Grid(coords=labels)
+    expected = np.array([[1.0, 2.0], [3.0, 4.0]])
+    frame = pd.DataFrame(expected, index=labels["row"], columns=labels["column"])
+    turned = frame.iloc[::-1, ::-1]
+    array = xr.DataArray(turned.to_numpy(), dims=("row", "column"), coords={
+        "row": turned.index, "column": turned.columns,
+    })  # fmt: skip
+    for given in (expected, frame, turned, array, array.T):
+        np.testing.assert_allclose(simulate(model, {"a": given}, seed=1)["y"], expected, atol=1e-6)
+    drawn = prior_predictive(model, draws=1, seed=1)
+    mean = group(drawn, "prior")["a"].mean(("chain", "draw"))
+    reversed_labels = {dim: values[::-1] for dim, values in labels.items()}
+    again = simulate(Grid(coords=reversed_labels), {"a": mean}, seed=1)["y"]
+    np.testing.assert_allclose(again, mean.values[::-1, ::-1], atol=1e-6)
+    with pytest.raises(DataError, match=r"params\['a'\] has the labels p, r along 'row'"):
+        simulate(model, {"a": frame.rename(index={"q": "r"})})
