@@ -110,9 +110,9 @@ def prior_plan(binding: Binding) -> Plan:
     Raises
     ------
     ModelError
-        As `draw_from_prior` does.
+        As `draw_exactly` does.
     """
-    return Forward(binding, draw_from_prior).plan(_all_outputs(binding))
+    return Forward(binding, draw_exactly).plan(_all_outputs(binding))
 
 
 def _all_outputs(binding: Binding) -> dict[str, Declaration]:
@@ -143,12 +143,8 @@ class Start:
         """Draw one parameter."""
         declaration, prior = free.declaration, free.declaration.prior
         flat = prior is None or isinstance(prior, Flat)
-        if self._exact and prior is not None and prior.flat_part:
-            raise ModelError(
-                f"{declaration.title} has a prior {prior.name} that is {prior.flat_part}.",
-                location=declaration.location,
-                name=free.name,
-            )
+        if self._exact:
+            check_whole(free)
         if not self._exact and (flat or not _is_drawable(forward, free)):
             u = _uniform_draw(forward, free, _RADIUS)
         elif free.frame is prior is not None:
@@ -197,6 +193,29 @@ def _is_drawable(forward: Forward, free: FreeParameter) -> bool:
     except ModelError:
         return False
     return True
+
+
+def check_whole(free: FreeParameter) -> None:
+    """Raise a `ModelError` if some elements of a parameter have no distribution: they are flat."""
+    prior = free.declaration.prior
+    if prior is not None and prior.flat_part:
+        raise ModelError(
+            f"{free.declaration.title} has a prior {prior.name} that is {prior.flat_part}.",
+            location=free.declaration.location,
+            name=free.name,
+        )
+
+
+def draw_exactly(forward: Forward, free: FreeParameter) -> Symbol:
+    """Draw a parameter from its prior, as `draw_from_prior`, if all of it has a distribution.
+
+    Raises
+    ------
+    ModelError
+        As `draw_from_prior`, or if the prior is flat on some elements.
+    """
+    check_whole(free)
+    return draw_from_prior(forward, free)
 
 
 def draw_from_prior(forward: Forward, free: FreeParameter) -> Symbol:

@@ -11,7 +11,7 @@ import numpy as np
 from probmodel.compiler.symbols import Symbol
 from probmodel.constraints import Real, SumToZero, SumToZeroMatrix
 from probmodel.density.forward_runs import Forward
-from probmodel.density.prior import draw_from_prior, drawable, needs_redraws
+from probmodel.density.prior import check_whole, draw_from_prior, drawable, needs_redraws
 from probmodel.distributions import Flat
 from probmodel.distributions.base import Distribution
 from probmodel.errors import DataError, ModelError, nearest
@@ -234,6 +234,7 @@ class FromFit:
         self, forward: Forward, free: FreeParameter, value: Symbol, known: Array
     ) -> Symbol:
         """Draw the elements that are not known, given those that are."""
+        check_whole(free)
         prior = drawable(forward, free)
         tied = 0 if free.frame is not None else free.constraint.event_ndim
         cut = needs_redraws(free, prior)

@@ -12,7 +12,7 @@ import numpy as np
 from probmodel.arguments import positive, seed_sequence
 from probmodel.compiler.symbols import Symbol
 from probmodel.density.forward_runs import Forward, Plan
-from probmodel.density.prior import draw_from_prior, prior_plan
+from probmodel.density.prior import draw_exactly, prior_plan
 from probmodel.errors import DataError, SamplingWarning, nearest
 from probmodel.expressions import as_expression
 from probmodel.model import Model
@@ -178,7 +178,7 @@ class _Given:
     def __call__(self, forward: Forward, free: FreeParameter) -> Symbol:
         """Return one parameter."""
         if free.name not in self._values:
-            return draw_from_prior(forward, free)
+            return draw_exactly(forward, free)
         value = self._values[free.name]
         given = forward.given(np.broadcast_to(value, (self._rows, *free.shape)))
         support = support_of(free)

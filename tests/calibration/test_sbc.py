@@ -33,6 +33,7 @@ from probmodel.calibration.uniformity import p_values
 from probmodel.constraints import Ordered, SumToZero
 from probmodel.density.posterior import ModelDensity
 from probmodel.distributions import (
+    AR,
     AR1,
     Beta,
     Dirichlet,
@@ -588,3 +589,13 @@ def test_what_is_not_ranked_costs_no_simulation():
     expected = sbc(Mean, 6, data=OBS, **TINY)
     assert not found.failures
     np.testing.assert_array_equal(found.ranks["mu"], expected.ranks["mu"])
+
+
+class Drifting(Model):
+    x = param(AR([0.5], 1.0), dims="day")
+    y = observed(Normal(x, 1.0), dims="day")
+
+
+def test_a_prior_that_is_flat_in_part_is_refused():
+    with pytest.raises(ModelError, match="'x' has a prior AR that is flat on its first values"):
+        sbc(Drifting, 4, data={"coords": {"day": range(3)}}, **TINY)

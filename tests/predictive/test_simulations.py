@@ -13,11 +13,13 @@ from probmodel import (
     observed,
     param,
     potential,
+    predict,
     prior_predictive,
     simulate,
 )
 from probmodel.constraints import Ordered, Simplex
 from probmodel.distributions import (
+    AR,
     Binomial,
     Dirichlet,
     Exponential,
@@ -266,3 +268,31 @@ def test_labels_of_given_values_are_matched():
     np.testing.assert_allclose(again, mean.values[::-1, ::-1], atol=1e-6)
     with pytest.raises(DataError, match=r"params\['a'\] has the labels p, r along 'row'"):
         simulate(model, {"a": frame.rename(index={"q": "r"})})
+
+
+@pytest.mark.parametrize("initial", [None, Normal(5.0, 2.0)])
+def test_a_series_that_is_flat_on_its_first_values(initial, make_fit):
+    class Series(Model):
+        x = param(AR([0.5], 1.0, initial=initial), dims=("patient", "day"))
+        y = observed(Normal(x, 0.1), dims=("patient", "day"))
+
+    model = Series(coords={"patient": ["a", "b"], "day": range(4)})
+    known = {"patient": np.array(["a"]), "day": np.arange(4)}
+    fit = make_fit(known, x=(("patient", "day"), np.zeros((1, 500, 1, 4))))
+
+    def first():
+        yield group(prior_predictive(model, draws=500, seed=1), "prior")["x"].values[0, :, :, 0]
+        yield simulate(model, {}, seed=1, draws=500)["y"][:, :, 0]
+        yield group(predict(model, fit, 1, "draw", var_names="x"), "predictions")["x"][0, :, 1, 0]
+
+    if initial is None:
+        for make in (
+            prior_predictive,
+            lambda m: simulate(m, {}),
+            lambda m: predict(m, fit, 1, "draw"),
+        ):
+            with pytest.raises(ModelError, match=r"'x' has a prior AR that is flat on its first"):
+                make(model)
+    else:
+        for drawn in first():
+            assert fits((np.asarray(drawn).ravel() - 5.0) / 2.0, "norm") > 1e-4
