@@ -26,6 +26,7 @@ from probmodel.predictive import (
     predict,
 )
 from probmodel.predictive.matching import find_labels, kind_of
+from probmodel.predictive.relabelled import new_labels, relabelled
 from probmodel.results.reading import load
 from probmodel.results.summary import heading, summary_text
 from probmodel.resuming import extend, model_of
@@ -139,8 +140,10 @@ class SavedFit:
         given = dict(new_data) if new_data is not None else {}
         if "coords" not in kind._takes():  # as a file of data has them
             coords = {**given.pop("coords", {}), **(coords or {})}
-        given = self._coded(given, coords or {})
-        changed, constants = self._dims(given), self._constants(given)
+        found = new_labels(binding, given, coords or {})
+        given, counted = self._coded(given, found), counted_dims(kind)
+        changed = self._dims(given)
+        constants = relabelled(binding, self._constants(given), found, counted)
         labels = {dim: values for dim, values in binding.labels.items() if dim not in changed}
         labels |= self._unmeasured(changed | self._dims(constants))
         bound = kind(**constants, **given, coords={**labels, **(coords or {})})
@@ -218,6 +221,8 @@ class SavedFit:
         constants = {
             n: v for n, v in self._constants(stems).items() if not self._dims([n]) & of_rows
         }
+        found = new_labels(self.model._binding, {}, coords)
+        constants = relabelled(self.model._binding, constants, found, counted_dims(kind))
         table = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
         more = {
             dim: _more(table, kind, dim, known[dim], new_groups)

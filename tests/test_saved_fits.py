@@ -512,3 +512,49 @@ def test_more_draws_of_a_parameter_without_elements():
         np.testing.assert_array_equal(
             group(longer, "posterior")[name], group(whole, "posterior")[name]
         )
+
+
+class Regions(Model):
+    k = data("row", dtype=int)
+    z = data("area")
+    u = param(Normal(z, 10), dims="area")
+    y = observed(Normal(u[k], 0.01), dims="row")
+
+
+@pytest.fixture(scope="module")
+def regions(tmp_path_factory):
+    path = tmp_path_factory.mktemp("regions") / "fit.nc"
+    given = {"k": [0, 1, 2, 0, 1, 2], "z": [0.1, 0.2, 0.3], "y": [1.0, 2.0, 3.0] * 2}
+    keep(infer(Regions(**given, coords={"area": ["a", "b", "c"]}), **SIZES), path)
+    return load_fit(path)
+
+
+@pytest.mark.parametrize(
+    ("new", "coords", "expected"),
+    [
+        ({"z": {"c": 0.3, "b": 0.2, "a": 0.1}, "k": ["a", "c"]}, None, [1.0, 3.0]),
+        ({"z": {"c": 0.3, "b": 0.2, "a": 0.1}}, None, [1.0, 2.0, 3.0] * 2),
+        ({"z": pd.Series({"b": 0.2, "a": 0.1}), "k": ["a", "b"]}, None, [1.0, 2.0]),
+        ({"k": ["a", "c"]}, {"area": ["c", "b", "a"]}, [1.0, 3.0]),
+        ({"k": [0, 2]}, {"area": ["c", "b", "a"]}, [3.0, 1.0]),
+        ({"k": ["c", "b"]}, {"area": ["b", "c"]}, [3.0, 2.0]),
+        ({}, {"area": ["c", "b", "a"]}, [1.0, 2.0, 3.0] * 2),
+        (pd.DataFrame({"k": ["a", "c"]}), {"area": ["c", "b", "a"]}, [1.0, 3.0]),
+    ],
+)
+def test_data_of_the_fit_follow_new_labels(regions, new, coords, expected):
+    found = group(regions.predict(new, coords=coords, seed=1), "predictions")["y"]
+    np.testing.assert_allclose(found.mean(("chain", "draw")), expected, atol=0.05)
+
+
+@pytest.mark.parametrize(
+    ("new", "coords", "message"),
+    [
+        ({}, {"area": ["x", "b", "c"]}, "data 'k' is not among .* 'area': .* of a. Give k too"),
+        ({"k": ["x"]}, {"area": ["x", "b"]}, "data 'z' is not among .* of x. Give z too"),
+        ({"z": {"b": 0.2, "c": 0.3}}, None, "data 'k' is not among .* becomes of a. Give k too"),
+    ],
+)
+def test_data_of_the_fit_that_new_labels_leave_without_meaning(regions, new, coords, message):
+    with pytest.raises(DataError, match=message):
+        regions.predict(new, coords=coords, new_groups="draw")

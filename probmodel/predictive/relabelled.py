@@ -1,0 +1,90 @@
+"""Data of a fit beside new data that bring other labels: what is kept follows its labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from probmodel.errors import DataError
+from probmodel.model.binding import Binding
+from probmodel.model.containers import as_labels, same_labels, unpack
+from probmodel.model.declarations import Declaration
+from probmodel.predictive.matching import find_labels
+from probmodel.types import Array
+
+_SHOWN = 5  # labels that a message lists
+
+
+def new_labels(
+    binding: Binding, given: Mapping[str, Any], coords: Mapping[str, Any]
+) -> dict[str, Array]:
+    """Return labels by dim, of those that new data and ``coords`` bring; the latter come first."""
+    found: dict[str, Array] = {}
+    for name, value in given.items():
+        declared = binding.declarations.get(name)
+        dims = (declared.dims if declared is not None else None) or ()
+        for axis, own in unpack(value, dims or None).labels.items():
+            if own.named and axis < len(dims):
+                found[dims[axis]] = own.values
+    return {**found, **{dim: as_labels(labels) for dim, labels in coords.items()}}
+
+
+def relabelled(
+    binding: Binding,
+    kept: Mapping[str, Array],
+    labels: Mapping[str, Array],
+    counted: Mapping[str, str],
+) -> dict[str, Array]:
+    """Return data of a fit in the order of new labels, and groups as they are numbered there.
+
+    Parameters
+    ----------
+    binding : of the model to the data of the fit
+    kept : data of the fit that stay
+    labels : new ones, by dim
+    counted : data that number the elements of a dim, which they have
+
+    Raises
+    ------
+    DataError
+        If the fit does not know some of the labels, or these lack groups of the fit.
+    """
+    found = {}
+    for name, values in kept.items():
+        declared = binding.declarations[name]
+        for axis, dim in enumerate(binding.dimensions.names(declared, values.shape)):
+            place = _places(binding, labels, dim)
+            if place is not None:
+                _check(declared, dim, labels[dim], place)
+                values = np.take(values, place, axis=axis)
+        dim = counted.get(name, "")
+        if _places(binding, labels, dim) is not None:
+            old = binding.labels[dim][values]
+            place = find_labels(old.ravel(), labels[dim])
+            _check(declared, dim, old.ravel(), place)
+            values = place.reshape(values.shape)
+        found[name] = values
+    return found
+
+
+def _places(binding: Binding, labels: Mapping[str, Array], dim: str) -> Array | None:
+    """Return where in the fit the elements along a dim are; None if its labels stay."""
+    old = binding.labels.get(dim)
+    if old is None or dim not in labels or same_labels(old, labels[dim]):
+        return None
+    return find_labels(labels[dim], old)
+
+
+def _check(declared: Declaration, dim: str, labels: Array, place: Array) -> None:
+    lost = list(dict.fromkeys(map(str, labels[place < 0])))
+    if lost:
+        raise DataError(
+            f"{declared.title} is not among the new data, and those of the fit do not go with the "
+            f"new labels of {dim!r}: it is not known what becomes of {', '.join(lost[:_SHOWN])}"
+            f"{', ...' * (len(lost) > _SHOWN)}. Give {declared.name} too.",
+            location=declared.location,
+            name=declared.name,
+            dim=dim,
+        )
