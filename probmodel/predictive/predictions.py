@@ -17,6 +17,7 @@ from probmodel.model.binding import Binding, Groups, redrawn
 from probmodel.model.declarations import Observed
 from probmodel.model.model_graph import dependencies, reachable
 from probmodel.model.references import bound_model, other_values
+from probmodel.predictive.anchors import other_data
 from probmodel.predictive.changed_statistics import changed_statistics
 from probmodel.predictive.draws_in_blocks import drawn
 from probmodel.predictive.fits import Fit, FromFit, deterministic_names
@@ -78,7 +79,7 @@ def posterior_predictive(
     bound = binding_of(model)
     names = chosen(bound, var_names, observed_names(bound))
     known = Fit(fit)
-    _check_data("posterior_predictive", model, known, names)
+    _check_data(model, known, names)
     warn_of_parts(model, names)
     binding = redrawn(bound, names)
     sequence = seed_sequence(seed)
@@ -89,16 +90,19 @@ def posterior_predictive(
     return known.extended(posterior_predictive=group)
 
 
-def _check_data(what: str, model: Model, fit: Fit, drawn: Sequence[str] = ()) -> None:
+def _check_data(model: Model, fit: Fit, drawn: Sequence[str]) -> None:
     """Raise a `DataError` if the fit is of other data, those that are drawn anew excepted."""
     then, now = bound_in(fit.result), bound_model(model)
     found = other_values(then, now, drawn) if then is not None and now is not None else ""
     if found:
-        raise DataError(
-            f"the fit is of other data than {model._binding.name} has here: {found}. "
-            f"{what}(model, fit) takes the model with the data of the fit; predict(model, fit) is "
-            "for new data."
-        )
+        raise _of_other_data("posterior_predictive", model._binding, found)
+
+
+def _of_other_data(what: str, binding: Binding, found: str) -> DataError:
+    return DataError(
+        f"the fit is of other data than {binding.name} has here: {found}. {what}(model, fit) takes "
+        "the model with the data of the fit; predict(model, fit) is for new data."
+    )
 
 
 def predict(
@@ -271,7 +275,8 @@ def compute_deterministics(
     if not names:
         raise DataError(f"{binding.name} declares no deterministic(...).", model=binding.name)
     known = Fit(fit)
-    _check_data("compute_deterministics", model, known)
+    if other := other_data(binding, fit, binding.data):
+        raise _of_other_data("compute_deterministics", binding, f"{other[0]} has other values")
     wanted = Wanted(model, generated.needs(names))
     found = _drawn(wanted, known, seed_sequence(0), executor).arrays
     arrays, labels = generated.completed(names, found, None), binding.dimensions.coords
