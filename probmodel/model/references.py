@@ -181,9 +181,14 @@ def other_values(known: dict[str, Any], now: dict[str, Any], but: Collection[str
     for what in _BOUND:
         then, here = known[what], now[what]
         for name in sorted({*then} & {*here} - {*but}):
-            if then[name].shape != here[name].shape:
-                return f"{name} has the shape {here[name].shape}, and had {then[name].shape}"
-            same = then[name] == here[name]
-            if not np.all(same | ((then[name] != then[name]) & (here[name] != here[name]))):
+            old, new = _parts(then[name]), _parts(here[name])
+            if old.shape != new.shape:
+                return f"{name} has the shape {new.shape}, and had {old.shape}"
+            if not np.all((old == new) | ((old != old) & (new != new))):
                 return f"{name} has other values"
     return ""
+
+
+def _parts(values: Any) -> Any:
+    """Return complex numbers as pairs, as fits hold them; others as they are."""
+    return np.stack([values.real, values.imag], axis=-1) if np.iscomplexobj(values) else values

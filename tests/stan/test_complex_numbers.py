@@ -6,9 +6,16 @@ import arviz as az
 import numpy as np
 import pytest
 
-from probmodel import Stan, compute_deterministics, infer, load_fit, predict
+from probmodel import (
+    Stan,
+    compute_deterministics,
+    infer,
+    load_fit,
+    posterior_predictive,
+    predict,
+)
 from probmodel.density.posterior import ModelDensity
-from probmodel.errors import ModelError
+from probmodel.errors import DataError, ModelError
 from probmodel.stan.export import to_stan
 
 DRAWS = np.array([0.5, -1.5])
@@ -231,3 +238,18 @@ def test_what_was_not_assigned_has_no_numbers():
     found = generated("complex_vector[2] z; z[1] = 1i;")
     np.testing.assert_array_equal(found["z.real"], [[0.0, np.nan]] * 2)
     np.testing.assert_array_equal(found["z.imag"], [[1.0, np.nan]] * 2)
+
+
+def test_replicated_data_of_a_program_with_complex_data():
+    code = """
+    data { complex_vector[2] z; vector[2] y; }
+    parameters { real m; }
+    model { m ~ normal(0, 1); y ~ normal(m + get_real(z), 1); }
+    """
+    kind = Stan(code)
+    model, other = (kind(z=[1j, part], y=[0.1, 2.0]) for part in (2, 3))
+    fit = infer(model, draws=20, warmup=50, chains=2, seed=1, quiet=True)
+    drawn = posterior_predictive(model, fit, seed=1)["posterior_predictive"]["y"]
+    assert drawn.shape == (2, 20, 2)
+    with pytest.raises(DataError, match="z has other values"):
+        posterior_predictive(other, fit, seed=1)
