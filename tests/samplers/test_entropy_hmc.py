@@ -355,5 +355,13 @@ def test_remarks(mu, accepted, kinds):
     assert all("warmup" in remark.message for remark in remarks)
 
 
+def test_an_objective_without_a_target_acceptance_is_not_told_of_one():
+    stats = {"acceptance_rate": np.full((2, 5), 0.1)}
+    for objective, told in (("gsm", True), ("esjd", False), ("l2hmc", False)):
+        (remark,) = EntropyHMC(objective=objective).remarks(Params(np.ones(2), 1.0, 0.3), stats)
+        assert "0.10 of its proposals" in remark.message
+        assert ("target_accept" in remark.message) == told
+
+
 def test_first_weights_are_those_of_the_paper():
     assert Weights() == (1.0, 1e4)

@@ -177,6 +177,8 @@ def test_what_does_not_go_with_a_fixed_step_size():
         HMC(steering="fixed")
     with pytest.raises(SamplerError, match=r"got target_accept=0\.8\. Leave out target_accept="):
         HMC(steering="fixed", step_size=0.1, target_accept=0.8)
+    with pytest.raises(SamplerError, match=r"rmhmc: adapt_step_size=False .* target_accept=0\.9\."):
+        make_sampler("rmhmc", adapt_step_size=False, target_accept=0.9)
 
 
 def test_what_the_step_size_is_steered_to():
@@ -186,6 +188,8 @@ def test_what_the_step_size_is_steered_to():
     assert NUTS().aim == 0.8
     assert make_sampler("rmhmc").aim == 0.8
     assert make_sampler("rmhmc", adapt_step_size=False).aim is None
+    assert make_sampler("entropy_hmc").aim == 0.67
+    assert make_sampler("entropy_hmc", objective="esjd").aim is None
     assert make_sampler("ahmc").aim is None
     assert make_sampler("mala", target_accept=0.5).aim == 0.5
 

@@ -169,6 +169,11 @@ class EntropyHMC(Sampler):
             )  # fmt: skip
 
     @property
+    def aim(self) -> float | None:
+        """Acceptance rate that beta is steered to; None where an objective has no beta."""
+        return self.target_accept if self.objective == "gsm" else None
+
+    @property
     def rate(self) -> float:
         """Learning rate, given or by default."""
         if self.learning_rate is not None:
@@ -226,10 +231,10 @@ class EntropyHMC(Sampler):
         remarks = []
         accepted = float(np.mean(stats["acceptance_rate"]))
         if accepted < FEW * self.target_accept:
+            aim = "" if self.aim is None else f" where target_accept is {self.aim:g}"
             message = (
-                f"{self.name} accepted {accepted:.2f} of its proposals where target_accept is "
-                f"{self.target_accept:g}: what it learned is of little use. Raise warmup, lower "
-                "n_steps, or use nuts."
+                f"{self.name} accepted {accepted:.2f} of its proposals{aim}: what it learned is of "
+                "little use. Raise warmup, lower n_steps, or use nuts."
             )
             remarks.append(Remark("low_acceptance", message))
         if getattr(params, "mu", 0.0) >= 1.0:

@@ -27,6 +27,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from probmodel.adaptation.dual_averaging import DualAveraging, average, start_averaging
+from probmodel.errors import SamplerError
 from probmodel.samplers.base import Coupling, Info, Need, Remark, Sampler
 from probmodel.samplers.riemannian.manifold import (
     RiemannianState,
@@ -62,7 +63,8 @@ class RiemannianHMC(Sampler):
     random_steps : bool
         Whether each trajectory has a random length, from 1 to L steps, or always L.
     target_accept : float
-        Target acceptance rate for epsilon, between 0 and 1.
+        Target acceptance rate for epsilon, between 0 and 1; without ``adapt_step_size`` there is
+        none.
     metric : {"fisher", "neg_hessian", "softabs"}
         G: the metric of the density (for a model the expected Fisher information of what is
         observed, minus the Hessian of the other terms); minus the Hessian of the log density, for
@@ -76,7 +78,7 @@ class RiemannianHMC(Sampler):
     Raises
     ------
     SamplerError
-        If a setting is out of its range.
+        If a setting is out of its range, or a target is given for a step size that stays.
     """
 
     step_size: float | None = None
@@ -105,6 +107,13 @@ class RiemannianHMC(Sampler):
         check_choice(self.name, "metric", self.metric, METRICS)
         check_number(self.name, "softness", self.softness, above=0.0)
         check_flag(self.name, "check_reversibility", self.check_reversibility, optional=True)
+        if not self.adapt_step_size and self.target_accept != type(self).target_accept:
+            raise SamplerError(
+                f"{self.name}: adapt_step_size=False keeps the step size, whatever acceptance "
+                f"comes of it; got target_accept={self.target_accept!r}. Leave out target_accept= "
+                "or adapt_step_size=.",
+                setting="target_accept", value=self.target_accept,
+            )  # fmt: skip
 
     @property
     def aim(self) -> float | None:
