@@ -53,17 +53,15 @@ class DensityTerms(Variables):
 
     Attributes
     ----------
-    functions : of the program, by name
     terms : what was added
     """
 
-    functions: dict[str, list[n.Function]]
     terms: list[Term | Increment]
 
     def _tilde(self, node: n.Tilde, frame: Frame) -> None:
         values = [self.evaluate(e, frame) for e in (node.value, *node.args)]
         for suffix in ("_lpdf", "_lpmf", "_log"):
-            if node.distribution + suffix in self.functions:
+            if self.is_own(node.distribution + suffix, values):
                 found = self.user_function(node.distribution + suffix, values, node)
                 if node.truncated:
                     self.fail("a density of the program's own is not truncated here.", node)

@@ -12,6 +12,7 @@ from probmodel.stan.complaints import Sources
 from probmodel.stan.indexing import Between, LanesDifferError, known_parts, select
 from probmodel.stan.operators import (
     AND,
+    AS_NUMBER,
     BY_ELEMENT,
     COMPARISONS,
     NEGATE,
@@ -19,7 +20,6 @@ from probmodel.stan.operators import (
     OR,
     PRODUCTS,
     Frame,
-    as_real,
     container,
     restricted,
     truncated_quotient,
@@ -28,6 +28,7 @@ from probmodel.stan.recording import Recording
 from probmodel.stan.side_by_side import mentioned
 from probmodel.stan.stan_values import Tuple, Value, integer, type_text
 from probmodel.stan.syntax import nodes as n
+from probmodel.stan.whole_expressions import is_whole
 
 
 class Expressions(Recording):
@@ -38,6 +39,7 @@ class Expressions(Recording):
     sources : the text of the program, by file
     """
 
+    functions: dict[str, list[n.Function]]  # of the program, by name
     _calls = 0  # of functions of the program, inside each other
 
     def __init__(self, sources: Sources) -> None:
@@ -235,6 +237,8 @@ class Expressions(Recording):
         kind = container(left, right)
         if whole and operator in ("^", ".^"):
             kind = "real"
+        if whole and operator == "+" and left.traced and right.traced:
+            left = self.apply(AS_NUMBER, [left], "int", node)
         return self.apply(operation, [left, right], kind, node)
 
     def product(self, left: Value, right: Value, node: n.Node) -> Value:
@@ -264,14 +268,16 @@ class Expressions(Recording):
             if bool(left.array) == decides:
                 return integer(int(decides))
             right = self.condition(node.right, frame)
-            return right if not right.known else integer(int(bool(right.array)))
+            if right.known:
+                return integer(int(bool(right.array)))
+            return self.apply(COMPARISONS["!="], [right, integer(0)], "int", node)
         right = self.condition(node.right, frame)
         return self.apply(OR if decides else AND, [left, right], "int", node)
 
     def _ternary(self, node: n.Ternary, frame: Frame) -> Any:
         condition = self.condition(node.condition, frame)
         if condition.known:
-            return self.evaluate(node.then if condition.array else node.otherwise, frame)
+            return self._case(node, bool(condition.array), frame)
         if not condition.traced:
             return self._ternary_by_lane(node, condition, frame)
         with self.guarded(condition):
@@ -281,10 +287,18 @@ class Expressions(Recording):
         with self.at(node):
             return self.choose(condition, then, otherwise, node)
 
+    def _case(self, node: n.Ternary, holds: bool, frame: Frame) -> Any:
+        """Return one of both values, as real if the other one is, which is not computed."""
+        taken, other = (node.then, node.otherwise)[:: 1 if holds else -1]
+        value = self.evaluate(taken, frame)
+        if isinstance(value, Value) and not is_whole(other, frame, self.functions):
+            return self.real(value)
+        return value
+
     def _ternary_by_lane(self, node: n.Ternary, condition: Value, frame: Frame) -> Any:
         truth = np.asarray(condition.array, dtype=bool)
         if truth.all() or not truth.any():
-            return self.evaluate(node.then if truth.all() else node.otherwise, frame)
+            return self._case(node, bool(truth.all()), frame)
         parts = []
         for chosen, branch in ((truth, node.then), (~truth, node.otherwise)):
             with self.in_lanes(chosen):
@@ -310,7 +324,8 @@ class Expressions(Recording):
         kind = rows.get(found.kind)
         if kind is None:
             self.fail(f"[...] takes numbers or row vectors; got a {found.kind}.", node)
-        return Value(kind, as_real(found).array, found.traced, found.laned)
+        found = self.real(found)
+        return Value(kind, found.array, found.traced, found.laned)
 
     def _tuple(self, node: n.TupleOf, frame: Frame) -> Tuple:
         return Tuple([self.evaluate(item, frame) for item in node.items])

@@ -28,8 +28,9 @@ from probmodel.stan.library.rng_functions import (
     random,
 )
 from probmodel.stan.library.stan_densities import DENSITIES, Density, density_of, raised
+from probmodel.stan.library.table_names import TABLE_NAMES
 from probmodel.stan.library.whole import WHOLE
-from probmodel.stan.operators import Frame, as_real
+from probmodel.stan.operators import Frame
 from probmodel.stan.stan_values import RANKS, Tuple, Value, integer, kind_of, real, type_text
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.traced_graph import Operation, aligned
@@ -85,14 +86,17 @@ class Calls(Expressions):
             with self.at(node):
                 return special(node, frame)
         args = [self.evaluate(a, frame) for a in node.args]
-        user = self.user_function(node.name, args, node)
-        if user is not None:
-            return user
+        if self.is_own(node.name, args):
+            return self.user_function(node.name, args, node)
         return self.named(node.name, args, node)
 
     def special(self, node: n.Call) -> Callable[[n.Call, Frame], Any] | None:
         """Return what evaluates a call whose arguments are not all values."""
         return None
+
+    def is_own(self, name: str, args: Sequence[Any]) -> bool:
+        """Whether a call means a function of the program, and not one of the tables."""
+        raise NotImplementedError
 
     def user_function(self, name: str, args: list[Any], node: n.Node) -> Any:
         """Return what a function of the program returns; None if it has none of that name."""
@@ -141,6 +145,8 @@ class Calls(Expressions):
         whole = all(v.kind == "int" for v in values)
         number = KINDS.get(name, "int" if whole and name in WHOLE_NUMBERS else "real")
         kind = widest.kind if RANKS[widest.kind] else number
+        if kind != "int":
+            values = [self.real(v) if v.traced else v for v in values]
         return self.apply(_elementwise(name), values, kind, node)
 
     def _whole(self, entry: Whole, name: str, values: list[Value], node: n.Node) -> Value:
@@ -169,6 +175,8 @@ class Calls(Expressions):
     def moved(self, move: Move, values: list[Value], node: n.Node) -> Value:
         """Cut, join or repeat elements."""
         kind = move.kind if isinstance(move.kind, str) else move.kind(values)
+        if kind != "int":
+            values = [v if i in move.sizes else self.real(v) for i, v in enumerate(values)]
         parts = [v for i, v in enumerate(values) if i not in move.sizes]
         traced, laned = any(v.traced for v in parts), any(v.laned for v in parts)
         offset, given, pools = 0, [], []
@@ -191,7 +199,7 @@ class Calls(Expressions):
         if len(parts) == 1 and parts[0].source is not None and not laned:
             name, places = parts[0].source
             found.source = name, np.asarray(places).reshape(-1)[where]
-        return found if kind == "int" or traced else as_real(found)
+        return found
 
     def _of_data(self, name: str, values: list[Value], node: n.Node) -> Value:
         function, kinds = OF_DATA[name]
@@ -214,8 +222,7 @@ class Calls(Expressions):
         split = split_density_name(name)
         if split is None or split[0] not in DENSITIES:
             own = [f"{d}_{'lpmf' if e.discrete else 'lpdf'}" for d, e in DENSITIES.items()]
-            tables = [*ELEMENTWISE, *WHOLE, *MOVES, *SIZES, *OF_DATA, *TUPLES, *OPERATORS]
-            known = [f for f in tables if f.isidentifier()] + own + self.own_functions()
+            known = [*TABLE_NAMES, *own, *self.own_functions()]
             self.fail(f"there is no function {name!r} here.{nearest(name, known)}", node)
         with self.at(node):
             if split[1] == "rng":

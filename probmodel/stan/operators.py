@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel.expressions import Expression as Symbolic
 from probmodel.stan.indexing import OperationError
-from probmodel.stan.stan_values import RANKS, Tuple, Value, is_complex_type
+from probmodel.stan.stan_values import RANKS, Tuple, Value
 from probmodel.stan.traced_graph import Operation
 
 Frame = dict[str, Any]  # variables by name
@@ -51,6 +51,7 @@ BY_ELEMENT = {
     "^": Operation("power", _power),
     ".^": Operation("power", _power),
 }
+AS_NUMBER = Operation("number", lambda a: a + 0.0)  # of symbols, which may be truth values
 COMPARISONS = {
     "==": Operation("equal", lambda a, b: a == b),
     "!=": Operation("not_equal", lambda a, b: a != b),
@@ -78,14 +79,6 @@ def container(left: Value, right: Value) -> str:
     return "int"
 
 
-def as_real(value: Value) -> Value:
-    """Return whole numbers as real ones."""
-    if value.kind != "int":
-        return value
-    array = value.array if value.traced else np.asarray(value.array, dtype=float)[()]
-    return Value("real", array, value.traced, value.laned, value.source)
-
-
 def as_complex(value: Value) -> Value:
     """Return numbers as complex ones; the elements of those that parameters decide stay real."""
     if value.is_complex:
@@ -93,15 +86,6 @@ def as_complex(value: Value) -> Value:
     array = value.array if value.traced else np.asarray(value.array, dtype=complex)[()]
     kind = value.kind if RANKS[value.kind] else "complex"
     return Value(kind, array, value.traced, value.laned, value.source)
-
-
-def promoted(value: Any, declared: str) -> Any:
-    """Return a value as a type of real or complex numbers has it; others as they are."""
-    if not isinstance(value, Value):
-        return value
-    if is_complex_type(declared):
-        return as_complex(value)
-    return as_real(value) if declared == "real" else value
 
 
 def restricted(frame: Frame, chosen: Any, names: Collection[str]) -> Frame:

@@ -13,10 +13,12 @@ from probmodel.stan.complaints import Sources, complaint, placed
 from probmodel.stan.indexing import LanesDifferError, OperationError
 from probmodel.stan.operators import (
     AND,
+    AS_NUMBER,
     CHOOSE,
     SAFE,
+    as_complex,
 )
-from probmodel.stan.stan_values import Tuple, Value, kind_of, real
+from probmodel.stan.stan_values import Tuple, Value, is_complex_type, kind_of, real
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.traced_graph import Graph, Keywords, Operation
 
@@ -88,6 +90,26 @@ class Recording:
         guard = self.guards[-1]
         return self.graph.apply(CHOOSE, [guard, value, safe], value.kind)
 
+    def real(self, value: Value) -> Value:
+        """Return whole numbers as real ones; truth values that parameters decide as 0 and 1."""
+        if value.kind != "int":
+            return value
+        if value.traced:
+            return self.graph.apply(AS_NUMBER, [value], "real")
+        array = np.asarray(value.array, dtype=float)[()]
+        return Value("real", array, laned=value.laned, source=value.source)
+
+    def promoted(self, value: Any, declared: n.Type) -> Any:
+        """Return a value as a type of real or complex numbers has it; others as they are."""
+        if isinstance(value, Tuple):
+            pairs = zip(value.items, declared.items, strict=True)
+            return Tuple([self.promoted(item, own) for item, own in pairs])
+        if isinstance(value, list):
+            return [self.promoted(item, declared) for item in value]
+        if is_complex_type(declared.kind):
+            return as_complex(value)
+        return self.real(value) if declared.kind == "real" else value
+
     @contextmanager
     def in_lanes(self, chosen: Any) -> Iterator[None]:
         """Run what is inside in some of the lanes alone."""
@@ -127,8 +149,8 @@ class Recording:
             raise OperationError(
                 f"both branches must have one shape; they have {then.shape} and {otherwise.shape}"
             )
+        kind = then.kind if otherwise.kind == "int" else otherwise.kind
         if condition.laned or then.laned or otherwise.laned or not then.rank:
-            kind = then.kind if otherwise.kind == "int" else otherwise.kind
             return self.graph.apply(CHOOSE, [condition, then, otherwise], kind, (), node)
         first, second = (np.array(self.graph.elements(v)) for v in (then, otherwise))
         differ = first != second
@@ -136,7 +158,7 @@ class Recording:
         sides = [Value("real", e[differ], True) for e in (first, second)]
         chosen = self.graph.apply(CHOOSE, [holds, *sides], "real", (), node)
         first[differ] = chosen.array
-        return Value(then.kind, first, True)
+        return Value(kind, first, True)
 
     def stacked(self, items: Sequence[Value]) -> Value:
         """Return values of one shape as an array."""
@@ -145,6 +167,8 @@ class Recording:
             raise OperationError(f"the elements are of different types: {', '.join(sorted(kinds))}")
         traced, laned = any(v.traced for v in items), any(v.laned for v in items)
         kind = kinds.pop() if len(kinds) == 1 else "complex" if "complex" in kinds else "real"
+        if kind == "real":
+            items = [self.real(v) for v in items]
         arrays = [self.graph.elements(v) if traced else np.asarray(v.array) for v in items]
         if laned:
             most = max(len(a) for a, v in zip(arrays, items, strict=True) if v.laned)

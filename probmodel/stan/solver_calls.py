@@ -16,8 +16,8 @@ from probmodel.numerics.solvers.runge_kutta import Tolerances, solve
 from probmodel.numerics.solvers.tableau import METHODS
 from probmodel.stan.indexing import LanesDifferError, select
 from probmodel.stan.lowering import Lowering
-from probmodel.stan.operators import Frame, as_real
-from probmodel.stan.stan_values import Value, integer, real
+from probmodel.stan.operators import Frame
+from probmodel.stan.stan_values import Tuple, Value, integer, real
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.traced_graph import Graph, Operation
 from probmodel.stan.transform_calls import Transforms
@@ -107,12 +107,12 @@ class HigherOrder(Transforms):
                 Value(v.kind, self.graph.leaf(leaf, (*many, *v.shape)), True, bool(many))
                 for leaf, v in zip(names, inputs, strict=True)
             ]
-            given: list[Any] = []
-            for i, value in enumerate(args):
-                if isinstance(value, Value) and value.traced:
-                    names.append(f"argument {i}")
-                    value = Value(value.kind, self.graph.leaf(names[-1], value.shape), True)
-                given.append(value)
+
+            def inner(value: Value) -> Value:
+                names.append(f"argument {len(names)}")
+                return Value(value.kind, self.graph.leaf(names[-1], value.shape), True)
+
+            given = [_with_traced(value, inner) for value in args]
             found = self.user_function(name, [*leaves, *given], node)
             if not isinstance(found, Value):
                 self.fail(f"{name} must return numbers.", node)
@@ -163,12 +163,12 @@ class HigherOrder(Transforms):
         ).astype(float)
         if len(grid) < 2:
             self.fail(f"{node.name} needs times at which it is solved; there are none.", node)
-        start = as_real(start)
+        start = self.real(start)
         method = ODES[stem]
-        if not any(isinstance(v, Value) and v.traced for v in (start, *args)):
+        extra = _traced_parts(args)
+        if not (extra or start.traced):
             return self._solved(name, method, start, grid, args, limits, node)
         slope = self._traced(name, [real(0.5), start], args, node)
-        extra = [v for v in args if isinstance(v, Value) and v.traced]
 
         def solution(y0: Any, *captured: Any) -> Any:
             return solve_ode(
@@ -213,11 +213,11 @@ class HigherOrder(Transforms):
             args = args[:3]
         elif node.name.endswith("_tol"):
             args = args[3:]
-        guess = as_real(guess)
-        if not any(isinstance(v, Value) and v.traced for v in (guess, *args)):
+        guess = self.real(guess)
+        extra = _traced_parts(args)
+        if not (extra or guess.traced):
             return self._known_root(name, guess, args, node)
         equations = self._traced(name, [guess], args, node)
-        extra = [v for v in args if isinstance(v, Value) and v.traced]
 
         def root(start: Any, *captured: Any) -> Any:
             return solve_newton(equations, start, *captured)
@@ -241,13 +241,13 @@ class HigherOrder(Transforms):
     def _integral(self, node: n.Call, frame: Frame) -> Value:
         """Integrate over one variable; see `probmodel.functions.integrate_1d`."""
         name, (lower, upper, *args) = self._function(node), self._after_first(node, frame)
-        ends, args = [as_real(v) for v in (lower, upper)], args[:3]
+        ends, args = [self.real(v) for v in (lower, upper)], args[:3]
         if not any(v.traced for v in (*ends, *args)):
             return self._known_integral(name, ends, args, node)
         limits = [None if v.traced else float(v.array) for v in ends]
         points = points_between(*limits)
         integrand = self._traced(name, [real(0.5), real(0.5)], args, node, points)
-        extra = [v for v in args if v.traced]
+        extra = _traced_parts(args)
 
         def integral(*given: Any) -> Any:
             (a, b), captured = given[:2], given[2:]
@@ -295,6 +295,27 @@ class HigherOrder(Transforms):
         for part in found[1:]:
             joined = self.named("append_row", [joined, part], node)
         return joined
+
+
+def _with_traced(value: Any, made: Callable[[Value], Value]) -> Any:
+    """Return an argument with others in the place of its parts that parameters decide, in order."""
+    if isinstance(value, Tuple):
+        return Tuple([_with_traced(item, made) for item in value.items])
+    if isinstance(value, list):
+        return [_with_traced(item, made) for item in value]
+    return made(value) if isinstance(value, Value) and value.traced else value
+
+
+def _traced_parts(args: Sequence[Any]) -> list[Value]:
+    """Return what parameters decide of some arguments, and of the elements of tuples, in order."""
+    found: list[Value] = []
+
+    def keep(value: Value) -> Value:
+        found.append(value)
+        return value
+
+    _with_traced(list(args), keep)
+    return found
 
 
 def _with_distance(function: Callable[..., Any], a: Any, b: Any) -> Callable[..., Any]:

@@ -9,13 +9,15 @@ import numpy as np
 
 from probmodel.errors import DataError
 from probmodel.stan.complaints import Sources
-from probmodel.stan.data import stored_kind
 from probmodel.stan.density_terms import Increment
 from probmodel.stan.lane_branches import Flow
+from probmodel.stan.library.table_names import is_built_in
 from probmodel.stan.loop_statements import Loops
-from probmodel.stan.operators import Frame, promoted
-from probmodel.stan.stan_values import Tuple, Value, is_complex_type, real, type_text
+from probmodel.stan.operators import Frame
+from probmodel.stan.own_functions import closest, promotions
+from probmodel.stan.stan_values import Value, real, type_text
 from probmodel.stan.syntax import nodes as n
+from probmodel.stan.syntax.printing import text_of
 
 _MOST_CALLS = 400  # of functions inside each other
 
@@ -77,15 +79,16 @@ class Interpreter(Loops):
 
     def user_function(self, name: str, args: list[Any], node: n.Node) -> Any:
         """Return what a function of the program returns; None if it has none of that name."""
-        for old, new in (("_lupdf", "_lpdf"), ("_lupmf", "_lpmf")):
-            if name.endswith(old):
-                name = name.removesuffix(old) + new
+        name = _defined(name)
         if name not in self.functions:
             return None
-        function = self._overload(name, args, node)
+        function = closest(self.functions[name], args)
+        if function is None:
+            given = ", ".join(map(type_text, args))
+            self.fail(f"{name} takes other arguments than ({given}).", node)
         frame: Frame = {}
         for argument, value in zip(function.arguments, args, strict=True):
-            frame[argument.name] = promoted(value, argument.type.kind)
+            frame[argument.name] = self.promoted(value, argument.type)
         self._calls += 1
         if self._calls > _MOST_CALLS:
             self.fail(f"{name} calls itself more than {_MOST_CALLS} times.", node)
@@ -104,33 +107,25 @@ class Interpreter(Loops):
             self.fail(f"{name} returns nothing in some cases.", node)
         if flow is None or flow.value is None:
             self.fail(f"{name} ends without a return.", node)
-        return promoted(flow.value, function.returns.kind)
+        if promotions(function.returns, flow.value) is None:
+            declared, found = text_of(function.returns), type_text(flow.value)
+            self.fail(f"{name} is declared to return a {declared}; it returns a {found}.", function)
+        return self.promoted(flow.value, function.returns)
 
-    def _overload(self, name: str, args: list[Any], node: n.Node) -> n.Function:
-        """Return the function of a name that takes arguments of these types."""
-        found = [f for f in self.functions[name] if len(f.arguments) == len(args)]
-        fits = [f for f in found if all(map(_takes, f.arguments, args))]
-        if fits:
-            exact = [f for f in fits if all(map(_is_exact, f.arguments, args))]
-            return (exact or fits)[0]
-        given = ", ".join(map(type_text, args))
-        self.fail(f"{name} takes other arguments than ({given}).", node)
-
-
-def _takes(argument: n.Argument, value: Any) -> bool:
-    type_ = argument.type
-    if type_.kind == "tuple":
-        return isinstance(value, Tuple | list)
-    if not isinstance(value, Value) or value.array_rank != len(type_.array):
-        return False
-    if value.is_complex and not is_complex_type(type_.kind):
-        return False
-    wider = {"int": ("int", "real", "complex"), "real": ("real", "complex")}
-    return stored_kind(type_.kind) in wider.get(value.kind, (value.kind,))
+    def is_own(self, name: str, args: Sequence[Any]) -> bool:
+        """Whether a call means a function of the program, and not one of the tables."""
+        name = _defined(name)
+        return name in self.functions and (
+            not is_built_in(name) or closest(self.functions[name], args) is not None
+        )
 
 
-def _is_exact(argument: n.Argument, value: Any) -> bool:
-    return not isinstance(value, Value) or argument.type.kind == value.declared_kind
+def _defined(name: str) -> str:
+    """Return the name that a function is defined by: ``f_lpdf`` of ``f_lupdf``."""
+    for old, new in (("_lupdf", "_lpdf"), ("_lupmf", "_lpmf")):
+        if name.endswith(old):
+            return name.removesuffix(old) + new
+    return name
 
 
 def _shown(value: Any) -> str:

@@ -182,7 +182,7 @@ class Graph:
         if not any(v.traced for v in values):
             with np.errstate(all="ignore"):
                 arrays = aligned(operation, [v.array for v in values], laned)
-                found = operation(laned, *arrays, **dict(keywords))
+                found = _as_numbers(operation(laned, *arrays, **dict(keywords)))
             return Value(kind_of(kind, found), found, laned=any(laned))
         operands = tuple(self.elements(v) for v in values)
         shape = self._shape(operation, keywords, operands, laned)
@@ -235,6 +235,14 @@ def aligned(operation: Operation, arrays: Sequence[Any], laned: Sequence[bool]) 
         a.reshape(a.shape[0], *(1,) * (most - rank), *a.shape[1:]) if lane and rank < most else a
         for a, lane, rank in zip(arrays, laned, batch, strict=True)
     ]
+
+
+def _as_numbers(found: Any) -> Any:
+    """Return truth values as the whole numbers 0 and 1, which can be added up."""
+    if isinstance(found, bool | np.bool_):
+        return int(found)
+    is_truth = isinstance(found, np.ndarray) and found.dtype.kind == "b"
+    return found.astype(np.int64) if is_truth else found
 
 
 def _real_part(numbers: Any) -> Any:

@@ -15,7 +15,7 @@ from probmodel.stan.complaints import complaint
 from probmodel.stan.density_terms import Increment
 from probmodel.stan.indexing import OperationError
 from probmodel.stan.library.recorded import called, of_numbers
-from probmodel.stan.operators import Frame, as_real
+from probmodel.stan.operators import Frame
 from probmodel.stan.side_by_side import parts
 from probmodel.stan.stan_values import Value, type_text
 from probmodel.stan.statements import Interpreter
@@ -126,7 +126,7 @@ class Transforms(Interpreter):
         if not fits or values[0].rank < (entry.free if free else entry.own):
             given = ", ".join(map(type_text, values))
             self.fail(f"{node.name} takes other arguments than ({given}).", node)
-        reals = [as_real(v) for v in values[: 1 + entry.bounds]]
+        reals = [self.real(v) for v in values[: 1 + entry.bounds]]
         if any(v.rank and v.shape != reals[0].shape for v in reals[1:]):
             self.fail(f"{node.name} takes bounds of the size of its value, or numbers.", node)
         sizes = tuple(int(self.common(v, node, "a size")) for v in values[1 + entry.bounds :])

@@ -12,7 +12,7 @@ from probmodel.errors import DataError
 from probmodel.stan.data import declared_shape, stored_kind
 from probmodel.stan.function_calls import Calls
 from probmodel.stan.indexing import changed
-from probmodel.stan.operators import Frame, as_complex, as_real
+from probmodel.stan.operators import Frame, as_complex
 from probmodel.stan.stan_values import MOST_ELEMENTS, Tuple, Value, type_text, unset
 from probmodel.stan.syntax import nodes as n
 
@@ -74,7 +74,7 @@ class Variables(Calls):
         if not isinstance(new, Value):
             self.fail(f"{name} is a {type_text(old)}; got a {type_text(new)}.", node)
         if new.kind == "int" and old.kind in ("real", "complex"):
-            new = as_real(new)
+            new = self.real(new)
         if old.is_complex:
             new = as_complex(new)
         if new.kind != old.kind or (new.is_complex and not old.is_complex):
@@ -127,7 +127,7 @@ class Variables(Calls):
         if not isinstance(new, Value) or not isinstance(old, Value):
             self.fail(f"a {type_text(new)} is no element of a {type_text(old)}.", node)
         if new.kind == "int" and old.kind != "int":
-            new = as_real(new)
+            new = self.real(new)
         with self.at(node):
             found = changed(old, indices, new, self.graph)
         if plain:

@@ -64,3 +64,8 @@ def same(values: Sequence[Value]) -> str:
 def number(values: Sequence[Value]) -> str:
     """Return ``int`` for containers of whole numbers, and ``real`` for others."""
     return "int" if values[0].kind == "int" else "real"
+
+
+def wider(values: Sequence[Value]) -> str:
+    """Return the kind of the elements of two arrays, one of which may be of whole numbers."""
+    return values[1].kind if values[0].kind == "int" else values[0].kind

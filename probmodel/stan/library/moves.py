@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.stan.library.entries import Move, number, same
+from probmodel.stan.library.entries import Move, number, same, wider
 from probmodel.stan.stan_values import MOST_ELEMENTS, Value
 from probmodel.types import Array
 
@@ -131,7 +131,7 @@ MOVES: dict[str, Move] = {
     "append_col:row_vector": Move(
         lambda a, b: _joined("append_col", 0, np.atleast_1d(a), np.atleast_1d(b)), "row_vector"
     ),
-    "append_array": Move(_append_array, same),
+    "append_array": Move(_append_array, wider),
     "reverse": Move(lambda x: x[::-1], same),
     "transpose": Move(lambda x: x.T, _transposed),
     "diagonal": Move(lambda x: np.diagonal(x).copy(), "vector"),

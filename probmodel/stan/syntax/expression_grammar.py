@@ -213,16 +213,16 @@ def _position(cursor: Cursor, word: Word) -> int:
 
 
 def _parenthesis(cursor: Cursor) -> Expression:
-    """Read an expression in parentheses, or a tuple."""
+    """Read an expression in parentheses, or a tuple; a comma behind it makes one a tuple."""
     opening = cursor.advance()
     first = expression(cursor)
     if cursor.word.text != ",":
         cursor.close(opening)
         return first
     cursor.advance()
-    items = (first, *cursor.listed(expression))
+    more = () if cursor.word.text == ")" else cursor.listed(expression)
     cursor.close(opening)
-    return TupleOf(opening.place, items)
+    return TupleOf(opening.place, (first, *more))
 
 
 def _items(cursor: Cursor) -> tuple[Expression, ...]:

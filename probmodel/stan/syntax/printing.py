@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from probmodel.stan.syntax.keywords import INFIX, POWERS, SUM
 from probmodel.stan.syntax.nodes import (
@@ -42,6 +42,11 @@ def text_of(node: Expression | Slice | Type) -> str:
 
 def _part(node: Expression | None) -> str:
     return "" if node is None else text_of(node)
+
+
+def _tuple(nodes: Sequence[Expression | Type]) -> str:
+    """Return the elements of a tuple in parentheses; a comma is behind one alone."""
+    return f"({_list(nodes)}{',' * (len(nodes) == 1)})"
 
 
 def _list(nodes: Iterable[Expression | Slice | Type]) -> str:
@@ -97,7 +102,7 @@ def _whole(node: Expression) -> str:
         case RowOf():
             return f"[{_list(node.items)}]"
         case TupleOf():
-            return f"({_list(node.items)})"
+            return _tuple(node.items)
     raise TypeError(f"expected an expression, got {type(node).__name__}")
 
 
@@ -125,7 +130,7 @@ def _type(node: Type) -> str:
         sizes = _list(known) if known else "," * (len(node.array) - 1)
         array = f"array[{sizes}] "
     if node.kind == "tuple":
-        return f"{array}tuple({_list(node.items)})"
+        return f"{array}tuple{_tuple(node.items)}"
     bounds = ", ".join(f"{name}={_held(value, SUM)}" for name, value in node.bounds.items())
     own = f"[{_list(node.sizes)}]" if node.sizes else ""
     return f"{array}{node.kind}{f'<{bounds}>' if bounds else ''}{own}"

@@ -97,10 +97,12 @@ def _elements(cursor: Cursor, element: Callable[[Cursor], Type]) -> tuple[Type, 
     """Read the types of a tuple's elements."""
     cursor.deeper()
     opening = cursor.expect("(", " and the types of the tuple's elements")
-    found = cursor.listed(element)
+    found: tuple[Type, ...] = (element(cursor),)
+    if cursor.word.text == ")":
+        cursor.fail("a tuple of one element has a comma behind it: 'tuple(real, )'.")
+    if cursor.accept(",") and cursor.word.text != ")":
+        found += cursor.listed(element)
     cursor.close(opening)
-    if len(found) < 2:
-        cursor.fail("a tuple has two elements or more.", opening.place)
     cursor.back()
     return found
 

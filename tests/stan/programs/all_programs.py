@@ -8,6 +8,7 @@ import independent_loops  # noqa: F401
 import joined_priors  # noqa: F401
 import learning  # noqa: F401
 import libraries  # noqa: F401
+import promotions  # noqa: F401
 import ragged_loops  # noqa: F401
 import recurrences  # noqa: F401
 import solvers  # noqa: F401

@@ -247,3 +247,27 @@ def roots_from_guesses_of_parameters(v):
     total += normal(v.y, s + t + 2.0 - minus)
     found = {"s": [s], "t": [t], "x": [2.0, -1.0], "minus": [minus, v.a - minus]}
     return total, {**found, "again": [s]}
+
+
+@stan(
+    """
+    functions {
+      vector decay(real t, vector y, tuple(real, vector) p, array[] tuple(real, int) more) {
+        return -p.1 * more[2].2 * y .* p.2 + more[1].1;
+      }
+      vector equation(vector y, tuple(real, array[] real) p) { return y .^ 3 - p.1 * p.2[1]; }
+    }
+    parameters { real<lower=0> k; vector<lower=0>[2] w; }
+    transformed parameters {
+      array[1] vector[2] y = ode_rk45_tol(decay, [1, 2]', 0, {2.0}, 1e-10, 1e-10, 10000, (k, w),
+        {(0.0, 1), (k, 3)});
+      vector[1] r = solve_newton(equation, [1]', (k, {w[1], 1}));
+    }
+    model { k ~ exponential(1); w ~ exponential(1); target += -sum(y[1]) - r[1]; }
+    """,
+    tolerance=1e-7,
+)
+def tuples_are_handed_to_solvers(v):
+    y = np.array([1, 2]) * np.exp(-2 * v.k * 3 * v.w)
+    r = np.cbrt(v.k * v.w[0])
+    return -v.k - v.w.sum() - y.sum() - r, {"y": y[None], "r": [r]}

@@ -18,6 +18,8 @@ FUNCTIONS = """functions {
   real endless(real x) { return endless(x); }
   real lost(real x) { if (x > 0) return x; }
   vector slope(real t, vector y, real k) { return -k * y; }
+  real wrong(vector x) { return x; }
+  real pair(tuple(real, int) t) { return t.1; }
 }
 """
 
@@ -113,6 +115,11 @@ WITH_FUNCTIONS = {
     "too few arguments": ("target += f(a);", "other arguments"),
     "arguments of other types": ("target += f(b, 1);", r"other arguments than \(vector, int\)"),
     "a real argument for a whole one": ("target += f(1, a);", "other arguments"),
+    "a tuple of other types": ("target += pair((1, a));", r"than \(tuple\(int, real\)\)"),
+    "a tuple of another size": ("target += pair((a, 1, 2));", "other arguments"),
+    "a result of another type": (
+        "target += wrong(b);", "wrong is declared to return a real; it returns a vector"
+    ),
     "a recursion without end": ("target += endless(a);", "calls itself"),
     "a function that returns nothing": ("target += lost(-1);", "without a return"),
     "a function that returns nothing in some cases": ("target += lost(a);", "returns nothing in"),
