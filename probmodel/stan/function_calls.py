@@ -14,6 +14,13 @@ from probmodel.errors import nearest
 from probmodel.functions import log_ccdf, log_cdf, log_density
 from probmodel.stan.expressions import Expressions
 from probmodel.stan.indexing import LanesDifferError, OperationError
+from probmodel.stan.library.argument_checks import (
+    check_data,
+    check_move,
+    check_numbers,
+    check_sizes,
+    check_whole,
+)
 from probmodel.stan.library.data_functions import CONSTANTS, OF_DATA, SIZES
 from probmodel.stan.library.density_names import split_density_name
 from probmodel.stan.library.elementwise import ELEMENTWISE, KINDS, WHOLE_NUMBERS
@@ -112,6 +119,7 @@ class Calls(Expressions):
             if name in CONSTANTS and not values:
                 return real(CONSTANTS[name])
             if name in SIZES:
+                check_sizes(name, values)
                 return self._sizes_of(name, values)
             if not all(isinstance(v, Value) for v in values):
                 self.fail(f"{name}({', '.join(map(type_text, values))}) is not defined.", node)
@@ -123,17 +131,21 @@ class Calls(Expressions):
                 return self._hidden_path(values, node)
             name = meaning(name, values)
             if name in ELEMENTWISE:
+                check_numbers(name, values)
                 return self._elementwise(name, values, node)
             if name in WHOLE:
+                check_whole(name, WHOLE[name], values)
                 return self._whole(WHOLE[name], name, values, node)
             if name in MOVES:
+                check_move(name, MOVES[name], values)
                 return self.moved(MOVES[name], values, node)
             if name in OF_DATA:
+                check_data(name, OF_DATA[name][0], values)
                 return self._of_data(name, values, node)
         return self._density(name, values, node)
 
     def _sizes_of(self, name: str, values: list[Any]) -> Value:
-        if len(values) == 1 and isinstance(values[0], list):  # an array of tuples
+        if isinstance(values[0], list):  # an array of tuples
             return integer(len(values[0]))
         return SIZES[name](*values)
 
@@ -220,6 +232,14 @@ class Calls(Expressions):
 
     def _density(self, name: str, values: list[Value], node: n.Node) -> Value:
         split = split_density_name(name)
+        if name in CONSTANTS:
+            self.fail(f"{name} takes no arguments; got {len(values)}.", node)
+        if name in DENSITIES:
+            suffix = "lpmf" if DENSITIES[name].discrete else "lpdf"
+            self.fail(
+                f"{name} is a distribution: write x ~ {name}(...), or {name}_{suffix}(x | ...).",
+                node,
+            )
         if split is None or split[0] not in DENSITIES:
             own = [f"{d}_{'lpmf' if e.discrete else 'lpdf'}" for d, e in DENSITIES.items()]
             known = [*TABLE_NAMES, *own, *self.own_functions()]
@@ -258,9 +278,10 @@ class Calls(Expressions):
             what = "its value" if i == 0 else f"parameter {i}"
             if not isinstance(value, Value):
                 raise OperationError(f"{name}: {what} is a {type_text(value)}")
-            if value.rank < rank and name.endswith("_glm"):
+            glm = name.endswith("_glm")
+            if value.rank < rank and glm:
                 value = value.like(raised(np.asarray(value.array), value.rank, rank))
-            if value.rank < rank:
+            if value.rank < rank or (glm and value.rank > rank):
                 takes_a = ("number", "vector", "matrix")[rank]
                 raise OperationError(
                     f"{name}: {what} is a {type_text(value)}, and must be a {takes_a}"
@@ -299,9 +320,12 @@ class Calls(Expressions):
         rng = self._generator(name, values, node)
         if not has_draws(name):
             self.fail(f"there is no {name}_rng.", node)
-        given = Operation(name, np.add, draw_ranks(name) or None)
+        ranks = draw_ranks(name)
+        if len(values) != len(ranks):
+            raise OperationError(f"{name}_rng takes {len(ranks)} arguments; got {len(values)}")
+        given = Operation(name, np.add, ranks or None)
         arrays = aligned(given, [v.array for v in values], [v.laned for v in values])
-        axes = max((v.rank - r for v, r in zip(values, draw_ranks(name), strict=True)), default=0)
+        axes = max((v.rank - r for v, r in zip(values, ranks, strict=True)), default=0)
         batch = () if self.lanes is None else (self.lanes, *(1,) * axes)
         drawn = random(name, rng, arrays, batch)
         return Value(draw_kind(name), drawn, laned=self.lanes is not None)

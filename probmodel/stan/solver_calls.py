@@ -55,6 +55,10 @@ class HigherOrder(Transforms):
         }  # fmt: skip
         if name in ("dae", "ode_adjoint_tol_ctl") or node.name == "ode_adjoint_tol_ctl":
             self.fail(f"{node.name} is not supported; ode_bdf solves stiff systems.", node)
+        if name.startswith(("laplace_marginal", "laplace_latent")):
+            self.fail(
+                f"{node.name} is not supported: declare the latent variables as parameters.", node
+            )
         return others.get(name) or super().special(node)
 
     def _current_target(self, node: n.Call, frame: Frame) -> Any:

@@ -253,3 +253,44 @@ def test_replicated_data_of_a_program_with_complex_data():
     assert drawn.shape == (2, 20, 2)
     with pytest.raises(DataError, match="z has other values"):
         posterior_predictive(other, fit, seed=1)
+
+
+def test_transforms_and_decompositions_of_data():
+    text = """
+        data { matrix[3, 3] A; complex_vector[4] z; complex_matrix[2, 3] Z; }
+        transformed data {
+          complex_matrix[3, 3] V; complex_vector[3] w;
+          complex_matrix[3, 3] U; complex_matrix[3, 3] T;
+          (V, w) = eigendecompose(A);
+          (U, T) = complex_schur_decompose(A);
+        }
+        parameters { real m; }
+        generated quantities {
+          complex_vector[4] f = fft(m * z);
+          complex_vector[4] back = inv_fft(f);
+          complex_matrix[2, 3] f2 = fft2(Z);
+          complex_matrix[2, 3] back2 = inv_fft2(f2);
+          complex_vector[3] values = w;
+          complex_matrix[3, 3] first = V * diag_matrix(w);
+          complex_matrix[3, 3] second = A * V;
+          complex_matrix[3, 3] whole = U * T * conj(U)';
+          real below = abs(T[2, 1]) + abs(T[3, 1]) + abs(T[3, 2]);
+        }"""
+    A = np.array([[0.0, 1.0, 0.2], [-1.0, 0.3, 0.0], [0.5, 0.1, 2.0]])
+    z = np.array([1 + 1j, 2, -1j, 0.5])
+    Z = np.arange(6).reshape(2, 3) * (1 - 2j)
+    found = Stan(text)(A=A, z=z, Z=Z).generated.at({"m": DRAWS})
+
+    def of(name):
+        return found[f"{name}.real"] + 1j * found[f"{name}.imag"]
+
+    n = np.arange(4)
+    slow = np.exp(-2j * np.pi * np.outer(n, n) / 4) @ z
+    np.testing.assert_allclose(of("f"), M * slow, atol=1e-12)
+    np.testing.assert_allclose(of("back"), M * z, atol=1e-12)
+    np.testing.assert_allclose(of("f2")[0, 0, 0], Z.sum(), atol=1e-12)
+    np.testing.assert_allclose(of("back2"), [Z, Z], atol=1e-12)
+    np.testing.assert_allclose(of("first"), of("second"), atol=1e-12)
+    np.testing.assert_allclose(of("values").sum(-1), np.trace(A), atol=1e-12)
+    np.testing.assert_allclose(of("whole"), [A, A], atol=1e-12)
+    np.testing.assert_allclose(found["below"], 0.0, atol=1e-14)

@@ -120,13 +120,20 @@ def _qr(x: Array, complete: bool) -> tuple[Array, Array]:
     return q, r
 
 
+def _schur(x: Array, part: int) -> Any:
+    """Return the triangular or the unitary factor of a matrix."""
+    from scipy import linalg
+
+    return linalg.schur(x, output="complex")[part]
+
+
 def _row_starts(x: Array) -> Array:
     return 1 + np.concatenate([[0], np.cumsum(np.count_nonzero(x, axis=1))])
 
 
 # Functions of arrays of numbers, whose values data must decide: of NumPy arrays, and their kind.
 OF_DATA: dict[str, tuple[Callable[..., Any], Kind]] = {
-    "sort_asc": (np.sort, same),
+    "sort_asc": (lambda x: np.sort(x), same),
     "sort_desc": (lambda x: np.sort(x)[::-1], same),
     "sort_indices_asc": (lambda x: _order(x, 1), "int"),
     "sort_indices_desc": (lambda x: _order(x, -1), "int"),
@@ -156,6 +163,14 @@ OF_DATA: dict[str, tuple[Callable[..., Any], Kind]] = {
     "qr_thin_R": (lambda x: _qr(x, False)[1], "matrix"),
     "svd_U": (lambda x: np.linalg.svd(x, full_matrices=False)[0], "matrix"),
     "svd_V": (lambda x: np.linalg.svd(x, full_matrices=False)[2].T, "matrix"),
+    "eigenvalues": (lambda x: np.linalg.eig(x)[0].astype(complex), "vector"),
+    "eigenvectors": (lambda x: np.linalg.eig(x)[1].astype(complex), "matrix"),
+    "complex_schur_decompose_t": (lambda x: _schur(x, 0), "matrix"),
+    "complex_schur_decompose_u": (lambda x: _schur(x, 1), "matrix"),
+    "fft": (lambda x: np.fft.fft(x), "vector"),
+    "inv_fft": (lambda x: np.fft.ifft(x), "vector"),
+    "fft2": (lambda x: np.fft.fft2(x), "matrix"),
+    "inv_fft2": (lambda x: np.fft.ifft2(x), "matrix"),
     "csr_extract_w": (lambda x: x[x != 0.0], "vector"),
     "csr_extract_v": (lambda x: np.nonzero(x)[1] + 1, "int"),
     "csr_extract_u": (_row_starts, "int"),

@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 
 from probmodel.stan.stan_values import Value
 
+ANYTHING, CONTAINERS = range(99), range(1, 99)  # numbers of axes
+NUMBERS, VECTORS, MATRICES = range(1), range(1, 2), range(2, 3)
+
 Kind = str | Callable[[Sequence[Value]], str]
 
 
@@ -48,12 +51,14 @@ class Move(NamedTuple):
     kind : of the result
     sizes : which arguments are sizes or indices, counted from 0
     fills : whether it writes zeros and ones
+    ranks : how many axes arguments that are no sizes may have
     """
 
     function: Callable[..., Any]
     kind: Kind
     sizes: tuple[int, ...] = ()
     fills: bool = False
+    ranks: range = CONTAINERS
 
 
 def same(values: Sequence[Value]) -> str:

@@ -13,7 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.stan.library.entries import Move, number, same, wider
+from probmodel.stan.library.entries import (
+    ANYTHING,
+    CONTAINERS,
+    MATRICES,
+    NUMBERS,
+    VECTORS,
+    Move,
+    number,
+    same,
+    wider,
+)
 from probmodel.stan.stan_values import MOST_ELEMENTS, Value
 from probmodel.types import Array
 
@@ -110,33 +120,39 @@ MOVES: dict[str, Move] = {
     "segment": Move(lambda x, i, n: _part("segment", x, i, n), same, sizes=(1, 2)),
     "sub_col": Move(
         lambda x, i, j, n: _part("sub_col", _one("sub_col", x, j, 1), i, n), "vector",
-        sizes=(1, 2, 3),
+        sizes=(1, 2, 3), ranks=MATRICES,
     ),
     "sub_row": Move(
         lambda x, i, j, n: _part("sub_row", _one("sub_row", x, i, 0), j, n), "row_vector",
-        sizes=(1, 2, 3),
+        sizes=(1, 2, 3), ranks=MATRICES,
     ),
-    "block": Move(_block, "matrix", sizes=(1, 2, 3, 4)),
-    "row": Move(lambda x, i: _one("row", x, i, 0), "row_vector", sizes=(1,)),
-    "col": Move(lambda x, j: _one("col", x, j, 1), "vector", sizes=(1,)),
+    "block": Move(_block, "matrix", sizes=(1, 2, 3, 4), ranks=MATRICES),
+    "row": Move(
+        lambda x, i: _one("row", x, i, 0), "row_vector", sizes=(1,), ranks=MATRICES
+    ),
+    "col": Move(lambda x, j: _one("col", x, j, 1), "vector", sizes=(1,), ranks=MATRICES),
     "append_row": Move(
-        lambda a, b: _joined("append_row", 0, np.atleast_2d(a), np.atleast_2d(b)), "matrix"
+        lambda a, b: _joined("append_row", 0, np.atleast_2d(a), np.atleast_2d(b)), "matrix",
+        ranks=ANYTHING,
     ),
     "append_row:vector": Move(
-        lambda a, b: _joined("append_row", 0, np.atleast_1d(a), np.atleast_1d(b)), "vector"
+        lambda a, b: _joined("append_row", 0, np.atleast_1d(a), np.atleast_1d(b)), "vector",
+        ranks=range(2),
     ),
     "append_col": Move(
-        lambda a, b: _joined("append_col", 1, *(x.reshape(len(x), -1) for x in (a, b))), "matrix"
+        lambda a, b: _joined("append_col", 1, *(x.reshape(len(x), -1) for x in (a, b))), "matrix",
+        ranks=CONTAINERS,
     ),
     "append_col:row_vector": Move(
-        lambda a, b: _joined("append_col", 0, np.atleast_1d(a), np.atleast_1d(b)), "row_vector"
+        lambda a, b: _joined("append_col", 0, np.atleast_1d(a), np.atleast_1d(b)), "row_vector",
+        ranks=range(2),
     ),
     "append_array": Move(_append_array, wider),
     "reverse": Move(lambda x: x[::-1], same),
     "transpose": Move(lambda x: x.T, _transposed),
-    "diagonal": Move(lambda x: np.diagonal(x).copy(), "vector"),
-    "diag_matrix": Move(_diagonal_matrix, "matrix", fills=True),
-    "symmetrize_from_lower_tri": Move(_symmetrized, "matrix"),
+    "diagonal": Move(lambda x: np.diagonal(x).copy(), "vector", ranks=MATRICES),
+    "diag_matrix": Move(_diagonal_matrix, "matrix", fills=True, ranks=VECTORS),
+    "symmetrize_from_lower_tri": Move(_symmetrized, "matrix", ranks=MATRICES),
     "to_vector": Move(lambda x: x.T.reshape(-1), "vector"),
     "to_row_vector": Move(lambda x: x.T.reshape(-1), "row_vector"),
     "to_array_1d": Move(lambda x: x.reshape(-1), number),
@@ -146,12 +162,23 @@ MOVES: dict[str, Move] = {
     "to_matrix:vector": Move(lambda x: x[:, None], "matrix"),
     "to_matrix:row_vector": Move(lambda x: x[None, :], "matrix"),
     "to_matrix:sizes": Move(_filled, "matrix", sizes=(1, 2, 3)),
-    "rep_vector": Move(lambda x, n: _sized("rep_vector", x, n), "vector", sizes=(1,)),
-    "rep_row_vector": Move(lambda x, n: _sized("rep_row_vector", x, n), "row_vector", sizes=(1,)),
-    "rep_matrix": Move(lambda x, m, n: _sized("rep_matrix", x, m, n), "matrix", sizes=(1, 2)),
-    "rep_matrix:vector": Move(lambda x, n: _sized("rep_matrix", x, n).T, "matrix", sizes=(1,)),
-    "rep_matrix:row_vector": Move(lambda x, m: _sized("rep_matrix", x, m), "matrix", sizes=(1,)),
+    "rep_vector": Move(
+        lambda x, n: _sized("rep_vector", x, n), "vector", sizes=(1,), ranks=NUMBERS
+    ),
+    "rep_row_vector": Move(
+        lambda x, n: _sized("rep_row_vector", x, n), "row_vector", sizes=(1,), ranks=NUMBERS
+    ),
+    "rep_matrix": Move(
+        lambda x, m, n: _sized("rep_matrix", x, m, n), "matrix", sizes=(1, 2), ranks=NUMBERS
+    ),
+    "rep_matrix:vector": Move(
+        lambda x, n: _sized("rep_matrix", x, n).T, "matrix", sizes=(1,), ranks=VECTORS
+    ),
+    "rep_matrix:row_vector": Move(
+        lambda x, m: _sized("rep_matrix", x, m), "matrix", sizes=(1,), ranks=VECTORS
+    ),
     "rep_array": Move(
-        lambda x, *sizes: _sized("rep_array", x, *sizes), same, sizes=tuple(range(1, 9))
+        lambda x, size, *sizes: _sized("rep_array", x, size, *sizes), same,
+        sizes=tuple(range(1, 9)), ranks=ANYTHING,
     ),
 }  # fmt: skip

@@ -27,6 +27,8 @@ TUPLES: dict[str, tuple[str, ...]] = {
     "qr_thin": ("qr_thin_Q", "qr_thin_R"),
     "svd": ("svd_U", "singular_values", "svd_V"),
     "eigendecompose_sym": ("eigenvectors_sym", "eigenvalues_sym"),
+    "eigendecompose": ("eigenvectors", "eigenvalues"),
+    "complex_schur_decompose": ("complex_schur_decompose_u", "complex_schur_decompose_t"),
     "csr_extract": ("csr_extract_w", "csr_extract_v", "csr_extract_u"),
 }
 _NUMBERS = ("int", "real")

@@ -174,6 +174,7 @@ _PRODUCTS: dict[str, Whole] = {
     "quad_form_diag": Whole(lambda a, v: v[..., None] * a * v[..., None, :], (2, 1), "matrix"),
     "trace_quad_form": Whole(lambda a, b: np.sum(b * np.matmul(a, b), axis=(-2, -1)), (2, 2)),
     "trace_quad_form:vector": Whole(_quadratic, (2, 1)),
+    "trace_dot": Whole(lambda a, b: np.sum(_t(a) * b, axis=(-2, -1)), (2, 2)),
     "trace_gen_quad_form": Whole(
         lambda d, a, b: np.sum(_t(d) * _sandwich(a, b), axis=(-2, -1)), (2, 2, 2)
     ),

@@ -200,7 +200,9 @@ def _number(cursor: Cursor) -> Number:
         return Number(word.place, int(digits))
     value = float(digits.removesuffix("i"))
     if not isfinite(value):
-        cursor.fail("this number is larger than any real number; infinity() is one.", word.place)
+        cursor.fail(
+            "this number is larger than any real number; positive_infinity() is one.", word.place
+        )
     return Number(word.place, complex(0.0, value) if word.kind == "imaginary" else value)
 
 

@@ -15,6 +15,7 @@ from probmodel.stan.stan_values import Value, integer, real
 X = np.array([3.0, 1.0, 2.0, 1.0])
 SPARSE = np.array([[0.0, 2.0, 0.0], [0.0, 0.0, 0.0], [1.5, -1.0, 4.0]])
 A = np.random.default_rng(3).normal(size=(4, 3))
+SQUARE = np.array([[0.0, -2.0], [1.0, 0.5]])
 
 CASES = {
     "sort_asc": ([X], [1, 1, 2, 3]),
@@ -47,6 +48,14 @@ CASES = {
     "qr_thin_R": ([A], None),
     "svd_U": ([A], None),
     "svd_V": ([A], None),
+    "eigenvalues": ([SQUARE], None),
+    "eigenvectors": ([SQUARE], None),
+    "complex_schur_decompose_t": ([SQUARE], None),
+    "complex_schur_decompose_u": ([SQUARE], None),
+    "fft": ([np.array([1.0, 2.0])], [3.0, -1.0]),
+    "inv_fft": ([np.array([3.0, -1.0])], [1.0, 2.0]),
+    "fft2": ([np.eye(2)], [[2.0, 0.0], [0.0, 2.0]]),
+    "inv_fft2": ([np.eye(2)], [[0.5, 0.0], [0.0, 0.5]]),
     "csr_extract_w": ([SPARSE], [2.0, 1.5, -1.0, 4.0]),
     "csr_extract_v": ([SPARSE], [2, 1, 2, 3]),
     "csr_extract_u": ([SPARSE], [1, 2, 2, 5]),
@@ -74,6 +83,16 @@ def test_qr(thin):
     np.testing.assert_allclose(np.tril(r, -1), 0.0, atol=1e-14)
     assert q.shape == ((4, 3) if thin else (4, 4))
     assert np.all(np.diagonal(r) > 0.0)
+
+
+def test_eigenvectors_and_schur_factors():
+    values, vectors = (OF_DATA[name][0](SQUARE) for name in ("eigenvalues", "eigenvectors"))
+    np.testing.assert_allclose(SQUARE @ vectors, vectors * values, atol=1e-14)
+    assert values.dtype == vectors.dtype == complex
+    triangle, unitary = (OF_DATA[f"complex_schur_decompose_{part}"][0](SQUARE) for part in "tu")
+    np.testing.assert_allclose(unitary @ triangle @ unitary.conj().T, SQUARE, atol=1e-14)
+    np.testing.assert_allclose(unitary @ unitary.conj().T, np.eye(2), atol=1e-14)
+    assert abs(triangle[1, 0]) < 1e-14
 
 
 def test_singular_vectors():

@@ -143,6 +143,7 @@ CASES = {
     "quad_form_diag": (lambda a, v: np.diag(v) @ a @ np.diag(v), [A, V]),
     "trace_quad_form": (lambda a, b: np.trace(b.T @ a @ b), [A, C]),
     "trace_quad_form:vector": (lambda a, b: b @ a @ b, [A, V]),
+    "trace_dot": (lambda a, b: np.trace(a @ b), [A, SPD]),
     "trace_gen_quad_form": (lambda d, a, b: np.trace(d @ b.T @ a @ b), [B[:3, :3], A, C]),
     "inverse": (scipy.linalg.inv, [A]),
     "inverse_spd": (scipy.linalg.inv, [SPD]),

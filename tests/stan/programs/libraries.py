@@ -88,7 +88,8 @@ def functions_of_numbers(v):
         + log_sum_exp(v) + sum(A) + mean(B) + min(A[1:1, 1:2] .* [[0,
           1]]) + max(D) + r * v + trace(A)
         + log_determinant(S) + determinant(A) + quad_form(S, v) + trace_quad_form(S, B')
-        + trace_gen_quad_form(D[1:2, 1:2], S, B') + rows(A) + cols(B) + num_elements(B) + size(v);
+        + trace_gen_quad_form(D[1:2, 1:2], S, B') + trace_dot(A, S) + rows(A) + cols(B)
+        + num_elements(B) + size(v);
       vector[3] b = A * v + S \\ v + A' * r' + cumulative_sum(v) + softmax(v) + log_softmax(v)
         + to_vector(r) + reverse(v) + diagonal(A) + rows_dot_product(A, D) + rows_dot_self(A)
         + col(A, 2) + sub_col(A, 1, 2, 3) + mdivide_left_spd(S, v) + head(v, 3) + A[ : , 1];
@@ -136,7 +137,7 @@ def linear_algebra(w):
         + r @ v
     )
     a += np.trace(A) + np.linalg.slogdet(S)[1] + np.linalg.det(A) + v @ S @ v
-    a += np.trace(B @ S @ B.T) + np.trace(D[:2, :2] @ B @ S @ B.T) + 3 + 3 + 6 + 3
+    a += np.trace(A @ S) + np.trace(B @ S @ B.T) + np.trace(D[:2, :2] @ B @ S @ B.T) + 3 + 3 + 6 + 3
     soft = np.exp(v) / np.exp(v).sum()
     b = A @ v + inverse @ v + A.T @ r + np.cumsum(v) + soft + np.log(soft) + r + v[::-1]
     b = b + np.diag(A) + (A * D).sum(1) + (A * A).sum(1) + 2 * A[:, 1] + inverse @ v + v + A[:, 0]

@@ -105,7 +105,38 @@ STATEMENTS = {
     "a call of a variable": ("target += a(3);", "no function 'a'|is not"),
     "a truncation of vectors": ("b ~ multi_normal(b, identity_matrix(3)) T[0, ];", ""),
     "a solver that is not there": ("target += sum(dae(f, b, b, 0, {1.0})[1]);", "dae"),
-    "a transform that is not there": ("target += sum(get_real(fft(b)));", "fft"),
+    "a Fourier transform of parameters": ("target += sum(get_real(fft(b)));", "fft takes data"),
+    "a number too many": ("target += exp(a, 2);", r"exp takes one number; got \(real, int\)"),
+    "a number too few": ("target += pow(a);", r"pow takes 2 numbers; got \(real\)"),
+    "a vector too few": (
+        "target += dot_product(b);", r"dot_product takes \(vector, vector\); got \(vector\)"
+    ),
+    "arguments in another order": (
+        "target += sum(diag_pre_multiply(identity_matrix(3), b));",
+        r"diag_pre_multiply takes \(vector, matrix\); got \(matrix, vector\)",
+    ),
+    "a vector for a matrix": ("target += trace(b);", r"trace takes \(matrix\); got \(vector\)"),
+    "a vector of points": (
+        "target += sum(gp_exp_quad_cov(b, a, a));", "an array of numbers or of vectors, and 2 num"
+    ),
+    "the larger of two vectors": ("target += max(a, b);", "max takes 2 numbers, or one container"),
+    "a row of a vector": ("target += sum(row(b, 1));", r"row takes other.*got \(vector, int\)"),
+    "a size too few": ("target += sum(head(b));", r"head takes other arguments; got \(vector\)"),
+    "a sort of a matrix": ("target += sum(sort_asc(identity_matrix(2)));", "sort_asc takes other"),
+    "sizes of two things": ("target += size(b, b);", "size takes one value"),
+    "a constant with an argument": ("target += pi(a);", "pi takes no arguments"),
+    "a distribution as a function": (
+        "target += normal(a, 0, 1);", r"write x ~ normal\(...\), or normal_lpdf\(x \|"
+    ),
+    "a regression on a vector of matrices": (
+        "y ~ normal_id_glm(b, a, identity_matrix(3), 1);", "parameter 3 is a matrix, and must be"
+    ),
+    "a generator of other arguments": (
+        "} generated quantities { real r = normal_rng(a);", "normal_rng takes 2 arguments; got 1"
+    ),
+    "an embedded Laplace approximation": (
+        "target += laplace_marginal(f, (a, ), 1, g, (a, ));", "laplace_marginal is not supported"
+    ),
     "an index of a number": ("target += a[1];", "1 ind.*0 axes"),
     "an empty array": ("array[0] real x = {};", "expected an expression"),
     "a choice of other sizes": ("vector[2] x = a > 0 ? b : b[1:2];", "one shape|shape"),
