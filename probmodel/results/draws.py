@@ -47,7 +47,7 @@ def named_draws(
     row_size = dim + sum(int(np.prod(v.shape)) for v in wanted)
     step = max(1, _CHUNK // max(1, row_size * chains))
     keys = tuple(v.name for v in wanted)
-    types = {k: np.asarray(v).dtype for k, v in posterior.constrain(x[:1, 0], keys).items()}
+    types = {k: np.asarray(v).dtype for k, v in posterior.constrain(x[:, 0], keys).items()}
     wider: set[str] = set()  # integers in one chunk, and too large for that in another
 
     def fill(start: int) -> None:

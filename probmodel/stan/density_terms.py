@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from probmodel.errors import nearest
-from probmodel.stan.library.density_names import split_density_name
+from probmodel.stan.library.density_names import LAPLACE, no_laplace, split_density_name
 from probmodel.stan.library.stan_densities import DENSITIES
 from probmodel.stan.operators import Frame
 from probmodel.stan.stan_values import Value
@@ -59,27 +59,28 @@ class DensityTerms(Variables):
     terms: list[Term | Increment]
 
     def _tilde(self, node: n.Tilde, frame: Frame) -> None:
+        suffixes = ("_lpdf", "_lpmf", "_log")
+        own = any(node.distribution + suffix in self.functions for suffix in suffixes)
+        if not own and node.distribution not in DENSITIES:
+            self.no_density(node)
         values = [self.evaluate(e, frame) for e in (node.value, *node.args)]
-        for suffix in ("_lpdf", "_lpmf", "_log"):
+        for suffix in suffixes:
             if self.is_own(node.distribution + suffix, values):
                 found = self.user_function(node.distribution + suffix, values, node)
                 if node.truncated:
                     self.fail("a density of the program's own is not truncated here.", node)
                 self.add(Increment(node, found))
                 return
-        if node.distribution not in DENSITIES:
-            self.fail(
-                f"there is no distribution {node.distribution!r}."
-                + self.nearest_density(node.distribution),
-                node,
-            )
         bounds = [None if b is None else self.value(b, frame) for b in (node.lower, node.upper)]
         self.distributed(node, node.distribution, values, *bounds)
 
-    def nearest_density(self, name: str) -> str:
-        """Return a hint at the distribution that may be meant."""
+    def no_density(self, node: n.Tilde) -> NoReturn:
+        """Raise an error for a distribution that there is not, with the one that may be meant."""
+        if node.distribution.startswith(LAPLACE):
+            self.fail(no_laplace(node.distribution), node)
         own = [f.rsplit("_", 1)[0] for f in self.functions if f.endswith(("_lpdf", "_lpmf"))]
-        return nearest(name, [*DENSITIES, *own])
+        hint = nearest(node.distribution, [*DENSITIES, *own])
+        self.fail(f"there is no distribution {node.distribution!r}.{hint}", node)
 
     def distributed(
         self,

@@ -84,7 +84,6 @@ class Calls(Expressions):
     """What functions return."""
 
     rng: np.random.Generator | None = None
-    lanes: int | None = None
 
     def call(self, node: n.Call, frame: Frame) -> Any:
         """Return what a function returns."""

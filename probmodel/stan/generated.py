@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from probmodel.errors import ProbmodelError, SamplingWarning
 from probmodel.stan.axis_names import default_dims
 from probmodel.stan.complaints import Sources
 from probmodel.stan.data import stored_kind
@@ -68,7 +70,7 @@ class Generated:
     def at(
         self, draws: Mapping[str, Array], rng: np.random.Generator | None = None
     ) -> dict[str, Array]:
-        """Compute the quantities.
+        """Compute the quantities; where that fails for some draws, they are NaN, with a warning.
 
         Parameters
         ----------
@@ -78,16 +80,46 @@ class Generated:
         Returns
         -------
         By name, (n, *shape)
+
+        Raises
+        ------
+        ProbmodelError
+            If it fails for all draws, or by ``fatal_error``
         """
         rng = rng or np.random.default_rng(self._seed(draws))
+        errors: list[ProbmodelError] = []
+        parts = self._parts(draws, rng, errors)
+        if errors:
+            if len(errors) == len(next(iter(draws.values()))):
+                raise errors[0]
+            warnings.warn(
+                f"Generated quantities are NaN at draws where they cannot be computed: {errors[0]}",
+                SamplingWarning,
+                stacklevel=2,
+            )
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    def _parts(
+        self, draws: Mapping[str, Array], rng: np.random.Generator, errors: list[ProbmodelError]
+    ) -> list[dict[str, Array]]:
+        """Compute the quantities of parts of the draws that can be run together, in order."""
         count = len(next(iter(draws.values())))
+        starts: Sequence[int] = range(count)
         try:
-            return self._run(draws, rng)
+            return [self._run(draws, rng)]
         except LanesDifferError:
-            rows = [
-                self._run({k: v[i : i + 1] for k, v in draws.items()}, rng) for i in range(count)
-            ]
-            return {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}
+            pass
+        except ProbmodelError as error:
+            if error.values.get("fatal"):
+                raise
+            if count == 1:
+                errors.append(error)
+                return [{v.name: np.full((1, *v.shape), np.nan) for v in self.variables}]
+            starts = (0, count // 2)
+        found = []
+        for start, stop in zip(starts, (*starts[1:], count), strict=True):
+            found += self._parts({k: v[start:stop] for k, v in draws.items()}, rng, errors)
+        return found
 
     def _seed(self, draws: Mapping[str, Array]) -> int:
         digest = hashlib.sha256()

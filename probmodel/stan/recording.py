@@ -36,6 +36,7 @@ class Recording:
     guards : conditions on parameters that hold where what is evaluated counts, the last one of all
     """
 
+    lanes: int | None = None
     _calls = 0  # of functions of the program, inside each other
     _side_by_side = False  # whether lanes are iterations of a loop
 
@@ -63,10 +64,11 @@ class Recording:
             raise
         except ProbmodelError as error:
             raise placed(error, node.place, self.sources) from error
+        except np.linalg.LinAlgError as error:
+            source = "" if self.lanes is not None else " The matrix comes from data alone."
+            self.fail(f"{error}.{source}", node, DataError)
         except (OperationError, ValueError, IndexError, TypeError, ArithmeticError) as error:
             self.fail(f"{error}.", node)
-        except np.linalg.LinAlgError as error:
-            self.fail(f"{error}. The matrix comes from data alone.", node, DataError)
         except (RecursionError, MemoryError) as error:
             if self._calls and isinstance(error, RecursionError):  # said where it is called
                 raise

@@ -15,6 +15,7 @@ from probmodel.numerics.solvers.newton_iteration import find_roots
 from probmodel.numerics.solvers.runge_kutta import Tolerances, solve
 from probmodel.numerics.solvers.tableau import METHODS
 from probmodel.stan.indexing import LanesDifferError, select
+from probmodel.stan.library.density_names import LAPLACE, no_laplace
 from probmodel.stan.lowering import Lowering
 from probmodel.stan.operators import Frame
 from probmodel.stan.stan_values import Tuple, Value, integer, real
@@ -55,10 +56,8 @@ class HigherOrder(Transforms):
         }  # fmt: skip
         if name in ("dae", "ode_adjoint_tol_ctl") or node.name == "ode_adjoint_tol_ctl":
             self.fail(f"{node.name} is not supported; ode_bdf solves stiff systems.", node)
-        if name.startswith(("laplace_marginal", "laplace_latent")):
-            self.fail(
-                f"{node.name} is not supported: declare the latent variables as parameters.", node
-            )
+        if name.startswith(LAPLACE):
+            self.fail(no_laplace(node.name), node)
         return others.get(name) or super().special(node)
 
     def _current_target(self, node: n.Call, frame: Frame) -> Any:

@@ -70,7 +70,8 @@ class Interpreter(Loops):
             for item in node.args
         )
         if not self.guards:
-            self.fail(f"{node.what}: {said}", node, DataError)
+            fatal = node.what == "fatal_error"
+            self.fail(f"{node.what}: {said}", node, DataError, fatal=fatal)
         self.add(Increment(node, real(-np.inf)))
 
     def own_functions(self) -> list[str]:

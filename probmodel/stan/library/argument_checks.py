@@ -62,8 +62,11 @@ def check_numbers(name: str, values: Sequence[Value]) -> None:
 
 def check_whole(name: str, entry: Whole, values: Sequence[Value]) -> None:
     """Raise an `OperationError` if a function of vectors and matrices takes others."""
-    pairs = zip(values, entry.ranks, strict=False)
-    if len(values) == len(entry.ranks) and (entry.flat or all(v.rank == r for v, r in pairs)):
+    fits = len(values) == len(entry.ranks)
+    for value, rank in zip(values, entry.ranks, strict=False):
+        more = value.rank - rank  # axes of an array of vectors or matrices
+        fits = fits and (entry.flat or more == 0 or 0 < more <= value.array_rank)
+    if fits:
         return
     takes = ", ".join(_RANKS[rank] for rank in entry.ranks)
     takes = "one container" if entry.flat else f"({takes})"

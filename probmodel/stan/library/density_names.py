@@ -20,6 +20,15 @@ _SUFFIXES = {
 }
 
 
+# How the names of functions begin that integrate latent variables out by approximation.
+LAPLACE = ("laplace_marginal", "laplace_latent")
+
+
+def no_laplace(name: str) -> str:
+    """Say that one of these functions is not here."""
+    return f"{name} is not supported: declare the latent variables as parameters."
+
+
 def split_density_name(name: str) -> tuple[str, str] | None:
     """Return of which distribution a function is, and what it is; None for other functions.
 

@@ -93,6 +93,8 @@ def _declarations(cursor: Cursor, name: str) -> tuple[Statement, ...]:
     source, home = _DECLARING[name]
     found: list[Statement] = []
     while not ends(cursor, opening):
+        if cursor.accept(";"):
+            continue
         if cursor.word.text not in TYPES and not _looks_like_type(cursor):
             cursor.fail(
                 f"the {name} block takes only declarations, got {cursor.named()}; "

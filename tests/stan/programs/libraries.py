@@ -319,3 +319,21 @@ def arcs_of_angles(v):
 
     total = np.log(below(v.y)).sum() + np.log(1 - below(v.z)) + law.logpdf(v.z)
     return total - np.log(below(2) - below(-1)), {"c": below(0.5)}
+
+
+@stan(
+    """
+    data {; int n;; }
+    parameters { array[n, 2] vector[3] v;; array[n] row_vector[2] r; }
+    transformed parameters {
+      array[n, 2] vector[3] a = softmax(v);
+      array[n] row_vector[2] b = log_softmax(r);
+    }
+    model { target += -sum(square(to_array_1d(v))) - sum(square(to_array_1d(r))) + b[1, 1]; }
+    """,
+    n=3,
+)
+def functions_of_each_vector_of_an_array(v):
+    b = v.r - logsumexp(v.r, axis=-1, keepdims=True)
+    total = -(v.v**2).sum() - (v.r**2).sum() + b[0, 0]
+    return total, {"a": special.softmax(v.v, axis=-1), "b": b}

@@ -95,7 +95,7 @@ STATEMENTS = {
     "a modulus by zero": ("int i = modulus(N, 0);", "divided by zero"),
     "a remainder of a real number": ("real x = a % 2;", "whole numbers"),
     "a matrix that has no factor": (
-        "matrix[2, 2] L = cholesky_decompose([[1, 2], [2, 1]]);", "positive definite|from data"
+        "matrix[2, 2] L = cholesky_decompose([[1, 2], [2, 1]]);", "positive definite.*from data alone"
     ),
     "rows of other sizes": ("matrix[2, 2] M = [[1, 2], [3]];", "different sizes"),
     "elements of other types": ("array[2] real x = {1, b};", "different types"),
@@ -133,6 +133,9 @@ STATEMENTS = {
     ),
     "a generator of other arguments": (
         "} generated quantities { real r = normal_rng(a);", "normal_rng takes 2 arguments; got 1"
+    ),
+    "an embedded Laplace approximation of counts": (
+        "k ~ laplace_marginal_poisson_log(k, b, 1, kernel, (a, ));", "_poisson_log is not supported"
     ),
     "an embedded Laplace approximation": (
         "target += laplace_marginal(f, (a, ), 1, g, (a, ));", "laplace_marginal is not supported"

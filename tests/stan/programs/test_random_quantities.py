@@ -6,7 +6,7 @@ from scipy import stats
 
 from probmodel import Stan
 from probmodel.density.posterior import ModelDensity
-from probmodel.errors import ModelError
+from probmodel.errors import DataError, ModelError, SamplingWarning
 
 TEXT = """
 functions {
@@ -115,3 +115,38 @@ def test_generators_refuse_what_they_cannot_draw_from():
     density = ModelDensity(Stan(program)())
     with pytest.raises(ModelError, match="column"):
         density.constrain(np.array([[-1.0]]))
+
+
+FAILING = """
+parameters { real x; }
+model { x ~ normal(0, 1); }
+generated quantities {
+  real a = 3 * x;
+  array[2] int k = {1, 2};
+  if (x > 1) %s("x is ", x);
+  matrix[2, 2] L = cholesky_decompose([[1, x], [x, 1]]);
+}
+"""
+
+
+def test_quantities_are_nan_at_draws_where_they_cannot_be_computed():
+    generated = Stan(FAILING % "reject")().generated
+    x = np.array([0.5, 2.0, -0.2, -1.5, 0.1])
+    with pytest.warns(SamplingWarning, match="NaN at draws where.* reject: x is"):
+        found = generated.at({"x": x})
+    good = np.abs(x) < 1
+    np.testing.assert_array_equal(found["a"], np.where(good, 3 * x, np.nan))
+    np.testing.assert_array_equal(found["k"], np.where(good[:, None], [1, 2], np.nan))
+    expected = np.linalg.cholesky(np.stack([np.eye(2) + v * (1 - np.eye(2)) for v in x[good]]))
+    np.testing.assert_array_equal(found["L"][good], expected)
+    assert np.isnan(found["L"][~good]).all()
+    assert generated.at({"x": x[good]})["k"].dtype.kind == "i"
+
+
+def test_quantities_that_cannot_be_computed_at_any_draw_are_an_error():
+    with pytest.raises(DataError, match="reject: x is"):
+        Stan(FAILING % "reject")().generated.at({"x": np.array([2.0, 3.0])})
+    with pytest.raises(DataError, match=r"not positive definite\.\n"):
+        Stan(FAILING % "reject")().generated.at({"x": np.array([-2.0])})
+    with pytest.raises(DataError, match="fatal_error: x is"):
+        Stan(FAILING % "fatal_error")().generated.at({"x": np.array([0.5, 2.0])})
