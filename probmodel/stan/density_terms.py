@@ -10,8 +10,8 @@ import numpy as np
 from probmodel.errors import nearest
 from probmodel.stan.library.density_names import LAPLACE, no_laplace, split_density_name
 from probmodel.stan.library.stan_densities import DENSITIES
-from probmodel.stan.operators import Frame
-from probmodel.stan.stan_values import Value
+from probmodel.stan.operators import CHOOSE, Frame
+from probmodel.stan.stan_values import Value, integer, real
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.variables import Variables
 
@@ -64,15 +64,52 @@ class DensityTerms(Variables):
         if not own and node.distribution not in DENSITIES:
             self.no_density(node)
         values = [self.evaluate(e, frame) for e in (node.value, *node.args)]
+        bounds = [None if b is None else self.value(b, frame) for b in (node.lower, node.upper)]
         for suffix in suffixes:
             if self.is_own(node.distribution + suffix, values):
                 found = self.user_function(node.distribution + suffix, values, node)
-                if node.truncated:
-                    self.fail("a density of the program's own is not truncated here.", node)
+                if any(b is not None for b in bounds):
+                    found = self._cut(node, found, values, *bounds)
                 self.add(Increment(node, found))
                 return
-        bounds = [None if b is None else self.value(b, frame) for b in (node.lower, node.upper)]
         self.distributed(node, node.distribution, values, *bounds)
+
+    def _cut(
+        self,
+        node: n.Tilde,
+        density: Value,
+        values: Sequence[Any],
+        lower: Value | None,
+        upper: Value | None,
+    ) -> Value:
+        """Return the log density of a distribution of the program's own between bounds."""
+        stem = node.distribution
+        if any(v is not None and v.rank for v in (values[0], lower, upper)):
+            self.fail(f"{stem} is the program's own, and is truncated for one number alone.", node)
+        below = lower  # of whole numbers, the bound itself is inside
+        if lower is not None and f"{stem}_lpmf" in self.functions:
+            below = self.operate("-", lower, integer(1), node)
+
+        def log_probability(what: str, at: Value | None) -> Value:
+            name = f"{stem}_{what}"
+            if name not in self.functions:
+                self.fail(f"{stem} is truncated here, which takes a function {name}.", node)
+            found: Value = self.user_function(name, [at, *values[1:]], node)
+            return found
+
+        if lower is None:
+            inside = log_probability("lcdf", upper)
+        elif upper is None:
+            inside = log_probability("lccdf", below)
+        else:
+            ends = [log_probability("lcdf", end) for end in (upper, below)]
+            inside = self.named("log_diff_exp", ends, node)
+        found = self.operate("-", density, inside, node)
+        for bound, operator in ((lower, "<"), (upper, ">")):
+            if bound is not None:
+                outside = self.operate(operator, values[0], bound, node)
+                found = self.apply(CHOOSE, [outside, real(-np.inf), found], "real", node)
+        return found
 
     def no_density(self, node: n.Tilde) -> NoReturn:
         """Raise an error for a distribution that there is not, with the one that may be meant."""

@@ -97,3 +97,42 @@ def numbers_that_are_added(v):
     total += np.logaddexp(l0 + normal(z, a), l1 + stats.cauchy.logpdf(z, 0, s)).sum()
     total += 2 * np.logaddexp(l0 + b[0], l1 + b[1]) + np.logaddexp(l0 + a, l1 + s)
     return total
+
+
+@stan(
+    """
+    functions {
+      real wait_lpdf(real y, real rate) { return log(rate) - rate * y; }
+      real wait_lcdf(real y, real rate) { return log1m_exp(-rate * y); }
+      real wait_lccdf(real y, real rate) { return -rate * y; }
+      real tries_lpmf(int k, real p) { return log(p) + k * log1m(p); }
+      real tries_lcdf(int k, real p) { return log1m_exp((k + 1) * log1m(p)); }
+      real tries_lccdf(int k, real p) { return (k + 1) * log1m(p); }
+    }
+    data { int n; vector[n] y; array[n] int k; }
+    parameters { real<lower=0> rate; real<lower=0, upper=1> p; real<lower=1, upper=5> x; }
+    model {
+      for (i in 1:n) {
+        y[i] ~ wait(rate) T[0.5, ];
+        y[i] ~ wait(rate) T[ , 4];
+        y[i] ~ wait(rate) T[0.5, 4];
+        y[i] ~ wait(rate) T[ , ];
+        k[i] ~ tries(p) T[1, ];
+        k[i] ~ tries(p) T[ , 6];
+        k[i] ~ tries(p) T[1, 6];
+      }
+      x ~ wait(rate) T[1, 5];
+      x ~ wait(rate) T[p, ];
+    }
+    """,
+    n=3,
+    y=np.array([0.7, 2.0, 3.5]),
+    k=np.array([1, 4, 6]),
+)
+def distributions_of_the_programs_own_are_truncated(v):
+    wait, tries = stats.expon(scale=1 / v.rate), stats.geom(v.p, loc=-1)
+    total = 4 * wait.logpdf(v.y).sum() + 3 * tries.logpmf(v.k).sum()
+    total -= 3 * (wait.logsf(0.5) + wait.logcdf(4) + np.log(wait.cdf(4) - wait.cdf(0.5)))
+    total -= 3 * (tries.logsf(0) + tries.logcdf(6) + np.log(tries.cdf(6) - tries.cdf(0)))
+    total += 2 * wait.logpdf(v.x) - np.log(wait.cdf(5) - wait.cdf(1)) - wait.logsf(v.p)
+    return total

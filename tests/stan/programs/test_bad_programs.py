@@ -19,6 +19,8 @@ FUNCTIONS = """functions {
   real lost(real x) { if (x > 0) return x; }
   vector slope(real t, vector y, real k) { return -k * y; }
   real wrong(vector x) { return x; }
+  real own_lpdf(real x, real m) { return x - m; }
+  real own_lpdf(vector x, real m) { return sum(x); }
   real pair(tuple(real, int) t) { return t.1; }
 }
 """
@@ -95,7 +97,7 @@ STATEMENTS = {
     "a modulus by zero": ("int i = modulus(N, 0);", "divided by zero"),
     "a remainder of a real number": ("real x = a % 2;", "whole numbers"),
     "a matrix that has no factor": (
-        "matrix[2, 2] L = cholesky_decompose([[1, 2], [2, 1]]);", "positive definite.*from data alone"
+        "matrix[2, 2] L = cholesky_decompose([[1, 2], [2, 1]]);", "positive definite.*from data"
     ),
     "rows of other sizes": ("matrix[2, 2] M = [[1, 2], [3]];", "different sizes"),
     "elements of other types": ("array[2] real x = {1, b};", "different types"),
@@ -151,6 +153,10 @@ WITH_FUNCTIONS = {
     "a real argument for a whole one": ("target += f(1, a);", "other arguments"),
     "a tuple of other types": ("target += pair((1, a));", r"than \(tuple\(int, real\)\)"),
     "a tuple of another size": ("target += pair((a, 1, 2));", "other arguments"),
+    "a truncation without a distribution function": (
+        "a ~ own(1) T[0, ];", "own is truncated here, which takes a function own_lccdf"
+    ),
+    "a truncation of many": ("b ~ own(1) T[0, ];", "own is the program's own, and is truncated"),
     "a result of another type": (
         "target += wrong(b);", "wrong is declared to return a real; it returns a vector"
     ),
