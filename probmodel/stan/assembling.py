@@ -80,6 +80,7 @@ class Assembly:
     run : that ran it
     leaves : its parameters
     transformed : values of its transformed parameters
+    places : declarations of these, by name
     data : arrays of data, by name
 
     Attributes
@@ -94,6 +95,7 @@ class Assembly:
         run: Interpreter,
         leaves: Sequence[Leaf],
         transformed: dict[str, Value],
+        places: dict[str, n.Declare],
         data: dict[str, Any],
     ) -> None:
         self._run, self._data = run, data
@@ -119,7 +121,7 @@ class Assembly:
             expression = self._of(value)
             if isinstance(expression, Apply) and expression.name is None:
                 expression.name = name  # so that what uses it is printed with the name
-            self._declare(name, Deterministic(expression, None), value)
+            self._declare(name, Deterministic(expression, None), places[name])
         for found in likelihoods:
             self._observe(found)
         for found in [*others, *(self._late)]:
@@ -259,10 +261,9 @@ class Assembly:
     def _location(self, node: n.Node) -> Location:
         return Location(node.place.file, node.place.line)
 
-    def _declare(self, name: str, declaration: Declaration, node: Any) -> None:
+    def _declare(self, name: str, declaration: Declaration, node: n.Node) -> None:
         declaration.name = name
-        if isinstance(node, n.Node):
-            declaration.location = self._location(node)
+        declaration.location = self._location(node)
         self.declarations[name] = declaration
 
     def _name_at(self, node: n.Node, stem: str = "line") -> str:

@@ -59,11 +59,12 @@ class Run:
         self.known = dict(frame)
         leaves = self._parameters(frame)
         self._leaves = leaves
+        self._places: dict[str, n.Declare] = {}  # of transformed parameters
         self._transformed = self._transform(frame)
         local = dict(frame)
         self.interpreter.run(program.blocks.get("model", ()), local)
         arrays = {k: v.array for k, v in self.known.items() if isinstance(v, Value)}
-        self.assembly = Assembly(self.interpreter, leaves, self._transformed, arrays)
+        self.assembly = Assembly(self.interpreter, leaves, self._transformed, self._places, arrays)
 
     def _read(self, frame: dict[str, Any]) -> None:
         run = self.interpreter
@@ -196,6 +197,7 @@ class Run:
                 if not values:
                     values = [self.interpreter.declared(t, frame) for t in types.values()]
                 found |= dict(zip(types, values, strict=True))
+                self._places |= dict.fromkeys(types, node)
                 for name, type_ in types.items():
                     self._check_bounds(replace(node, name=name, type=type_), found[name], frame)
         return found

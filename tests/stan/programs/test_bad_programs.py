@@ -356,6 +356,16 @@ def test_data_that_their_type_does_not_allow(what):
     assert re.search(says, message), message
 
 
+def test_transformed_parameters_that_fail_are_named_by_their_lines():
+    text = """functions { vector f(real t, vector y, real k) { return -k * y; } }
+    parameters { real a; }
+    transformed parameters {
+      array[2] vector[1] y = ode_rk45(f, [1]', 0, {1.0, 0.5}, a);
+    }"""
+    with pytest.raises(ModelError, match=r"^<stan>:4: deterministic 'y'.*increase"):
+        Stan(text)()
+
+
 def test_what_was_not_assigned_is_not_a_number():
     model = Stan("parameters { real a; } transformed parameters { vector[2] x; x[1] = a; }")()
     values = ModelDensity(model).constrain(np.full((1, 1), 0.5))
