@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cached_property
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -25,6 +26,7 @@ import numpy as np
 from probmodel.arguments import one_of, positive
 from probmodel.compiler.length import too_long
 from probmodel.compiler.symbols import NotTraceableError
+from probmodel.compiler.tracing import Program
 from probmodel.density.programs import Gradients, Programs
 from probmodel.errors import ModelError, reason
 from probmodel.model.binding import Binding
@@ -35,10 +37,11 @@ ENGINES = ("auto", "numpy", "llvm")
 
 ENOUGH = 12_000.0  # work after which machine code is made, about microseconds
 LATE = 100_000.0  # the same for a scale that chains only pass through: what making it takes
-_USUAL = 2000  # operations from which on a program counts as a long one
+_USUAL = 2000  # operations that are written down, from which on a program counts as a long one
 _SLOW = 10_000  # operations of a program whose code may take a second or more to make
 _EACH = 100.0  # work for each operation beyond these: about what making its code takes
 _ROUNDING = 1e-6  # relative difference between engines that cancellation may explain
+_COMPARED = 64  # chains in which engines are compared, at most
 _PATIENCE = 256.0  # times as much work, after which engines that still differ are a fault
 _AROUND = 75.0  # work around a gradient: kicks, drifts, energies
 _STEP = 1.0  # of one operation on an array
@@ -82,10 +85,10 @@ def announcing(say: Callable[[str], None] | None) -> Iterator[None]:
         _say.reset(token)
 
 
-def _announce(programs: Gradients) -> None:
-    """Tell of machine code for programs, if it takes long to make and they are not too long."""
-    say, operations = _say.get(), programs.by_numpy.operations
-    if say is not None and operations >= _SLOW and not too_long(programs.gradient):
+def _announce(program: Program) -> None:
+    """Tell of machine code for a program, if it takes long to make, and will be made."""
+    say, operations = _say.get(), program.operations
+    if say is not None and operations >= _SLOW and not too_long(program):
         say(f"making machine code for {operations} operations, which takes seconds")
 
 
@@ -145,6 +148,11 @@ class Switch:
         self._candidate: Any = None
         self.reason = "it was asked for" if engine == "numpy" else ""
 
+    @cached_property
+    def _length(self) -> int:
+        """How many operations are written down; those that a solver or scan repeats count once."""
+        return self._programs.gradient.operations
+
     @property
     def in_use(self) -> str:
         """Name of the engine of the last gradient."""
@@ -192,7 +200,7 @@ class Switch:
         if self._machine is None and not self.reason:
             run = self._programs.by_numpy
             self._spent += _AROUND + _STEP * run.operations + _NUMBER * run.numbers * len(x)
-            enough = self._enough + _EACH * max(0, run.operations - _USUAL)
+            enough = self._enough + _EACH * max(0, self._length - _USUAL)
             if self._spent > enough or (self.engine == "llvm" and self._candidate is None):
                 self._machine = self._made(x)
         logp, gradient = (self._programs.by_numpy if self._machine is None else self._machine)(x)
@@ -223,7 +231,7 @@ class Switch:
             return self._refused()
         try:
             made = self._programs
-            _announce(made)
+            _announce(made.gradient)
             with _uncollected():
                 given = made.gradient, self.cores, made.codes, made.exact
                 machine = self._candidate or Machine(*given)
@@ -232,7 +240,9 @@ class Switch:
             known = isinstance(error, NotTraceableError)
             self.reason = f"there is no machine code for {error if known else reason(error)}"
             return self._refused()
-        if _agree(found, self._programs.by_numpy(x)):
+        some = slice(None, None, -(-len(x) // _COMPARED))
+        logp, gradient = found
+        if _agree((logp[some], gradient[some]), self._programs.by_numpy(x[some])):
             return machine
         if self._enough < _PATIENCE * ENOUGH:
             self._candidate, self._enough = machine, 2.0 * max(self._spent, ENOUGH)

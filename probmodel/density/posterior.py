@@ -89,8 +89,9 @@ class ModelDensity(LogDensity):
 
     @property
     def engine(self) -> str:
-        """What computes gradients, or densities alone, now: ``"numpy"`` or ``"llvm"``."""
-        return self._engines.in_use
+        """What computes densities, of whichever kind, now: ``"numpy"`` or ``"llvm"``."""
+        tempering = self.__dict__.get("tempering")  # if one was asked for
+        return min(self._engines.in_use, tempering.engine if tempering else "numpy")
 
     def _value_and_gradient(self, x: Array) -> tuple[Array, Array]:
         return self._engines.gradient(x)

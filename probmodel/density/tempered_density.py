@@ -49,6 +49,11 @@ class Tempering:
         programs = Gradients(lambda: _program(binding), exact=True)  # calls are of many sizes
         self._switch = Switch(binding, engine, programs, cores, enough=0.0)
 
+    @property
+    def engine(self) -> str:
+        """What computes the density now: ``"numpy"`` or ``"llvm"``."""
+        return self._switch.in_use
+
     def draws(self, rng: np.random.Generator, n: int) -> Array:
         """Draw from the prior: (n, dim)."""
         return self._draws(rng, n)

@@ -31,7 +31,7 @@ from probmodel.compiler.machine import Machine
 from probmodel.density import LogDensity, as_posterior, engines
 from probmodel.distributions import Beta, HalfNormal, Normal, Poisson
 from probmodel.errors import SamplerError
-from probmodel.functions import log_density
+from probmodel.functions import log_density, scan, solve_ode
 
 
 class Flat(Model):
@@ -310,7 +310,7 @@ def test_long_loops_have_machine_code_after_more_work(monkeypatch, steps, late):
     calls = 1
     density(points)
     assert (density.engine == "numpy") == late
-    operations = density._engines.gradient._programs.by_numpy.operations
+    operations = density._engines.gradient._programs.gradient.operations
     assert (operations > 2000) == late
     while density.engine == "numpy":
         calls += 1
@@ -330,7 +330,7 @@ def test_code_that_takes_long_to_make_is_announced_once(monkeypatch, slow):
         density(points(density))
         density(points(density))
     assert density.engine == "llvm"
-    operations = density._engines.gradient._programs.by_numpy.operations
+    operations = density._engines.gradient._programs.gradient.operations
     text = f"making machine code for {operations} operations, which takes seconds"
     assert said == ([text] if slow == 1 else [])
     density.use_engine()
@@ -341,6 +341,58 @@ def test_code_that_takes_long_to_make_is_announced_once(monkeypatch, slow):
         density(points(density))
     assert density.engine == "numpy"
     assert len(said) == (slow == 1)
+
+
+class Decay(Model):
+    """A differential equation, which a solver follows with many steps."""
+
+    rate = param(HalfNormal(1))
+    level = solve_ode(lambda t, x, rate: -rate * x, np.ones(1), 0.0, np.arange(1.0, 9.0), rate)
+    y = observed(Normal(level[:, 0], 0.1))
+
+
+class Walk(Model):
+    """A recurrence of many steps."""
+
+    rate = param(Normal(0, 0.1))
+    level = scan(lambda x, t, k: np.tanh(k * x + t), 0.0, np.linspace(0, 1, 500), args=(rate,))
+    y = observed(Normal(level, 0.1))
+
+
+@pytest.mark.parametrize("model", [Decay(y=np.ones(8)), Walk(y=np.ones(500))])
+def test_what_is_repeated_within_an_operation_puts_nothing_off(model):
+    density = as_posterior(model)
+    x, calls = points(density), 0
+    while density.engine == "numpy":
+        density(x)
+        calls += 1
+    assert density._engines.gradient._programs.by_numpy.operations > 2000  # NumPy does as many
+    assert calls <= 5
+
+
+def test_engines_are_compared_in_some_of_many_chains(monkeypatch):
+    seen, agree = [], engines._agree
+
+    def counted(found, expected):
+        seen.append((len(found[0]), len(expected[0])))
+        return agree(found, expected)
+
+    monkeypatch.setattr(engines, "_agree", counted)
+    monkeypatch.setattr(engines, "ENOUGH", 0.0)
+    for chains, compared in ((1, 1), (64, 64), (65, 33), (1000, 63)):
+        density = line()
+        x = np.random.default_rng(0).normal(size=(chains, density.dim))
+        density(x)
+        assert seen.pop() == (compared, compared)
+        assert density.engine == "llvm"
+
+
+@pytest.mark.parametrize("method", ["smc", "tempering"])
+def test_the_engine_of_tempered_densities_is_told(method):
+    fit = infer(Decay(y=np.ones(8)), method, draws=50, chains=2, seed=1, quiet=True)
+    assert fit.attrs["engine"] == "llvm"
+    fit = infer(Decay(y=np.ones(8)), method, draws=50, chains=2, seed=1, quiet=True, engine="numpy")
+    assert fit.attrs["engine"] == "numpy"
 
 
 class Volatility(Model):
