@@ -80,7 +80,7 @@ class Confined:
         return np.where(self._region.contains(x), self._density.log_density(x), -np.inf)
 
     def simulate_dynamics(self, dynamics: Dynamics) -> None:
-        """Leave the steps to the caller: those that the density does know of no region."""
+        """Do none, so that the caller takes the steps: machine code knows of no region."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._density, name)
