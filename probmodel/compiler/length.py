@@ -5,7 +5,7 @@ from __future__ import annotations
 from probmodel.compiler.simplify import shared
 from probmodel.compiler.tracing import Program
 
-MOST = 50_000  # operations of a program, at a tenth of a millisecond to one millisecond each
+MOST = 100_000  # operations of a program, at a tenth of a millisecond to one millisecond each
 
 
 def without_repetition(program: Program) -> Program:

@@ -47,7 +47,7 @@ WIDEST = (
     64  # chains in a vector, where functions in NumPy are called: a call costs much, a row little
 )
 LONG = 60_000  # lines that LLVM reads, at a twentieth of a millisecond each
-LONGEST = 400_000  # the same, at a fortieth, as long code is made quickly
+LONGEST = 1_000_000  # the same, at a fortieth, as long code is made quickly
 WORTH_A_THREAD = 3e-4  # seconds of a call from which on several are used
 
 
@@ -68,7 +68,7 @@ class Machine:
     Raises
     ------
     NotTraceableError
-        If the program is so long that LLVM would take more than a few seconds.
+        If the program is so long that LLVM would take more than some dozen seconds.
 
     Attributes
     ----------
