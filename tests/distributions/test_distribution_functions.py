@@ -11,9 +11,10 @@ from autograd import elementwise_grad, grad
 from scipy import integrate, stats
 from scipy.special import expit, i0e
 
-from probmodel import Model, observed, param
+from probmodel import Model, data, observed, param, potential
 from probmodel import distributions as d
 from probmodel.density import as_posterior
+from probmodel.functions import log_between, log_ccdf, log_cdf
 
 POSITIVE = [1e-3, 0.05, 0.6, 1.4, 4.0, 30.0]
 UNIT = [1e-6, 0.02, 0.3, 0.55, 0.97, 1.0 - 1e-6]
@@ -247,6 +248,60 @@ LIMITS = [
     ("StudentT", "log_ccdf", 0.0, (3.0, 0.0, 1.0), -np.log(2.0), {0: 0.0, 2: 0.0}),
     ("HalfStudentT", "log_ccdf", 0.0, (3.0, 1.0), 0.0, {0: 0.0, 1: 0.0}),
 ]
+
+
+# Families that begin at zero: parameters, and the distribution of SciPy.
+FROM_ZERO = {
+    "Exponential": ((0.7,), lambda r: stats.expon(0, 1 / r)),
+    "Gamma": ((2.3, 0.7), lambda a, b: stats.gamma(a, 0, 1 / b)),
+    "HalfCauchy": ((0.7,), lambda s: stats.halfcauchy(0, s)),
+    "HalfNormal": ((0.7,), lambda s: stats.halfnorm(0, s)),
+    "LogLogistic": ((1.3, 0.7), lambda a, b: stats.fisk(b, 0, a)),
+    "LogNormal": ((0.3, 0.7), lambda m, s: stats.lognorm(s, 0, np.exp(m))),
+    "ParetoType2": ((0.0, 0.7, 2.3), lambda m, s, a: stats.lomax(a, m, s)),
+    "Rayleigh": ((0.7,), lambda s: stats.rayleigh(0, s)),
+    "Uniform": ((0.0, 2.5), lambda a, b: stats.uniform(a, b - a)),
+    "Weibull": ((1.3, 0.7), lambda a, s: stats.weibull_min(a, 0, s)),
+}
+
+
+@pytest.mark.parametrize("engine", ["numpy", "llvm"])
+@pytest.mark.parametrize("name", FROM_ZERO)
+def test_where_the_support_begins_nothing_has_a_slope(name, engine):
+    family, (params, law) = d.DISTRIBUTIONS[name], FROM_ZERO[name]
+    moved = [i for i, p in enumerate(params) if p != 0.0]
+
+    def stretched(u):
+        return [p * np.exp(u[moved.index(i)]) if p else p for i, p in enumerate(params)]
+
+    class Study(Model):
+        last = data("subject")
+        first = data("subject", upper=np.inf)
+        entry = data("subject")
+        u = param(d.Normal(0, 1), shape=len(moved))
+        lifetime = family(*stretched(u))
+        seen = potential(log_between(lifetime, last, first))
+        unseen = potential(log_ccdf(lifetime, entry))
+        never = potential(np.exp(log_cdf(lifetime, np.minimum(entry, 0.0))))
+        alive = observed(d.Truncated(lifetime, lower=entry), dims="subject")
+
+    places = {"last": [0.0, 0.0, -1.0, 0.4], "first": [0.8, np.inf, 0.6, 1.1]}
+    last, first = np.maximum(places["last"], 0.0), np.array(places["first"])
+    entry, alive = np.array([0.0, -1.0, 0.0, 0.3]), np.array([0.8, 0.2, 1.0, 0.9])
+    density = as_posterior(Study(**places, entry=entry, alive=alive))
+    density.use_engine(engine)
+
+    def by_hand(u):
+        of = law(*stretched(u))
+        seen = np.log(of.cdf(first) - of.cdf(last)).sum()
+        return seen + of.logpdf(alive).sum() + stats.norm.logpdf(u).sum()
+
+    x = 0.1 * np.random.default_rng(2).standard_normal((3, len(moved)))
+    found = density(x)
+    np.testing.assert_allclose(found.logp, [by_hand(u) for u in x], rtol=1e-10)
+    steps = 1e-5 * np.eye(len(moved))
+    numeric = [[(by_hand(u + h) - by_hand(u - h)) / 2e-5 for h in steps] for u in x]
+    np.testing.assert_allclose(found.grad, numeric, rtol=1e-6, atol=1e-7)
 
 
 @pytest.mark.parametrize(("name", "function", "x", "params", "expected", "slopes"), LIMITS)

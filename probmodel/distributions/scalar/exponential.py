@@ -10,6 +10,8 @@ from probmodel.constraints import NonNegative, Positive
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_inside
 from probmodel.distributions.scalar.free_scale import FreeScale
+from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
+from probmodel.numerics.special import log1m_exp
 from probmodel.types import Array
 
 
@@ -48,12 +50,12 @@ class Exponential(FreeScale):
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to ``x``."""
         (rate,) = params
-        return xp.log(-xp.expm1(-rate * xp.maximum(x, 0.0)))
+        return log_cdf_above_zero(lambda y: log1m_exp(rate * y), x)
 
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values above ``x``."""
         (rate,) = params
-        return -rate * xp.maximum(x, 0.0)
+        return log_ccdf_above_zero(lambda y: -rate * y, x)
 
     def base(self) -> Distribution:
         """Return the exponential distribution of unit rate."""

@@ -9,6 +9,7 @@ import numpy as np
 from probmodel.distributions.scalar.free_scale import FreeScale
 from probmodel.distributions.scalar.location_scale import LOG_2, HalfFamily
 from probmodel.distributions.scalar.normal import Normal
+from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
 from probmodel.numerics.special import erf, log_ndtr
 
 
@@ -32,12 +33,12 @@ class HalfNormal(FreeScale, HalfFamily):
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to ``x``."""
         (scale,) = params
-        return xp.log(erf(xp.maximum(x / scale, 0.0) * np.sqrt(0.5)))
+        return log_cdf_above_zero(lambda y: xp.log(erf(y / scale * np.sqrt(0.5))), x)
 
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values above ``x``."""
         (scale,) = params
-        return LOG_2 + log_ndtr(-xp.maximum(x / scale, 0.0))
+        return log_ccdf_above_zero(lambda y: LOG_2 + log_ndtr(-y / scale), x)
 
     def free_location_scale(self) -> tuple[Any, Any]:
         """Of the logarithm, whose log density is ``u - exp(2 u) / 2`` for unit scale."""

@@ -10,6 +10,7 @@ from probmodel.constraints import Positive, Real
 from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.noncentered_forms import OfStandardNormal
 from probmodel.distributions.scalar.free_scale import FreeScale
+from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
 from probmodel.numerics.special import LOG_2PI, log_ndtr
 from probmodel.numerics.special.logs import log_less
 from probmodel.types import Array
@@ -54,12 +55,12 @@ class LogNormal(OfStandardNormal, FreeScale):
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to ``x``."""
         mu, sigma = params
-        return log_ndtr((xp.log(xp.maximum(x, 0.0)) - mu) / sigma)
+        return log_cdf_above_zero(lambda y: log_ndtr((xp.log(y) - mu) / sigma), x)
 
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values above ``x``."""
         mu, sigma = params
-        return log_ndtr((mu - xp.log(xp.maximum(x, 0.0))) / sigma)
+        return log_ccdf_above_zero(lambda y: log_ndtr((mu - xp.log(y)) / sigma), x)
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Exponential of a shifted and stretched standard normal value."""

@@ -11,6 +11,8 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.domain import where_inside
 from probmodel.distributions.noncentered_forms import OfStandardExponential
+from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
+from probmodel.numerics.special import log1m_exp
 from probmodel.types import Array
 
 
@@ -50,12 +52,13 @@ class Pareto(OfStandardExponential):
 
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to ``x``."""
-        return xp.log(-xp.expm1(self.log_ccdf(xp, x, *params)))
+        y_min, alpha = params
+        return log_cdf_above_zero(lambda y: log1m_exp(alpha * xp.log1p(y / y_min)), x - y_min)
 
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values above ``x``."""
         y_min, alpha = params
-        return -alpha * xp.log(xp.maximum(x / y_min, 1.0))
+        return log_ccdf_above_zero(lambda y: -alpha * xp.log1p(y / y_min), x - y_min)
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Exponential of an exponential value, shrunk by the shape."""

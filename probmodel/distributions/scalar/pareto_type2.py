@@ -11,6 +11,8 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.domain import where_inside, where_valid
 from probmodel.distributions.noncentered_forms import OfStandardExponential
+from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
+from probmodel.numerics.special import log1m_exp
 from probmodel.types import Array
 
 
@@ -60,13 +62,15 @@ class ParetoType2(OfStandardExponential):
 
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to ``x``."""
-        return xp.log(-xp.expm1(self.log_ccdf(xp, x, *params)))
+        mu, scale, alpha = params
+        scale = where_valid(scale > 0, scale)
+        return log_cdf_above_zero(lambda y: log1m_exp(alpha * xp.log1p(y / scale)), x - mu)
 
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values above ``x``."""
         mu, scale, alpha = params
         scale = where_valid(scale > 0, scale)
-        return -alpha * xp.log1p(xp.maximum(x - mu, 0.0) / scale)
+        return log_ccdf_above_zero(lambda y: -alpha * xp.log1p(y / scale), x - mu)
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Shift and stretch the exponential, less one, of an exponential value."""

@@ -10,6 +10,7 @@ from probmodel.constraints import Interval, Real
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import unordered, where_inside
+from probmodel.distributions.tail_probabilities import log_cdf_above_zero
 from probmodel.types import Array
 
 
@@ -53,12 +54,12 @@ class Uniform(Distribution):
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values up to ``x``."""
         low, high = params
-        return xp.log(xp.clip((x - low) / (high - low), 0.0, 1.0))
+        return log_cdf_above_zero(lambda y: xp.log(y / (high - low)), x - low, high - low)
 
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of values above ``x``."""
         low, high = params
-        return xp.log(xp.clip((high - x) / (high - low), 0.0, 1.0))
+        return log_cdf_above_zero(lambda y: xp.log(y / (high - low)), high - x, high - low)
 
     def base(self) -> Distribution:
         """Return the uniform distribution on the unit interval."""
