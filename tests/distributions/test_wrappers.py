@@ -343,3 +343,54 @@ def test_a_model_with_infinite_bounds_has_the_density_without_them():
     x = np.array([[0.4]])
     truth = stats.norm(1, 2).logpdf(0.4) + stats.norm(0.4, 1).logpdf([0.3, 0.8]).sum()
     np.testing.assert_allclose(as_posterior(model).log_density(x), truth, rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("dist", "family", "lower"),
+    [
+        (d.Weibull, lambda a, s: stats.weibull_min(a, 0, s), [0.0, 2.0, 7.0]),
+        (d.Normal, stats.norm, [-9.0, 2.0, 30.0]),
+        (d.NegativeBinomial2, lambda m, n: stats.nbinom(n, n / (m + n)), [0, 2, 40]),
+    ],
+)
+def test_each_draw_is_cut_at_its_own_bound(dist, family, lower):
+    first, second = np.array([1.1, 2.0, 0.9]), np.array([[0.8], [1.7]])
+    truncated = d.Truncated(dist(first, second), lower=np.array(lower))
+    params = (first, second, np.array(lower))
+    draws = truncated.sample(np.random.default_rng(1), (4000, 2, 3), *params)
+    for i, j in np.ndindex(2, 3):
+        law, start = family(first[j], second[i, 0]), lower[j] - dist.discrete
+        for share in (0.2, 0.5, 0.8):
+            value = law.isf(share * law.sf(start))
+            found = np.mean(draws[:, i, j] > value)
+            assert found == pytest.approx(law.sf(value) / law.sf(start), abs=0.03)
+    assert draws.dtype == (np.int64 if dist.discrete else np.float64)
+
+
+def test_mixtures_are_cut_element_by_element():
+    weight, loc = np.array([[0.2, 0.8], [0.6, 0.4]]), np.array([0.0, 3.0])
+    mixture = d.Truncated(d.Mixture(weight, d.Normal(loc, 1.0)), lower=np.array([-1.0, 5.0]))
+    params = [np.asarray(p, dtype=float) for p in mixture.args.values()]
+    draws = mixture.sample(np.random.default_rng(2), (4000, 2), *params)
+    for i, (lower, value) in enumerate([(-1.0, 2.5), (5.0, 5.4)]):
+        above = weight[i] @ stats.norm.sf(value, loc) / (weight[i] @ stats.norm.sf(lower, loc))
+        assert np.mean(draws[:, i] > value) == pytest.approx(above, abs=0.03)
+    assert d.Truncated(d.Normal(0, 1), lower=9.0).sample(
+        np.random.default_rng(3), (), np.array(0.0), np.array(1.0), np.array(9.0)
+    ) == pytest.approx(9.1, abs=1.0)
+
+
+def test_what_lies_inside_is_not_drawn_again(monkeypatch):
+    sizes = []
+    log_ccdf = d.Normal.log_ccdf
+
+    def counted(self, xp, x, *params):
+        sizes.append(np.size(x))
+        return log_ccdf(self, xp, x, *params)
+
+    monkeypatch.setattr(d.Normal, "log_ccdf", counted)
+    lower = np.append(np.full(999, -1.0), 9.0)
+    params = np.array(0.0), np.array(1.0), lower
+    d.Truncated(d.Normal(0, 1), lower=lower).sample(np.random.default_rng(4), (1000,), *params)
+    assert sizes
+    assert max(sizes) < 10

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -75,19 +76,31 @@ class Truncated(Bounded):
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of shape ``shape``.
 
-        Draws from ``dist`` are tried, for the elements that lie outside again; then the
-        distribution function is inverted, which takes a hundred times as long.
+        Draws from ``dist`` are tried, again for the elements that lie outside; then the
+        distribution function is inverted for these, which takes a hundred times as long.
         """
         inner, lower, upper = self._split(params)
-        value: Array = np.full(shape, np.nan)
-        for _ in range(_TRIES):
-            drawn = self.dist.sample(rng, shape, *inner)
-            value = np.where(np.isnan(value) & _inside(drawn, lower, upper), drawn, value)
-            if not np.isnan(value).any():
-                return value.astype(np.int64) if self.discrete else value
-        inverted = self._inverted(rng, shape, *params)
-        value = np.where(np.isnan(value), inverted, value)
-        return value.astype(np.int64) if self.discrete else value
+        value: Array = np.array(self.dist.sample(rng, shape, *inner))
+        left: Array = np.array(~_inside(value, lower, upper))
+        for _ in range(_TRIES - 1):
+            if not left.any():
+                return value
+            inner, lower, upper = self._split(self._at(left, params))
+            drawn = self.dist.sample(rng, (int(left.sum()),), *inner)
+            value[left] = drawn
+            left[left] = ~_inside(drawn, lower, upper)
+        value[left] = self._inverted(rng, (int(left.sum()),), *self._at(left, params))
+        return value
+
+    def _at(self, places: Array, params: Sequence[Array]) -> list[Array]:
+        """Parameters of some of the elements: one row for each."""
+        events = (
+            np.shape(p)[np.ndim(p) - n :] for p, n in zip(params, self.event_ndims[1:], strict=True)
+        )
+        return [
+            np.broadcast_to(p, places.shape + event)[places]
+            for p, event in zip(params, events, strict=True)
+        ]
 
     def _inverted(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw by bisection of the distribution function."""
