@@ -8,6 +8,9 @@ import numpy as np
 
 from probmodel.constraints import Constraint
 from probmodel.expressions import Expression
+from probmodel.expressions.expression import Apply
+from probmodel.expressions.graph import children, topological
+from probmodel.expressions.text import to_text
 from probmodel.model.binding import Binding
 from probmodel.model.terms import Term
 from probmodel.types import Array
@@ -32,6 +35,7 @@ def explain_point(binding: Binding, density: ModelDensity, x: Array) -> str:
     logp, _grad = density(x[None])
     if np.isfinite([v[0] for v in values.values()]).all() and not np.isfinite(logp[0]):
         lines.append(f"  every term is finite but the gradient is not{_bad_gradient(density, x)}")
+        lines += _turned_infinite(binding, density, x)
     if density.calls_back:
         lines.append(f"  machine code calls NumPy for {', '.join(density.calls_back)}")
     if length := density.about_length():
@@ -104,3 +108,22 @@ def _bad_gradient(density: ModelDensity, x: Array) -> str:
     bad = np.nonzero(~np.isfinite(grad[0]))[0]
     names = [density.coordinate_names[i] for i in bad[:5]]
     return f" in {', '.join(names)}" if names else ""
+
+
+def _turned_infinite(binding: Binding, density: ModelDensity, x: Array) -> list[str]:
+    """Say which operation first makes infinity or NaN of finite numbers; empty if none does."""
+    nodes = topological(e for term in binding.terms for e in (term.expression, *term.params))
+    values = [value[0] for value in density.values_at(x[None], nodes)]
+    finite = {id(node): np.isfinite(v).all() for node, v in zip(nodes, values, strict=True)}
+    for node, value in zip(nodes, values, strict=True):
+        if finite[id(node)] or not isinstance(node, Apply):
+            continue
+        numbers = [a for a in node.args if isinstance(a, float | np.ndarray)]
+        if (
+            all(finite[id(c)] for c in children(node))
+            and np.isfinite([*map(np.sum, numbers)]).all()
+        ):
+            found = value[~np.isfinite(value)].reshape(-1)[0]
+            text = to_text(node, definition=True)
+            return [f"  on the way, {text} is {found}{_first_bad(value)} ({node.location})"]
+    return []

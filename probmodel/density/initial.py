@@ -61,8 +61,7 @@ def initial_points(
         f"no starting point with a finite log density and gradient was found for "
         f"{density.name} ({int(bad.sum())} of {chains} chains, {TRIES} tries each). "
         f"At the last point tried:\n{density.explain(x[where])}\n"
-        "Give inits={...} with values where the model is defined, or mend the term that is not "
-        "finite.",
+        "Give inits={...} with values where the model is defined, or mend what is not finite.",
         point=x[where],
     )
 

@@ -485,6 +485,21 @@ def test_no_finite_gradient_is_said():
         as_posterior(Kinked()).initial_points(np.random.default_rng(0), 2)
 
 
+def test_what_turns_infinite_on_the_way_is_named():
+    class Curve(Model):
+        dose = data("well", lower=0)
+        middle = param(Normal(0, 1))
+        slope = param(Normal(0, 1))
+        far = np.where(dose > 0, np.inf, dose)
+        term = potential(-np.exp(-far * np.exp(slope)))
+        y = observed(Normal(1 / (1 + (np.exp(middle) / dose) ** np.exp(slope)), 1), dims="well")
+
+    with pytest.raises(InitializationError) as caught:
+        as_posterior(Curve(dose=[2, 0, 1], y=[0, 0, 0])).initial_points(np.random.default_rng(0), 2)
+    assert "on the way, exp(middle) / dose is inf at [1] (" in str(caught.value)
+    assert "test_posterior.py:" in str(caught.value)
+
+
 def test_potential_that_is_not_finite_says_where():
     class Logs(Model):
         x = param(Flat(), shape=2)
