@@ -215,6 +215,14 @@ def _predicted(
             for name in _kept(bound, [other])
         }
         var_names = [*(n for n in computed if n not in kept), *generated.names]
+        if not var_names:
+            raise DataError(
+                f"{bound.name} declares nothing to predict: no observed(...) that nothing depends "
+                "on, and no deterministic(...). A potential(...) has no distribution to draw from. "
+                "Declare what is to be predicted, such as a probability of survival, as a "
+                "deterministic(...), or name parameters in var_names.",
+                model=bound.name,
+            )
     return chosen(bound, var_names, [*known, *generated.names])
 
 

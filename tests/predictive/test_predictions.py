@@ -13,6 +13,7 @@ from probmodel import (
     observed,
     param,
     posterior_predictive,
+    potential,
     predict,
     prior_predictive,
 )
@@ -307,6 +308,18 @@ def test_wrong_arguments(what, make_fit):
     else:
         with pytest.raises(ModelError, match="Bind it first"):
             posterior_predictive(Mean, fit)
+
+
+def test_a_potential_alone_is_nothing_to_predict(make_fit):
+    class Alone(Model):
+        x = data("obs")
+        mu = param(Normal(0, 1))
+        term = potential(-((x - mu) ** 2))
+
+    fit, model = make_fit(mu=np.ones((1, 5))), Alone(x=[1.0, 2.0])
+    with pytest.raises(DataError, match=r"Alone declares nothing to predict: .* as a determin"):
+        predict(model, fit)
+    np.testing.assert_array_equal(predict(model, fit, var_names="mu").predictions["mu"], 1.0)
 
 
 def test_parameters_that_do_not_match_are_refused(make_fit):
