@@ -89,7 +89,7 @@ def scan_shape(initial: Any, sequences: Any, *captured: Any, function: Any, leng
         if np.ndim(sequence) == 0 or len(sequence) != length:
             raise ValueError(
                 f"every sequence needs {length} elements along its first axis; got shape "
-                f"{np.shape(sequence)}"
+                f"{np.shape(sequence)}. Hand over what is the same at every step by args=(...)"
             )
     _check_shape(function(state, *(np.asarray(s)[0] for s in sequences)), state, "new value")
     return np.zeros((length, *state.shape))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import dis
 import inspect
 import sys
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -88,7 +89,7 @@ class ClassBody(dict[str, Any]):
             raise KeyError(name)
         declared = [key for key, value in self.items() if isinstance(value, Symbol)]
         raise ModelError(
-            f"{name!r} is {_unknown(name, declared)}",
+            f"{name!r} is {_unknown(name, declared, own=_target(code, frame.f_lasti) == name)}",
             location=Location(code.co_filename, frame.f_lineno),
             name=name,
         )
@@ -115,7 +116,13 @@ class ClassBody(dict[str, Any]):
                 )
 
 
-def _unknown(name: str, declared: list[str]) -> str:
+def _target(code: CodeType, at: int) -> str | None:
+    """Return the name that the statement at an instruction gives its value, if it gives one."""
+    later = (step for step in dis.get_instructions(code) if step.offset > at)
+    return next((step.argval for step in later if step.opname == "STORE_NAME"), None)
+
+
+def _unknown(name: str, declared: list[str], *, own: bool) -> str:
     """Say why a name stands for nothing, and what to do."""
     for home in (distributions, functions, constraints):
         if name in home.__all__:
@@ -128,6 +135,12 @@ def _unknown(name: str, declared: list[str]) -> str:
         return f"{called}: write `from scipy.special import {special}` above the model."
     if name in supported_functions() and hasattr(np, name):
         return f"called np.{name}: write `import numpy as np` above the model."
+    if own:
+        return (
+            "used in its own declaration. Nothing can depend on itself: a series that depends on "
+            "its past is an AR, an ARMA or another series of probmodel.distributions; or bind its "
+            "earlier values as data of another name."
+        )
     return (
         "used before it is declared. A declaration can use what stands above it"
         f" ({', '.join(declared) or 'nothing so far'}): move {name!r} up, or import it. What a"

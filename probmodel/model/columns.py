@@ -45,10 +45,12 @@ def no_column(
 
 def no_values(declaration: Data | Observed, column: str, rows: Sequence[Any]) -> DataError:
     """Make the error of a column in which values are missing, in rows with these labels."""
+    observed = isinstance(declaration, Observed)
+    ahead = f" To predict it, bind the frame without it, frame.drop(columns={column!r})."
     return DataError(
         f"{declaration.title} needs all values, and the column {column!r} has no value in "
         f"row{'s' * (len(rows) > 1)} {listed(rows)}. Leave such rows out, "
-        f"frame.dropna(subset=[{column!r}]), or give them a value.",
+        f"frame.dropna(subset=[{column!r}]), or give them a value.{ahead if observed else ''}",
         location=declaration.location, column=column,
     )  # fmt: skip
 

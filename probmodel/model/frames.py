@@ -6,6 +6,7 @@
                              the dim that they count
     dates                    days since ``origin``
     one value a group        a datum along the dim of groups, such as a county's
+    level of the index       the same as a column of its name
 
 Which dim an index counts is seen in the model: that of the declarations it is an index of, and of
 groups of sums, by `segment_sum`, that of what the sums are combined with. Columns that count the
@@ -63,7 +64,7 @@ def from_frame(
             f"the frame has several columns {listed(repeated)}. Rename or drop some.",
             columns=repeated,
         )
-    return _Reader(kind, table, coords, origin, before).bound(given)
+    return _Reader(kind, _with_levels(table), coords, origin, before).bound(given)
 
 
 class _Reader:
@@ -355,6 +356,13 @@ def _looked_up(dim: str, column: str, values: Array, labels: Array) -> Array:
             column=column, labels=new,
         )  # fmt: skip
     return np.array([known[value] for value in values.tolist()])
+
+
+def _with_levels(table: Any) -> Any:
+    """Return a frame in which the named levels of the index are columns too."""
+    index = table.index
+    levels = [name for name in index.names if isinstance(name, str) and name not in table.columns]
+    return table.assign(**{name: index.get_level_values(name) for name in levels})
 
 
 def _names_columns(source: Any) -> bool:

@@ -208,7 +208,7 @@ class Model(metaclass=ModelMeta):
         ``X.age``, ``X.dose``; columns that nothing takes are no error. Where the model has an
         index, text and numbers of groups become whole numbers from 0, and label the dim that they
         count. A datum along that dim takes the one value that a column has for each group. The
-        frame's index labels the rows.
+        frame's index labels the rows; a level of it that has a name is read as a column is.
 
         Parameters
         ----------

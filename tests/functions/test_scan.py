@@ -115,6 +115,7 @@ def declare(call):
         (lambda a: scan(lambda s: s, a, length=0), ShapeError, "at least 1"),
         (lambda a: scan(lambda s: [s, s], a, length=3), ShapeError, "one new value for each"),
         (lambda a: scan(lambda s, x, z: s + x, a, [1.0, 2.0], [1.0]), ShapeError, "2 elements"),
+        (lambda a: scan(lambda s, x, b: s + b * x, a, [1.0, 2.0], a), ShapeError, r"by args="),
         (lambda a: scan(lambda s: s, a, [1.0, 2.0]), ModelError, "is called with"),
     ],
 )

@@ -221,6 +221,24 @@ def test_use_before_declaration_names_what_stands_above():
     assert caught.value.values["name"] == "sigma"
 
 
+def test_use_in_the_own_declaration_says_what_to_do_about_a_past():
+    with pytest.raises(
+        ModelError, match=r"'y' is used in its own declaration.*an AR.*earlier values as data"
+    ) as caught:
+
+        class Bad(Model):
+            phi = param(Normal(0, 1))
+            y = observed(
+                Normal(
+                    phi * y[:-1],  # noqa: F821
+                    1,
+                ),
+                dims="time",
+            )
+
+    assert caught.value.values["name"] == "y"
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [

@@ -176,6 +176,24 @@ def test_dates_as_an_index_are_labels():
     np.testing.assert_array_equal(given(Trend.from_frame(dated))[1]["day"], dates.to_numpy())
 
 
+def test_levels_of_the_index_are_columns():
+    frame = houses().assign(visit=[1, 1, 2, 1])
+    panel = frame.set_index(["county", "visit"])
+    data, labels = given(bound(panel))
+    expected, names = given(bound(frame))
+    for name in ("home", "soil", "floor", "y"):
+        np.testing.assert_array_equal(data[name], expected[name])
+    assert list(labels["county"]) == list(names["county"])
+    dated = pd.DataFrame(
+        {"y": [1.0, 2.0]}, pd.DatetimeIndex(["2024-01-03", "2024-02-01"], name="t")
+    )
+    np.testing.assert_array_equal(
+        given(Trend.from_frame(dated, origin="2024-01-01"))[0]["t"], [2.0, 31.0]
+    )
+    shadowed = pd.DataFrame({"t": [5.0, 6.0], "y": [1.0, 2.0]}, pd.Index([1, 2], name="t"))
+    np.testing.assert_array_equal(given(Trend.from_frame(shadowed))[0]["t"], [5.0, 6.0])
+
+
 class Games(Model):
     """Two columns that count one dim."""
 
@@ -305,6 +323,11 @@ def test_many_missing_values():
     with pytest.raises(DataError, match=r"data 't' .* no value in row 9\. Leave") as error:
         Trend.from_frame(numbered)
     assert error.value.location == Trend.t.location
+    assert "To predict" not in str(error.value)
+    ahead = pd.DataFrame({"t": [1.0, 2.0], "y": [1.0, np.nan]})
+    with pytest.raises(DataError, match=r"row 1\. .* predict it, .*frame\.drop\(columns='y'\)\."):
+        Trend.from_frame(ahead)
+    assert "y" not in given(Trend.from_frame(ahead.drop(columns="y")))[0]
 
 
 def test_values_that_differ_within_a_group():
