@@ -73,7 +73,7 @@ defvjp(
 
 
 def _parts(argnums: Sequence[int], ans: Any, args: Sequence[Any], kwargs: Any) -> Any:
-    """Return what takes a derivative back to arrays that were joined."""
+    """Return the derivatives of joined arrays: of each, the part of ``g`` in its place."""
     axis, *arrays = args
     shapes = [x.shape if hasattr(x, "shape") else np.shape(x) for x in arrays]
     ends = np.cumsum([shape[axis] for shape in shapes]).tolist()

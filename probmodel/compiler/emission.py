@@ -114,7 +114,7 @@ class Emission:
         self._compute(logp)
 
     def _begin(self, name: str, internal: bool) -> None:
-        """Begin a function; numbers of others are not known to it."""
+        """Begin a function, in which no numbers are known: those of others are in memory."""
         writer = FunctionWriter(self.module, name, [DOUBLE.as_pointer()], internal=internal)
         self._writer, self.function = writer, writer.function
         self.b, self.count_to, self.repeat = writer.b, writer.count_to, writer.repeat

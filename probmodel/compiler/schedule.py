@@ -59,7 +59,7 @@ class Scatter(NamedTuple):
 
 
 class Clear(NamedTuple):
-    """Where a place is zeros, or a sum and the like begins, before loops add to it."""
+    """Initial values of an array that loops add to: zeros, or minus infinity of a maximum."""
 
     symbol: Symbol
 

@@ -1,4 +1,4 @@
-"""Which of a program's functions of one name a call means: that which promotes least."""
+"""Overloads of a program's own functions: a call means the one that promotes least."""
 
 from __future__ import annotations
 

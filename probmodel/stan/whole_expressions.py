@@ -1,4 +1,4 @@
-"""Which expressions are whole numbers, seen from the program alone, without their values.
+"""Integer expressions: which these are is seen from the program alone, without values.
 
 A choice is real if one of its cases is, also where the other is taken: ``(a ? 1 : 0.5) / 2``.
 """
