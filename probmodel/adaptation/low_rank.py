@@ -6,11 +6,12 @@
     Q         orthonormal basis of what y and z span                (dim, k), k <= 2 n
     A, B      covariance of y, and of z, in that basis              (k, k)
     G         their mean: the positive definite G with G B G = A    (k, k)
-    U, F^2    eigenvectors and eigenvalues of G that are kept       (dim, rank), (rank,)
+    m         level: from m / cutoff to m cutoff lie more eigenvalues of G than in any such range
+    U, F^2    eigenvectors of G that are kept, variances along them over m  (dim, rank), (rank,)
 
-The inverse mass matrix is S (I + U (F^2 - I) U') S. S is the fourth root of the variances of draws
-over those of gradients, and G the geometric mean of the covariance of the draws and the inverse
-covariance of the gradients. Both minimise the Fisher divergence to a normal density.
+The inverse mass matrix is m S (I + U (F^2 - I) U') S. S is the fourth root of the variances of
+draws over those of gradients, and G the geometric mean of the covariance of the draws and the
+inverse covariance of the gradients. Both minimise the Fisher divergence to a normal density.
 
     Seyboldt, Carlson and Carpenter (2026), "Preconditioning Hamiltonian Monte Carlo by minimizing
     Fisher divergence", arXiv:2603.18845.
@@ -18,10 +19,18 @@ covariance of the gradients. Both minimise the Fisher divergence to a normal den
 Why gradients: of a normal density z is linear in y, with the inverse covariance as its matrix, so
 that G is the true covariance as soon as there are as many draws as directions, however unevenly
 they fall. The covariance of as few draws alone is off by the noise of the draws, and the more so
-the more directions there are. At most `MOST` draws, spread evenly, are used, so that the work is
-O(dim MOST^2), the memory O(dim MOST), and no square matrix larger than 2 MOST.
+the more directions there are.
 
-Deviation: draws beyond `MOST` are not used. `GAMMA` is what the authors add to A and B.
+Of densities that are not normal G is noisy too, and its outer eigenvectors are mostly noise where
+there are hundreds. So G is made of one half of the draws, and the other half tells the variances
+along its eigenvectors: those within the cutoff there are left out. The halves are different chains
+where there are several, because successive draws of a chain are alike.
+
+At most `MOST` draws, spread evenly, make G, so that the work is O(dim MOST^2), the memory
+O(dim MOST), and no square matrix larger than 2 MOST.
+
+Deviations: the authors have no second half and no level, and use all draws. `GAMMA` is what they
+add to A and B.
 """
 
 from __future__ import annotations
@@ -34,31 +43,53 @@ from probmodel.numerics.linalg import pivoted_cholesky, solve_lower
 from probmodel.numerics.roots import LowRank
 from probmodel.types import Array
 
-MOST = 512  # draws that are used
+MOST = 512  # draws that make G
 GAMMA = 1e-5  # added to the variances of all standardised directions
-CUTOFF = 2.0  # directions whose variance is within a factor of this from one are left alone
+CUTOFF = 2.0  # directions whose variance is within a factor of this from the level are left alone
 ROUNDING = 1e-12  # of the largest eigenvalue: smaller ones are rounding errors
 NARROW = 1e-10  # of the largest square of a row: what a row adds to others that is less is left out
 TINY = 1e-20  # below this a variance counts as none
 
 
-def low_rank(x: Array, grad: Array, cutoff: float = CUTOFF) -> LowRank:
+def low_rank(x: Array, grad: Array, first: Array, cutoff: float = CUTOFF) -> LowRank:
     """Estimate the root of a covariance from draws and gradients.
 
     Parameters
     ----------
     x, grad : (n, dim), draws and the gradients of the log density there
-    cutoff : eigenvalues of G between its inverse and itself are left out; above 1
+    first : (n,), bool: the half of the draws that makes G; see `halves`
+    cutoff : variances within this factor of the level are left alone; above 1
     """
-    rows = np.linspace(0, len(x) - 1, min(len(x), MOST)).astype(int)
     scale = scales(x, grad)
-    y = (x[rows] - np.mean(x, axis=0)) / scale
-    z = (grad[rows] - np.mean(grad, axis=0)) * scale
-    if not (y.any() or z.any()):
+    y, z = (x - np.mean(x, axis=0)) / scale, (grad - np.mean(grad, axis=0)) * scale
+    rows = np.flatnonzero(first)
+    rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), MOST)).astype(int)]
+    if not (y[rows].any() or z[rows].any()):
         return LowRank(scale, np.empty((len(scale), 0)), np.empty(0))
-    *parts, lifted = _common(y, z)
-    values, vectors = _beyond(geometric_mean(*map(_covariance, parts)), cutoff)
-    return LowRank(scale, lifted(vectors), np.sqrt(values))
+    *parts, lifted = _common(y[rows], z[rows])
+    values, vectors = np.linalg.eigh(geometric_mean(*map(_covariance, parts)))
+    level = _level(values, cutoff) if len(values) == len(scale) else 1.0
+    U = lifted(vectors[:, _beyond(values / level, cutoff)])
+    variances = np.sqrt(_variances(y[~first] @ U) / _variances(z[~first] @ U)) / level
+    kept = _beyond(variances, cutoff)
+    return LowRank(scale * np.sqrt(level), U[:, kept], np.sqrt(variances[kept]))
+
+
+def halves(kept: Array) -> Array:
+    """Divide draws in two, by chains or, of one chain, in time.
+
+    Parameters
+    ----------
+    kept : (times, chains), bool: which draws there are
+
+    Returns
+    -------
+    (n,), bool, of the draws there are, row by row: those of every second chain, or the later ones
+    """
+    times, chains = np.nonzero(kept)
+    if (chains % 2).any() and not (chains % 2).all():
+        return chains % 2 == 0
+    return np.asarray(np.arange(len(times)) >= len(times) // 2)
 
 
 def scales(x: Array, grad: Array) -> Array:
@@ -98,16 +129,26 @@ def _common(y: Array, z: Array) -> tuple[Array, Array, Callable[[Array], Array]]
     return of_rows[: len(y)], of_rows[len(y) :], lifted
 
 
-def _beyond(G: Array, cutoff: float) -> tuple[Array, Array]:
-    """Return the eigenvalues of G beyond the cutoff, and below its inverse, and their vectors."""
-    from scipy.linalg import eigh
+def _level(values: Array, cutoff: float) -> float:
+    """Return the middle of the range of width cutoff^2 that holds most of some ordered values.
 
-    bounds = (cutoff, np.inf), (-np.inf, 1.0 / cutoff)
-    (high, of_high), (low, of_low) = (
-        eigh(G, subset_by_value=pair, driver="evr", check_finite=False) for pair in bounds
-    )
-    low = np.maximum(low, ROUNDING * np.max(high, initial=1.0))
-    return np.concatenate([low, high]), np.concatenate([of_low, of_high], axis=1)
+    Directions in it need no scale of their own. It need not hold 1: where a few are far narrower
+    than the others, S, which is of coordinates, is narrower than most directions.
+    """
+    values = np.maximum(values, ROUNDING * values[-1])
+    ends = np.searchsorted(values, values * cutoff**2, side="right")
+    first = int(np.argmax(ends - np.arange(len(values))))
+    return float(np.sqrt(values[first] * values[ends[first] - 1]))
+
+
+def _beyond(variances: Array, cutoff: float) -> Array:
+    """Tell which variances are beyond the cutoff, or below its inverse."""
+    return (variances > cutoff) | (variances < 1.0 / cutoff)
+
+
+def _variances(rows: Array) -> Array:
+    """Variances of the columns of centred rows, made positive."""
+    return np.asarray(np.mean(np.square(rows), axis=0) + GAMMA)
 
 
 def _covariance(y: Array) -> Array:

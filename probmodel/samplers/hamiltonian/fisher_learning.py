@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from probmodel.adaptation.fisher_root import downdate, kept, winsorised
-from probmodel.adaptation.low_rank import low_rank, scales
+from probmodel.adaptation.low_rank import halves, low_rank, scales
 from probmodel.adaptation.welford import Moments, add_batch, no_moments
 from probmodel.numerics.roots import Root, transposed_times
 from probmodel.samplers.base import Info, State
@@ -177,8 +177,9 @@ class SampledShape(NamedTuple):
         x, grad = (np.stack(part) for part in zip(*self.rows, strict=True))
         if not (np.isfinite(x).all() and np.isfinite(grad).all()):
             return previous
+        half = halves(np.ones(x.shape[:2], dtype=bool))
         x, grad = (part.reshape(-1, x.shape[-1]) for part in (together(x), grad))
-        return low_rank(x, grad) if self.rank else scales(x, grad)
+        return low_rank(x, grad, half) if self.rank else scales(x, grad)
 
     def next_window(self) -> SampledShape:
         """Forget the draws."""

@@ -33,7 +33,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from probmodel.adaptation.dual_averaging import start_averaging
-from probmodel.adaptation.low_rank import low_rank, scales
+from probmodel.adaptation.low_rank import halves, low_rank, scales
 from probmodel.adaptation.steering import Steering, own_steps_first
 from probmodel.adaptation.windows import Windows, windows
 from probmodel.errors import SamplerError
@@ -301,7 +301,7 @@ def learned_root(metric: str, window: Sequence[State]) -> Root:
     if metric == "scales":
         return scales(x, grad)
     if metric == "low_rank":
-        return low_rank(x, grad)
+        return low_rank(x, grad, halves(kept))
     n = len(x)
     weight = n / (n + PRIOR_DRAWS)
     with np.errstate(divide="ignore"):
