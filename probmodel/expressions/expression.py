@@ -15,6 +15,7 @@ from probmodel.expressions.operations import (
     operation_for,
     operation_for_ufunc,
 )
+from probmodel.expressions.written_out import WRITTEN_OUT
 
 # What to write in the place of functions that need values.
 LIBRARIES = {
@@ -27,7 +28,7 @@ LIBRARIES = {
     "symbols, and log_determinant is in probmodel.functions",
     "scipy.signal": "linear_recurrence and scan of probmodel.functions filter series",
     "scipy.interpolate": "use interpolate of probmodel.functions",
-    "scipy.integrate": "use solve_ode or integrate_1d of probmodel.functions",
+    "scipy.integrate": "use solve_ode or integrate_1d of probmodel.functions, or np.trapezoid",
     "scipy.optimize": "use solve_newton of probmodel.functions",
 }
 
@@ -77,11 +78,17 @@ class Expression:
             _refuse(
                 f"np.{ufunc.__name__}.{method}", "use np.sum, np.prod, np.max or np.cumsum instead"
             )
-        return Apply(operation_for_ufunc(ufunc), inputs, kwargs)
+        if kwargs:
+            _refuse(f"np.{ufunc.__name__} with {next(iter(kwargs))}=", "np.where chooses elements")
+        if ufunc in WRITTEN_OUT:
+            return WRITTEN_OUT[ufunc](*inputs)
+        return Apply(operation_for_ufunc(ufunc), inputs)
 
     def __array_function__(
         self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any
     ) -> Any:
+        if func in WRITTEN_OUT:
+            return WRITTEN_OUT[func](*args, **kwargs)
         return apply(operation_for(func), *args, **kwargs)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:

@@ -6,7 +6,6 @@ One line an operation. How it is written down for one chain, so that it has deri
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -17,6 +16,7 @@ from probmodel.errors import ModelError
 from probmodel.expressions import higher_order
 from probmodel.expressions.location import caller_location
 from probmodel.expressions.segmented import segment_sum
+from probmodel.expressions.written_out import WRITTEN_OUT
 from probmodel.numerics.recurrences import linear_recurrence, matrix_recurrence
 from probmodel.numerics.special import exponential_sums as sums
 from probmodel.numerics.square_matrices import log_abs_det
@@ -323,6 +323,29 @@ _ADVICE = {
     "gammaincc": "np.exp(log_ccdf(Gamma(a, 1), x)), with log_ccdf of probmodel.functions",
     "betainc": "np.exp(log_cdf(Beta(a, b), x)), with log_cdf of probmodel.functions",
     "unique": "the shorthand of data",
+    "logaddexp2": "np.logaddexp(np.log(2) * a, np.log(2) * b) / np.log(2)",
+    "fmax": "np.maximum",
+    "fmin": "np.minimum",
+    "fmod": "np.remainder, which has the sign of the divisor",
+    "trunc": "np.sign(x) * np.floor(np.abs(x))",
+    "heaviside": "np.where(x > 0, 1.0, 0.0)",
+    "piecewise": "nested np.where",
+    "nansum": "np.sum(np.where(seen, x, 0.0)), with seen from data",
+    "nanmean": "np.sum(np.where(seen, x, 0.0)) / np.sum(seen), with seen from data",
+    "nan_to_num": "np.where(seen, x, 0.0), with seen from data",
+    "ptp": "np.max(x) - np.min(x)",
+    "column_stack": "np.stack([a, b], axis=-1)",
+    "meshgrid": "a[:, None] and b, which broadcast",
+    "logspace": "10 ** linspace(a, b, n), with linspace of probmodel.functions",
+    "polyval": "c[0] + c[1] * x + c[2] * x**2",
+    "cross": "np.stack of its three components",
+    "convolve": "kernel @ x, with the matrix of shifted kernels from data",
+    "searchsorted": "integer data with the places as an index",
+    "digitize": "integer data with the places as an index",
+    "real": "real and imaginary parts as symbols of their own",
+    "imag": "real and imaginary parts as symbols of their own",
+    "conjugate": "real and imaginary parts as symbols of their own",
+    "angle": "np.arctan2(imaginary, real)",
 }
 
 
@@ -332,7 +355,7 @@ def operation_for_ufunc(ufunc: np.ufunc) -> Operation:
     Raises
     ------
     ModelError
-        If symbols do not support it; the message names the nearest that they do.
+        If symbols do not support it; the message says what to write, where that is known.
     """
     name = _UFUNC_NAMES.get(ufunc.__name__, ufunc.__name__)
     operation = OPERATIONS.get(name)
@@ -354,7 +377,7 @@ def supported_functions() -> list[str]:
     """Names of the functions that a model may call on symbols, for the documentation."""
     special = {"call", "getitem", "pad_axes"}
     special.update(name for name, op in OPERATIONS.items() if op.probe is not None)
-    return sorted(OPERATIONS.keys() - special)
+    return sorted(OPERATIONS.keys() - special | {function.__name__ for function in WRITTEN_OUT})
 
 
 def advice_on(name: str) -> str:
@@ -363,15 +386,9 @@ def advice_on(name: str) -> str:
 
 
 def _unsupported(name: str, module: str) -> NoReturn:
-    close = difflib.get_close_matches(name, supported_functions(), n=1, cutoff=0.8)
-    if name in _ADVICE:
-        hint = f"Instead, write {_ADVICE[name]}."
-    elif close:
-        hint = f"Did you mean {close[0]!r}?"
-    else:
-        hint = "docs/modelling-language.md lists the functions that are; write it out with these."
+    listed = " docs/modelling-language.md lists the functions that are; write it out with these."
     raise ModelError(
-        f"{module}.{name} is not supported on the symbols of a model. {hint}",
+        f"{module}.{name} is not supported on the symbols of a model.{advice_on(name) or listed}",
         location=caller_location(),
         function=name,
     )

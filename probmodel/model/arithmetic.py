@@ -51,8 +51,18 @@ def compute(operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]
 def _operand(value: Any) -> Array:
     array = number(value)
     if array.dtype.kind not in "biuf":
-        raise TypeError(f"{value!r} is not a number or a numeric array")
+        raise TypeError(not_real(value, array))
     return array
+
+
+def not_real(value: Any, array: Array) -> str:
+    """Say why a value, and the array that NumPy makes of it, cannot stand in a model."""
+    if array.dtype.kind == "c":
+        return (
+            f"{value!r} is complex, and models compute with real numbers: write the real and the "
+            "imaginary part as symbols of their own"
+        )
+    return f"{value!r} is not a number or a numeric array"
 
 
 def number(value: Any) -> Array:

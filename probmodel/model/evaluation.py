@@ -22,7 +22,7 @@ from probmodel.expressions import (
     topological,
 )
 from probmodel.expressions.operations import advice_on
-from probmodel.model.arithmetic import compute, number
+from probmodel.model.arithmetic import compute, not_real, number
 from probmodel.model.indices import check_index, checked_parts, refuse_sum_of_masks
 from probmodel.types import Array
 
@@ -196,7 +196,7 @@ def _constant(node: Constant) -> Array:
         value = np.asarray(None)
     if value.dtype.kind not in "biuf":
         raise ModelError(
-            f"{node.value!r} is not a number or a numeric array.",
+            f"{not_real(node.value, value)}.",
             location=node.location,
             value=node.value,
         )

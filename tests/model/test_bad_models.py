@@ -66,8 +66,8 @@ def test_unsupported_function_names_the_line_and_the_alternative():
     assert caught.value.location.line == here() - 3
 
 
-def test_unsupported_ufunc_names_the_nearest():
-    with pytest.raises(ModelError, match=r"np\.logaddexp2.*'logaddexp'"):
+def test_unsupported_ufunc_says_what_to_write():
+    with pytest.raises(ModelError, match=r"np\.logaddexp2.*write np\.logaddexp\(np\.log\(2\)"):
 
         class Bad(Model):
             x = param()
@@ -106,7 +106,7 @@ def test_unsupported_ufunc_names_the_nearest():
         (lambda x: np.where(x > 0, 1), r"np\.where\(condition\) of a symbol.*np\.where\(condition"),
         (lambda x: np.arange(x), r"of probmodel\.functions, arange and full take sizes"),
         (lambda x: np.zeros(x), r"arange, zeros, .* of probmodel\.functions take such sizes"),
-        (lambda x: np.polyval([1, 2], x), r"np\.polyval is not supported.*lists the functions"),
+        (lambda x: np.unwrap(x), r"np\.unwrap is not supported.*lists the functions"),
         (lambda x: scipy.special.beta(x, 1), r"scipy\.special\.beta is not.*betaln\(a, b\)"),
         (lambda x: scipy.special.logsumexp(x), r"function of scipy\.special.*logsumexp, softmax"),
         (lambda x: scipy.special.softmax(x), r"function of scipy\.special.*probmodel\.functions"),
