@@ -440,6 +440,20 @@ def test_scales_over_six_orders(targets):
         assert least_ess(result) > 0.15 * result.work_sampling.grad
 
 
+@pytest.mark.parametrize("metric", ["dense", "diag"])
+@pytest.mark.parametrize("unit", [1e8, 1e20])
+def test_coordinates_of_very_large_units_beside_others(targets, metric, unit):
+    """Chains start as far apart as these coordinates are wide, as draws of the prior do."""
+    scale = np.array([unit, 1.0, 3.0 * unit, 0.1])
+    target = targets.Gaussian(np.zeros(4), np.diag(scale**2))
+    target.precision = np.diag(scale**-2.0)
+    x0 = scale * np.random.default_rng(31).uniform(-6.0, 6.0, (8, 4))
+    result = sample(FisherHMC(metric=metric), target, x0, 32, draws=500, warmup=300)
+    assert worst_rhat(result.x) < 1.02
+    np.testing.assert_allclose(result.x.std(axis=(0, 1)), scale, rtol=0.1)
+    assert result.work_sampling.grad < 2 * 4 * 500 * 8
+
+
 def test_scales_that_are_not_learned_are_noticed(targets):
     """Negative control of the test above: a warm-up too short for the mass matrix."""
     target = targets.Gaussian(np.zeros(20), np.diag(np.geomspace(1e-3, 1e3, 20) ** 2))

@@ -25,7 +25,10 @@ more within a short warm-up; ``robust`` adds, by default for groups of several c
    geometry under it by orders of magnitude, which Robbins-Monro steps take long to follow.
 4. gamma_n = 4/(n + 3) in place of 1/n: later signals, from a better preconditioner, weigh more.
 5. Each chain applies the rule for sigma^2, so that C chains steer C times as fast.
-6. Chains that keep being rejected take shorter steps until they move, and signals a hundred times
+6. In coordinates in which chains are still more than a thousand apart, as parameters in units of
+   1e-20 of their size are, A starts with the square of that distance: scores as small as theirs
+   are lost beside lambda.
+7. Chains that keep being rejected take shorter steps until they move, and signals a hundred times
    longer than those of other chains are shortened.
 
 All of it ends with the warm-up.
@@ -59,6 +62,7 @@ INITIAL_STEPS = 500  # the paper's n0, for a warm-up long enough
 PLAIN_STEPS = 50  # iterations before a robust run begins to learn R
 SEARCHES = (1, 2, 4, 8, 16, 32, 64)  # updates of R after which a step size is looked for
 LONGEST_SIGNAL = 100.0  # times the median length, in a robust run
+VERY_FAR = 1e3  # chains from each other, for their distance to be a first guess of a scale
 FORGETTING = 3.0  # signal i of n weighs i^FORGETTING in a robust run
 
 
@@ -200,8 +204,8 @@ class FisherWarmup:
         if fisher.n == 0:
             median = float(np.median(own.factor))
             log_sigma2, own = log_sigma2 + 2.0 * np.log(median), share(own, median)
-        if i == n0:
-            fisher = self._fisher(state.x.shape[1])
+        if fisher.n == 0 or i == n0:
+            fisher = self._fisher(state.x.shape[1], widths(state.x))
         fisher = self._learn(fisher, state, info, "rb" if i < n0 else self.signal)
         if fisher.n in SEARCHES and i < n_warmup // 2:
             rows = own.whole if own.whole.any() else slice(None)
@@ -251,9 +255,9 @@ class FisherWarmup:
     def _is_robust(self, chains: int) -> bool:
         return chains > 1 if self.robust is None else self.robust
 
-    def _fisher(self, dim: int) -> Fisher:
+    def _fisher(self, dim: int, wide: Array | float = 1.0) -> Fisher:
         """Knowledge before any signal; Proposition 4 starts from the same root (eq. 12)."""
-        R = np.ones(dim) if self.diagonal else np.eye(dim)
+        R = np.ones(dim) * wide if self.diagonal else np.eye(dim) * wide
         return Fisher(R / np.sqrt(self.damping), 0, 1.0, np.zeros(dim), 0.0)
 
     def _learn(self, fisher: Fisher, state: State, info: Info, signal: Signal) -> Fisher:
@@ -313,6 +317,15 @@ class FisherWarmedSampler(SteeredSampler):
     def params(self, adaptation: Adaptation, final: bool = False) -> Params:
         """Root and step size of the next transition (eq. 7)."""
         return self._warmup().params(adaptation, final)
+
+
+def widths(x: Array) -> Array:
+    """Return how far apart chains are in each coordinate, where that is very far; 1 elsewhere.
+
+    It is the median distance from the median of the chains, which few chains do not decide.
+    """
+    apart = np.median(np.abs(x - np.median(x, axis=0)), axis=0)
+    return np.where(apart > VERY_FAR, apart, 1.0)
 
 
 def _signals(signal: Signal, state: State, info: Info) -> Array:
