@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from probmodel.results.angles import across_the_end
 from probmodel.results.findings import MOST_NAMED, Finding, listed, share
 from probmodel.results.quantities import Quantities
 from probmodel.results.symmetries import DISAGREE, symmetry
@@ -61,7 +62,8 @@ def check_modes(
     """
     disagree = [found.names[i] for i in np.flatnonzero(found.convergence.rhat > DISAGREE)]
     remedy = partial(_remedy, lambda: symmetry(posterior, draws, disagree))
-    return _check_separation(found, lp, remedy) or _check_crossings(found, remedy)
+    angle = partial(across_the_end, posterior, draws)
+    return _check_separation(found, lp, remedy, angle) or _check_crossings(found, remedy)
 
 
 def _remedy(symmetric: Callable[[], tuple[str, bool]], otherwise: str) -> str:
@@ -144,7 +146,10 @@ def _passages(chain: Array, low: float, high: float) -> int:
 
 
 def _check_separation(
-    found: Quantities, lp: Array | None, remedy: Callable[[str], str]
+    found: Quantities,
+    lp: Array | None,
+    remedy: Callable[[str], str],
+    angle: Callable[[str, Array, float], str],
 ) -> list[Finding]:
     """Look for groups of chains that stay in different places."""
     apart = []
@@ -165,7 +170,7 @@ def _check_separation(
         f"Chains sit in different places and do not cross: {names[0]} is near {low:.3g} in "
         f"{_chains(~upper)} and near {high:.3g} in {_chains(upper)}"
         f"{f', and so for {others}' if others else ''}.{_nats(lp, upper)} "
-        f"{remedy(_SEVERAL)}"
+        f"{angle(names[0], row, float(high - low)) or remedy(_SEVERAL)}"
     )
     return [Finding("separated_chains", message, tuple(names[:MOST_NAMED]))]
 

@@ -40,7 +40,8 @@ class VonMises(Distribution):
     Stan: ``von_mises(mu, kappa)``, for angles of any number of turns. Here an angle lies in
     :math:`[-\pi, \pi]` whatever the mean direction is, so that the density integrates to one;
     ``np.angle(np.exp(1j * y))`` brings others there. A parameter whose mean direction is near
-    :math:`\pi` has a mode at each end of the interval: measure its angles from another direction.
+    :math:`\pi` has a mode at each end of the interval: measure its angles from another direction,
+    or take the angle of a unit vector.
     SciPy: ``vonmises(kappa, mu)``.
 
     References
