@@ -18,6 +18,7 @@ from autograd.tracer import isbox, new_box, trace_stack
 from autograd.util import toposort
 
 from probmodel.compiler.symbols import Symbol, place, positions, view
+from probmodel.numerics.special import where
 from probmodel.types import Array
 
 _lock = threading.RLock()
@@ -70,6 +71,46 @@ defvjp(
     lambda ans, x, y: unbroadcast_f(x, lambda g: g / y),
     lambda ans, x, y: unbroadcast_f(y, lambda g: -g * ans / y),
 )
+
+
+def _known(x: Any, test: Callable[[Any], Any]) -> bool:
+    """Whether numbers that are no symbols pass a test, all of them."""
+    return not isbox(x) and not isinstance(x, Symbol) and bool(np.all(test(x)))
+
+
+def _power_slope(x: Any, y: Any) -> Any:
+    """Return the slope of x to the y in x: zero, where x is, if it is infinite there.
+
+    A zero that depends on parameters is one by its form, as a dose of zero over its scale, and
+    does not move with them. An infinite slope would make a NaN of that.
+    """
+    less = anp.where(y, y - 1, 1.0)
+    if _known(y, lambda y: (y >= 1) | (y == 0)) or _known(x, lambda x: x != 0):
+        return y * x**less
+    steep = anp.logical_and(anp.equal(x, 0.0), anp.less(y, 1.0))
+    return where(steep, 0.0, y * where(steep, 1.0, x) ** less)
+
+
+def _exponent_slope(ans: Any, x: Any) -> Any:
+    """Return the slope of x to the y in y, zero where x is."""
+    if _known(x, lambda x: x != 0):
+        return anp.log(x) * ans
+    zero = anp.equal(x, 0.0)
+    return anp.log(where(zero, 1.0, x)) * where(zero, 0.0, ans)
+
+
+def _root_slope(ans: Any) -> Any:
+    """Return the slope of a square root, zero where the root is: see `_power_slope`."""
+    zero = anp.equal(ans, 0.0)
+    return where(zero, 0.0, 0.5 / where(zero, 1.0, ans))
+
+
+defvjp(
+    anp.power,
+    lambda ans, x, y: unbroadcast_f(x, lambda g: g * _power_slope(x, y)),
+    lambda ans, x, y: unbroadcast_f(y, lambda g: g * _exponent_slope(ans, x)),
+)
+defvjp(anp.sqrt, lambda ans, x: lambda g: g * _root_slope(ans))
 
 
 def _parts(argnums: Sequence[int], ans: Any, args: Sequence[Any], kwargs: Any) -> Any:
