@@ -47,14 +47,19 @@ def named_draws(
     row_size = dim + sum(int(np.prod(v.shape)) for v in wanted)
     step = max(1, _CHUNK // max(1, row_size * chains))
     keys = tuple(v.name for v in wanted)
-    types = {k: np.asarray(v).dtype for k, v in posterior.constrain(x[:, 0], keys).items()}
     wider: set[str] = set()  # integers in one chunk, and too large for that in another
+
+    def values(start: int) -> dict[str, Array]:
+        return posterior.constrain(x[:, start : start + step].reshape(-1, dim), keys)
+
+    first = values(0)  # what it says of types: a few draws may take as long as a chunk of them
+    types = {k: np.asarray(v).dtype for k, v in first.items()}
 
     def fill(start: int) -> None:
         part = x[:, start : start + step]
-        for name, values in posterior.constrain(part.reshape(-1, dim), keys).items():
-            if np.can_cast(np.asarray(values).dtype, whole[name].dtype):
-                shaped = np.reshape(values, (*part.shape[:2], *np.shape(values)[1:]))
+        for name, found in (values(start) if start else first).items():
+            if np.can_cast(np.asarray(found).dtype, whole[name].dtype):
+                shaped = np.reshape(found, (*part.shape[:2], *np.shape(found)[1:]))
                 whole[name][:, start : start + step] = shaped
             else:
                 wider.add(name)

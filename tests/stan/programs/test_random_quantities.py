@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from probmodel import Stan
+from probmodel import Stan, infer
 from probmodel.density.posterior import ModelDensity
 from probmodel.errors import DataError, ModelError, SamplingWarning
+from probmodel.stan.generated import Generated
 
 TEXT = """
 functions {
@@ -150,3 +151,16 @@ def test_quantities_that_cannot_be_computed_at_any_draw_are_an_error():
         Stan(FAILING % "reject")().generated.at({"x": np.array([-2.0])})
     with pytest.raises(DataError, match="fatal_error: x is"):
         Stan(FAILING % "fatal_error")().generated.at({"x": np.array([0.5, 2.0])})
+
+
+def test_the_block_runs_once_for_all_draws(monkeypatch):
+    """A run for a few draws takes as long as one for all of them."""
+    runs, run = [], Generated._run
+    monkeypatch.setattr(
+        Generated, "_run", lambda self, *args: runs.append(args) or run(self, *args)
+    )
+    program = Stan(
+        "parameters { real a; } model { a ~ normal(0, 1); } generated quantities { int n = 3; }"
+    )
+    infer(program(), draws=20, warmup=50, chains=2, seed=1, quiet=True)
+    assert len(runs) == 1
