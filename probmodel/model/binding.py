@@ -336,6 +336,7 @@ def _impute(binding: Binding, declaration: Observed, data: Array) -> Array:
 
 
 def _bind_deterministic(binding: Binding, declaration: Deterministic) -> None:
+    binding.dimensions.complete(declaration, binding.evaluator.shape(declaration.expression))
     binding.save(declaration, declaration.expression, "deterministic")
     binding.evaluator.define(
         declaration,

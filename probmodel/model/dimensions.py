@@ -97,6 +97,14 @@ class Dimensions:
         for dim, size in zip(dims, shape, strict=True):
             self._set(dim, size, name)
 
+    def complete(self, declaration: Declaration, shape: tuple[int, ...]) -> None:
+        """Take the sizes of dims that nothing else has given one, from what is computed."""
+        dims = declaration.dims or ()
+        if len(dims) == len(shape):
+            for dim, size in zip(dims, shape, strict=True):
+                if dim not in self.sizes:
+                    self._set(dim, size, str(declaration.name), declaration)
+
     def compare(
         self,
         declaration: Declaration,

@@ -1,0 +1,58 @@
+"""Dims that no data carry have the size of what is computed along them."""
+
+import numpy as np
+import pytest
+
+from probmodel import Model, ShapeError, data, deterministic, infer, observed, param, predict
+from probmodel.density import as_posterior
+from probmodel.distributions import LogNormal, Normal
+from probmodel.functions import scan
+
+
+class Population(Model):
+    years = data(dtype=int)
+    first = param(LogNormal(3, 0.1))
+    growth = param(Normal(0, 0.1))
+    n = deterministic(
+        scan(lambda n, growth: n * np.exp(growth), first, length=years, args=(growth,)), dims="year"
+    )
+    rate = deterministic(n[1:] / n[:-1], dims="interval")
+    effort = param(Normal(0, 1), dims="interval")
+    count = observed(LogNormal(np.log(n), 0.2), dims="year")
+
+
+def test_of_deterministic_quantities_and_of_what_comes_after_them():
+    counts = [20.0, 22.0, 21.0, 25.0]
+    assert as_posterior(Population(years=4, count=counts)).dim == 2 + 3
+    fit = infer(Population(years=4, count=counts), draws=50, chains=2, seed=1, quiet=True)
+    assert dict(fit.posterior["rate"].sizes) == {"chain": 2, "draw": 50, "interval": 3}
+    ahead = predict(Population(years=6), fit, seed=2, new_groups="draw")
+    assert ahead.predictions["count"].sizes["year"] == 6
+    named = Population(years=4, count=counts, coords={"interval": ["a", "b", "c"]})
+    assert list(named._binding.labels["interval"]) == ["a", "b", "c"]
+
+
+def test_data_and_coords_come_first():
+    with pytest.raises(ShapeError, match=r"'n' has dims year = \(3,\), but its expression"):
+        Population(years=4, count=[20.0, 22.0, 21.0])
+    with pytest.raises(ShapeError, match=r"'rate' has dims interval = \(2,\), but its expression"):
+        Population(years=4, coords={"interval": ["a", "b"]})
+
+
+def test_axes_that_do_not_fit_the_dims_give_none():
+    class Wide(Model):
+        a = param(Normal(0, 1), shape=3)
+        b = deterministic(a, dims=("row", "column"))
+
+    with pytest.raises(ShapeError, match="whose size is not known"):
+        Wide()
+
+
+def test_a_dim_has_the_size_of_the_first():
+    class Twice(Model):
+        a = param(Normal(0, 1), shape=3)
+        b = deterministic(a, dims="place")
+        c = deterministic(a[1:], dims="place")
+
+    with pytest.raises(ShapeError, match=r"'c' has dims place = \(3,\), but its expression"):
+        Twice()
