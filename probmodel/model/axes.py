@@ -202,7 +202,10 @@ class _Walk:
             meet = partial(self._meet, what, declaration.location)
             value = Operand(meet([value, given.part(slice(start))]), value.shape)
             along = spec.event_ndim == distribution.event_ndim == 1
-            if along and name.rpartition(".")[2] in _ALONG_EVENT:
+            along = along and name.rpartition(".")[2] in _ALONG_EVENT
+            reach = slice(None) if along else slice(start)
+            _refuse_another_place(declaration, what, given.part(reach), own if along else value)
+            if along:
                 names = meet([event, given.part(slice(start, None))])
                 event = Operand(names, event.shape)
         return Operand((*value.names, *event.names), own.shape)
@@ -233,6 +236,22 @@ class _Walk:
                 if first.dim != axis.dim:
                     raise _conflict(what, location, (first, axis), (lengths[i], size))
         return tuple(found)
+
+
+def _refuse_another_place(
+    declaration: Declaration, what: str, given: Operand, own: Operand
+) -> None:
+    """Refuse a parameter whose axis has the dim of an axis of the value, and meets another one.
+
+    A dim that is a second name fits every axis; but of the sites by visits of a square table,
+    one number for each site belongs to its row, which it lacks.
+    """
+    dims = declaration.dims or ()
+    lacking = max(len(own.shape) - len(given.shape), 0)
+    for i, (axis, size) in enumerate(zip(given.names, given.shape, strict=True)):
+        if axis is not None and size > 1 and axis.dim in dims[:lacking]:
+            met = Axis(dims[lacking + i], declaration)
+            raise _conflict(what, declaration.location, (met, axis), (size, size))
 
 
 def _conflict(

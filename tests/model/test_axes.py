@@ -1,6 +1,7 @@
 """Axes with different dims do not meet element by element, whatever expression they come from."""
 
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -230,3 +231,43 @@ def test_the_other_axis_of_a_square_table_does_not():
 
     with pytest.raises(ShapeError, match=r"'feature' of data 'X'.*'group' of param 'beta'"):
         Regression(X=np.eye(3), y=np.zeros(3), coords={"group": list("abc")})
+
+
+@pytest.mark.parametrize(
+    "declare",
+    [
+        lambda a: {"y": observed(Poisson(np.exp(a)), dims=("i", "visit"))},
+        lambda a: {"y": observed(MvNormal(a, np.eye(3)), dims=("i", "visit"))},
+        lambda a: {"y": observed(Normal(a, 1), dims=("visit", "i", "again"))},
+        lambda a: {
+            "z": param(Normal(a, 1), dims=("i", "visit")),
+            "y": observed(Normal(0, 1), dims=("i", "visit")),
+        },
+    ],
+)
+def test_a_parameter_is_not_paired_with_the_other_axis_of_a_square_value(declare):
+    """Of three sites by three visits, a number for each site is one of each row."""
+
+    def fill(names):
+        names["a"] = param(Normal(0, 1), dims="i")
+        names.update(declare(names["a"]))
+
+    square = types.new_class("Square", (Model,), {}, fill)
+    y = np.zeros((3,) * len(square._declarations["y"].dims), dtype=int)
+    with pytest.raises(ShapeError, match=r"the dim '(visit|again)' of .* meets the dim 'i' of"):
+        square(y=y)
+
+
+def test_rows_and_columns_of_a_square_value_are_not_refused():
+    class Network(Model):
+        sends = param(Normal(0, 1), dims="node")
+        receives = param(Normal(0, 1), dims="node")
+        shift = param(Normal(0, 1), dims="node")
+        visits = param(Normal(0, 1), shape=3)
+        y = observed(Normal(sends[:, None] + receives, 1), dims=("node", "other"))
+        x = observed(Normal(shift[:, None], 1), dims=("node", "other"))
+        z = observed(Normal(visits, 1), dims=("node", "other"))
+        v = observed(MvNormal(shift, np.eye(3)), dims=("other", "node"))
+
+    square = np.zeros((3, 3))
+    Network(y=square, x=square, z=square, v=square)
