@@ -128,7 +128,8 @@ def _unknown(name: str, declared: list[str], *, own: bool) -> str:
         if name in home.__all__:
             return f"not imported: write `from {home.__name__} import {name}` above the model."
     if name in OTHER_NAMES:
-        return f"called {OTHER_NAMES[name]} in probmodel.distributions."
+        bugs = ", which takes Stan's parameters: of standard deviations, no precisions"
+        return f"called {OTHER_NAMES[name]} in probmodel.distributions{bugs * name.islower()}."
     special = _OTHER_FUNCTIONS.get(name, name)
     if special in supported_functions() and hasattr(scipy.special, special):
         called = "not imported" if special == name else f"called {special} in scipy.special"

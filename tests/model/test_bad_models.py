@@ -242,6 +242,10 @@ def test_use_in_the_own_declaration_says_what_to_do_about_a_past():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
+        (
+            "dnorm",
+            "'dnorm' is called Normal in .*, which takes .* no precisions",
+        ),
         ("Gumbel", "'Gumbel' is not imported: write `from probmodel.distributions import Gumbel`"),
         ("segment_max", "'segment_max' is not imported: .*probmodel.functions import segment_max"),
         ("Simplex", "'Simplex' is not imported: .*probmodel.constraints import Simplex"),
