@@ -87,7 +87,7 @@ def distribution_of(node: Expression, method: str = "") -> Distribution | None:
 
 def _check_discrete(declaration: Declaration, distribution: Distribution, node: Apply) -> None:
     values = node.args[: node.kwargs["function"].values]
-    value = next((v for v in values if _depends_on_parameters(v)), None)
+    value = next((v for v in values if depends_on_parameters(v)), None)
     if value is None:
         return
     raise ModelError(
@@ -99,7 +99,8 @@ def _check_discrete(declaration: Declaration, distribution: Distribution, node: 
     )
 
 
-def _depends_on_parameters(expression: Expression) -> bool:
+def depends_on_parameters(expression: Expression) -> bool:
+    """Whether a parameter is among what an expression is made of."""
     pending, done = [expression], set[int]()
     while pending:
         for node in topological([pending.pop()], done=done):

@@ -11,6 +11,7 @@ from probmodel.errors import DataError, ModelError, SamplingWarning
 from probmodel.model import Model, ModelMeta
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Declaration, Observed, Potential
+from probmodel.model.density_calls import depends_on_parameters
 
 
 def binding_of(model: Any) -> Binding:
@@ -55,6 +56,9 @@ def likelihood_names(
 ) -> tuple[str, ...]:
     """Names of what is to have a log likelihood: by default what is observed, or else potentials.
 
+    Potentials that no parameter bears on, such as the constant of a prior, are left out by default
+    if there are others.
+
     Raises
     ------
     ModelError
@@ -62,7 +66,10 @@ def likelihood_names(
     DataError
         As `chosen`.
     """
-    default = _names(binding, Observed) or _names(binding, Potential) or observed_names(binding)
+    potentials = _names(binding, Potential)
+    declared = binding.declarations
+    bearing = tuple(n for n in potentials if depends_on_parameters(declared[n].expression))
+    default = _names(binding, Observed) or bearing or potentials or observed_names(binding)
     if var_names is None:
         return default
     return chosen(binding, var_names, _names(binding, Observed, Potential))

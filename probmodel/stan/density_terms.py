@@ -10,10 +10,14 @@ import numpy as np
 from probmodel.errors import nearest
 from probmodel.stan.library.density_names import LAPLACE, no_laplace, split_density_name
 from probmodel.stan.library.stan_densities import DENSITIES
-from probmodel.stan.operators import CHOOSE, Frame
+from probmodel.stan.operators import BY_ELEMENT, CHOOSE, Frame
+from probmodel.stan.recording import RecordedDensity
 from probmodel.stan.stan_values import Value, integer, real
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.variables import Variables
+
+_SUMS = {BY_ELEMENT["+"]: 1, BY_ELEMENT["-"]: -1}
+_MOST_PARTS = 10000  # of a sum that are told apart
 
 
 class Term(NamedTuple):
@@ -164,4 +168,41 @@ class DensityTerms(Variables):
                 values = [self.evaluate(a, frame) for a in value.args]
                 self.distributed(value, split[0], values)
                 return
-        self.add(Increment(node, self.value(value, frame)))
+        self._add_number(self.value(value, frame), node)
+
+    def _add_number(self, value: Value, node: n.Node) -> None:
+        """Add a number: log densities of parameters that it adds up as such, others as they are."""
+        counted_once = not self.guards and self.lanes is None
+        found, rest = self._parts(value) if counted_once and value.traced else ([], [])
+        if not found:
+            self.add(Increment(node, value))
+            return
+        for part in found:
+            self.add(Term(part.node, part.distribution, part.values[0], tuple(part.values[1:])))
+        total = real(0.0)
+        for sign, element in rest:
+            known = element < 0
+            array = self.graph.numbers(element) if known else element
+            operator = "+" if sign > 0 else "-"
+            total = self.operate(operator, total, Value("real", array, not known), node)
+        if total.traced or total.array != 0.0:
+            self.add(Increment(node, total))
+
+    def _parts(self, value: Value) -> tuple[list[RecordedDensity], list[tuple[int, int]]]:
+        """Return the log densities of parameters in a sum, and its other parts with their signs."""
+        densities: list[RecordedDensity] = []
+        others: list[tuple[int, int]] = []
+        pending = [] if value.rank else [(1, int(value.array))]
+        for _ in range(_MOST_PARTS):
+            if not pending:
+                return densities, others
+            sign, element = pending.pop()
+            step, known = self.graph.step_of(element), self.densities.get(element)
+            if step is not None and step.operation in _SUMS and not step.shape:
+                left, right = map(int, step.operands)
+                pending += [(sign * _SUMS[step.operation], right), (sign, left)]
+            elif known is not None and known.step is step and sign > 0:
+                densities.append(known)
+            else:
+                others.append((sign, element))
+        return [], []

@@ -38,6 +38,7 @@ from probmodel.stan.library.stan_densities import DENSITIES, Density, density_of
 from probmodel.stan.library.table_names import TABLE_NAMES
 from probmodel.stan.library.whole import WHOLE
 from probmodel.stan.operators import Frame
+from probmodel.stan.recording import RecordedDensity
 from probmodel.stan.stan_values import RANKS, Tuple, Value, integer, kind_of, real, type_text
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.traced_graph import Operation, aligned
@@ -258,6 +259,9 @@ class Calls(Expressions):
         total = elements
         if elements.rank:
             total = self.apply(_SUM, [_flat(elements)], "real", node)
+        if what == "density" and values[0].traced and not total.laned:
+            found = RecordedDensity(self.graph.steps[-1], node, name, values)
+            self.densities[int(total.array)] = found
         return self.apply(_EXP, [total], "real", node) if what == "cdf" else total
 
     def parameters_of(self, name: str, values: Sequence[Any], node: n.Node) -> list[Value]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -20,7 +20,23 @@ from probmodel.stan.operators import (
 )
 from probmodel.stan.stan_values import Tuple, Value, is_complex_type, kind_of, real
 from probmodel.stan.syntax import nodes as n
-from probmodel.stan.traced_graph import Graph, Keywords, Operation
+from probmodel.stan.traced_graph import Graph, Keywords, Operation, Step
+
+
+class RecordedDensity(NamedTuple):
+    """The log density of a distribution at what parameters decide.
+
+    Attributes
+    ----------
+    step : that computes it
+    node : the call
+    distribution, values : its name, and the value and the parameters
+    """
+
+    step: Step
+    node: n.Node
+    distribution: str
+    values: list[Value]
 
 
 class Recording:
@@ -34,6 +50,7 @@ class Recording:
     ----------
     graph : where operations are recorded
     guards : conditions on parameters that hold where what is evaluated counts, the last one of all
+    densities : log densities that functions were asked for, by the numbers of their elements
     """
 
     lanes: int | None = None
@@ -44,6 +61,7 @@ class Recording:
         self.sources = sources
         self.graph = Graph()
         self.guards: list[Value] = []
+        self.densities: dict[int, RecordedDensity] = {}
 
     def fail(
         self,
