@@ -9,7 +9,9 @@ from typing import Any
 import autograd.numpy as anp
 import numpy as np
 
+from probmodel.compiler.differentiation import taken
 from probmodel.compiler.python_calls import SOLVERS, called, is_unknown
+from probmodel.compiler.symbols import positions
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.sums import summed
 from probmodel.numerics import linalg, square_matrices
@@ -50,8 +52,17 @@ def _function_of_matrix(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _solve(shape: Shape, a: Any, b: Any) -> Any:
     right = _column(b)
-    found = called("solve", square_matrices.solve, [a, right], np.shape(right), rows=True)
-    return anp.reshape(found, shape)
+    batch = np.broadcast_shapes(np.shape(a)[:-2], np.shape(right)[:-2])
+    operands = [_in_stack(a, batch), _in_stack(right, batch)]
+    full = (*batch, *np.shape(right)[-2:])
+    return anp.reshape(called("solve", square_matrices.solve, operands, full, rows=True), shape)
+
+
+def _in_stack(x: Any, batch: Shape) -> Any:
+    """Repeat matrices along the axes in front of others."""
+    shape = np.shape(x)
+    full = (*batch, *shape[-2:])
+    return x if shape == full else taken(x, np.broadcast_to(positions(shape), full))
 
 
 def _column(x: Any) -> Any:
@@ -65,6 +76,20 @@ def _matmul(shape: Shape, a: Any, b: Any) -> Any:
     full += (np.shape(left)[-2], np.shape(right)[-1])
     operands = [_padded(left, rank), _padded(right, rank)]
     return anp.reshape(called("matmul", anp.matmul, operands, full), shape)
+
+
+def _dot(shape: Shape, a: Any, b: Any) -> Any:
+    if np.ndim(a) < 2 or np.ndim(b) < 3:
+        return _matmul(shape, a, b)
+    rows = (*np.shape(a)[:-1], np.size(b) // np.shape(b)[-2])
+    return dot_of_stacks(a, b, partial(_matmul, rows))
+
+
+def dot_of_stacks(a: Any, b: Any, matmul: Callable[..., Any]) -> Any:
+    """Multiply (..., n) by (*batch, n, k) to (..., *batch, k), by one product of matrices."""
+    *batch, n, k = np.shape(b)
+    where = np.moveaxis(positions(np.shape(b)), -2, 0).reshape(n, -1)
+    return anp.reshape(matmul(a, taken(b, where)), (*np.shape(a)[:-1], *batch, k))
 
 
 def _solver(name: str) -> Callable[..., Any]:
@@ -87,6 +112,6 @@ CALLED: dict[str, Callable[..., Any]] = {
     "cholesky": _function_of_matrix(linalg.cholesky),
     "solve": _solve,
     "matmul": _matmul,
-    "dot": _matmul,
+    "dot": _dot,
     **{name: _solver(name) for name in ("solve_ode", "solve_newton")},
 }

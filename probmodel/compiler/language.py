@@ -11,6 +11,7 @@ import autograd.numpy as anp
 import numpy as np
 
 from probmodel.compiler import formulas as _formulas  # noqa: F401 - fills the table of symbols
+from probmodel.compiler.called_parts import dot_of_stacks
 from probmodel.compiler.differentiation import placed, taken
 from probmodel.compiler.symbols import RARE_CASES, NotTraceableError, positions
 from probmodel.distributions.base import Distribution
@@ -58,7 +59,9 @@ def _moving(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x, *args, **kwargs: taken(x, function(positions(np.shape(x)), *args, **kwargs))
 
 
-def _concatenate(arrays: Sequence[Any], axis: int = 0) -> Any:
+def _concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Any:
+    if axis is None:
+        return anp.concatenate([anp.reshape(a, (-1,)) for a in arrays], 0)
     parts = [a if np.ndim(a) else anp.reshape(a, (1,)) for a in arrays]
     return anp.concatenate(parts, axis)
 
@@ -84,7 +87,10 @@ def _diag(v: Any) -> Any:
 
 
 def _dot(a: Any, b: Any) -> Any:
-    return anp.matmul(a, b) if np.ndim(a) and np.ndim(b) else a * b
+    """Multiply as `numpy.dot` does: every row of one stack by every matrix of another."""
+    if not (np.ndim(a) and np.ndim(b)):
+        return a * b
+    return anp.matmul(a, b) if np.ndim(a) < 2 or np.ndim(b) < 3 else dot_of_stacks(a, b, anp.matmul)
 
 
 def _call(*args: Any, function: Callable[..., Any], event_ndims: Any, primitive: Any = None) -> Any:
@@ -223,7 +229,7 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "triu": _triangle(np.triu),
     "diag": _diag,
     "cholesky": linalg.cholesky,
-    "trace": lambda a: anp.sum(taken(a, np.diagonal(positions(np.shape(a))))),
+    "trace": lambda a: anp.sum(taken(a, np.diagonal(positions(np.shape(a)))), axis=-1),
     "concatenate": _concatenate,
     "stack": _stack,
     "call": _call,

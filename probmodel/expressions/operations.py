@@ -90,7 +90,7 @@ def _of_data(
     return {n: Operation(n, getattr(np, n), operands, options or {}, static=True) for n in names}
 
 
-def _concatenate(arrays: Any, axis: int = 0) -> Any:
+def _concatenate(arrays: Any, axis: int | None = 0) -> Any:
     return np.concatenate([np.atleast_1d(a) for a in arrays], axis=axis)
 
 

@@ -156,7 +156,10 @@ def _broadcast(call: Call) -> Names:
 
 
 def _joined(call: Call) -> Names:
-    axis = call.options.get("axis", 0) % call.ndim
+    axis = call.options.get("axis", 0)
+    if axis is None:
+        return (None,)
+    axis %= call.ndim
     # Along the joined axis there is nothing to compare; a number is an axis of length one.
     parts = [o for o in call.operands if o.shape]
     if not parts:

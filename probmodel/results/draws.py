@@ -145,7 +145,7 @@ def _left_out(lost: Sequence[tuple[Variable, BaseException | None]]) -> Finding:
     if any(v.kind == "param" for v, _ in lost):
         advice = (
             "The group unconstrained_posterior holds the draws before they were transformed, and "
-            "LogDensity(model).constrain computes variables from them."
+            "probmodel.density.as_posterior(model).constrain computes variables from them."
         )
     return Finding("variables_left_out", f"Not computed: {listed}. {advice}", tuple(whys))
 

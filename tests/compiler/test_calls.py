@@ -42,12 +42,20 @@ def wide(a, n=70):
     return (np.eye(n) + a[0] * np.ones((n, n))) @ (a[1] * np.ones((n, n)))
 
 
+def several(a, n=70):
+    one = a[1] * np.cos(np.arange(n * n)).reshape(n, n)
+    return np.dot(np.eye(n) + a[0] * np.ones((n, n)), np.stack([one, 2.0 * one**2]))[::20, :, ::9]
+
+
 # What a model says, the same of one chain by other means, and how many numbers it takes.
 OPERATIONS = {
     "inv": (lambda a: np.linalg.inv(matrix(a)), None, 9),
     "solve": (lambda a: np.linalg.solve(matrix(a), a[9:]), None, 12),
     "solve with a known matrix": (
         lambda a: np.linalg.solve(np.eye(3) + np.ones((3, 3)), a), None, 3),
+    "solve of a stack": (
+        lambda a: np.linalg.solve(np.stack([matrix(a), 2.0 * matrix(a)]), a[9:]), None, 12),
+    "large dot of stacks": (several, None, 2),
     "large factor": (lambda a: np.linalg.cholesky(np.eye(42) + np.outer(a, a)), None, 42),
     "large product": (wide, None, 2),
     "solve_newton": (

@@ -194,12 +194,13 @@ STRUCTURAL = {
     "roll": (lambda a: np.roll(a, 1) + np.roll(a, 1, axis=0), [(3,), (2, 3)]),
     "concatenate": (lambda a: np.concatenate([a, np.ones(2), a]), [(3,)]),
     "concatenate axis": (lambda a: np.concatenate([a, np.ones((2, 1))], axis=1), [(2, 3)]),
+    "concatenate flat": (lambda a: np.concatenate([a, a[0], np.sum(a)], axis=None), [(3,), (2, 3)]),
     "concatenate lists": (lambda a: np.concatenate([[np.sum(a), 1.0], a, [a[0]]]), [(3,)]),
     "stack lists": (lambda a: np.stack([a, [a[1], 0.5, np.sum(a)]]), [(3,)]),
     "stack": (lambda a: np.stack([a, np.zeros(3), a**2]), [(3,)]),
     "stack axis": (lambda a: np.stack([a, 2 * a], axis=-1), [(3,), ()]),
     "diag": (lambda a: np.diag(a) * 1.0, [(3,), (3, 3)]),
-    "trace": (lambda a: np.trace(a), [(3, 3)]),
+    "trace": (lambda a: np.trace(a), [(3, 3), (2, 3), (2, 3, 4)]),
     "triangles": (lambda a: np.tril(a) + 2 * np.triu(a, 1), [(3, 3)]),
     "slices": (lambda a: a[1:] - a[:-1], [(4,)]),
     "integer": (lambda a: a[-1] + a[0] * 2, [(3,), (2, 3)]),
@@ -242,12 +243,15 @@ def test_matrix_product_of_parameters(shapes):
 @pytest.mark.parametrize("shapes", PRODUCTS)
 @pytest.mark.parametrize("function", [np.matmul, np.dot])
 def test_matrix_product_with_a_constant(shapes, function):
-    if function is np.dot and len(shapes[0]) > 2:
-        pytest.skip("np.dot of stacks is another product")
     rng = np.random.default_rng(5)
     left, right = rng.normal(size=shapes[0]), rng.normal(size=shapes[1])
     check(lambda a: function(a, right), (shapes[0],))
     check(lambda a: function(left, a), (shapes[1],))
+
+
+@pytest.mark.parametrize("shapes", [((2, 3), (4, 3, 2)), ((2, 2, 3), (2, 3, 2)), ((3,), (2, 3, 2))])
+def test_dot_of_stacks(shapes):
+    check(np.dot, shapes)
 
 
 def positive_definite(a):
@@ -266,6 +270,24 @@ def positive_definite(a):
 )
 def test_matrix_functions(function):
     check(function, ((3, 3),))
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        ((2, 3, 3), (3,)),
+        ((2, 3, 3), (3, 4)),
+        ((3, 3), (2, 3, 4)),
+        ((2, 1, 3, 3), (4, 3, 2)),
+        ((1, 3, 3), (2, 3, 1)),
+    ],
+)
+def test_solutions_of_stacks(shapes):
+    rng = np.random.default_rng(5)
+    left, right = (rng.normal(size=shape) for shape in shapes)
+    check(lambda a, b: np.linalg.solve(a + 3 * np.eye(3), b), shapes)
+    check(lambda a: np.linalg.solve(a + 3 * np.eye(3), right), shapes[:1])
+    check(lambda a: np.linalg.solve(left + 3 * np.eye(3), a), shapes[1:])
 
 
 def test_singular_rows_leave_the_others_alone():

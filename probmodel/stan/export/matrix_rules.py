@@ -62,6 +62,14 @@ def diagonal(writer: Writer, node: Apply) -> Form:
     return call("diagonal", form.text, kind="vector")
 
 
+def dot_entry(writer: Writer, node: Apply, places: tuple[Place, ...]) -> Form | None:
+    """Return one element of a product; of stacks, `numpy.dot` is another than `numpy.matmul`."""
+    left, right = (len(writer.shape(arg)) for arg in node.args)
+    if left > 1 and right > 2:
+        raise NoSpellingError("np.dot of stacks of matrices", "Write @.")
+    return matmul_entry(writer, node, places)
+
+
 def solve(writer: Writer, node: Apply) -> Form | None:
     """Return the solution of linear equations."""
     if max(len(writer.shape(arg)) for arg in node.args) > 2:

@@ -16,7 +16,7 @@ from probmodel.stan.export import (
     solver_rules,
     subscript_rules,
 )
-from probmodel.stan.export.code_forms import Form, Place, call
+from probmodel.stan.export.code_forms import Form, Place
 from probmodel.stan.export.code_writer import Writer
 
 _REDUCTIONS = tuple(reduction_rules.NAMES)
@@ -41,7 +41,7 @@ WHOLE: dict[str, Callable[[Writer, Apply], Form | None]] = {
     "diag": matrix_rules.diagonal,
     "det": matrix_rules.function("determinant", "real"),
     "log_determinant": matrix_rules.function("log_determinant", "real"),
-    "trace": lambda w, n: call("trace", w.reals(n.args[0]).text),
+    "trace": matrix_rules.function("trace", "real"),
     "cholesky": matrix_rules.function("cholesky_decompose"),
     "inv": matrix_rules.function("inverse"),
     "solve": matrix_rules.solve,
@@ -58,7 +58,7 @@ ENTRIES: dict[str, Callable[[Writer, Apply, tuple[Place, ...]], Form | None]] = 
     "tril": shape_rules.triangle_entry,
     "triu": shape_rules.triangle_entry,
     "matmul": matrix_rules.matmul_entry,
-    "dot": matrix_rules.matmul_entry,
+    "dot": matrix_rules.dot_entry,
     "call": call_rules.entry,
 }
 STATEMENTS: dict[str, Callable[[Writer, Apply, str], bool]] = {

@@ -22,6 +22,7 @@ from probmodel.stan.export.code_forms import (
 )
 from probmodel.stan.export.code_writer import Writer, as_number
 from probmodel.stan.export.elementwise_rules import aligned, spread
+from probmodel.stan.export.no_spelling import NoSpellingError
 
 ONE = Place("", 1)
 
@@ -176,6 +177,8 @@ def _joined(node: Apply) -> list[Expression]:
     arrays = node.args[0]
     if isinstance(arrays, Expression):
         raise TypeError("arrays that are joined come as a list")
+    if node.kwargs.get("axis", 0) is None:
+        raise NoSpellingError("np.concatenate(..., axis=None)", "Join np.ravel of each.")
     return [as_expression(array) for array in arrays]
 
 

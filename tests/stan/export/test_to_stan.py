@@ -175,6 +175,23 @@ def test_formulas_without_a_spelling():
         to_stan(States(y=[0.1, 0.2, 1.0]))
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a: np.dot(a[0], a),
+        lambda a: np.trace(a),
+        lambda a: np.concatenate([a[0], a[1]], axis=None),
+    ],
+)
+def test_arrays_without_a_spelling(function):
+    class Arrays(Model):
+        a = param(d.Normal(0, 1), shape=(2, 3, 3))
+        out = deterministic(function(a))
+
+    with pytest.raises(ModelError, match=r"deterministic 'out': .* has no spelling in Stan"):
+        to_stan(Arrays())
+
+
 def test_only_bound_models():
     with pytest.raises(ModelError, match="bound model"):
         to_stan(Clinics)
