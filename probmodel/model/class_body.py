@@ -38,7 +38,8 @@ class ClassBody(dict[str, Any]):
     """The names of a class body: each may be declared once, and each declaration needs one.
 
     What is only computed may take the name of something that was: ``eta = eta + x``. The older
-    expression is then printed without a name.
+    expression is then printed without a name. A second name of a declaration is one for the time
+    being, as in ``h = x`` before ``h = np.tanh(h @ w)``.
 
     Attributes
     ----------
@@ -49,6 +50,7 @@ class ClassBody(dict[str, Any]):
         super().__init__()
         self.made: list[Any] = list(getattr(names, "made", ()))
         self._named: dict[str, Apply] = {}  # expressions that this body gave their names
+        self._second: dict[str, Symbol] = {}  # declarations by names that are not their own
         for name, value in (names or {}).items():
             self[name] = value
 
@@ -58,6 +60,7 @@ class ClassBody(dict[str, Any]):
             isinstance(previous, Apply) and name not in self._named and previous.name == name
         )
         computed = isinstance(value, Apply) and isinstance(previous, Apply) and not inherited
+        computed |= self._second.pop(name, None) is not None
         if isinstance(value, (Symbol, Apply)) and isinstance(previous, Expression) and not computed:
             raise ModelError(
                 f"{name!r} is declared twice, first at {previous.location}. "
@@ -66,12 +69,7 @@ class ClassBody(dict[str, Any]):
                 name=name,
             )
         if isinstance(value, Symbol) and value.name not in (None, name):
-            raise ModelError(
-                f"one declaration has two names, {value.name!r} and {name!r}. Use one of them; to "
-                f"save it by the other too, write {name} = deterministic({value.name}).",
-                location=value.location,
-                name=name,
-            )
+            self._second[name] = value
         self.pop(name, None)  # the names stay in the order in which their values were made
         if name in self._named:
             self._named.pop(name).name = None
@@ -95,7 +93,7 @@ class ClassBody(dict[str, Any]):
         )
 
     def check_names(self, model: str) -> None:
-        """Raise a `ModelError` for the first declaration that no name holds in the end."""
+        """Raise a `ModelError` for the first declaration with no name, or two names, in the end."""
         for declaration in self.made:
             if declaration.name is None:
                 kind = declaration.kind
@@ -113,6 +111,15 @@ class ClassBody(dict[str, Any]):
                     f"else at the end of {model}. Each needs a name of its own.",
                     location=declaration.location,
                     name=declaration.name,
+                )
+        for name, first in self._second.items():
+            if self.get(name) is first:
+                raise ModelError(
+                    f"one declaration has two names, {first.name!r} and {name!r}. Use one of "
+                    f"them; to save it by the other too, write {name} = "
+                    f"deterministic({first.name}).",
+                    location=first.location,
+                    name=name,
                 )
 
 

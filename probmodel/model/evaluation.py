@@ -129,8 +129,9 @@ class Evaluator:
                     return np.asarray(probe(*args, **kwargs))
                 return compute(node.operation, args, kwargs)
         except np.linalg.LinAlgError as error:
+            _refuse_oblong(node, np.shape(args[0]))
             if random:  # at the probing point only; while sampling such a point is rejected
-                return np.full(np.shape(args[-1]), np.nan)
+                return np.full(np.shape(np.matmul(*args) if args[1:] else args[0]), np.nan)
             raise DataError(
                 f"{node!r}: {error}. The matrix comes from data alone; no parameter can mend it.",
                 location=node.location,
@@ -206,6 +207,16 @@ def _constant(node: Constant) -> Array:
 def _as_index(value: Array) -> Any:
     """Integers as Python ints, so that they can be sizes and slice ends."""
     return int(value) if value.ndim == 0 and value.dtype.kind in "iu" else value
+
+
+def _refuse_oblong(node: Apply, shape: tuple[int, ...]) -> None:
+    """Raise a `ShapeError` for what is no square matrix, nor a stack of these."""
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        raise ShapeError(
+            f"{node!r} takes square matrices; got the shape {shape}.",
+            location=node.location,
+            expression=repr(node),
+        )
 
 
 def _refuse_asymmetry(node: Apply, matrices: Array) -> None:

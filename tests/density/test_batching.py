@@ -290,6 +290,16 @@ def test_solutions_of_stacks(shapes):
     check(lambda a: np.linalg.solve(left + 3 * np.eye(3), a), shapes[1:])
 
 
+def test_the_shape_of_solutions_of_a_stack_that_is_singular():
+    class Singular(Model):
+        a = param(shape=3)
+        out = deterministic(np.linalg.solve(a * np.ones((2, 3, 3)), a))
+        near = potential(-0.5 * np.sum(a**2))
+
+    (out,) = (v for v in as_posterior(Singular()).variables if v.name == "out")
+    assert out.shape == (2, 3)
+
+
 def test_singular_rows_leave_the_others_alone():
     class Singular(Model):
         u = param(shape=(2, 2))

@@ -313,6 +313,27 @@ def test_one_declaration_with_two_names():
             a = b = param(Normal(0, 1))
 
 
+@pytest.mark.parametrize(
+    ("function", "shape"),
+    [
+        (np.linalg.cholesky, (3, 2)),
+        (np.linalg.cholesky, (3,)),
+        (np.linalg.inv, (2, 3, 2)),
+        (np.linalg.det, (3, 2)),
+        (lambda a: np.linalg.solve(a, np.ones(2)), (3, 2)),
+    ],
+)
+def test_functions_of_square_matrices(function, shape):
+    class Oblong(Model):
+        a = param(Normal(0, 1), shape=shape)
+        t = potential(np.sum(function(a)))
+
+    with pytest.raises(
+        ShapeError, match=f"takes square matrices; got the shape {re.escape(str(shape))}"
+    ):
+        Oblong()
+
+
 def test_name_clashes_with_a_dim():
     with pytest.raises(ModelError, match="has the name of a dim"):
 

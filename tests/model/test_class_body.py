@@ -6,6 +6,7 @@ import types
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from probmodel import Model, ModelError, data, deterministic, observed, param, potential
 from probmodel.density import as_posterior
@@ -161,6 +162,33 @@ def test_a_second_name_is_refused_and_saved_as_deterministic():
 
     values = as_posterior(Good()).constrain(np.array([[0.3], [-1.0]]))
     assert values["b"].tolist() == values["a"].tolist() == [0.3, -1.0]
+
+
+def test_layers_may_begin_as_a_declaration():
+    class Layers(Model):
+        x = data(("obs", "unit"))
+        w = param(Normal(0, 1), shape=(3, 2, 2))
+        h = x
+        for i in range(3):
+            h = np.tanh(h @ w[i])
+        y = observed(Normal(np.sum(h, axis=1), 1), dims="obs")
+
+    with pytest.raises(ModelError, match="'mu' is declared twice"):
+
+        class Worse(Model):
+            mu = param(Normal(0, 1))
+            h = mu
+            mu = 2 * h
+
+    x, y = np.array([[0.3, -1.0], [0.5, 2.0]]), np.array([0.1, 0.4])
+    w = np.random.default_rng(1).normal(size=(3, 2, 2))
+    h = x
+    for one in w:
+        h = np.tanh(h @ one)
+    posterior = as_posterior(Layers(x=x, y=y))
+    likelihood = posterior.terms(w.reshape(1, -1))["likelihood of y"]
+    np.testing.assert_allclose(likelihood[0], norm.logpdf(y, h.sum(axis=1)).sum(), rtol=1e-12)
+    assert "where h = tanh" in " ".join(repr(posterior.model).split())
 
 
 outside = param(Normal(0, 1))
