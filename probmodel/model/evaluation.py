@@ -26,6 +26,8 @@ from probmodel.model.arithmetic import compute, not_real, number
 from probmodel.model.indices import check_index, checked_parts, refuse_sum_of_masks
 from probmodel.types import Array
 
+_OF_SQUARES = frozenset({"cholesky", "inv", "solve", "det", "log_determinant"})
+
 
 class Evaluator:
     """Values and shapes of expressions, found by evaluating each of them once.
@@ -129,9 +131,11 @@ class Evaluator:
                     return np.asarray(probe(*args, **kwargs))
                 return compute(node.operation, args, kwargs)
         except np.linalg.LinAlgError as error:
-            _refuse_oblong(node, np.shape(args[0]))
+            if node.operation.name in _OF_SQUARES:
+                _refuse_oblong(node, np.shape(args[0]))
             if random:  # at the probing point only; while sampling such a point is rejected
-                return np.full(np.shape(np.matmul(*args) if args[1:] else args[0]), np.nan)
+                solution = np.matmul(*args) if node.operation.name == "solve" else args[-1]
+                return np.full(np.shape(solution), np.nan)
             raise DataError(
                 f"{node!r}: {error}. The matrix comes from data alone; no parameter can mend it.",
                 location=node.location,
