@@ -110,13 +110,14 @@ def bind_arguments(
 
 
 def _others_with(name: str, key: str) -> str:
-    """Say which distributions of the same kind, by their names, have a parameter."""
+    """Say which distributions of the same kind, by their names, have a parameter, or one of it."""
     from probmodel import distributions
 
     found = [
         f"{other}({', '.join(kind.parameters)})"
         for other, kind in distributions.DISTRIBUTIONS.items()
-        if other.startswith(name) and key in getattr(kind, "parameters", {})
+        if other.startswith(name)
+        and not {key, key.removesuffix("s")}.isdisjoint(getattr(kind, "parameters", {}))
     ]
     return f" There is {' and '.join(found)}." if found else ""
 

@@ -27,6 +27,7 @@ def test_arguments_are_bound_by_position_and_name():
         (lambda: d.Normal(0), "needs 'scale'"),
         (lambda: d.Normal(0, 1, 2), "takes 2 parameters, 3 were given"),
         (lambda: d.Normal(0, sigma=1), r"no parameter 'sigma'. Its parameters: loc, scale\.$"),
+        (lambda: d.Bernoulli(logits=0.2), r"p\. There is BernoulliLogit\(logit\)\.$"),
         (lambda: d.Beta(mu=0.2, kappa=3), r"alpha, beta\. There is BetaProportion\(mu, kappa\)\.$"),
         (lambda: d.Normal(0, 1, loc=1), "'loc' twice"),
         (lambda: d.Flat(1), "takes 0 parameters"),
