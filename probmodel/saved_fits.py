@@ -15,8 +15,9 @@ from probmodel.errors import DataError, ModelError, SamplingWarning, nearest
 from probmodel.html_tables import folded, table
 from probmodel.model import Model
 from probmodel.model.containers import Labelled, as_labels, unpack
+from probmodel.model.counted_dims import counted_dims
 from probmodel.model.declarations import Data, Observed
-from probmodel.model.frames import counted_dims, from_frame
+from probmodel.model.frames import as_table, from_frame
 from probmodel.predictive import (
     compute_deterministics,
     log_likelihood,
@@ -25,8 +26,7 @@ from probmodel.predictive import (
     posterior_predictive,
     predict,
 )
-from probmodel.predictive.matching import find_labels, kind_of
-from probmodel.predictive.relabelled import new_labels, relabelled
+from probmodel.predictive.relabelled import new_labels, relabelled, with_new_groups
 from probmodel.results.reading import load
 from probmodel.results.summary import heading, summary_text
 from probmodel.resuming import extend, model_of
@@ -212,10 +212,11 @@ class SavedFit:
     ) -> Any:
         """Bind the model to a frame, with the groups of the fit and what no column gives."""
         kind, labels = type(self.model), self.model._binding.labels
+        table = as_table(kind, frame)
         grouped = set(counted_dims(kind).values())
         known = {dim: values for dim, values in labels.items() if dim in grouped}
-        stems = {str(column).partition(".")[0] for column in frame.columns} | columns.keys()
-        self._check_columns([str(column) for column in frame.columns], stems)
+        stems = {str(column).partition(".")[0] for column in table.columns} | columns.keys()
+        self._check_columns([str(column) for column in table.columns], stems)
         of_rows = self._dims(self.model._binding.data.keys() & stems) - grouped
         self._check_rows(stems, of_rows)
         constants = {
@@ -223,19 +224,35 @@ class SavedFit:
         }
         found = new_labels(self.model._binding, {}, coords)
         constants = relabelled(self.model._binding, constants, found, counted_dims(kind))
-        table = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
         more = {
-            dim: _more(table, kind, dim, known[dim], new_groups)
+            dim: with_new_groups(
+                table, self._groups_in(table, dim, columns), dim, known[dim], new_groups
+            )
             for dim in known
             if dim not in coords
         }
         for dim in [dim for dim in more if len(more[dim]) > len(known[dim])]:
             self._check_members(dim, stems)
-        before = {n: v for n, v in self._constants(()).items() if self._dims([n]) & more.keys()}
+        before = {
+            name: self._labels_of(name, values)
+            for name, values in self._constants(()).items()
+            if self._dims([name]) & more.keys()
+        }
         measured = of_rows | grouped | self._dims(constants)
         every = {**self._unmeasured(measured), **known, **more, **coords}
         origin = self.model._origin if origin is None else origin
         return from_frame(kind, table, every, origin, {**constants, **columns}, before)
+
+    def _groups_in(self, table: Any, dim: str, columns: Mapping[str, Any]) -> list[str]:
+        """Return the columns of a frame that hold groups of a dim."""
+        names = [n for n, d in counted_dims(type(self.model)).items() if d == dim]
+        sources = [columns.get(name, name) for name in names]
+        return [s for s in sources if isinstance(s, str) and s in table.columns]
+
+    def _labels_of(self, name: str, values: Array) -> Array:
+        """Return data of the fit with the labels of groups in the place of their numbers."""
+        labels = self.model._binding.labels.get(counted_dims(type(self.model)).get(name, ""))
+        return values if labels is None else labels[values]
 
     def _check_members(self, dim: str, columns: set[str]) -> None:
         """Refuse new groups of which the model has data that neither fit nor frame have."""
@@ -325,28 +342,6 @@ def _warn_of_numbers(declared: Any, given: Array, dim: str, labels: Array) -> No
             SamplingWarning,
             stacklevel=4,
         )
-
-
-def _more(table: Any, kind: Any, dim: str, labels: Array, new_groups: str) -> Array:
-    """Return the labels of a dim of groups, and behind them those that a frame has besides."""
-    columns = [n for n, d in counted_dims(kind).items() if d == dim and n in table.columns]
-    for column in columns:
-        found = as_labels(table[column].dropna().unique())
-        new = found[find_labels(found, labels) < 0]
-        if not len(new) or kind_of(new) != kind_of(labels):  # others are refused when it is read
-            continue
-        if new_groups == "error":
-            shown = ", ".join(map(repr, new[:_SHOWN].tolist())) + ", ..." * (len(new) > _SHOWN)
-            raise DataError(
-                f"the column {column!r} has {shown}, which the labels of the dim {dim!r} lack: the "
-                "fit does not know them. Say what becomes of new groups: predict(..., "
-                'new_groups="draw") draws their elements given the other parameters, '
-                'new_groups="zero" sets them to the centre of their population.',
-                column=column,
-                labels=new.tolist(),
-            )
-        labels = np.concatenate([labels, new])
-    return labels
 
 
 def load_fit(path: str | os.PathLike[str], model: Any = None) -> SavedFit:

@@ -26,6 +26,7 @@ from probmodel.errors import DataError, ModelError, OutputError, SamplingWarning
 from probmodel.model import references
 from probmodel.results.arviz_object import group, group_names
 from probmodel.results.storage import keep
+from probmodel.saved_fits import SavedFit
 
 MODEL = """
 from probmodel import Model, data, deterministic, observed, param
@@ -164,6 +165,53 @@ def test_new_groups_with_a_predictor_of_their_own(tmp_path):
     np.testing.assert_allclose(some.predictions["y"].mean(), 2.0, atol=0.2)
     with pytest.raises(DataError, match="has no row of group 'b'"):
         fit.predict(new, new_groups="draw", coords={"group": ["z", "a", "b"]})
+
+
+class Shops(Model):
+    region = data("shop", dtype=int)
+    size = data("shop")
+    at = data("row", dtype=int)
+    x = data("row")
+    level = param(Normal(0, 100), dims="area")
+    effect = param(Normal(level[region] + size, 0.1), dims="shop")
+    y = observed(Normal(effect[at] + x, 0.1), dims="row")
+
+
+@pytest.fixture
+def shops():
+    """Areas at 10 and 20, and shops whose size adds to that."""
+    sizes = {"a": 1.5, "b": 2.0, "c": 3.0}
+    frame = pd.DataFrame({"at": np.repeat(list(sizes), 10), "x": 0.0})
+    frame["size"] = frame["at"].map(sizes)
+    frame["region"] = np.where(frame["at"] == "b", "south", "east")
+    frame["y"] = np.where(frame["at"] == "b", 20.0, 10.0) + frame["size"]
+    model = Shops.from_frame(frame)
+    return SavedFit(infer(model, **SIZES), model)
+
+
+@pytest.mark.parametrize("new_groups", ["zero", "draw"])
+def test_a_frame_with_some_groups_of_groups(shops, new_groups):
+    """Groups of the fit without a row keep what they had, among it the group that they are in."""
+    new = pd.DataFrame({"at": ["new", "b"], "region": "south", "size": [5, 2], "x": 0.0})
+    found = shops.predict(new, seed=1, new_groups=new_groups)
+    means = found.predictions["y"].mean(("chain", "draw"))
+    np.testing.assert_allclose(means, [25.0, 22.0], atol=0.3)
+    constant = found.predictions_constant_data
+    assert constant["size"].sel(shop=["a", "b", "c", "new"]).values.tolist() == [1.5, 2, 3, 5]
+    assert constant["region"].sel(shop=["a", "b", "c", "new"]).values.tolist() == [0, 1, 0, 1]
+
+
+def test_new_groups_in_a_column_of_another_name(shops):
+    new = pd.DataFrame({"shop": ["b", "new"], "region": "south", "size": [2.0, 5.0], "x": 0.0})
+    found = shops.predict(new, seed=1, new_groups="zero", at="shop")
+    means = found.predictions["y"].mean(("chain", "draw"))
+    np.testing.assert_allclose(means, [22.0, 25.0], atol=0.3)
+
+
+def test_groups_in_levels_of_the_index(shops):
+    new = pd.DataFrame({"at": ["c", "b"], "day": [1, 2], "x": [0.0, 1.0]}).set_index(["at", "day"])
+    means = shops.predict(new, seed=1).predictions["y"].mean(("chain", "draw"))
+    np.testing.assert_allclose(means, [13.0, 23.0], atol=0.3)
 
 
 class Season(Model):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,15 +12,21 @@ from probmodel.distributions.base import Distribution
 from probmodel.errors import DataError, nearest
 from probmodel.model.declarations import Data, Observed
 from probmodel.model.refusals import numbers_as_text
+from probmodel.types import Array
 
 _SHOWN = 5  # columns, rows or categories that a message lists
 
 
-def listed(labels: Sequence[Any]) -> str:
-    """Return some labels in words, numbers of NumPy as plain ones."""
-    plain = [v.item() if isinstance(v, np.number | np.bool_ | np.str_) else v for v in labels]
-    more = f" and {len(plain) - _SHOWN} more" if len(plain) > _SHOWN else ""
-    return ", ".join(map(repr, plain[:_SHOWN])) + more
+def listed(labels: Sequence[Any] | Array) -> str:
+    """Return some labels in words, numbers of NumPy as plain ones and dates as text."""
+    more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
+    return ", ".join(repr(_plain(label)) for label in labels[:_SHOWN]) + more
+
+
+def _plain(label: Any) -> Any:
+    if isinstance(label, np.datetime64):
+        return re.sub(r"T00:00:00(\.0+)?$", "", str(label))
+    return label.item() if isinstance(label, np.number | np.bool_ | np.str_) else label
 
 
 def no_column(

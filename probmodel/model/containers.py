@@ -54,9 +54,22 @@ def unpack(given: Any, dims: tuple[str, ...] | None) -> Labelled:
 
 
 def as_labels(index: Any) -> Array:
-    """Return labels as an array of numbers, dates or text."""
+    """Return labels as an array of numbers, truth values, dates or text.
+
+    Objects that all are numbers become numbers, so that they are equal to those of another frame
+    whose column has a type of its own.
+    """
     labels = as_dates(np.asarray(index))
-    return np.array([str(label) for label in labels]) if labels.dtype == object else labels
+    if labels.dtype != object:
+        return labels
+    for kinds, types in (((int, np.integer), "iu"), ((int, float, np.number), "iuf")):
+        if labels.size and all(isinstance(v, kinds) and not isinstance(v, bool) for v in labels):
+            plain = np.array(labels.tolist())
+            if plain.dtype.kind in types:
+                return plain
+    if labels.size and all(isinstance(v, bool | np.bool_) for v in labels):
+        return labels.astype(bool)
+    return np.array([str(label) for label in labels])
 
 
 def as_dates(labels: Array) -> Array:

@@ -16,26 +16,20 @@ in it, would be coded otherwise, and nobody would know.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from probmodel.errors import DataError, nearest
-from probmodel.expressions import Apply, Expression, topological
 from probmodel.model.columns import listed, no_column, no_numbers, no_values
 from probmodel.model.containers import Labelled, Labels, as_labels
-from probmodel.model.declarations import Data, Declaration, Observed, Parameter, expressions_of
+from probmodel.model.counted_dims import counted_dims
+from probmodel.model.declarations import Data, Declaration, Observed
 from probmodel.types import Array
 
 _DAY = np.timedelta64(1, "D")
-_ELEMENTWISE = frozenset({
-    "add", "subtract", "multiply", "true_divide", "divide", "negative", "power", "exp", "log",
-    "sqrt", "square", "abs", "absolute", "tanh", "log1p", "expm1", "expit", "log_expit", "logit",
-    "ndtr", "log_ndtr", "logaddexp", "maximum", "minimum", "where", "less", "less_equal",
-    "greater", "greater_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_not",
-})  # fmt: skip
 
 
 def from_frame(
@@ -49,7 +43,19 @@ def from_frame(
     """Bind a model to the columns of a data frame; see `Model.from_frame`.
 
     Groups of which the frame has no row have the values of ``before``, which are of the first
-    labels in ``coords``, for data with one value for each group.
+    labels in ``coords``, for data with one value for each group. Numbers of groups are labels
+    there, as in a frame.
+    """
+    return _Reader(kind, as_table(kind, frame), coords, origin, before).bound(given)
+
+
+def as_table(kind: Any, frame: Any) -> Any:
+    """Return a frame of pandas, in which the named levels of the index are columns too.
+
+    Raises
+    ------
+    DataError
+        If it is none, or has several columns of one name.
     """
     table = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
     if not (hasattr(table, "columns") and hasattr(table, "index")):
@@ -64,7 +70,8 @@ def from_frame(
             f"the frame has several columns {listed(repeated)}. Rename or drop some.",
             columns=repeated,
         )
-    return _Reader(kind, _with_levels(table), coords, origin, before).bound(given)
+    levels = [n for n in table.index.names if isinstance(n, str) and n not in table.columns]
+    return table.assign(**{name: table.index.get_level_values(name) for name in levels})
 
 
 class _Reader:
@@ -211,12 +218,23 @@ class _Reader:
                 self._codes.update(self._coded(dim, columns, raw))
             left -= ready
 
-    def _coder(self, dim: str) -> Array | None:
-        """Return the codes of the rows in a dim of groups; None if no column has them."""
-        names = [n for n, counted in self._counted.items() if counted == dim]
-        rows = [self._codes[n] for n in names if n in self._codes]
-        rows = [codes for codes in rows if len(codes) == len(self._table)]
-        return rows[0] if rows else None
+    def _coder(self, dim: str, above: frozenset[str] = frozenset()) -> Array | None:
+        """Return the codes of the rows in a dim of groups; None if no column has them.
+
+        Groups of groups are those of the rows of each group: the region of a store.
+        """
+        names = [n for n, counted in self._counted.items() if counted == dim and n in self._codes]
+        owners = {name: self._own_dim(name) for name in names}
+        for name in names:
+            if owners[name] not in self._grouped:
+                return self._codes[name]
+        for name in names:
+            if owners[name] in above | {dim}:
+                continue
+            of_rows = self._coder(owners[name], above | {dim})
+            if of_rows is not None:
+                return self._codes[name][of_rows]
+        return None
 
     def _raw(self, name: str, column: str) -> Array:
         """Return what an index is in the frame: of each row, or of each group."""
@@ -280,89 +298,35 @@ class _Reader:
                 f"{where!r}.",
                 location=declaration.location, name=name,
             )  # fmt: skip
-        found = values[first]
-        found[lacking] = before[lacking]
-        return found
-
-
-def counted_dims(kind: Any) -> dict[str, str]:
-    """Return data that are used as indices, or as groups of sums, with the dim that they count."""
-    declarations = kind._declarations.values()
-    found = dict(_summed(declarations))
-    return found | dict(_counted([e for d in declarations for e in expressions_of(d)]))
-
-
-def _counted(roots: Sequence[Expression]) -> Iterator[tuple[str, str]]:
-    for node in topological(roots):
-        if not (isinstance(node, Apply) and node.operation.name == "getitem"):
-            continue
-        target, index = node.args
-        dims = _dims_of(target) or ()
-        for axis, part in enumerate(index if isinstance(index, tuple) else (index,)):
-            if isinstance(part, Data) and part.name is not None and axis < len(dims):
-                yield part.name, dims[axis]
-
-
-def _summed(declarations: Iterable[Declaration]) -> Iterator[tuple[str, str]]:
-    """Yield the groups of `segment_sum`, with the dim of what the sums are combined with."""
-    groups: dict[int, frozenset[str]] = {}
-    dims: dict[int, tuple[str, ...]] = {}
-    for node in topological([e for d in declarations for e in expressions_of(d)]):
-        if isinstance(node, Declaration) and not getattr(node, "declared_shape", None):
-            dims[id(node)] = tuple(node.dims or ())
-        elif isinstance(node, Apply) and node.operation.name == "segment_sum":
-            by = node.args[1]
-            groups[id(node)] = frozenset({by.name} if isinstance(by, Data) and by.name else ())
-        elif isinstance(node, Apply) and node.operation.name in _ELEMENTWISE:
-            found = frozenset().union(*(groups.get(id(part), ()) for part in node.args))
-            known = {own for part in node.args if (own := dims.get(id(part)))}
-            groups[id(node)], dims[id(node)] = found, known.pop() if len(known) == 1 else ()
-            yield from _pairs(found, dims[id(node)])
-    for declaration in declarations:
-        if isinstance(declaration, Parameter | Observed):
-            for part in expressions_of(declaration):
-                yield from _pairs(groups.get(id(part), ()), tuple(declaration.dims or ()))
-
-
-def _pairs(groups: Iterable[str], dims: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    if len(dims) == 1:
-        yield from ((name, dims[0]) for name in groups)
-
-
-def _dims_of(target: Any) -> tuple[str, ...] | None:
-    """Return the dims of a declaration, or of what is computed of some element by element.
-
-    None where that cannot be told.
-    """
-    if isinstance(target, Declaration):
-        return None if getattr(target, "declared_shape", None) else tuple(target.dims or ())
-    if not isinstance(target, Apply) or target.operation.name not in _ELEMENTWISE:
-        return None
-    parts = [_dims_of(part) for part in target.args if isinstance(part, Expression)]
-    known = {dims for dims in parts if dims}
-    if None in parts or len(known) > 1:
-        return None
-    return known.pop() if known else ()
+        if not len(lacking):
+            return values[first]
+        first[lacking] = len(values) + lacking
+        return np.concatenate([values, before])[first]  # of the type that holds both
 
 
 def _looked_up(dim: str, column: str, values: Array, labels: Array) -> Array:
     """Return where values are among the labels of a dim."""
-    known = {label: i for i, label in enumerate(labels.tolist())}
-    new = [value for value in dict.fromkeys(values.tolist()) if value not in known]
+    found, known = _comparable(values, labels)
+    places = {label: i for i, label in enumerate(known)}
+    new = [i for i, value in enumerate(found) if value not in places]
     if new:
         raise DataError(
-            f"the column {column!r} has {listed(new)}, which the labels of the dim {dim!r} lack. "
-            f"These are {listed(list(known))}.",
-            column=column, labels=new,
+            f"the column {column!r} has {listed(np.unique(values[new]))}, which the labels of the "
+            f"dim {dim!r} lack. These are {listed(labels)}.",
+            column=column, labels=np.unique(values[new]).tolist(),
         )  # fmt: skip
-    return np.array([known[value] for value in values.tolist()])
+    return np.array([places[value] for value in found])
 
 
-def _with_levels(table: Any) -> Any:
-    """Return a frame in which the named levels of the index are columns too."""
-    index = table.index
-    levels = [name for name in index.names if isinstance(name, str) and name not in table.columns]
-    return table.assign(**{name: index.get_level_values(name) for name in levels})
+def _comparable(values: Array, labels: Array) -> tuple[list[Any], list[Any]]:
+    """Return values and labels as objects that are equal where they mean the same.
+
+    NumPy's dates are numbers in some units, and objects in others.
+    """
+    if values.dtype.kind == labels.dtype.kind and values.dtype.kind in "mM":
+        unit = np.promote_types(values.dtype, labels.dtype)
+        return values.astype(unit).view("i8").tolist(), labels.astype(unit).view("i8").tolist()
+    return values.tolist(), labels.tolist()
 
 
 def _names_columns(source: Any) -> bool:

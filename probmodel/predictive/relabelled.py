@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from probmodel.errors import DataError
 from probmodel.model.binding import Binding
+from probmodel.model.columns import listed
 from probmodel.model.containers import as_labels, same_labels, unpack
 from probmodel.model.declarations import Declaration
-from probmodel.predictive.matching import find_labels
+from probmodel.predictive.matching import find_labels, kind_of
 from probmodel.types import Array
 
 _SHOWN = 5  # labels that a message lists
@@ -67,6 +68,28 @@ def relabelled(
             values = place.reshape(values.shape)
         found[name] = values
     return found
+
+
+def with_new_groups(
+    table: Any, columns: Iterable[str], dim: str, labels: Array, new_groups: str
+) -> Array:
+    """Return the labels of a dim of groups, and behind them those that a frame has besides."""
+    for column in columns:
+        found = as_labels(table[column].dropna().unique())
+        new = found[find_labels(found, labels) < 0]
+        if not len(new) or kind_of(new) != kind_of(labels):  # others are refused when it is read
+            continue
+        if new_groups == "error":
+            raise DataError(
+                f"the column {column!r} has {listed(new)}, which the labels of the dim {dim!r} "
+                "lack: the fit does not know them. Say what becomes of new groups: predict(..., "
+                'new_groups="draw") draws their elements given the other parameters, '
+                'new_groups="zero" sets them to the centre of their population.',
+                column=column,
+                labels=new.tolist(),
+            )
+        labels = np.concatenate([labels, new])
+    return labels
 
 
 def _places(binding: Binding, labels: Mapping[str, Array], dim: str) -> Array | None:

@@ -254,6 +254,58 @@ def test_groups_of_groups():
     assert list(labels["land"]) == ["W", "X"]
 
 
+class Explained(Model):
+    """Groups of groups, each explained by something of its own."""
+
+    wealth = data(dims="land")
+    state = data(dims="county", dtype=int)
+    soil = data(dims="county")
+    home = data(dims="house", dtype=int)
+    a = param(Normal(wealth, 1), dims="land")
+    b = param(Normal(a[state] + soil, 1), dims="county")
+    y = observed(Normal(b[home], 1.0), dims="house")
+
+
+@pytest.mark.parametrize("rows", [["q", "p", "q", "s", "r"], ["r", "s", "p", "q"]])
+def test_groups_of_groups_have_data_of_their_own(rows):
+    """Also where there are as many rows as groups, in another order."""
+    frame = pd.DataFrame({"home": rows})
+    frame["state"] = frame["home"].map({"p": "W", "q": "W", "r": "X", "s": "X"})
+    frame["wealth"] = frame["state"].map({"W": 7.0, "X": 8.0})
+    frame["soil"] = frame["home"].map({"p": 1.0, "q": 2.0, "r": 3.0, "s": 4.0})
+    found, _ = given(Explained.from_frame(frame.assign(y=0.0)))
+    np.testing.assert_array_equal(found["state"], [0, 0, 1, 1])
+    np.testing.assert_array_equal(found["soil"], [1.0, 2.0, 3.0, 4.0])
+    np.testing.assert_array_equal(found["wealth"], [7.0, 8.0])
+
+
+@pytest.mark.parametrize("unit", ["s", "us", "ns"])
+def test_dates_are_groups_in_any_unit(unit):
+    days = pd.DatetimeIndex(["2024-03-01", "2024-01-01", "2024-03-01"])
+    frame = pd.DataFrame(
+        {"home": days.as_unit(unit), "soil": [1.0, 2.0, 1.0], "y": 0.0, "floor": 0}
+    )
+    for known in ("s", "us", "ns"):
+        coords = {"county": pd.DatetimeIndex(["2024-01-01", "2024-03-01"]).as_unit(known)}
+        found, _ = given(Houses.from_frame(frame, coords=coords))
+        np.testing.assert_array_equal(found["home"], [1, 0, 1])
+    with pytest.raises(DataError, match=r"has '2024-03-01', which .* These are '2024-01-01'\."):
+        Houses.from_frame(frame, coords={"county": days[1:2].as_unit("ns")})
+
+
+@pytest.mark.parametrize("kind", [int, float])
+def test_numbers_as_objects_are_numbers(kind):
+    homes = pd.Series([kind(30), kind(4), kind(30)], dtype=object)
+    found, labels = given(
+        Houses.from_frame(
+            pd.DataFrame({"home": homes, "soil": [1.0, 2.0, 1.0], "y": 0.0, "floor": 0})
+        )
+    )
+    np.testing.assert_array_equal(found["home"], [1, 0, 1])
+    np.testing.assert_array_equal(labels["county"], [4, 30])
+    assert labels["county"].dtype.kind in "if"
+
+
 def test_what_is_no_index_is_never_coded():
     """Another frame would be coded otherwise."""
     for column in (
