@@ -16,7 +16,7 @@ from probmodel.model.declarations import (
     Observed,
     expressions_of,
 )
-from probmodel.model.series_labels import check_series_labels
+from probmodel.model.series_labels import check_recurrence_labels, check_series_labels
 
 
 class ModelMeta(type):
@@ -153,6 +153,7 @@ class Model(metaclass=ModelMeta):
             _check_declared(cls, name)
         self._binding: Binding = self._bound(values, {} if coords is None else coords)
         check_series_labels(self._binding)
+        check_recurrence_labels(self._binding)
         self._kept: dict[str, Any] = {}  # what others have made of it, as long as it lasts
 
     def _bound(self, values: Mapping[str, Any], labels: dict[str, Any]) -> Binding:

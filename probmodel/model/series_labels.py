@@ -9,6 +9,9 @@ labels say. Labels that are names are left alone. Those that are times, by `cale
   and a half times the usual step on. Business days may be holidays: up to five may be missing.
 
 Times that follow no calendar are irregular by design: there the labels are an order, nothing more.
+
+Recurrences in formulas, such as `linear_recurrence` and `np.cumsum`, may run backwards in time, or
+along what is no time. Where their labels are not in order, there is a warning.
 """
 
 from __future__ import annotations
@@ -21,13 +24,20 @@ import numpy as np
 
 from probmodel.distributions.base import Distribution
 from probmodel.errors import DataError, SamplingWarning
-from probmodel.expressions import Apply, caller_location, topological
+from probmodel.expressions import Apply, caller_location, to_text, topological
 from probmodel.model.axes import namer
 from probmodel.model.binding import Binding
 from probmodel.model.calendars import Times, calendars, read_times
 from probmodel.model.declarations import Declaration, Observed, Parameter, expressions_of
 from probmodel.model.density_calls import distribution_of
+from probmodel.model.recurrence_axes import RECURRENCES, dim_of, runs
 from probmodel.types import Array
+
+_IN_ORDER = (
+    "Bring the data into the order of time, as x.sort_index() does in pandas. If they are in that "
+    "order as they stand, the labels are no times: leave them out, as x.to_numpy() or "
+    "x.reset_index(drop=True) do."
+)
 
 
 class _Axis(NamedTuple):
@@ -83,6 +93,28 @@ def check_series_labels(binding: Binding) -> None:
             _warn(what)
 
 
+def check_recurrence_labels(binding: Binding) -> None:
+    """Warn of recurrences along labels that are times and do not increase."""
+    dims_of, done, warned = None, set[int](), set[str]()
+    for declaration in binding.declarations.values():
+        for node in topological(expressions_of(declaration), done=done):
+            if not isinstance(node, Apply) or node.operation.name not in RECURRENCES:
+                continue
+            dims_of = dims_of or namer(
+                binding.declarations, binding.evaluator, binding.dimensions.sizes
+            )
+            dims = {dim_of(run, [dims_of]) for run in runs(node, binding.evaluator)}
+            for dim in sorted(dim for dim in dims if dim is not None and dim not in warned):
+                axis = _Axis(dim, binding.dimensions.labels(dim))
+                fault = _out_of_order(axis, axis.times)
+                if fault:
+                    warned.add(dim)
+                    _warn(
+                        f"{declaration.title}: {to_text(node, definition=True)} runs along "
+                        f"{dim!r}, whose labels {fault}. {_IN_ORDER}"
+                    )
+
+
 def _all_series(binding: Binding) -> Iterator[_Series]:
     """Find distributions of series: of declarations, and of log densities in formulas."""
     dims_of, done = None, set[int]()
@@ -123,32 +155,34 @@ def _placed(
 
 def _check_order(series: _Series, times: Times, dated: _Axis | None) -> None:
     """Refuse labels that do not increase."""
-    steps = np.diff(times.instants)
-    back = np.flatnonzero(steps < 0)
-    if not back.size:
-        return
     axis = series.axes[series.place]
-    labels, first = axis.labels, int(back[0]) + 1
-    assert labels is not None
-    if (steps <= 0).all():
-        fault = f"decrease, from {_shown(labels[0])} to {_shown(labels[-1])}"
-    else:
-        before, after = _shown(labels[first - 1]), _shown(labels[first])
-        fault = f"are not in order: {after} comes after {before}, at [{first}]"
-    advice = (
-        _turned(series, dated)
-        if dated is not None and times.dates is None
-        else "Bring the data into the order of time, as x.sort_index() does in pandas. If they are "
-        "in that order as they stand, the labels are no times: leave them out, as x.to_numpy() "
-        "or x.reset_index(drop=True) do."
-    )
+    fault = _out_of_order(axis, times)
+    if not fault:
+        return
+    advice = _turned(series, dated) if dated is not None and times.dates is None else _IN_ORDER
     raise DataError(
         f"{series.run}, whose labels {fault}. {advice}",
         location=series.declaration.location,
         name=series.declaration.name,
         dim=axis.dim,
-        labels=labels,
+        labels=axis.labels,
     )
+
+
+def _out_of_order(axis: _Axis, times: Times | None) -> str:
+    """Say how labels that are times do not increase; nothing where they do, or are no times."""
+    labels = axis.labels
+    if labels is None or times is None:
+        return ""
+    steps = np.diff(times.instants)
+    back = np.flatnonzero(steps < 0)
+    if not back.size:
+        return ""
+    if (steps <= 0).all():
+        return f"decrease, from {_shown(labels[0])} to {_shown(labels[-1])}"
+    first = int(back[0]) + 1
+    before, after = _shown(labels[first - 1]), _shown(labels[first])
+    return f"are not in order: {after} comes after {before}, at [{first}]"
 
 
 def _gap(series: _Series, times: Times) -> str:

@@ -7,8 +7,8 @@ knows of nothing before the first of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,19 +17,9 @@ from probmodel.expressions.graph import children
 from probmodel.model.axes import namer
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Data, Declaration, Deterministic, Observed
+from probmodel.model.recurrence_axes import RECURRENCES, Run, dim_of, runs
 from probmodel.predictive.anchors import same
 from probmodel.predictive.matching import find_labels, kind_of, matched
-
-RECURRENCES = {
-    "linear_recurrence", "matrix_recurrence", "scan", "cumsum", "cumprod", "diff",
-}  # fmt: skip
-
-
-class _Run(NamedTuple):
-    """What a recurrence runs over, and along which of its axes; None for all, flattened."""
-
-    operand: Any
-    axis: int | None
 
 
 def restarts(old: Binding, now: Binding, nodes: Sequence[Apply]) -> Iterator[tuple[Apply, str]]:
@@ -45,47 +35,16 @@ def restarts(old: Binding, now: Binding, nodes: Sequence[Apply]) -> Iterator[tup
         return
     names = [namer(b.declarations, b.evaluator, b.dimensions.sizes) for b in (old, now)]
 
-    def shape(operand: Any) -> tuple[int, ...]:
-        known = isinstance(operand, Expression)
-        return old.evaluator.shape(operand) if known else np.shape(operand)
-
     for node in recurrences:
-        for run in _runs(node, shape):
-            dim = _dim(run, names)
+        for run in runs(node, old.evaluator):
+            dim = dim_of(run, names)
             if message := _changed_start(old, now, node, run, dim):
                 yield node, message
                 break
 
 
-def _runs(node: Apply, shape: Callable[[Any], tuple[int, ...]]) -> list[_Run]:
-    """Return what a recurrence runs over; ``shape`` is that of an operand."""
-    name = node.operation.name
-    if name == "scan":
-        return [_Run(sequence, 0) for sequence in node.args[1]]
-    if name == "matrix_recurrence":
-        return [_Run(node.args[1], 0)]
-    if name == "linear_recurrence":  # over the first axis of what the two broadcast to
-        rank = max(len(shape(operand)) for operand in node.args[:2])
-        long = [operand for operand in node.args[:2] if len(shape(operand)) == rank]
-        return [_Run(operand, 0) for operand in long]
-    default = -1 if name == "diff" else None
-    return [_Run(node.args[0], node.kwargs.get("axis", default))]
-
-
-def _dim(run: _Run, names: Sequence[Callable[[Any], tuple[str | None, ...]]]) -> str | None:
-    """Return the dim that a recurrence runs along; None where that is not known."""
-    for name in names:  # an axis of length one has no name
-        found = name(run.operand)
-        if run.axis is None and len(found) != 1:
-            return None
-        axis = run.axis or 0
-        if -len(found) <= axis < len(found) and found[axis] is not None:
-            return found[axis]
-    return None
-
-
 def _changed_start(
-    old: Binding, now: Binding, node: Apply, run: _Run, dim: str | None
+    old: Binding, now: Binding, node: Apply, run: Run, dim: str | None
 ) -> str | None:
     """Say that a recurrence starts at another row; None where it does not, or it is not known."""
     if dim is None:
@@ -145,7 +104,7 @@ def _other_start(old: Binding, now: Binding, leaf: Declaration, dim: str) -> boo
     return before.shape == after.shape and not same(before, after)
 
 
-def _other_rows(old: Binding, now: Binding, run: _Run) -> bool:
+def _other_rows(old: Binding, now: Binding, run: Run) -> bool:
     """Whether rows of no known dim begin otherwise, and are not as many."""
     operand = run.operand
     if not isinstance(operand, Expression):

@@ -30,9 +30,11 @@ from probmodel.model.declarations import (
     Parameter,
     expressions_of,
 )
+from probmodel.model.recurrence_axes import RECURRENCES
 from probmodel.predictive.anchors import same
-from probmodel.predictive.changed_starts import RECURRENCES, leaves_of, restarts, text_of
+from probmodel.predictive.changed_starts import leaves_of, restarts, text_of
 from probmodel.predictive.fits import FromFit
+from probmodel.predictive.left_out import left_out
 from probmodel.predictive.matching import find_labels
 from probmodel.types import Array
 
@@ -73,11 +75,14 @@ def changed_statistics(
     nodes = [node for node in nodes if id(node) not in starts]
     fixed = [n for n in nodes if all(b.evaluator.is_constant(n) for b in (old, binding))]
     yield from _of_data(binding, old, fixed, _under(binding, names, parameters, fixed), places)
-    of_parameters = []
+    of_parameters: list[Apply] = []
+    of_both: list[Apply] = []
     for node in nodes:
         made_of = leaves_of(node)
-        if _moved(made_of, parameters) and _same_data(made_of, old, binding):
-            of_parameters.append(node)
+        if _moved(made_of, parameters):
+            same_data = _same_data(made_of, old, binding)
+            (of_parameters if same_data else of_both).append(node)
+    yield from left_out(binding, old, of_both, parameters)
     yield from _of_parameters(binding, old, parameters, of_parameters, places)
 
 

@@ -23,7 +23,7 @@ from probmodel.distributions import (
     Uniform,
 )
 from probmodel.errors import DataError, SamplingWarning
-from probmodel.functions import log_density
+from probmodel.functions import linear_recurrence, log_density, scan
 
 DAYS = pd.date_range("2015-01-01", periods=60, freq="D")
 Y = pd.Series(np.random.default_rng(3).poisson(5.0, 60), index=DAYS)
@@ -260,3 +260,42 @@ def test_copies_are_not_warned_of_again():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         pickle.loads(pickle.dumps(model))
+
+
+def carried(x, keep):
+    return linear_recurrence(keep, x)
+
+
+def stepped(x, keep):
+    return scan(lambda state, now, keep: keep * state + now, 0.0, x, args=(keep,))
+
+
+def summed(x, keep):
+    return keep * np.cumsum(x)
+
+
+@pytest.mark.parametrize("made", [carried, stepped, summed])
+def test_recurrences_along_labels_out_of_order(made):
+    class Carried(Model):
+        x = data("t")
+        keep = param(Uniform(0, 1))
+        y = observed(Normal(made(x, keep), 1.0), dims="t")
+
+    x = pd.Series(np.arange(60.0), index=DAYS)
+    with pytest.warns(
+        SamplingWarning, match="runs along 't', whose labels are not in order"
+    ) as got:
+        Carried(x=x.iloc[ORDER], y=x.iloc[ORDER])
+    assert len(got) == 1
+    with pytest.warns(
+        SamplingWarning, match="whose labels decrease, from 2015-03-01 to 2015-01-01"
+    ):
+        Carried(x=x[::-1], y=x[::-1])
+    numbered = x.reset_index(drop=True).iloc[ORDER]
+    with pytest.warns(SamplingWarning, match="not in order"):
+        Carried(x=numbered, y=numbered)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Carried(x=x, y=x)
+        Carried(x=numbered.to_numpy(), y=numbered.to_numpy())
+        Carried(x=x.set_axis([f"week {i % 7}, {i}" for i in ORDER]), y=x.to_numpy())

@@ -97,7 +97,9 @@ def test_elements_that_are_new_or_in_another_order(fits):
     more = {"grp": [*LABELS, "e"]}
     (message,), _ = said(Centred(place=[0, 4], coords=more), fits, new_groups="draw")
     assert "mean(u)" in message
-    (message,), _ = said(Jumps(coords={"t": [14, 13, 12, 11, 10]}), fits)
+    with pytest.warns(SamplingWarning, match="labels decrease, from 14 to 10"):
+        turned = Jumps(coords={"t": [14, 13, 12, 11, 10]})
+    (message,), _ = said(turned, fits)
     assert "cumsum(jump)" in message
     # A mean is the same in any order, and so is a softmax, element by element.
     assert said(Centred(place=[0, 1], coords={"grp": LABELS[::-1]}), fits)[0] == []
@@ -155,6 +157,19 @@ def test_columns_and_rows_in_another_order():
 def test_other_predictions_are_silent(fits, model, options):
     """All elements, nothing that depends on the others, or sums over elements of one row."""
     assert said(model, fits, **options)[0] == []
+
+
+@pytest.mark.parametrize("columns", [["q"], ["q", "r"]])
+def test_columns_of_the_fit_that_are_left_out(fits, columns):
+    """A matrix without a column predicts as if it were zero, and says so."""
+    model = Weighted(X=np.ones((1, len(columns))), coords={"feature": columns})
+    messages, done = said(model, fits, new_groups="zero")
+    assert any("X @ b adds up the elements along 'feature'" in message for message in messages)
+    assert all("Without 'p', it is what it would be if" in message for message in messages)
+    b = fits[Weighted].posterior["b"].sel(feature="q")
+    np.testing.assert_allclose(done.predictions["total"].values[..., 0], b)
+    whole = Weighted(X=[[1.0, 0.0, 1.0]], coords={"feature": ["q", "p", "r"]})
+    assert said(whole, fits, new_groups="zero")[0] == []
 
 
 class Contrasts(Model):
