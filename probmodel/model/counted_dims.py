@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from probmodel.expressions import Apply, Expression, topological
@@ -18,7 +18,12 @@ _ELEMENTWISE = frozenset({
 
 def counted_dims(kind: Any) -> dict[str, str]:
     """Return data that are used as indices, or as groups of sums, with the dim that they count."""
-    declarations = kind._declarations.values()
+    return counted_in(kind._declarations)
+
+
+def counted_in(declared: Mapping[str, Declaration]) -> dict[str, str]:
+    """Return the same of declarations by name."""
+    declarations = declared.values()
     found = dict(_summed(declarations))
     return found | dict(_counted([e for d in declarations for e in expressions_of(d)]))
 

@@ -161,6 +161,7 @@ class FromFit:
         self._new_groups = new_groups
         self.anchors = Anchors(binding, fit.result)
         self.filled: list[str] = []  # parameters of which the fit does not know all elements
+        self.taken: dict[str, list[Array]] = {}  # places in the fit of all that was asked for
         self.moved: dict[str, list[Array]] = {}  # places in the fit, where elements differ from its
 
     @property
@@ -186,6 +187,7 @@ class FromFit:
         variable = self._variable(free)
         places = find_places(free, variable, values, self._fit.labelled)
         self.anchors.check(free, places, variable.dims)
+        self.taken[free.name] = places
         known = all_known(places)
         if free.shape and not known.all() and self._new_groups in (None, "error"):
             raise self._unknown(free, places)

@@ -22,6 +22,7 @@ from probmodel.predictive.changed_statistics import changed_statistics
 from probmodel.predictive.draws_in_blocks import drawn
 from probmodel.predictive.fits import Fit, FromFit, deterministic_names
 from probmodel.predictive.generated_draws import GeneratedDraws
+from probmodel.predictive.kept_draws import kept_draws
 from probmodel.predictive.models import binding_of, chosen, dims_of, observed_names, warn_of_parts
 from probmodel.predictive.processes import Observations
 from probmodel.predictive.undrawn import undrawn
@@ -336,6 +337,7 @@ def _drawn(wanted: Wanted, fit: Fit, seed: np.random.SeedSequence, executor: Any
     found = [*observations.warnings, *undrawn(binding, arrays)]
     if wanted.new_groups is not None:
         found += changed_statistics(binding, parameters, wanted.names)
+        found += kept_draws(binding, parameters)
     return _Found(named, parameters.filled, found)
 
 
