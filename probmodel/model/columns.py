@@ -90,7 +90,17 @@ def _found(declaration: Data | Observed, column: str, series: Any) -> tuple[str,
     first = listed([series.iloc[0]])
     return "text or categories", (
         "It is no index in the model, so that it is not coded: turn it into numbers that mean the "
-        f"same in every frame, such as {column} == {first}."
+        f"same in every frame, such as {column} == {first}.{_numbered(declaration, column)}"
+    )
+
+
+def _numbered(declaration: Data | Observed, column: str) -> str:
+    """Say how to number groups that have no labels in the model."""
+    if not isinstance(declaration, Data) or declaration.dtype is not int:
+        return ""
+    return (
+        " If it only says which rows belong together, as groups of segment_sum do, number it: "
+        f"{column} = pd.factorize({column})[0]."
     )
 
 

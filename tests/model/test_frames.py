@@ -9,7 +9,7 @@ from probmodel import Model, data, infer, observed, param, potential
 from probmodel.constraints import Ordered
 from probmodel.distributions import Bernoulli, Beta, HalfNormal, Normal, OrderedLogistic
 from probmodel.errors import DataError, ShapeError
-from probmodel.functions import log_density, segment_sum
+from probmodel.functions import log_density, segment_logsumexp, segment_sum
 
 
 class Houses(Model):
@@ -505,3 +505,26 @@ def test_groups_of_sums_that_an_outcome_follows_are_coded():
     np.testing.assert_array_equal(data["whole"], [0, 1, 0])
     np.testing.assert_array_equal(data["y"], [4.0, 5.0])
     assert list(labels["total"]) == ["u", "v"]
+
+
+class Trips(Model):
+    """Choices among what each trip offers; sums over trips meet nothing that has a dim."""
+
+    n = data(dtype=int)
+    trip = data("offer", dtype=int)
+    price = data("offer")
+    taken = data("offer", dtype=bool)
+    b = param(Normal(0, 1))
+    chosen = segment_sum(b * price * taken, trip, n)
+    choice = potential(chosen - segment_logsumexp(b * price, trip, n))
+
+
+def test_groups_of_sums_without_labels_say_how_to_number_them():
+    frame = pd.DataFrame({"trip": list("qpqp"), "price": [1.0, 2, 3, 4], "taken": [1, 0, 0, 1]})
+    with pytest.raises(DataError, match=r"frame\['trip'\] = pd\.factorize\(frame\['trip'\]\)\[0\]"):
+        Trips.from_frame(frame, n=2)
+    found, _ = given(Trips.from_frame(frame.assign(trip=pd.factorize(frame["trip"])[0]), n=2))
+    np.testing.assert_array_equal(found["trip"], [0, 1, 0, 1])
+    with pytest.raises(DataError) as raised:
+        Trips.from_frame(frame.assign(trip=[0, 1, 0, 1], price=list("abab")), n=2)
+    assert "factorize" not in str(raised.value)
