@@ -26,7 +26,12 @@ from probmodel.predictive import (
     posterior_predictive,
     predict,
 )
-from probmodel.predictive.relabelled import new_labels, relabelled, with_new_groups
+from probmodel.predictive.relabelled import (
+    column_labels,
+    new_labels,
+    relabelled,
+    with_new_groups,
+)
 from probmodel.results.reading import load
 from probmodel.results.summary import heading, summary_text
 from probmodel.resuming import extend, model_of
@@ -218,11 +223,11 @@ class SavedFit:
         stems = {str(column).partition(".")[0] for column in table.columns} | columns.keys()
         self._check_columns([str(column) for column in table.columns], stems)
         of_rows = self._dims(self.model._binding.data.keys() & stems) - grouped
-        self._check_rows(stems, of_rows)
-        constants = {
-            n: v for n, v in self._constants(stems).items() if not self._dims([n]) & of_rows
-        }
-        found = new_labels(self.model._binding, {}, coords)
+        found = column_labels(self.model._binding, table, columns)
+        rows = of_rows - found.keys()
+        self._check_rows(stems, rows)
+        constants = {n: v for n, v in self._constants(stems).items() if not self._dims([n]) & rows}
+        found |= new_labels(self.model._binding, {}, coords)
         constants = relabelled(self.model._binding, constants, found, counted_dims(kind))
         more = {
             dim: with_new_groups(

@@ -214,6 +214,28 @@ def test_groups_in_levels_of_the_index(shops):
     np.testing.assert_allclose(means, [13.0, 23.0], atol=0.3)
 
 
+class Scaled(Model):
+    X = data(("row", "feature"))
+    centre = data("feature")
+    b = param(Normal(0, 10), dims="feature")
+    y = observed(Normal((X - centre) @ b, 0.1), dims="row")
+
+
+def test_a_frame_beside_data_along_its_columns():
+    """They follow the order of the columns."""
+    X = np.random.default_rng(1).normal(size=(30, 2))
+    frame = pd.DataFrame(X, columns=["X.p", "X.q"])
+    frame["y"] = 2.0 * (X[:, 0] - 1.0) - (X[:, 1] + 3.0)
+    model = Scaled.from_frame(frame, centre={"p": 1.0, "q": -3.0})
+    fit = SavedFit(infer(model, **SIZES), model)
+    for columns in (["X.p", "X.q"], ["X.q", "X.p"]):
+        means = fit.predict(frame[columns], seed=1).predictions["y"].mean(("chain", "draw"))
+        np.testing.assert_allclose(means, frame["y"], atol=0.3)
+    named = frame.rename(columns={"X.p": "p", "X.q": "q"})
+    means = fit.predict(named, seed=1, X=["q", "p"]).predictions["y"].mean(("chain", "draw"))
+    np.testing.assert_allclose(means, frame["y"], atol=0.3)
+
+
 class Season(Model):
     week = data("obs")
     region = data("obs", dtype=int)

@@ -32,6 +32,22 @@ def new_labels(
     return {**found, **{dim: as_labels(labels) for dim, labels in coords.items()}}
 
 
+def column_labels(binding: Binding, table: Any, given: Mapping[str, Any]) -> dict[str, Array]:
+    """Return labels by dim, of those that the columns of a frame bring for matrices.
+
+    ``given`` are lists of columns by datum, where these are not named ``X.age``, ``X.dose``.
+    """
+    found: dict[str, Array] = {}
+    for name, declared in binding.declarations.items():
+        members = [c for c in table.columns if str(c).startswith(f"{name}.")]
+        columns = given.get(name, members)
+        if len(declared.dims or ()) == 2 and isinstance(columns, list | tuple) and columns:
+            found[(declared.dims or ())[1]] = as_labels(
+                [str(column).removeprefix(f"{name}.") for column in columns]
+            )
+    return found
+
+
 def relabelled(
     binding: Binding,
     kept: Mapping[str, Array],
