@@ -231,6 +231,7 @@ class RunStart(NamedTuple):
     kept: dict[str, Array] | None = None
 
 
+@np.errstate(all="ignore")  # what overflows is found among the draws, and warned of in words
 def draw(
     model: Any,
     method: str | Sampler,

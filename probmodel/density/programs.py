@@ -132,7 +132,11 @@ class Programs(Gradients):
 
 
 def typed(values: Array, kind: Any) -> Array:
-    """Return values of a type; as they are, where they are no such integers."""
+    """Return values of a type; as they are, where they are no such integers.
+
+    Truth values become 0 and 1: ArviZ computes differences of draws, which NumPy has not for bools.
+    """
+    kind = np.dtype(int) if np.dtype(kind) == bool else kind
     if np.dtype(kind).kind in "iu" and not np.all(np.abs(values) < _LARGEST):
         return values
     return values.astype(kind, copy=False)

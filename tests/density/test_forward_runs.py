@@ -127,7 +127,7 @@ def test_types_are_those_of_the_declarations():
     found = prior_plan(redrawn(binding)).run(np.random.default_rng(1), 50)
     kinds = {name: values.dtype.kind for name, values in found.items()}
     assert kinds == {
-        "rate": "f", "k": "i", "hit": "i", "more": "i", "half": "f", "many": "b", "total": "i",
+        "rate": "f", "k": "i", "hit": "i", "more": "i", "half": "f", "many": "i", "total": "i",
     }  # fmt: skip
     np.testing.assert_array_equal(found["more"], found["k"] + 1)
     np.testing.assert_array_equal(found["half"], found["k"] / 2)

@@ -1,9 +1,20 @@
 """Comparisons in arithmetic, bounds that vary, and numbers that are not finite."""
 
+import arviz as az
 import numpy as np
 import pytest
 
-from probmodel import Model, deterministic, observed, param, potential
+from probmodel import (
+    Model,
+    compute_deterministics,
+    deterministic,
+    infer,
+    observed,
+    param,
+    potential,
+    predict,
+    prior_predictive,
+)
 from probmodel.density import as_posterior
 from probmodel.distributions import Normal
 
@@ -160,3 +171,26 @@ def test_densities_that_are_the_same_everywhere():
         np.testing.assert_array_equal(logp, expected)
         assert logp.dtype == np.float64
         np.testing.assert_array_equal(grad, 0.0)
+
+
+def test_truth_values_are_0_and_1_in_results():
+    class Signed(Model):
+        a = param(Normal(0, 1))
+        positive = deterministic(a > 0)
+        y = observed(Normal(a, 1), dims="obs")
+
+    model = Signed(y=[0.1, 0.2])
+    fit = infer(model, "nuts", draws=100, warmup=100, chains=2, seed=1, quiet=True)
+    draws = fit["posterior"]
+    share = float((draws["a"] > 0).mean())
+    assert float(az.summary(fit)["mean"]["positive"]) == pytest.approx(share, abs=0.01)
+    own = infer(model, "nuts", draws=9, warmup=9, chains=1, seed=1, quiet=True, var_names="a")
+    results = (
+        draws,
+        compute_deterministics(model, own)["posterior"],
+        predict(model, fit, var_names=["positive"], seed=1)["predictions"],
+        prior_predictive(model, seed=1)["prior"],
+    )
+    for group in results:
+        assert group["positive"].dtype.kind == "i"
+        assert bool(group["positive"].isin([0, 1]).all())

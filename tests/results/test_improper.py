@@ -1,6 +1,7 @@
 """Improper posteriors are told of; others that have not converged are not called so."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -143,3 +144,11 @@ def test_change_points_that_nothing_bounds(kind):
 
 def test_change_points_with_heavy_tails_are_proper():
     assert "improper" not in findings(Held(time=np.arange(20.0), y=Y))
+
+
+def test_overflow_is_not_told_twice():
+    """A posterior without bounds has warnings of its own; NumPy's say nothing more."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit = infer(Runaway(y=Y), "nuts", **SIZES, warmup=300)
+    assert json.loads(fit.attrs["warnings"])
