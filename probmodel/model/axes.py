@@ -6,7 +6,7 @@ pair their elements by position, and nobody would notice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -49,7 +49,7 @@ def check_axes(
     """
     walk = _Walk(evaluator, _second_names(declarations.values(), sizes))
     names = {name: walk.declare(declaration) for name, declaration in declarations.items()}
-    return {name: tuple(axis and axis.dim for axis in found) for name, found in names.items()}
+    return {name: _dims(found) for name, found in names.items()}
 
 
 def differing_dims(
@@ -86,7 +86,12 @@ def namer(
     walk = _Walk(evaluator, _second_names(declarations.values(), sizes))
     for declaration in declarations.values():
         walk.declare(declaration)
-    return lambda value: tuple(axis and axis.dim for axis in walk.operand(value).names)
+    return lambda value: _dims(walk.operand(value).names)
+
+
+def _dims(names: Names) -> tuple[str | None, ...]:
+    """Return the dims of axes; none of those that have a second name."""
+    return tuple(None if axis is None or axis.second else axis.dim for axis in names)
 
 
 def _second_names(declarations: Iterable[Declaration], sizes: Mapping[str, int]) -> set[str]:
@@ -142,8 +147,7 @@ class _Walk:
 
     def _declared(self, declaration: Declaration) -> Names:
         return tuple(
-            None if dim in self._second_names else Axis(dim, declaration)
-            for dim in declaration.dims or ()
+            Axis(dim, declaration, dim in self._second_names) for dim in declaration.dims or ()
         )
 
     def operand(self, value: Any) -> Operand:
@@ -191,24 +195,22 @@ class _Walk:
         self, declaration: Declaration, distribution: Distribution, own: Operand
     ) -> Operand:
         """Check the parameters of a distribution; returns its value with the names they bring."""
-        batch = len(own.shape) - distribution.event_ndim
-        value, event = own.part(slice(batch)), own.part(slice(batch, None))
         for (name, spec), arg in zip(
             distribution.parameters.items(), distribution.args.values(), strict=True
         ):
             given = self.operand(arg)
             start = max(len(given.shape) - spec.event_ndim, 0)
             what = f"{declaration.title}, the {name} of its {distribution.name}"
-            meet = partial(self._meet, what, declaration.location)
-            value = Operand(meet([value, given.part(slice(start))]), value.shape)
-            along = spec.event_ndim == distribution.event_ndim == 1
-            along = along and name.rpartition(".")[2] in _ALONG_EVENT
-            reach = slice(None) if along else slice(start)
-            _refuse_another_place(declaration, what, given.part(reach), own if along else value)
-            if along:
-                names = meet([event, given.part(slice(start, None))])
-                event = Operand(names, event.shape)
-        return Operand((*value.names, *event.names), own.shape)
+            meet = partial(self._meet, what, declaration.location, tables=Declaration)
+            if spec.event_ndim == distribution.event_ndim == 1 and (
+                name.rpartition(".")[2] in _ALONG_EVENT
+            ):
+                own = Operand(meet([own, given]), own.shape)
+            else:
+                batch = len(own.shape) - distribution.event_ndim
+                names = meet([own.part(slice(batch)), given.part(slice(start))])
+                own = Operand((*names, *own.names[batch:]), own.shape)
+        return own
 
     def _fit_all(
         self, declaration: Declaration, parts: Iterable[tuple[str, Any]], own: Operand
@@ -219,39 +221,49 @@ class _Walk:
                 what = f"{declaration.title}, its {name}"
                 self._meet(what, declaration.location, [own, self.operand(part)])
 
-    def _meet(self, what: Any, location: Location | None, operands: Sequence[Operand]) -> Names:
-        """Return the names of what arrays broadcast to, aligned at their last axes."""
+    def _meet(
+        self,
+        what: Any,
+        location: Location | None,
+        operands: Sequence[Operand],
+        tables: Any = Data | Observed,
+    ) -> Names:
+        """Return the names of what arrays broadcast to, aligned at their last axes.
+
+        ``tables`` are the kinds of declarations whose second names stand for columns that rows
+        must not meet; those of parameters, such as correlations, stand for the rows again.
+        """
         ndim = max(len(o.shape) for o in operands)
         found: list[Axis | None] = [None] * ndim
+        second: list[Axis | None] = [None] * ndim
         lengths = [1] * ndim
         for operand in operands:
-            for i, (axis, size) in enumerate(
-                zip(operand.names, operand.shape, strict=True), ndim - len(operand.shape)
-            ):
-                if axis is None or size == 1:
+            for i, axis, size in _aligned(operand, ndim):
+                if axis.second:
+                    second[i] = axis
                     continue
                 if found[i] is None:
                     found[i], lengths[i] = axis, size
                 first = found[i] or axis
                 if first.dim != axis.dim:
                     raise _conflict(what, location, (first, axis), (lengths[i], size))
-        return tuple(found)
+        for operand in operands:
+            lacking = ndim - len(operand.shape)
+            for i, axis, size in _aligned(operand, ndim):
+                column = second[i]
+                if column is None or axis.second or not isinstance(column.declaration, tables):
+                    continue
+                if any(row is not None and row.dim == axis.dim for row in found[:lacking]):
+                    raise _conflict(what, location, (column, axis), (size, size))
+        return tuple(name or other for name, other in zip(found, second, strict=True))
 
 
-def _refuse_another_place(
-    declaration: Declaration, what: str, given: Operand, own: Operand
-) -> None:
-    """Refuse a parameter whose axis has the dim of an axis of the value, and meets another one.
-
-    A dim that is a second name fits every axis; but of the sites by visits of a square table,
-    one number for each site belongs to its row, which it lacks.
-    """
-    dims = declaration.dims or ()
-    lacking = max(len(own.shape) - len(given.shape), 0)
-    for i, (axis, size) in enumerate(zip(given.names, given.shape, strict=True)):
-        if axis is not None and size > 1 and axis.dim in dims[:lacking]:
-            met = Axis(dims[lacking + i], declaration)
-            raise _conflict(what, declaration.location, (met, axis), (size, size))
+def _aligned(operand: Operand, ndim: int) -> Iterator[tuple[int, Axis, int]]:
+    """Yield the axes of an operand that have a name and elements, with their places."""
+    lacking = ndim - len(operand.shape)
+    for i, (axis, size) in enumerate(zip(operand.names, operand.shape, strict=True), lacking):
+        if axis is not None and size > 1:
+            yield i, axis, size
 
 
 def _conflict(
@@ -269,8 +281,18 @@ def _conflict(
         f"{place}: the dim {one} meets the dim {other}. {trouble}. If they are the same "
         "things, declare both with one dim; if each element of one belongs to one of the other, "
         "index by codes, as in a[code]; for all pairs, put an axis in between, as in "
-        "a[:, None] + b. deterministic(x, dims=...) gives an axis another name.",
+        f"a[:, None] + b. {_other_ways(axes)}",
         location=location,
         dims=tuple(axis.dim for axis in axes),
         sizes=sizes,
+    )
+
+
+def _other_ways(axes: tuple[Axis, Axis]) -> str:
+    met, axis = axes
+    if not met.second:
+        return "deterministic(x, dims=...) gives an axis another name."
+    return (
+        f"In {met.declaration.name} a row has the dim {axis.dim!r}, and a column {met.dim!r}: "
+        "a[:, None] is one number for each row, a[None, :] one for each column."
     )

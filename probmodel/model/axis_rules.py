@@ -16,10 +16,18 @@ from probmodel.model.declarations import Declaration
 
 
 class Axis(NamedTuple):
-    """The name of an axis, and the declaration that it comes from."""
+    """The name of an axis, and the declaration that it comes from.
+
+    Attributes
+    ----------
+    dim : the name
+    declaration : where it comes from
+    second : whether it is a second name of another axis there, which fits every axis
+    """
 
     dim: str
     declaration: Declaration
+    second: bool = False
 
 
 Names = tuple[Axis | None, ...]

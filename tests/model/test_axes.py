@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from probmodel import Model, ShapeError, data, deterministic, observed, param, potential
-from probmodel.distributions import Dirichlet, Mixture, MvNormal, Normal, Poisson
+from probmodel.distributions import LKJ, Dirichlet, HalfNormal, Mixture, MvNormal, Normal, Poisson
 from probmodel.functions import linear_recurrence
 
 CODES = np.array([0, 2, 1])
@@ -271,3 +271,39 @@ def test_rows_and_columns_of_a_square_value_are_not_refused():
 
     square = np.zeros((3, 3))
     Network(y=square, x=square, z=square, v=square)
+
+
+def test_a_row_is_not_paired_with_the_columns_of_square_data():
+    class Visits(Model):
+        x = data(("site", "visit"))
+        rate = param(Normal(0, 1), dims="site")
+        y = observed(Normal(rate * x, 1), dims=("site", "visit"))
+
+    match = (
+        r"'visit' of data 'x'.* meets the dim 'site' of param 'rate'.*a\[:, None\] is one number"
+    )
+    with pytest.raises(ShapeError, match=match):
+        Visits(x=np.eye(3), y=np.zeros((3, 3)))
+
+
+def test_rows_and_columns_of_square_data_are_not_refused():
+    class Square(Model):
+        weight = data(("area", "neighbour"))
+        effect = param(Normal(0, 1), dims="area")
+        other = param(Normal(0, 1), shape=3)
+        around = deterministic(np.sum(weight * effect[None, :] + weight * other, axis=1))
+        within = deterministic(np.sum(weight * effect[:, None], axis=1) + weight @ effect)
+        y = observed(Normal(around + within, 1), dims="area")
+
+    Square(weight=np.eye(3), y=np.zeros(3))
+
+
+def test_scales_meet_both_axes_of_a_correlation():
+    class Traits(Model):
+        known = data(("trait", "again"))
+        scale = param(HalfNormal(1), dims="trait")
+        correlation = param(LKJ(1), dims=("trait", "again"))
+        covariance = scale[:, None] * correlation * scale
+        y = observed(MvNormal(np.zeros(3), covariance), dims=("person", "trait"))
+
+    Traits(known=np.eye(3), y=np.zeros((5, 3)))
