@@ -79,7 +79,7 @@ def _triangle(function: Callable[..., Any]) -> Callable[..., Any]:
     return triangle
 
 
-def _diag(v: Any) -> Any:
+def _diag(v: Any, k: int = 0) -> Any:
     if np.ndim(v) == 2:
         return taken(v, np.diagonal(positions(np.shape(v))))
     shape = len(v), len(v)

@@ -248,6 +248,9 @@ class Trace:
         if id(node) in self._aliases:
             return self.value(self._aliases[id(node)])
         assert isinstance(node, Apply), f"{node!r} has no value"
+        other = self._evaluator.written_out(node)
+        if other is not None:
+            return self.value(other)
         name = node.operation.name
         options = {key: map_leaves(value, self._static) for key, value in node.kwargs.items()}
         if name == "getitem":

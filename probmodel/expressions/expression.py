@@ -8,6 +8,8 @@ from typing import Any, NoReturn, Self
 import numpy as np
 
 from probmodel.errors import Location, ModelError
+from probmodel.expressions.advice import instead_of
+from probmodel.expressions.array_methods import ArrayMethods
 from probmodel.expressions.location import caller_location, calling_library
 from probmodel.expressions.operations import (
     OPERATIONS,
@@ -15,7 +17,7 @@ from probmodel.expressions.operations import (
     operation_for,
     operation_for_ufunc,
 )
-from probmodel.expressions.written_out import WRITTEN_OUT
+from probmodel.expressions.written_out import WRITTEN_OUT, written_out
 
 # What to write in the place of functions that need values.
 LIBRARIES = {
@@ -55,7 +57,7 @@ def _right(name: str) -> Callable[[Expression, Any], Apply]:
     return applied
 
 
-class Expression:
+class Expression(ArrayMethods):
     """A quantity of a model that has no value yet.
 
     Operators, indexing and the NumPy functions listed in the documentation build a graph of
@@ -88,7 +90,7 @@ class Expression:
         self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any
     ) -> Any:
         if func in WRITTEN_OUT:
-            return WRITTEN_OUT[func](*args, **kwargs)
+            return written_out(func.__name__, WRITTEN_OUT[func], args, kwargs)
         return apply(operation_for(func), *args, **kwargs)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
@@ -140,26 +142,6 @@ class Expression:
     __lt__, __gt__ = _left("less"), _left("greater")
     __le__, __ge__ = _left("less_equal"), _left("greater_equal")
     __eq__, __ne__ = _left("equal"), _left("not_equal")  # type: ignore[assignment]
-
-    # -- methods of arrays ---------------------------------------------------------------------
-
-    @property
-    def T(self) -> Apply:  # noqa: N802 (NumPy's name)
-        """The transpose."""
-        return Apply(OPERATIONS["transpose"], (self,))
-
-    def sum(self, axis: Any = None, keepdims: bool = False) -> Apply:
-        """Sum over all axes, or over ``axis``."""
-        return Apply(OPERATIONS["sum"], (self,), {"axis": axis, "keepdims": keepdims})
-
-    def mean(self, axis: Any = None, keepdims: bool = False) -> Apply:
-        """Mean over all axes, or over ``axis``."""
-        return Apply(OPERATIONS["mean"], (self,), {"axis": axis, "keepdims": keepdims})
-
-    def reshape(self, *shape: Any) -> Apply:
-        """Return the same elements in another shape."""
-        new = shape[0] if len(shape) == 1 else shape
-        return Apply(OPERATIONS["reshape"], (self,), {"shape": new})
 
     # -- what a symbol cannot do ---------------------------------------------------------------
 
@@ -229,7 +211,9 @@ class Expression:
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
             raise AttributeError(name)
-        instead = f"np.{name}(a)" if name in OPERATIONS else "NumPy's functions"
+        instead = instead_of(name) or (
+            f"np.{name}(a)" if name in OPERATIONS else "NumPy's functions"
+        )
         raise SymbolAttributeError(
             f"a symbol has no attribute {name!r}: it has no value yet. Use {instead}; sizes and "
             "axes are named by dims.",

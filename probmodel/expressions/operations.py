@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 import numpy as np
 
 from probmodel.errors import ModelError
-from probmodel.expressions import higher_order
+from probmodel.expressions import compositions, higher_order
+from probmodel.expressions.advice import advice_on
+from probmodel.expressions.index_sums import einsum
 from probmodel.expressions.location import caller_location
 from probmodel.expressions.segmented import segment_sum
 from probmodel.expressions.written_out import WRITTEN_OUT
@@ -36,6 +39,9 @@ class Operation:
     probe : stands in for ``evaluate`` where only the shape of the result matters
     static : whether all operands must come from data
     from_data : positions of operands that must
+    order : names of the arguments as they are counted, if it is not operands and then options
+    written : writes it with other operations, see `compositions`; None for one that has a form of
+        its own
     """
 
     name: str
@@ -46,12 +52,14 @@ class Operation:
     probe: Callable[..., Any] | None = None
     static: bool = False
     from_data: tuple[int, ...] = ()
+    order: tuple[str, ...] = ()
+    written: Callable[..., Any] | None = None
 
     def normalise(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Sort a call's arguments into operands (by position) and options (by keyword)."""
-        names = (*self.operands, *self.options)
+        names = self.order or (*self.operands, *self.options)
         given = {**dict(zip(names, args, strict=False)), **kwargs}
         unknown = [key for key in given if key not in names] + list(args[len(names) :])
         if unknown:
@@ -104,6 +112,14 @@ def _pad_axes(x: Any, least: int, ndim: int) -> Any:
     return x if x.ndim < least else x.reshape((1,) * (ndim - x.ndim) + x.shape)
 
 
+def _average(a: Any, weights: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    average: Any = np.average
+    try:
+        return average(a, axis, weights, keepdims=keepdims)
+    except ZeroDivisionError:  # weights may sum to zero at some point: it is NaN there
+        return compositions.average(np.shape, a, weights, axis, keepdims)
+
+
 def _call(*args: Any, function: Callable[..., Any], event_ndims: Any, primitive: Any = None) -> Any:
     """Evaluate a formula written for a NumPy-like namespace, which comes first."""
     return function(np, *args)
@@ -127,7 +143,38 @@ def _matrix_recurrence(matrix: Any, input: Any, initial: Any = 0.0) -> Any:
     return matrix_recurrence(np.asarray(matrix), np.asarray(input), start)
 
 
+def _part_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda ary, sections, part, axis=0: function(ary, sections, axis)[part]
+
+
+def _einsum(*operands: Any, subscripts: str) -> Any:
+    return np.einsum(subscripts, *operands)
+
+
+def _sign_of_determinant(a: Any, log: Any) -> Any:
+    return np.linalg.slogdet(a).sign
+
+
+def _full_like(a: Any, fill_value: Any) -> Any:
+    return np.broadcast_to(fill_value, np.shape(a))
+
+
+def _composed(
+    name: str,
+    evaluate: Callable[..., Any],
+    operands: tuple[str, ...] = ("a",),
+    options: Mapping[str, Any] = MappingProxyType({}),
+    **more: Any,
+) -> dict[str, Operation]:
+    """Return a function that is written with others once shapes are known."""
+    more.setdefault("written", getattr(compositions, name, None))
+    return {name: Operation(name, evaluate, operands, options, **more)}
+
+
 _AXIS = {"axis": None, "keepdims": False}
+_PAD = {"pad_width": None, "mode": "constant", "constant_values": 0}
+_CUT = {"sections": None, "part": None, "axis": 0}
+_AVERAGE = ("a", "axis", "weights", "keepdims")
 
 OPERATIONS: dict[str, Operation] = {
     **_elementwise(
@@ -225,7 +272,6 @@ OPERATIONS: dict[str, Operation] = {
     "dot": Operation("dot", np.dot, ("a", "b")),
     "outer": Operation("outer", np.outer, ("a", "b")),
     "trace": Operation("trace", np.trace, ("a",)),
-    "diag": Operation("diag", np.diag, ("v",)),
     "tril": Operation("tril", np.tril, ("m",), {"k": 0}),
     "triu": Operation("triu", np.triu, ("m",), {"k": 0}),
     "transpose": Operation("transpose", np.transpose, ("a",), {"axes": None}),
@@ -257,6 +303,29 @@ OPERATIONS: dict[str, Operation] = {
     "matrix_recurrence": Operation(
         "matrix_recurrence", _matrix_recurrence, ("matrix", "input", "initial")
     ),
+    **_composed("moveaxis", np.moveaxis, options={"source": None, "destination": None}),
+    **_composed("diagonal", np.diagonal, options={"offset": 0, "axis1": 0, "axis2": 1}),
+    **_composed("diag", np.diag, ("v",), {"k": 0}),
+    **_composed("tile", np.tile, ("A",), {"reps": None}),
+    **_composed("split", _part_of(np.split), ("ary",), _CUT),
+    **_composed(
+        "array_split", _part_of(np.array_split), ("ary",), _CUT, written=compositions.split
+    ),
+    **_composed("pad", np.pad, ("array",), _PAD),
+    **_composed("vstack", np.vstack, ("arrays",)),
+    **_composed("hstack", np.hstack, ("arrays",)),
+    **_composed("column_stack", np.column_stack, ("arrays",)),
+    **_composed("block", np.block, ("blocks",)),
+    **_composed("average", _average, ("a", "weights"), _AXIS, order=_AVERAGE),
+    **_composed("inner", np.inner, ("a", "b")),
+    **_composed("vdot", np.vdot, ("a", "b")),
+    **_composed("tensordot", np.tensordot, ("a", "b"), {"axes": 2}),
+    **_composed("kron", np.kron, ("a", "b")),
+    **_composed("einsum", _einsum, (), {"subscripts": ""}, written=einsum),
+    **_composed("norm", np.linalg.norm, ("x",), {"ord": None, **_AXIS}),
+    **_composed("matrix_power", np.linalg.matrix_power, options={"n": None}),
+    **_composed("sign_of_determinant", _sign_of_determinant, ("a", "log")),
+    **_composed("full_like", _full_like, ("a", "fill_value")),
     **_of_data("sort", "argsort", options={"axis": -1}),
     **_of_data("median", options=_AXIS),
     **_of_data("quantile", "percentile", operands=("a", "q"), options=_AXIS),
@@ -266,6 +335,7 @@ OPERATIONS: dict[str, Operation] = {
 _FUNCTIONS: dict[Callable[..., Any], str] = {
     np.amax: "max",
     np.amin: "min",
+    np.average: "average",
     np.concatenate: "concatenate",
     np.linalg.cholesky: "cholesky",
     np.linalg.det: "det",
@@ -282,70 +352,6 @@ _UFUNC_NAMES = {
     "bitwise_and": "logical_and",
     "bitwise_or": "logical_or",
     "invert": "logical_not",
-}
-
-_ADVICE = {
-    "array": "np.stack([a, b])",
-    "vstack": "np.stack or np.concatenate",
-    "hstack": "np.concatenate",
-    "median": "np.mean, or the median of the draws",
-    "einsum": "@ and np.sum",
-    "tensordot": "@",
-    "average": "np.mean or np.sum with weights",
-    "select": "nested np.where",
-    "inner": "@",
-    "vdot": "@",
-    "slogdet": "log_determinant of probmodel.functions",
-    "norm": "np.sqrt(np.sum(x**2))",
-    "gamma": "gammaln",
-    "digamma": "psi",
-    "append": "np.concatenate",
-    "take": "x[index]",
-    "sort": "constraint=Ordered() for a parameter, or sort the data before they are bound",
-    "argsort": "integer data with the order as an index",
-    "argmax": "integer data as an index",
-    "argmin": "integer data as an index",
-    "quantile": "quantiles of the draws, or np.max and np.min",
-    "percentile": "percentiles of the draws, or np.max and np.min",
-    "any": "np.max(condition)",
-    "all": "np.min(condition)",
-    "interp": "interpolate of probmodel.functions",
-    "tile": "np.concatenate or np.broadcast_to",
-    "kron": "np.outer or np.repeat",
-    "shape": "integer data for sizes, which dims name",
-    "size": "integer data for sizes, which dims name",
-    "ones_like": "0 * x + 1",
-    "zeros_like": "0 * x",
-    "full_like": "0 * x + value",
-    "linspace": "linspace of probmodel.functions",
-    "beta": "np.exp(betaln(a, b))",
-    "gammainc": "np.exp(log_cdf(Gamma(a, 1), x)), with log_cdf of probmodel.functions",
-    "gammaincc": "np.exp(log_ccdf(Gamma(a, 1), x)), with log_ccdf of probmodel.functions",
-    "betainc": "np.exp(log_cdf(Beta(a, b), x)), with log_cdf of probmodel.functions",
-    "unique": "the shorthand of data",
-    "logaddexp2": "np.logaddexp(np.log(2) * a, np.log(2) * b) / np.log(2)",
-    "fmax": "np.maximum",
-    "fmin": "np.minimum",
-    "fmod": "np.remainder, which has the sign of the divisor",
-    "trunc": "np.sign(x) * np.floor(np.abs(x))",
-    "heaviside": "np.where(x > 0, 1.0, 0.0)",
-    "piecewise": "nested np.where",
-    "nansum": "np.sum(np.where(seen, x, 0.0)), with seen from data",
-    "nanmean": "np.sum(np.where(seen, x, 0.0)) / np.sum(seen), with seen from data",
-    "nan_to_num": "np.where(seen, x, 0.0), with seen from data",
-    "ptp": "np.max(x) - np.min(x)",
-    "column_stack": "np.stack([a, b], axis=-1)",
-    "meshgrid": "a[:, None] and b, which broadcast",
-    "logspace": "10 ** linspace(a, b, n), with linspace of probmodel.functions",
-    "polyval": "c[0] + c[1] * x + c[2] * x**2",
-    "cross": "np.stack of its three components",
-    "convolve": "kernel @ x, with the matrix of shifted kernels from data",
-    "searchsorted": "integer data with the places as an index",
-    "digitize": "integer data with the places as an index",
-    "real": "real and imaginary parts as symbols of their own",
-    "imag": "real and imaginary parts as symbols of their own",
-    "conjugate": "real and imaginary parts as symbols of their own",
-    "angle": "np.arctan2(imaginary, real)",
 }
 
 
@@ -375,14 +381,9 @@ def operation_for(function: Callable[..., Any]) -> Operation:
 
 def supported_functions() -> list[str]:
     """Names of the functions that a model may call on symbols, for the documentation."""
-    special = {"call", "getitem", "pad_axes"}
+    special = {"call", "getitem", "pad_axes", "sign_of_determinant"}
     special.update(name for name, op in OPERATIONS.items() if op.probe is not None)
     return sorted(OPERATIONS.keys() - special | {function.__name__ for function in WRITTEN_OUT})
-
-
-def advice_on(name: str) -> str:
-    """Return what to write in the place of a function; empty if nothing is known."""
-    return f" Instead, write {_ADVICE[name]}." if name in _ADVICE else ""
 
 
 def _unsupported(name: str, module: str) -> NoReturn:

@@ -236,9 +236,9 @@ class _Printer:
     def _argument(self, arg: Any) -> str:
         if isinstance(arg, (list, tuple)):
             if self.levels is None or len(arg) <= _FIRST + _LAST + 1:
-                shown = [self.show(a)[0] for a in arg]
+                shown = [self._argument(a) for a in arg]
             else:
-                first, last = ([self.show(a)[0] for a in part] for part in _ends(arg))
+                first, last = ([self._argument(a) for a in part] for part in _ends(arg))
                 shown = [*first, self.left_out, *last]
             return "[" + ", ".join(shown) + "]"
         return self.show(arg)[0]
@@ -291,6 +291,8 @@ def _parts(node: Apply, outline: bool) -> Iterator[Any]:
 
 def _option(value: Any) -> str:
     """Return an option of an operation as text."""
+    if isinstance(value, str):
+        return f'"{value}"'
     long = isinstance(value, np.ndarray) and value.size > 4
     return _constant(value)[0] if long else str(value)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -53,6 +54,16 @@ def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     return np.sum(step * (y[..., 1:] + y[..., :-1]), axis=-1) / 2.0
 
 
+def _append(arr: Any, values: Any, axis: int | None = None) -> Any:
+    if axis is None and not isinstance(values, list | tuple):
+        return np.concatenate([np.ravel(arr), np.ravel(values)])
+    return np.concatenate([arr, values], axis=axis)
+
+
+def _matrix_transpose(x: Any) -> Any:
+    return np.swapaxes(x, -1, -2)
+
+
 _WRITTEN_OUT: dict[str, Callable[..., Any]] = {
     "hypot": _hypot,
     "radians": _radians,
@@ -62,7 +73,31 @@ _WRITTEN_OUT: dict[str, Callable[..., Any]] = {
     "cbrt": _cbrt,
     "sinc": _sinc,
     "trapezoid": _trapezoid,
+    "append": _append,
+    "matrix_transpose": _matrix_transpose,
 }
 WRITTEN_OUT: dict[Any, Callable[..., Any]] = {
-    getattr(np, name): function for name, function in _WRITTEN_OUT.items()
+    **{getattr(np, name): function for name, function in _WRITTEN_OUT.items()},
+    np.linalg.matrix_transpose: _matrix_transpose,
 }
+
+
+def written_out(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """Call one of these functions.
+
+    Raises
+    ------
+    ModelError
+        If it takes other arguments.
+    """
+    signature = inspect.signature(function)
+    parameters = [str(p.replace(annotation=p.empty)) for p in signature.parameters.values()]
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise ModelError(
+            f"np.{name} of a symbol takes {', '.join(parameters)}; {error}.",
+            location=caller_location(),
+            function=name,
+        ) from error
+    return function(*args, **kwargs)

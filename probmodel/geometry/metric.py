@@ -177,6 +177,9 @@ class Structure:
         if source is not node:
             return self.is_affine(source)
         assert isinstance(node, Apply)
+        other = self._evaluator.written_out(node)
+        if other is not None:
+            return self.is_affine(other)
         operands = [list(leaves(arg)) for arg in node.args]
         return self._is_linear(node, operands) and all(
             self.is_affine(leaf) for operand in operands for leaf in operand

@@ -21,6 +21,7 @@ _LIMIT = 2.0**62  # below it, with room for rounding, a result that is computed 
 OVERFLOWING = frozenset({
     "add", "subtract", "multiply", "power", "negative", "absolute", "square",
     "sum", "cumsum", "prod", "cumprod", "diff", "matmul", "dot", "outer", "trace",
+    "einsum", "tensordot", "inner", "vdot", "kron", "matrix_power",
 })  # fmt: skip
 _REAL = frozenset({"reciprocal", "linear_recurrence", "matrix_recurrence"})
 # What truth values are chosen, compared or masked with; a product of them is right as it is.

@@ -167,6 +167,9 @@ class _Walk:
 
     def _result_names(self, node: Apply, ndim: int) -> Names:
         """Names of the axes of a result, or nothing where they are not known."""
+        other = self._evaluator.written_out(node)
+        if other is not None:
+            return self.operand(other).names
         name, args = node.operation.name, node.args
         meet = partial(self._meet, node, node.location)
         if name == "getitem":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -21,12 +21,14 @@ from probmodel.expressions import (
     map_leaves,
     topological,
 )
-from probmodel.expressions.operations import advice_on
+from probmodel.expressions.advice import advice_on
 from probmodel.model.arithmetic import compute, not_real, number
 from probmodel.model.indices import check_index, checked_parts, refuse_sum_of_masks
 from probmodel.types import Array
 
-_OF_SQUARES = frozenset({"cholesky", "inv", "solve", "det", "log_determinant"})
+_OF_SQUARES = frozenset({
+    "cholesky", "inv", "solve", "det", "log_determinant", "matrix_power", "sign_of_determinant",
+})  # fmt: skip
 
 
 class Evaluator:
@@ -45,6 +47,7 @@ class Evaluator:
         self._values: dict[int, Array] = {}
         self._random: set[int] = set()
         self._kept: list[Expression] = []  # keeps ids alive
+        self._written: dict[int, Expression | None] = {}
         self.misfit: Apply | None = None
         self._numbers = np.random.default_rng(1)
 
@@ -90,6 +93,40 @@ class Evaluator:
                 refuse_sum_of_masks(node, part, [value for value in known if value is not None])
             check_index(node, part, self.value(part))
         return map_leaves(node.args[1], lambda leaf: _as_index(self.value(leaf)))
+
+    def written_out(self, node: Apply) -> Expression | None:
+        """Return what an operation is written with, now that shapes are known.
+
+        It is None for operations that have a form of their own.
+
+        Raises
+        ------
+        ModelError
+            If it cannot be written so, and does not come from data alone.
+        """
+        written = node.operation.written
+        if written is None or id(node) in self._written:
+            return self._written.get(id(node))
+        self._evaluate(node)
+        options = {
+            k: map_leaves(v, lambda leaf: _as_index(self.value(leaf)))
+            for k, v in node.kwargs.items()
+        }
+        made = written(self.shape, *map(_numbers, node.args), **options)
+        if made is None and id(node) in self._random:
+            raise ModelError(
+                f"{node!r} is not supported on the symbols of a model with these arguments."
+                f"{advice_on(node.operation.name)}",
+                location=node.location,
+                expression=repr(node),
+            )
+        found = None
+        if made is not None and made is not NotImplemented:
+            found = as_expression(made)
+            for part in topological([found], done=set(map(id, children(node)))):
+                part.location = node.location
+        self._written[id(node)] = found
+        return found
 
     def _evaluate(self, root: Expression) -> None:
         if id(root) in self._values:
@@ -140,6 +177,8 @@ class Evaluator:
                 f"{node!r}: {error}. The matrix comes from data alone; no parameter can mend it.",
                 location=node.location,
             ) from error
+        except np.exceptions.AxisError as error:  # an IndexError, too
+            raise self._misfitting(node, args, error) from error
         except IndexError as error:
             raise DataError(
                 f"{node!r}: {error}. Indices count from 0.",
@@ -147,14 +186,17 @@ class Evaluator:
                 expression=repr(node),
             ) from error
         except (ValueError, TypeError) as error:
-            self.misfit = node
-            shapes = ", ".join(str(np.shape(a)) for a in args if not isinstance(a, (tuple, list)))
-            raise ShapeError(
-                f"{node!r} cannot be evaluated: its operands have shapes {shapes}. The reason: "
-                f"{error}.",
-                location=node.location,
-                expression=repr(node),
-            ) from error
+            raise self._misfitting(node, args, error) from error
+
+    def _misfitting(self, node: Apply, args: Any, error: Exception) -> ShapeError:
+        self.misfit = node
+        shapes = ", ".join(str(np.shape(a)) for a in _arrays(args))
+        return ShapeError(
+            f"{node!r} cannot be evaluated: its operands have shapes {shapes}. The reason: "
+            f"{error}.",
+            location=node.location,
+            expression=repr(node),
+        )
 
     def _callable(self, closure: Closure) -> Callable[..., Array]:
         """Return a traced function as one of numbers; its body is evaluated as models are."""
@@ -206,6 +248,17 @@ def _constant(node: Constant) -> Array:
             value=node.value,
         )
     return value
+
+
+def _arrays(args: Any) -> Iterator[Any]:
+    """Yield arrays, also those in lists."""
+    for arg in args:
+        yield from _arrays(arg) if isinstance(arg, list | tuple) else (arg,)
+
+
+def _numbers(arg: Any) -> Any:
+    """Return a list of numbers as an array, and anything else as it is."""
+    return np.asarray(arg) if isinstance(arg, list | tuple) and not list(leaves(arg)) else arg
 
 
 def _as_index(value: Array) -> Any:

@@ -442,6 +442,8 @@ def test_engines_agree_on_constraints(name, lengths, assert_engines):
 def test_everything_is_swept():
     shown = {"call", "pad_axes"}  # by functions that are made of them
     shown |= {name for name, operation in OPERATIONS.items() if operation.static}
+    # in tests/expressions, with NumPy's functions
+    shown |= {name for name, operation in OPERATIONS.items() if operation.written is not None}
     assert {*ONE, *TWO, *EXAMPLES, *OF_FUNCTIONS, *SOLVERS} | shown >= set(OPERATIONS)
     no_derivative = {"most_likely_states", "arange", "zeros", "ones", "eye"}
     # in tests/distributions, of all of them

@@ -56,11 +56,11 @@ def here():
 
 
 def test_unsupported_function_names_the_line_and_the_alternative():
-    with pytest.raises(ModelError, match=r"np\.average is not supported.*np\.mean") as caught:
+    with pytest.raises(ModelError, match=r"np\.ptp is not supported.*np\.max") as caught:
 
         class Bad(Model):
             x = param(shape=3)
-            m = deterministic(np.average(x))
+            m = deterministic(np.ptp(x))
 
     assert caught.value.location.file == __file__
     assert caught.value.location.line == here() - 3
@@ -606,8 +606,8 @@ def test_index_out_of_range_is_an_error_of_the_data():
 
 
 def test_functions_of_submodules_are_named_in_full():
-    with pytest.raises(ModelError, match=r"np\.linalg\.slogdet is not.*log_determinant"):
-        np.linalg.slogdet(param(shape=(2, 2)))
+    with pytest.raises(ModelError, match=r"np\.linalg\.svd is not supported"):
+        np.linalg.svd(param(shape=(2, 2)))
 
 
 def test_functions_of_data_alone_say_what_to_write():

@@ -84,7 +84,7 @@ def _rewritten(writer: Writer, node: Apply) -> Any:
         return shape_rules.difference(node, len(writer.shape(node.args[0])))
     if node.operation.name in ("flip", "roll", "repeat"):
         return shape_rules.reordered(writer, node)
-    return None
+    return writer.shared.evaluator.written_out(node)
 
 
 def whole_rule(writer: Writer, node: Apply) -> Form | None:

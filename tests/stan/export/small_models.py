@@ -111,6 +111,25 @@ class NewerFunctions(Model):
     y = observed(d.Normal(w + z + u + t + np.linalg.det(M) + log_determinant(M), 3), dims="obs")
 
 
+@case(y=Y, X=RNG.normal(size=(6, 2)))
+class Arrays(Model):
+    X = data(("obs", "k"))
+    v = param(d.Normal(0, 1), shape=6)
+    w = param(d.Normal(0, 1), shape=2)
+    M = np.reshape(v, (2, 3))
+    mean = np.einsum("ij,j->i", X, w) + np.inner(X, w) + np.tensordot(X, w, 1)
+    more = np.einsum("ij,ik,k->j", X, np.column_stack([v, np.ones(6), X]), np.tile(w, 2))
+    table = np.vstack([M, np.hstack([w, [1.0]]), np.pad(w, (0, 1), constant_values=2.0)])
+    total = np.linalg.norm(table) + np.linalg.norm(table, 1) + np.average(v, weights=np.exp(v))
+    ends = np.kron(w, w)[1:3] + np.split(v, 3)[1] + np.diagonal(M) + np.diag(M, 1)
+    block = np.block([[np.eye(2), M], [np.diag(w, -1)[:, :2], np.ones((3, 3))]])
+    sizes = np.average(block, axis=1, weights=np.append(w, np.full_like(M[0], 0.5)))[:2]
+    A = 3 * np.eye(2) + 0.3 * np.outer(w, w)
+    powers = np.linalg.matrix_power(A, 3)[0] + np.linalg.slogdet(A).logabsdet
+    y = observed(d.Normal(mean + total, 3), dims="obs")
+    z = potential(more + ends + sizes + powers + w.dot(M)[:2] + M.max(axis=1) * M.T.ravel()[1])
+
+
 @case(y=Y)
 class Shapes(Model):
     v = param(d.Normal(0, 1), shape=6)
