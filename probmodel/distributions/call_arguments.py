@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from probmodel.constraints.base import Constraint
+from probmodel.distributions.other_names import parameters_here
 from probmodel.errors import ModelError
 from probmodel.expressions import Expression
 
@@ -78,23 +79,29 @@ def bind_arguments(
     )
     if len(args) > len(parameters):
         raise ModelError(
-            f"{name}({signature}) takes {len(parameters)} parameters, {len(args)} were given.",
+            f"{name}({signature}) takes {len(parameters)} parameters, {len(args)} were given."
+            f"{parameters_here(name, (), parameters)}",
             location=location,
             expected=list(parameters),
             given=len(args),
         )
     bound = dict(zip(parameters, args, strict=False))
+    unknown = [key for key in kwargs if key not in parameters]
     for key, value in kwargs.items():
         if key not in parameters:
             raise ModelError(
                 f"{name} has no parameter {key!r}. Its parameters: {signature or 'none'}."
-                f"{_others_with(name, key)}",
+                f"{parameters_here(name, unknown, parameters)}{_others_with(name, key)}",
                 location=location,
                 expected=list(parameters),
                 given=key,
             )
         if key in bound:
-            raise ModelError(f"{name} was given {key!r} twice.", location=location, given=key)
+            raise ModelError(
+                f"{name} was given {key!r} twice.{parameters_here(name, (), parameters)}",
+                location=location,
+                given=key,
+            )
         bound[key] = value
     for key, spec in parameters.items():
         if key not in bound:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from probmodel import distributions as d
 from probmodel import param
 from probmodel.constraints import Positive
 from probmodel.distributions.base import Distribution
+from probmodel.distributions.other_names import OTHER_PARAMETERS
 from probmodel.distributions.sums import batch_shape, reduce_to
 from probmodel.errors import ModelError
 
@@ -26,7 +28,7 @@ def test_arguments_are_bound_by_position_and_name():
     [
         (lambda: d.Normal(0), "needs 'scale'"),
         (lambda: d.Normal(0, 1, 2), "takes 2 parameters, 3 were given"),
-        (lambda: d.Normal(0, sigma=1), r"no parameter 'sigma'. Its parameters: loc, scale\.$"),
+        (lambda: d.Normal(0, eps=1), r"no parameter 'eps'. Its parameters: loc, scale\.$"),
         (lambda: d.Bernoulli(logits=0.2), r"p\. There is BernoulliLogit\(logit\)\.$"),
         (lambda: d.Beta(mu=0.2, kappa=3), r"alpha, beta\. There is BetaProportion\(mu, kappa\)\.$"),
         (lambda: d.Normal(0, 1, loc=1), "'loc' twice"),
@@ -36,6 +38,55 @@ def test_arguments_are_bound_by_position_and_name():
 def test_wrong_arguments_are_named(call, message):
     with pytest.raises(ModelError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: d.Normal(0, sigma=1), r"scale\. Here, sigma is called scale\.$"),
+        (
+            lambda: d.Normal(mu=0, tau=2),
+            r"mu is called loc, tau is written scale=1 / np",
+        ),
+        (lambda: d.Normal(0, sd=2), "Here, sd is called scale"),
+        (lambda: d.LogNormal(0, tau=2), r"tau is written sigma=1 / np\.sqrt\(tau\)"),
+        (lambda: d.Gamma(concentration=1, rate=2), "concentration is called alpha, rate .* beta"),
+        (lambda: d.Gamma(mu=1, sigma=2), r"written alpha=mu\*\*2 / sigma\*\*2, .* beta=mu / sig"),
+        (lambda: d.MvNormal(np.zeros(2), scale_tril=np.eye(2)), "scale_tril is called cholesky"),
+        (lambda: d.MvNormal(mu=np.zeros(2), chol=np.eye(2)), "mu .* loc, chol is called cholesky"),
+        (lambda: d.MvNormal(np.zeros(2), tau=np.eye(2)), "tau is called precision"),
+        (lambda: d.HalfCauchy(beta=1), "beta is called scale"),
+        (lambda: d.StudentT(nu=3, mu=0, sigma=1), "nu is called df, mu is called loc, sigma"),
+        (lambda: d.Exponential(lam=1), "lam is called rate"),
+        (lambda: d.Exponential(scale=1), "scale is written rate=1 / scale"),
+        (
+            lambda: d.LKJCholesky(2, 1.0),
+            r"2 were given.* param\(LKJCholesky\(eta\), shape=",
+        ),
+        (lambda: d.LKJCholesky(n=2, eta=1.0), r"'n'\..* size is that of the parameter"),
+        (lambda: d.LKJ(2, eta=1.0), r"'eta' twice\. The size is that of the parameter"),
+    ],
+)
+def test_parameters_of_other_programs_say_what_they_are_called_here(call, message):
+    with pytest.raises(ModelError, match=message):
+        call()
+
+
+def test_names_of_parameters_stand_for_what_there_is():
+    parameters = {name: set(signature(kind).parameters) for name, kind in d.DISTRIBUTIONS.items()}
+    every = set.union(*parameters.values())
+    for key, candidates in OTHER_PARAMETERS.items():
+        name, _, other = key.rpartition(".")
+        known = parameters[name] if name else every
+        if other != "*":
+            assert {text.partition("=")[0] for text in candidates} <= known, key
+
+
+def test_imports_of_other_names_say_what_is_meant():
+    with pytest.raises(ImportError, match="it is called OrderedLogistic here"):
+        from probmodel.distributions import OrderedLogit  # noqa: F401
+    with pytest.raises(ImportError, match="cannot import name 'Elsewhere'"):
+        from probmodel.distributions import Elsewhere  # noqa: F401
 
 
 def test_supports_that_depend_on_arguments():

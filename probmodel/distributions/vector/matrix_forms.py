@@ -19,6 +19,7 @@ from probmodel.constraints import CholeskyFactor, PositiveDefinite
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.call_arguments import signature_of
+from probmodel.distributions.other_names import parameters_here
 from probmodel.distributions.vector.whitening import (
     Memory,
     Whitening,
@@ -199,9 +200,12 @@ class MatrixArguments(Distribution):
             return given[0]
         others = [name for name in self.signature if name not in _matrices(self.signature)]
         choices = [f"{name}=" for name in arguments]
+        known = {*others, *(name for forms in _matrices(self.signature).values() for name in forms)}
+        unknown = [name for name in kwargs if name not in known]
         raise ModelError(
             f"{self.name} takes {', '.join(others)} and exactly one of {', '.join(choices[:-1])} "
-            f"and {choices[-1]}; {' and '.join(given) or 'none'} was given.",
+            f"and {choices[-1]}; {' and '.join(given) or 'none'} was given."
+            f"{parameters_here(self.name, unknown, known)}",
             location=caller_location(),
             expected=arguments,
             given=given,
