@@ -39,9 +39,11 @@ from probmodel.predictive.matching import find_labels
 from probmodel.types import Array
 
 # Operations that say something of all elements together, by which data are centred and scaled.
-_LOCATIONS = {"mean", "median", "std", "var", "min", "max", "quantile", "percentile"}
+_LOCATIONS = {
+    "mean", "median", "std", "var", "min", "max", "quantile", "percentile", "average", "norm",
+}  # fmt: skip
 _SUMS = {"sum", "prod", "logsumexp", "softmax", "log_softmax"}
-_PRODUCTS = {"matmul", "dot"}
+_PRODUCTS = {"matmul", "dot", "einsum", "tensordot", "inner", "vdot"}
 _NUMBERS = _PRODUCTS | {"getitem"}  # of data, they are compared where they are single numbers
 # Operations whose elements depend on other elements of what they are taken of.
 _JOINT = _LOCATIONS | _SUMS | _PRODUCTS | {"cumsum", "cumprod"} | RECURRENCES

@@ -19,6 +19,7 @@ from probmodel.predictive.fits import FromFit
 from probmodel.predictive.matching import find_labels
 
 _PRODUCTS = {"matmul", "dot"}
+_OVER_AXES = {"einsum", "tensordot", "inner", "vdot"}  # products summed over axes of any place
 _SUMS = {"sum"}
 
 
@@ -33,7 +34,7 @@ def left_out(
     nodes : expressions of the model
     parameters : the values of its parameters, after a plan has asked for them
     """
-    nodes = [node for node in nodes if node.operation.name in _PRODUCTS | _SUMS]
+    nodes = [node for node in nodes if node.operation.name in _PRODUCTS | _OVER_AXES | _SUMS]
     if not nodes or not parameters.moved:
         return
     dims_of = namer(binding.declarations, binding.evaluator, binding.dimensions.sizes)
@@ -63,6 +64,9 @@ def _summed(node: Apply, dims_of: Any) -> list[str]:
     if node.operation.name in _PRODUCTS:
         first, second = (dims_of(part) for part in node.args[:2])
         found = [*first[-1:], *second[-2:][:1]]
+    elif node.operation.name in _OVER_AXES:
+        kept = dims_of(node)
+        found = [dim for part in node.args for dim in dims_of(part) if dim not in kept]
     elif isinstance(node.args[0], Expression):
         names, axis = dims_of(node.args[0]), node.kwargs.get("axis")
         axes = range(len(names)) if axis is None else axis if isinstance(axis, tuple) else (axis,)

@@ -55,6 +55,14 @@ class Weighted(Model):
     y = observed(Normal(X @ b, 0.1), dims="obs")
 
 
+class Summed(Model):
+    """The same, by the letters of axes."""
+
+    X = data(("obs", "feature"))
+    b = param(Normal(0, 1), dims="feature")
+    y = observed(Normal(np.einsum("ij,j->i", X, b), 0.1), dims="obs")
+
+
 @pytest.fixture(scope="module")
 def fits():
     rng = np.random.default_rng(1)
@@ -65,6 +73,9 @@ def fits():
         Shares: infer(Shares(y=np.zeros(4), coords=four), **SHORT),
         Scaled: infer(Scaled(x=x, y=x), **SHORT),
         ScaledDraws: infer(ScaledDraws(x=x, y=x), **SHORT),
+        Summed: infer(
+            Summed(X=[[1, 2.0], [0, 1]], y=[0, 1], coords={"feature": ["p", "q"]}), **SHORT
+        ),
         Weighted: infer(
             Weighted(X=rng.normal(size=(6, 2)), y=x, coords={"feature": ["p", "q"]}), **SHORT
         ),
@@ -170,6 +181,13 @@ def test_columns_of_the_fit_that_are_left_out(fits, columns):
     np.testing.assert_allclose(done.predictions["total"].values[..., 0], b)
     whole = Weighted(X=[[1.0, 0.0, 1.0]], coords={"feature": ["q", "p", "r"]})
     assert said(whole, fits, new_groups="zero")[0] == []
+
+
+def test_sums_by_letters_that_lack_a_column_of_the_fit(fits):
+    """They are told as sums of products are."""
+    (message,) = said(Summed(X=np.ones((1, 1)), coords={"feature": ["q"]}), fits)[0]
+    assert 'einsum(X, b, subscripts="ij,j->i") adds up the elements along' in message
+    assert said(Summed(X=np.ones((1, 2)), coords={"feature": ["q", "p"]}), fits)[0] == []
 
 
 class Contrasts(Model):
