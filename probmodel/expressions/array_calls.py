@@ -70,15 +70,25 @@ def _clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max:
 
 
 def _full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
-    return _recorded("full_like", a, fill_value)
+    if dtype is None:
+        return _recorded("full_like", a, fill_value)
+    kind = np.dtype(dtype).kind
+    if kind != "f" and not (kind in "iu" and isinstance(fill_value, int | np.integer)):
+        raise ModelError(
+            f"An array like a symbol holds floating-point numbers, or whole ones that are given "
+            f"as such; got {fill_value!r} and dtype={dtype!r}.",
+            location=caller_location(),
+            dtype=dtype,
+        )
+    return _recorded("full_like", a, fill_value, dtype=np.dtype(dtype))
 
 
 def _zeros_like(a: Any, dtype: Any = None) -> Any:
-    return _recorded("full_like", a, 0.0)
+    return _full_like(a, 0, dtype)
 
 
 def _ones_like(a: Any, dtype: Any = None) -> Any:
-    return _recorded("full_like", a, 1.0)
+    return _full_like(a, 1, dtype)
 
 
 WRITTEN_OUT.update(

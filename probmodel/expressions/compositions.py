@@ -288,6 +288,6 @@ def sign_of_determinant(shape: Shape, a: Any, log: Any) -> Any:
 # -- arrays of one number --------------------------------------------------------------------------
 
 
-def full_like(shape: Shape, a: Any, fill_value: Any) -> Any:
-    """Fill the shape of an array."""
+def full_like(shape: Shape, a: Any, fill_value: Any, dtype: Any = None) -> Any:
+    """Fill the shape of an array; all numbers of a formula are floating-point numbers."""
     return np.broadcast_to(fill_value, shape(a))

@@ -155,8 +155,10 @@ def _sign_of_determinant(a: Any, log: Any) -> Any:
     return np.linalg.slogdet(a).sign
 
 
-def _full_like(a: Any, fill_value: Any) -> Any:
-    return np.broadcast_to(fill_value, np.shape(a))
+def _full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
+    """Fill with numbers that stay what they are, where NumPy would cut them to whole ones."""
+    kind = dtype or np.result_type(np.asarray(a), np.asarray(fill_value))
+    return np.broadcast_to(np.asarray(fill_value, dtype=kind), np.shape(a))
 
 
 def _composed(
@@ -325,7 +327,7 @@ OPERATIONS: dict[str, Operation] = {
     **_composed("norm", np.linalg.norm, ("x",), {"ord": None, **_AXIS}),
     **_composed("matrix_power", np.linalg.matrix_power, options={"n": None}),
     **_composed("sign_of_determinant", _sign_of_determinant, ("a", "log")),
-    **_composed("full_like", _full_like, ("a", "fill_value")),
+    **_composed("full_like", _full_like, ("a", "fill_value"), {"dtype": None}),
     **_of_data("sort", "argsort", options={"axis": -1}),
     **_of_data("median", options=_AXIS),
     **_of_data("quantile", "percentile", operands=("a", "q"), options=_AXIS),

@@ -334,6 +334,21 @@ def test_sizes_and_options_may_be_data():
     assert found["known"][0] == 7.5
 
 
+def test_whole_numbers_of_data_stay_indices():
+    class Doubled(Model):
+        g = data("obs", dtype=int)
+        x = data("obs")
+        u = param(Normal(0, 1), shape=3)
+        out = deterministic(u[np.tile(g, 2)] + u[np.hstack([g, np.append(g[1:], g[0])])])
+        first = deterministic(u[np.zeros_like(g)] + u[np.ones_like(x, dtype=int)])
+        half = deterministic(np.full_like(g, 0.5) * u)
+
+    found = as_posterior(Doubled(g=[0, 2, 1], x=[0.1, 0.2, 0.3])).constrain(np.eye(3)[:1] * 2.0)
+    np.testing.assert_array_equal(found["out"][0], [4, 0, 0, 2, 0, 2])
+    np.testing.assert_array_equal(found["first"][0], [2, 2, 2])
+    np.testing.assert_array_equal(found["half"][0], [1, 0, 0])
+
+
 def test_dims_go_through_functions_that_are_written_out():
     class Mixed(Model):
         X = data(("obs", "feature"))
