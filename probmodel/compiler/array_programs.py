@@ -229,6 +229,7 @@ _OPERATIONS: dict[str, Callable[[Forms, Symbol, Sequence[Form]], Form]] = {
     "view": Forms.view, "place": Forms.place, "sum": Forms.sum, "max": Forms.extreme,
     "min": Forms.extreme, "recurrence": Forms.recurrence, "matmul": Forms.matmul,
     "product": Forms.product, "factor": Forms._whole, "solve": Forms._whole,
+    "equations": Forms._whole, "determinant": Forms._whole,
     "hidden Markov": Forms._whole, "call": Forms._whole, "scan": Forms._whole,
 }  # fmt: skip
 

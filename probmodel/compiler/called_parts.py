@@ -51,11 +51,19 @@ def _function_of_matrix(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _solve(shape: Shape, a: Any, b: Any) -> Any:
+    def solve(*operands: Any) -> Any:
+        full = np.shape(operands[1])
+        return called("solve", square_matrices.solve, operands, full, rows=True)
+
+    return solve_in_stacks(a, b, solve)
+
+
+def solve_in_stacks(a: Any, b: Any, solve: Callable[..., Any]) -> Any:
+    """Solve as `numpy.linalg.solve` does, by a function of two stacks of matrices alike."""
     right = _column(b)
     batch = np.broadcast_shapes(np.shape(a)[:-2], np.shape(right)[:-2])
-    operands = [_in_stack(a, batch), _in_stack(right, batch)]
-    full = (*batch, *np.shape(right)[-2:])
-    return anp.reshape(called("solve", square_matrices.solve, operands, full, rows=True), shape)
+    solved = solve(_in_stack(a, batch), _in_stack(right, batch))
+    return anp.reshape(solved, np.shape(solved)[:-1]) if np.ndim(b) == 1 else solved
 
 
 def _in_stack(x: Any, batch: Shape) -> Any:

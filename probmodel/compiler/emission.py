@@ -48,6 +48,8 @@ WRITERS: dict[str, Any] = {
     "factor": MatrixWriter,
     "solve": MatrixWriter,
     "product": MatrixWriter,
+    "equations": MatrixWriter,
+    "determinant": MatrixWriter,
     "hidden Markov": HiddenMarkovWriter,
     "call": lambda e, symbol: (OdeWriter if symbol.index.problem else CallWriter)(e, symbol),
     "scan": ScanWriter,
@@ -74,6 +76,7 @@ class Emission:
     slots : where the address of the table is in the memory, for this and for parts
     calls : of functions in NumPy
     arrays : what is known, in the order of the table
+    math : functions on vectors
     """
 
     module: Any
@@ -83,7 +86,7 @@ class Emission:
     b: Any
     function: Any
     numbers: dict[Symbol, Any]
-    _math: VectorMath
+    math: VectorMath
 
     def __init__(
         self,
@@ -100,7 +103,7 @@ class Emission:
         self._vector = ir.VectorType(DOUBLE, lanes)
         self._schedule = Schedule([gradient] if logp is None else [logp, gradient])
         self._pieces = pieces(self._schedule)
-        self._math = within._math if within else VectorMath(self.module, lanes)
+        self.math = within.math if within else VectorMath(self.module, lanes)
         self._covered: dict[Symbol, tuple[list[bool], Array]] = {}  # by place
         self.offsets: dict[Symbol, int] = {}
         self.memory = lanes  # the log density comes first
@@ -108,6 +111,7 @@ class Emission:
             self.offsets[symbol] = self.scratch(symbol.size)
         self.places = self.offsets[x], 0, self.offsets[gradient]
         self.slots = [self.scratch(1)]
+        self.copies: dict[int, int] = {}  # places of matrices that are used up, by their size
         self.solutions: dict[Any, Any] = {}  # of differential equations, by their functions
         self._name = self.module.get_unique_name("step") if within else "block"
         self._internal = bool(within)
@@ -119,7 +123,7 @@ class Emission:
         self._writer, self.function = writer, writer.function
         self.b, self.count_to, self.repeat = writer.b, writer.count_to, writer.repeat
         self.place_for, self.numbers = writer.variable, {}
-        self.arithmetic = Writer(self.module, self.b, self.lanes, self._math.call)
+        self.arithmetic = Writer(self.module, self.b, self.lanes, self.math.call)
         (self._memory,) = self.function.args
         place = writer.entry.gep(self._memory, [INT(self.slots[0])])
         table = writer.entry.load(writer.entry.bitcast(place, INT.as_pointer()))
@@ -300,14 +304,14 @@ class Emission:
         if name == "isnan":
             return self._truth(b.fcmp_unordered("uno", args[0], args[0]))
         if name in ("isfinite", "isinf"):
-            size = self._math.call(b, "absolute", args[0])
+            size = self.math.call(b, "absolute", args[0])
             compare = b.fcmp_ordered("<" if name == "isfinite" else "==", size, self.splat(np.inf))
             return self._truth(compare)
         if name == "square":
             return b.fmul(args[0], args[0])
         if name == "reciprocal":
             return b.fdiv(self.splat(1.0), args[0])
-        return self._math.call(b, name, *args, apart=apart)
+        return self.math.call(b, name, *args, apart=apart)
 
     def _truth(self, bits: Any) -> Any:
         return self.b.uitofp(bits, self._vector)

@@ -27,7 +27,7 @@ from probmodel.compiler.symbols import (
 )
 from probmodel.distributions.process.forward_algorithm import hmm_slopes
 from probmodel.distributions.spatial import circulant
-from probmodel.numerics import linalg
+from probmodel.numerics import linalg, square_matrices
 from probmodel.numerics.special.logs import log_less
 from probmodel.numerics.special.passage import passage_series
 from probmodel.types import Array
@@ -164,9 +164,33 @@ def _solve_lower(factor: Any, b: Any, transposed: bool = False) -> Any:
     return stack([solved[i] for i in range(n)], -2)
 
 
+def _equations(a: Any, b: Any) -> Any:
+    """Solve with square matrices of any kind."""
+    n = np.shape(a)[-1]
+    if n == 1:
+        return where(np.equal(a, 0.0), np.nan, b / a)
+    batch = np.broadcast_shapes(np.shape(a)[:-2], np.shape(b)[:-2])
+    operands = [(a, (_not_large(n), n)), (b, np.shape(b)[-2:])]
+    return on_stacks("equations", batch, operands, square_matrices.solve)
+
+
+def _inverse(a: Any) -> Any:
+    return _equations(a, np.eye(np.shape(a)[-1]))
+
+
+def _determinant(a: Any, log: bool = False) -> Any:
+    n, batch = np.shape(a)[-1], np.shape(a)[:-2]
+
+    def at_a_point(a: Array) -> Any:
+        return (square_matrices.log_abs_det(a) if log else square_matrices.det(a))[:, None, None]
+
+    found = on_stacks("determinant", batch, [(a, (_not_large(n), n))], at_a_point, log)
+    return found[..., 0, 0]
+
+
 def _not_large(n: int) -> int:
     if n > LARGE:
-        raise NotTraceableError(f"factors of {n} by {n} matrices")
+        raise NotTraceableError(f"{n} by {n} matrices")
     return n
 
 
@@ -265,6 +289,10 @@ FORMULAS.update({
     "recursive_filter": _recursive_filter,
     "cholesky": _cholesky,
     "solve_lower": _solve_lower,
+    "solve": _equations,
+    "inv": _inverse,
+    "det": _determinant,
+    "log_abs_det": partial(_determinant, log=True),
     "linear_recurrence": _linear_recurrence,
     "ar1_path": _ar1_path,
     "finite_filter": _finite_filter,

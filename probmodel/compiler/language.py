@@ -11,11 +11,11 @@ import autograd.numpy as anp
 import numpy as np
 
 from probmodel.compiler import formulas as _formulas  # noqa: F401 - fills the table of symbols
-from probmodel.compiler.called_parts import dot_of_stacks
+from probmodel.compiler.called_parts import dot_of_stacks, solve_in_stacks
 from probmodel.compiler.differentiation import placed, taken
-from probmodel.compiler.symbols import RARE_CASES, NotTraceableError, positions
+from probmodel.compiler.symbols import RARE_CASES, positions
 from probmodel.distributions.base import Distribution
-from probmodel.numerics import linalg, special
+from probmodel.numerics import linalg, special, square_matrices
 from probmodel.numerics.recurrences import linear_recurrence, matrix_recurrence
 from probmodel.numerics.special import bessel
 from probmodel.numerics.special import exponential_sums as sums
@@ -156,16 +156,22 @@ def _segment_sum(x: Any, groups: Any, count: Any) -> Any:
 
 
 def _det(a: Any) -> Any:
-    """Write down determinants of matrices of up to three rows."""
+    """Return determinants, of matrices of up to three rows element by element."""
     n = np.shape(a)[-1]
     if n > 3:
-        raise NotTraceableError("determinants")
+        return square_matrices.det(a)
     if n == 1:
         return a[..., 0, 0]
     minors = [a[..., -2, j] * a[..., -1, k] - a[..., -2, k] * a[..., -1, j] for j, k in _PAIRS[n]]
     if n == 2:
         return minors[0]
     return a[..., 0, 0] * minors[0] - a[..., 0, 1] * minors[1] + a[..., 0, 2] * minors[2]
+
+
+def _log_determinant(a: Any) -> Any:
+    if np.shape(a)[-1] > 3:
+        return square_matrices.log_abs_det(a)
+    return anp.log(anp.absolute(_det(a)))
 
 
 def _matrix_recurrence(matrix: Any, x: Any, initial: Any = 0.0) -> Any:
@@ -218,7 +224,9 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "log_diff_exp": sums.log_of_difference,
     "segment_sum": _segment_sum,
     "det": _det,
-    "log_determinant": lambda a: anp.log(anp.absolute(_det(a))),
+    "log_determinant": _log_determinant,
+    "inv": square_matrices.inv,
+    "solve": lambda a, b: solve_in_stacks(a, b, square_matrices.solve),
     "mean": _mean,
     "var": _var,
     "std": _std,

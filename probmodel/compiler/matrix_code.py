@@ -3,6 +3,8 @@
     factor     A = L L', lower triangular L                       (stack, n, n) -> (stack, n, n)
     solve      L x = b, or L'x = b                                (stack, n, k) -> (stack, n, k)
     product    A B                                                (stack, n, k)
+    equations  A x = b, of any matrix                             (stack, n, k) -> (stack, n, k)
+    determinant    of any matrix, or the logarithm of its size    (stack, n, n) -> (stack, 1, 1)
 
 Chains lie in the lanes, as everywhere: LAPACK would take one matrix of one chain after the other.
 """
@@ -15,7 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probmodel.compiler.control import INT
+from probmodel.compiler.elimination import Elimination
+from probmodel.compiler.lanes import DOUBLE
 from probmodel.compiler.loops import FUSED
+from probmodel.compiler.part_writer import Apart
 from probmodel.compiler.symbols import Symbol
 
 if TYPE_CHECKING:
@@ -39,6 +44,8 @@ class MatrixWriter:
                 self._factor(s, readers[0])
             elif self.symbol.op == "solve":
                 self._solve(s, *readers, transposed=bool(self.symbol.index))
+            elif self.symbol.op in ("equations", "determinant"):
+                self._eliminate(s, *readers)
             else:
                 self._product(s, *readers, inner=self.symbol.args[0].shape[2])
 
@@ -95,6 +102,45 @@ class MatrixWriter:
                 share = self.b.fneg(left(s, i, k))
                 with e.count_to(m) as j:
                     self._less(s, i, j, share, right(s, k, j))
+
+    def _eliminate(self, s: Any, matrix: Reader, right: Reader | None = None) -> None:
+        """Let a function, which others of the same size share, solve or find a determinant."""
+        e, size = self.e, self.symbol.args[0].shape[2]
+        copy, n = self._copy(size * size), INT(size)
+        with e.count_to(n) as i, e.count_to(n) as j:
+            place = self.b.add(self.b.mul(i, n), j)
+            e.store_at(copy, place, matrix(s, i, j))
+        if right is not None:
+            with e.count_to(n) as i, e.count_to(INT(self._columns)) as c:
+                self._put(s, i, c, right(s, i, c))
+        first = self.b.mul(self._flat(self.symbol, s, INT(0), INT(0)), INT(e.lanes))
+        result = self.b.add(first, INT(e.offsets[self.symbol]))
+        self.b.call(self._function(size), [e.pointer_at(p, DOUBLE) for p in (copy, result)])
+
+    def _copy(self, size: int) -> int:
+        """Return where matrices of some numbers are used up."""
+        copies = self.e.copies
+        if size not in copies:
+            copies[size] = self.e.scratch(size)
+        return copies[size]
+
+    def _function(self, n: int) -> Any:
+        """Return the function of two places that eliminates in the first, and fills the second."""
+        solves, log = self.symbol.op == "equations", bool(self.symbol.index)
+        kind = f"{self._columns}" if solves else "log" if log else "plain"
+        name = f"{self.symbol.op}.{n}.{kind}.v{self.e.lanes}"
+        found = self.e.module.globals.get(name)
+        if found is not None:
+            return found
+        apart = Apart(self.e, name, 2)
+        matrix, right = apart.places
+        elimination = Elimination(apart, n, matrix)
+        if solves:
+            elimination.write(right, self._columns)
+        else:
+            elimination.write_determinant(right, log=log)
+        apart.end()
+        return apart.function
 
     # -- elements ----------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.distributions.process.forward_algorithm import hmm_slopes
-from probmodel.numerics import linalg
+from probmodel.numerics import linalg, square_matrices
 from probmodel.numerics.recurrences import linear_recurrence, recursive_filter
 from probmodel.types import Array
 
@@ -139,6 +139,23 @@ def inverse(lower: Array) -> Array:
         return linalg.invert_factors(lower)
     ones = np.broadcast_to(np.eye(n), lower_stacks.shape)
     return np.asarray(linalg.solve_lower(lower_stacks, ones)).reshape(lower.shape)
+
+
+def equations(a: Array, b: Array) -> Array:
+    """Solve with square matrices, (chains, stack, n, n); NaN where one is singular or not finite.
+
+    Each by itself: those of one chain do not depend on whether those of another are singular.
+    """
+    solved = square_matrices.solve(a, b)
+    if not np.isfinite(np.sum(a)):
+        solved = np.where(np.isfinite(a).all(axis=(2, 3), keepdims=True), solved, np.nan)
+    return np.asarray(solved)
+
+
+def determinant(a: Array, log: bool) -> Array:
+    """Return determinants, or the logarithms of their sizes: (chains, stack, 1, 1)."""
+    found = square_matrices.log_abs_det(a) if log else square_matrices.det(a)
+    return np.asarray(found)[..., None, None]
 
 
 def hidden_markov(log_emissions: Array, initial: Array, transition: Array) -> Array:

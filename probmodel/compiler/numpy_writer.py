@@ -198,6 +198,14 @@ class Writer(Source):
     def _product(self, symbol: Symbol) -> str:
         return f"matmul({', '.join(self._operand(a, 3) for a in symbol.args)})"
 
+    def _equations(self, symbol: Symbol) -> str:
+        texts = ", ".join(map(self._batched, symbol.args))
+        return f"{self._function('equations', own.equations)}({texts})"
+
+    def _determinant(self, symbol: Symbol) -> str:
+        determinant = self._function("determinant", own.determinant)
+        return f"{determinant}({self._batched(symbol.args[0])}, {bool(symbol.index)})"
+
     def _hidden_markov(self, symbol: Symbol) -> str:
         texts = ", ".join(map(self._batched, symbol.args))
         return f"{self._function('hidden_markov', own.hidden_markov)}({texts})"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probmodel.compiler.control import INT
-from probmodel.compiler.lanes import DOUBLE
+from probmodel.compiler.control import INT, FunctionWriter
+from probmodel.compiler.lanes import DOUBLE, Writer
 from probmodel.compiler.over_rows import OverRows
 
 if TYPE_CHECKING:
@@ -56,3 +56,44 @@ class Part:
     def result(self, k: Any) -> Any:
         """Return an element of the last result."""
         return self._e.load_at(self._memory + self._own.places[2], k)
+
+
+class Apart:
+    """A function of its own, of places in the memory that it is given the addresses of.
+
+    Parameters
+    ----------
+    emission : writes what calls it
+    name : of the function
+    places : how many
+
+    Attributes
+    ----------
+    function : what is written; `end` ends it
+    places : their addresses
+    """
+
+    def __init__(self, emission: Emission, name: str, places: int) -> None:
+        kinds = [DOUBLE.as_pointer()] * places
+        self._writer = FunctionWriter(emission.module, name, kinds, internal=True)
+        self.b, self.count_to = self._writer.b, self._writer.count_to
+        self.place_for, self.end = self._writer.variable, self._writer.end
+        self.function = self._writer.function
+        self.places, self.lanes = self.function.args, emission.lanes
+        self._math = emission.math
+        self.arithmetic = Writer(emission.module, self.b, self.lanes, self._math.call)
+
+    def _address(self, start: Any, i: Any) -> Any:
+        return self.b.gep(self.b.bitcast(start, self.arithmetic.type.as_pointer()), [i])
+
+    def load_at(self, start: Any, i: Any) -> Any:
+        """Read a vector."""
+        return self.b.load(self._address(start, i), align=8 * self.lanes)
+
+    def store_at(self, start: Any, i: Any, value: Any) -> None:
+        """Write a vector."""
+        self.b.store(value, self._address(start, i), align=8 * self.lanes)
+
+    def function_of_numbers(self, name: str, args: Sequence[Any]) -> Any:
+        """Write an elementwise function."""
+        return self._math.call(self.b, name, *args)

@@ -23,9 +23,9 @@ from probmodel.compiler.symbols import ELEMENTWISE, Symbol, positions
 from probmodel.types import Array
 
 REDUCED = frozenset({"sum", "max", "min", "log sum"})  # the last: of the logarithms
-WHOLE = frozenset(
-    {"factor", "solve", "product", "hidden Markov", "call", "scan"}
-)  # of their operands
+WHOLE = frozenset(  # of their operands
+    {"factor", "solve", "product", "equations", "determinant", "hidden Markov", "call", "scan"}
+)
 
 
 MOST_STEPS = 200  # of a loop

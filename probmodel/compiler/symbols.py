@@ -16,6 +16,7 @@ Few operations are left, however a formula is written:
     recurrence    y[t] = x[t] + sum_k a_k[t] y[t-1-k] along the last axis, from either end
     matmul        known matrix times vector
     factor, solve, product    of stacks of matrices: Cholesky factors, triangular systems, products
+    equations, determinant    of stacks of square matrices of any kind
     hidden Markov    log likelihoods of series, with all their derivatives
     call    a function in NumPy, of arrays that lead with chains; see `python_calls`
     scan    a recurrence of any kind; see `scans`

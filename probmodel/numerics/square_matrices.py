@@ -13,6 +13,7 @@ import numpy as np
 from autograd.extend import defvjp, primitive
 
 from probmodel.numerics.linalg import transpose
+from probmodel.numerics.special import differentiable
 from probmodel.types import Array
 
 
@@ -30,13 +31,13 @@ def _isolated(function: Callable[..., Array], *stacks: Array) -> Array:
         return out
 
 
-@primitive
+@differentiable
 def inv(a: Array) -> Array:
     """Inverses of a stack of square matrices; NaN for singular ones."""
     return _isolated(np.linalg.inv, a)
 
 
-@primitive
+@differentiable
 def solve(a: Array, b: Array) -> Array:
     """Solutions x of ``a x = b``: (..., n, n), (..., n, k) -> (..., n, k); NaN if singular."""
     return _isolated(np.linalg.solve, a, b)
@@ -51,13 +52,13 @@ def expm(a: Array) -> Array:
     return np.where(finite, scipy.linalg.expm(np.where(finite, a, 0.0)), np.nan)
 
 
-@primitive
+@differentiable
 def det(a: Array) -> Any:
     """Return determinants: (..., n, n) -> (...); their slope is NaN where they are zero."""
     return np.linalg.det(a)
 
 
-@primitive
+@differentiable
 def log_abs_det(a: Array) -> Any:
     """Logarithms of the absolute values of determinants; minus infinity where these are zero."""
     return np.linalg.slogdet(a)[1]

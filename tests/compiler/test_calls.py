@@ -17,6 +17,7 @@ from probmodel import Model, functions, observed, param, potential
 from probmodel import distributions as d
 from probmodel.compiler import call_writer, machine
 from probmodel.compiler.differentiation import NotDifferentiableError, gradient_of
+from probmodel.compiler.formulas import LARGE
 from probmodel.compiler.machine import Machine
 from probmodel.compiler.python_calls import called
 from probmodel.compiler.symbols import Symbol
@@ -29,8 +30,12 @@ from probmodel.errors import ModelError
 from probmodel.types import Trajectories
 
 
-def matrix(a):
-    return np.eye(3) * 3.0 + a[:9].reshape(3, 3)
+def matrix(a, n=LARGE + 1):
+    return np.eye(n) * 3.0 + np.outer(a[0] * np.cos(np.arange(n)), np.sin(np.arange(n)) + a[1])
+
+
+def right(a, n=LARGE + 1):
+    return a[2] * np.arange(1.0, n + 1)
 
 
 def cubic_root(a):
@@ -49,12 +54,12 @@ def several(a, n=70):
 
 # What a model says, the same of one chain by other means, and how many numbers it takes.
 OPERATIONS = {
-    "inv": (lambda a: np.linalg.inv(matrix(a)), None, 9),
-    "solve": (lambda a: np.linalg.solve(matrix(a), a[9:]), None, 12),
-    "solve with a known matrix": (
-        lambda a: np.linalg.solve(np.eye(3) + np.ones((3, 3)), a), None, 3),
-    "solve of a stack": (
-        lambda a: np.linalg.solve(np.stack([matrix(a), 2.0 * matrix(a)]), a[9:]), None, 12),
+    "large inv": (lambda a: np.linalg.inv(matrix(a)), None, 2),
+    "large solve": (lambda a: np.linalg.solve(matrix(a), right(a)), None, 3),
+    "large solve with a known matrix": (
+        lambda a: np.linalg.solve(matrix(np.ones(2)), right(a)), None, 3),
+    "large solve of a stack": (
+        lambda a: np.linalg.solve(np.stack([matrix(a), 2.0 * matrix(a)]), right(a)), None, 3),
     "large dot of stacks": (several, None, 2),
     "large factor": (lambda a: np.linalg.cholesky(np.eye(42) + np.outer(a, a)), None, 42),
     "large product": (wide, None, 2),

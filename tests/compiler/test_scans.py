@@ -6,6 +6,7 @@ import pytest
 from both_engines import engines
 
 from probmodel import Model, data, deterministic, observed, param
+from probmodel.compiler.formulas import LARGE
 from probmodel.compiler.over_rows import OverRows
 from probmodel.compiler.scans import Scan, scanned
 from probmodel.compiler.tracing import Scope
@@ -157,7 +158,7 @@ def test_it_does_not_call_numpy():
 
 
 def called(s, e, a):
-    return np.linalg.inv(np.eye(2) + s**2 + a**2)[0, 1] + e
+    return np.linalg.inv(np.eye(LARGE + 1) + s**2 + a**2)[0, 1] + e
 
 
 class Driven(Model):
