@@ -11,6 +11,23 @@ import llvmlite.ir as ir
 INT = ir.IntType(64)
 
 
+def plus(b: Any, x: Any, y: Any) -> Any:
+    """Add whole numbers; what is known of the sum is not written down."""
+    if isinstance(x, ir.Constant) and isinstance(y, ir.Constant):
+        return INT(x.constant + y.constant)
+    for one, other in ((x, y), (y, x)):
+        if isinstance(one, ir.Constant) and one.constant == 0:
+            return other
+    return b.add(x, y)
+
+
+def times(b: Any, x: Any, n: int) -> Any:
+    """Multiply a whole number by one that is known."""
+    if isinstance(x, ir.Constant):
+        return INT(x.constant * n)
+    return x if n == 1 else b.mul(x, INT(n))
+
+
 class FunctionWriter:
     """Writes a function.
 

@@ -18,7 +18,7 @@ import llvmlite.ir as ir
 import numpy as np
 
 from probmodel.compiler.call_writer import Call, CallWriter
-from probmodel.compiler.control import INT, FunctionWriter
+from probmodel.compiler.control import INT, FunctionWriter, plus
 from probmodel.compiler.hidden_markov_code import HiddenMarkovWriter
 from probmodel.compiler.lanes import DOUBLE, Writer
 from probmodel.compiler.loops import FUSED, LoopWriter
@@ -125,6 +125,7 @@ class Emission:
         self.place_for, self.numbers = writer.variable, {}
         self.arithmetic = Writer(self.module, self.b, self.lanes, self.math.call)
         (self._memory,) = self.function.args
+        self._vectors = writer.entry.bitcast(self._memory, self._vector.as_pointer())
         place = writer.entry.gep(self._memory, [INT(self.slots[0])])
         table = writer.entry.load(writer.entry.bitcast(place, INT.as_pointer()))
         self._addresses = writer.entry.inttoptr(table, INT.as_pointer())
@@ -228,8 +229,7 @@ class Emission:
         return self.b.bitcast(self.b.gep(self._memory, [place]), kind.as_pointer())
 
     def _address(self, start: int, i: Any) -> Any:
-        place = self.b.add(INT(start), self.b.mul(i, INT(self.lanes)))
-        return self.pointer_at(place, self._vector)
+        return self.b.gep(self._vectors, [plus(self.b, i, INT(start // self.lanes))])
 
     def load_at(self, start: int, i: Any) -> Any:
         """Read a vector of the memory."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probmodel.compiler.control import INT
+from probmodel.compiler.control import INT, plus, times
 from probmodel.compiler.lanes import DOUBLE
 from probmodel.compiler.log_sums import LogSum
 from probmodel.compiler.patterns import Affine, affine
@@ -254,11 +254,11 @@ class LoopWriter:
         steps: Sequence[int] = pattern.steps
         if len(where) != len(steps):
             steps = [steps[group[-1]] for group in self._groups]
-        place: Any = INT(pattern.first)
+        place: Any = INT(0)
         for i, step in zip(where, steps, strict=True):
             if step:
-                place = self.b.add(place, self.b.mul(i, INT(step)))
-        return place
+                place = plus(self.b, place, times(self.b, i, step))
+        return plus(self.b, place, INT(pattern.first))
 
     def _pattern(self, index: Array) -> Affine | None:
         """Return the pattern of an index, or None where it has none."""

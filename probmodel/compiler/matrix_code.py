@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probmodel.compiler.control import INT
+from probmodel.compiler.control import INT, plus, times
 from probmodel.compiler.elimination import Elimination
 from probmodel.compiler.lanes import DOUBLE
 from probmodel.compiler.loops import FUSED
@@ -108,7 +108,7 @@ class MatrixWriter:
         e, size = self.e, self.symbol.args[0].shape[2]
         copy, n = self._copy(size * size), INT(size)
         with e.count_to(n) as i, e.count_to(n) as j:
-            place = self.b.add(self.b.mul(i, n), j)
+            place = plus(self.b, times(self.b, i, size), j)
             e.store_at(copy, place, matrix(s, i, j))
         if right is not None:
             with e.count_to(n) as i, e.count_to(INT(self._columns)) as c:
@@ -161,8 +161,8 @@ class MatrixWriter:
 
 def flat(b: Any, shape: tuple[int, ...], s: Any, i: Any, j: Any) -> Any:
     """Write the position of an element of a matrix in a stack."""
-    row = b.add(b.mul(s, INT(shape[1])), i)
-    return b.add(b.mul(row, INT(shape[2])), j)
+    row = plus(b, times(b, s, shape[1]), i)
+    return plus(b, times(b, row, shape[2]), j)
 
 
 def reader_of(e: Emission, x: Any) -> Reader:

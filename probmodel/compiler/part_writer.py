@@ -34,7 +34,7 @@ class Part:
         self.sizes = [prod(shape) for shape in function.shapes]
         self._starts = [INT(int(start)) for start in np.cumsum([0, *self.sizes])]
         self._own = emission.inner(*function.flat)
-        self._memory = emission.scratch(self._own.memory)
+        self._memory = emission.scratch(self._own.memory // emission.lanes)
         emission.calls += [call.moved(self._memory) for call in self._own.calls]
         emission.slots += [self._memory + slot for slot in self._own.slots]
 

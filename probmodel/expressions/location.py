@@ -29,11 +29,12 @@ def _caller() -> tuple[Location | None, str]:
     frame: FrameType | None = sys._getframe(1)
     library = ""
     while frame is not None:
-        file, module = frame.f_code.co_filename, str(frame.f_globals.get("__name__", ""))
-        parts = module.split(".")
-        if parts[0] in _LIBRARIES:
-            library = ".".join(part for part in parts[:2] if not part.startswith("_"))
-        elif not (file.startswith(_PACKAGE) or file.startswith("<__array_function__")):
-            return Location(file, frame.f_lineno), library
+        file = frame.f_code.co_filename
+        if not file.startswith(_PACKAGE):
+            parts = str(frame.f_globals.get("__name__", "")).split(".")
+            if parts[0] in _LIBRARIES:
+                library = ".".join(part for part in parts[:2] if not part.startswith("_"))
+            elif not file.startswith("<__array_function__"):
+                return Location(file, frame.f_lineno), library
         frame = frame.f_back
     return None, library

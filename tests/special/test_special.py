@@ -56,6 +56,16 @@ def binary(request):
     return request.param
 
 
+@pytest.mark.parametrize("name", ["xlogy", "xlog1py"])
+def test_a_logarithm_that_serves_several_elements(name):
+    """Zeros, infinities and what is not a number are as with one for each element."""
+    x = np.array([0.0, -0.0, 1.0, 3.5, -2.0, np.inf, np.nan])
+    y = np.array([[-2.0], [-1.0], [0.0], [1e-300], [1.0], [7.3], [np.inf], [np.nan]])
+    expected = getattr(scipy.special, name)(x, y)
+    np.testing.assert_allclose(getattr(special, name)(x, y), expected, rtol=4e-16)
+    assert np.shape(getattr(special, name)(x, y[3:6, 0, None])) == (3, 7)
+
+
 def test_values_are_those_of_scipy(unary):
     function, reference, x = unary
     np.testing.assert_allclose(function(x), reference(x), rtol=1e-12)

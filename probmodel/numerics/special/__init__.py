@@ -192,13 +192,24 @@ def inverse_mills(x: Any) -> Any:
 @differentiable
 def xlogy(x: Any, y: Any) -> Any:
     """``x log(y)``, zero where ``x`` is zero (unless ``y`` is NaN)."""
-    return scipy_special().xlogy(x, y)
+    return _times_log(scipy_special().xlogy, np.log, x, y)
 
 
 @differentiable
 def xlog1py(x: Any, y: Any) -> Any:
     """``x log(1 + y)``, zero where ``x`` is zero (unless ``y`` is NaN)."""
-    return scipy_special().xlog1py(x, y)
+    return _times_log(scipy_special().xlog1py, np.log1p, x, y)
+
+
+def _times_log(function: Any, log: Any, x: Any, y: Any) -> Any:
+    """Return a product with a logarithm, which is found once where it serves several elements."""
+    if np.size(y) >= np.prod(np.broadcast_shapes(np.shape(x), np.shape(y))):
+        return function(x, y)
+    with np.errstate(all="ignore"):
+        result = np.multiply(x, log(y))
+    if not np.isnan(result).any():
+        return result
+    return np.where(np.equal(x, 0.0) & ~np.isnan(y), 0.0, result)
 
 
 @differentiable
