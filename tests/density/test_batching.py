@@ -213,6 +213,7 @@ STRUCTURAL = {
     "gather pairs": (lambda a: a[np.array([1, 0]), np.array([2, 2])], [(2, 3)]),
     "separated arrays": (lambda a: a[np.array([1, 0]), :, np.array([2, 2])], [(2, 3, 4)]),
     "mask": (lambda a: a[np.array([True, False, True])], [(3,)]),
+    "kron": (lambda a: np.kron(a, np.tril(a)), [(3, 2), (2, 2)]),
     "outer": (lambda a: np.outer(a, a + 1), [(3,)]),
 }
 

@@ -205,6 +205,10 @@ EXAMPLES = {
     "dot": [(lambda a, b: np.dot(a, b) ** 2, lambda n: [(2, n), (n,)]),
             (lambda a, b: np.dot(a, b) * a, lambda n: [(n,), (n,)])],
     "outer": [(lambda a, b: np.outer(a, b) ** 2, lambda n: [(n,), (3,)])],
+    "kron": [
+        (lambda a, b: np.kron(a, b) ** 2, lambda n: [(n, 2), (2, 3)]),
+        (lambda a, b: np.kron(a, b) ** 2, lambda n: [(n,), (2, 2)]),
+    ],
     "trace": [(lambda a: np.trace(a) ** 2, lambda n: [(n, n)])],
     "diag": [(lambda a: np.diag(a) @ a, lambda n: [(n,)]),
              (lambda a: np.diag(a) ** 2, lambda n: [(n, n)])],
