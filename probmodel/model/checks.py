@@ -14,6 +14,7 @@ from probmodel.distributions.base import Distribution, Parameter
 from probmodel.errors import DataError, ModelError, ShapeError
 from probmodel.expressions import as_expression
 from probmodel.model.declarations import Declaration, Observed
+from probmodel.model.declarations import Parameter as Unobserved
 from probmodel.model.evaluation import Evaluator
 from probmodel.model.values import where
 from probmodel.types import Array
@@ -61,6 +62,26 @@ def check_distribution(
     _check_event(declaration, distribution, shape[len(own) :], event, params)
     _check_together(declaration, distribution, shape[len(own) :], params, evaluator)
     return shape
+
+
+def implied_sizes(declaration: Unobserved, evaluator: Evaluator) -> tuple[int | None, ...]:
+    """Return sizes of the last axes of a parameter that the arguments of its prior decide.
+
+    None stands for an axis of length one that broadcasts, which fits any size.
+
+    Raises
+    ------
+    ModelError, ShapeError
+        If a parameter is impossible, or the parameters do not fit each other.
+    """
+    distribution = declaration.prior
+    if distribution is None:
+        return ()
+    params = [evaluator.value(arg) for arg in distribution.args.values()]
+    _check_constants(declaration, distribution, params, evaluator)
+    batch = _batch_shape(declaration, distribution, params)
+    event = distribution.event_shape(*params) if distribution.event_ndim else ()
+    return () if event is None else (*(None if n == 1 else n for n in batch), *event)
 
 
 def check_arguments(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -104,6 +104,17 @@ class Dimensions:
             for dim, size in zip(dims, shape, strict=True):
                 if dim not in self.sizes:
                     self._set(dim, size, str(declaration.name), declaration)
+
+    def complete_last(
+        self, declaration: Declaration, sizes: Callable[[], Sequence[int | None]]
+    ) -> None:
+        """Take sizes of the last axes, where they are not None, for dims that have none yet."""
+        dims = declaration.dims or ()
+        if all(dim in self.sizes for dim in dims):
+            return
+        for dim, size in zip(reversed(dims), reversed(sizes()), strict=False):
+            if size is not None and dim not in self.sizes:
+                self._set(dim, size, str(declaration.name), declaration)
 
     def compare(
         self,

@@ -14,7 +14,7 @@ from probmodel.constraints.containment import lies_in, limits
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError, ShapeError
 from probmodel.expressions import OPERATIONS, Apply, Constant, Expression, FreeSymbol, as_expression
-from probmodel.model.checks import check_distribution, spread
+from probmodel.model.checks import check_distribution, implied_sizes, spread
 from probmodel.model.declarations import Parameter
 from probmodel.model.dimensions import Dimensions
 from probmodel.model.evaluation import Evaluator
@@ -116,6 +116,7 @@ def _declared_shape(
     declaration: Parameter, evaluator: Evaluator, dimensions: Dimensions
 ) -> tuple[int, ...] | None:
     if declaration.declared_shape is None:
+        dimensions.complete_last(declaration, lambda: implied_sizes(declaration, evaluator))
         return dimensions.shape(declaration)
     sizes = [evaluator.value(size) for size in declaration.declared_shape]
     for size, given in zip(sizes, declaration.declared_shape, strict=True):

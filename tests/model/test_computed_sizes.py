@@ -1,11 +1,11 @@
-"""Dims that no data carry have the size of what is computed along them."""
+"""Dims that no data carry have the size of what is computed, or has a prior, along them."""
 
 import numpy as np
 import pytest
 
 from probmodel import Model, ShapeError, data, deterministic, infer, observed, param, predict
 from probmodel.density import as_posterior
-from probmodel.distributions import LogNormal, Normal
+from probmodel.distributions import Dirichlet, HalfNormal, LogNormal, MvNormal, Normal
 from probmodel.functions import scan
 
 
@@ -56,3 +56,37 @@ def test_a_dim_has_the_size_of_the_first():
 
     with pytest.raises(ShapeError, match=r"'c' has dims place = \(3,\), but its expression"):
         Twice()
+
+
+def test_of_the_arguments_of_a_prior():
+    class Slopes(Model):
+        pid = data("row", dtype=int)
+        spread = param(HalfNormal(1), shape=2)
+        effect = param(MvNormal(np.zeros(2), cholesky=np.diag(spread)), dims=("patient", "term"))
+        centre = param(Normal([0.0, 1.0, 2.0], 1), dims="coefficient")
+        own = param(Normal(centre, 1), dims=("patient", "coefficient"))
+        share = param(Dirichlet(np.ones(4)), dims="part")
+        y = observed(Normal(effect[pid, 0] + own[pid, 2], 1), dims="row")
+
+    model = Slopes(pid=[0, 1, 1], y=[0.1, 0.2, 0.3], coords={"patient": ["A", "B"]})
+    assert as_posterior(model).dim == 2 + 4 + 3 + 6 + 3
+    with pytest.raises(ShapeError, match=r"'effect' of shape \(2, 3\) does not fit"):
+        Slopes(pid=[0, 1], y=[0.1, 0.2], coords={"patient": ["A", "B"], "term": ["a", "b", "c"]})
+
+
+def test_of_no_argument_that_fits_any_size():
+    class Broadcast(Model):
+        a = param(Normal([0.0], 1), dims="place")
+
+    with pytest.raises(ShapeError, match="whose size is not known"):
+        Broadcast()
+
+
+def test_names_of_a_dim_that_do_not_agree_are_told():
+    class Misspelt(Model):
+        votes = data("school")
+        slope = param(Normal(0, 1))
+        effect = param(Normal(slope * votes, 1), dims="shcool")
+
+    with pytest.raises(ShapeError, match=r"the dim 'shcool' of param 'effect' .* meets the dim"):
+        Misspelt(votes=[1.0, 2.0, 3.0])
