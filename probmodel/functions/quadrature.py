@@ -60,6 +60,7 @@ def integrate_1d(
         )  # fmt: skip
     for limit in (lower, upper):
         if isinstance(limit, Expression):
+            _check_axes(limit, args, location)
             continue
         array = np.asarray(limit)
         if array.dtype.kind not in "iuf" or array.shape[-1:] not in ((), (1,)):
@@ -101,6 +102,20 @@ def _substituted(lower: Any, upper: Any) -> tuple[Any, Any]:
     share, weights = _interval()
     length = upper - lower
     return lower + length * share, length * weights
+
+
+def _check_axes(limit: Expression, args: tuple[Any, ...], location: Any) -> None:
+    """Refuse a declared vector, whose elements would be paired with the points."""
+    dims = getattr(limit, "dims", None)
+    if dims is None or len(dims) != 1:
+        return
+    name = getattr(limit, "name", None) or "limit"
+    others = ", and so each argument that has one number for each" if args else ""
+    raise ModelError(
+        f"integrate_1d: the limit {name!r} is a vector along {dims[0]!r}. For an integral of each "
+        f"element write {name}[:, None]{others}: the points of the integrals are the last axis.",
+        location=location, limit=name, dims=dims,
+    )  # fmt: skip
 
 
 def _is_number(limit: Any) -> bool:

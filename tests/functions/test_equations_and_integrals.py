@@ -241,3 +241,22 @@ def test_quadrature_agrees_with_scipys():
     values = as_posterior(One()).constrain(np.array([[0.7]]))
     exact = integrate.quad(lambda x: np.cos(3 * x) * np.exp(-0.7 * x), 0, 5, epsrel=1e-12)[0]
     np.testing.assert_allclose(values["z"], [exact], rtol=1e-10)
+
+
+def test_a_vector_as_a_limit_is_told_how_several_integrals_are_written():
+    with pytest.raises(ModelError, match=r"'end' is a vector along 'patient'.*end\[:, None\]"):
+
+        class Vector(Model):
+            end = data("patient")
+            a = param(Normal(0, 1))
+            total = potential(-integrate_1d(lambda x, a: np.exp(a * x), 0.0, end, a))
+
+    class Column(Model):
+        end = data("patient")
+        a = param(Normal(0, 1))
+        total = deterministic(
+            integrate_1d(lambda x, a: np.exp(a * x), 0.0, end[:, None], a), dims="patient"
+        )
+
+    value = as_posterior(Column(end=[0.5, 2.0])).constrain(np.array([[0.7]]))["total"]
+    np.testing.assert_allclose(value[0], np.expm1(0.7 * np.array([0.5, 2.0])) / 0.7, rtol=1e-9)
