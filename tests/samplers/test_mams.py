@@ -153,6 +153,36 @@ def test_steps_and_times_of_a_trajectory(targets):
         np.testing.assert_array_equal(info.n_grad, 2 * n)
 
 
+def test_one_parameter_takes_one_step_of_a_varying_size(targets):
+    """Several would only add up; a constant size would keep to a lattice."""
+    target, rng = targets.Gaussian(np.zeros(1), np.eye(1)), np.random.default_rng(12)
+    sampler, moves = MAMS(), []
+    state = sampler.init(rng, target, np.zeros((4, 1)))
+    for _ in range(50):
+        _, info = sampler.step(rng, target, state, Params(0.01, 2.0, np.array([3.0])))
+        np.testing.assert_array_equal(info.n_grad, 2)
+        moves.append(np.abs(info.proposal.x) / 0.03)
+    moves = np.concatenate(moves)
+    assert (np.abs(moves - 1.0) <= JITTER + 1e-12).all()
+    assert moves.std() > 0.3 * JITTER
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rounding_does_not_decide_on_the_first_length_of_one_chain(seed, targets):
+    """The same trajectory elsewhere, where it is rounded otherwise, gives the same length."""
+    found = []
+    for place in (0.0, 0.1, 1.0 / 3.0):
+        rng, mean = np.random.default_rng(seed), np.full(3, place)
+        target, sampler = targets.Gaussian(mean, np.eye(3)), MAMS(step_size=0.3)
+        start = sampler.init(rng, target, mean + rng.standard_normal((1, 3)))
+        adaptation = sampler.adapt_init(rng, target, start)
+        state, info = sampler.step(rng, target, start, sampler.params(adaptation))
+        assert info.accepted.all()
+        adaptation = sampler.adapt(rng, target, 0, 100, adaptation, state, info)
+        found.append(adaptation.length.log_length)
+    assert found == pytest.approx([found[0]] * 3, abs=1e-9)
+
+
 def test_the_length_is_learned(targets):
     target, rng = targets.Gaussian(np.zeros(20), np.eye(20)), np.random.default_rng(8)
     run = sample(MAMS(), target, rng.uniform(-2.0, 2.0, (16, 20)), 9, draws=50, warmup=600)

@@ -25,7 +25,8 @@ and a kick changes the volume of the directions, which counts as kinetic energy:
 (dim - 1) log(cosh delta + e'u sinh delta). With what the log density has lost that makes Delta, and
 the end is accepted with probability min(1, exp(-Delta)). Each trajectory begins with a new
 direction, uniform on the sphere. One direction leads neither left nor right: with one parameter
-there are no kicks, and the method is a random walk.
+there are no kicks, and the method is a random walk. A move is then one step of h (1 + JITTER v), as
+several would only add up, and T is not used.
 
 Deviations: the integrator is that of two stages by Blanes, Casas and Sanz-Serna (2014), with
 shares close to those of the paper's minimal norm integrator. Step size and mass matrix are learned
@@ -161,9 +162,10 @@ class MAMS(WindowedSampler):
     ) -> tuple[State, Info]:
         """One trajectory of every chain, whose end is accepted or not."""
         usual = float(np.median(params.step_size))
-        t = params.length * (1.0 + JITTER * rng.uniform(-1.0, 1.0))
-        n_steps = int(np.clip(np.ceil(t / usual), 1, self.max_steps))
-        share = min(1.0, t / (n_steps * usual))
+        jitter = 1.0 + JITTER * rng.uniform(-1.0, 1.0)
+        n_steps, share = self._steps(params.length * jitter / usual)
+        if state.x.shape[1] == 1:  # nothing turns, so that several steps are one long one
+            n_steps, share = 1, jitter
         noise = rng.standard_normal(state.x.shape)
         u = noise / np.sqrt(np.vecdot(noise, noise))[:, None]
         h = np.reshape(np.multiply(params.step_size, share), (-1, 1))
@@ -175,6 +177,11 @@ class MAMS(WindowedSampler):
         lost = np.where(info.diverging[:, None], end.x, np.nan)
         record = Record(lost, direction, n_steps * share * usual)
         return new, info._replace(stats={"n_steps": info.n_grad}, record=record)
+
+    def _steps(self, t: float) -> tuple[int, float]:
+        """Return how many steps make a length of t steps, and by what share each is shorter."""
+        n_steps = int(np.clip(np.ceil(t), 1, self.max_steps))
+        return n_steps, min(1.0, t / n_steps)
 
     def adapt_init(self, rng: np.random.Generator, density: LogDensity, state: State) -> Any:
         """Start with the given mass matrix or none, and steps that are accepted."""
@@ -200,12 +207,15 @@ class MAMS(WindowedSampler):
         return known._replace(windowed=after)
 
     def _climbed(self, known: Adaptation, state: State, info: Info) -> Adaptation:
-        """Change T after one trajectory of each chain."""
+        """Change T after one trajectory of each chain, about the means before it.
+
+        The mean of a start and an end is as far from both, and leaves rounding errors to climb by.
+        """
         weight = 1.0 / (known.n + 1)
         means = known.means + max(MEMORY, weight) * (state.x - known.means)
         dual = inverse_transposed(known.windowed.root)
         variance = max(0.5 * MEMORY, weight)
-        z, end = about_centres(dual, info.previous.x, info.proposal.x, means, variance)
+        z, end = about_centres(dual, info.previous.x, info.proposal.x, known.means, variance)
         speed = np.sqrt(z.shape[1]) * info.record.direction
         seen = Trajectories(z, end, speed, info.accept_prob, info.record.time)
         h = float(np.median(known.windowed.steering.step_sizes()))
