@@ -37,6 +37,7 @@ from probmodel.model.declarations import (
 )
 from probmodel.model.model import Model
 from probmodel.model.model_graph import dependencies, reachable
+from probmodel.model.pairings import unasked_pairs
 from probmodel.model.parameters import FreeParameter
 
 _LARGE, _SMALL = 1e3, 1e-3  # scales and rates beyond these are named
@@ -92,16 +93,18 @@ def mistakes(model: Model) -> list[Advice]:
     """Return the advice without which a result may be taken for the answer that it is not.
 
     It is what `infer` warns of: a parameter whose prior is cut off without a word where a
-    distribution takes it, and a variance in the place of a standard deviation. The rest is a matter
-    of judgement, or leaves the posterior as it was meant, and is left to the pedantic `lint`.
+    distribution takes it, a variance in the place of a standard deviation, and a sum over pairs of
+    rows that nobody asked for. The rest is a matter of judgement, or leaves the posterior as it was
+    meant, and is left to the pedantic `lint`.
     """
-    return lint(model, (_ranges, _variances))
+    return lint(model, (_ranges, _variances, _pairs))
 
 
 class _View:
     """A bound model as the rules look at it."""
 
     def __init__(self, model: Model) -> None:
+        self.binding = model._binding
         self.declarations = model._binding.declarations
         self.uses = type(model)._uses
         free = model._binding.free  # missing data among them, which is nobody's declaration
@@ -307,6 +310,11 @@ def _squared(arg: Any) -> str | None:
     return base.name if power or product or name == "square" else None
 
 
+def _pairs(view: _View) -> Said:
+    for declaration, message in unasked_pairs(view.binding):
+        yield "pairs", declaration, message
+
+
 # -- who depends on whom -----------------------------------------------------------------------
 
 
@@ -366,6 +374,7 @@ _RULES: tuple[Rule, ...] = (
     _extreme_constants,
     _ranges,
     _variances,
+    _pairs,
     _unused_data,
     _unused_parameters,
     _constant_terms,
