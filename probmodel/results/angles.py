@@ -10,13 +10,14 @@ is an angle if q is the same at both ends, at some draws of everything else.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from probmodel.density.posterior import ModelDensity
 from probmodel.types import Array, Posterior
 
-_INTERVALS = (("-pi", "pi", -np.pi, np.pi), ("0", "2 pi", 0.0, 2.0 * np.pi))
+INTERVALS = (("-pi", "pi", -np.pi, np.pi), ("0", "2 pi", 0.0, 2.0 * np.pi))
 _APART = 1.5 * np.pi  # groups that are nearer may be modes of their own
 _POINTS = 3
 _INSIDE = 1e-9  # of an end
@@ -46,16 +47,24 @@ def across_the_end(
         return ""
     if any(v.kind == "param" and v.name not in draws for v in posterior.variables):
         return ""
-    for a, b, low, high in _INTERVALS:
+    for a, b, low, high in INTERVALS:
         within = low <= row.min() and row.max() <= high
         if within and _same_at_ends(posterior, draws, parameter, row, low, high):
-            return (
-                f"{name} is an angle: {a} and {b} are one direction, and chains cannot cross it. "
-                "Measure the angle from a direction on the other side, or sample a unit vector, "
-                f"u = param(constraint=UnitVector(), shape=2), with {parameter} = "
-                "np.arctan2(u[1], u[0])."
-            )
+            return f"{one_direction(name, a, b)} {other_forms(parameter)}"
     return ""
+
+
+def one_direction(name: str, a: str, b: str) -> str:
+    """Say that the ends of the interval of an angle are the same."""
+    return f"{name} is an angle: {a} and {b} are one direction, and chains cannot cross it."
+
+
+def other_forms(parameter: str) -> str:
+    """Say how to write an angle whose posterior is near the end of its interval."""
+    return (
+        "Measure the angle from a direction on the other side, or sample a unit vector, "
+        f"u = param(constraint=UnitVector(), shape=2), with {parameter} = np.arctan2(u[1], u[0])."
+    )
 
 
 def _same_at_ends(
@@ -74,13 +83,38 @@ def _same_at_ends(
     chains = np.unique(np.linspace(0, len(row) - 1, _POINTS).astype(int))
     names = [v.name for v in density.variables if v.kind == "param"]
     points = {name: np.array(draws[name][chains, -1], dtype=float) for name in names}
-    levels = []
-    for end in (low + _INSIDE, high - _INSIDE):
-        points[parameter].reshape(len(chains), -1)[:, elements[0]] = end
-        x = density.unconstrained(points)
-        with np.errstate(all="ignore"):
-            terms = density.terms(x)
-        own = [value for title, value in terms.items() if not title.startswith("jacobian of ")]
-        levels.append((np.sum(own, axis=0), np.sum(np.abs(own), axis=0)))
-    (at_low, size), (at_high, _) = levels
+    return same_at_ends(density, points, (parameter, elements[0]), low, high)
+
+
+def same_at_ends(
+    density: ModelDensity,
+    points: Mapping[str, Array],
+    element: tuple[str, int],
+    low: float,
+    high: float,
+) -> bool:
+    """Whether q is the same at both ends of an element of a parameter, at all of some points."""
+    at_low, size = moved_density(density, points, element, low + _INSIDE)
+    at_high, _ = moved_density(density, points, element, high - _INSIDE)
     return bool((np.abs(at_high - at_low) <= _EQUAL * size).all())
+
+
+def moved_density(
+    density: ModelDensity, points: Mapping[str, Array], element: tuple[str, int], to: Any
+) -> tuple[Array, Array]:
+    """Return q, and the sum of the sizes of its terms, where one element is moved elsewhere.
+
+    Parameters
+    ----------
+    points : name -> (n, *shape), all parameters
+    element : name of a parameter, and which of its elements
+    to : number or (n,)
+    """
+    name, k = element
+    moved = np.array(points[name], dtype=float)
+    moved.reshape(len(moved), -1)[:, k] = to
+    x = density.unconstrained({**points, name: moved})
+    with np.errstate(all="ignore"):
+        terms = density.terms(x)
+    own = [value for title, value in terms.items() if not title.startswith("jacobian of ")]
+    return np.sum(own, axis=0), np.sum(np.abs(own), axis=0)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from probmodel.results import quantity_checks, run_checks
+from probmodel.results.angle_ends import check_angle_ends
 from probmodel.results.divergences import check_divergences
 from probmodel.results.evidence import check_evidence
 from probmodel.results.findings import Finding
@@ -65,6 +66,7 @@ def diagnose(
     findings += check_improper(run, posterior, draws, found, bool(jumps.size))
     modes = [] if stuck else check_modes(found, posterior, draws, run.stats.get("lp"))
     findings += modes
+    findings += [] if stuck else check_angle_ends(run, posterior, modes)
     if not stuck:
         findings += check_tails(run, found, sampler)
     restarted = len({r.chain for r in run.restarted})
