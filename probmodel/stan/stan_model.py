@@ -25,6 +25,7 @@ from probmodel.stan.axis_names import (
 )
 from probmodel.stan.complaints import Sources
 from probmodel.stan.density_spellings import check_spellings
+from probmodel.stan.negative_times import check_times
 from probmodel.stan.partly_observed import shared_data
 from probmodel.stan.running import Run
 from probmodel.stan.side_by_side import parts
@@ -73,6 +74,7 @@ class StanModel(Model):
         data = {**own, **run.assembly.observed}
         found = bind(cls.__name__, declarations, data, coords, unknown)
         found.variables.sort(key=lambda v: run.order.index(v.name))
+        check_times(found)
         return found
 
     @classmethod

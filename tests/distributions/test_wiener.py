@@ -12,6 +12,7 @@ from scipy import integrate
 from probmodel import Model, check_model, data, infer, observed, param
 from probmodel.density import as_posterior
 from probmodel.distributions import Beta, HalfNormal, Normal, Wiener
+from probmodel.errors import DataError
 
 PARAMS = [(1.4, 0.2, 0.4, 0.7), (0.9, 0.1, 0.7, -1.8), (2.0, 0.0, 0.15, 4.0), (1.1, 0.3, 0.5, 0.0)]
 DIST = Wiener(1.0, 0.1, 0.5, 0.0)
@@ -136,3 +137,9 @@ def test_engines_agree_far_out(size):
     lost = 1e-15 * (1.0 + np.exp(np.abs(x[:, 2:3])))  # over the distance, by cancellation
     scale = (1e-9 + lost) * (1.0 + np.abs(expected.grad).max(axis=1, keepdims=True))
     assert np.all(np.abs(found.grad - expected.grad) <= scale)
+
+
+def test_a_time_of_zero_is_refused():
+    with pytest.raises(DataError, match=r"'y' follows Wiener, whose values are other than 0; got "):
+        Drift(y=[0.5, 0.0])
+    assert Drift(y=[0.5, -0.1])._binding.data["y"].size == 2

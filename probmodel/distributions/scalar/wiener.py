@@ -16,6 +16,16 @@ from probmodel.numerics.special.passage import (
 from probmodel.types import Array
 
 
+class _NotZero(Real):
+    """Real numbers with a sign."""
+
+    name = "other than 0"
+
+    def check(self, y: Array, *bounds: Any) -> Array:
+        """Whether ``y`` is finite and not zero."""
+        return np.isfinite(y) & (np.asarray(y) != 0)
+
+
 class Wiener(Distribution):
     r"""Choice and reaction time of a diffusion model.
 
@@ -54,7 +64,7 @@ class Wiener(Distribution):
         "beta": Parameter(UnitInterval()),
         "delta": Parameter(Real()),
     }
-    domain = Real()  # without density between -tau and tau
+    domain = _NotZero()  # without density between -tau and tau
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape."""
