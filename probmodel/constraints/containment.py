@@ -47,7 +47,9 @@ def _elements_within(constraint: Constraint, support: Constraint) -> bool:
     if own is None or known is None:
         return False
     return all(
-        limit is None or (_is_known(limit) and _is_known(mine) and np.all(beyond(mine, limit)))
+        limit is None
+        or mine is limit
+        or (_is_known(limit) and _is_known(mine) and np.all(beyond(mine, limit)))
         for mine, limit, beyond in zip(own, known, (np.greater_equal, np.less_equal), strict=True)
     )
 

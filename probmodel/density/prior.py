@@ -8,20 +8,25 @@ from typing import Any
 import numpy as np
 
 from probmodel.compiler.symbols import Symbol
-from probmodel.constraints import Interval, Ordered, PositiveOrdered
+from probmodel.constraints import Interval, Ordered, PositiveOrdered, SumToZero
 from probmodel.constraints.containment import limits, same_limits
 from probmodel.density.forward_runs import Forward, Plan
+from probmodel.density.restricted_draws import (
+    are_alike,
+    centred,
+    in_order,
+    is_zero_sum,
+    within,
+)
 from probmodel.distributions import Flat, Truncated, Uniform
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError
-from probmodel.expressions import as_expression
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Declaration, Observed
 from probmodel.model.parameters import FreeParameter
 from probmodel.types import Array
 
 _RADIUS = 2.0  # of uniform draws on the unconstrained scale, as starting points have it
-_REDRAWS = 1000  # tries for an element that has to lie within bounds
 
 
 def prior_draws(binding: Binding, rng: np.random.Generator, n: int) -> Array:
@@ -229,11 +234,13 @@ def draw_from_prior(forward: Forward, free: FreeParameter) -> Symbol:
     declaration = free.declaration
     distribution = drawable(forward, free)
     if isinstance(declaration.constraint, Ordered | PositiveOrdered):
-        function = _in_order(distribution, free, _are_alike(forward, distribution))
+        function = in_order(distribution, free, are_alike(forward, distribution))
+    elif is_zero_sum(forward, free):
+        function = centred(distribution, free)
     elif needs_redraws(free, distribution):
         bounds = limits(free.constraint) or (None, None)
         low, high = (None if b is None else forward.evaluator.value(b) for b in bounds)
-        function = _within(distribution, free, low, high)
+        function = within(distribution, free, low, high)
     else:
         return forward.sample(declaration, distribution)
     params = forward.parameters(distribution, free.shape)
@@ -312,77 +319,17 @@ def _check_constraint(forward: Forward, free: FreeParameter, prior: Distribution
         return
     if isinstance(constraint, Ordered | PositiveOrdered) and prior.event_ndim == 0:
         fixed = all(forward.evaluator.is_constant(a) for a in prior.args.values())
-        if fixed or (isinstance(constraint, Ordered) and _are_alike(forward, prior)):
+        if fixed or (isinstance(constraint, Ordered) and are_alike(forward, prior)):
             return  # what it weighs is the same for all values of other parameters
-    if limits(constraint) is not None:
+    if limits(constraint) is not None or is_zero_sum(forward, free):
         return
+    instead = "a distribution on that set"
+    if isinstance(constraint, SumToZero) and prior.name == "Normal":
+        instead += ", ZeroSumNormal(scale), which needs no constraint"
     raise ModelError(
         f"{free.declaration.title} has the prior {prior.name} restricted to {constraint.name}; how "
-        "to draw from that is not known. Give it a distribution on that set; to simulate data, "
-        "its value can be given.",
+        f"to draw from that is not known. Give it {instead}; to simulate data, its value can be "
+        "given.",
         location=free.declaration.location,
         name=free.name,
     )
-
-
-def _are_alike(forward: Forward, prior: Distribution) -> bool:
-    """Whether the elements of a vector have the same distribution."""
-    shapes = [forward.evaluator.shape(as_expression(a)) for a in prior.args.values()]
-    return all(shape[-1:] in ((), (1,)) for shape in shapes)
-
-
-def _in_order(distribution: Distribution, free: FreeParameter, alike: bool) -> Callable[..., Array]:
-    """Draw vectors of numbers in order: sorted if they are alike, and again if they do not fit."""
-
-    def sample(rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
-        value = distribution.sample(rng, shape, *params)
-        return np.sort(value, axis=-1) if alike else value
-
-    def fits(value: Array) -> Array:
-        return np.asarray(free.constraint.check(value)[..., None])
-
-    return _again_until(free, sample, fits, f"in {free.constraint.name} vectors")
-
-
-def _within(
-    distribution: Distribution, free: FreeParameter, low: Any, high: Any
-) -> Callable[..., Array]:
-    """Draw, and draw again what lies outside the bounds."""
-    axes = tuple(range(-distribution.event_ndim, 0))
-
-    def fits(value: Array) -> Array:
-        outside = np.zeros(value.shape, dtype=bool)
-        if low is not None:
-            outside |= value <= low
-        if high is not None:
-            outside |= value >= high
-        return ~np.asarray(outside.any(axis=axes, keepdims=True) if axes else outside)
-
-    return _again_until(free, distribution.sample, fits, "within its bounds")
-
-
-def _again_until(
-    free: FreeParameter,
-    sample: Callable[..., Array],
-    fits: Callable[[Array], Array],
-    where: str,
-) -> Callable[..., Array]:
-    """Draw, and draw again what does not fall ``where`` it has to."""
-
-    def draw(rng: np.random.Generator, rows: int, *params: Array) -> Array:
-        shape = (rows, *free.shape)
-        value = sample(rng, shape, *params)
-        for _ in range(_REDRAWS):
-            fitting = fits(value)
-            if fitting.all():
-                return value
-            value = np.where(fitting, value, sample(rng, shape, *params))
-        assert free.declaration.prior is not None
-        raise ModelError(
-            f"{free.declaration.title}: {_REDRAWS} draws from {free.declaration.prior.name} did "
-            f"not fall {where}. Choose a prior with more mass there.",
-            location=free.declaration.location,
-            name=free.name,
-        )
-
-    return draw

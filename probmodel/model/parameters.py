@@ -18,7 +18,8 @@ from probmodel.model.checks import check_distribution, implied_sizes, spread
 from probmodel.model.declarations import Parameter
 from probmodel.model.dimensions import Dimensions
 from probmodel.model.evaluation import Evaluator
-from probmodel.model.pseudo_data import PseudoData, informed
+from probmodel.model.ordered_bounds import ordered_within
+from probmodel.model.pseudo_data import PseudoData, check_information, informed
 from probmodel.model.terms import Term
 
 
@@ -89,7 +90,7 @@ def elaborate(
     if frame is not None:
         if declaration.prior is not frame:
             link = free_link(declaration, evaluator)
-        _check_information(declaration, shape, evaluator)
+        check_information(declaration, shape, evaluator)
         parts = _standardised(declaration, frame, link, constraint, free, shape, evaluator)
     else:
         parts = _constrained(declaration, constraint, free, shape, evaluator)
@@ -168,36 +169,6 @@ def _standardised(
     return value, bounds, [of_value, Term(name, "jacobian", log_det), *of_link, *terms]
 
 
-def _check_information(
-    declaration: Parameter, shape: tuple[int, ...], evaluator: Evaluator
-) -> None:
-    """Check ``information=`` against the shape and, if data alone decide it, for its values."""
-    if declaration.information is None or declaration.prior is None:
-        return
-    information = declaration.information
-    given = evaluator.value(information)
-    series = declaration.prior.takes_pseudo_data == "series"
-    batch = shape[: len(shape) - declaration.prior.event_ndim] if series else shape
-    if given.shape not in ((), batch):
-        what = "series" if series else "elements"
-        each = f", or one for each of its {what}, shape {batch}" if batch else ""
-        raise ShapeError(
-            f"{declaration.title}: information= has shape {given.shape}; its {shape} values of "
-            f"{declaration.prior.name} take one number{each}.",
-            location=declaration.location,
-            expected=batch,
-            shape=given.shape,
-        )
-    fine = np.isfinite(given) & (given >= 0.0)
-    if evaluator.is_constant(information) and not fine.all():
-        raise ModelError(
-            f"{declaration.title}: information= must be the inverse of a variance, 0 or above; got "
-            f"{given[~fine].flat[0] if given.ndim else given:g}.",
-            location=declaration.location,
-            value=given,
-        )
-
-
 def _constrained(
     declaration: Parameter,
     constraint: Constraint,
@@ -242,7 +213,7 @@ def choose_constraint(
         return frame.base().support()
     support = prior.support() if prior is not None else Real()
     if declaration.constraint is not None:
-        constraint = _own_constraint(declaration, declaration.constraint, support)
+        constraint = _own_constraint(declaration, declaration.constraint, support, evaluator)
         _check_order(declaration, *_known_limits(constraint, evaluator))
         return _open_where_infinite(constraint, evaluator)
     bounds = declaration.bounds
@@ -296,7 +267,7 @@ def free_link(declaration: Parameter, evaluator: Evaluator) -> Constraint:
 
 
 def _own_constraint(
-    declaration: Parameter, constraint: Constraint, support: Constraint
+    declaration: Parameter, constraint: Constraint, support: Constraint, evaluator: Evaluator
 ) -> Constraint:
     if not constraint.bijective:
         raise ModelError(
@@ -305,6 +276,7 @@ def _own_constraint(
             location=declaration.location,
             constraint=constraint.name,
         )
+    constraint = ordered_within(constraint, support, evaluator)
     if not lies_in(constraint, support):
         advice = (
             "Values under a constraint must lie inside the support. Constrain a quantity whose "

@@ -32,6 +32,7 @@ from probmodel.distributions.scalar.free_scale import FreeScale
 from probmodel.distributions.scalar.location_scale import LocationScale
 from probmodel.distributions.scalar.normal import Normal
 from probmodel.distributions.scalar.student_t import StudentT
+from probmodel.errors import ModelError, ShapeError
 from probmodel.model.declarations import Parameter
 from probmodel.model.evaluation import Evaluator
 from probmodel.numerics.special import expit
@@ -178,3 +179,31 @@ def location(prior: Distribution) -> Any:
     if isinstance(prior, FreeScale):
         return prior.free_location_scale()[0]
     return prior.args.get("loc")
+
+
+def check_information(declaration: Parameter, shape: tuple[int, ...], evaluator: Evaluator) -> None:
+    """Check ``information=`` against the shape and, if data alone decide it, for its values."""
+    if declaration.information is None or declaration.prior is None:
+        return
+    information = declaration.information
+    given = evaluator.value(information)
+    series = declaration.prior.takes_pseudo_data == "series"
+    batch = shape[: len(shape) - declaration.prior.event_ndim] if series else shape
+    if given.shape not in ((), batch):
+        what = "series" if series else "elements"
+        each = f", or one for each of its {what}, shape {batch}" if batch else ""
+        raise ShapeError(
+            f"{declaration.title}: information= has shape {given.shape}; its {shape} values of "
+            f"{declaration.prior.name} take one number{each}.",
+            location=declaration.location,
+            expected=batch,
+            shape=given.shape,
+        )
+    fine = np.isfinite(given) & (given >= 0.0)
+    if evaluator.is_constant(information) and not fine.all():
+        raise ModelError(
+            f"{declaration.title}: information= must be the inverse of a variance, 0 or above; got "
+            f"{given[~fine].flat[0] if given.ndim else given:g}.",
+            location=declaration.location,
+            value=given,
+        )

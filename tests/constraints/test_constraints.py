@@ -30,6 +30,7 @@ from probmodel.constraints import (
     Upper,
     between,
 )
+from probmodel.constraints.ordered_interval import OrderedInterval
 from probmodel.constraints.partly_bounded import PartlyBounded
 from probmodel.testing import CONSTRAINT_CHECKS
 
@@ -103,6 +104,20 @@ PARTLY = between(np.array([-np.inf, -np.inf, 0.5, -1.0]), np.array([np.inf, 2.0,
 @pytest.mark.parametrize("shape", [(4,), (3, 4)])
 def test_every_check_of_bounds_that_are_infinite_in_part(check, shape):
     check(PARTLY, shape, 1.5)
+
+
+@pytest.mark.parametrize("check", CONSTRAINT_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("shape", [(4,), (1,), (2, 3)])
+def test_every_check_of_vectors_in_order_between_bounds(check, shape):
+    check(OrderedInterval(-1.0, 3.5), shape, 1.5)
+
+
+def test_vectors_in_order_between_bounds_are_checked():
+    constraint = OrderedInterval(-1.0, 3.5)
+    assert constraint.name == "ordered between -1 and 3.5"
+    outside = [[-1.5, 0.0], [0.0, 4.0], [1.0, 0.5], [0.5, 0.5], [0.0, np.nan]]
+    given = np.array([[-0.5, 3.0], *outside])
+    assert constraint.check(given, *constraint.bounds).tolist() == [True] + [False] * 5
 
 
 @pytest.mark.parametrize("size", [-700.0, -2.0, 0.0, 0.3, 700.0])

@@ -8,7 +8,15 @@ from probmodel import Model, data, deterministic, observed, param
 from probmodel.constraints import Ordered, SumToZero
 from probmodel.density import ModelDensity
 from probmodel.density.prior import prior_draws
-from probmodel.distributions import Dirichlet, Exponential, Gamma, HalfNormal, Normal, Uniform
+from probmodel.distributions import (
+    Dirichlet,
+    Exponential,
+    Gamma,
+    HalfNormal,
+    Normal,
+    StudentT,
+    Uniform,
+)
 
 
 class Nested(Model):
@@ -27,7 +35,7 @@ class Bounded(Model):
 
     y = observed(Normal(0, 1), dims="obs")
     flat = param()
-    sums = param(Normal(0, 1), shape=3, constraint=SumToZero())
+    sums = param(StudentT(3, 0, 1), shape=3, constraint=SumToZero())
     low = param(Normal(0, 1), lower=flat)
 
 

@@ -1,10 +1,12 @@
 """A constraint whose values all lie in the support of the prior, and ones whose values do not."""
 
+import autograd.numpy as anp
 import numpy as np
 import pytest
+from autograd import jacobian
 from scipy import stats
 
-from probmodel import Model, param, prior_predictive
+from probmodel import Model, infer, param, prior_predictive
 from probmodel import constraints as c
 from probmodel import distributions as d
 from probmodel.density import as_posterior
@@ -63,14 +65,79 @@ def test_positive_vectors_with_the_density_of_positive_numbers(prior, constraint
     np.testing.assert_allclose(density(u).logp, expected, rtol=1e-12)
 
 
-def test_elements_of_a_vector_may_leave_a_bounded_support():
-    for constraint in (c.PositiveOrdered(), c.Ordered()):
+def increasing(prior, constraint):
+    class Vector(Model):
+        x = param(prior, constraint=constraint, shape=3)
 
-        class Vector(Model):
-            x = param(d.Uniform(0.0, 5.0), constraint=constraint, shape=3)
+    return Vector()
 
-        with pytest.raises(ModelError, match="contradicts the prior"):
-            Vector()
+
+@pytest.mark.parametrize("constraint", [c.PositiveOrdered(), c.Ordered()])
+@pytest.mark.parametrize(
+    ("prior", "high"),
+    [
+        (d.Uniform(0.0, 5.0), 5.0),
+        (d.Beta(2.0, 1.5), 1.0),
+        (d.Truncated(d.Normal(1.0, 2.0), 0.5, 4.0), 4.0),
+    ],
+)
+def test_vectors_in_order_stay_within_the_interval_of_a_prior(prior, high, constraint):
+    density = as_posterior(increasing(prior, constraint))
+    u = np.random.default_rng(5).standard_normal((4, 3))
+    x = density.constrain(u)["x"]
+    assert np.all(np.diff(x, axis=1, prepend=0.0, append=high) > 0.0)
+    slopes = [jacobian(density_map(density))(point) for point in u]
+    own = prior.log_density(np, x, *(np.asarray(a) for a in prior.args.values()))
+    expected = own.sum(axis=1) + np.linalg.slogdet(np.array(slopes))[1]
+    np.testing.assert_allclose(density(u).logp, expected, rtol=1e-9)
+
+
+def density_map(density):
+    (free,) = density.model._binding.free
+    return lambda v: free.constraint.forward(anp, v, *free.constraint.bounds)
+
+
+def test_order_statistics_of_uniform_numbers():
+    model = increasing(d.Uniform(0.0, 10.0), c.Ordered())
+    exact = stats.beta([1, 2, 3], [3, 2, 1])
+    drawn = prior_predictive(model, draws=4000, seed=1).prior["x"].values.reshape(-1, 3)
+    fit = infer(model, seed=2, draws=1000, chains=4, quiet=True)
+    for x in (drawn, fit.posterior["x"].values.reshape(-1, 3)):
+        np.testing.assert_allclose(x.mean(axis=0), 10 * exact.mean(), atol=0.2)
+        np.testing.assert_allclose(x.std(axis=0), 10 * exact.std(), atol=0.15)
+
+
+def test_bounds_of_vectors_in_order_may_be_parameters():
+    class Rising(Model):
+        top = param(d.Uniform(5.0, 10.0))
+        x = param(d.Uniform(0.0, top), constraint=c.Ordered(), shape=3)
+
+    drawn = prior_predictive(Rising(), draws=4000, seed=1).prior
+    fit = infer(Rising(), seed=2, draws=1000, chains=4, quiet=True)
+    for found in (drawn, fit.posterior):
+        share = (found["x"] / found["top"]).values.reshape(-1, 3)
+        np.testing.assert_allclose(share.mean(axis=0), [0.25, 0.5, 0.75], atol=0.02)
+        assert abs(float(found["top"].mean()) - 7.5) < 0.15
+
+
+def test_positive_numbers_in_order_without_another_constraint():
+    u = np.random.default_rng(6).standard_normal((4, 3))
+    one = as_posterior(increasing(d.HalfNormal(2.0), c.Ordered()))
+    other = as_posterior(increasing(d.HalfNormal(2.0), c.PositiveOrdered()))
+    np.testing.assert_array_equal(one(u).logp, other(u).logp)
+
+
+@pytest.mark.parametrize(
+    ("prior", "constraint"),
+    [
+        (d.Uniform(-1.0, 5.0), c.PositiveOrdered()),
+        (d.Uniform([0.0, 1.0, 2.0], 5.0), c.Ordered()),
+        (d.Pareto(1.0, 2.0), c.Ordered()),
+    ],
+)
+def test_elements_of_a_vector_may_leave_a_bounded_support(prior, constraint):
+    with pytest.raises(ModelError, match="contradicts the prior"):
+        increasing(prior, constraint)
 
 
 def test_bounds_that_depend_on_parameters_are_cut_by_the_support():
