@@ -15,9 +15,10 @@ from probmodel.arguments import child
 from probmodel.blas import one_blas_thread
 from probmodel.density import as_posterior
 from probmodel.density.engines import Engine, announcing, note_length, use_engine
-from probmodel.errors import SamplerError, TimeLimitError, nearest
+from probmodel.errors import SamplerError, nearest
 from probmodel.inference.checkpoint import Checkpoint
 from probmodel.inference.groups import Split, sample
+from probmodel.inference.nothing_drawn import nothing_drawn
 from probmodel.inference.parts import Here
 from probmodel.inference.progress import Progress, Status
 from probmodel.inference.request import (
@@ -32,13 +33,12 @@ from probmodel.inference.request import (
     split,
     starting_points,
 )
-from probmodel.inference.sample_run import SampleRun
-from probmodel.inference.signals import attempt, held, interruptible
+from probmodel.inference.signals import held, interruptible
 from probmodel.model.references import bound_model
 from probmodel.results.arviz_object import rehearse
 from probmodel.results.attributes import library_attributes, package_version, settings_json
 from probmodel.results.drawn import Drawn, callback_failed, drawn_from, mark_interrupted, result_of
-from probmodel.results.draws import named_draws, variable_names
+from probmodel.results.draws import variable_names
 from probmodel.results.enough import enough_for, figures
 from probmodel.results.findings import emit
 from probmodel.samplers import DEFAULT_METHOD, find_sampler, make_sampler
@@ -161,7 +161,8 @@ def infer(
     ------
     SamplerError
         If an argument is unknown or makes no sense, or the model lacks what the method needs;
-        nothing has been computed then.
+        nothing has been computed then. Or if ``callback`` ends the run before the first draw,
+        unless the warm-up is to be saved.
     InitializationError
         If no starting point has a finite log density.
     TimeLimitError
@@ -289,7 +290,8 @@ def draw(
         )  # fmt: skip
         asked = dataclasses.replace(asked, draws=run.draws)
         if not run.draws_done and not (asked.save_warmup and run.warmup_done):
-            raise _nothing_drawn(run, asked, sampler.takes_inits)
+            ended = progress is not None and progress.ended
+            raise nothing_drawn(run, asked, sampler.takes_inits, ended)
         with one_blas_thread():
             drawn = drawn_from(run, names, sampler, asked, enough, begin.checkpoint, begin.kept)
     if progress is not None and progress.problem is not None:
@@ -346,30 +348,6 @@ def _hint(name: str, known: set[str]) -> str:
         return f" Methods that have it call it {SETTING_SYNONYMS[name]!r}."
     own = {"model", "method", *(infer.__kwdefaults__ or ())}
     return nearest(name, {*known, *SYNONYMS, *own})
-
-
-def _nothing_drawn(run: SampleRun, asked: Request, takes_inits: bool) -> BaseException:
-    """Make the error of a run that ended before there was anything to keep but places."""
-    inits, _ = attempt(lambda: _as_inits(run.density, run.positions))
-    inits = inits if takes_inits else None
-    if not run.timed_out:
-        error = KeyboardInterrupt()
-        error.inits = inits  # type: ignore[attr-defined]
-        return error
-    advice = " To start from where the chains are now: infer(..., inits=error.inits)."
-    return TimeLimitError(
-        f"max_time={asked.max_time:g} seconds had passed after {run.warmup_done} of "
-        f"{asked.warmup} warm-up iterations, before the first draw. Give more time, or ask for a "
-        f"shorter warm-up (warmup=) or fewer chains.{advice if inits else ''}",
-        max_time=asked.max_time, warmup_done=run.warmup_done, inits=inits,
-    )  # fmt: skip
-
-
-def _as_inits(posterior: Posterior, x: Array) -> list[dict[str, Array]]:
-    """Return positions, (chains, dim), as `infer` takes them: a dict of parameters a chain."""
-    names = [variable.name for variable in posterior.variables if variable.kind == "param"]
-    values = named_draws(posterior, x[:, None], names)
-    return [{name: values[name][chain, 0] for name in names} for chain in range(len(x))]
 
 
 def _sampler(method: str | Sampler, target_accept: Any, settings: dict[str, Any]) -> Sampler:

@@ -328,6 +328,12 @@ def test_a_log_density_is_given_again(folder):
 # -- what may be wrong -----------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("path", ["", " "])
+def test_an_empty_path_is_no_folder(path):
+    with pytest.raises(OutputError, match=r"must be the path of a new folder, got '.*'\. Leave it"):
+        infer(Line(y=Y), checkpoint=path, quiet=True)
+
+
 def test_a_folder_with_something_in_it_is_left_alone(folder, file):
     infer(load_model(file)(y=Y), checkpoint=folder, **SIZES)
     with pytest.raises(OutputError, match=r"exists already\. If it is of an earlier run, resume"):

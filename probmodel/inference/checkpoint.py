@@ -69,6 +69,12 @@ class Checkpoint:
             If the folder cannot be made, is not empty, or what was asked cannot be written.
         """
         folder = path_of("checkpoint", path).absolute()
+        if isinstance(path, str) and not path.strip():
+            raise OutputError(
+                f"checkpoint must be the path of a new folder, got {path!r}. Leave it out to keep "
+                "none.",
+                path=path,
+            )
         try:
             content = packed(request)
         except EncodingError as error:

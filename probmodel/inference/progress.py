@@ -85,6 +85,7 @@ class Progress:
     Attributes
     ----------
     problem : what the callback raised; it is not called any more then
+    ended : whether the callback ended the run
     """
 
     def __init__(
@@ -103,6 +104,7 @@ class Progress:
         self._due = self._judged = self._told = -np.inf
         self.figures = (np.nan, np.nan)
         self.problem: Exception | None = None
+        self.ended = False
 
     def lines(self, sizes: Sequence[int], warmup: int, iterations: int) -> list[GroupLine]:
         """Start showing a run: a collector for each group.
@@ -174,6 +176,7 @@ class Progress:
             self.problem = error
             return
         if isinstance(ends, bool | np.bool_) and ends:
+            self.ended = True
             raise EndRun
 
     def _compute(self) -> None:

@@ -78,6 +78,21 @@ def test_it_can_end_the_run(often):
     assert result.attrs["draws_done"] == 50
 
 
+@pytest.mark.parametrize("after", [0, 30])
+def test_a_run_that_it_ends_before_the_first_draw(often, after):
+    stop = {"callback": lambda status: status.iteration >= after, **SIZES}
+    said = rf"callback= returned True after {max(after, 1)} of 100 warm-up iterations, before the "
+    with pytest.raises(SamplerError, match=said) as caught:
+        infer(MODEL, "rwm", **stop)
+    assert "status.phase == 'sampling'" in str(caught.value)
+    inits = caught.value.inits
+    assert len(inits) == 4
+    assert set(inits[0]) == {"a", "s"}
+    infer(MODEL, "rwm", inits=inits, **SIZES)
+    kept = infer(MODEL, "rwm", save_warmup=True, **stop)
+    assert kept.attrs["draws_done"] == 0
+
+
 def test_what_it_raises_is_said_and_costs_no_draw(often):
     calls = []
 
