@@ -26,6 +26,7 @@ from probmodel.errors import DataError, nearest
 from probmodel.model.columns import listed, no_column, no_numbers, no_values
 from probmodel.model.containers import Labelled, Labels, as_labels
 from probmodel.model.counted_dims import counted_dims
+from probmodel.model.data_warnings import warn_of_data
 from probmodel.model.declarations import Data, Declaration, Observed
 from probmodel.types import Array
 
@@ -265,6 +266,8 @@ class _Reader:
             first = self._table[columns[next(iter(raw))]]
             ordered = hasattr(first, "cat") and len(raw) == 1
             labels = as_labels(first.cat.categories) if ordered else np.unique(together)
+            if whole:
+                _check_missing_codes(dim, columns[next(iter(raw))], labels, together.dtype)
             self._coords[dim] = labels
         return {name: _looked_up(dim, columns[name], v, labels) for name, v in raw.items()}
 
@@ -302,6 +305,21 @@ class _Reader:
             return values[first]
         first[lacking] = len(values) + lacking
         return np.concatenate([values, before])[first]  # of the type that holds both
+
+
+def _check_missing_codes(dim: str, column: str, labels: Array, dtype: np.dtype[Any]) -> None:
+    """Warn of codes from -1, which pandas writes for what is missing, as a group of their own.
+
+    Effects coded by -1, 0 and 1 are left alone, unless their type is the small one of such codes.
+    """
+    counted = np.array_equal(labels, np.arange(-1, len(labels) - 1))
+    if counted and len(labels) > 1 and (len(labels) > 3 or dtype.itemsize < 4):
+        warn_of_data(
+            f"the column {column!r} counts from -1: -1 is taken as the label of one of the "
+            f"{len(labels)} groups of {dim!r}. pandas writes -1 for what is missing (cat.codes, "
+            "factorize). If these are such codes, leave out the rows where it is -1, or hand over "
+            f"the labels themselves; else give coords={{{dim!r}: ...}} to say that -1 is a label."
+        )
 
 
 def _looked_up(dim: str, column: str, values: Array, labels: Array) -> Array:

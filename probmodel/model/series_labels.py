@@ -16,18 +16,18 @@ along what is no time. Where their labels are not in order, there is a warning.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from probmodel.distributions.base import Distribution
-from probmodel.errors import DataError, SamplingWarning
-from probmodel.expressions import Apply, caller_location, to_text, topological
+from probmodel.errors import DataError
+from probmodel.expressions import Apply, to_text, topological
 from probmodel.model.axes import namer
 from probmodel.model.binding import Binding
 from probmodel.model.calendars import Times, calendars, read_times
+from probmodel.model.data_warnings import warn_of_data
 from probmodel.model.declarations import Declaration, Observed, Parameter, expressions_of
 from probmodel.model.density_calls import distribution_of
 from probmodel.model.recurrence_axes import RECURRENCES, dim_of, runs
@@ -90,7 +90,7 @@ def check_series_labels(binding: Binding) -> None:
         what = _gap(series, times) if times is not None else _swapped(series, dated)
         if what:
             warned.add(axis.dim)
-            _warn(what)
+            warn_of_data(what)
 
 
 def check_recurrence_labels(binding: Binding) -> None:
@@ -109,7 +109,7 @@ def check_recurrence_labels(binding: Binding) -> None:
                 fault = _out_of_order(axis, axis.times)
                 if fault:
                     warned.add(dim)
-                    _warn(
+                    warn_of_data(
                         f"{declaration.title}: {to_text(node, definition=True)} runs along "
                         f"{dim!r}, whose labels {fault}. {_IN_ORDER}"
                     )
@@ -245,12 +245,3 @@ def _shown(label: object) -> str:
             if short == label:
                 return str(short)
     return str(label)
-
-
-def _warn(message: str) -> None:
-    """Warn at the line of the user that binds the model."""
-    place = caller_location()
-    if place is None:
-        warnings.warn(message, SamplingWarning, stacklevel=2)
-    else:
-        warnings.warn_explicit(message, SamplingWarning, place.file, place.line)

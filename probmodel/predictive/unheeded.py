@@ -10,6 +10,7 @@ from probmodel.model.binding import Binding
 from probmodel.model.declarations import Observed, Potential
 from probmodel.model.model_graph import dependencies, reachable
 from probmodel.predictive.fits import Fit
+from probmodel.predictive.label_forms import other_forms
 from probmodel.predictive.matching import find_labels
 from probmodel.predictive.models import dims_of
 from probmodel.results.arviz_object import groups_of
@@ -27,6 +28,7 @@ def unheeded(
     names : what is predicted
     filled : parameters of which the fit does not know all elements
     """
+    yield from other_forms(binding, fit, filled)
     yield from _new_series(binding, fit, names)
     yield from _data_of_new_elements(binding, names, filled)
     yield from _potentials_of_new_elements(binding, filled)

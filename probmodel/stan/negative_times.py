@@ -6,19 +6,17 @@ whose draws have these signs.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from probmodel.distributions import Wiener
-from probmodel.errors import Location, SamplingWarning
-from probmodel.expressions import Apply, caller_location, topological
+from probmodel.errors import Location
+from probmodel.expressions import Apply, topological
 from probmodel.model.binding import Binding
+from probmodel.model.data_warnings import warn_of_data
 from probmodel.model.density_calls import distribution_of
-
-_shown: dict[Any, Any] = {}  # by which a warning at the same line is shown once
 
 
 def check_times(binding: Binding) -> None:
@@ -47,5 +45,4 @@ def _warn(what: str) -> None:
         "reactions at the lower boundary, and -y the time. If the signs do not mean that, mend the "
         "data; Stan's way to write it is -y with 1 - beta and -delta."
     )
-    place = caller_location() or Location("<stan>", 1)
-    warnings.warn_explicit(message, SamplingWarning, *place, registry=_shown)
+    warn_of_data(message)
