@@ -17,7 +17,7 @@ from autograd.numpy.numpy_vspaces import ArrayVSpace
 from autograd.tracer import isbox, new_box, trace_stack
 from autograd.util import toposort
 
-from probmodel.compiler.symbols import Symbol, place, positions, view
+from probmodel.compiler.symbols import Symbol, place, positions, value_of, view
 from probmodel.numerics.special import where
 from probmodel.types import Array
 
@@ -65,12 +65,49 @@ def placed(g: Any, index: Array, shape: tuple[int, ...]) -> Any:
     return place(g, index, shape)
 
 
+def _at_hand(x: Any) -> Any:
+    """Return the numbers inside the boxes of autograd: those of a symbol, at its point."""
+    while isbox(x):
+        x = x._value
+    return value_of(x)
+
+
+def _still(g: Any, found: Any, infinite: Any) -> Any:
+    """Return a slope times ``g``: zero, where ``g`` is, if the slope is infinite somewhere.
+
+    What is infinite by its form, as a rate over a dose of zero, stays so whatever the parameters
+    are. A function that is level there, which is what a ``g`` of zero says, does not move with
+    them: ``exp(-rate / dose)`` is zero. An infinite slope would make a NaN of that.
+
+    Parameters
+    ----------
+    g : slope of the end of the formula in the result
+    found : ``g`` times the slope of the result
+    infinite : numbers at one point that tell where the slope is infinite
+    """
+    return where(anp.equal(g, 0.0), 0.0, found) if np.any(infinite) else found
+
+
+def _zero(x: Any) -> Any:
+    return np.equal(_at_hand(x), 0.0)
+
+
+def _infinite(x: Any) -> Any:
+    return np.isinf(_at_hand(x))
+
+
 # Autograd's own rule takes the square of the divisor, which is not finite, or zero, at many scales.
 defvjp(
     anp.divide,
-    lambda ans, x, y: unbroadcast_f(x, lambda g: g / y),
-    lambda ans, x, y: unbroadcast_f(y, lambda g: -g * ans / y),
+    lambda ans, x, y: unbroadcast_f(x, lambda g: _still(g, g / y, _zero(y))),
+    lambda ans, x, y: unbroadcast_f(y, lambda g: _still(g, -g * ans / y, _zero(y))),
 )
+defvjp(
+    anp.multiply,
+    lambda ans, x, y: unbroadcast_f(x, lambda g: _still(g, y * g, _infinite(y))),
+    lambda ans, x, y: unbroadcast_f(y, lambda g: _still(g, x * g, _infinite(x))),
+)
+defvjp(anp.log, lambda ans, x: lambda g: _still(g, g / x, _zero(x)))
 
 
 def _known(x: Any, test: Callable[[Any], Any]) -> bool:

@@ -1,9 +1,10 @@
-"""Powers and roots of zeros: their slopes are those of what does not move, not NaN."""
+"""Powers, roots and logarithms of zeros, and quotients by them: slopes of what does not move."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from scipy.stats import norm
 
 from probmodel import Model, data, infer, observed, param, potential
@@ -55,6 +56,42 @@ class RootOfShare(Model):
     y = observed(Normal((dose / middle) ** 0.5, 0.2), dims="well")
 
 
+class Arrhenius(Model):
+    dose = data("well", lower=0)
+    rate = param(LogNormal(0, 0.5))
+    size = param(LogNormal(0, 0.5))
+    y = observed(Normal(np.exp(-rate / (dose * size)), 0.2), dims="well")
+
+
+class Saturating(Model):
+    dose = data("well", lower=0)
+    rate = param(LogNormal(0, 0.5))
+    size = param(LogNormal(0, 0.5))
+    y = observed(Normal(1 / (1 + rate / (dose * size)), 0.2), dims="well")
+
+
+class OnLogScale(Model):
+    dose = data("well", lower=0)
+    slope = param(LogNormal(0, 0.5))
+    middle = param(Normal(0, 1))
+    y = observed(Normal(expit(slope * (np.log(dose) - middle)), 0.2), dims="well")
+
+
+class OnLogScaleOfShares(Model):
+    dose = data("well", lower=0)
+    slope = param(LogNormal(0, 0.5))
+    middle = param(LogNormal(0, 0.5))
+    y = observed(Normal(expit(slope * np.log(dose / middle)), 0.2), dims="well")
+
+
+class Chosen(Model):
+    """A branch that is not taken, and infinite by its form."""
+
+    dose = data("well", lower=0)
+    rate = param(LogNormal(0, 0.5))
+    y = observed(Normal(np.where(dose > 0, rate / dose, rate), 0.2), dims="well")
+
+
 def response(low, high, middle, slope):
     return low + (high - low) / (1 + (DOSE / middle) ** slope)
 
@@ -66,6 +103,11 @@ MODELS = [
     Growing(warmth=[3.0, 9.0, 14.0, 15.0], y=[0.0, 0.1, 2.0, 2.2]),
     Apart(y=np.ones((4, 4)) - np.eye(4)),
     RootOfShare(dose=DOSE, y=np.cos(DOSE)),
+    Arrhenius(dose=DOSE, y=np.cos(DOSE)),
+    Saturating(dose=DOSE, y=np.cos(DOSE)),
+    OnLogScale(dose=DOSE, y=np.cos(DOSE)),
+    OnLogScaleOfShares(dose=DOSE, y=np.cos(DOSE)),
+    Chosen(dose=DOSE[:9], y=np.cos(DOSE[:9])),
 ]
 BY_NAME = [pytest.param(model, id=type(model).__name__) for model in MODELS]
 
