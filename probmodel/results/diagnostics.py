@@ -15,6 +15,7 @@ from probmodel.results.jumping import check_jumps, jumping
 from probmodel.results.modes import check_modes
 from probmodel.results.quantities import quantities
 from probmodel.results.tails import check_tails
+from probmodel.results.unbounded import check_unbounded
 from probmodel.types import Array, Posterior
 
 if TYPE_CHECKING:
@@ -44,14 +45,15 @@ def diagnose(
     -------
     list of Finding
         Empty if nothing speaks against the result. A symptom that an earlier finding explains is
-        left out: chains that are stuck are not reported as separate modes too, nor trajectories
-        that diverge as proposals that are not finite.
+        left out: chains that are stuck, or fall into an edge, are not reported as separate modes
+        too, nor trajectories that diverge as proposals that are not finite.
     """
     findings = run_checks.check_length(run, request)
     if not run.draws_done:
         return findings
     stuck = run_checks.check_stuck(run, sampler)
-    findings += stuck
+    unbounded = check_unbounded(run, posterior, draws)
+    findings += [*stuck, *unbounded]
     found = quantities(run, posterior, draws, sampler.coupling == "ensemble")
     diverged = check_divergences(run, posterior, draws, found, sampler, request.thin)
     findings += diverged or run_checks.check_not_finite_proposals(run, request.thin)
@@ -61,10 +63,12 @@ def diagnose(
     findings += run_checks.check_remarks(run, sampler)
     findings += check_evidence(run)
     findings += quantity_checks.check_not_finite(found)
-    jumps = jumping(run, found, sampler)
-    findings += check_jumps(run, posterior, sampler, jumps)
-    findings += check_improper(run, posterior, draws, found, bool(jumps.size))
-    modes = [] if stuck else check_modes(found, posterior, draws, run.stats.get("lp"))
+    if not unbounded:
+        jumps = jumping(run, found, sampler)
+        findings += check_jumps(run, posterior, sampler, jumps)
+        findings += check_improper(run, posterior, draws, found, bool(jumps.size))
+    unclear = bool(stuck or unbounded)
+    modes = [] if unclear else check_modes(found, posterior, draws, run.stats.get("lp"))
     findings += modes
     findings += [] if stuck else check_angle_ends(run, posterior, modes)
     if not stuck:

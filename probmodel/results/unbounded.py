@@ -1,0 +1,78 @@
+"""Log densities that grow without bound towards zero, the edge of a parameter such as a scale.
+
+Of data that are all alike, or a model that meets them without any noise left, the likelihood grows
+with each power of 1 / s as the scale s goes to 0. Where that is faster than prior and volume shrink
+the posterior has no finite mass, and chains fall into the edge as far as numbers go.
+
+It is told by draws that are nearer to zero than `NEAREST`, where no bounded density has any: where
+the parameter is `_FACTOR` times as large, and all else the same, the log density is lower by more
+than the logarithm of that. 1 / s itself, which is lower by just that, has no finite integral.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probmodel.density.posterior import ModelDensity
+from probmodel.results.angles import moved_density
+from probmodel.results.draws import element_labels
+from probmodel.results.findings import MOST_NAMED, Finding
+from probmodel.types import Array, Posterior
+
+if TYPE_CHECKING:
+    from probmodel.inference.sample_run import SampleRun
+
+NEAREST = 1e-100
+_FACTOR = 1e50
+_FASTER = 1.05  # than 1 / s
+_DRAWS = 20  # that are looked at, the nearest ones
+
+
+def check_unbounded(
+    run: SampleRun, posterior: Posterior, draws: Mapping[str, Array]
+) -> list[Finding]:
+    """Look for parameters that fall into zero because the log density grows towards it."""
+    if not isinstance(posterior, ModelDensity):
+        return []
+    names, least = [], []
+    for variable in posterior.variables:
+        if variable.kind != "param" or variable.name not in draws:
+            continue
+        values = draws[variable.name].reshape(run.x.shape[0] * run.x.shape[1], -1)
+        nearest = values.min(axis=0, initial=np.inf)
+        for k in np.flatnonzero((nearest >= 0.0) & (nearest < NEAREST)):
+            rows = np.argsort(values[:, k], kind="stable")[:_DRAWS]
+            x = run.x.reshape(len(values), -1)[rows[values[rows, k] < NEAREST]]
+            if _grows(posterior, x, (variable.name, int(k))):
+                names.append(element_labels(variable, posterior.coords)[int(k)])
+                least.append(float(nearest[k]))
+    if not names:
+        return []
+    shown = ", ".join(names[:MOST_NAMED])
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    message = (
+        f"The log density seems to grow without bound as {shown}{more} goes to 0, where draws are "
+        f"as small as {min(least):.2g}: the posterior seems to have no finite mass there, and "
+        "these draws mean nothing. Data that are all alike, or fitted without any error left, do "
+        f"that. Look at the data, give {names[0]} a prior that keeps it from 0, such as LogNormal "
+        "or InverseGamma, or add the error of measurement or rounding to it."
+    )
+    return [Finding("unbounded", message, tuple(names[:MOST_NAMED]))]
+
+
+def _grows(density: ModelDensity, x: Array, element: tuple[str, int]) -> bool:
+    """Whether the log density grows faster than 1 / s towards zero at some points: (n, dim)."""
+    names = tuple(v.name for v in density.variables if v.kind == "param")
+    points = density.constrain(x, names)
+    own = points[element[0]].reshape(len(x), -1)[:, element[1]]
+    here, _ = moved_density(density, points, element, own)
+    farther, _ = moved_density(density, points, element, _FACTOR * own)
+    with np.errstate(invalid="ignore"):
+        gained = here - farther
+    return bool(
+        np.any(np.isfinite(here))
+        and np.median(gained[np.isfinite(here)]) > _FASTER * np.log(_FACTOR)
+    )
