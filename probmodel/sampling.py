@@ -18,7 +18,6 @@ from probmodel.density.engines import Engine, announcing, note_length, use_engin
 from probmodel.errors import SamplerError, nearest
 from probmodel.inference.checkpoint import Checkpoint
 from probmodel.inference.groups import Split, sample
-from probmodel.inference.nothing_drawn import nothing_drawn
 from probmodel.inference.parts import Here
 from probmodel.inference.progress import Progress, Status
 from probmodel.inference.request import (
@@ -41,6 +40,7 @@ from probmodel.results.drawn import Drawn, callback_failed, drawn_from, mark_int
 from probmodel.results.draws import variable_names
 from probmodel.results.enough import enough_for, figures
 from probmodel.results.findings import emit
+from probmodel.results.nothing_drawn import nothing_drawn
 from probmodel.samplers import DEFAULT_METHOD, find_sampler, make_sampler
 from probmodel.samplers.base import Sampler
 from probmodel.samplers.registry import setting_names
@@ -290,8 +290,7 @@ def draw(
         )  # fmt: skip
         asked = dataclasses.replace(asked, draws=run.draws)
         if not run.draws_done and not (asked.save_warmup and run.warmup_done):
-            ended = progress is not None and progress.ended
-            raise nothing_drawn(run, asked, sampler.takes_inits, ended)
+            raise nothing_drawn(run, asked, sampler.takes_inits, bool(progress and progress.ended))
         with one_blas_thread():
             drawn = drawn_from(run, names, sampler, asked, enough, begin.checkpoint, begin.kept)
     if progress is not None and progress.problem is not None:
