@@ -232,7 +232,6 @@ class RunStart(NamedTuple):
     kept: dict[str, Array] | None = None
 
 
-@np.errstate(all="ignore")  # what overflows is found among the draws, and warned of in words
 def draw(
     model: Any,
     method: str | Sampler,
@@ -256,7 +255,7 @@ def draw(
     SamplerError, InitializationError, TimeLimitError, OutputError, KeyboardInterrupt
         As `infer` does.
     """
-    with one_blas_thread(), interruptible():
+    with one_blas_thread(), interruptible(), _quiet_overflow():
         own = arguments.checked()
         sampler = _sampler(method, own.target_accept, settings)
         posterior = as_posterior(model)
@@ -267,8 +266,7 @@ def draw(
         enough = enough_for(asked, own.draws, sampler)
         variable_names(enough.rule.var_names, posterior)
         if result:
-            about = {**library_attributes(), "settings": settings_json(sampler)}
-            rehearse(posterior, names, about)
+            rehearse(posterior, names, library_attributes() | {"settings": settings_json(sampler)})
         progress, parts = _progress(own, sampler), _split(asked, sampler)
         (starts, moves), since = spawned(asked.seed, 2), perf_counter()
         if begin is None:
@@ -278,7 +276,8 @@ def draw(
             begin = RunStart(x0, {}, None, _checkpoint(own, asked, posterior, sampler, x0))
         elif begin.start is None and hasattr(posterior, "resumed"):
             posterior, _ = posterior.resumed(begin.density, begin.x0)
-    with begin.checkpoint or nullcontext(), announcing(progress.say if progress else None):
+    saying = announcing(progress.say if progress else None)
+    with begin.checkpoint or nullcontext(), saying, _quiet_overflow():
         run = sample(
             sampler, posterior, begin.x0, moves,
             draws=enough.first, warmup=asked.warmup, thin=asked.thin, pool=asked.pool,
@@ -296,6 +295,11 @@ def draw(
     if progress is not None and progress.problem is not None:
         drawn.findings.append(callback_failed(progress.problem))
     return drawn
+
+
+def _quiet_overflow() -> Any:
+    """Leave out NumPy's warnings: what overflows is found among the draws, and said in words."""
+    return np.errstate(all="ignore")
 
 
 def _split(asked: Request, sampler: Sampler) -> Split | None:

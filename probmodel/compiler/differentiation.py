@@ -149,6 +149,9 @@ defvjp(
 )
 defvjp(anp.sqrt, lambda ans, x: lambda g: g * _root_slope(ans))
 
+# Beyond 350 the slope is below 1e-303, and its own slopes are products of zeros and infinities.
+defvjp(anp.tanh, lambda ans, x: lambda g: g / anp.cosh(anp.maximum(-350, anp.minimum(x, 350))) ** 2)
+
 
 def _parts(argnums: Sequence[int], ans: Any, args: Sequence[Any], kwargs: Any) -> Any:
     """Return the derivatives of joined arrays: of each, the part of ``g`` in its place."""

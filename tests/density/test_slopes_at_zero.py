@@ -1,4 +1,4 @@
-"""Powers, roots and logarithms of zeros, and quotients by them: slopes of what does not move."""
+"""Powers and roots of zeros, and functions that are level far out: slopes, not NaN."""
 
 from __future__ import annotations
 
@@ -138,3 +138,22 @@ def test_controls_without_a_dose_do_not_cut_shapes_below_one():
     assert np.isfinite(density(x[None]).logp[0])
     fit = infer(DoseResponse(dose=DOSE, y=y), draws=300, chains=4, seed=1, quiet=True)
     assert 0.4 < float(fit.posterior["slope"].mean()) < 0.8
+
+
+@pytest.mark.parametrize("engine", ["numpy", "llvm"])
+def test_bends_of_tanh_are_those_of_a_constant_far_out(engine):
+    """Its slope is one over a square that overflows."""
+
+    class Level(Model):
+        a = param(Normal(0, 1))
+        far = data("place")
+        y = observed(Normal(np.tanh(np.exp(a) * far), 0.5), dims="place")
+
+    density = as_posterior(Level(far=[-1e300, -800.0, -3.0, 0.0, 0.4, 360.0, 1e5], y=np.ones(7)))
+    density.use_engine(engine)
+    x = np.linspace(-0.5, 0.5, 5)[:, None]
+    h = 1e-5
+    slope = (density.log_density(x + h) - density.log_density(x - h)) / (2 * h)
+    bend = (density(x + h).grad - density(x - h).grad) / (2 * h)
+    np.testing.assert_allclose(density(x).grad[:, 0], slope, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(density.hessian(x)[:, :, 0], bend, rtol=1e-6, atol=1e-6)
