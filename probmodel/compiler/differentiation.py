@@ -65,6 +65,9 @@ def placed(g: Any, index: Array, shape: tuple[int, ...]) -> Any:
     return place(g, index, shape)
 
 
+_FAR_OUT = 350.0  # cosh(x)^2 overflows beyond 355
+
+
 def _at_hand(x: Any) -> Any:
     """Return the numbers inside the boxes of autograd: those of a symbol, at its point."""
     while isbox(x):
@@ -149,8 +152,14 @@ defvjp(
 )
 defvjp(anp.sqrt, lambda ans, x: lambda g: g * _root_slope(ans))
 
-# Beyond 350 the slope is below 1e-303, and its own slopes are products of zeros and infinities.
-defvjp(anp.tanh, lambda ans, x: lambda g: g / anp.cosh(anp.maximum(-350, anp.minimum(x, 350))) ** 2)
+
+def _slope_of_tanh(x: Any) -> Any:
+    """Return the slope of tanh: zero where the square of cosh is infinite, so that its own is."""
+    far = anp.greater(anp.abs(x), _FAR_OUT)
+    return where(far, 0.0, 1.0 / anp.cosh(where(far, 0.0, x)) ** 2)
+
+
+defvjp(anp.tanh, lambda ans, x: lambda g: g * _slope_of_tanh(x))
 
 
 def _parts(argnums: Sequence[int], ans: Any, args: Sequence[Any], kwargs: Any) -> Any:
