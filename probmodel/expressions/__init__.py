@@ -1,6 +1,5 @@
 """The symbolic expression graph: what a model body builds instead of numbers."""
 
-from probmodel.expressions import array_calls as _array_calls  # noqa: F401 - fills a table
 from probmodel.expressions.closure import Closure, called, trace
 from probmodel.expressions.expression import (
     Apply,

@@ -9,6 +9,7 @@ import numpy as np
 
 from probmodel.errors import Location, ModelError
 from probmodel.expressions.advice import instead_of
+from probmodel.expressions.array_calls import ARRAY_CALLS, array_call
 from probmodel.expressions.array_methods import ArrayMethods
 from probmodel.expressions.location import caller_location, calling_library
 from probmodel.expressions.operations import (
@@ -17,7 +18,6 @@ from probmodel.expressions.operations import (
     operation_for,
     operation_for_ufunc,
 )
-from probmodel.expressions.written_out import WRITTEN_OUT, written_out
 
 # What to write in the place of functions that need values.
 LIBRARIES = {
@@ -82,15 +82,15 @@ class Expression(ArrayMethods):
             )
         if kwargs:
             _refuse(f"np.{ufunc.__name__} with {next(iter(kwargs))}=", "np.where chooses elements")
-        if ufunc in WRITTEN_OUT:
-            return WRITTEN_OUT[ufunc](*inputs)
+        if ufunc in ARRAY_CALLS:
+            return array_call(ufunc, _recorded, inputs, {})
         return Apply(operation_for_ufunc(ufunc), inputs)
 
     def __array_function__(
         self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any
     ) -> Any:
-        if func in WRITTEN_OUT:
-            return written_out(func.__name__, WRITTEN_OUT[func], args, kwargs)
+        if func in ARRAY_CALLS:
+            return array_call(func, _recorded, args, kwargs)
         return apply(operation_for(func), *args, **kwargs)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
@@ -274,6 +274,10 @@ class Apply(Expression):
         self.operation = operation
         self.args: tuple[Any, ...] = settle(args)
         self.kwargs: dict[str, Any] = settle(kwargs or {})
+
+
+def _recorded(name: str, *operands: Any, **options: Any) -> Apply:
+    return Apply(OPERATIONS[name], operands, options)
 
 
 def apply(operation: Operation, *args: Any, **kwargs: Any) -> Apply:

@@ -16,10 +16,10 @@ import numpy as np
 from probmodel.errors import ModelError
 from probmodel.expressions import compositions, higher_order
 from probmodel.expressions.advice import advice_on
+from probmodel.expressions.array_calls import ARRAY_CALLS
 from probmodel.expressions.index_sums import einsum
 from probmodel.expressions.location import caller_location
 from probmodel.expressions.segmented import segment_sum
-from probmodel.expressions.written_out import WRITTEN_OUT
 from probmodel.numerics.recurrences import linear_recurrence, matrix_recurrence
 from probmodel.numerics.special import exponential_sums as sums
 from probmodel.numerics.square_matrices import log_abs_det
@@ -385,7 +385,7 @@ def supported_functions() -> list[str]:
     """Names of the functions that a model may call on symbols, for the documentation."""
     special = {"call", "getitem", "pad_axes", "sign_of_determinant"}
     special.update(name for name, op in OPERATIONS.items() if op.probe is not None)
-    return sorted(OPERATIONS.keys() - special | {function.__name__ for function in WRITTEN_OUT})
+    return sorted(OPERATIONS.keys() - special | {function.__name__ for function in ARRAY_CALLS})
 
 
 def _unsupported(name: str, module: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Functions of NumPy that are written out with others, and those that symbols do not support."""
+"""Functions of NumPy that are recorded with others, and those that symbols do not support."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ class Formulas(Model):
     columns = deterministic(np.trapezoid(np.swapaxes(values, 0, -1), values[:, 0]))
 
 
-def test_functions_that_are_written_out_agree_with_numpy():
+def test_functions_that_are_recorded_with_others_agree_with_numpy():
     density = as_posterior(Formulas(grid=ENDS))
     at = np.random.default_rng(1).normal(size=(5, density.dim))
     found = density.constrain(at)
