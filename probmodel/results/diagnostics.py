@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from probmodel.results import quantity_checks, run_checks
-from probmodel.results.angle_ends import check_angle_ends
+from probmodel.results.angles import check_angle_ends
 from probmodel.results.divergences import check_divergences
 from probmodel.results.evidence import check_evidence
 from probmodel.results.findings import Finding

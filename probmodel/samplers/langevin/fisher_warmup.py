@@ -25,9 +25,8 @@ more within a short warm-up; ``robust`` adds, by default for groups of several c
    geometry under it by orders of magnitude, which Robbins-Monro steps take long to follow.
 4. gamma_n = 4/(n + 3) in place of 1/n: later signals, from a better preconditioner, weigh more.
 5. Each chain applies the rule for sigma^2, so that C chains steer C times as fast.
-6. In coordinates in which chains are still more than a thousand apart, as parameters in units of
-   1e-20 of their size are, A starts with the square of that distance: scores as small as theirs
-   are lost beside lambda.
+6. In coordinates in which chains are more than a thousand apart by then, such as masses of 1e30
+   kilograms, A starts with the square of that distance: beside lambda such small scores are lost.
 7. Chains that keep being rejected take shorter steps until they move, and signals a hundred times
    longer than those of other chains are shortened.
 
