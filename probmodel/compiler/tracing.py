@@ -21,7 +21,7 @@ from probmodel.compiler.language import OPERATIONS, asked_of
 from probmodel.compiler.schedule import ordered
 from probmodel.compiler.symbols import Symbol, positions
 from probmodel.distributions.base import Distribution
-from probmodel.distributions.links import linked
+from probmodel.distributions.links import cheapest_form
 from probmodel.distributions.sums import batch_shape
 from probmodel.expressions import Apply, Expression, map_leaves, topological
 from probmodel.model.binding import Binding
@@ -172,6 +172,7 @@ class Trace:
     """
 
     def __init__(self, scope: Scope, called: Collection[int]) -> None:
+        self._scope = scope
         self._evaluator, self._aliases = scope
         self._called, self.parts = called, dict[Any, int]()
         self._values: dict[int, Any] = {}
@@ -193,7 +194,9 @@ class Trace:
         """Return a term of the log density."""
         if term.distribution is None:
             return anp.sum(self.value(term.expression))
-        distribution, params = linked(term.distribution, term.params)
+        distribution, params = cheapest_form(
+            term.distribution, term.params, self._evaluator, self._scope.resolve
+        )
         return self.density(distribution, self.operands(distribution, (term.expression, *params)))
 
     def density(self, distribution: Distribution, operands: Sequence[Any]) -> Any:

@@ -24,7 +24,7 @@ from probmodel.compiler.tracing import Program, Scope, Trace, aligned
 from probmodel.density.impossible import impossible
 from probmodel.density.programs import typed
 from probmodel.distributions.base import Distribution
-from probmodel.distributions.links import linked
+from probmodel.distributions.links import cheapest_form
 from probmodel.errors import ModelError
 from probmodel.expressions import Expression, as_expression
 from probmodel.model.binding import Binding
@@ -189,7 +189,9 @@ class Forward(Trace):
         self, distribution: Distribution, params: Sequence[Expression], value: Expression
     ) -> Any:
         """Return the log density of each batch element of a value."""
-        form, expressions = linked(distribution, tuple(params))
+        form, expressions = cheapest_form(
+            distribution, tuple(params), self.evaluator, self._scope.resolve
+        )
         operands = self.operands(form, (value, *expressions))
         shape = self.evaluator.shape(value)
         batch = shape[: len(shape) - form.event_ndim]

@@ -234,7 +234,7 @@ def _standardised(density: ModelDensity, part: Part, x: Array) -> Array:
     # (event, rows, elements) to one matrix for each vector of the batch
     size = len(columns)
     matrices = columns.reshape(size, -1, size).transpose(1, 2, 0)
-    fine = np.isfinite(matrices).all(axis=(1, 2)) & (np.abs(np.linalg.det(matrices)) > 0.0)
+    fine = np.isfinite(matrices).all(axis=(1, 2)) & np.isfinite(np.linalg.slogdet(matrices)[1])
     z = np.full((len(matrices), size), np.nan)
     z[fine] = np.linalg.solve(matrices[fine], residual.reshape(-1, size, 1)[fine])[..., 0]
     return z.reshape(residual.shape)

@@ -1,11 +1,28 @@
-"""Distributions that take a parameter on the scale of its link."""
+"""Forms of distributions that cost less: by the scale of a link, or by known directions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from probmodel.distributions.base import Distribution
+from probmodel.distributions.vector.matrix_forms import MatrixArguments
 from probmodel.expressions import Apply, Constant, Expression, as_expression
+from probmodel.expressions.known_parts import Resolve, Values
+
+
+def cheapest_form(
+    distribution: Distribution, params: tuple[Expression, ...], values: Values, resolve: Resolve
+) -> tuple[Distribution, tuple[Expression, ...]]:
+    """Swap a distribution for the form that costs least: `linked`, or by known directions.
+
+    Parameters
+    ----------
+    values : what is known of expressions
+    resolve : what stands behind a name
+    """
+    if isinstance(distribution, MatrixArguments):
+        return distribution.with_known_directions(params, values, resolve)
+    return linked(distribution, params)
 
 
 def linked(

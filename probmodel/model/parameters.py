@@ -19,7 +19,12 @@ from probmodel.model.declarations import Parameter
 from probmodel.model.dimensions import Dimensions
 from probmodel.model.evaluation import Evaluator
 from probmodel.model.ordered_bounds import ordered_within
-from probmodel.model.pseudo_data import PseudoData, check_information, informed
+from probmodel.model.pseudo_data import (
+    PseudoData,
+    along_known_directions,
+    check_information,
+    frame_of,
+)
 from probmodel.model.terms import Term
 
 
@@ -76,9 +81,7 @@ def elaborate(
     if declaration.prior is not None:
         shape = check_distribution(declaration, declaration.prior, shape, evaluator)
     shape = shape or ()
-    frame = declaration.frame
-    if pseudo_data is not None and declaration.prior is not None:
-        frame = informed(declaration.prior, free_link(declaration, evaluator), pseudo_data)
+    frame = frame_of(declaration, evaluator, free_link, pseudo_data)
     constraint = choose_constraint(declaration, evaluator, frame)
     if 0 in shape:
         return _empty(declaration, evaluator, shape)
@@ -146,6 +149,8 @@ def _standardised(
     name, prior = str(declaration.name), declaration.prior
     standardised, bounds, terms = _map(declaration, constraint, free)
     full = spread(frame, shape, evaluator)
+    if frame is prior:
+        full = along_known_directions(full, evaluator, triangular=True)
     args = [as_expression(arg) for arg in full.args.values()]
     if full.event_ndim == 0:
         value = as_expression(full.noncentered(np, standardised, *args))

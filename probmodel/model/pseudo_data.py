@@ -20,6 +20,7 @@ somewhere, on a straight line in x and on another one in u, which vanishing step
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,8 +33,10 @@ from probmodel.distributions.scalar.free_scale import FreeScale
 from probmodel.distributions.scalar.location_scale import LocationScale
 from probmodel.distributions.scalar.normal import Normal
 from probmodel.distributions.scalar.student_t import StudentT
+from probmodel.distributions.vector.matrix_forms import MatrixArguments
 from probmodel.errors import ModelError, ShapeError
-from probmodel.model.declarations import Parameter
+from probmodel.expressions import Expression, as_expression
+from probmodel.model.declarations import Deterministic, Parameter
 from probmodel.model.evaluation import Evaluator
 from probmodel.numerics.special import expit
 from probmodel.types import Array
@@ -98,6 +101,44 @@ def _is_cut_by_data(declaration: Parameter, prior: Distribution, evaluator: Eval
             lambda arg: evaluator.value(arg) if evaluator.is_constant(arg) else np.full(1, np.nan)
         )
     return isinstance(prior, LINES)
+
+
+def frame_of(
+    declaration: Parameter,
+    evaluator: Evaluator,
+    link: Callable[[Parameter, Evaluator], Constraint],
+    pseudo_data: PseudoData | None,
+) -> Distribution | None:
+    """Return what standardises a parameter: as it is declared, or by pseudo-data.
+
+    ``link`` finds the map from the free scale to the parameter.
+    """
+    prior = declaration.prior
+    if prior is None or (pseudo_data is None and declaration.information is None):
+        return declaration.frame
+    form = along_known_directions(prior, evaluator)
+    if pseudo_data is None:
+        return declaration.frame if form is prior else form.informed(declaration.information)
+    frame = informed(form, link(declaration, evaluator), pseudo_data)
+    return prior if frame is form else frame
+
+
+def along_known_directions(
+    distribution: Distribution, evaluator: Evaluator, triangular: bool = False
+) -> Distribution:
+    """Return a distribution with matrices that vary along known directions given by these.
+
+    ``triangular`` leaves out those whose root is not the Cholesky factor, so that standardised
+    values mean the same as before.
+    """
+    if not isinstance(distribution, MatrixArguments):
+        return distribution
+
+    def behind(node: Expression) -> Expression:
+        return node.expression if isinstance(node, Deterministic) else node
+
+    args = tuple(as_expression(arg) for arg in distribution.args.values())
+    return distribution.with_known_directions(args, evaluator, behind, triangular)[0]
 
 
 def informed(prior: Distribution, link: Constraint, pseudo_data: PseudoData) -> Distribution:

@@ -8,10 +8,13 @@ import pytest
 from autograd import jacobian
 from autograd.test_util import check_grads
 
+from probmodel import Model, observed, param
 from probmodel import distributions as d
+from probmodel.density.posterior import ModelDensity
 from probmodel.distributions.process.ar1 import ar1_path
 from probmodel.distributions.vector.matrix_forms import MatrixForm, Precision
 from probmodel.errors import ModelError
+from probmodel.model.pseudo_data import PseudoData
 from probmodel.numerics.linalg import geometric_filter
 
 CASES = {
@@ -188,3 +191,22 @@ def test_the_filter_stops_no_sooner_than_rounding_allows(ratio):
         expected[:, t] += ratio * expected[:, t - 1]
     np.testing.assert_allclose(geometric_filter(np.full(2, ratio), x), expected, rtol=1e-9)
     assert np.isnan(geometric_filter(np.array([np.nan]), x[:1])[:, 1:]).all()
+
+
+def test_points_of_a_long_vector_with_a_small_scale_are_carried_over():
+    """The determinant of their map is below the smallest floating-point number."""
+    n = 60
+    distance = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+
+    class Own(Model):
+        reach = param(d.HalfNormal(1.0))
+        u = param(d.MvNormal(0.0, 1e-14 * np.exp(-distance / reach)), shape=n)
+        y = observed(d.Normal(u, 1e-7))
+
+    y = 1e-7 * np.random.default_rng(0).standard_normal(n)
+    declared = ModelDensity(Own(y=y))
+    density = ModelDensity(Own(y=y), {"u": PseudoData(np.full(n, 1e14), y)})
+    x = np.concatenate([[0.3], y])[None]
+    there = density.translated(x, declared)
+    assert np.isfinite(there).all()
+    np.testing.assert_allclose(declared.translated(there, density), x, rtol=1e-9, atol=1e-18)

@@ -46,6 +46,7 @@ class MultiGP(OfStandardNormal, MatrixArguments):
     }
     event_ndim = 2
     domain = Real()
+    any_root = True
 
     def event_shape(self, *params: Array) -> tuple[int, ...]:
         """One row for each weight, one column for each row of the matrix."""

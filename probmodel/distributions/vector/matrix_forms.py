@@ -11,15 +11,23 @@ which matrix. Its formulas are written once, with the `MatrixForm` that was chos
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, ClassVar
 
+import autograd.numpy as anp
 import numpy as np
+from autograd.extend import Box
 
-from probmodel.constraints import CholeskyFactor, PositiveDefinite
+from probmodel.constraints import CholeskyFactor, Positive, PositiveDefinite
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.call_arguments import signature_of
 from probmodel.distributions.other_names import parameters_here
+from probmodel.distributions.vector.known_directions import (
+    Directions,
+    directions_of,
+    directions_of_root,
+)
 from probmodel.distributions.vector.whitening import (
     Memory,
     Whitening,
@@ -30,7 +38,8 @@ from probmodel.distributions.vector.whitening import (
     one_by_one,
 )
 from probmodel.errors import ModelError
-from probmodel.expressions import caller_location
+from probmodel.expressions import Expression, caller_location
+from probmodel.expressions.known_parts import Resolve, Values
 from probmodel.numerics.linalg import (
     cholesky,
     solve_lower,
@@ -64,6 +73,10 @@ class MatrixForm:
         """Whitening of vectors (..., n), each with a covariance of its own."""
         return self._remembered(matrix) if _is_one(matrix) else one_by_one(self.varying(matrix))
 
+    def directions(self, matrix: Expression, values: Values, resolve: Resolve) -> Directions | None:
+        """Return the known directions of a matrix that varies, or None where it has none."""
+        return None
+
     def varying(self, matrix: Any) -> Whitening:
         """Whitening of rows that belongs to a stack of matrices, or one that varies."""
         raise NotImplementedError
@@ -90,6 +103,10 @@ class Covariance(MatrixForm):
 
     constraint: ClassVar = PositiveDefinite()
 
+    def directions(self, matrix: Expression, values: Values, resolve: Resolve) -> Directions | None:
+        """Take sums of known matrices apart."""
+        return directions_of(matrix, values, resolve)
+
     def varying(self, matrix: Any) -> Whitening:
         """Whitening of rows by triangular solves."""
         return from_lower(cholesky(matrix))
@@ -113,6 +130,10 @@ class CovarianceRoot(MatrixForm):
     """The lower Cholesky factor of the matrix."""
 
     constraint: ClassVar = CholeskyFactor()
+
+    def directions(self, matrix: Expression, values: Values, resolve: Resolve) -> Directions | None:
+        """Take a known factor times a number apart."""
+        return directions_of_root(matrix, values, resolve)
 
     def varying(self, matrix: Any) -> Whitening:
         """Whitening of rows by triangular solves."""
@@ -139,6 +160,10 @@ class Precision(MatrixForm):
     constraint: ClassVar = PositiveDefinite()
     colors_by_upper: ClassVar = True
 
+    def directions(self, matrix: Expression, values: Values, resolve: Resolve) -> Directions | None:
+        """Take sums of known matrices apart."""
+        return directions_of(matrix, values, resolve)
+
     def varying(self, matrix: Any) -> Whitening:
         """Whitening of rows by products with the factor of the precision."""
         return from_precision_root(cholesky(matrix))
@@ -158,6 +183,53 @@ class Precision(MatrixForm):
         return -0.5 * (s + transpose(s))
 
 
+class KnownDirections(MatrixForm):
+    """A matrix in whose place its spectrum is given, along directions that are known.
+
+    Parameters
+    ----------
+    directions : known; their spectrum is the operand of the formulas, (n,) or (..., n)
+    form : what the matrix itself is, a covariance or a precision
+
+    Attributes
+    ----------
+    root : R, (n, n): the covariance is ``R @ diag(variances(spectrum)) @ R.T``
+    log_det : log absolute determinant of R
+    is_uniform : whether all variances are one number
+    """
+
+    constraint: ClassVar = Positive()
+
+    def __init__(self, directions: Directions, form: MatrixForm) -> None:
+        self._inverts = isinstance(form, Precision)
+        root, inverse = directions.root, directions.inverse
+        self.root, self._inverse = (inverse.T, root.T) if self._inverts else (root, inverse)
+        self.log_det = -directions.log_det if self._inverts else directions.log_det
+        self.is_uniform = directions.is_uniform
+
+    def variances(self, spectrum: Any) -> Any:
+        """Return the variance along each direction."""
+        return 1.0 / spectrum if self._inverts else spectrum
+
+    def rows(self, matrix: Any) -> Whitening:
+        """Whitening by a product with a known matrix, and a scale for each direction."""
+        return self._scaled(matrix, matrix[..., None, :])
+
+    def vectors(self, matrix: Any) -> Whitening:
+        """Whitening by a product with a known matrix, and a scale for each direction."""
+        return self._scaled(matrix, matrix)
+
+    def _scaled(self, spectrum: Any, aligned: Any) -> Whitening:
+        power = 0.5 if self._inverts else -0.5
+        scale = aligned**power
+        return Whitening(
+            lambda r: (r @ self._inverse.T) * scale,
+            lambda z: (z * scale) @ self._inverse,
+            lambda z: (z / scale) @ self.root.T,
+            power * _total_log(spectrum) - self.log_det,
+        )
+
+
 Forms = Mapping[str, type[MatrixForm]]  # by argument name; the first may be given by position
 Signature = Mapping[str, Parameter | Forms]
 
@@ -172,9 +244,11 @@ class MatrixArguments(Distribution):
     Attributes
     ----------
     forms : the `MatrixForm` of each matrix, by its name in the signature
+    any_root : whether formulas hold with any root of the matrices, or with triangular ones alone
     """
 
     signature: ClassVar[Signature]
+    any_root: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -189,6 +263,40 @@ class MatrixArguments(Distribution):
         self.forms = {name: matrices[name][argument]() for name, argument in chosen.items()}
         self._take_form(_parameters(self.signature, chosen), self.event_ndim)
         super().__init__(*args, **kwargs)
+
+    def with_known_directions(
+        self,
+        params: tuple[Expression, ...],
+        values: Values,
+        resolve: Resolve,
+        triangular: bool = False,
+    ) -> tuple[Distribution, tuple[Expression, ...]]:
+        """Give matrices that vary along known directions by their spectra.
+
+        Parameters
+        ----------
+        params : in the place of the distribution's own
+        values, resolve : what is known of expressions, and what stands behind a name
+        triangular : whether to leave out matrices whose root is not the Cholesky factor
+        """
+        forms, parameters, found = dict(self.forms), dict(self.parameters), list(params)
+        for i, (name, argument) in enumerate(zip(self.signature, self.parameters, strict=True)):
+            form = self.forms.get(name) if self.any_root else None
+            if form is None or values.is_constant(params[i]):
+                continue
+            directions = form.directions(params[i], values, resolve)
+            if directions is None or (triangular and not directions.is_uniform):
+                continue
+            forms[name], found[i] = KnownDirections(directions, form), directions.spectrum
+            parameters[argument] = Parameter(KnownDirections.constraint, event_ndim=1)
+        if forms == self.forms:
+            return self, params
+        changed = copy(self)
+        vars(changed).pop("event_ndims", None)
+        changed.forms = forms
+        changed._take_form(parameters, self.event_ndim)
+        changed.args = dict(zip(parameters, found, strict=True))
+        return changed, tuple(found)
 
     def _choose(self, matrix: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
         """Return by which argument a matrix was given."""
@@ -236,6 +344,11 @@ def inverse_of_product(root: Any) -> Any:
 
 def _is_one(matrix: Any) -> bool:
     return isinstance(matrix, np.ndarray) and matrix.ndim == 2
+
+
+def _total_log(spectrum: Any) -> Any:
+    xp = anp if isinstance(spectrum, Box) else np
+    return xp.sum(xp.log(spectrum), axis=-1)
 
 
 def _lower(matrix: Any) -> Array:

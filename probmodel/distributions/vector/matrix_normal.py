@@ -72,6 +72,7 @@ class MatrixNormal(OfStandardNormal, MatrixArguments):
     }
     event_ndim = 2
     domain = Real()
+    any_root = True
 
     def event_shape(self, *params: Array) -> tuple[int, ...]:
         """As many rows and columns as the covariances have."""

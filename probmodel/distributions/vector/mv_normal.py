@@ -7,18 +7,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probmodel.constraints import Real
+from probmodel.constraints import Positive, Real
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.noncentered_forms import OfStandardNormal
 from probmodel.distributions.vector.conditioning import complete_normal
 from probmodel.distributions.vector.matrix_forms import (
     Covariance,
     CovarianceRoot,
+    KnownDirections,
     MatrixArguments,
     MatrixForm,
     Precision,
 )
-from probmodel.expressions import OPERATIONS, Apply, as_expression
+from probmodel.expressions import OPERATIONS, Apply, Expression, as_expression
 from probmodel.numerics.linalg import cholesky, log_det_lower, solve_lower, transpose
 from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
@@ -43,8 +44,9 @@ class MvNormal(OfStandardNormal, MatrixArguments):
     -----
     Stan: ``multi_normal``, ``multi_normal_cholesky``, ``multi_normal_prec``. SciPy:
     ``multivariate_normal(loc, covariance)``. A matrix that does not depend on parameters is
-    factorised once. Of symmetric matrices the lower triangle is read, and derivatives are taken
-    with respect to symmetric changes.
+    factorised once, and so is one or the sum of two of them, each times a number that may:
+    ``sa**2 * A + se**2 * np.eye(n)``. Of symmetric matrices the lower triangle is read, and
+    derivatives are taken with respect to symmetric changes.
 
     Raises
     ------
@@ -59,6 +61,7 @@ class MvNormal(OfStandardNormal, MatrixArguments):
     event_ndim = 1
     takes_pseudo_data = "elements"
     domain = Real()
+    any_root = True
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; NaN for a matrix that is not positive definite."""
@@ -103,7 +106,13 @@ class MvNormal(OfStandardNormal, MatrixArguments):
     def informed(self, information: Any, value: Any = 0.0) -> Distribution:
         """Return the conditional distribution given the observations."""
         loc, matrix = self.args.values()
-        return _InformedNormal(self.forms["matrix"], loc, matrix, information, value)
+        form = self.forms["matrix"]
+        if isinstance(form, KnownDirections):
+            root, log_det = form.root, form.log_det
+            if form.is_uniform:
+                root = _turned(root, information)
+            return _InformedAlong(root, log_det, loc, form.variances(matrix), information, value)
+        return _InformedNormal(form, loc, matrix, information, value)
 
 
 class _InformedNormal(OfStandardNormal):
@@ -162,3 +171,56 @@ class _InformedNormal(OfStandardNormal):
     def _ordered(self, z: Any) -> Any:
         """Reverse the last axis if R is lower triangular, so that the product of both roots is."""
         return z if self._form.colors_by_upper else z[..., ::-1]
+
+
+def _turned(root: Array, information: Any) -> Array:
+    """Turn the columns of a root R so that R' J R is diagonal, where J is known."""
+    if isinstance(information, Expression):
+        return root
+    n = len(root)
+    each = np.mean(np.broadcast_to(information, (1, n)).reshape(-1, n), axis=0)
+    return np.asarray(root @ np.linalg.eigh(root.T @ (each[:, None] * root))[1])
+
+
+class _InformedAlong(OfStandardNormal):
+    r"""`_InformedNormal` of a covariance R diag(v) R' with a known root R.
+
+    The standardised vector has the variance :math:`1 / (1 / v_k + j_k)` in direction k, with
+    :math:`j_k` the diagonal of :math:`R' J R`. Where that matrix is diagonal, as `_turned` makes
+    it, this is the conditional distribution. Else correlations are left to the sampler, and no
+    matrix is factorised.
+
+    Parameters
+    ----------
+    root, log_det : R, (n, n), and the logarithm of its absolute determinant
+    loc, variances : of the prior; v, (n,)
+    information, value : J and what was observed, (n,)
+    """
+
+    parameters: ClassVar = {
+        "loc": Parameter(Real(), event_ndim=1, spreads=True),
+        "variances": Parameter(Positive(), event_ndim=1),
+        "information": Parameter(Real(), event_ndim=1, spreads=True),
+        "value": Parameter(Real(), event_ndim=1, spreads=True),
+    }
+    event_ndim = 1
+
+    def __init__(self, root: Array, log_det: float, *args: Any) -> None:
+        super().__init__(*args)
+        self._root, self._known_log_det = root, log_det
+
+    def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
+        """Scale independent standard normal coordinates, turn and shift them."""
+        loc, variances, information, value = params
+        left = self._variances(variances, information)
+        pull = (information * (value - loc)) @ self._root
+        return loc + (left * pull + left**0.5 * z) @ self._root.T
+
+    def noncentered_log_det(self, xp: Any, event: tuple[int, ...], *params: Any) -> Any:
+        """Return the log determinant of the map."""
+        left = self._variances(*params[1:3])
+        return self._known_log_det + 0.5 * xp.sum(xp.log(left), axis=-1)
+
+    def _variances(self, variances: Any, information: Any) -> Any:
+        """Return the variances that are left along each direction."""
+        return 1.0 / (1.0 / variances + information @ np.square(self._root))

@@ -39,9 +39,9 @@ class MvStudentT(MatrixArguments):
     -----
     Stan: ``multi_student_t(df, loc, scale)``, ``multi_student_t_cholesky``. SciPy:
     ``multivariate_t(loc, scale, df)``. ``scale`` is a matrix of squares, not of standard
-    deviations, as in both. A matrix that does not depend on parameters is factorised once. Of a
-    symmetric matrix the lower triangle is read, and derivatives are taken with respect to symmetric
-    changes.
+    deviations, as in both. A matrix that does not depend on parameters is factorised once, and
+    so is one or the sum of two of them, each times a number that may. Of a symmetric matrix the
+    lower triangle is read, and derivatives are taken with respect to symmetric changes.
 
     Raises
     ------
@@ -61,6 +61,7 @@ class MvStudentT(MatrixArguments):
     }
     event_ndim = 1
     domain = Real()
+    any_root = True
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; NaN for a matrix that is not positive definite."""
