@@ -339,6 +339,11 @@ class Distribution(NoValue):
         """
         raise self._without(_INFORMED)
 
+    @property
+    def prior_form(self) -> Distribution | None:
+        """What `informed` was called on, by what this distribution has computed of it already."""
+        return None
+
     def standardised_by_default(self, event: tuple[int, ...], known: Callable[[Any], bool]) -> bool:
         """Whether values of shape ``event`` are; ``known`` tells if data decide an argument."""
         return True

@@ -170,7 +170,9 @@ def _standardised(
     if batch:
         log_det = log_det + np.zeros(shape[:batch])  # once for each element
     value, _, of_link = _map(declaration, link, value)
-    of_value = Term.of_distribution(name, "prior", spread(prior, shape, evaluator), declaration)
+    of_value = Term.of_distribution(
+        name, "prior", spread(full.prior_form or prior, shape, evaluator), declaration
+    )
     return value, bounds, [of_value, Term(name, "jacobian", log_det), *of_link, *terms]
 
 

@@ -279,36 +279,53 @@ def test_the_log_determinant_of_the_standardising_map(name):
     assert found.noncentered_log_det(np, (5,), *params) == pytest.approx(expected, rel=1e-10)
 
 
+def kernel(n):
+    distance = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+    return lambda s, t: s**2 * np.exp(-distance / t)
+
+
 @pytest.mark.parametrize("how", ["noncentered", "information", "centred"])
-@pytest.mark.parametrize("name", ["one", "two"])
-def test_a_prior_is_one_density_however_it_is_sampled(how, name):
+@pytest.mark.parametrize("argument", ["covariance", "cholesky", "precision"])
+@pytest.mark.parametrize("name", ["one", "two", "kernel"])
+@pytest.mark.parametrize("n", [4, 45])
+def test_a_prior_is_one_density_however_it_is_sampled(how, argument, name, n):
     """Log densities of the sampler's coordinates are that of the value and a log Jacobian."""
     options = {
         "noncentered": {"noncentered": True},
-        "information": {"information": np.array([0.5, 4.0, 0.0, 30.0])},
+        "information": {"information": RNG.uniform(0.0, 30.0, n)},
         "centred": {"noncentered": False},
     }[how]
-    matrix_of = COVARIANCES[name](4)
+    matrix_of = kernel(n) if name == "kernel" else COVARIANCES[name](n)
+    by = {"covariance": lambda m: m, "cholesky": np.linalg.cholesky, "precision": np.linalg.inv}
+    if argument == "precision" and name != "kernel":
+        by["precision"] = lambda m: m
 
     class Own(Model):
         s = param(d.HalfNormal(1.0))
         t = param(d.HalfNormal(1.0))
-        u = param(d.MvNormal(0.3, matrix_of(s, t)), dims="unit", **options)
+        u = param(
+            d.MvNormal(0.3, **{argument: by[argument](matrix_of(s, t))}), dims="unit", **options
+        )
         y = observed(d.Normal(u, 0.5), dims="unit")
 
-    y = np.array([1.0, -2.0, 0.3, 0.7])
+    y = RNG.standard_normal(n)
     density = as_posterior(Own(y=y))
-    x = RNG.uniform(-1.0, 1.0, 6)
+    x = RNG.uniform(-1.0, 1.0, n + 2)
     value = lambda x: density.constrain(x[None])["u"][0]  # noqa: E731
-    slopes = np.stack([(value(x + e) - value(x - e)) / 2e-5 for e in 1e-5 * np.eye(6)[2:]], axis=1)
+    slopes = np.stack(
+        [(value(x + e) - value(x - e)) / 2e-5 for e in 1e-5 * np.eye(n + 2)[2:]], axis=1
+    )
     s, t = np.exp(x[:2])
     u = value(x)
+    covariance = matrix_of(s, t)
+    if argument == "precision" and name != "kernel":
+        covariance = np.linalg.inv(covariance)
     expected = (
         stats.halfnorm.logpdf([s, t]).sum() + x[:2].sum()
-        + stats.multivariate_normal(np.full(4, 0.3), matrix_of(s, t)).logpdf(u)
+        + stats.multivariate_normal(np.full(n, 0.3), covariance).logpdf(u)
         + stats.norm.logpdf(y, u, 0.5).sum() + np.linalg.slogdet(slopes)[1]
     )  # fmt: skip
-    assert density(x[None])[0][0] == pytest.approx(expected, abs=1e-7)
+    assert density(x[None])[0][0] == pytest.approx(expected, rel=1e-8, abs=1e-6)
     back = density.unconstrain({"s": s, "t": t, "u": u}, x)
     np.testing.assert_allclose(back, x, rtol=1e-8, atol=1e-8)
 
@@ -341,6 +358,33 @@ def test_standardising_by_pseudo_data_factorises_nothing(told):
     u = density.constrain(x)["u"]
     np.testing.assert_allclose(declared.constrain(there)["u"], u, rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(density.translated(there, declared), x, rtol=1e-7, atol=1e-8)
+
+
+class Traits(Model):
+    """Breeding values for several traits, each with a variance of its own."""
+
+    relations = data(("animal", "other"))
+    s = param(d.HalfNormal(1.0), dims="trait")
+    u = param(d.MvNormal(0.0, s[:, None, None] ** 2 * relations), dims=("trait", "animal"))
+    y = observed(d.Normal(u, 1.0), dims=("trait", "animal"))
+
+
+def test_several_vectors_are_standardised_by_pseudo_data(assert_gradient):
+    y = np.random.default_rng(2).standard_normal((3, 6))
+    told = np.random.default_rng(3).uniform(0.0, 5.0, (3, 6))
+    density = ModelDensity(Traits(relations=definite(6), y=y), {"u": PseudoData(told, y)})
+    assert not operations(density) & {"factor", "solve", "call"}
+    declared = as_posterior(Traits(relations=definite(6), y=y))
+    x = RNG.uniform(-1.0, 1.0, (3, 21))
+    there = density.translated(x, declared)
+    np.testing.assert_allclose(declared.translated(there, density), x, rtol=1e-9, atol=1e-10)
+    steps = 1e-5 * np.eye(21)[3:]
+    values = lambda z: density.constrain(z[None])["u"][0].reshape(-1)  # noqa: E731
+    for row, z, logp in zip(x, there, density(there).logp, strict=True):
+        slopes = np.stack([(values(z + e) - values(z - e)) / 2e-5 for e in steps], axis=1)
+        expected = declared(row[None]).logp[0] + np.linalg.slogdet(slopes)[1]
+        assert logp == pytest.approx(expected, abs=1e-6)
+    assert_gradient(density, density.log_density, there)
 
 
 def test_the_posterior_of_an_animal_model():

@@ -89,6 +89,10 @@ class MatrixForm:
         """Return the covariance that the matrix stands for: (..., n, n)."""
         raise NotImplementedError
 
+    def root_of(self, xp: Any, matrix: Any) -> Any:
+        """Return the triangular R that colours, with the covariance R R': (..., n, n)."""
+        raise NotImplementedError
+
     def whitened_change(self, matrix: Array, change: Any) -> Any:
         """Change of the covariance that a change of the matrix makes, whitened: (..., n, n).
 
@@ -119,6 +123,10 @@ class Covariance(MatrixForm):
         """Return the matrix."""
         return matrix
 
+    def root_of(self, xp: Any, matrix: Any) -> Any:
+        """Return the Cholesky factor."""
+        return cholesky(matrix)
+
     def whitened_change(self, matrix: Array, change: Any) -> Any:
         """Solve with the factor from both sides."""
         root = cholesky(matrix)
@@ -148,6 +156,10 @@ class CovarianceRoot(MatrixForm):
         root = np.tril(matrix)
         return np.asarray(root @ transpose(root))
 
+    def root_of(self, xp: Any, matrix: Any) -> Any:
+        """Return the matrix."""
+        return matrix
+
     def whitened_change(self, matrix: Array, change: Any) -> Any:
         """Solve with the factor, and add the transpose."""
         s = solve_lower(matrix, change * _lower(matrix))
@@ -175,6 +187,10 @@ class Precision(MatrixForm):
     def covariance(self, matrix: Array) -> Array:
         """Return the inverse."""
         return np.asarray(inverse_of_product(cholesky(matrix)))
+
+    def root_of(self, xp: Any, matrix: Any) -> Any:
+        """Return the transposed inverse of the Cholesky factor."""
+        return solve_lower(cholesky(matrix), np.eye(np.shape(matrix)[-1]), transposed=True)
 
     def whitened_change(self, matrix: Array, change: Any) -> Any:
         """Change of the precision, whitened: the covariance changes as much the other way."""

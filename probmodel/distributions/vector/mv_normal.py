@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +16,6 @@ from probmodel.distributions.vector.matrix_forms import (
     CovarianceRoot,
     KnownDirections,
     MatrixArguments,
-    MatrixForm,
     Precision,
 )
 from probmodel.expressions import OPERATIONS, Apply, Expression, as_expression
@@ -112,7 +111,10 @@ class MvNormal(OfStandardNormal, MatrixArguments):
             if form.is_uniform:
                 root = _turned(root, information)
             return _InformedAlong(root, log_det, loc, form.variances(matrix), information, value)
-        return _InformedNormal(form, loc, matrix, information, value)
+        upper = form.colors_by_upper
+        root = _called(form.root_of, (matrix,), (2,))
+        inner = _called(_inner_of_upper if upper else _inner_of_lower, (root, information), (2, 1))
+        return _InformedNormal(loc, root, inner, information, value, upper=upper)
 
 
 class _InformedNormal(OfStandardNormal):
@@ -126,59 +128,81 @@ class _InformedNormal(OfStandardNormal):
 
     Parameters
     ----------
-    form : of the matrix
-    loc, matrix : of the prior
+    loc : of the prior
+    root : R, (n, n), triangular
+    inner : lower root of I + R' J R, of R with its columns in the order of z, see `_ordered`
     information, value : J and what was observed, (n,)
+    upper : whether R is upper triangular
     """
 
     parameters: ClassVar = {
         "loc": Parameter(Real(), event_ndim=1, spreads=True),
-        "matrix": Parameter(Real(), event_ndim=2),
+        "root": Parameter(Real(), event_ndim=2),
+        "inner": Parameter(Real(), event_ndim=2),
         "information": Parameter(Real(), event_ndim=1, spreads=True),
         "value": Parameter(Real(), event_ndim=1, spreads=True),
     }
     event_ndim = 1
 
-    def __init__(self, form: MatrixForm, *args: Any) -> None:
+    def __init__(self, *args: Any, upper: bool) -> None:
         super().__init__(*args)
-        self._form = form
+        self._upper = upper
+
+    @property
+    def prior_form(self) -> Distribution | None:
+        """The prior by the root, so that it is factorised once."""
+        loc, root, *_ = self.args.values()
+        return None if self._upper else MvNormal(loc, cholesky=root)
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Mix and shift independent standard normal coordinates."""
-        loc, matrix, information, value = params
-        root, inner = self._roots(matrix, information)
+        loc, root, inner, information, value = params
+        root = _ordered(root, self._upper)
         pull = transpose(root) @ (information * (value - loc))[..., None]
-        w = solve_lower(inner, pull) + self._ordered(z)[..., None]
+        w = solve_lower(inner, pull) + _ordered(z, self._upper)[..., None]
         return loc + (root @ solve_lower(inner, w, transposed=True))[..., 0]
 
     def noncentered_log_det(self, xp: Any, event: tuple[int, ...], *params: Any) -> Any:
         """Return the log determinant of the map, as an expression."""
-        options = {"function": self._log_det, "event_ndims": (2, 1), "primitive": None}
-        return Apply(
-            OPERATIONS["call"], (as_expression(params[1]), as_expression(params[2])), options
-        )
+        return _called(_log_det_of_ratio, params[1:3], (2, 2))
 
-    def _log_det(self, xp: Any, matrix: Any, information: Any) -> Any:
-        inner = self._roots(matrix, information)[1]
-        return -self._form.vectors(matrix).log_det - log_det_lower(inner)
 
-    def _roots(self, matrix: Any, information: Any) -> tuple[Any, Any]:
-        """Return R with its columns in the order of z, and the lower root of I + R' J R."""
-        identity = np.eye(np.shape(matrix)[-1])
-        root = self._ordered(transpose(self._form.rows(matrix).color(identity)))
-        return root, cholesky(identity + transpose(root) @ (information[..., None] * root))
+def _ordered(z: Any, upper: bool) -> Any:
+    """Reverse the last axis if R is lower triangular, so that the product of both roots is."""
+    return z if upper else z[..., ::-1]
 
-    def _ordered(self, z: Any) -> Any:
-        """Reverse the last axis if R is lower triangular, so that the product of both roots is."""
-        return z if self._form.colors_by_upper else z[..., ::-1]
+
+def _inner_of_upper(xp: Any, root: Any, information: Any) -> Any:
+    n = np.shape(root)[-1]
+    told = (information + np.zeros(n))[..., None] * root
+    return cholesky(np.eye(n) + transpose(root) @ told)
+
+
+def _inner_of_lower(xp: Any, root: Any, information: Any) -> Any:
+    return _inner_of_upper(xp, _ordered(root, upper=False), information)
+
+
+def _log_det_of_ratio(xp: Any, root: Any, inner: Any) -> Any:
+    return log_det_lower(root) - log_det_lower(inner)
+
+
+def _called(function: Callable[..., Any], args: Sequence[Any], event_ndims: Sequence[int]) -> Any:
+    """Return a formula of arrays with these event axes: its value, or an expression."""
+    if not any(isinstance(arg, Expression) for arg in args):
+        return function(np, *(np.asarray(arg, dtype=float) for arg in args))
+    options = {"function": function, "event_ndims": tuple(event_ndims), "primitive": None}
+    return Apply(OPERATIONS["call"], tuple(map(as_expression, args)), options)
 
 
 def _turned(root: Array, information: Any) -> Array:
-    """Turn the columns of a root R so that R' J R is diagonal, where J is known."""
+    """Turn the columns of a root R so that R' J R is diagonal, where J is known.
+
+    That of several vectors is on average.
+    """
     if isinstance(information, Expression):
         return root
     n = len(root)
-    each = np.mean(np.broadcast_to(information, (1, n)).reshape(-1, n), axis=0)
+    each = np.mean((information + np.zeros(n)).reshape(-1, n), axis=0)
     return np.asarray(root @ np.linalg.eigh(root.T @ (each[:, None] * root))[1])
 
 
