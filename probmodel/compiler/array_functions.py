@@ -21,6 +21,7 @@ from probmodel.compiler.symbols import (
     value_of,
     view,
 )
+from probmodel.types import Array
 
 # Products of unknown matrices: element by element if so many are added up, or there are so few at
 # all; not with more, which BLAS does faster.
@@ -46,12 +47,30 @@ def _reduction(name: str) -> Callable[..., Any]:
         kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape))
         if prod(kept) == x.size:
             total = x
+        elif name == "sum" and x.ndim == 1 and (inner := _weighted(np.ones(x.size), x)) is not None:
+            total = inner
         else:
             total = Symbol(name, (x,), function(x.value, axis=axes), axes)
         shape = kept if keepdims else tuple(n for i, n in enumerate(x.shape) if i not in axes)
         return total if total.shape == shape else np.reshape(total, shape)
 
     return reduce
+
+
+def _weighted(weights: Array, x: Symbol) -> Any:
+    """Return the sum of a vector with weights, where it is a known matrix times another one.
+
+    None where it is not. The other one is multiplied by one known row.
+    """
+    if x.op == "matmul":
+        return np.reshape(np.sum((weights @ x.args[0]) * x.args[1]), (1,))
+    if x.op == "negative":
+        return _weighted(-weights, x.args[0])
+    if x.op == "multiply":
+        for known, other in (x.args, x.args[::-1]):
+            if not isinstance(known, Symbol) and np.shape(other) == x.shape:
+                return _weighted(weights * known, other)
+    return None
 
 
 def cumsum(x: Any, axis: Any = None) -> Any:
@@ -132,7 +151,55 @@ def _times(matrix: Any, vector: Any) -> Any:
     if isinstance(matrix, Symbol):
         return np.sum(matrix * vector, axis=1)
     matrix = np.asarray(matrix, dtype=float)
+    parts = [(matrix @ known, v) for known, v in _columns(vector, matrix.shape[1]) or ()]
+    multiplied = [known for known, v in parts if isinstance(v, Symbol)]
+    if not parts or sum(map(np.count_nonzero, multiplied)) > np.count_nonzero(matrix):
+        return _product(matrix, vector)
+    return sum((_product(known, v) for known, v in parts), 0.0)
+
+
+def _product(matrix: Array, vector: Any) -> Any:
+    if not isinstance(vector, Symbol):
+        return matrix @ vector
+    if matrix.shape[1] == 1:
+        return matrix[:, 0] * vector
     return Symbol("matmul", (matrix, vector), matrix @ vector.value)
+
+
+def _columns(x: Any, size: int) -> list[tuple[Array, Any]] | None:
+    """Return known matrices and the vectors that they multiply, of which a vector is the sum.
+
+    None where it is no such sum. A known matrix times ``y - X @ beta`` takes as many columns as
+    beta has elements, once X is multiplied.
+    """
+    if not isinstance(x, Symbol):
+        return [(np.broadcast_to(x, size)[:, None], np.ones(1))]
+    if x.size == 1 and size > 1:
+        return [(np.ones((size, 1)), np.reshape(x, (1,)))]
+    if x.op == "matmul":
+        return [x.args]
+    if x.op == "view" and np.all(x.index == x.index.flat[0]):
+        return [(np.ones((size, 1)), view(x.args[0], x.index.reshape(-1)[:1]))]
+    if x.op == "negative":
+        return _scaled(-1.0, _columns(x.args[0], size))
+    if x.op in ("add", "subtract"):
+        left, right = (_columns(a, size) for a in x.args)
+        right = _scaled(1.0 if x.op == "add" else -1.0, right)
+        return None if left is None or right is None else left + right
+    if x.op == "multiply":
+        for known, other in (x.args, x.args[::-1]):
+            if not isinstance(known, Symbol):
+                return _scaled(known, _columns(other, size))
+    return None
+
+
+def _scaled(
+    factor: float | Array, columns: list[tuple[Array, Any]] | None
+) -> list[tuple[Array, Any]] | None:
+    """Scale the rows of known matrices."""
+    if columns is None:
+        return None
+    return [(np.reshape(factor, (-1, 1)) * known, v) for known, v in columns]
 
 
 def concatenate(parts: Sequence[Any], axis: int = 0) -> Any:

@@ -404,3 +404,36 @@ def test_the_posterior_of_an_animal_model():
     assert ess > 1000
     assert float(draws.mean()) == pytest.approx(mean, abs=4.0 * sd / np.sqrt(ess))
     assert float(draws.std()) == pytest.approx(sd, rel=4.0 / np.sqrt(ess))
+
+
+@pytest.mark.parametrize("n", [7, 8, 40])
+def test_a_regression_with_known_directions_multiplies_its_design_once(n):
+    rng = np.random.default_rng(5)
+    X, z, relations = rng.standard_normal((n, 2)), rng.standard_normal(n), definite(n)
+
+    class Mixed(Model):
+        a = param(d.Normal(0.0, 3.0))
+        b = param(d.Normal(0.0, 1.0), shape=2)
+        c = param(d.Normal(0.0, 1.0))
+        s = param(d.HalfNormal(1.0))
+        t = param(d.HalfNormal(1.0))
+        y = observed(d.MvNormal(a - X @ b + z * c, s**2 * relations + t**2 * np.eye(n)))
+
+    y = rng.standard_normal(n)
+    density = as_posterior(Mixed(y=y))
+    known = [step.args[0].size for step in traced(density._binding).steps if step.op == "matmul"]
+    assert max(known) <= 2 * n
+    x = RNG.uniform(-1.0, 1.0, (3, 6))
+    for row, (logp, slopes) in zip(x, zip(*density(x), strict=True), strict=True):
+
+        def expected(row):
+            a, b, c, s, t = row[0], row[1:3], row[3], *np.exp(row[4:])
+            prior = stats.norm.logpdf([*b, c]).sum() + stats.norm.logpdf(a, scale=3.0)
+            scales = stats.halfnorm.logpdf([s, t]).sum() + row[4:].sum()
+            own = stats.multivariate_normal(a - X @ b + z * c, s**2 * relations + t**2 * np.eye(n))
+            return prior + scales + own.logpdf(y)
+
+        assert logp == pytest.approx(expected(row), rel=1e-10)
+        steps = 1e-5 * np.eye(6)
+        numeric = [(expected(row + e) - expected(row - e)) / 2e-5 for e in steps]
+        np.testing.assert_allclose(slopes, numeric, rtol=1e-5, atol=1e-5)
