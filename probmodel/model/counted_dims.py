@@ -35,8 +35,18 @@ def _counted(roots: Sequence[Expression]) -> Iterator[tuple[str, str]]:
         target, index = node.args
         dims = _dims_of(target) or ()
         for axis, part in enumerate(index if isinstance(index, tuple) else (index,)):
-            if isinstance(part, Data) and part.name is not None and axis < len(dims):
-                yield part.name, dims[axis]
+            name = _numbers_of(part)
+            if name is not None and axis < len(dims):
+                yield name, dims[axis]
+
+
+def _numbers_of(part: Any) -> str | None:
+    """Return the datum whose numbers are an index: ``region`` in ``region[store]``, too."""
+    if isinstance(part, Data):
+        return part.name
+    while isinstance(part, Apply) and part.operation.name == "getitem":
+        part = part.args[0]
+    return part.name if isinstance(part, Data) and len(part.dims or ()) == 1 else None
 
 
 def _summed(declarations: Iterable[Declaration]) -> Iterator[tuple[str, str]]:
@@ -72,6 +82,8 @@ def _dims_of(target: Any) -> tuple[str, ...] | None:
     """
     if isinstance(target, Declaration):
         return None if getattr(target, "declared_shape", None) else tuple(target.dims or ())
+    if isinstance(target, Apply) and target.operation.name == "getitem":
+        return _dims_of_picked(*target.args)
     if not isinstance(target, Apply) or target.operation.name not in _ELEMENTWISE:
         return None
     parts = [_dims_of(part) for part in target.args if isinstance(part, Expression)]
@@ -79,3 +91,9 @@ def _dims_of(target: Any) -> tuple[str, ...] | None:
     if None in parts or len(known) > 1:
         return None
     return known.pop() if known else ()
+
+
+def _dims_of_picked(target: Any, index: Any) -> tuple[str, ...] | None:
+    """Return the dims of picked elements: those of the index, and of the axes that are left."""
+    dims, picked = _dims_of(target), _dims_of(index)
+    return picked + dims[1:] if dims and picked else None

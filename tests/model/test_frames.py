@@ -528,3 +528,50 @@ def test_groups_of_sums_without_labels_say_how_to_number_them():
     with pytest.raises(DataError) as raised:
         Trips.from_frame(frame.assign(trip=[0, 1, 0, 1], price=list("abab")), n=2)
     assert "factorize" not in str(raised.value)
+
+
+class Pupils(Model):
+    """Effects of regions, which an effect of schools has, and pupils by way of their school."""
+
+    school = data("pupil", dtype=int)
+    region = data("place", dtype=int)
+    x = data("pupil")
+    mean = param(Normal(0, 1), dims="area")
+    deviation = param(Normal(0, 1), dims="place")
+    slope = param(Normal(0, 1), dims="area")
+    level = (mean[region] + deviation)[school]
+    y = observed(Normal(level + slope[region[school]] * x, 1.0), dims="pupil")
+
+
+class Slopes(Model):
+    """An index of an index, and no other."""
+
+    school = data("pupil", dtype=int)
+    region = data("place", dtype=int)
+    size = data("place")
+    level = param(Normal(0, 1), dims="area")
+    rest = param(Normal(0, 1), dims="place")
+    y = observed(Normal(level[region[school]] + (rest + size)[school], 1.0), dims="pupil")
+
+
+PUPILS = {
+    "school": ["b", "c", "a", "b"],
+    "region": ["S", "N", "S", "S"],
+    "x": [1.0, 2.0, 3.0, 4.0],
+    "size": [5.0, 6.0, 7.0, 5.0],
+    "y": [0.1, 0.2, 0.3, 0.4],
+}
+
+
+def test_the_index_of_an_index_is_coded():
+    values, labels = given(Slopes.from_frame(pd.DataFrame(PUPILS)))
+    assert values["school"].tolist() == [1, 2, 0, 1]
+    assert values["region"].tolist() == [1, 1, 0]
+    assert values["size"].tolist() == [7.0, 5.0, 6.0]
+    assert labels["area"].tolist() == ["N", "S"]
+
+
+def test_an_index_into_what_was_indexed_is_coded():
+    values, labels = given(Pupils.from_frame(pd.DataFrame(PUPILS)))
+    assert values["school"].tolist() == [1, 2, 0, 1]
+    assert labels["place"].tolist() == ["a", "b", "c"]
