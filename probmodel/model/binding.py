@@ -14,7 +14,7 @@ from probmodel.errors import DataError, ModelError, ProbmodelError, ShapeError, 
 from probmodel.expressions import Expression
 from probmodel.expressions.location import caller_location
 from probmodel.model.axes import check_axes, differing_dims
-from probmodel.model.checks import check_distribution, check_observed, spread
+from probmodel.model.checks import check_distribution, check_observed, implied_sizes, spread
 from probmodel.model.containers import Labels
 from probmodel.model.declarations import (
     Data,
@@ -296,6 +296,9 @@ def _bind_observed(binding: Binding, declaration: Observed) -> None:
     distribution = declaration.distribution
     if data is None:
         given = binding.shapes.get(str(declaration.name))
+        binding.dimensions.complete_last(
+            declaration, lambda: implied_sizes(declaration, distribution, binding.evaluator)
+        )
         shape = binding.dimensions.shape(declaration) if given is None else given
         shape = check_distribution(declaration, distribution, shape, binding.evaluator)
         binding.unbound.append(declaration)

@@ -14,7 +14,6 @@ from probmodel.distributions.base import Distribution, Parameter
 from probmodel.errors import DataError, ModelError, ShapeError
 from probmodel.expressions import as_expression
 from probmodel.model.declarations import Declaration, Observed
-from probmodel.model.declarations import Parameter as Unobserved
 from probmodel.model.evaluation import Evaluator
 from probmodel.model.values import where
 from probmodel.types import Array
@@ -64,8 +63,10 @@ def check_distribution(
     return shape
 
 
-def implied_sizes(declaration: Unobserved, evaluator: Evaluator) -> tuple[int | None, ...]:
-    """Return sizes of the last axes of a parameter that the arguments of its prior decide.
+def implied_sizes(
+    declaration: Declaration, distribution: Distribution | None, evaluator: Evaluator
+) -> tuple[int | None, ...]:
+    """Return sizes of the last axes of a value that the arguments of its distribution decide.
 
     None stands for an axis of length one that broadcasts, which fits any size.
 
@@ -74,7 +75,6 @@ def implied_sizes(declaration: Unobserved, evaluator: Evaluator) -> tuple[int | 
     ModelError, ShapeError
         If a parameter is impossible, or the parameters do not fit each other.
     """
-    distribution = declaration.prior
     if distribution is None:
         return ()
     params = [evaluator.value(arg) for arg in distribution.args.values()]

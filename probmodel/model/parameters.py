@@ -120,7 +120,8 @@ def _declared_shape(
     declaration: Parameter, evaluator: Evaluator, dimensions: Dimensions
 ) -> tuple[int, ...] | None:
     if declaration.declared_shape is None:
-        dimensions.complete_last(declaration, lambda: implied_sizes(declaration, evaluator))
+        prior = declaration.prior
+        dimensions.complete_last(declaration, lambda: implied_sizes(declaration, prior, evaluator))
         return dimensions.shape(declaration)
     sizes = [evaluator.value(size) for size in declaration.declared_shape]
     for size, given in zip(sizes, declaration.declared_shape, strict=True):

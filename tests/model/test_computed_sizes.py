@@ -5,7 +5,14 @@ import pytest
 
 from probmodel import Model, ShapeError, data, deterministic, infer, observed, param, predict
 from probmodel.density import as_posterior
-from probmodel.distributions import Dirichlet, HalfNormal, LogNormal, MvNormal, Normal
+from probmodel.distributions import (
+    Dirichlet,
+    HalfNormal,
+    LogNormal,
+    Multinomial,
+    MvNormal,
+    Normal,
+)
 from probmodel.functions import scan
 
 
@@ -90,3 +97,18 @@ def test_names_of_a_dim_that_do_not_agree_are_told():
 
     with pytest.raises(ShapeError, match=r"the dim 'shcool' of param 'effect' .* meets the dim"):
         Misspelt(votes=[1.0, 2.0, 3.0])
+
+
+def test_of_the_arguments_of_what_is_to_be_predicted():
+    class Choices(Model):
+        asked = data("place", dtype=int)
+        share = param(Dirichlet(np.ones(3)), shape=3)
+        counts = observed(Multinomial(asked, share), dims=("place", "answer"))
+
+    counts = [[9, 1, 0], [15, 3, 2]]
+    fit = infer(Choices(asked=[10, 20], counts=counts), draws=50, chains=2, seed=1, quiet=True)
+    ahead = predict(Choices(asked=[30]), fit, seed=2).predictions["counts"]
+    assert ahead.sizes["answer"] == 3
+    assert (ahead.sum("answer") == 30).all()
+    with pytest.raises(ShapeError, match=r"'counts' of shape \(1, 2\)"):
+        Choices(asked=[30], coords={"answer": ["yes", "no"]})
