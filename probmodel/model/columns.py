@@ -14,6 +14,7 @@ from probmodel.model.declarations import Data, Observed
 from probmodel.model.refusals import numbers_as_text
 from probmodel.types import Array
 
+_CATEGORIES = "text or categories"
 _SHOWN = 5  # columns, rows or categories that a message lists
 
 
@@ -62,9 +63,21 @@ def no_values(declaration: Data | Observed, column: str, rows: Sequence[Any]) ->
     )  # fmt: skip
 
 
-def no_numbers(declaration: Data | Observed, column: str, series: Any) -> DataError:
-    """Make the error of a column of text, categories or times that is no index in the model."""
+def no_numbers(
+    declaration: Data | Observed, column: str, series: Any, indexes: bool = False
+) -> DataError:
+    """Make the error of a column of text, categories or times that labels no dim of the model.
+
+    ``indexes`` says whether it is an index all the same, of what has no dim.
+    """
     found, advice = _found(declaration, f"frame[{column!r}]", series)
+    if indexes and found == _CATEGORIES:
+        advice = (
+            "It is coded where it is an index of something with a dim, which its groups label. "
+            "Give what it is an index of a name and a dim, such as "
+            'effects = deterministic(np.concatenate([zeros(1), rest]), dims="group"), and write '
+            f"effects[{declaration.name}]."
+        )
     return DataError(
         f"{declaration.title} takes numbers, and the column {column!r} holds {found}. {advice}",
         location=declaration.location, column=column,
@@ -84,11 +97,9 @@ def _found(declaration: Data | Observed, column: str, series: Any) -> tuple[str,
         known = hasattr(series, "cat")
         codes = ".cat.codes" if known else ".astype(pd.CategoricalDtype([...])).cat.codes"
         order = f"{listed(series.cat.categories)}" if known else "the categories in your order"
-        return "text or categories", (
-            f"Write {column} = {column}{codes}, which counts {order} from 0."
-        )
+        return _CATEGORIES, (f"Write {column} = {column}{codes}, which counts {order} from 0.")
     first = listed([series.iloc[0]])
-    return "text or categories", (
+    return _CATEGORIES, (
         "It is no index in the model, so that it is not coded: turn it into numbers that mean the "
         f"same in every frame, such as {column} == {first}.{_numbered(declaration, column)}"
     )

@@ -28,16 +28,28 @@ def counted_in(declared: Mapping[str, Declaration]) -> dict[str, str]:
     return found | dict(_counted([e for d in declarations for e in expressions_of(d)]))
 
 
+def indices(kind: Any) -> frozenset[str]:
+    """Return data that are used as indices, also of what has no dims."""
+    roots = [e for d in kind._declarations.values() for e in expressions_of(d)]
+    return frozenset(name for _, _, name in _indexed(roots))
+
+
 def _counted(roots: Sequence[Expression]) -> Iterator[tuple[str, str]]:
-    for node in topological(roots):
-        if not (isinstance(node, Apply) and node.operation.name == "getitem"):
-            continue
-        target, index = node.args
+    for target, axis, name in _indexed(roots):
         dims = _dims_of(target) or ()
-        for axis, part in enumerate(index if isinstance(index, tuple) else (index,)):
-            name = _numbers_of(part)
-            if name is not None and axis < len(dims):
-                yield name, dims[axis]
+        if axis < len(dims):
+            yield name, dims[axis]
+
+
+def _indexed(roots: Sequence[Expression]) -> Iterator[tuple[Expression, int, str]]:
+    """Yield what is indexed, along which axis, and by which datum."""
+    for node in topological(roots):
+        if isinstance(node, Apply) and node.operation.name == "getitem":
+            target, index = node.args
+            for axis, part in enumerate(index if isinstance(index, tuple) else (index,)):
+                name = _numbers_of(part)
+                if name is not None:
+                    yield target, axis, name
 
 
 def _numbers_of(part: Any) -> str | None:

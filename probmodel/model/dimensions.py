@@ -116,6 +116,13 @@ class Dimensions:
             if size is not None and dim not in self.sizes:
                 self._set(dim, size, str(declaration.name), declaration)
 
+    def complete_square(self, declaration: Declaration) -> None:
+        """Take the size of one of the last two dims, those of a square matrix, from the other."""
+        last = (declaration.dims or ())[-2:]
+        for dim, other in zip(last, reversed(last), strict=True):
+            if dim not in self.sizes and other in self.sizes:
+                self._set(dim, self.sizes[other], str(declaration.name), declaration)
+
     def compare(
         self,
         declaration: Declaration,

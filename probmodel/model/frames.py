@@ -25,7 +25,7 @@ import numpy as np
 from probmodel.errors import DataError, nearest
 from probmodel.model.columns import listed, no_column, no_numbers, no_values
 from probmodel.model.containers import Labelled, Labels, as_labels
-from probmodel.model.counted_dims import counted_dims
+from probmodel.model.counted_dims import counted_dims, indices
 from probmodel.model.data_warnings import warn_of_data
 from probmodel.model.declarations import Data, Declaration, Observed
 from probmodel.types import Array
@@ -167,7 +167,7 @@ class _Reader:
             return self._days(column, series)
         text = kind == "O" and any(isinstance(value, str) for value in series)
         if text or kind in "mUS" or hasattr(series, "cat"):
-            raise no_numbers(self._declared[name], column, series)
+            raise no_numbers(self._declared[name], column, series, name in indices(self._kind))
         values = series.to_numpy(dtype=float, na_value=np.nan) if kind not in "biuf" else series
         return np.asarray(values)
 

@@ -122,6 +122,9 @@ def _declared_shape(
     if declaration.declared_shape is None:
         prior = declaration.prior
         dimensions.complete_last(declaration, lambda: implied_sizes(declaration, prior, evaluator))
+        values = declaration.constraint or (Real() if prior is None else prior.support())
+        if values.square:
+            dimensions.complete_square(declaration)
         return dimensions.shape(declaration)
     sizes = [evaluator.value(size) for size in declaration.declared_shape]
     for size, given in zip(sizes, declaration.declared_shape, strict=True):

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from probmodel import Model, ShapeError, data, deterministic, infer, observed, param, predict
+from probmodel.constraints import PositiveDefinite, RowStochastic
 from probmodel.density import as_posterior
 from probmodel.distributions import (
     Dirichlet,
     HalfNormal,
+    LKJCholesky,
     LogNormal,
     Multinomial,
     MvNormal,
@@ -112,3 +114,21 @@ def test_of_the_arguments_of_what_is_to_be_predicted():
     assert (ahead.sum("answer") == 30).all()
     with pytest.raises(ShapeError, match=r"'counts' of shape \(1, 2\)"):
         Choices(asked=[30], coords={"answer": ["yes", "no"]})
+
+
+def test_of_the_other_dim_of_a_square_matrix():
+    class Slopes(Model):
+        x = data(("row", "term"))
+        root = param(LKJCholesky(2.0), dims=("term", "other"))
+        covariance = param(constraint=PositiveDefinite(), dims=("group", "across", "term"))
+        y = observed(Normal(x @ root[1], 1), dims="row")
+
+    model = Slopes(x=np.ones((4, 3)), y=np.zeros(4), coords={"group": ["a", "b"]})
+    assert as_posterior(model).dim == 3 + 2 * 6
+
+    class Rows(Model):
+        x = data("term")
+        shares = param(constraint=RowStochastic(), dims=("term", "other"))
+
+    with pytest.raises(ShapeError, match="'other', whose size is not known"):
+        Rows(x=np.ones(3))

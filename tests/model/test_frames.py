@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.special import log_expit
 
-from probmodel import Model, data, infer, observed, param, potential
+from probmodel import Model, data, deterministic, infer, observed, param, potential
 from probmodel.constraints import Ordered
 from probmodel.distributions import Bernoulli, Beta, HalfNormal, Normal, OrderedLogistic
 from probmodel.errors import DataError, ShapeError
@@ -575,3 +575,23 @@ def test_an_index_into_what_was_indexed_is_coded():
     values, labels = given(Pupils.from_frame(pd.DataFrame(PUPILS)))
     assert values["school"].tolist() == [1, 2, 0, 1]
     assert labels["place"].tolist() == ["a", "b", "c"]
+
+
+def test_an_index_of_what_has_no_dim_says_to_give_it_one():
+    class Unnamed(Model):
+        arm = data("unit", dtype=int)
+        rest = param(Normal(0, 1), shape=2)
+        y = observed(Normal(np.concatenate([[0.0], rest])[arm], 1.0), dims="unit")
+
+    class Named(Model):
+        arm = data("unit", dtype=int)
+        rest = param(Normal(0, 1), shape=2)
+        effects = deterministic(np.concatenate([[0.0], rest]), dims="group")
+        y = observed(Normal(effects[arm], 1.0), dims="unit")
+
+    frame = pd.DataFrame({"arm": ["u", "c", "t"], "y": [0.1, 0.2, 0.3]})
+    with pytest.raises(DataError, match=r"a name and a dim, .* and write effects\[arm\]"):
+        Unnamed.from_frame(frame)
+    values, labels = given(Named.from_frame(frame))
+    assert values["arm"].tolist() == [2, 0, 1]
+    assert labels["group"].tolist() == ["c", "t", "u"]
