@@ -159,6 +159,7 @@ class FromFit:
         self._binding = binding
         self._fit = fit
         self._new_groups = new_groups
+        self._undrawn = False  # whether new elements are refused here alone
         self.anchors = Anchors(binding, fit.result)
         self.filled: list[str] = []  # parameters of which the fit does not know all elements
         self.taken: dict[str, list[Array]] = {}  # places in the fit of all that was asked for
@@ -171,9 +172,10 @@ class FromFit:
 
     def at(self, binding: Binding, draw: bool = True) -> FromFit:
         """Return the same for another binding; new elements are not drawn unless ``draw``."""
-        return FromFit(
-            binding, self._fit, self._new_groups if draw or self._new_groups != "draw" else None
-        )
+        drawn = self._new_groups == "draw"
+        other = FromFit(binding, self._fit, None if drawn and not draw else self._new_groups)
+        other._undrawn = drawn and not draw
+        return other
 
     def __call__(self, forward: Forward, free: FreeParameter) -> Symbol:
         """Return the values of one parameter, its new elements filled in.
@@ -326,6 +328,8 @@ class FromFit:
             'new_groups="draw" draws them given the other parameters, new_groups="zero" sets them '
             "to the centre of their population."
         )
+        if self._undrawn:
+            advice = "These are drawn where old and new points are bound together."
         more = f" and {len(new) - _SHOWN} more" if len(new) > _SHOWN else ""
         return DataError(
             f"{free.declaration.title} has new labels along {dim!r}, which the fit does not know: "

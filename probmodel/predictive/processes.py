@@ -178,7 +178,8 @@ class Observations:
 
             plan = Forward(whole, parameters, observe).plan({"value": node})
         except ProbmodelError as error:
-            raise refusal(node, f"with the old points before the new: {error.message}") from error
+            why = f"with the old points before the new: {error.message.rstrip('.')}"
+            raise refusal(node, why) from error
         values = plan.run(self._rng(node), parameters.rows)["value"]
         return values[:, *(slice(len(left.get(dim, ())), None) for dim in node.dims)]
 

@@ -292,7 +292,7 @@ def test_effects_of_new_points_are_at_their_centre_or_refused(fit_to, values, di
     matrix = 0.5 + RHO * np.eye(6)
     truth = conditional(np.array([0.0, 0.0, 0.0, 0.0, 7.0, 7.0]), matrix, Y)
     assert discrepancy(done, *truth) < LARGEST
-    with pytest.raises(ModelError, match=r"'y': its new elements .*'noise' .*together"):
+    with pytest.raises(ModelError, match=r"'noise' has .* are bound together\. Bind the"):
         predict(new, fit, new_groups="draw")
     both = OwnNoise(x=[*X, *NEW[:2]], coords={"obs": range(6)})
     done = predict(both, fit, seed=1, new_groups="draw", var_names=["y", "noise"])
