@@ -214,7 +214,7 @@ def _slope(values: Array) -> Array:
 def _derived(density: ModelDensity, x: Array, rows: Sequence[Row]) -> Row:
     """Compare transformed parameters and generated quantities."""
     ours = density.constrain(x)
-    generated = density.model.generated
+    generated = density.model._generated
     if generated is not None and any(v.name in rows[0]["derived"] for v in generated.variables):
         ours |= generated.at({name: ours[name] for name in generated.needs})
     worst, of = 0.0, ""

@@ -67,7 +67,7 @@ class ModelDensity(LogDensity):
         self._blocks = blocks(binding.free)
         self.dim = self._blocks[-1][1].stop
         self.coordinate_names = tuple(n for f, _ in self._blocks for n in coordinate_names(f))
-        self._generated = model.generated
+        self._generated = model._generated
         own = self._generated.variables if self._generated else ()
         self.variables = (*binding.variables, *own)
         self.coords = dict(binding.dimensions.coords)

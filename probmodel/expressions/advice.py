@@ -63,3 +63,11 @@ def instead_of(name: str) -> str:
 def advice_on(name: str) -> str:
     """Return the sentence that says so."""
     return f" Instead, write {_INSTEAD[name]}." if name in _INSTEAD else ""
+
+
+def not_a_function(symbol: str) -> str:
+    """Say that a symbol was called: as the function or distribution that it hides, or as a(b)."""
+    return (
+        f"{symbol} is a symbol of the model, and no function. If it has the name of a function or "
+        "a distribution, give the declaration another name; products have a *, as in a * (b + 1)."
+    )

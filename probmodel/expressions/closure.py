@@ -90,7 +90,7 @@ def called(
         body.
     """
     name = getattr(function, "__name__", type(function).__name__)
-    if not callable(function):
+    if not callable(function) or isinstance(function, Expression):
         raise ModelError(
             f"expected a function of ({', '.join(names)}, ...); got {name}.",
             location=location,

@@ -8,7 +8,7 @@ from typing import Any, NoReturn, Self
 import numpy as np
 
 from probmodel.errors import Location, ModelError
-from probmodel.expressions.advice import instead_of
+from probmodel.expressions.advice import instead_of, not_a_function
 from probmodel.expressions.array_calls import ARRAY_CALLS, array_call
 from probmodel.expressions.array_methods import ArrayMethods
 from probmodel.expressions.location import caller_location, calling_library
@@ -207,6 +207,12 @@ class Expression(ArrayMethods):
             "in-place assignment to a symbol",
             "build the array with np.concatenate, np.stack or np.where",
         )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refuse to be called, as the function of its name would be."""
+        if calling_library():  # pandas calls what it is indexed by, if that can be called
+            self.__array__()
+        raise ModelError(not_a_function(repr(self)), location=caller_location(), symbol=self)
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):

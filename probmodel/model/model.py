@@ -8,6 +8,7 @@ from typing import Any, Self, cast
 from probmodel.distributions.base import Distribution
 from probmodel.errors import DataError, ModelError
 from probmodel.expressions import Apply, caller_location, topological
+from probmodel.model.assignments import check_change, check_late_declaration, not_bound
 from probmodel.model.binding import Binding, bind
 from probmodel.model.class_body import ClassBody
 from probmodel.model.declarations import (
@@ -46,6 +47,10 @@ class ModelMeta(type):
         if inherited:
             _check_declarations(name, cls._declarations)
         return cls
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        check_late_declaration(cls, name, value)
+        super().__setattr__(name, value)
 
 
 def _check_declarations(model: str, declarations: dict[str, Declaration]) -> None:
@@ -137,7 +142,7 @@ class Model(metaclass=ModelMeta):
     """
 
     # What is computed from draws besides what is declared, if anything; see `stan.generated`.
-    generated: Any = None
+    _generated: Any = None
     # The date from which dates of a data frame were counted in days, if one was given.
     _origin: str | None = None
     # Whether what is declared depends on the data: the class by itself declares nothing.
@@ -230,6 +235,16 @@ class Model(metaclass=ModelMeta):
 
     # What a model is bound to is told apart by the identity of the symbols of its class. A copy has
     # the class in common, or finds its own in another process, and is bound to the same data again.
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_"):
+            check_change(self, name, value)
+        super().__setattr__(name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_binding":
+            raise not_bound(self)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_binding": self._as_given(), "_kept": {}}

@@ -28,7 +28,7 @@ class GeneratedDraws:
     """
 
     def __init__(self, model: Any) -> None:
-        self._generated = model.generated
+        self._generated = model._generated
         self._variables = {v.name: v for v in self._generated.variables} if self._generated else {}
         self.names = tuple(self._variables)
         self.labels = {d: c for v in self._variables.values() for d, c in v.coords.items()}

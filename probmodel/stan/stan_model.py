@@ -59,12 +59,12 @@ class StanModel(Model):
         run = Run(cls.program, cls.sources, values)
         arrays = _arrays(run)
         self._given = {k: arrays.get(k, values.get(k)) for k in run.data if k not in run.unknown}
-        self.generated = run.generated(cls.dims)
+        self._generated = run.generated(cls.dims)
         self._sources = run.assembly.sources
         declarations = cls._declared(run)
         own = {k: _parts(v) for k, v in arrays.items() if isinstance(declarations.get(k), Data)}
         unknown = [k for k, of in run.assembly.sources.items() if of in run.unknown]
-        generated = self.generated.variables if self.generated else ()
+        generated = self._generated.variables if self._generated else ()
         shapes = run.shapes | {v.name: v.shape for v in generated}
         self._labels = read_labels(labels, shapes, cls.dims)
         for variable in generated:

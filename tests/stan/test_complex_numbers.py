@@ -34,7 +34,7 @@ def generated(block, before="", functions=""):
         f"functions {{ {functions} }} {before} parameters {{ real m; }} model {{ m ~ normal(0, 1); "
         f"}} generated quantities {{ {block} }}"
     )()
-    return model.generated.at({"m": DRAWS})
+    return model._generated.at({"m": DRAWS})
 
 
 def numbers(statements, name, shape="", functions=""):
@@ -227,7 +227,7 @@ def test_axes_of_both_parts_have_names():
     generated quantities { complex_vector[2] v = m * w; }
     """
     model = Stan(code, dims=dims)(z=[1j, 2], coords={"point": ["a", "b"]})
-    axes = {v.name: v.dims for v in (*ModelDensity(model).variables, *model.generated.variables)}
+    axes = {v.name: v.dims for v in (*ModelDensity(model).variables, *model._generated.variables)}
     named = {"v.real": ("point",), "v.imag": ("point",), "w.imag": ("point",)}
     assert {name: axes[name] for name in named} == named
     with pytest.raises(ModelError, match=r"declares no 'v'. Known: m, v.imag, v.real"):
@@ -279,7 +279,7 @@ def test_transforms_and_decompositions_of_data():
     A = np.array([[0.0, 1.0, 0.2], [-1.0, 0.3, 0.0], [0.5, 0.1, 2.0]])
     z = np.array([1 + 1j, 2, -1j, 0.5])
     Z = np.arange(6).reshape(2, 3) * (1 - 2j)
-    found = Stan(text)(A=A, z=z, Z=Z).generated.at({"m": DRAWS})
+    found = Stan(text)(A=A, z=z, Z=Z)._generated.at({"m": DRAWS})
 
     def of(name):
         return found[f"{name}.real"] + 1j * found[f"{name}.imag"]

@@ -123,7 +123,7 @@ def test_quantities_whose_loops_end_where_draws_say():
     """
     model = Stan(code)(N=6)
     rate = np.array([0.1, 0.4, 1.3, 2.6, 4.2, 0.9])
-    found = model.generated.at({"rate": rate})
+    found = model._generated.at({"rate": rate})
     rounds = np.floor(3 * rate).astype(int)
     np.testing.assert_array_equal(found["count"], rounds)
     totals = [(r / np.arange(1, n + 1)).sum() for r, n in zip(rate, rounds, strict=True)]

@@ -131,7 +131,7 @@ generated quantities {
 
 
 def test_quantities_are_nan_at_draws_where_they_cannot_be_computed():
-    generated = Stan(FAILING % "reject")().generated
+    generated = Stan(FAILING % "reject")()._generated
     x = np.array([0.5, 2.0, -0.2, -1.5, 0.1])
     with pytest.warns(SamplingWarning, match="NaN at draws where.* reject: x is"):
         found = generated.at({"x": x})
@@ -146,11 +146,11 @@ def test_quantities_are_nan_at_draws_where_they_cannot_be_computed():
 
 def test_quantities_that_cannot_be_computed_at_any_draw_are_an_error():
     with pytest.raises(DataError, match="reject: x is"):
-        Stan(FAILING % "reject")().generated.at({"x": np.array([2.0, 3.0])})
+        Stan(FAILING % "reject")()._generated.at({"x": np.array([2.0, 3.0])})
     with pytest.raises(DataError, match=r"not positive definite\.\n"):
-        Stan(FAILING % "reject")().generated.at({"x": np.array([-2.0])})
+        Stan(FAILING % "reject")()._generated.at({"x": np.array([-2.0])})
     with pytest.raises(DataError, match="fatal_error: x is"):
-        Stan(FAILING % "fatal_error")().generated.at({"x": np.array([0.5, 2.0])})
+        Stan(FAILING % "fatal_error")()._generated.at({"x": np.array([0.5, 2.0])})
 
 
 def test_the_block_runs_once_for_all_draws(monkeypatch):
