@@ -147,6 +147,12 @@ def existing_file(path: Any, kind: str, refused: type[ProbmodelError]) -> Path:
         file = Path(path).expanduser()
         if file.is_dir():
             raise refused(f"{given} is a directory, no {kind}.", path=str(path))
+        if given == "'-'" or (file.exists() and not file.is_file()):
+            raise refused(
+                f"{given} is a stream or a device. Write what comes from it to a {kind} first, and "
+                "give its path: the ending of the name says how it is read.",
+                path=str(path),
+            )
         if not file.is_file():
             raise refused(f"there is no {kind} {given}.{_similar(file)}", path=str(path))
         file.open("rb").close()

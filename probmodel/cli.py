@@ -216,6 +216,8 @@ def _run_sample(options: argparse.Namespace) -> int:
     settings = dict(_setting(text) for text in options.settings)
     names = ("method", "chains", "draws", "warmup", "thin", "seed", "max_time", "ess", "checkpoint")
     given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    if "model" in settings:
+        raise SamplerError("--set model=... is no setting: the model comes first, MODEL.")
     for name in {*given, "method", "quiet"} & settings.keys():
         option = name.replace("_", "-")
         raise SamplerError(f"--set {name}=... clashes with --{option}; use the latter alone.")

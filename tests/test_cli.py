@@ -175,6 +175,7 @@ def test_a_failed_run_leaves_an_existing_file(coin, capsys, tmp_path):
         (["--set", "target_accept=high"], "between 0 and 1, got 'high'"),
         (["--draws", "5", "--set", "draws=6"], "--set draws=... clashes with --draws"),
         (["--set", "method=mala"], "--set method=... clashes with --method"),
+        (["--set", "model=x.py"], "--set model=... is no setting"),
         (["--set", "tune=5", "--warmup", "6"], "mean the same"),
     ],
 )

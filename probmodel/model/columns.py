@@ -89,6 +89,11 @@ def _found(declaration: Data | Observed, column: str, series: Any) -> tuple[str,
     if getattr(series.dtype, "kind", "O") == "m":
         unit = f'{column} / np.timedelta64(1, "D")'
         return "times", f"Divide them by a unit, {unit}."
+    kind = type(series.dtype).__name__
+    if kind == "PeriodDtype":
+        return "periods", f"Write {column} = {column}.dt.to_timestamp() for dates."
+    if kind == "IntervalDtype":
+        return "intervals", f"Write {column} = pd.IntervalIndex({column}).mid for their middles."
     text = numbers_as_text(series.to_numpy(dtype=object))
     if text is not None:
         lost = " What is no number is missing then: leave out its row." if text.odd else ""

@@ -59,6 +59,8 @@ def as_labels(index: Any) -> Array:
     Objects that all are numbers become numbers, so that they are equal to those of another frame
     whose column has a type of its own.
     """
+    if isinstance(index, list) and any(isinstance(label, tuple) for label in index):
+        return np.array([str(label) for label in index])  # as of an index with levels
     labels = as_dates(np.asarray(index))
     if labels.dtype != object:
         return labels

@@ -36,6 +36,7 @@ _ATOMS = {
     "+Infinity": np.inf,
     "-Infinity": -np.inf,
 }
+_TRUTHS = {"TRUE": True, "True": True, "FALSE": False, "False": False}  # of R, pandas and Excel
 _MARKS = {  # byte order marks at the head of a file; Excel writes one
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
@@ -265,9 +266,17 @@ def _header(header: list[str]) -> list[str]:
 
 
 def _column(name: str, cells: Sequence[str], lines: Sequence[int], max_bytes: int) -> Array:
-    """Return numbers where every cell is one; an empty cell is NaN; else text."""
+    """Return numbers or truth values where every cell is one, else text.
+
+    An empty cell is NaN, and so is R's NA beside numbers.
+    """
+    truths = [_TRUTHS.get(cell.strip()) for cell in cells]
+    if None not in truths:
+        return np.array(truths)
+    known = [cell for cell in cells if cell.strip() not in ("", "NA")]
+    missing = ("", "NA") if known else ("",)
     try:
-        numbers = np.array([float(cell) if cell.strip() else np.nan for cell in cells])
+        numbers = np.array([np.nan if c.strip() in missing else float(c) for c in cells])
     except ValueError:
         return _text_array(name, cells, max_bytes)
     for line, cell in zip(lines, cells, strict=True):

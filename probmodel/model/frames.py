@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.errors import DataError, nearest
+from probmodel.errors import DataError, nearest, reason
 from probmodel.model.columns import listed, no_column, no_numbers, no_values
 from probmodel.model.containers import Labelled, Labels, as_labels
 from probmodel.model.counted_dims import counted_dims, indices
@@ -58,11 +58,12 @@ def as_table(kind: Any, frame: Any) -> Any:
     DataError
         If it is none, or has several columns of one name.
     """
-    table = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
-    if not (hasattr(table, "columns") and hasattr(table, "index")):
+    table = _in_pandas(frame)
+    if not (hasattr(table, "index") and hasattr(table, "columns")):
+        first = " Collect it first: frame.collect()." if hasattr(frame, "collect_schema") else ""
         raise DataError(
             f"{kind.__name__}.from_frame takes a data frame first, of pandas or with a method "
-            f"to_pandas(); got {type(frame).__name__}.",
+            f"to_pandas(); got {type(frame).__name__}.{first}",
             given=frame,
         )
     repeated = list(dict.fromkeys(table.columns[table.columns.duplicated()]))
@@ -73,6 +74,27 @@ def as_table(kind: Any, frame: Any) -> Any:
         )
     levels = [n for n in table.index.names if isinstance(n, str) and n not in table.columns]
     return table.assign(**{name: table.index.get_level_values(name) for name in levels})
+
+
+def _in_pandas(frame: Any) -> Any:
+    """Return what a frame of another package is in pandas.
+
+    Raises
+    ------
+    DataError
+        If that cannot be done.
+    """
+    if not hasattr(frame, "to_pandas"):
+        return frame
+    try:
+        return frame.to_pandas()
+    except (ImportError, ValueError) as error:  # polars needs pyarrow; xarray may have more axes
+        lacks = "Install what is missing, or give" if isinstance(error, ImportError) else "Give"
+        raise DataError(
+            f"the {type(frame).__name__} cannot become a data frame of pandas: {reason(error)}. "
+            f"{lacks} its columns as data, Model(x=frame['x'], ...).",
+            given=frame,
+        ) from error
 
 
 class _Reader:
@@ -166,7 +188,8 @@ class _Reader:
         if kind == "M":
             return self._days(column, series)
         text = kind == "O" and any(isinstance(value, str) for value in series)
-        if text or kind in "mUS" or hasattr(series, "cat"):
+        odd = text or kind in "mUS" or hasattr(series, "cat")
+        if odd or type(series.dtype).__name__ in ("PeriodDtype", "IntervalDtype"):
             raise no_numbers(self._declared[name], column, series, name in indices(self._kind))
         values = series.to_numpy(dtype=float, na_value=np.nan) if kind not in "biuf" else series
         return np.asarray(values)

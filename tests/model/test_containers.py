@@ -11,6 +11,7 @@ from scipy import sparse
 
 from probmodel import DataError, Model, data, observed, param
 from probmodel.distributions import Normal
+from probmodel.model.containers import unpack
 
 
 class Line(Model):
@@ -162,3 +163,10 @@ def test_a_float_that_is_too_large_is_not_silently_infinite():
     if np.finfo(np.longdouble).max > np.finfo(float).max:
         with pytest.raises(DataError, match=r"infinite, the first at \[0\]"):
             Line(x=np.array([np.longdouble(10) ** 400]), y=[1.0])
+
+
+def test_labels_that_are_tuples_are_text_as_those_of_levels():
+    by_key = unpack({("a", 1): 1.0, ("b", 2): 2.0}, None).labels[0].values
+    levels = pd.MultiIndex.from_tuples([("a", 1), ("b", 2)])
+    assert by_key.tolist() == unpack(pd.Series([1.0, 2.0], levels), None).labels[0].values.tolist()
+    assert by_key.shape == (2,)

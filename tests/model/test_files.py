@@ -2,6 +2,7 @@
 
 import codecs
 import io
+import os
 import pickle
 import struct
 import zipfile
@@ -147,6 +148,26 @@ def test_empty_cells_and_text(tmp_path):
     found = read_data(tmp_path / "d.csv")
     np.testing.assert_array_equal(found["x"], [1, np.nan, 3])
     assert found["name"].tolist() == ["a", "b", "c, d"]
+
+
+def test_missing_and_truth_values_of_r(tmp_path):
+    table = "x,smoker,late,country,none\n1,TRUE,True,NA,NA\nNA,FALSE,False,SE,NA\n"
+    (tmp_path / "d.csv").write_text(table)
+    found = read_data(tmp_path / "d.csv")
+    np.testing.assert_array_equal(found["x"], [1, np.nan])
+    assert found["smoker"].dtype == bool
+    assert found["smoker"].tolist() == found["late"].tolist() == [True, False]
+    assert found["country"].tolist() == ["NA", "SE"]
+    assert found["none"].tolist() == ["NA", "NA"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("path", ["-", "pipe.json"])
+def test_streams_are_no_files(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe.json")
+    with pytest.raises(DataError, match=f"'{path}' is a stream or a device. Write .* data file"):
+        read_data(path)
 
 
 @pytest.mark.parametrize(

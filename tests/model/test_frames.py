@@ -476,6 +476,49 @@ def test_what_is_no_frame(frame):
         Trend.from_frame(frame)
 
 
+class Lazy:
+    def collect_schema(self):
+        return {}
+
+
+class Unfinished:
+    """A frame that needs another package, or has too many axes, to become one of pandas."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def to_pandas(self):
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("frame", "text"),
+    [
+        (Lazy(), r"got Lazy. Collect it first: frame.collect\(\)"),
+        (
+            Unfinished(ImportError("No module named 'pyarrow'")),
+            "'pyarrow'. Install what is missing",
+        ),
+        (Unfinished(ValueError("two axes")), r"Unfinished cannot .*: two axes. Give its columns"),
+    ],
+)
+def test_frames_that_do_not_become_one_of_pandas(frame, text):
+    with pytest.raises(DataError, match=text):
+        Trend.from_frame(frame)
+
+
+@pytest.mark.parametrize(
+    ("column", "text"),
+    [
+        (pd.period_range("2020-01", periods=2, freq="M"), r"holds periods.*dt.to_timestamp\(\)"),
+        (pd.interval_range(0, 2), r"holds intervals.*pd.IntervalIndex\(frame\['y'\]\).mid"),
+    ],
+)
+def test_periods_and_intervals_say_what_to_write(column, text):
+    with pytest.raises(DataError, match=text):
+        Trend.from_frame(pd.DataFrame({"y": column}), t="y")
+
+
 def test_what_the_model_checks_anyway():
     with pytest.raises(DataError, match="nothing"):
         Trend.from_frame(pd.DataFrame({"t": [1.0], "y": [2.0]}), nothing=3)
