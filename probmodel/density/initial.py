@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probmodel.constraints import UnitInterval
 from probmodel.errors import InitializationError, ProbmodelError
 from probmodel.types import Array
 
@@ -61,9 +62,28 @@ def initial_points(
         f"no starting point with a finite log density and gradient was found for "
         f"{density.name} ({int(bad.sum())} of {chains} chains, {TRIES} tries each). "
         f"At the last point tried:\n{density.explain(x[where])}\n"
-        "Give inits={...} with values where the model is defined, or mend what is not finite.",
+        f"{_advice(density)}",
         point=x[where],
     )
+
+
+def _advice(density: LogDensity) -> str:
+    """Say what to do where there is no point to start from."""
+    binding = getattr(getattr(density, "model", None), "_binding", None)
+    data = {} if binding is None else binding.data
+    for name, values in data.items():
+        distribution = getattr(binding and binding.declarations[name], "distribution", None)
+        if distribution is None or not isinstance(distribution.domain, UnitInterval):
+            continue
+        ends = int(np.isin(values, (0.0, 1.0)).sum())
+        if ends and not distribution.discrete:
+            return (
+                f"{ends} of {np.size(values)} values of {name} are 0 or 1, where the density of "
+                f"{distribution.name} is zero or infinite. Give zeros a probability of their own, "
+                f"Hurdle(p, {distribution.name}(...)), and model ones apart; or move all n values "
+                f"inside: ({name} * (n - 1) + 0.5) / n."
+            )
+    return "Give inits={...} with values where the model is defined, or mend what is not finite."
 
 
 def _drawing(density: LogDensity, rng: np.random.Generator, chains: int, inits: Any) -> Draw:

@@ -152,8 +152,15 @@ def _unknown(name: str, declared: list[str], *, own: bool) -> str:
     return (
         "used before it is declared. A declaration can use what stands above it"
         f" ({', '.join(declared) or 'nothing so far'}): move {name!r} up, or import it. What a"
-        " base class declares is called by its name there, such as Base.mu."
+        f" base class declares is called by its name there, such as Base.mu.{_distribution(name)}"
     )
+
+
+def _distribution(name: str) -> str:
+    """Say what the distribution is called that a name is in lower case, as in Stan: student_t."""
+    plain = name.replace("_", "").lower()
+    called = next((known for known in distributions.__all__ if known.lower() == plain), None)
+    return f" The distribution is called {called}." if called else ""
 
 
 def note(declaration: Made) -> Made:

@@ -11,7 +11,7 @@ import numpy as np
 from probmodel.distributions.base import Distribution
 from probmodel.errors import DataError, nearest
 from probmodel.model.declarations import Data, Observed
-from probmodel.model.refusals import numbers_as_text
+from probmodel.model.refusals import DATES_AS_TEXT, dates_as_text, numbers_as_text
 from probmodel.types import Array
 
 _CATEGORIES = "text or categories"
@@ -94,7 +94,10 @@ def _found(declaration: Data | Observed, column: str, series: Any) -> tuple[str,
         return "periods", f"Write {column} = {column}.dt.to_timestamp() for dates."
     if kind == "IntervalDtype":
         return "intervals", f"Write {column} = pd.IntervalIndex({column}).mid for their middles."
-    text = numbers_as_text(series.to_numpy(dtype=object))
+    values = series.to_numpy(dtype=object)
+    if dates_as_text(values):
+        return DATES_AS_TEXT, f"Write {column} = pd.to_datetime({column})."
+    text = numbers_as_text(values)
     if text is not None:
         lost = " What is no number is missing then: leave out its row." if text.odd else ""
         return text.found, (f'Write {column} = pd.to_numeric({column}, errors="coerce").{lost}')

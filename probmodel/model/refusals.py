@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import numbers
+import re
 from collections.abc import Iterator, KeysView, ValuesView
 from typing import Any, NamedTuple
 
@@ -25,6 +26,8 @@ _MISSING = (
     "observed(..., missing='impute') are imputed."
 )
 _DATES = 'Give times as numbers, such as days since the first: (t - t[0]) / np.timedelta64(1, "D").'
+DATES_AS_TEXT = "dates that are written as text"
+_DATE = re.compile(r"\d{4}-\d\d-\d\d([ T].*)?")
 _DURATIONS = 'Divide them by a unit: t / np.timedelta64(1, "D").'
 _COMPLEX = "Give the real and the imaginary part as two data: z.real, z.imag."
 _LIST = "Write list(...) around it."
@@ -55,6 +58,8 @@ def what_came(array: Array) -> tuple[str, str]:
     if (text := numbers_as_text(array)) is not None:
         beside = _MISSING if text.only_missing else _BESIDE_NUMBERS
         return text.found, beside if text.odd else _NUMBERS
+    if dates_as_text(array):
+        return DATES_AS_TEXT, f"Read them, t = np.array(t, dtype='datetime64[s]'). {_DATES}"
     if array.dtype.kind in _BY_KIND:
         return _BY_KIND[array.dtype.kind]
     item = _odd_one(array)
@@ -109,6 +114,13 @@ def numbers_as_text(array: Array) -> NumbersAsText | None:
         return NumbersAsText("numbers that are written as text", odd)
     found, n_numbers = NumbersAsText(f"numbers and the text {odd[0]!r}", odd), len(items) - len(odd)
     return found if n_numbers > len(odd) or (n_numbers and found.only_missing) else None
+
+
+def dates_as_text(array: Array) -> bool:
+    """Whether all values are text of the form 2024-01-31, with a time or without."""
+    items = array.reshape(-1).tolist()
+    texts = [item for item in items if isinstance(item, str)]
+    return len(texts) == len(items) > 0 and all(map(_DATE.fullmatch, texts))
 
 
 def _is_number(item: str | bytes) -> bool:

@@ -246,6 +246,7 @@ def test_use_in_the_own_declaration_says_what_to_do_about_a_past():
             "dnorm",
             "'dnorm' is called Normal in .*, which takes .* no precisions",
         ),
+        ("student_t", "'student_t' is used before .* The distribution is called StudentT."),
         ("Gumbel", "'Gumbel' is not imported: write `from probmodel.distributions import Gumbel`"),
         ("segment_max", "'segment_max' is not imported: .*probmodel.functions import segment_max"),
         ("Simplex", "'Simplex' is not imported: .*probmodel.constraints import Simplex"),

@@ -124,6 +124,7 @@ DAY = datetime.date(2020, 1, 1)
         ([10, "NA"], "numbers and the text 'NA'", "missing='impute'"),
         (["10", "9", "b", "c", "1"], "numbers and the text 'b'", r'x, errors="coerce"\)'),
         (["a", "NA"], "text", "Code categories"),
+        (["2020-01-31", "2020-02-29"], "dates that are written as text", "datetime64"),
         (np.array([1, 2], dtype=object), "dtype object", "dtype=float"),
         (np.array([1, 2.5], dtype=object), "dtype object", "dtype=float"),
         (np.array([1, 2**70], dtype=object), "integers beyond 64 bits", "floating-point"),

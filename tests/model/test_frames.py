@@ -511,10 +511,11 @@ def test_frames_that_do_not_become_one_of_pandas(frame, text):
     ("column", "text"),
     [
         (pd.period_range("2020-01", periods=2, freq="M"), r"holds periods.*dt.to_timestamp\(\)"),
+        (["2020-01-01", "2020-02-01 10:00"], r"dates that are written as text.*pd.to_datetime"),
         (pd.interval_range(0, 2), r"holds intervals.*pd.IntervalIndex\(frame\['y'\]\).mid"),
     ],
 )
-def test_periods_and_intervals_say_what_to_write(column, text):
+def test_columns_that_hold_times_in_other_forms_say_what_to_write(column, text):
     with pytest.raises(DataError, match=text):
         Trend.from_frame(pd.DataFrame({"y": column}), t="y")
 
