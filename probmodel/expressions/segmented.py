@@ -8,6 +8,8 @@ import numpy as np
 
 from probmodel.types import Array
 
+_LIMIT = 2.0**62  # below it, with room for rounding, a sum of integers fits into 64 bits
+
 
 def segment_sum(x: Any, groups: Any, count: Any) -> Array:
     """Add up the elements of each group along the first axis: (n, ...), (n,) -> (count, ...).
@@ -23,7 +25,11 @@ def segment_sum(x: Any, groups: Any, count: Any) -> Array:
         raise ValueError(f"there are {groups.size} groups for elements of shape {x.shape}")
     total = np.zeros((len(sizes), *x.shape[1:]), dtype=np.result_type(x, np.int64))
     np.add.at(total, groups, x)
-    return total
+    if total.dtype.kind == "f":
+        return total
+    real = np.zeros(total.shape)  # integers wrap around where their sum does not fit
+    np.add.at(real, groups, x)
+    return real if np.any(np.abs(real) >= _LIMIT) else total
 
 
 def checked_groups(groups: Any, count: Any) -> tuple[Array, Array]:

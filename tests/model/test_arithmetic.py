@@ -10,7 +10,7 @@ import pytest
 from probmodel import DataError, Model, ShapeError, data, deterministic, observed, param
 from probmodel.density import as_posterior
 from probmodel.distributions import Binomial, Normal, Poisson
-from probmodel.functions import scan
+from probmodel.functions import scan, segment_sum
 
 N = [3, 40, 7]
 BIG = [2**40, -(2**41), 2**42]
@@ -46,6 +46,7 @@ def computed(function, n=N, on=(True, True, False)):
         (lambda n, on, k, a: np.diff(n), LEAST, [3 * 2**62, 0]),
         (lambda n, on, k, a: np.sum(n), [2**62] * 3, 3 * 2**62),
         (lambda n, on, k, a: np.cumsum(n), [2**62] * 3, [2**62, 2**63, 3 * 2**62]),
+        (lambda n, on, k, a: segment_sum(n, np.array([1, 0, 1]), 2), [2**62] * 3, [2**62, 2**63]),
         (lambda n, on, k, a: np.prod(n), BIG, math.prod(BIG)),
         (lambda n, on, k, a: n @ n, BIG, sum(v * v for v in BIG)),
         (lambda n, on, k, a: np.dot(n, n), BIG, sum(v * v for v in BIG)),
