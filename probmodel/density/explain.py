@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,7 +36,9 @@ def explain_point(binding: Binding, density: ModelDensity, x: Array) -> str:
     logp, _grad = density(x[None])
     if np.isfinite([v[0] for v in values.values()]).all() and not np.isfinite(logp[0]):
         lines.append(f"  every term is finite but the gradient is not{_bad_gradient(density, x)}")
-        lines += _turned_infinite(binding, density, x)
+        lines += _turned(np.isfinite, binding, density, x)
+    if any(np.isnan(value[0]) for value in values.values()):
+        lines += _turned(_is_number, binding, density, x)
     if density.calls_back:
         lines.append(f"  machine code calls NumPy for {', '.join(density.calls_back)}")
     if length := density.about_length():
@@ -110,20 +113,32 @@ def _bad_gradient(density: ModelDensity, x: Array) -> str:
     return f" in {', '.join(names)}" if names else ""
 
 
-def _turned_infinite(binding: Binding, density: ModelDensity, x: Array) -> list[str]:
-    """Say which operation first makes infinity or NaN of finite numbers; empty if none does."""
-    nodes = topological(e for term in binding.terms for e in (term.expression, *term.params))
+def _is_number(values: Array) -> Array:
+    return ~np.isnan(values)
+
+
+def _turned(
+    sound: Callable[[Array], Array], binding: Binding, density: ModelDensity, x: Array
+) -> list[str]:
+    """Say which operation first makes unsound numbers of sound ones; empty if none does.
+
+    Where a term itself is unsound, only what it is unsound by counts: no branch that is not taken.
+    """
+    roots = [e for term in binding.terms for e in (term.expression, *term.params)]
+    nodes = topological(roots)
     values = [value[0] for value in density.values_at(x[None], nodes)]
-    finite = {id(node): np.isfinite(v).all() for node, v in zip(nodes, values, strict=True)}
+    good = {id(node): sound(v).all() for node, v in zip(nodes, values, strict=True)}
+    at_fault = [e for e in roots if isinstance(e, Expression) and not good[id(e)]]
+    blamed = {id(e) for e in topological(at_fault, whole=lambda e: bool(good[id(e)]))}
     for node, value in zip(nodes, values, strict=True):
-        if finite[id(node)] or not isinstance(node, Apply):
+        if good[id(node)] or not isinstance(node, Apply) or (blamed and id(node) not in blamed):
             continue
-        numbers = [a for a in node.args if isinstance(a, float | np.ndarray)]
-        if (
-            all(finite[id(c)] for c in children(node))
-            and np.isfinite([*map(np.sum, numbers)]).all()
-        ):
-            found = value[~np.isfinite(value)].reshape(-1)[0]
-            text = to_text(node, definition=True)
-            return [f"  on the way, {text} is {found}{_first_bad(value)} ({node.location})"]
+        numbers = [] if node.doubt else [a for a in node.args if isinstance(a, float | np.ndarray)]
+        if not all(good[id(c)] for c in children(node)):
+            continue
+        if sound(np.array([*map(np.sum, numbers)])).all():
+            bad = ~sound(value)
+            place = f" at {[int(i[0]) for i in np.nonzero(bad)]}" if value.ndim else ""
+            text = node.doubt or to_text(node, definition=True)
+            return [f"  on the way, {text} is {value[bad].reshape(-1)[0]}{place} ({node.location})"]
     return []

@@ -263,10 +263,12 @@ class FreeSymbol(Symbol):
 class Apply(Expression):
     """An operation applied to arguments, which may be nested in tuples, lists and slices.
 
-    ``name`` is set when the model gives the expression a name of its own.
+    ``name`` is set when the model gives the expression a name of its own. ``doubt`` says what a
+    value that is not a number stands for, where the operation itself says little.
     """
 
     name: str | None = None
+    doubt: str | None = None
 
     def __init__(
         self,

@@ -42,6 +42,7 @@ from probmodel.distributions import (
     Poisson,
     PoissonLog,
 )
+from probmodel.functions import integrate_1d
 
 MODELS = {
     "logistic_regression": "heart.npz",
@@ -498,6 +499,32 @@ def test_what_turns_infinite_on_the_way_is_named():
         as_posterior(Curve(dose=[2, 0, 1], y=[0, 0, 0])).initial_points(np.random.default_rng(0), 2)
     assert "on the way, exp(middle) / dose is inf at [1] (" in str(caught.value)
     assert "test_posterior.py:" in str(caught.value)
+
+
+def test_what_is_no_number_on_the_way_is_named():
+    class Waves(Model):
+        t = data("spike")
+        rate = param(Normal(0, 1))
+        root = np.where(t > 0, t, np.sqrt(-(rate**2)))
+        ignored = np.where(t > 0, t, root)
+        total = integrate_1d(lambda t, rate: np.exp(rate * np.cos(40 * t)), 0, 20, rate)
+        term = potential(np.sum(rate * ignored) - total)
+
+    with pytest.raises(InitializationError) as caught:
+        as_posterior(Waves(t=[0.3, 1])).initial_points(
+            np.random.default_rng(0), 2, inits={"rate": 2}
+        )
+    text = str(caught.value)
+    assert "on the way, integrate_1d, whose points are too few for rtol=1e-06" in text
+    assert "test_posterior.py:" in text
+    assert "sqrt" not in text
+
+    class Rooted(Model):
+        a = param(Normal(0, 1))
+        y = observed(Normal(np.sqrt(-1 - a**2), 1), dims="obs")
+
+    text = as_posterior(Rooted(y=[1.0])).explain(np.array([0.5]))
+    assert "on the way, sqrt(-1 - a ** 2) is nan (" in text
 
 
 def test_potential_that_is_not_finite_says_where():
