@@ -53,6 +53,31 @@ def test_bounds_are_kept(targets):
     assert 0.5 < np.abs(run.x).max() <= 1.0
 
 
+def test_irreversible_steps_are_rejected_unless_told_otherwise(targets):
+    target = targets.Banana()
+    state = AdaptiveRiemannianHMC(metric="softabs", softness=2.0).init(
+        np.random.default_rng(8), target, target.exact(np.random.default_rng(9), 200)
+    )
+    failed = []
+    for check in (True, False):
+        sampler = AdaptiveRiemannianHMC(metric="softabs", softness=2.0, check_reversibility=check)
+        params = Params(1.0, 1, (0.1, 1.0), 0)
+        _, info = sampler.step(np.random.default_rng(10), target, state, params)
+        failed.append(info.stats["fixed_point_failed"])
+    assert failed[0].sum() > failed[1].sum()
+
+
+def test_trajectories_that_were_given_up_are_reported():
+    stats = {"step_size": np.full((2, 50), 0.5), "fixed_point_failed": np.zeros((2, 50), bool)}
+    params = Params(0.5, 4, (0.1, 1.0), 0)
+    assert not AdaptiveRiemannianHMC().remarks(params, stats)
+    stats["fixed_point_failed"][:, :2] = True
+    (remark,) = AdaptiveRiemannianHMC().remarks(params, stats)
+    assert remark.kind == "fixed_point_failed"
+    assert "4.0%" in remark.message
+    assert "step_range" in remark.message
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

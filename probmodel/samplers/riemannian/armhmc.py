@@ -23,15 +23,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probmodel.samplers.base import Info, Need
+from probmodel.samplers.base import Info, Need, Remark
 from probmodel.samplers.hamiltonian.bayes_adaptive import BayesAdaptiveSampler
 from probmodel.samplers.riemannian.manifold import (
     RiemannianState,
+    failure_remarks,
     riemannian_start,
     riemannian_step,
 )
 from probmodel.samplers.riemannian.metrics import METRICS, Metric, MetricName
-from probmodel.samplers.settings import check_choice, check_number
+from probmodel.samplers.settings import check_choice, check_flag, check_number
 from probmodel.types import Array, LogDensity
 
 
@@ -50,6 +51,10 @@ class AdaptiveRiemannianHMC(BayesAdaptiveSampler):
     softness : float
         For ``"softabs"``, above 0: eigenvalues of the Hessian below about 1/softness in absolute
         value become 1/softness.
+    check_reversibility : bool
+        Whether the equations of every step are also solved from its end, at almost twice the cost,
+        and the trajectory rejected if that does not lead to where it began. Without, the draws may
+        be biased.
     step_range, k, alpha, kappa, delta, sigma_f, noise, spacing, freeze, bounds,
     reward, budget : as in `BayesAdaptiveSampler`
 
@@ -62,6 +67,7 @@ class AdaptiveRiemannianHMC(BayesAdaptiveSampler):
     steps_range: tuple[int, int] = (1, 12)
     metric: MetricName = "fisher"
     softness: float = 1e6
+    check_reversibility: bool = True
 
     name: ClassVar[str] = "armhmc"
     summary: ClassVar[str] = "Riemannian HMC, step size and length by Bayesian optimisation"
@@ -72,6 +78,7 @@ class AdaptiveRiemannianHMC(BayesAdaptiveSampler):
         super().__post_init__()
         check_choice(self.name, "metric", self.metric, METRICS)
         check_number(self.name, "softness", self.softness, above=0.0)
+        check_flag(self.name, "check_reversibility", self.check_reversibility)
 
     def start(self, density: LogDensity, x: Array) -> RiemannianState:
         """State at the starting points, with the metric there."""
@@ -86,7 +93,15 @@ class AdaptiveRiemannianHMC(BayesAdaptiveSampler):
         n_steps: int,
     ) -> tuple[RiemannianState, Info]:
         """One transition of Riemannian manifold Hamiltonian Monte Carlo."""
-        return riemannian_step(rng, density, state, self._metric, step_size, n_steps)
+        return riemannian_step(
+            rng, density, state, self._metric, step_size, n_steps, self.check_reversibility
+        )
+
+    def remarks(self, params: Any, stats: dict[str, Array]) -> list[Remark]:
+        """Add to those of the search whether many trajectories were given up."""
+        shorter = "Lower the largest step size that may be chosen (step_range)"
+        found = failure_remarks(self._metric, stats["fixed_point_failed"], shorter)
+        return super().remarks(params, stats) + found
 
     @cached_property
     def _metric(self) -> Metric:

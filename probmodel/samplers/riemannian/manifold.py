@@ -22,13 +22,17 @@ for that: an error e in the derivative of 1/2 p'G^-1 p changes a volume by the o
 step, where the derivatives by differences have errors of 1e-8 or less; an error in the rest of
 dH/dx costs acceptance alone.
 
+Brofos and Lederman (2021), "Evaluating the implicit midpoint integrator for Riemannian manifold
+Hamiltonian Monte Carlo", ICML; Noble, De Bortoli and Durmus (2023), "Unbiased constrained sampling
+with self-concordant barrier Hamiltonian Monte Carlo", NeurIPS. The equations may have several
+solutions, or the iteration may find one from one side alone, so that the way back need not end
+where the way forth began; no acceptance rule corrects that. So both equations of each step are
+solved from its other end, too, and the trajectory is rejected unless that leads to where the step
+began. What is left of the proposals is its own inverse.
+
 Deviations. The fixed points are iterated in z and y, whose scale is 1 whatever the units of the
 parameters, by Anderson's accelerated iteration (`fixed_point`). A chain whose iteration does not
-converge, or meets a point without a positive definite metric, rejects the whole trajectory. The
-equations may have several solutions, so that the way back need not end where the way forth began.
-With Anderson's iteration that is not seen at the step sizes of a tuned run, except with SoftAbs,
-whose metric bends sharply wherever an eigenvalue changes its sign: there each step is also taken
-back, and rejected if that does not lead to where it began.
+converge, or meets a point without a positive definite metric, rejects the whole trajectory.
 """
 
 from __future__ import annotations
@@ -38,13 +42,14 @@ from typing import NamedTuple
 import numpy as np
 
 from probmodel.errors import SamplerError
-from probmodel.samplers.base import Info
-from probmodel.samplers.metropolis import check_start, decide, evaluate, placed, select
+from probmodel.samplers.base import Info, Remark
+from probmodel.samplers.metropolis import check_start, decide, evaluate, placed
 from probmodel.samplers.riemannian.fixed_point import fixed_point
 from probmodel.samplers.riemannian.metrics import Frame, Metric
 from probmodel.types import Array, LogDensity
 
 RETURN = 1e-6  # distance from the start within which the way back has to end
+FAILED = 0.01  # share of trajectories given up that is worth a remark
 
 
 class RiemannianState(NamedTuple):
@@ -88,12 +93,14 @@ class Step(NamedTuple):
     Attributes
     ----------
     state : where it ends; anything in rows that are not fine
-    momentum : (chains, dim), p
+    half : (chains, dim), p_half
+    momentum : (chains, dim), p'
     fine : (chains,) bool, whether the fixed points converged and the end has a metric
     n_grad : (chains,) int
     """
 
     state: RiemannianState
+    half: Array
     momentum: Array
     fine: Array
     n_grad: Array
@@ -144,7 +151,7 @@ def riemannian_step(
     metric: Metric,
     step_size: float | Array,
     n_steps: int | Array,
-    check_reversibility: bool | None = None,
+    check_reversibility: bool = True,
 ) -> tuple[RiemannianState, Info]:
     """One transition of Riemannian manifold Hamiltonian Monte Carlo for every chain.
 
@@ -156,8 +163,8 @@ def riemannian_step(
     metric : G
     step_size : h; one for all, or (chains,)
     n_steps : L; one for all, or (chains,) with entries of 1 or more
-    check_reversibility : whether each step is also taken back, and rejected if that does not lead
-        to where it began; None does so for SoftAbs
+    check_reversibility : whether each step is also solved from its end, and rejected if that does
+        not lead to where it began
 
     Returns
     -------
@@ -167,8 +174,6 @@ def riemannian_step(
         trajectory was given up. ``n_grad`` counts a metric as ``dim`` gradients, and each
         direction of `Metric.contraction` as a Hessian-vector product, or by its own gradients.
     """
-    if check_reversibility is None:
-        check_reversibility = metric.name == "softabs"
     z = rng.standard_normal(state.x.shape)
     end, momentum, failed, taken, n_grad = simulate(
         density, state, z, metric, step_size, n_steps, check_reversibility
@@ -217,7 +222,7 @@ def simulate(
         here = state.rows(rows)
         new = generalised_leapfrog(density, here, momentum[rows], metric, h[rows])
         if check_reversibility:
-            new = _checked(density, here, momentum[rows], metric, h[rows], new)
+            new = checked(density, here, metric, h[rows], new)
         taken[rows] += 1
         n_grad[rows] += new.n_grad
         failed[rows] = ~new.fine
@@ -246,7 +251,7 @@ def generalised_leapfrog(
         )  # fmt: skip
         p = half + 0.5 * h[:, None] * (end.grad - end.volume - bend)
     fine = fine & positive & np.isfinite(p).all(axis=1)
-    return Step(end, p, fine, n_grad + cost + more)
+    return Step(end, half, p, fine, n_grad + cost + more)
 
 
 class _Integrator:
@@ -290,25 +295,51 @@ class _Integrator:
         return fixed_point(equation, 2.0 * half * z, rows)
 
 
-def _checked(
-    density: LogDensity,
-    start: RiemannianState,
-    momentum: Array,
-    metric: Metric,
-    h: Array,
-    step: Step,
+def checked(
+    density: LogDensity, start: RiemannianState, metric: Metric, h: Array, step: Step
 ) -> Step:
-    """Take a step back and keep it only where that ends at its start."""
-    # Rows that have failed already go back from their start, wherever that leads.
-    origin = select(step.fine, step.state, start)
-    p = np.where(step.fine[:, None], step.momentum, momentum)
-    back = generalised_leapfrog(density, origin, p, metric, -h)
-    with np.errstate(invalid="ignore"):
-        away = _times(start.root, back.state.x - start.x, transposed=True)
-        turn = _times(start.columns, back.momentum - momentum, transposed=True)
+    """Solve the two equations of a step from its end, and keep it only if that leads back.
+
+    What is left of the way back is explicit: from the same place with the same momentum between the
+    kicks, it ends at the start.
+    """
+    rows = np.flatnonzero(step.fine)
+    begin, half = start.rows(rows), step.half[rows]
+    end = step.state.rows(rows)
+    integrator = _Integrator(density, metric, end, -h[rows])
+    with np.errstate(over="ignore", invalid="ignore"):
+        z, fine, n_grad = integrator.kick(step.momentum[rows])
+        y, fine, cost = integrator.drift(z, _times(end.root, z), fine)
+        away = _times(end.columns, y) + end.x - begin.x
+        away = _times(begin.root, away, transposed=True)
+        turn = z - _times(end.columns, half, transposed=True)
         returned = np.maximum(np.abs(away), np.abs(turn)).max(axis=1) < RETURN
-    fine = step.fine & back.fine & returned
-    return step._replace(fine=fine, n_grad=step.n_grad + back.n_grad)
+    kept, total = step.fine.copy(), step.n_grad.copy()
+    kept[rows] = fine & returned
+    total[rows] += n_grad + cost
+    return step._replace(fine=kept, n_grad=total)
+
+
+def failure_remarks(metric: Metric, failed: Array, shorter: str) -> list[Remark]:
+    """Say so if many trajectories were given up.
+
+    Parameters
+    ----------
+    metric : G
+    failed : whether each was, of any shape
+    shorter : how shorter steps are had, a sentence without its end
+    """
+    share = np.mean(failed) if np.size(failed) else 0.0
+    if share <= FAILED:
+        return []
+    other = "" if metric.name == "softabs" else ', or use metric="softabs"'
+    message = (
+        f"{share:.1%} of the trajectories were given up: an implicit step did not converge or did "
+        f"not lead back to where it began, or met a point where the metric ({metric.name!r}) is "
+        "not positive definite. They were rejected, so the draws may leave out the region behind. "
+        f"{shorter}{other}."
+    )
+    return [Remark("fixed_point_failed", message)]
 
 
 def _frame(state: RiemannianState) -> Frame:

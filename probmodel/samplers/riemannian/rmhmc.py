@@ -31,6 +31,7 @@ from probmodel.errors import SamplerError
 from probmodel.samplers.base import Coupling, Info, Need, Remark, Sampler
 from probmodel.samplers.riemannian.manifold import (
     RiemannianState,
+    failure_remarks,
     riemannian_start,
     riemannian_step,
 )
@@ -39,7 +40,6 @@ from probmodel.samplers.settings import check_choice, check_flag, check_number, 
 from probmodel.types import Array, LogDensity
 
 FIRST_STEP = 0.5  # that of the papers
-FAILED = 0.01  # share of trajectories given up that is worth a remark
 
 
 class Params(NamedTuple):
@@ -71,9 +71,10 @@ class RiemannianHMC(Sampler):
         one that is concave; or that with its eigenvalues made positive.
     softness : float
         a of ``metric="softabs"``, above 0: eigenvalues below 1/a in absolute value become 1/a.
-    check_reversibility : bool, optional
-        Whether every step is also taken back, at twice the cost, and the trajectory rejected if
-        that does not lead to where it began. If not given, only with ``metric="softabs"``.
+    check_reversibility : bool
+        Whether the equations of every step are also solved from its end, at almost twice the cost,
+        and the trajectory rejected if that does not lead to where it began. Without, the draws may
+        be biased.
 
     Raises
     ------
@@ -88,14 +89,14 @@ class RiemannianHMC(Sampler):
     target_accept: float = 0.8
     metric: MetricName = "fisher"
     softness: float = 1e6
-    check_reversibility: bool | None = None
+    check_reversibility: bool = True
 
     name: ClassVar[str] = "rmhmc"
     summary: ClassVar[str] = "Hamiltonian trajectories in a position-dependent metric"
     paper: ClassVar[str] = "Girolami and Calderhead (2011)"
     needs: ClassVar[Need] = "metric"
     learns: ClassVar[str] = "step size"
-    cost: ClassVar[str] = "L gradients, about 10 L metrics, O(L d³)"
+    cost: ClassVar[str] = "L gradients, about 12 L metrics, O(L d³)"
     coupling: ClassVar[Coupling] = "pooled_warmup"
 
     def __post_init__(self) -> None:
@@ -106,7 +107,7 @@ class RiemannianHMC(Sampler):
         check_number(self.name, "target_accept", self.target_accept, above=0.0, below=1.0)
         check_choice(self.name, "metric", self.metric, METRICS)
         check_number(self.name, "softness", self.softness, above=0.0)
-        check_flag(self.name, "check_reversibility", self.check_reversibility, optional=True)
+        check_flag(self.name, "check_reversibility", self.check_reversibility)
         if not self.adapt_step_size and self.target_accept != type(self).target_accept:
             raise SamplerError(
                 f"{self.name}: adapt_step_size=False keeps the step size, whatever acceptance "
@@ -169,20 +170,10 @@ class RiemannianHMC(Sampler):
 
     def remarks(self, params: Any, stats: dict[str, Array]) -> list[Remark]:
         """Say so if many trajectories were given up."""
-        failed = np.asarray(stats["fixed_point_failed"])
-        if not failed.size or failed.mean() <= FAILED:
-            return []
         shorter = "Take shorter steps (step_size)"
         if self.aim is not None:
             shorter = "Raise target_accept for shorter steps"
-        other = "" if self.metric == "softabs" else ', or use metric="softabs"'
-        message = (
-            f"{failed.mean():.1%} of the trajectories were given up: an implicit step did not "
-            f"converge, or met a point where the metric ({self.metric!r}) is not positive "
-            "definite. They were rejected, so the draws may leave out the region behind. "
-            f"{shorter}{other}."
-        )
-        return [Remark("fixed_point_failed", message)]
+        return failure_remarks(self._metric, stats["fixed_point_failed"], shorter)
 
     @property
     def _metric(self) -> Metric:
