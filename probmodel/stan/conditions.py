@@ -13,7 +13,7 @@ from probmodel.stan.indexing import LanesDifferError
 from probmodel.stan.lane_branches import Flow, Lanes
 from probmodel.stan.operators import AND, NOT, OR, Frame
 from probmodel.stan.side_by_side import assigned
-from probmodel.stan.stan_values import Value
+from probmodel.stan.stan_values import Value, share
 from probmodel.stan.syntax import nodes as n
 
 
@@ -111,8 +111,7 @@ class Conditions(Lanes):
         """
         names = [name for name in changed if name in frame]
         for name in names:
-            if isinstance(frame[name], Value):
-                frame[name].shared = True
+            share(frame[name])
         frames, flows = [dict(frame), dict(frame)], []
         conditions = condition, self.apply(NOT, [condition], "int", node)
         for branch, inside, holds in zip(branches, frames, conditions, strict=True):

@@ -26,7 +26,7 @@ from probmodel.stan.operators import (
 )
 from probmodel.stan.recording import Recording
 from probmodel.stan.side_by_side import mentioned
-from probmodel.stan.stan_values import Tuple, Value, integer, type_text
+from probmodel.stan.stan_values import Tuple, Value, integer, share, type_text
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.whole_expressions import is_whole
 
@@ -109,11 +109,9 @@ class Expressions(Recording):
         return frame[node.name]
 
     def _name(self, node: n.Name, frame: Frame) -> Any:
-        value = self.lookup(node, frame)
-        if isinstance(value, Value):
-            value.shared = True
-            if self._side_by_side and value.laned:
-                return known_parts(self.complete(value), self.graph)
+        value = share(self.lookup(node, frame))
+        if isinstance(value, Value) and self._side_by_side and value.laned:
+            return known_parts(self.complete(value), self.graph)
         return value
 
     def complete(self, value: Any) -> Any:
@@ -133,12 +131,15 @@ class Expressions(Recording):
         """Return a value of which elements are asked for or set."""
         if isinstance(node, n.Name):
             return self.lookup(node, frame)
+        if isinstance(node, n.Field):
+            return self._part(node, frame)
         return (
             self._chosen(node, frame) if isinstance(node, n.Index) else self.evaluate(node, frame)
         )
 
     def _index(self, node: n.Index, frame: Frame) -> Any:
-        return self.complete(self._chosen(node, frame))
+        found = self.complete(self._chosen(node, frame))
+        return found if isinstance(found, Value) else share(found)
 
     def _chosen(self, node: n.Index, frame: Frame) -> Any:
         value, indices = self.looked_into(node.base, frame), self.indices(node, frame)
@@ -180,7 +181,11 @@ class Expressions(Recording):
         return found
 
     def _field(self, node: n.Field, frame: Frame) -> Any:
-        value = self.evaluate(node.base, frame)
+        return share(self._part(node, frame))
+
+    def _part(self, node: n.Field, frame: Frame) -> Any:
+        """Return an element of a tuple, to be looked into."""
+        value = self.looked_into(node.base, frame)
         if not isinstance(value, Tuple):
             self.fail(
                 f"a {type_text(value)} has no element .{node.position}: it is no tuple.", node

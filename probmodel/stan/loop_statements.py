@@ -23,7 +23,7 @@ from probmodel.stan.indexing import LanesDifferError, known_parts, select
 from probmodel.stan.lane_branches import Flow
 from probmodel.stan.operators import Frame
 from probmodel.stan.side_by_side import assigned, has_recurrence, own_axes
-from probmodel.stan.stan_values import Value, integer, kind_of, type_text
+from probmodel.stan.stan_values import Value, integer, kind_of, share, type_text
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.traced_graph import Loop
 from probmodel.types import Array
@@ -234,8 +234,7 @@ class Loops(Conditions):
             chosen = todo.pop()
             terms, mark, before = len(self.terms), self.graph.mark(), dict(frame)
             for name in assigned(body):
-                if isinstance(frame.get(name), Value):
-                    frame[name].shared = True
+                share(frame.get(name))
             try:
                 if self.in_some(chosen, run, body, frame) is not None:
                     raise LanesDifferError

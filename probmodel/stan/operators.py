@@ -85,7 +85,9 @@ def as_complex(value: Value) -> Value:
         return value
     array = value.array if value.traced else np.asarray(value.array, dtype=complex)[()]
     kind = value.kind if RANKS[value.kind] else "complex"
-    return Value(kind, array, value.traced, value.laned, value.source)
+    found = Value(kind, array, value.traced, value.laned, value.source)
+    found.shared = value.traced
+    return found
 
 
 def restricted(frame: Frame, chosen: Any, names: Collection[str]) -> Frame:

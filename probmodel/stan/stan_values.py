@@ -89,7 +89,9 @@ class Value:
 
     def like(self, array: Any, kind: str | None = None) -> Value:
         """Return other elements of the same sort: what they are depends on the same things."""
-        return Value(kind or self.kind, array, self.traced, self.laned)
+        found = Value(kind or self.kind, array, self.traced, self.laned)
+        found.shared = np.may_share_memory(array, self.array)
+        return found
 
     def __repr__(self) -> str:
         marks = "traced " * self.traced + "laned " * self.laned
@@ -108,6 +110,16 @@ class Tuple:
 
     def __init__(self, items: Sequence[Any]) -> None:
         self.items = tuple(items)
+
+
+def share(value: Any) -> Any:
+    """Return a value after marking its arrays, also those in tuples, as ones others may hold."""
+    if isinstance(value, Value):
+        value.shared = True
+    elif isinstance(value, Tuple | list):
+        for item in value.items if isinstance(value, Tuple) else value:
+            share(item)
+    return value
 
 
 def integer(number: int) -> Value:

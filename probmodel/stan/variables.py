@@ -104,8 +104,8 @@ class Variables(Calls):
         elif isinstance(target, n.Index):
             self._set_elements(target, new, frame, node)
         elif isinstance(target, n.Field):
-            whole = self.evaluate(target.base, frame)
-            old = self.evaluate(target, frame)
+            whole = self.looked_into(target.base, frame)
+            old = self.looked_into(target, frame)
             items = list(whole.items)
             items[target.position - 1] = self.conform(new, old, f".{target.position}", node)
             self._set(target.base, Tuple(items), frame, node)
