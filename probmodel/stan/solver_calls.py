@@ -31,8 +31,15 @@ ODES = {
     "integrate_ode_bdf": "esdirk43",
 }  # fmt: skip
 ROOTS = ("solve_newton", "solve_powell", "algebra_solver", "algebra_solver_newton")
+_SUMS = ("integrate_1d", "reduce_sum", "reduce_sum_static", "map_rect")
 _ONE_BY_ONE = {*ODES, *ROOTS, "integrate_1d", "map_rect"}  # not in many lanes at once
 _MOST_STEPS = 2000
+
+
+def takes_function(name: str) -> bool:
+    """Whether a function of Stan takes a function for its first argument."""
+    base = name.removesuffix("_tol")
+    return base in (*ODES, *ROOTS, *_SUMS, "dae", "ode_adjoint_tol_ctl")
 
 
 class HigherOrder(Transforms):

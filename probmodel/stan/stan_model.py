@@ -24,6 +24,7 @@ from probmodel.stan.axis_names import (
     read_labels,
 )
 from probmodel.stan.complaints import Sources
+from probmodel.stan.declared_names import check_names
 from probmodel.stan.density_spellings import check_spellings
 from probmodel.stan.negative_times import check_times
 from probmodel.stan.partly_observed import shared_data
@@ -284,6 +285,7 @@ def _parsed(text: str, file: str, folders: Folders) -> tuple[n.Program, dict[str
     paths = [path_of("each of the folders", folder, ModelError) for folder in folders]
     program, sources = parse(text, file, paths)
     check_placement(program, sources)
+    check_names(program, sources)
     check_spellings(program, sources)
     check_jacobians(program, sources)
     return program, sources
