@@ -59,6 +59,25 @@ def scipy_special() -> Any:
     return scipy.special
 
 
+def from_scipy(name: str, what: str, of_scipy: str = "") -> Any:
+    """Make a primitive of a ufunc of `scipy.special`.
+
+    Parameters
+    ----------
+    name : what it is called here
+    what : its docstring
+    of_scipy : what SciPy calls it, if not the same
+    """
+    own = of_scipy or name
+
+    def run(*args: Any) -> Any:
+        return getattr(scipy_special(), own)(*args)
+
+    run.__name__ = run.__qualname__ = name
+    run.__doc__ = what
+    return differentiable(run)
+
+
 @differentiable
 def where(condition: Any, x: Any, y: Any) -> Any:
     """Choose element by element; unlike autograd's own rule, this one lets operands broadcast."""
@@ -79,16 +98,18 @@ defjvp(
 )
 
 
-@differentiable
-def gammaln(x: Any) -> Any:
-    """Logarithm of the absolute value of the gamma function."""
-    return scipy_special().gammaln(x)
-
-
-@differentiable
-def digamma(x: Any) -> Any:
-    """Logarithmic derivative of the gamma function."""
-    return scipy_special().digamma(x)
+gammaln = from_scipy("gammaln", "Logarithm of the absolute value of the gamma function.")
+digamma = from_scipy("digamma", "Logarithmic derivative of the gamma function.")
+betaln = from_scipy("betaln", "Logarithm of the absolute value of the beta function.")
+expit = from_scipy("expit", "Logistic function ``1 / (1 + exp(-x))``.")
+logit = from_scipy("logit", "Log odds ``log(p / (1 - p))``, the inverse of `expit`.")
+log_expit = from_scipy("log_expit", "Logarithm of `expit`, accurate for large negative ``x``.")
+erf = from_scipy("erf", "Error function.")
+erfc = from_scipy("erfc", "Complementary error function ``1 - erf(x)``.")
+erfinv = from_scipy("erfinv", "Inverse of `erf`.")
+ndtr = from_scipy("ndtr", "Cumulative distribution function of the standard normal.")
+log_ndtr = from_scipy("log_ndtr", "Logarithm of `ndtr`, accurate in the lower tail.")
+ndtri = from_scipy("ndtri", "Quantiles of the standard normal, the inverse of `ndtr`.")
 
 
 @differentiable
@@ -100,30 +121,6 @@ def polygamma(n: int, x: Any) -> Any:
 def trigamma(x: Any) -> Any:
     """Second logarithmic derivative of the gamma function, for positive ``x``."""
     return polygamma(1, x)
-
-
-@differentiable
-def betaln(a: Any, b: Any) -> Any:
-    """Logarithm of the absolute value of the beta function."""
-    return scipy_special().betaln(a, b)
-
-
-@differentiable
-def expit(x: Any) -> Any:
-    """Logistic function ``1 / (1 + exp(-x))``."""
-    return scipy_special().expit(x)
-
-
-@differentiable
-def logit(p: Any) -> Any:
-    """Log odds ``log(p / (1 - p))``, the inverse of `expit`."""
-    return scipy_special().logit(p)
-
-
-@differentiable
-def log_expit(x: Any) -> Any:
-    """Logarithm of `expit`, accurate for large negative ``x``."""
-    return scipy_special().log_expit(x)
 
 
 @differentiable
@@ -145,42 +142,6 @@ def log1m_exp(x: Any) -> Any:
 def inverse_expm1(x: Any) -> Any:
     """``1 / (exp(x) - 1)`` for ``x >= 0``, the derivative of `log1m_exp`; zero at infinity."""
     return np.exp(-x) / -np.expm1(-x)
-
-
-@differentiable
-def erf(x: Any) -> Any:
-    """Error function."""
-    return scipy_special().erf(x)
-
-
-@differentiable
-def erfc(x: Any) -> Any:
-    """Complementary error function ``1 - erf(x)``."""
-    return scipy_special().erfc(x)
-
-
-@differentiable
-def ndtr(x: Any) -> Any:
-    """Cumulative distribution function of the standard normal."""
-    return scipy_special().ndtr(x)
-
-
-@differentiable
-def log_ndtr(x: Any) -> Any:
-    """Logarithm of `ndtr`, accurate in the lower tail."""
-    return scipy_special().log_ndtr(x)
-
-
-@differentiable
-def ndtri(p: Any) -> Any:
-    """Quantiles of the standard normal, the inverse of `ndtr`."""
-    return scipy_special().ndtri(p)
-
-
-@differentiable
-def erfinv(y: Any) -> Any:
-    """Inverse of `erf`."""
-    return scipy_special().erfinv(y)
 
 
 @differentiable

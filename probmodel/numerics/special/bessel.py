@@ -16,7 +16,7 @@ import numpy as np
 from autograd.extend import defvjp
 from autograd.tracer import getval
 
-from probmodel.numerics.special import differentiable, scipy_special, where
+from probmodel.numerics.special import differentiable, from_scipy, scipy_special, where
 
 # From here on the series is accurate to rounding, and the direct formulas begin to cancel.
 _LARGE = 50.0
@@ -35,17 +35,8 @@ def _gap_coefficients() -> list[float]:
 
 _COEFFICIENTS = _gap_coefficients()
 
-
-@differentiable
-def i0e(x: Any) -> Any:
-    """``exp(-|x|) I0(x)``."""
-    return scipy_special().i0e(x)
-
-
-@differentiable
-def i1e(x: Any) -> Any:
-    """``exp(-|x|) I1(x)``."""
-    return scipy_special().i1e(x)
+i0e = from_scipy("i0e", "``exp(-|x|) I0(x)``.")
+i1e = from_scipy("i1e", "``exp(-|x|) I1(x)``.")
 
 
 @differentiable

@@ -14,39 +14,18 @@ import numpy as np
 from autograd.extend import defvjp
 from autograd.numpy.numpy_vjps import unbroadcast_f
 
-from probmodel.numerics.special import (
-    differentiable,
-    erf,
-    inverse_mills,
-    scipy_special,
-)
+from probmodel.numerics.special import differentiable, erf, from_scipy, inverse_mills, scipy_special
 
 _ROOT_2_PI = sqrt(2.0 * pi)
 _ROOT_HALF = sqrt(0.5)
 
-
-@differentiable
-def bessel_j(v: Any, x: Any) -> Any:
-    """Bessel function of the first kind of order ``v``."""
-    return scipy_special().jv(v, x)
-
-
-@differentiable
-def bessel_y(v: Any, x: Any) -> Any:
-    """Bessel function of the second kind of order ``v``."""
-    return scipy_special().yv(v, x)
-
-
-@differentiable
-def bessel_i(v: Any, x: Any) -> Any:
-    """Bessel function ``I`` of order ``v``, the modified one of the first kind."""
-    return scipy_special().iv(v, x)
-
-
-@differentiable
-def bessel_k(v: Any, x: Any) -> Any:
-    """Bessel function ``K`` of order ``v``, the modified one of the second kind."""
-    return scipy_special().kv(v, x)
+bessel_j = from_scipy("bessel_j", "Bessel function of the first kind of order ``v``.", "jv")
+bessel_y = from_scipy("bessel_y", "Bessel function of the second kind of order ``v``.", "yv")
+bessel_i = from_scipy("bessel_i", "Modified Bessel function ``I`` of order ``v``.", "iv")
+bessel_k = from_scipy("bessel_k", "Modified Bessel function ``K`` of order ``v``.", "kv")
+inv_erfc = from_scipy("inv_erfc", "Inverse of the complementary error function.", "erfcinv")
+ndtri_of_log = from_scipy("ndtri_of_log", "`ndtri` of a probability by its logarithm.", "ndtri_exp")
+owens_t = from_scipy("owens_t", "Owen's T function.")
 
 
 @differentiable
@@ -65,24 +44,6 @@ def lambert_w0(x: Any) -> Any:
 def lambert_wm1(x: Any) -> Any:
     """Return the solution ``w <= -1`` of ``w exp(w) = x``, for ``-1/e <= x < 0``."""
     return np.real(scipy_special().lambertw(x, -1))
-
-
-@differentiable
-def inv_erfc(x: Any) -> Any:
-    """Inverse of the complementary error function."""
-    return scipy_special().erfcinv(x)
-
-
-@differentiable
-def ndtri_of_log(log_p: Any) -> Any:
-    """`special.ndtri` of a probability that is given by its logarithm."""
-    return scipy_special().ndtri_exp(log_p)
-
-
-@differentiable
-def owens_t(h: Any, a: Any) -> Any:
-    """Owen's T function."""
-    return scipy_special().owens_t(h, a)
 
 
 def _neighbours(function: Any, sign: float, scale: float = 0.5) -> Any:
