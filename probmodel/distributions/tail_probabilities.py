@@ -2,29 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from autograd.tracer import getval
 
+from probmodel.distributions.base import Distribution, Thunk
 from probmodel.distributions.domain import where_inside
 from probmodel.numerics.special import log1m_exp, logsumexp, where
 
-LogProbability = Callable[[Any], Any]
+Sides = tuple[Thunk, Thunk]
 
 
-def log_cdf_above_zero(function: LogProbability, x: Any, end: float = np.inf) -> Any:
+class AboveZero(Distribution):
+    """Distribution of numbers from zero to an end, with one formula for each side of a number."""
+
+    end: ClassVar[float] = np.inf
+    start: ClassVar[int | None] = None  # which parameter stands in the place of zero, if one does
+
+    def log_sides(self, xp: Any, y: Any, *params: Any) -> Sides:
+        """Log probabilities of less and of more than ``y``, a distance from the start inside."""
+        raise NotImplementedError
+
+    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values up to ``x``."""
+        return log_cdf_above_zero(self._side(0, xp, params), self._distance(x, params), self.end)
+
+    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
+        """Log probability of values above ``x``."""
+        side, y = self._side(1, xp, params), self._distance(x, params)
+        return _between(side, y, self.end, 0.0, -np.inf)
+
+    def _side(self, which: int, xp: Any, params: Sequence[Any]) -> Callable[[Any], Any]:
+        return lambda y: self.log_sides(xp, y, *params)[which]()
+
+    def _distance(self, x: Any, params: Sequence[Any]) -> Any:
+        return x if self.start is None else x - params[self.start]
+
+
+def log_cdf_above_zero(function: Callable[[Any], Any], x: Any, end: Any) -> Any:
     """Log probability up to ``x``: ``function(x)`` between 0 and ``end``."""
     return _between(function, x, end, -np.inf, 0.0)
 
 
-def log_ccdf_above_zero(function: LogProbability, x: Any, end: float = np.inf) -> Any:
-    """Log probability above ``x``: ``function(x)`` between 0 and ``end``."""
-    return _between(function, x, end, 0.0, -np.inf)
-
-
-def _between(function: LogProbability, x: Any, end: float, below: float, above: float) -> Any:
+def _between(function: Callable[[Any], Any], x: Any, end: Any, below: float, above: float) -> Any:
     """Give ``function`` numbers inside alone: outside its derivatives would be 0 times infinity."""
     outside = (x <= 0) | (x >= end)
     return where(outside, where(x <= 0, below, above), function(where(outside, 0.5, x)))

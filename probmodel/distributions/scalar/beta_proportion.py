@@ -12,7 +12,7 @@ from probmodel.distributions.base import InformationMatrix, Parameter, Thunk
 from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.free_scale import FreeScale
-from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
+from probmodel.distributions.tail_probabilities import Sides
 from probmodel.numerics.special import logit, trigamma
 from probmodel.numerics.special.incomplete_beta import log_betainc, log_betaincc
 from probmodel.numerics.special.rising import log_beta, log_gap, log_ratio, log_ratio_gap
@@ -37,6 +37,7 @@ class BetaProportion(FreeScale):
 
     parameters: ClassVar = {"mu": Parameter(UnitInterval()), "kappa": Parameter(Positive())}
     domain = UnitInterval()
+    end = 1.0
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; the logarithms are NaN outside the unit interval."""
@@ -60,15 +61,10 @@ class BetaProportion(FreeScale):
         mu, kappa = params
         return np.asarray(rng.beta(mu * kappa, (1.0 - mu) * kappa, shape))
 
-    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values up to ``x``."""
-        alpha, beta = _shapes(*params)
-        return log_cdf_above_zero(lambda y: log_betainc(alpha, beta, logit(y)), x, 1.0)
-
-    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values above ``x``."""
-        alpha, beta = _shapes(*params)
-        return log_ccdf_above_zero(lambda y: log_betaincc(alpha, beta, logit(y)), x, 1.0)
+    def log_sides(self, xp: Any, y: Any, *params: Any) -> Sides:
+        """Log probabilities of less and of more than ``y``."""
+        args = *_shapes(*params), logit(y)
+        return lambda: log_betainc(*args), lambda: log_betaincc(*args)
 
     def free_location_scale(self) -> tuple[Any, Any]:
         """Of the log odds, as `Beta` has them."""

@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.domain import where_inside, where_valid
 from probmodel.distributions.scalar.location_scale import LOG_2
-from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
+from probmodel.distributions.tail_probabilities import AboveZero, Sides
 from probmodel.numerics.special import gammaln, trigamma
 from probmodel.numerics.special.incomplete_gamma import log_gammainc, log_gammaincc
 from probmodel.types import Array
 
 
-class ChiSquare(Distribution):
+class ChiSquare(AboveZero):
     r"""Chi-squared distribution: a sum of squares of independent standard normal numbers.
 
     .. math:: p(y) = \frac{2^{-\nu / 2}}{\Gamma(\nu / 2)} y^{\nu / 2 - 1} e^{-y / 2}, \quad y > 0
@@ -51,14 +51,8 @@ class ChiSquare(Distribution):
         (df,) = params
         return np.asarray(2.0 * rng.standard_gamma(0.5 * df, shape))
 
-    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values up to ``x``."""
+    def log_sides(self, xp: Any, y: Any, *params: Any) -> Sides:
+        """Log probabilities of less and of more than ``y``."""
         (df,) = params
         shape = 0.5 * where_valid(df > 0, df)
-        return log_cdf_above_zero(lambda y: log_gammainc(shape, 0.5 * y), x)
-
-    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values above ``x``."""
-        (df,) = params
-        shape = 0.5 * where_valid(df > 0, df)
-        return log_ccdf_above_zero(lambda y: log_gammaincc(shape, 0.5 * y), x)
+        return lambda: log_gammainc(shape, 0.5 * y), lambda: log_gammaincc(shape, 0.5 * y)

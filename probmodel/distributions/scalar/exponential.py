@@ -10,7 +10,7 @@ from probmodel.constraints import NonNegative, Positive
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_inside
 from probmodel.distributions.scalar.free_scale import FreeScale
-from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
+from probmodel.distributions.tail_probabilities import Sides
 from probmodel.numerics.special import log1m_exp
 from probmodel.types import Array
 
@@ -47,15 +47,10 @@ class Exponential(FreeScale):
         (rate,) = params
         return np.asarray(rng.standard_exponential(shape) / rate)
 
-    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values up to ``x``."""
+    def log_sides(self, xp: Any, y: Any, *params: Any) -> Sides:
+        """Log probabilities of less and of more than ``y``."""
         (rate,) = params
-        return log_cdf_above_zero(lambda y: log1m_exp(rate * y), x)
-
-    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values above ``x``."""
-        (rate,) = params
-        return log_ccdf_above_zero(lambda y: -rate * y, x)
+        return lambda: log1m_exp(rate * y), lambda: -rate * y
 
     def base(self) -> Distribution:
         """Return the exponential distribution of unit rate."""

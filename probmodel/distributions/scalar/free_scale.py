@@ -7,9 +7,10 @@ from typing import Any
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.scalar.location_scale import conditional
 from probmodel.distributions.scalar.normal import Normal
+from probmodel.distributions.tail_probabilities import AboveZero
 
 
-class FreeScale(Distribution):
+class FreeScale(AboveZero):
     """Distribution whose values have a logarithm, or log odds, that a normal can stand for.
 
     The free scale is the one that a parameter of such a prior is sampled on: u with the value

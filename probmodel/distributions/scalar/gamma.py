@@ -10,7 +10,7 @@ from probmodel.constraints import Positive
 from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.free_scale import FreeScale
-from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
+from probmodel.distributions.tail_probabilities import Sides
 from probmodel.numerics.special import gammaln, trigamma
 from probmodel.numerics.special.incomplete_gamma import log_gammainc, log_gammaincc
 from probmodel.types import Array
@@ -50,15 +50,10 @@ class Gamma(FreeScale):
         alpha, beta = params
         return np.asarray(rng.standard_gamma(alpha, shape) / beta)
 
-    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values up to ``x``."""
+    def log_sides(self, xp: Any, y: Any, *params: Any) -> Sides:
+        """Log probabilities of less and of more than ``y``."""
         alpha, beta = valid_shape_and_rate(*params)
-        return log_cdf_above_zero(lambda y: log_gammainc(alpha, beta * y), x)
-
-    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values above ``x``."""
-        alpha, beta = valid_shape_and_rate(*params)
-        return log_ccdf_above_zero(lambda y: log_gammaincc(alpha, beta * y), x)
+        return lambda: log_gammainc(alpha, beta * y), lambda: log_gammaincc(alpha, beta * y)
 
     def free_location_scale(self) -> tuple[Any, Any]:
         """Of the logarithm, whose log density is ``alpha u - beta exp(u)``."""

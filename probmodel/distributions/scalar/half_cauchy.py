@@ -9,7 +9,7 @@ import numpy as np
 from probmodel.distributions.scalar.cauchy import LOG_PI, Cauchy
 from probmodel.distributions.scalar.free_scale import FreeScale
 from probmodel.distributions.scalar.location_scale import LOG_2, HalfFamily
-from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
+from probmodel.distributions.tail_probabilities import Sides
 
 
 class HalfCauchy(FreeScale, HalfFamily):
@@ -33,15 +33,13 @@ class HalfCauchy(FreeScale, HalfFamily):
 
     full = Cauchy
 
-    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values up to ``x``."""
+    def log_sides(self, xp: Any, y: Any, *params: Any) -> Sides:
+        """Log probabilities of less and of more than ``y``."""
         (scale,) = params
-        return log_cdf_above_zero(lambda y: xp.log(xp.arctan2(y, scale)) + LOG_2 - LOG_PI, x)
-
-    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values above ``x``."""
-        (scale,) = params
-        return log_ccdf_above_zero(lambda y: xp.log(xp.arctan2(scale, y)) + LOG_2 - LOG_PI, x)
+        return (
+            lambda: xp.log(xp.arctan2(y, scale)) + LOG_2 - LOG_PI,
+            lambda: xp.log(xp.arctan2(scale, y)) + LOG_2 - LOG_PI,
+        )
 
     def free_location_scale(self) -> tuple[Any, Any]:
         """Of the logarithm, whose log density is ``u - log(1 + exp(2 u))`` for unit scale."""

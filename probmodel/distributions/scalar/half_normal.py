@@ -9,7 +9,7 @@ import numpy as np
 from probmodel.distributions.scalar.free_scale import FreeScale
 from probmodel.distributions.scalar.location_scale import LOG_2, HalfFamily
 from probmodel.distributions.scalar.normal import Normal
-from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
+from probmodel.distributions.tail_probabilities import Sides
 from probmodel.numerics.special import erf, log_ndtr
 
 
@@ -30,15 +30,10 @@ class HalfNormal(FreeScale, HalfFamily):
 
     full = Normal
 
-    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values up to ``x``."""
-        (scale,) = params
-        return log_cdf_above_zero(lambda y: xp.log(erf(y / scale * np.sqrt(0.5))), x)
-
-    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values above ``x``."""
-        (scale,) = params
-        return log_ccdf_above_zero(lambda y: LOG_2 + log_ndtr(-y / scale), x)
+    def log_sides(self, xp: Any, y: Any, *params: Any) -> Sides:
+        """Log probabilities of less and of more than ``y``."""
+        z = y / params[0]
+        return lambda: xp.log(erf(z * np.sqrt(0.5))), lambda: LOG_2 + log_ndtr(-z)
 
     def free_location_scale(self) -> tuple[Any, Any]:
         """Of the logarithm, whose log density is ``u - exp(2 u) / 2`` for unit scale."""

@@ -20,7 +20,7 @@ from probmodel.distributions.scalar.student_t import (
     slope_in_scale,
     tail_information,
 )
-from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
+from probmodel.distributions.tail_probabilities import Sides
 from probmodel.numerics.special.incomplete_beta import log_betainc, log_betaincc
 from probmodel.types import Array
 
@@ -62,15 +62,11 @@ class HalfStudentT(FreeScale):
         df, scale = params
         return np.asarray(scale * np.abs(rng.standard_t(df, shape)))
 
-    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values up to ``x``."""
+    def log_sides(self, xp: Any, y: Any, *params: Any) -> Sides:
+        """Log probabilities of less and of more than ``y``."""
         df, scale = _valid(*params)
-        return log_cdf_above_zero(lambda y: log_betaincc(0.5 * df, 0.5, log_odds(df, y / scale)), x)
-
-    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values above ``x``."""
-        df, scale = _valid(*params)
-        return log_ccdf_above_zero(lambda y: log_betainc(0.5 * df, 0.5, log_odds(df, y / scale)), x)
+        args = 0.5 * df, 0.5, log_odds(df, y / scale)
+        return lambda: log_betaincc(*args), lambda: log_betainc(*args)
 
     def base(self) -> Distribution:
         """Return the member of unit scale."""

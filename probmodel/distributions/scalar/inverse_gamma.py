@@ -11,7 +11,7 @@ from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.domain import where_inside, where_valid
 from probmodel.distributions.scalar.free_scale import FreeScale
 from probmodel.distributions.scalar.gamma import gamma_information, valid_shape_and_rate
-from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
+from probmodel.distributions.tail_probabilities import Sides
 from probmodel.numerics.special import gammaln
 from probmodel.numerics.special.incomplete_gamma import log_gammainc, log_gammaincc
 from probmodel.types import Array
@@ -51,15 +51,10 @@ class InverseGamma(FreeScale):
         alpha, beta = params
         return np.asarray(beta / rng.standard_gamma(alpha, shape))
 
-    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values up to ``x``."""
+    def log_sides(self, xp: Any, y: Any, *params: Any) -> Sides:
+        """Log probabilities of less and of more than ``y``."""
         alpha, beta = valid_shape_and_rate(*params)
-        return log_cdf_above_zero(lambda y: log_gammaincc(alpha, beta / y), x)
-
-    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values above ``x``."""
-        alpha, beta = valid_shape_and_rate(*params)
-        return log_ccdf_above_zero(lambda y: log_gammainc(alpha, beta / y), x)
+        return lambda: log_gammaincc(alpha, beta / y), lambda: log_gammainc(alpha, beta / y)
 
     def free_location_scale(self) -> tuple[Any, Any]:
         """Of the logarithm, whose log density is ``-alpha u - beta exp(-u)``."""

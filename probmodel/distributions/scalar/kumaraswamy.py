@@ -12,7 +12,7 @@ from probmodel.distributions.base import InformationMatrix, Parameter, Thunk
 from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_inside
 from probmodel.distributions.noncentered_forms import OfStandardExponential
-from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
+from probmodel.distributions.tail_probabilities import AboveZero, Sides
 from probmodel.numerics.special import inverse_expm1, log1m_exp, where
 from probmodel.numerics.special.positive_numbers import (
     bernoulli_gap,
@@ -22,7 +22,7 @@ from probmodel.numerics.special.positive_numbers import (
 from probmodel.types import Array
 
 
-class Kumaraswamy(OfStandardExponential):
+class Kumaraswamy(OfStandardExponential, AboveZero):
     r"""Kumaraswamy distribution, much like the beta but with elementary probabilities.
 
     .. math:: p(y) = a b\, y^{a - 1} (1 - y^a)^{b - 1}, \quad 0 < y < 1
@@ -45,6 +45,7 @@ class Kumaraswamy(OfStandardExponential):
     noncentered_is_affine: ClassVar = False
     parameters: ClassVar = {"a": Parameter(Positive()), "b": Parameter(Positive())}
     domain = UnitInterval()
+    end = 1.0
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape."""
@@ -64,13 +65,10 @@ class Kumaraswamy(OfStandardExponential):
             ("b", "b"): lambda: 1.0 / (b * b),
         }
 
-    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values up to ``x``."""
-        return log_cdf_above_zero(lambda y: log1m_exp(_exponential(xp, y, *params)), x, 1.0)
-
-    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values above ``x``."""
-        return log_ccdf_above_zero(lambda y: -_exponential(xp, y, *params), x, 1.0)
+    def log_sides(self, xp: Any, y: Any, *params: Any) -> Sides:
+        """Log probabilities of less and of more than ``y``."""
+        u = _exponential(xp, y, *params)
+        return lambda: log1m_exp(u), lambda: -u
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Quantile at the probability that an exponential value exceeds."""

@@ -11,7 +11,7 @@ from probmodel.distributions.base import Distribution, InformationMatrix, Parame
 from probmodel.distributions.domain import where_inside
 from probmodel.distributions.scalar.free_scale import FreeScale
 from probmodel.distributions.scalar.logistic import Logistic
-from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
+from probmodel.distributions.tail_probabilities import Sides
 from probmodel.numerics.special import log1p_exp, log_expit
 from probmodel.types import Array
 
@@ -56,13 +56,10 @@ class LogLogistic(FreeScale):
         """Draw variates of shape ``shape``."""
         return np.asarray(self.noncentered(np, rng.logistic(size=shape), *params))
 
-    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values up to ``x``."""
-        return log_cdf_above_zero(lambda y: log_expit(_log_odds(xp, y, *params)), x)
-
-    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values above ``x``."""
-        return log_ccdf_above_zero(lambda y: log_expit(-_log_odds(xp, y, *params)), x)
+    def log_sides(self, xp: Any, y: Any, *params: Any) -> Sides:
+        """Log probabilities of less and of more than ``y``."""
+        z = _log_odds(xp, y, *params)
+        return lambda: log_expit(z), lambda: log_expit(-z)
 
     def base(self) -> Distribution:
         """Return the standard logistic."""

@@ -10,7 +10,7 @@ from probmodel.constraints import Positive, Real
 from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.noncentered_forms import OfStandardNormal
 from probmodel.distributions.scalar.free_scale import FreeScale
-from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
+from probmodel.distributions.tail_probabilities import Sides
 from probmodel.numerics.special import LOG_2PI, log_ndtr
 from probmodel.numerics.special.logs import log_less
 from probmodel.types import Array
@@ -52,15 +52,13 @@ class LogNormal(OfStandardNormal, FreeScale):
             ("sigma", "sigma"): lambda: 2.0 / (sigma * sigma),
         }
 
-    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values up to ``x``."""
+    def log_sides(self, xp: Any, y: Any, *params: Any) -> Sides:
+        """Log probabilities of less and of more than ``y``."""
         mu, sigma = params
-        return log_cdf_above_zero(lambda y: log_ndtr((xp.log(y) - mu) / sigma), x)
-
-    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values above ``x``."""
-        mu, sigma = params
-        return log_ccdf_above_zero(lambda y: log_ndtr((mu - xp.log(y)) / sigma), x)
+        return (
+            lambda: log_ndtr((xp.log(y) - mu) / sigma),
+            lambda: log_ndtr((mu - xp.log(y)) / sigma),
+        )
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Exponential of a shifted and stretched standard normal value."""

@@ -11,12 +11,12 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.domain import where_inside
 from probmodel.distributions.noncentered_forms import OfStandardExponential
-from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
+from probmodel.distributions.tail_probabilities import AboveZero, Sides
 from probmodel.numerics.special import log1m_exp
 from probmodel.types import Array
 
 
-class Pareto(OfStandardExponential):
+class Pareto(OfStandardExponential, AboveZero):
     r"""Pareto distribution (of the first type): a power law from a smallest value on.
 
     .. math:: p(y) = \alpha\, y_{\min}^\alpha / y^{\alpha + 1}, \quad y \ge y_{\min}
@@ -33,6 +33,7 @@ class Pareto(OfStandardExponential):
     """
 
     noncentered_is_affine: ClassVar = False
+    start = 0
     parameters: ClassVar = {"y_min": Parameter(Positive()), "alpha": Parameter(Positive())}
 
     def support(self) -> Constraint:
@@ -50,15 +51,11 @@ class Pareto(OfStandardExponential):
         _, alpha = params
         return {("alpha", "alpha"): lambda: 1.0 / (alpha * alpha)}
 
-    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values up to ``x``."""
+    def log_sides(self, xp: Any, y: Any, *params: Any) -> Sides:
+        """Log probabilities of less and of more than ``y``."""
         y_min, alpha = params
-        return log_cdf_above_zero(lambda y: log1m_exp(alpha * xp.log1p(y / y_min)), x - y_min)
-
-    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values above ``x``."""
-        y_min, alpha = params
-        return log_ccdf_above_zero(lambda y: -alpha * xp.log1p(y / y_min), x - y_min)
+        u = alpha * xp.log1p(y / y_min)
+        return lambda: log1m_exp(u), lambda: -u
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Exponential of an exponential value, shrunk by the shape."""

@@ -11,12 +11,12 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.domain import where_inside, where_valid
 from probmodel.distributions.noncentered_forms import OfStandardExponential
-from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
+from probmodel.distributions.tail_probabilities import AboveZero, Sides
 from probmodel.numerics.special import log1m_exp
 from probmodel.types import Array
 
 
-class ParetoType2(OfStandardExponential):
+class ParetoType2(OfStandardExponential, AboveZero):
     r"""Pareto distribution of the second type (Lomax, where :math:`\mu = 0`).
 
     .. math:: p(y) = \frac{\alpha}{\lambda}
@@ -35,6 +35,7 @@ class ParetoType2(OfStandardExponential):
     """
 
     noncentered_is_affine: ClassVar = False
+    start = 0
     parameters: ClassVar = {
         "mu": Parameter(Real()),
         "scale": Parameter(Positive()),
@@ -60,17 +61,11 @@ class ParetoType2(OfStandardExponential):
             ("alpha", "alpha"): lambda: 1.0 / (alpha * alpha),
         }
 
-    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values up to ``x``."""
-        mu, scale, alpha = params
-        scale = where_valid(scale > 0, scale)
-        return log_cdf_above_zero(lambda y: log1m_exp(alpha * xp.log1p(y / scale)), x - mu)
-
-    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values above ``x``."""
-        mu, scale, alpha = params
-        scale = where_valid(scale > 0, scale)
-        return log_ccdf_above_zero(lambda y: -alpha * xp.log1p(y / scale), x - mu)
+    def log_sides(self, xp: Any, y: Any, *params: Any) -> Sides:
+        """Log probabilities of less and of more than ``y``."""
+        _, scale, alpha = params
+        u = alpha * xp.log1p(y / where_valid(scale > 0, scale))
+        return lambda: log1m_exp(u), lambda: -u
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Shift and stretch the exponential, less one, of an exponential value."""

@@ -9,12 +9,12 @@ import numpy as np
 from probmodel.constraints import Positive
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.scalar.location_scale import LOG_2
-from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
+from probmodel.distributions.tail_probabilities import AboveZero, Sides
 from probmodel.numerics.special.positive_numbers import log_inv_cloglog
 from probmodel.types import Array
 
 
-class Rayleigh(Distribution):
+class Rayleigh(AboveZero):
     r"""Rayleigh distribution: the length of a vector of two independent normal numbers.
 
     .. math:: p(y) = \frac{y}{\sigma^2} \exp\{-y^2 / (2 \sigma^2)\}, \quad y > 0
@@ -47,17 +47,13 @@ class Rayleigh(Distribution):
         (sigma,) = params
         return np.asarray(sigma * rng.rayleigh(size=shape))
 
-    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values up to ``x``."""
+    def log_sides(self, xp: Any, y: Any, *params: Any) -> Sides:
+        """Log probabilities of less and of more than ``y``."""
         (sigma,) = params
-        return log_cdf_above_zero(
-            lambda y: log_inv_cloglog(2.0 * (xp.log(y) - xp.log(sigma)) - LOG_2), x
+        return (
+            lambda: log_inv_cloglog(2.0 * (xp.log(y) - xp.log(sigma)) - LOG_2),
+            lambda: -0.5 * (y / sigma) ** 2,
         )
-
-    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values above ``x``."""
-        (sigma,) = params
-        return log_ccdf_above_zero(lambda y: -0.5 * (y / sigma) ** 2, x)
 
     def base(self) -> Distribution:
         """Return the member of unit mode."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from probmodel.distributions.scalar.powered_exponential import PoweredExponential
-from probmodel.distributions.tail_probabilities import log_ccdf_above_zero, log_cdf_above_zero
+from probmodel.distributions.tail_probabilities import Sides
 from probmodel.numerics.special.positive_numbers import log_inv_cloglog
 
 
@@ -27,12 +27,7 @@ class Weibull(PoweredExponential):
 
     sign: ClassVar = 1.0
 
-    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values up to ``x``."""
-        return log_cdf_above_zero(
-            lambda y: log_inv_cloglog(self.log_exponential(xp, y, *params)), x
-        )
-
-    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values above ``x``."""
-        return log_ccdf_above_zero(lambda y: -xp.exp(self.log_exponential(xp, y, *params)), x)
+    def log_sides(self, xp: Any, y: Any, *params: Any) -> Sides:
+        """Log probabilities of less and of more than ``y``."""
+        u = self.log_exponential(xp, y, *params)
+        return lambda: log_inv_cloglog(u), lambda: -xp.exp(u)
