@@ -44,11 +44,9 @@ class Mask:
         self.value = value
 
     def __and__(self, other: Mask) -> Mask:
-        """Where both hold."""
         return Mask(self._writer, self._writer.builder.and_(self.value, other.value))
 
     def __or__(self, other: Mask) -> Mask:
-        """Where one of two holds."""
         return Mask(self._writer, self._writer.builder.or_(self.value, other.value))
 
     def differs_from(self, other: Mask) -> Mask:
@@ -56,12 +54,36 @@ class Mask:
         return Mask(self._writer, self._writer.builder.xor(self.value, other.value))
 
     def __invert__(self) -> Mask:
-        """Where it does not hold."""
         return Mask(self._writer, self._writer.builder.not_(self.value))
 
 
+Operator = Callable[["Lanes", "Lanes | float"], "Lanes"]
+
+
+def _arithmetic(operation: str) -> tuple[Operator, Operator]:
+    """Return an operator, and the one for operands that are the other way round."""
+
+    def run(left: Lanes, right: Lanes | float) -> Lanes:
+        writer = left._writer
+        emit = getattr(writer.builder, operation)
+        return Lanes(writer, emit(left.value, writer.lift(right).value))
+
+    return run, lambda right, left: run(right._writer.lift(left), right)
+
+
+def _comparison(
+    relation: str, kind: str = "fcmp_ordered"
+) -> Callable[[Lanes, Lanes | float], Mask]:
+    def run(left: Lanes, right: Lanes | float) -> Mask:
+        writer = left._writer
+        emit = getattr(writer.builder, kind)
+        return Mask(writer, emit(relation, left.value, writer.lift(right).value))
+
+    return run
+
+
 class Lanes:
-    """A vector of doubles; comparisons with NaN are false, but for ``!=``."""
+    """A vector of doubles; comparisons with NaN are false, but for `differs`."""
 
     __slots__ = ("_writer", "value")
 
@@ -69,93 +91,31 @@ class Lanes:
         self._writer = writer
         self.value = value
 
-    def __add__(self, other: Lanes | float) -> Lanes:
-        """Return the sum."""
-        return self._with("fadd", other)
-
-    def __sub__(self, other: Lanes | float) -> Lanes:
-        """Return the difference."""
-        return self._with("fsub", other)
-
-    def __mul__(self, other: Lanes | float) -> Lanes:
-        """Return the product."""
-        return self._with("fmul", other)
-
-    def __truediv__(self, other: Lanes | float) -> Lanes:
-        """Return the quotient."""
-        return self._with("fdiv", other)
-
-    def __radd__(self, other: float) -> Lanes:
-        """Return a number plus these."""
-        return self._writer.number(other) + self
-
-    def __rsub__(self, other: float) -> Lanes:
-        """Return a number less these."""
-        return self._writer.number(other) - self
-
-    def __rmul__(self, other: float) -> Lanes:
-        """Return a number times these."""
-        return self._writer.number(other) * self
-
-    def __rtruediv__(self, other: float) -> Lanes:
-        """Return a number divided by these."""
-        return self._writer.number(other) / self
+    __add__, __radd__ = _arithmetic("fadd")
+    __sub__, __rsub__ = _arithmetic("fsub")
+    __mul__, __rmul__ = _arithmetic("fmul")
+    __truediv__, __rtruediv__ = _arithmetic("fdiv")
 
     def __neg__(self) -> Lanes:
-        """Return these with the other sign."""
         return Lanes(self._writer, self._writer.builder.fneg(self.value))
 
     def __abs__(self) -> Lanes:
-        """Return these without signs."""
         return self._writer.intrinsic("fabs", self)
 
-    def __lt__(self, other: Lanes | float) -> Mask:
-        """Where these are less."""
-        return self._compare("<", other)
-
-    def __le__(self, other: Lanes | float) -> Mask:
-        """Where these are less or equal."""
-        return self._compare("<=", other)
-
-    def __gt__(self, other: Lanes | float) -> Mask:
-        """Where these are greater."""
-        return self._compare(">", other)
-
-    def __ge__(self, other: Lanes | float) -> Mask:
-        """Where these are greater or equal."""
-        return self._compare(">=", other)
-
-    def equals(self, other: Lanes | float) -> Mask:
-        """Where these are equal."""
-        return self._compare("==", other)
-
-    def differs(self, other: Lanes | float) -> Mask:
-        """Where these are not equal, or one is NaN."""
-        writer = self._writer
-        right = writer.lift(other).value
-        return Mask(writer, writer.builder.fcmp_unordered("!=", self.value, right))
+    __lt__, __le__, __gt__, __ge__ = map(_comparison, ("<", "<=", ">", ">="))
+    equals = _comparison("==")
+    differs = _comparison("!=", "fcmp_unordered")  # also where one is NaN
 
     def is_nan(self) -> Mask:
         """Where these are not numbers."""
-        return Mask(
-            self._writer, self._writer.builder.fcmp_unordered("uno", self.value, self.value)
-        )
+        writer = self._writer
+        return Mask(writer, writer.builder.fcmp_unordered("uno", self.value, self.value))
 
     def is_negative(self) -> Mask:
         """Where the sign bit is set, that of a zero too."""
         writer = self._writer
         bits = writer.builder.bitcast(self.value, writer.bits_type)
         return Mask(writer, writer.builder.icmp_signed("<", bits, writer.bits(0)))
-
-    def _with(self, operation: str, other: Lanes | float) -> Lanes:
-        writer = self._writer
-        emit = getattr(writer.builder, operation)
-        return Lanes(writer, emit(self.value, writer.lift(other).value))
-
-    def _compare(self, relation: str, other: Lanes | float) -> Mask:
-        writer = self._writer
-        right = writer.lift(other).value
-        return Mask(writer, writer.builder.fcmp_ordered(relation, self.value, right))
 
 
 class Writer:
