@@ -17,6 +17,12 @@ def bound_text(bound: Any, otherwise: str) -> str:
     return repr(bound)
 
 
+def between_text(bounds: Any) -> str:
+    """Return two bounds in words."""
+    lower, upper = map(bound_text, bounds, ("a lower bound", "an upper bound"))
+    return f"between {lower} and {upper}"
+
+
 class Constraint:
     """A set of values together with a smooth one-to-one map onto it.
 

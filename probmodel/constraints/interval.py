@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.constraints.base import Constraint, bound_text
+from probmodel.constraints.base import Constraint, between_text
 from probmodel.numerics.special import expit
 from probmodel.types import Array
 
@@ -25,11 +25,7 @@ class Interval(Constraint):
     @property
     def name(self) -> str:
         """The constraint in words."""
-        lower, upper = (
-            bound_text(bound, f"{which} bound")
-            for bound, which in zip(self.bounds, ("a lower", "an upper"), strict=True)
-        )
-        return f"between {lower} and {upper}"
+        return between_text(self.bounds)
 
     @property
     def limits(self) -> tuple[Any, Any]:

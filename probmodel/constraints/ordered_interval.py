@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.constraints.base import Constraint, bound_text
+from probmodel.constraints.base import Constraint, between_text
 from probmodel.constraints.simplex import Simplex
 from probmodel.types import Array
 
@@ -32,11 +32,7 @@ class OrderedInterval(Constraint):
     @property
     def name(self) -> str:
         """The constraint in words."""
-        lower, upper = (
-            bound_text(bound, f"{which} bound")
-            for bound, which in zip(self.bounds, ("a lower", "an upper"), strict=True)
-        )
-        return f"ordered between {lower} and {upper}"
+        return f"ordered {between_text(self.bounds)}"
 
     @property
     def element_limits(self) -> tuple[Any, Any]:

@@ -7,16 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probmodel.constraints import IntegerInterval, Simplex
-from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter
+from probmodel.constraints import Simplex
+from probmodel.distributions.base import Parameter
 from probmodel.distributions.domain import SUM_TOLERANCE, where_valid
-from probmodel.distributions.scalar.categorical_logit import categories, indicators
+from probmodel.distributions.scalar.categorical_logit import CategoryFamily, indicators
 from probmodel.numerics.special import xlogy
 from probmodel.types import Array
 
 
-class Categorical(Distribution):
+class Categorical(CategoryFamily):
     r"""One of K categories.
 
     .. math:: P(y) = p_y, \quad y = 0, \dots, K - 1
@@ -32,15 +31,6 @@ class Categorical(Distribution):
     """
 
     parameters: ClassVar = {"p": Parameter(Simplex(), event_ndim=1)}
-    discrete = True
-
-    def support(self) -> Constraint:
-        """Whole numbers from zero to the number of categories less one."""
-        return categories(self.args["p"])
-
-    def support_for(self, *shapes: tuple[int, ...]) -> Constraint:
-        """As many categories as there are in the vector."""
-        return IntegerInterval(0, shapes[0][-1] - 1)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability: batch shape; -inf for what is no category."""

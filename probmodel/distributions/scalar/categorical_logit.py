@@ -14,7 +14,26 @@ from probmodel.numerics.special import logsumexp, where
 from probmodel.types import Array
 
 
-class CategoricalLogit(Distribution):
+class CategoryFamily(Distribution):
+    """Distributions of categories, which a vector among the parameters numbers."""
+
+    discrete = True
+    vector: ClassVar[int] = 0  # which parameter it is
+    last: ClassVar[int] = -1  # the last category, less the number of its elements
+
+    def support(self) -> Constraint:
+        """Whole numbers from zero to the last category."""
+        vector = list(self.args.values())[self.vector]
+        plain = isinstance(vector, list | tuple)
+        shape = np.shape(vector) if plain else getattr(vector, "shape", None)
+        return IntegerInterval(0, shape[-1] + self.last if shape else None)
+
+    def support_for(self, *shapes: tuple[int, ...]) -> Constraint:
+        """As many categories as the vector numbers."""
+        return IntegerInterval(0, shapes[self.vector][-1] + self.last)
+
+
+class CategoricalLogit(CategoryFamily):
     r"""One of K categories, with unnormalised log probabilities as the parameter.
 
     .. math:: P(y) = \exp(\eta_y) / \sum_{k=0}^{K-1} \exp(\eta_k), \quad y = 0, \dots, K - 1
@@ -30,15 +49,6 @@ class CategoricalLogit(Distribution):
     """
 
     parameters: ClassVar = {"logits": Parameter(Real(), event_ndim=1)}
-    discrete = True
-
-    def support(self) -> Constraint:
-        """Whole numbers from zero to the number of categories less one."""
-        return categories(self.args["logits"])
-
-    def support_for(self, *shapes: tuple[int, ...]) -> Constraint:
-        """As many categories as there are in the vector."""
-        return IntegerInterval(0, shapes[0][-1] - 1)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability: batch shape; -inf for what is no category."""
@@ -67,13 +77,3 @@ def indicators(value: Any, n_categories: int) -> tuple[Array, Array]:
     """Return which category each value is, (..., K), and 0 or, if it is none, -inf: (...,)."""
     chosen = np.asarray(value)[..., None] == np.arange(n_categories)
     return chosen, np.where(chosen.any(axis=-1), 0.0, -np.inf)
-
-
-def categories(probabilities: Any) -> Constraint:
-    """Return the categories that a vector of probabilities, or a stack of them, is about."""
-    shape = (
-        np.shape(probabilities)
-        if isinstance(probabilities, list | tuple)
-        else getattr(probabilities, "shape", None)
-    )
-    return IntegerInterval(0, shape[-1] - 1 if shape else None)

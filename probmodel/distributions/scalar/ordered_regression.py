@@ -7,16 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probmodel.constraints import IntegerInterval, Ordered, Real
-from probmodel.constraints.base import Constraint
-from probmodel.distributions.base import Distribution, Parameter
+from probmodel.constraints import Ordered, Real
+from probmodel.distributions.base import Parameter
 from probmodel.distributions.domain import where_valid
-from probmodel.distributions.scalar.categorical_logit import indicators
+from probmodel.distributions.scalar.categorical_logit import CategoryFamily, indicators
 from probmodel.numerics.special import where
 from probmodel.types import Array
 
 
-class OrderedCategories(Distribution):
+class OrderedCategories(CategoryFamily):
     """Number of cutpoints below ``eta`` plus noise; the noise is symmetric about zero.
 
     Subclasses give the noise. Cutpoints that do not increase make the density NaN.
@@ -26,7 +25,7 @@ class OrderedCategories(Distribution):
         "eta": Parameter(Real()),
         "cutpoints": Parameter(Ordered(), event_ndim=1),
     }
-    discrete = True
+    vector, last = 1, 0
 
     @staticmethod
     def log_interval(low: Any, high: Any) -> Any:
@@ -45,17 +44,6 @@ class OrderedCategories(Distribution):
     def draw_noise(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
         """Draw noise of shape ``shape``."""
         raise NotImplementedError
-
-    def support(self) -> Constraint:
-        """Whole numbers from zero to the number of cutpoints."""
-        cutpoints = self.args["cutpoints"]
-        is_plain = isinstance(cutpoints, list | tuple)
-        shape = np.shape(cutpoints) if is_plain else getattr(cutpoints, "shape", None)
-        return IntegerInterval(0, shape[-1] if shape else None)
-
-    def support_for(self, *shapes: tuple[int, ...]) -> Constraint:
-        """One category more than there are cutpoints."""
-        return IntegerInterval(0, shapes[1][-1])
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability: batch shape."""
