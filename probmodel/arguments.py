@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.errors import OutputError, ProbmodelError, SamplerError, nearest, reason
+from probmodel.errors import OutputError, ProbmodelError, SamplerError, alike, nearest, reason
 
 LARGEST = 2**31 - 1  # of the numbers of draws, chains, ...: more is a slip of the keyboard
 
@@ -165,5 +165,4 @@ def _similar(file: Path) -> str:
     """Return a hint at a file of the same kind whose name is nearly the missing one's."""
     if not file.parent.is_dir():
         return f" There is no folder {str(file.parent)!r} either."
-    hint = nearest(file.name, (p.name for p in file.parent.glob(f"*{file.suffix}")))
-    return hint if "Did you mean" in hint else ""
+    return alike(file.name, (p.name for p in file.parent.glob(f"*{file.suffix}")))

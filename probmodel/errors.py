@@ -90,17 +90,18 @@ class SamplingWarning(UserWarning):
 _MOST_LISTED = 150  # names in a message
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a hint ``" Did you mean 'x'?"`` for a misspelt name, or the list of known names.
-
-    It is empty if nothing is alike, and there are too many to list.
-    """
-    names = sorted(known)
-    by_lower_case = {known_name.lower(): known_name for known_name in names}
+def alike(name: str, known: Iterable[str]) -> str:
+    """Return a hint ``" Did you mean 'x'?"`` for a misspelt name; empty if none is near."""
+    by_lower_case = {known_name.lower(): known_name for known_name in sorted(known)}
     close = difflib.get_close_matches(name.lower(), by_lower_case, n=1, cutoff=0.6)
-    if close:
-        return f" Did you mean {by_lower_case[close[0]]!r}?"
-    return f" Known: {', '.join(names)}." if 0 < len(names) <= _MOST_LISTED else ""
+    return f" Did you mean {by_lower_case[close[0]]!r}?" if close else ""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the hint of `alike`, or else the list of known names, unless they are too many."""
+    names = sorted(known)
+    listed = f" Known: {', '.join(names)}." if 0 < len(names) <= _MOST_LISTED else ""
+    return alike(name, names) or listed
 
 
 def reason(error: BaseException) -> str:

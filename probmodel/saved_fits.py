@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.arguments import path_of
-from probmodel.errors import DataError, ModelError, SamplingWarning, nearest
+from probmodel.errors import DataError, ModelError, SamplingWarning, alike
 from probmodel.html_tables import folded, table
 from probmodel.model import Model
 from probmodel.model.containers import Labelled, as_labels, unpack
@@ -288,8 +288,7 @@ class SavedFit:
         takes = [key for key, d in declared.items() if isinstance(d, Data | Observed)]
         if stems.intersection(takes):
             return
-        hints = (nearest(stem, takes) for stem in sorted(stems))
-        hint = next((found for found in hints if "Did you mean" in found), "")
+        hint = next(filter(None, (alike(stem, takes) for stem in sorted(stems))), "")
         shown = ", ".join(map(repr, columns[:_SHOWN])) + ", ..." * (len(columns) > _SHOWN)
         raise DataError(
             f"no column of the frame is a datum of {name}: it has "

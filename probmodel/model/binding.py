@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.errors import DataError, ModelError, ProbmodelError, ShapeError, nearest, reason
+from probmodel.errors import DataError, ModelError, ProbmodelError, ShapeError, alike, reason
 from probmodel.expressions import Expression
 from probmodel.expressions.location import caller_location
 from probmodel.model.axes import check_axes, differing_dims
@@ -227,8 +227,7 @@ def _check_names(
     missing = [k for k in takes if isinstance(declarations[k], Data) and k not in values]
     for key in values:
         if key not in takes:
-            hint = nearest(key, missing or takes)
-            hint = hint if "Did you mean" in hint else ""
+            hint = alike(key, missing or takes)
             known = declarations.get(key)
             if known is not None:
                 hint = f" {key!r} is a {known.kind}(...), which takes no data."

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.distributions.base import Distribution
-from probmodel.errors import DataError, nearest
+from probmodel.errors import DataError, alike
 from probmodel.model.declarations import Data, Observed
 from probmodel.model.refusals import DATES_AS_TEXT, dates_as_text, numbers_as_text
 from probmodel.types import Array
@@ -39,12 +39,12 @@ def no_column(
     """
     name = str(declaration.name)
     matrix = len(declaration.dims or ()) == 2
-    hint = nearest(name, [column for column in columns if column not in used])
-    alike = hint.partition("Did you mean ")[2].rstrip("?")
-    written = f"[{alike}, ...]" if matrix and alike else alike or ('["..."]' if matrix else '"..."')
+    hint = alike(name, [column for column in columns if column not in used])
+    near = hint.partition("Did you mean ")[2].rstrip("?")
+    written = f"[{near}, ...]" if matrix and near else near or ('["..."]' if matrix else '"..."')
     return DataError(
         f"{declaration.title} needs values, and the frame has no column {name!r}"
-        f"{f', nor any {name}.…' if matrix else ''}.{f' Did you mean {alike}?' if alike else ''} "
+        f"{f', nor any {name}.…' if matrix else ''}.{hint} "
         f"The frame has {listed(columns) or 'no columns'}. "
         f"Say what to read, {model}.from_frame(frame, {name}={written}), or give a value.",
         location=declaration.location, name=name, columns=list(columns),

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from probmodel.errors import DataError, ModelError, nearest
+from probmodel.errors import DataError, ModelError, alike
 
 PREFIX = "gallery:"
 
@@ -93,7 +93,7 @@ def page_of(path: Any) -> Page:
     page = pages().get(name.removesuffix(".py"))
     if page is None:
         raise ModelError(
-            f"the gallery has no model {name!r}.{_near(name, pages())} {_LISTED}", name=name
+            f"the gallery has no model {name!r}.{alike(name, pages())} {_LISTED}", name=name
         )
     return page
 
@@ -128,13 +128,7 @@ def data_file(path: Any) -> Path:
     file = pages()[name].data[0] if name in pages() else name
     if file not in known:
         raise DataError(
-            f"the gallery has no data set {name!r}.{_near(name, known | pages().keys())} {_LISTED}",
+            f"the gallery has no data set {name!r}.{alike(name, known | pages().keys())} {_LISTED}",
             name=name,
         )
     return folder() / "data" / file
-
-
-def _near(name: str, known: Any) -> str:
-    """Return a hint at the nearest name; the list of all is long, and a command prints it."""
-    hint = nearest(name, known)
-    return hint if "Did you mean" in hint else ""

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from probmodel.errors import DataError, ModelError, nearest
+from probmodel.errors import DataError, ModelError, alike
 from probmodel.stan.assembling import Assembly, Leaf
 from probmodel.stan.complaints import Sources
 from probmodel.stan.constrained import CONSTRAINED
@@ -91,8 +91,7 @@ class Run:
         names = [d.name for d in self._program.blocks["data"] if isinstance(d, n.Declare)]
         missing = [m for m in names if m not in self._given and m not in self._simulated]
         listed = ", ".join(repr(name) for name in missing)
-        hint = nearest(node.name, set(self._given) - set(names))
-        hint = hint if "Did you mean" in hint else ""
+        hint = alike(node.name, set(self._given) - set(names))
         self.interpreter.fail(
             f"the data lack {listed}: the program declares {text_of(node.type)} {node.name}.{hint}",
             node,
