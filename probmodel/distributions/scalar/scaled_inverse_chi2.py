@@ -7,14 +7,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive
-from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.inverse_gamma import InverseGamma
+from probmodel.distributions.tail_probabilities import AboveZero, Sides
 from probmodel.numerics.special import trigamma
 from probmodel.types import Array
 
 
-class ScaledInverseChi2(Distribution):
+class ScaledInverseChi2(AboveZero):
     r"""Scaled inverse chi-squared distribution.
 
     .. math:: p(y) = \frac{(\nu / 2)^{\nu / 2}}{\Gamma(\nu / 2)} s^\nu y^{-\nu / 2 - 1}
@@ -40,9 +41,7 @@ class ScaledInverseChi2(Distribution):
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape."""
-        df, scale = params
-        scale = where_valid(scale > 0, scale)
-        return _INVERSE_GAMMA.log_kernel(xp, value, 0.5 * df, 0.5 * df * scale * scale)
+        return _INVERSE_GAMMA.log_kernel(xp, value, *_shape_and_scale(*params))
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on degrees of freedom and scale, which are orthogonal."""
@@ -57,17 +56,15 @@ class ScaledInverseChi2(Distribution):
         df, scale = params
         return _INVERSE_GAMMA.sample(rng, shape, 0.5 * df, 0.5 * df * scale * scale)
 
-    def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values up to ``x``."""
-        df, scale = params
-        scale = where_valid(scale > 0, scale)
-        return _INVERSE_GAMMA.log_cdf(xp, x, 0.5 * df, 0.5 * df * scale * scale)
+    def log_sides(self, xp: Any, y: Any, *params: Any) -> Sides:
+        """Log probabilities of less and of more than ``y``."""
+        return _INVERSE_GAMMA.log_sides(xp, y, *_shape_and_scale(*params))
 
-    def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
-        """Log probability of values above ``x``."""
-        df, scale = params
-        scale = where_valid(scale > 0, scale)
-        return _INVERSE_GAMMA.log_ccdf(xp, x, 0.5 * df, 0.5 * df * scale * scale)
+
+def _shape_and_scale(df: Any, scale: Any) -> tuple[Any, Any]:
+    """Return those of the inverse gamma distribution."""
+    scale = where_valid(scale > 0, scale)
+    return 0.5 * df, 0.5 * df * scale * scale
 
 
 _INVERSE_GAMMA = InverseGamma(1.0, 1.0)
