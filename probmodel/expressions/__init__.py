@@ -8,6 +8,7 @@ from probmodel.expressions.expression import (
     FreeSymbol,
     Symbol,
     as_expression,
+    call_of,
     of_data,
     settle,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "Operation",
     "Symbol",
     "as_expression",
+    "call_of",
     "called",
     "caller_location",
     "children",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -344,6 +344,14 @@ def of_data(name: str, function: Callable[..., Any], *args: Any) -> Any:
 def as_expression(value: Any) -> Expression:
     """Return ``value`` itself if it is symbolic, else a constant."""
     return value if isinstance(value, Expression) else Constant(value)
+
+
+def call_of(
+    function: Any, args: Sequence[Any], event_ndims: Sequence[int], primitive: Any = None
+) -> Apply:
+    """Record a call of a function of ``xp`` and of arguments with so many event axes each."""
+    options = {"function": function, "event_ndims": tuple(event_ndims), "primitive": primitive}
+    return Apply(OPERATIONS["call"], tuple(map(as_expression, args)), options)
 
 
 def settle(value: Any) -> Any:

@@ -10,14 +10,7 @@ import numpy as np
 
 from probmodel.constraints import Constraint
 from probmodel.errors import ModelError, ShapeError
-from probmodel.expressions import (
-    OPERATIONS,
-    Apply,
-    Expression,
-    as_expression,
-    caller_location,
-    leaves,
-)
+from probmodel.expressions import OPERATIONS, Expression, call_of, caller_location, leaves
 from probmodel.expressions.expression import apply
 from probmodel.types import Array
 
@@ -119,12 +112,7 @@ def call(formula: Any, args: Sequence[Any], event_ndims: Sequence[int]) -> Any:
         If arrays do not fit each other.
     """
     if any(isinstance(arg, Expression) for arg in args):
-        options = {
-            "function": formula,
-            "event_ndims": tuple(event_ndims),
-            "primitive": formula.primitive,
-        }
-        return Apply(OPERATIONS["call"], tuple(map(as_expression, args)), options)
+        return call_of(formula, args, event_ndims, formula.primitive)
     arrays = [np.asarray(arg, dtype=float) for arg in args]
     try:
         with np.errstate(all="ignore"):

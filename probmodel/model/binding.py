@@ -273,13 +273,8 @@ def _read_data(
 
 
 def _bind_data(binding: Binding, declaration: Data) -> None:
-    bounds = [declaration.lower, declaration.upper]
-    known = [b is not None and binding.evaluator.is_constant(b) for b in bounds]
-    values = [
-        binding.evaluator.value(b) if is_known else None
-        for b, is_known in zip(bounds, known, strict=True)
-    ]
-    check_bounds(declaration, binding.data[str(declaration.name)], *values)
+    bounds = map(binding.evaluator.known, (declaration.lower, declaration.upper))
+    check_bounds(declaration, binding.data[str(declaration.name)], *bounds)
 
 
 def _bind_parameter(binding: Binding, declaration: Parameter) -> None:

@@ -59,7 +59,7 @@ def check_distribution(
         return shape
     _probe(declaration, distribution, shape, params)
     _check_event(declaration, distribution, shape[len(own) :], event, params)
-    _check_together(declaration, distribution, shape[len(own) :], params, evaluator)
+    _check_together(declaration, distribution, shape[len(own) :], evaluator)
     return shape
 
 
@@ -202,14 +202,10 @@ def _check_together(
     declaration: Declaration,
     distribution: Distribution,
     event: Shape,
-    params: Sequence[Array],
     evaluator: Evaluator,
 ) -> None:
     """Ask whether what data decide makes sense together, and for values of this size."""
-    known = [
-        value if evaluator.is_constant(arg) else None
-        for value, arg in zip(params, distribution.args.values(), strict=True)
-    ]
+    known = map(evaluator.known, distribution.args.values())
     objection = distribution.objection(event, *known)
     if objection:
         raise ModelError(

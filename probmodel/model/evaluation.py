@@ -74,6 +74,10 @@ class Evaluator:
         self._evaluate(expression)
         return self._values[id(expression)]
 
+    def known(self, value: Any) -> Array | None:
+        """Value of an expression of data alone; None for any other, and for None."""
+        return self.value(value) if value is not None and self.is_constant(value) else None
+
     def shape(self, value: Any) -> tuple[int, ...]:
         """Shape of an expression, without a chain axis."""
         return tuple(self.value(value).shape)

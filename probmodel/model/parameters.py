@@ -13,7 +13,7 @@ from probmodel.constraints.base import bound_text
 from probmodel.constraints.containment import lies_in, limits
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError, ShapeError
-from probmodel.expressions import OPERATIONS, Apply, Constant, Expression, FreeSymbol, as_expression
+from probmodel.expressions import Constant, Expression, FreeSymbol, as_expression, call_of
 from probmodel.model.checks import check_distribution, implied_sizes, spread
 from probmodel.model.declarations import Parameter
 from probmodel.model.dimensions import Dimensions
@@ -159,12 +159,8 @@ def _standardised(
     if full.event_ndim == 0:
         value = as_expression(full.noncentered(np, standardised, *args))
     else:
-        options = {
-            "function": full.noncentered,
-            "event_ndims": full.event_ndims,
-            "primitive": full.noncentered_primitive,
-        }
-        value = Apply(OPERATIONS["call"], (standardised, *args), options)
+        operands, primitive = (standardised, *args), full.noncentered_primitive
+        value = call_of(full.noncentered, operands, full.event_ndims, primitive)
     if prior is None or prior is frame:
         of_free = Term.of_distribution(name, "prior", frame.base(), standardised)
         return value, bounds, [of_free, *terms]
@@ -318,11 +314,7 @@ def _cut(declaration: Parameter, support: Constraint, evaluator: Evaluator) -> C
         ends = as_expression(bound), as_expression(limit)
         return bound if all(map(evaluator.is_constant, ends)) else nearer(*ends)
 
-    numbers = [
-        evaluator.value(b) if b is not None and evaluator.is_constant(b) else None
-        for b in (lower, upper, *known)
-    ]
-    low, high, least, most = numbers
+    low, high, least, most = map(evaluator.known, (lower, upper, *known))
     outside = (
         (low is not None and high is not None and np.any(low >= high))
         or (low is not None and least is not None and np.any(low < least))

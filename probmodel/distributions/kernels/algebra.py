@@ -11,15 +11,7 @@ import numpy as np
 
 from probmodel.distributions.domain import where_valid
 from probmodel.errors import ModelError
-from probmodel.expressions import (
-    OPERATIONS,
-    Apply,
-    Expression,
-    as_expression,
-    caller_location,
-    of_data,
-    settle,
-)
+from probmodel.expressions import Expression, call_of, caller_location, of_data, settle
 from probmodel.types import Array
 
 
@@ -58,12 +50,7 @@ class Kernel:
         arguments = [*values, *places]
         if not any(isinstance(argument, Expression) for argument in arguments):
             return formula(np, *map(np.asarray, arguments))
-        options = {
-            "function": formula,
-            "event_ndims": (0,) * len(values) + (2,) * len(places),
-            "primitive": None,
-        }
-        return Apply(OPERATIONS["call"], tuple(map(as_expression, arguments)), options)
+        return call_of(formula, arguments, (0,) * len(values) + (2,) * len(places))
 
     def __add__(self, other: Any) -> Kernel:
         return Sum(self, _as_kernel(other))

@@ -18,7 +18,7 @@ from probmodel.distributions.vector.matrix_forms import (
     MatrixArguments,
     Precision,
 )
-from probmodel.expressions import OPERATIONS, Apply, Expression, as_expression
+from probmodel.expressions import Expression, call_of
 from probmodel.numerics.linalg import cholesky, log_det_lower, solve_lower, transpose
 from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
@@ -190,8 +190,7 @@ def _called(function: Callable[..., Any], args: Sequence[Any], event_ndims: Sequ
     """Return a formula of arrays with these event axes: its value, or an expression."""
     if not any(isinstance(arg, Expression) for arg in args):
         return function(np, *(np.asarray(arg, dtype=float) for arg in args))
-    options = {"function": function, "event_ndims": tuple(event_ndims), "primitive": None}
-    return Apply(OPERATIONS["call"], tuple(map(as_expression, args)), options)
+    return call_of(function, args, event_ndims)
 
 
 def _turned(root: Array, information: Any) -> Array:
