@@ -7,15 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from figure_parts import (
-    BLUE,
-    COLOURS,
-    ORANGE,
-    REFERENCE,
-    autocorrelation,
-    panels,
-    watch,
-)
+from figure_parts import BLUE, COLOURS, ORANGE, REFERENCE, autocorrelation, panels, watch
 from matplotlib.figure import Figure
 
 from probmodel import load_model

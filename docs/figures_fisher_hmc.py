@@ -6,17 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from figure_parts import (
-    BLACK,
-    BLUE,
-    ORANGE,
-    REFERENCE,
-    Gaussian,
-    panels,
-    rotated,
-    smooth,
-    watch,
-)
+from figure_parts import BLACK, BLUE, ORANGE, REFERENCE, Gaussian, panels, rotated, smooth, watch
 from matplotlib.figure import Figure
 
 from probmodel.samplers.hamiltonian.dynamics import (

@@ -26,12 +26,7 @@ from probmodel.predictive import (
     posterior_predictive,
     predict,
 )
-from probmodel.predictive.relabelled import (
-    column_labels,
-    new_labels,
-    relabelled,
-    with_new_groups,
-)
+from probmodel.predictive.relabelled import column_labels, new_labels, relabelled, with_new_groups
 from probmodel.results.reading import load
 from probmodel.results.summary import heading, summary_text
 from probmodel.resuming import extend, model_of

@@ -50,10 +50,7 @@ SMOOTH = {
     "narrow": (lambda x: 1e8 * normal(x), lambda x: -1e8 * x),
     "steep": (lambda x: -np.sum(np.exp(9 * x), axis=1), lambda x: -9 * np.exp(9 * x)),
     "kink": (lambda x: normal(x) - 3 * np.abs(x[:, 0]), lambda x: -x - 3 * np.sign(x) * unit(x, 0)),
-    "pole": (
-        lambda x: normal(x) + np.log(np.abs(x[:, 0])),
-        lambda x: -x + unit(x, 0) / x,
-    ),
+    "pole": (lambda x: normal(x) + np.log(np.abs(x[:, 0])), lambda x: -x + unit(x, 0) / x),
     "edge in the tail": (lambda x: np.where(x[:, 0] > -4.5, normal(x), -np.inf), away),
     "step in the tail": (lambda x: normal(x) + 5.0 * (x[:, 0] < -4.5), away),
     "steep slope": (

@@ -8,16 +8,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from probmodel import (
-    LogDensity,
-    Model,
-    deterministic,
-    infer,
-    load_model,
-    observed,
-    param,
-    report,
-)
+from probmodel import LogDensity, Model, deterministic, infer, load_model, observed, param, report
 from probmodel.cli import main
 from probmodel.distributions import HalfNormal, Normal
 from probmodel.errors import OutputError, SamplingWarning

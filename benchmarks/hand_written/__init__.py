@@ -15,10 +15,7 @@ from hand_written.gaussian_processes import (
     log_gaussian_cox,
     motorcycle,
 )
-from hand_written.groups import (
-    eight_schools,
-    gaussian_mixture,
-)
+from hand_written.groups import eight_schools, gaussian_mixture
 from hand_written.regressions import (
     autoregression,
     kilpisjarvi,
@@ -26,9 +23,7 @@ from hand_written.regressions import (
     logistic_regression,
     nes,
 )
-from hand_written.series import (
-    stochastic_volatility,
-)
+from hand_written.series import stochastic_volatility
 from hand_written.types import Density
 
 HAND_WRITTEN: dict[str, Callable[..., Density]] = {

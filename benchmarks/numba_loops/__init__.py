@@ -38,10 +38,7 @@ def programs(model: str, values: dict[str, Any]) -> list[Density]:
     """Return both programs of a model with its data; none if it is not written here."""
     if model in OVER_OBSERVATIONS:
         make = OVER_OBSERVATIONS[model]
-        makers = [
-            make(PLAIN, math.exp, math.log1p),
-            make(FREE, elementary.exp, elementary.log1p),
-        ]
+        makers = [make(PLAIN, math.exp, math.log1p), make(FREE, elementary.exp, elementary.log1p)]
     elif model in OVER_LANES:
         make = OVER_LANES[model]
         makers = [

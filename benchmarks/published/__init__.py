@@ -11,13 +11,7 @@ from published.titsias2023 import TITSIAS_2023, TITSIAS_2023_RANKINGS
 from published.wang2013 import WANG_2013, WANG_RANKINGS
 from published.zhu2019 import LEAST_ADVANTAGE, ZHU_2019, ZHU_RANKINGS
 
-PUBLISHED: tuple[Published, ...] = (
-    *TITSIAS_2023,
-    *TITSIAS_2019,
-    *ZHU_2019,
-    *WANG_2013,
-    *HIRT_2021,
-)
+PUBLISHED: tuple[Published, ...] = (*TITSIAS_2023, *TITSIAS_2019, *ZHU_2019, *WANG_2013, *HIRT_2021)
 RANKINGS: tuple[Ranking, ...] = (
     *TITSIAS_2019_RANKINGS,
     *TITSIAS_2023_RANKINGS,

@@ -64,10 +64,7 @@ def pages() -> dict[str, tuple[str, str]]:
             f"{sorted(listed ^ (set(probmodel.__all__) - ELSEWHERE))}"
         )
     found = {
-        f"reference/{page}.md": (
-            title,
-            _page(title, words, [f"probmodel.{n}" for n in names]),
-        )
+        f"reference/{page}.md": (title, _page(title, words, [f"probmodel.{n}" for n in names]))
         for page, (title, words, names) in GROUPS.items()
     }
     for page, (title, words, members) in _packages().items():

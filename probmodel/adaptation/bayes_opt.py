@@ -29,13 +29,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from probmodel.adaptation.surrogate import (
-    Kernel,
-    Surrogate,
-    add_values,
-    no_values,
-    posterior_mean,
-)
+from probmodel.adaptation.surrogate import Kernel, Surrogate, add_values, no_values, posterior_mean
 from probmodel.types import Array
 
 Spacing = Literal["log", "linear"]

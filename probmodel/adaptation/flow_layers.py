@@ -51,10 +51,7 @@ defvjp(
         lambda bar: _put(theta, slice(start, start + ans.size), bar.ravel())
     ),
 )
-defvjp(
-    columns,
-    lambda ans, rows, start, end: lambda bar: _put(rows, (..., slice(start, end)), bar),
-)
+defvjp(columns, lambda ans, rows, start, end: lambda bar: _put(rows, (..., slice(start, end)), bar))
 
 
 # -- rows ------------------------------------------------------------------------------------------

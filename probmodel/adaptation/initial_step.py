@@ -9,10 +9,7 @@ CROSSING = 0.5
 
 
 def initial_step(
-    acceptance_at: Callable[[float], float],
-    start: float = 1.0,
-    *,
-    crossing: float = CROSSING,
+    acceptance_at: Callable[[float], float], start: float = 1.0, *, crossing: float = CROSSING
 ) -> float:
     """Step size near which the mean acceptance of one step crosses ``crossing``.
 

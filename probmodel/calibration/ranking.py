@@ -35,12 +35,7 @@ class Ranked(NamedTuple):
     rhat: float
 
 
-def rank(
-    drawn: Drawn,
-    truth: Mapping[str, Array],
-    size: int,
-    rng: np.random.Generator,
-) -> Ranked:
+def rank(drawn: Drawn, truth: Mapping[str, Array], size: int, rng: np.random.Generator) -> Ranked:
     """Rank the true values among ``size`` draws that are evenly spaced along the chains.
 
     Parameters

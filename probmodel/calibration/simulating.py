@@ -82,8 +82,7 @@ class Simulation:
         _check_observed(own, simulator.__name__, other)
         shares = _takes(other, (Data, Observed))
         bound: Model = simulator(
-            coords=_known(self._coords, other),
-            **{k: v for k, v in given.items() if k in shares},
+            coords=_known(self._coords, other), **{k: v for k, v in given.items() if k in shares}
         )
         self._plan = prior_plan(redrawn(bound._binding))
         self.names = _ranked_names(

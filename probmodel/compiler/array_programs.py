@@ -18,13 +18,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.compiler.forms import Arithmetic, Form, is_known, key_of
-from probmodel.compiler.patterns import (
-    first_along,
-    padded,
-    regular,
-    repeated_axes,
-    without_ones,
-)
+from probmodel.compiler.patterns import first_along, padded, regular, repeated_axes, without_ones
 from probmodel.compiler.schedule import ordered
 from probmodel.compiler.symbols import ELEMENTWISE, Symbol, positions
 from probmodel.types import Array

@@ -88,12 +88,7 @@ class BlockFunction(FunctionWriter):
     """
 
     def __init__(
-        self,
-        routines: BlockModule,
-        name: str,
-        kinds: Sequence[Any] = (),
-        *,
-        internal: bool = False,
+        self, routines: BlockModule, name: str, kinds: Sequence[Any] = (), *, internal: bool = False
     ) -> None:
         table = INT.as_pointer()
         kinds = [table, POINTER, *kinds] if internal else [POINTER, *kinds]

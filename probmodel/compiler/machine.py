@@ -31,15 +31,7 @@ from probmodel.compiler.symbols import NotTraceableError, Symbol
 from probmodel.compiler.tracing import Program
 from probmodel.compiler.unrolling import unrolled
 from probmodel.threads import available_cores, submitted
-from probmodel.types import (
-    Array,
-    Done,
-    Doublings,
-    Dynamics,
-    Grown,
-    Trajectories,
-    Transitions,
-)
+from probmodel.types import Array, Done, Doublings, Dynamics, Grown, Trajectories, Transitions
 
 LANES = 8  # chains in a vector, where there are more than four
 FEW = 4

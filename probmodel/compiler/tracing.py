@@ -11,12 +11,7 @@ import numpy as np
 from autograd.tracer import isbox
 
 from probmodel.compiler.called_parts import CALLED, called_density
-from probmodel.compiler.differentiation import (
-    NotDifferentiableError,
-    alone,
-    gradient_of,
-    taken,
-)
+from probmodel.compiler.differentiation import NotDifferentiableError, alone, gradient_of, taken
 from probmodel.compiler.language import OPERATIONS, asked_of
 from probmodel.compiler.schedule import ordered
 from probmodel.compiler.symbols import Symbol, positions

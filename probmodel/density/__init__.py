@@ -6,11 +6,4 @@ from probmodel.density.function import FunctionDensity
 from probmodel.density.log_density import LogDensity
 from probmodel.density.posterior import ModelDensity, as_posterior
 
-__all__ = [
-    "FunctionDensity",
-    "LogDensity",
-    "ModelDensity",
-    "Report",
-    "as_posterior",
-    "check_model",
-]
+__all__ = ["FunctionDensity", "LogDensity", "ModelDensity", "Report", "as_posterior", "check_model"]

@@ -70,7 +70,7 @@ class FunctionDensity(LogDensity):
             raise ModelError(
                 f"the gradient of the function {self.name!r} cannot be computed: "
                 f"{type(error).__name__}: {error}. Write the function with autograd.numpy, without "
-                "assignment in place, or give gradient=; gradient=False says that there is none.",
+                "assignment in place, or give gradient=; gradient=False says that there is none."
             ) from error
         if slope != (2, self.dim):
             raise ModelError(

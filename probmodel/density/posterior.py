@@ -321,10 +321,7 @@ class ModelDensity(LogDensity):
         return bool(hierarchies(self))
 
     def standardised(
-        self,
-        visited: Array,
-        rng: np.random.Generator,
-        count: Callable[[Any], Any],
+        self, visited: Array, rng: np.random.Generator, count: Callable[[Any], Any]
     ) -> ModelDensity:
         """Return the density with hierarchies standardised by prior and data.
 

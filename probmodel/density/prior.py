@@ -11,13 +11,7 @@ from probmodel.compiler.symbols import Symbol
 from probmodel.constraints import Interval, Ordered, PositiveOrdered, SumToZero
 from probmodel.constraints.containment import limits, same_limits
 from probmodel.density.forward_runs import Forward, Plan
-from probmodel.density.restricted_draws import (
-    are_alike,
-    centred,
-    in_order,
-    is_zero_sum,
-    within,
-)
+from probmodel.density.restricted_draws import are_alike, centred, in_order, is_zero_sum, within
 from probmodel.distributions import Flat, Truncated, Uniform
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError

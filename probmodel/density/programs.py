@@ -40,10 +40,7 @@ class Gradients:
     """
 
     def __init__(
-        self,
-        trace: Callable[[], Program],
-        exact: bool = False,
-        codes: dict[int, Any] | None = None,
+        self, trace: Callable[[], Program], exact: bool = False, codes: dict[int, Any] | None = None
     ) -> None:
         self._trace, self.exact = trace, exact
         self.codes: dict[int, Any] = {} if codes is None else codes

@@ -58,10 +58,7 @@ def within(
 
 
 def _again_until(
-    free: FreeParameter,
-    sample: Callable[..., Array],
-    fits: Callable[[Array], Array],
-    where: str,
+    free: FreeParameter, sample: Callable[..., Array], fits: Callable[[Array], Array], where: str
 ) -> Callable[..., Array]:
     """Draw, and draw again what does not fall ``where`` it has to."""
 

@@ -14,9 +14,7 @@ Pulled = tuple[Array, Callable[[Array], tuple[Array, ...]]]
 
 
 def as_primitive(
-    run: Callable[..., Array],
-    run_with_vjp: Callable[..., Pulled],
-    traced: Callable[..., Any],
+    run: Callable[..., Array], run_with_vjp: Callable[..., Pulled], traced: Callable[..., Any]
 ) -> Callable[..., Any]:
     """Make one primitive of a solver.
 

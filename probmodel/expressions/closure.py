@@ -6,13 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from probmodel.errors import Location, ModelError
-from probmodel.expressions.expression import (
-    Constant,
-    Expression,
-    Symbol,
-    apply,
-    as_expression,
-)
+from probmodel.expressions.expression import Constant, Expression, Symbol, apply, as_expression
 from probmodel.expressions.graph import children, topological
 from probmodel.expressions.location import caller_location
 from probmodel.expressions.operations import OPERATIONS
@@ -32,11 +26,7 @@ class Closure:
     """
 
     def __init__(
-        self,
-        name: str,
-        arguments: Sequence[Symbol],
-        body: Expression,
-        location: Location | None,
+        self, name: str, arguments: Sequence[Symbol], body: Expression, location: Location | None
     ) -> None:
         self.name = name
         self.arguments = tuple(arguments)

@@ -271,10 +271,7 @@ class Apply(Expression):
     doubt: str | None = None
 
     def __init__(
-        self,
-        operation: Operation,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any] | None = None,
+        self, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
     ) -> None:
         super().__init__()
         if operation.elementwise:

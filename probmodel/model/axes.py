@@ -53,10 +53,7 @@ def check_axes(
 
 
 def differing_dims(
-    node: Apply,
-    declarations: Iterable[Declaration],
-    evaluator: Evaluator,
-    sizes: Mapping[str, int],
+    node: Apply, declarations: Iterable[Declaration], evaluator: Evaluator, sizes: Mapping[str, int]
 ) -> ShapeError | None:
     """Return the error that names the dims which meet in an operation that cannot be evaluated.
 

@@ -22,10 +22,7 @@ Shape = tuple[int, ...]
 
 
 def check_distribution(
-    declaration: Declaration,
-    distribution: Distribution,
-    shape: Shape | None,
-    evaluator: Evaluator,
+    declaration: Declaration, distribution: Distribution, shape: Shape | None, evaluator: Evaluator
 ) -> Shape:
     """Check a distribution's parameters and return the full shape of its value.
 
@@ -199,10 +196,7 @@ def _fault(spec: Parameter, value: Array, bad: Array) -> str:
 
 
 def _check_together(
-    declaration: Declaration,
-    distribution: Distribution,
-    event: Shape,
-    evaluator: Evaluator,
+    declaration: Declaration, distribution: Distribution, event: Shape, evaluator: Evaluator
 ) -> None:
     """Ask whether what data decide makes sense together, and for values of this size."""
     known = map(evaluator.known, distribution.args.values())

@@ -124,10 +124,7 @@ class Dimensions:
                 self._set(dim, self.sizes[other], str(declaration.name), declaration)
 
     def compare(
-        self,
-        declaration: Declaration,
-        labels: Mapping[int, Labels],
-        dims: Sequence[str | None],
+        self, declaration: Declaration, labels: Mapping[int, Labels], dims: Sequence[str | None]
     ) -> None:
         """Compare labels of data without dims with those along the dims they are paired with.
 

@@ -247,9 +247,7 @@ def _constant(node: Constant) -> Array:
         value = np.asarray(None)
     if value.dtype.kind not in "biuf":
         raise ModelError(
-            f"{not_real(node.value, value)}.",
-            location=node.location,
-            value=node.value,
+            f"{not_real(node.value, value)}.", location=node.location, value=node.value
         )
     return value
 

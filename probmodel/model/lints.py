@@ -14,13 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.constraints import (
-    Correlation,
-    CorrelationCholesky,
-    Interval,
-    Simplex,
-    UnitVector,
-)
+from probmodel.constraints import Correlation, CorrelationCholesky, Interval, Simplex, UnitVector
 from probmodel.constraints.containment import limits
 from probmodel.distributions import Flat, Gamma, InverseGamma, Uniform
 from probmodel.distributions.base import Distribution
@@ -326,11 +320,7 @@ def _unused_data(view: _View) -> Said:
         used = {dim for d in others for dim in d.dims or ()}
         gives_size = set(declaration.dims or ()) & used - carried
         if not view.children[name] and not gives_size and not view.uses(name):
-            yield (
-                "unused data",
-                declaration,
-                "nothing uses it. Use it or leave it out.",
-            )
+            yield ("unused data", declaration, "nothing uses it. Use it or leave it out.")
 
 
 def _unused_parameters(view: _View) -> Said:

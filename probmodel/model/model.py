@@ -11,12 +11,7 @@ from probmodel.expressions import Apply, caller_location, topological
 from probmodel.model.assignments import check_change, check_late_declaration, not_bound
 from probmodel.model.binding import Binding, bind
 from probmodel.model.class_body import ClassBody
-from probmodel.model.declarations import (
-    Data,
-    Declaration,
-    Observed,
-    expressions_of,
-)
+from probmodel.model.declarations import Data, Declaration, Observed, expressions_of
 from probmodel.model.series_labels import check_recurrence_labels, check_series_labels
 
 

@@ -182,10 +182,7 @@ def _beyond_64_bits(array: Array) -> Array:
 
 def check_bounds(declaration: Data, values: Array, lower: Any, upper: Any) -> None:
     """Raise a `DataError` naming the first element outside the declared bounds."""
-    for bound, name, outside in (
-        (lower, "lower", np.less),
-        (upper, "upper", np.greater),
-    ):
+    for bound, name, outside in ((lower, "lower", np.less), (upper, "upper", np.greater)):
         if bound is None:
             continue
         bad = outside(values, bound)

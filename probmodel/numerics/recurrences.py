@@ -268,8 +268,7 @@ defvjp(
 defvjp(
     recursive_filter,
     lambda ans, c, x: unbroadcast_f(
-        c,
-        lambda g: lagged_products(reverse(recursive_filter(c, reverse(g))), ans, np.shape(c)[-1]),
+        c, lambda g: lagged_products(reverse(recursive_filter(c, reverse(g))), ans, np.shape(c)[-1])
     ),
     lambda ans, c, x: unbroadcast_f(x, lambda g: reverse(recursive_filter(c, reverse(g)))),
 )

@@ -1,11 +1,7 @@
 """What is computed after sampling or without it: predictions, simulations, pointwise densities."""
 
 from probmodel.predictive.densities import log_likelihood, log_prior, loo
-from probmodel.predictive.predictions import (
-    compute_deterministics,
-    posterior_predictive,
-    predict,
-)
+from probmodel.predictive.predictions import compute_deterministics, posterior_predictive, predict
 from probmodel.predictive.simulations import prior_predictive, simulate
 
 __all__ = [

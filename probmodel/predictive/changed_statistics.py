@@ -173,10 +173,7 @@ def _of_parameters(
 
 
 def _under(
-    binding: Binding,
-    names: Sequence[str],
-    parameters: FromFit,
-    without: Sequence[Expression] = (),
+    binding: Binding, names: Sequence[str], parameters: FromFit, without: Sequence[Expression] = ()
 ) -> list[Expression]:
     """Return what quantities are computed from, up to parameters that the fit knows."""
     pending: list[Expression] = [binding.declarations[name] for name in names]

@@ -30,11 +30,7 @@ if TYPE_CHECKING:
 
 
 def log_likelihood(
-    model: Model,
-    fit: Any,
-    var_names: str | Sequence[str] | None = None,
-    *,
-    executor: Any = None,
+    model: Model, fit: Any, var_names: str | Sequence[str] | None = None, *, executor: Any = None
 ) -> Any:
     """Compute the log likelihood of each observation for every posterior draw.
 

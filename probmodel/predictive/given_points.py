@@ -25,12 +25,7 @@ _TOLERANCE = 1e-6  # relative; what differs by more was not computed from the sa
 
 
 def given_old(
-    forward: Forward,
-    node: Observed,
-    old: Binding,
-    places: Places,
-    rows: int,
-    noise: bool = True,
+    forward: Forward, node: Observed, old: Binding, places: Places, rows: int, noise: bool = True
 ) -> Symbol:
     """Add a draw of a process given its values in the fit, which its known elements keep.
 

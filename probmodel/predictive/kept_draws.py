@@ -72,11 +72,7 @@ def _meant(binding: Binding, leaf: Data, dim: str, both: Sequence[Binding]) -> A
 
 
 def _differ(
-    before: Array,
-    now: Array,
-    dims: Sequence[str],
-    along: dict[str, Array],
-    both: Sequence[Binding],
+    before: Array, now: Array, dims: Sequence[str], along: dict[str, Array], both: Sequence[Binding]
 ) -> bool:
     """Whether two arrays differ where their elements are the same."""
     for axis, dim in enumerate(dims):

@@ -20,10 +20,7 @@ _KINDS = {"b": "booleans", "M": "dates", "m": "durations"} | dict.fromkeys("iuf"
 
 
 def find_places(
-    free: FreeParameter,
-    variable: Variable,
-    values: xr.DataArray,
-    labelled: Collection[str] = (),
+    free: FreeParameter, variable: Variable, values: xr.DataArray, labelled: Collection[str] = ()
 ) -> list[Array]:
     """Return where along each axis of the fit the elements of the model are; -1 for new ones.
 

@@ -246,11 +246,7 @@ def _check_noise(binding: Binding, names: Sequence[str]) -> None:
 
 
 def compute_deterministics(
-    model: Model,
-    fit: Any,
-    var_names: str | Sequence[str] | None = None,
-    *,
-    executor: Any = None,
+    model: Model, fit: Any, var_names: str | Sequence[str] | None = None, *, executor: Any = None
 ) -> Any:
     """Compute deterministic quantities for every posterior draw, and those a program generates.
 

@@ -241,7 +241,5 @@ def _read(free: FreeParameter, given: Any) -> Array:
             found = _NO_NUMBERS.get(kind, f"is of type {type(given).__name__}")
     expected = f"numbers of shape {free.shape}" if free.shape else "a number"
     raise DataError(
-        f"params[{free.name!r}] {found}; expected {expected}.",
-        name=free.name,
-        expected=free.shape,
+        f"params[{free.name!r}] {found}; expected {expected}.", name=free.name, expected=free.shape
     )

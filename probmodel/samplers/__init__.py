@@ -12,13 +12,7 @@ from typing import Any
 
 from probmodel.errors import SamplerError, nearest
 from probmodel.samplers.base import Sampler
-from probmodel.samplers.registry import (
-    Listing,
-    list_offered,
-    load_offered,
-    offered,
-    setting_names,
-)
+from probmodel.samplers.registry import Listing, list_offered, load_offered, offered, setting_names
 
 DEFAULT_METHOD = "fisher_hmc"  # see docs/methods.md for the reasons
 

@@ -135,12 +135,7 @@ def _state(part: Repeated, graph: Graph, new: int) -> dict[int, tuple[list[int],
 
 
 def _sort(
-    part: Repeated,
-    graph: Graph,
-    element: int,
-    states: list[int],
-    kept: list[int],
-    rows: list[int],
+    part: Repeated, graph: Graph, element: int, states: list[int], kept: list[int], rows: list[int]
 ) -> None:
     """Put a leaf, or a number, where it belongs."""
     if element < 0:

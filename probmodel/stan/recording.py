@@ -11,13 +11,7 @@ import numpy as np
 from probmodel.errors import DataError, ModelError, ProbmodelError
 from probmodel.stan.complaints import Sources, complaint, placed
 from probmodel.stan.indexing import LanesDifferError, OperationError
-from probmodel.stan.operators import (
-    AND,
-    AS_NUMBER,
-    CHOOSE,
-    SAFE,
-    as_complex,
-)
+from probmodel.stan.operators import AND, AS_NUMBER, CHOOSE, SAFE, as_complex
 from probmodel.stan.stan_values import Tuple, Value, is_complex_type, kind_of, real
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.traced_graph import Graph, Keywords, Operation, Step

@@ -98,10 +98,7 @@ class Torus(Model):
     y = observed(d.Normal(f[0], 1.0))
 
 
-MODELS = {
-    "fft": lambda: InWaves(y=np.cos(np.arange(5.0))),
-    "CirculantGP": lambda: Torus(y=0.4),
-}
+MODELS = {"fft": lambda: InWaves(y=np.cos(np.arange(5.0))), "CirculantGP": lambda: Torus(y=0.4)}
 
 
 def of_operation(name):

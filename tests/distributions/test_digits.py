@@ -209,9 +209,7 @@ class Family(NamedTuple):
 FAMILIES = [
     Family(d.StudentT(1), student_t, student_t_args),
     Family(
-        d.HalfStudentT(1, 1),
-        lambda y, df, s: log(2) + student_t(y, df, 0, s),
-        half_student_t_args,
+        d.HalfStudentT(1, 1), lambda y, df, s: log(2) + student_t(y, df, 0, s), half_student_t_args
     ),
     Family(d.Beta(1, 1), beta, beta_args),
     Family(

@@ -8,11 +8,7 @@ from derivatives import program
 from examples.case import filled, known, moving
 
 CHAINS, COUNT = 2, 3
-LAYOUTS = [
-    [(), (COUNT,)],
-    [(), (COUNT,), (1,)],
-    [(), (COUNT,), (2, 1), (2, COUNT), (1, 1, 1)],
-]
+LAYOUTS = [[(), (COUNT,)], [(), (COUNT,), (1,)], [(), (COUNT,), (2, 1), (2, COUNT), (1, 1, 1)]]
 ATTEMPTS = 20  # at drawing one that differs from the others
 
 

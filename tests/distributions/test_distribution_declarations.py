@@ -44,10 +44,7 @@ def test_wrong_arguments_are_named(call, message):
     ("call", "message"),
     [
         (lambda: d.Normal(0, sigma=1), r"scale\. Here, sigma is called scale\.$"),
-        (
-            lambda: d.Normal(mu=0, tau=2),
-            r"mu is called loc, tau is written scale=1 / np",
-        ),
+        (lambda: d.Normal(mu=0, tau=2), r"mu is called loc, tau is written scale=1 / np"),
         (lambda: d.Normal(0, sd=2), "Here, sd is called scale"),
         (lambda: d.LogNormal(0, tau=2), r"tau is written sigma=1 / np\.sqrt\(tau\)"),
         (lambda: d.Gamma(concentration=1, rate=2), "concentration is called alpha, rate .* beta"),
@@ -59,10 +56,7 @@ def test_wrong_arguments_are_named(call, message):
         (lambda: d.StudentT(nu=3, mu=0, sigma=1), "nu is called df, mu is called loc, sigma"),
         (lambda: d.Exponential(lam=1), "lam is called rate"),
         (lambda: d.Exponential(scale=1), "scale is written rate=1 / scale"),
-        (
-            lambda: d.LKJCholesky(2, 1.0),
-            r"2 were given.* param\(LKJCholesky\(eta\), shape=",
-        ),
+        (lambda: d.LKJCholesky(2, 1.0), r"2 were given.* param\(LKJCholesky\(eta\), shape="),
         (lambda: d.LKJCholesky(n=2, eta=1.0), r"'n'\..* size is that of the parameter"),
         (lambda: d.LKJ(2, eta=1.0), r"'eta' twice\. The size is that of the parameter"),
     ],

@@ -38,22 +38,14 @@ CUT = {
     "StudentT": ((3.4, 0.3, 1.2), stats.t, LINE),
     "SkewNormal": ((0.3, 1.2, 1.7), lambda m, s, a: stats.skewnorm(a, m, s), LINE[1:-1]),
     "VonMises": ((1.3, 1.8), lambda m, k: _Circle(stats.vonmises(k, m)), ANGLES),
-    "HalfStudentT": (
-        (3.4, 1.2),
-        lambda n, s: _Folded(stats.t(n, 0.0, s)),
-        POSITIVE,
-    ),
+    "HalfStudentT": ((3.4, 1.2), lambda n, s: _Folded(stats.t(n, 0.0, s)), POSITIVE),
     "Binomial": ((11, 0.3), stats.binom, COUNTS),
     "BinomialLogit": ((11, 0.3), lambda n, s: stats.binom(n, expit(s)), COUNTS),
     "BetaBinomial": ((11, 1.3, 0.7), stats.betabinom, COUNTS),
     "Hypergeometric": ((8, 9, 20), lambda n, a, b: stats.hypergeom(a + b, a, n), COUNTS),
     "NegativeBinomial": ((2.3, 0.7), lambda a, b: stats.nbinom(a, b / (b + 1)), COUNTS),
     "NegativeBinomial2": ((2.3, 0.7), lambda m, n: stats.nbinom(n, n / (m + n)), COUNTS),
-    "NegativeBinomial2Log": (
-        (0.3, 0.7),
-        lambda e, n: stats.nbinom(n, n / (np.exp(e) + n)),
-        COUNTS,
-    ),
+    "NegativeBinomial2Log": ((0.3, 0.7), lambda e, n: stats.nbinom(n, n / (np.exp(e) + n)), COUNTS),
     "Poisson": ((2.3,), stats.poisson, COUNTS),
     "PoissonLog": ((0.3,), lambda e: stats.poisson(np.exp(e)), COUNTS),
     "Bernoulli": ((0.3,), stats.bernoulli, [-1.0, 0.0, 0.5, 1.0, 2.0]),
@@ -420,8 +412,7 @@ MODELS = {
 
 # The last one, a sum over beta-binomial probabilities, is too long for machine code.
 @pytest.mark.parametrize(
-    ("name", "engine"),
-    [(name, e) for name in MODELS for e in ("numpy", "llvm")][:-1],
+    ("name", "engine"), [(name, e) for name in MODELS for e in ("numpy", "llvm")][:-1]
 )
 def test_models_with_them_have_gradients_in_every_engine(name, engine):
     model, values = MODELS[name]

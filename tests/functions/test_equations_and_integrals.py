@@ -5,16 +5,7 @@ import pytest
 from scipy import integrate, special
 from scipy import interpolate as scipy_interpolate
 
-from probmodel import (
-    Model,
-    ModelError,
-    ShapeError,
-    data,
-    deterministic,
-    observed,
-    param,
-    potential,
-)
+from probmodel import Model, ModelError, ShapeError, data, deterministic, observed, param, potential
 from probmodel.density import as_posterior
 from probmodel.distributions import LogNormal, Normal
 from probmodel.functions import integrate_1d, interpolate, solve_newton

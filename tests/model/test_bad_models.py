@@ -242,10 +242,7 @@ def test_use_in_the_own_declaration_says_what_to_do_about_a_past():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        (
-            "dnorm",
-            "'dnorm' is called Normal in .*, which takes .* no precisions",
-        ),
+        ("dnorm", "'dnorm' is called Normal in .*, which takes .* no precisions"),
         ("student_t", "'student_t' is used before .* The distribution is called StudentT."),
         ("Gumbel", "'Gumbel' is not imported: write `from probmodel.distributions import Gumbel`"),
         ("segment_max", "'segment_max' is not imported: .*probmodel.functions import segment_max"),
@@ -474,13 +471,7 @@ def test_ends_of_an_interval_in_the_wrong_order(distribution, low, high, order):
         Bad(low=low, y=[1, 1])
 
 
-@pytest.mark.parametrize(
-    "prior",
-    [
-        Censored(Normal(0, 1), lower=0),
-        Hurdle(0.5, HalfNormal(1)),
-    ],
-)
+@pytest.mark.parametrize("prior", [Censored(Normal(0, 1), lower=0), Hurdle(0.5, HalfNormal(1))])
 def test_priors_in_which_single_values_have_a_probability(prior):
     with pytest.raises(ModelError, match=f"cannot have the prior {prior.name}") as caught:
 

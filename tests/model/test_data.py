@@ -215,8 +215,7 @@ def test_npz_json_csv(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "given",
-    [Y[:, None], Y[:, None].tolist(), pd.DataFrame({"y": Y}), xr.DataArray(Y[:, None])],
+    "given", [Y[:, None], Y[:, None].tolist(), pd.DataFrame({"y": Y}), xr.DataArray(Y[:, None])]
 )
 def test_the_advice_on_an_axis_too_many_holds_for_all_that_data_come_in(given):
     with pytest.raises(ShapeError, match=r"np\.squeeze\(y, axis=1\)"):

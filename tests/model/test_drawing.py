@@ -6,16 +6,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from probmodel import (
-    Model,
-    data,
-    deterministic,
-    load_model,
-    observed,
-    param,
-    potential,
-    to_svg,
-)
+from probmodel import Model, data, deterministic, load_model, observed, param, potential, to_svg
 from probmodel.distributions import HalfNormal, Normal
 from probmodel.errors import ModelError
 from probmodel.model import drawing

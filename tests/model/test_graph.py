@@ -5,16 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from probmodel import (
-    Model,
-    ModelError,
-    data,
-    deterministic,
-    observed,
-    param,
-    potential,
-    to_dot,
-)
+from probmodel import Model, ModelError, data, deterministic, observed, param, potential, to_dot
 from probmodel.distributions import Exponential, HalfNormal, Normal, Truncated
 from probmodel.model.model_graph import _quoted, dependencies, reachable
 

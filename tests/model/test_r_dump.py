@@ -68,10 +68,7 @@ def read(tmp_path, text, suffix=".data.R"):
         ("structure(1:2, dim = 2L)", [1, 2]),
         ("structure(5, .Dim = 1L)", [5]),
         ("structure(c(1, 2), .Names = c('a', 'b'))", [1, 2]),
-        (
-            "structure(1:4, .Dim = c(2L, 2L), .Dimnames = list(NULL, c('(', ')')))",
-            [[1, 3], [2, 4]],
-        ),
+        ("structure(1:4, .Dim = c(2L, 2L), .Dimnames = list(NULL, c('(', ')')))", [[1, 3], [2, 4]]),
         ("structure(integer(0), .Dim = c(0L, 3L))", np.zeros((0, 3))),
         ("matrix(1:6, nrow = 2, ncol = 3, byrow = TRUE)", [[1, 2, 3], [4, 5, 6]]),
         ("matrix(1:6, 2)", [[1, 3, 5], [2, 4, 6]]),

@@ -4,26 +4,9 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from probmodel import (
-    Model,
-    data,
-    infer,
-    log_likelihood,
-    log_prior,
-    loo,
-    observed,
-    param,
-    potential,
-)
+from probmodel import Model, data, infer, log_likelihood, log_prior, loo, observed, param, potential
 from probmodel.density import ModelDensity
-from probmodel.distributions import (
-    AR1,
-    Binomial,
-    Exponential,
-    MvNormal,
-    Normal,
-    Poisson,
-)
+from probmodel.distributions import AR1, Binomial, Exponential, MvNormal, Normal, Poisson
 from probmodel.errors import DataError, SamplingWarning
 from probmodel.functions import log_density
 from probmodel.results.arviz_object import group, import_arviz

@@ -4,15 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from probmodel import (
-    Model,
-    data,
-    observed,
-    param,
-    predict,
-    prior_predictive,
-    simulate,
-)
+from probmodel import Model, data, observed, param, predict, prior_predictive, simulate
 from probmodel.distributions import (
     Bernoulli,
     BernoulliLogit,

@@ -14,14 +14,7 @@ from probmodel import (
     posterior_predictive,
     predict,
 )
-from probmodel.distributions import (
-    Affine,
-    GaussianProcess,
-    HalfNormal,
-    MvNormal,
-    Normal,
-    kernels,
-)
+from probmodel.distributions import Affine, GaussianProcess, HalfNormal, MvNormal, Normal, kernels
 from probmodel.errors import ModelError
 
 LARGEST = 5.0  # standard errors: of some hundred comparisons none is beyond by chance

@@ -266,8 +266,7 @@ def test_kriging(make_fit, values):
     old, new = np.array([0.0, 1.0, 2.5]), np.array([0.5, 3.0])
     known = np.array([0.3, -0.8, 1.1])
     fit = make_fit(
-        scale=np.full((1, 20000), 0.8),
-        f=(("site_",), np.broadcast_to(known, (1, 20000, 3))),
+        scale=np.full((1, 20000), 0.8), f=(("site_",), np.broadcast_to(known, (1, 20000, 3)))
     )
     model = Field(site=np.concatenate([old, new]), coords={"site_": range(5)})
     f = values(predict(model, fit, 1, "draw", "f"), "predictions", "f")[0]

@@ -154,10 +154,7 @@ def test_attributes(build, make_run):
     assert stored == [{"kind": "rhat", "message": "R-hat above 1.01", "variables": ["w[age]"]}]
 
 
-@pytest.mark.parametrize(
-    ("entropy", "expected"),
-    [(7, 7), (2**80, str(2**80)), ([1, 2], "[1, 2]")],
-)
+@pytest.mark.parametrize(("entropy", "expected"), [(7, 7), (2**80, str(2**80)), ([1, 2], "[1, 2]")])
 def test_seed_attribute(build, make_run, entropy, expected):
     attrs = build(make_run(), seed=np.random.SeedSequence(entropy)).attrs
     assert attrs["seed"] == expected

@@ -253,8 +253,7 @@ def test_wrong_rules(arguments, message):
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [{"r_hat": 1.0}, {"r_hat": np.nan}, {"ess": np.inf}, {"ess": None, "r_hat": None}],
+    "settings", [{"r_hat": 1.0}, {"r_hat": np.nan}, {"ess": np.inf}, {"ess": None, "r_hat": None}]
 )
 def test_rules_that_make_no_sense(settings):
     with pytest.raises(SamplerError, match="Converged: "):

@@ -12,11 +12,7 @@ from probmodel.results.convergence import convergence
 from probmodel.samplers.base import State
 from probmodel.samplers.hamiltonian import fisher_hmc
 from probmodel.samplers.hamiltonian.dynamics import Phase
-from probmodel.samplers.hamiltonian.fisher_hmc import (
-    LONGEST_STEP,
-    FisherHMC,
-    Params,
-)
+from probmodel.samplers.hamiltonian.fisher_hmc import LONGEST_STEP, FisherHMC, Params
 from probmodel.samplers.hamiltonian.fisher_schedule import (
     FIRST_WINDOWS,
     SETTLING,

@@ -415,12 +415,7 @@ def test_settings_out_of_range(sampler, setting, value):
 
 @pytest.mark.parametrize(
     ("setting", "value"),
-    [
-        ("n_steps", 0),
-        ("n_steps", 1.5),
-        ("random_steps", 1),
-        ("steering", "by hand"),
-    ],
+    [("n_steps", 0), ("n_steps", 1.5), ("random_steps", 1), ("steering", "by hand")],
 )
 def test_settings_of_hmc_out_of_range(setting, value):
     with pytest.raises(SamplerError, match=setting) as error:

@@ -26,13 +26,7 @@ from density_formulas import (
     wishart_cholesky,
 )
 from scipy import stats
-from scipy.special import (
-    expit,
-    i0e,
-    log_softmax,
-    ndtr,
-    softmax,
-)
+from scipy.special import expit, i0e, log_softmax, ndtr, softmax
 
 
 class Row(NamedTuple):
@@ -67,10 +61,7 @@ CUTS1, CUTS2 = np.array([-0.5, 0.8]), np.array([-1.0, 0.1])
 def frozen(law: Callable[..., Any], discrete: bool = False) -> dict[str, Callable[..., Any]]:
     """Reference and mean by a distribution of SciPy."""
     name = "logpmf" if discrete else "logpdf"
-    return {
-        "reference": lambda y, *p: getattr(law(*p), name)(y),
-        "mean": lambda *p: law(*p).mean(),
-    }
+    return {"reference": lambda y, *p: getattr(law(*p), name)(y), "mean": lambda *p: law(*p).mean()}
 
 
 def counts(law: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
@@ -310,10 +301,7 @@ ROWS: dict[str, Row] = {
         lambda nu, mu, S: mu,
     ),
     "multi_student_t_cholesky": Row(
-        [BETA, BETA2],
-        [(5.2, CUTS1, L1), (6.1, CUTS2, L2)],
-        student_vector,
-        lambda nu, mu, S: mu,
+        [BETA, BETA2], [(5.2, CUTS1, L1), (6.1, CUTS2, L2)], student_vector, lambda nu, mu, S: mu
     ),
     # -- matrices --------------------------------------------------------------------------------
     "gaussian_dlm_obs": Row(

@@ -6,14 +6,7 @@ import arviz as az
 import numpy as np
 import pytest
 
-from probmodel import (
-    Stan,
-    compute_deterministics,
-    infer,
-    load_fit,
-    posterior_predictive,
-    predict,
-)
+from probmodel import Stan, compute_deterministics, infer, load_fit, posterior_predictive, predict
 from probmodel.density.posterior import ModelDensity
 from probmodel.errors import DataError, ModelError
 from probmodel.stan.export import to_stan

@@ -188,10 +188,7 @@ def test_complaints_point_at_what_is_wrong(marked, message):
     error = caught.value
     place = (error.location, error.values["column"])
     assert message in str(error)
-    assert place == (
-        ("a.stan", before.count("\n") + 1),
-        len(before) - (before.rfind("\n") + 1) + 1,
-    )
+    assert place == (("a.stan", before.count("\n") + 1), len(before) - (before.rfind("\n") + 1) + 1)
 
 
 def test_the_line_is_shown_with_a_mark():

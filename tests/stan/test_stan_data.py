@@ -9,13 +9,7 @@ import pandas as pd
 import pytest
 
 from probmodel import DataError, read_data
-from probmodel.stan.data import (
-    checked,
-    declared_shape,
-    declared_text,
-    read_declared,
-    stored_kind,
-)
+from probmodel.stan.data import checked, declared_shape, declared_text, read_declared, stored_kind
 from probmodel.stan.stan_values import Tuple, Value
 from probmodel.stan.syntax.nodes import Name, Place, Type
 

@@ -8,13 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.constraints import (
-    Interval,
-    Lower,
-    Positive,
-    Real,
-    Upper,
-)
+from probmodel.constraints import Interval, Lower, Positive, Real, Upper
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.compound.wrapper import Wrapper

@@ -384,7 +384,6 @@ def _vjp(argnums: Sequence[int], slopes: Sequence[Any], args: Sequence[Any]) -> 
 
 
 defvjp_argnums(
-    hmm_log_likelihood,
-    lambda argnums, ans, args, kwargs: value_and_vjp(argnums, *args)[1],
+    hmm_log_likelihood, lambda argnums, ans, args, kwargs: value_and_vjp(argnums, *args)[1]
 )
 hmm_log_likelihood.with_vjp = value_and_vjp  # type: ignore[attr-defined]

@@ -56,10 +56,7 @@ class HiddenMarkov(Compound):
         self.emission = Components(self.name, "emission", emission, self.location, time_axes=1)
         written = emission if isinstance(emission, Distribution) else list(emission)
         self._written = [settle(initial), settle(transition), written]
-        own = {
-            "initial": Parameter(Simplex(), 1),
-            "transition": Parameter(RowStochastic(), 2),
-        }
+        own = {"initial": Parameter(Simplex(), 1), "transition": Parameter(RowStochastic(), 2)}
         self._take_form(
             {**self.emission.parameters, **own},
             self.emission.event_ndim + 1,

@@ -9,10 +9,7 @@ import numpy as np
 from probmodel.constraints import IntegerInterval, UnitInterval
 from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
-from probmodel.distributions.scalar.binomial_logit import (
-    BinomialLogit,
-    log_at_most,
-)
+from probmodel.distributions.scalar.binomial_logit import BinomialLogit, log_at_most
 from probmodel.distributions.scalar.binomial_probit import BinomialProbit
 from probmodel.distributions.scalar.count_families import BinomialFamily
 from probmodel.numerics.special import logit, ratio, where, xlog1py, xlogy

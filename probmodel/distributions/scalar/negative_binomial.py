@@ -12,10 +12,7 @@ from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.count_families import NegativeBinomialFamily
 from probmodel.distributions.scalar.negative_binomial2_log import log_above, log_up_to
 from probmodel.numerics.special import where
-from probmodel.numerics.special.count_functions import (
-    log_ways_kernel,
-    poisson_counts,
-)
+from probmodel.numerics.special.count_functions import log_ways_kernel, poisson_counts
 from probmodel.types import Array
 
 # What shapes of zero have more in distribution functions.

@@ -18,10 +18,7 @@ from probmodel.distributions.scalar.negative_binomial2_log import (
     log_up_to,
 )
 from probmodel.numerics.special import digamma, ratio, where, xlogy
-from probmodel.numerics.special.count_functions import (
-    log_ways_kernel,
-    precision_slope,
-)
+from probmodel.numerics.special.count_functions import log_ways_kernel, precision_slope
 from probmodel.types import Array
 
 

@@ -10,11 +10,7 @@ from probmodel.constraints import NonNegative
 from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.count_families import PoissonFamily
-from probmodel.distributions.scalar.poisson_log import (
-    PoissonLog,
-    poisson_log_ccdf,
-    poisson_log_cdf,
-)
+from probmodel.distributions.scalar.poisson_log import PoissonLog, poisson_log_ccdf, poisson_log_cdf
 from probmodel.numerics.special import ratio, xlogy
 from probmodel.types import Array
 

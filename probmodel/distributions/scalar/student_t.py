@@ -9,21 +9,12 @@ import autograd.numpy as anp
 import numpy as np
 
 from probmodel.constraints import Positive, Real
-from probmodel.distributions.base import (
-    Distribution,
-    InformationMatrix,
-    Parameter,
-    Thunk,
-)
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter, Thunk
 from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.location_scale import LOG_2, conditional
 from probmodel.numerics.special import inverse_expm1, log1m_exp, trigamma, where
-from probmodel.numerics.special.incomplete_beta import (
-    beta_hazard,
-    log_betainc,
-    log_betainc_slope,
-)
+from probmodel.numerics.special.incomplete_beta import beta_hazard, log_betainc, log_betainc_slope
 from probmodel.numerics.special.rising import log_ratio_gap, log_rising, rising_excess
 from probmodel.types import Array
 

@@ -14,12 +14,7 @@ from probmodel.distributions.base import Distribution, InformationMatrix, Parame
 from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_inside, where_valid
 from probmodel.numerics.special import LOG_2PI
-from probmodel.numerics.special.bessel import (
-    bessel_gap,
-    bessel_ratio,
-    bessel_ratio_slope,
-    log_i0e,
-)
+from probmodel.numerics.special.bessel import bessel_gap, bessel_ratio, bessel_ratio_slope, log_i0e
 from probmodel.numerics.special.circle_arcs import log_arc, mean_of_arc
 from probmodel.types import Array
 

@@ -9,10 +9,7 @@ import numpy as np
 from probmodel.constraints import NonNegative, Positive, Real, UnitInterval
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import where_inside, where_valid
-from probmodel.numerics.special.passage import (
-    log_passage,
-    passage_given_first,
-)
+from probmodel.numerics.special.passage import log_passage, passage_given_first
 from probmodel.types import Array
 
 

@@ -65,9 +65,7 @@ defvjp(
     argnums=(0,),
 )
 defvjp(
-    from_eigenvalues,
-    lambda ans, values, shape: lambda g: eigenvalues(g, len(shape)),
-    argnums=(0,),
+    from_eigenvalues, lambda ans, values, shape: lambda g: eigenvalues(g, len(shape)), argnums=(0,)
 )
 defvjp(
     multiply,

@@ -8,10 +8,7 @@ import numpy as np
 
 from probmodel.constraints import Correlation
 from probmodel.distributions.domain import where_valid
-from probmodel.distributions.vector.lkj_cholesky import (
-    LKJCholesky,
-    log_normaliser,
-)
+from probmodel.distributions.vector.lkj_cholesky import LKJCholesky, log_normaliser
 from probmodel.numerics.linalg import cholesky, log_det_lower
 from probmodel.types import Array
 

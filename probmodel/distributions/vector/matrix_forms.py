@@ -40,11 +40,7 @@ from probmodel.distributions.vector.whitening import (
 from probmodel.errors import ModelError
 from probmodel.expressions import Expression, caller_location
 from probmodel.expressions.known_parts import Resolve, Values
-from probmodel.numerics.linalg import (
-    cholesky,
-    solve_lower,
-    transpose,
-)
+from probmodel.numerics.linalg import cholesky, solve_lower, transpose
 from probmodel.types import Array
 
 

@@ -57,10 +57,7 @@ def from_constant_lower(root: Array) -> Whitening:
     inverse = invert_lower(root)
     columns = np.asfortranarray(inverse)
     return Whitening(
-        lambda r: r @ inverse.T,
-        lambda z: z @ columns,
-        lambda z: z @ root.T,
-        -log_det_lower(root),
+        lambda r: r @ inverse.T, lambda z: z @ columns, lambda z: z @ root.T, -log_det_lower(root)
     )
 
 
@@ -79,10 +76,7 @@ def from_constant_precision_root(root: Array) -> Whitening:
     inverse = invert_lower(root)
     columns = np.asfortranarray(root)
     return Whitening(
-        lambda r: r @ columns,
-        lambda z: z @ root.T,
-        lambda z: z @ inverse,
-        log_det_lower(root),
+        lambda r: r @ columns, lambda z: z @ root.T, lambda z: z @ inverse, log_det_lower(root)
     )
 
 

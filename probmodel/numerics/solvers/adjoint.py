@@ -86,12 +86,7 @@ def _block(
 
 
 def _sources(
-    tableau: Tableau,
-    passages: Passages,
-    start: int,
-    g: Array,
-    h: Array,
-    shape: tuple[int, ...],
+    tableau: Tableau, passages: Passages, start: int, g: Array, h: Array, shape: tuple[int, ...]
 ) -> tuple[Array, Array]:
     """Find what flows into slopes and states of the steps from ``start`` on, in 1 + n columns.
 

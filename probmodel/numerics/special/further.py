@@ -62,9 +62,7 @@ defvjp(bessel_y, _neighbours(bessel_y, -1.0), argnums=(1,))
 defvjp(bessel_i, _neighbours(bessel_i, 1.0), argnums=(1,))
 defvjp(bessel_k, _neighbours(bessel_k, 1.0, -0.5), argnums=(1,))
 defvjp(
-    log_bessel_i,
-    lambda ans, v, x: unbroadcast_f(x, lambda g: g * _slope_log_i(v, x)),
-    argnums=(1,),
+    log_bessel_i, lambda ans, v, x: unbroadcast_f(x, lambda g: g * _slope_log_i(v, x)), argnums=(1,)
 )
 defvjp(lambert_w0, lambda ans, x: lambda g: g / (x + anp.exp(ans)))
 defvjp(lambert_wm1, lambda ans, x: lambda g: g / (x + anp.exp(ans)))

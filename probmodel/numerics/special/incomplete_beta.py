@@ -209,8 +209,7 @@ defvjp(
         b, lambda g: g * log_betainc_bend(upper, i, 1, a, b, s)
     ),
     lambda ans, upper, i, a, b, s: unbroadcast_f(
-        s,
-        lambda g: (-g if upper else g) * beta_hazard(upper, a, b, s) * _score(upper, i, a, b, s),
+        s, lambda g: (-g if upper else g) * beta_hazard(upper, a, b, s) * _score(upper, i, a, b, s)
     ),
     argnums=(2, 3, 4),
 )

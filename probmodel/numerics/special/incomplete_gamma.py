@@ -16,13 +16,7 @@ import numpy as np
 from autograd.extend import defvjp
 from autograd.numpy.numpy_vjps import unbroadcast_f
 
-from probmodel.numerics.special import (
-    LOG_2PI,
-    differentiable,
-    digamma,
-    inverse_expm1,
-    trigamma,
-)
+from probmodel.numerics.special import LOG_2PI, differentiable, digamma, inverse_expm1, trigamma
 from probmodel.numerics.special.rising import gamma_rest, log_ratio_gap
 from probmodel.numerics.special.tail_integrals import (
     DROP,
@@ -152,8 +146,7 @@ defvjp(
     log_gammainc_slope,
     lambda ans, upper, a, x: unbroadcast_f(a, lambda g: g * log_gammainc_bend(upper, a, x)),
     lambda ans, upper, a, x: unbroadcast_f(
-        x,
-        lambda g: (-g if upper else g) * gamma_hazard(upper, a, x) * _score(upper, a, x),
+        x, lambda g: (-g if upper else g) * gamma_hazard(upper, a, x) * _score(upper, a, x)
     ),
     argnums=(1, 2),
 )

@@ -62,10 +62,7 @@ def bernoulli_gap(x: Any) -> Any:
     return np.where(near, series, 1.0 - far / np.expm1(far))
 
 
-defvjp(
-    bernoulli_gap,
-    lambda ans, x: lambda g: g * (1.0 - ans) * (1.0 - ans / x),
-)
+defvjp(bernoulli_gap, lambda ans, x: lambda g: g * (1.0 - ans) * (1.0 - ans / x))
 
 
 @cache

@@ -29,13 +29,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from probmodel.adaptation.bayes_opt import (
-    SPACINGS,
-    AnnealedSearch,
-    Search,
-    Spacing,
-    make_grid,
-)
+from probmodel.adaptation.bayes_opt import SPACINGS, AnnealedSearch, Search, Spacing, make_grid
 from probmodel.adaptation.initial_step import initial_step
 from probmodel.adaptation.surrogate import Kernel
 from probmodel.errors import SamplerError

@@ -105,11 +105,7 @@ def leapfrog(density: LogDensity, phase: Phase, root: Root, step_size: float | A
 
 
 def advance(
-    density: LogDensity,
-    phase: Phase,
-    root: Root,
-    step_size: float | Array,
-    integrator: Integrator,
+    density: LogDensity, phase: Phase, root: Root, step_size: float | Array, integrator: Integrator
 ) -> Phase:
     """One step of an integrator for every chain; a negative step goes back in time."""
     h = np.reshape(step_size, (-1, 1))

@@ -19,12 +19,7 @@ from probmodel.numerics.roots import Root
 from probmodel.samplers.base import Info, Stretch
 from probmodel.samplers.hamiltonian.dynamics import TWO_STAGE, Phase, with_momentum
 from probmodel.samplers.hamiltonian.several_transitions import Drawn, Record, leapfrogs, several
-from probmodel.samplers.hamiltonian.step_halving import (
-    FINEST,
-    MOST,
-    one_leapfrog,
-    simulate_halving,
-)
+from probmodel.samplers.hamiltonian.step_halving import FINEST, MOST, one_leapfrog, simulate_halving
 from probmodel.samplers.hamiltonian.within_gibbs import Gibbs
 from probmodel.samplers.metropolis import acceptance, select
 from probmodel.samplers.streams import Streams

@@ -85,12 +85,7 @@ def in_calls(
 
 
 def several(
-    density: LogDensity,
-    start: Phase,
-    root: Root,
-    drawn: Drawn,
-    plan: Plan,
-    most: int,
+    density: LogDensity, start: Phase, root: Root, drawn: Drawn, plan: Plan, most: int
 ) -> Stretch | None:
     """Make transitions; None if the density cannot.
 

@@ -8,14 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.expressions import (
-    Apply,
-    Constant,
-    Expression,
-    Symbol,
-    as_expression,
-    leaves,
-)
+from probmodel.expressions import Apply, Constant, Expression, Symbol, as_expression, leaves
 from probmodel.model.declarations import Deterministic
 from probmodel.stan.export.code_blocks import Block, declared, loops
 from probmodel.stan.export.code_forms import (

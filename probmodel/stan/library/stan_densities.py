@@ -221,9 +221,7 @@ DENSITIES: dict[str, Density] = {
         lambda x, a, b: d.PoissonLog(a + _product(x, b)), (1, 2, 1, 1), True
     ),
     "neg_binomial_2_log_glm": Density(
-        lambda x, a, b, phi: d.NegativeBinomial2Log(a + _product(x, b), phi),
-        (1, 2, 1, 1, 1),
-        True,
+        lambda x, a, b, phi: d.NegativeBinomial2Log(a + _product(x, b), phi), (1, 2, 1, 1, 1), True
     ),
     "categorical_logit_glm": Density(
         lambda x, a, b: FromOne(d.CategoricalLogit(_by_row(a) + x @ b)), (1, 2, 1, 2), True

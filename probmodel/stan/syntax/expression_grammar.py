@@ -10,14 +10,7 @@ from math import isfinite
 
 from probmodel.errors import nearest
 from probmodel.stan.syntax.cursor import MOST_NESTED, Cursor
-from probmodel.stan.syntax.keywords import (
-    INFIX,
-    KEYWORDS,
-    POWERS,
-    PREFIX,
-    SAYING,
-    SUM,
-)
+from probmodel.stan.syntax.keywords import INFIX, KEYWORDS, POWERS, PREFIX, SAYING, SUM
 from probmodel.stan.syntax.nodes import (
     ArrayOf,
     Binary,

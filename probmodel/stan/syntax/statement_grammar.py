@@ -7,14 +7,7 @@ from collections.abc import Callable
 from probmodel.errors import nearest
 from probmodel.stan.syntax.cursor import Cursor
 from probmodel.stan.syntax.expression_grammar import arguments, expression, prefix
-from probmodel.stan.syntax.keywords import (
-    ASSIGNMENTS,
-    BLOCKS,
-    BOUNDS,
-    KEYWORDS,
-    SAYING,
-    TYPES,
-)
+from probmodel.stan.syntax.keywords import ASSIGNMENTS, BLOCKS, BOUNDS, KEYWORDS, SAYING, TYPES
 from probmodel.stan.syntax.nodes import (
     Assign,
     Block,

@@ -256,11 +256,7 @@ CASES: dict[str, Case] = {
         ],
         binary_series()[1:5],
         enumerated(lambda y, p: stats.bernoulli(p).logpmf(y[:, None])),
-        {
-            0: [np.array([[0.2, bad]]) for bad in BAD_P],
-            1: BAD_WEIGHTS,
-            2: BAD_TRANSITIONS,
-        },
+        {0: [np.array([[0.2, bad]]) for bad in BAD_P], 1: BAD_WEIGHTS, 2: BAD_TRANSITIONS},
         [np.array([0, 1, 2]), np.array([0.5, 0, 1]), np.array([1, np.nan, 0])],
         outcomes=binary_series,
         tangent={2: zero_sum, 3: zero_sum},

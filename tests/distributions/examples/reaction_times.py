@@ -41,7 +41,7 @@ CASES: dict[str, Case] = {
         {0: BAD_SCALE, 1: [-0.1, 3.0, np.nan], 2: [0.0, 1.0, -0.2, 1.2, np.nan], 3: [np.nan]},
         law=law,
         edges=lambda alpha, tau, beta, delta: (-tau, tau),
-    ),
+    )
 }
 NOT_NONCENTERED = {"Wiener"}
 NOT_INFORMED = {"Wiener": ["alpha", "tau", "beta", "delta"]}

@@ -148,13 +148,7 @@ CASES: dict[str, Case] = {
         [(0.3, 0.4, 0.5, 0.3, 0.9), (-0.2, 0.9, 0.1, 0.8, 2.0)],
         np.random.default_rng(5).standard_normal((4, TIMES)),
         garch_reference,
-        {
-            0: [np.nan],
-            1: BAD_SCALE,
-            2: [-0.1, np.nan],
-            3: [-0.1, np.nan],
-            4: BAD_SCALE,
-        },
+        {0: [np.nan], 1: BAD_SCALE, 2: [-0.1, np.nan], 3: [-0.1, np.nan], 4: BAD_SCALE},
         law=lambda draws, *params: standardised(draws, *params)[0],
     ),
 }

@@ -10,12 +10,7 @@ from scipy import special, stats
 
 from probmodel.errors import ModelError
 from probmodel.expressions import Symbol
-from probmodel.stan.library.elementwise import (
-    ELEMENTWISE,
-    KINDS,
-    OF_NUMBERS,
-    WHOLE_NUMBERS,
-)
+from probmodel.stan.library.elementwise import ELEMENTWISE, KINDS, OF_NUMBERS, WHOLE_NUMBERS
 from probmodel.stan.library.special_functions import SPECIAL
 
 R = [-1.7, -0.4, 0.3, 2.2]  # real

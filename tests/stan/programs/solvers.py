@@ -155,10 +155,7 @@ def old_syntax(v):
 )
 def roots_and_integrals(v):
     def equations(x):
-        return [
-            x[0] + 0.2 * np.sin(x[1]) - v.theta[0],
-            2 * x[1] + 0.5 * x[0] ** 3 - v.theta[1],
-        ]
+        return [x[0] + 0.2 * np.sin(x[1]) - v.theta[0], 2 * x[1] + 0.5 * x[0] ** 3 - v.theta[1]]
 
     x = root(equations, [0.1, 0.2], tol=1e-13).x
     s, p = (brentq(lambda x, c=c: np.exp(x) + x - c, -9, 9, xtol=1e-14) for c in (1 + v.a, 2 + v.b))
