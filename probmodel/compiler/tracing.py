@@ -167,7 +167,6 @@ class Trace:
     """
 
     def __init__(self, scope: Scope, called: Collection[int]) -> None:
-        self._scope = scope
         self._evaluator, self._aliases = scope
         self._called, self.parts = called, dict[Any, int]()
         self._values: dict[int, Any] = {}
@@ -189,9 +188,7 @@ class Trace:
         """Return a term of the log density."""
         if term.distribution is None:
             return anp.sum(self.value(term.expression))
-        distribution, params = cheapest_form(
-            term.distribution, term.params, self._evaluator, self._scope.resolve
-        )
+        distribution, params = cheapest_form(term.distribution, term.params, self._evaluator)
         return self.density(distribution, self.operands(distribution, (term.expression, *params)))
 
     def density(self, distribution: Distribution, operands: Sequence[Any]) -> Any:

@@ -24,7 +24,7 @@ from probmodel.compiler.tracing import Program, Scope, Trace, aligned
 from probmodel.density.impossible import impossible
 from probmodel.density.programs import typed
 from probmodel.distributions.base import Distribution
-from probmodel.distributions.links import cheapest_form
+from probmodel.distributions.links import along_known_directions, cheapest_form
 from probmodel.errors import ModelError
 from probmodel.expressions import Expression, as_expression
 from probmodel.model.binding import Binding
@@ -101,11 +101,12 @@ class Forward(Trace):
     def sample(self, declaration: Declaration, distribution: Distribution) -> Symbol:
         """Add a draw from a distribution for a declaration, of its shape."""
         shape = self.evaluator.shape(declaration)
+        form = along_known_directions(distribution, self.evaluator)
 
         def draw(rng: np.random.Generator, rows: int, *params: Array) -> Array:
-            return distribution.sample(rng, (rows, *shape), *params)
+            return form.sample(rng, (rows, *shape), *params)
 
-        return self.draw(declaration, distribution, draw, self.parameters(distribution, shape))
+        return self.draw(declaration, form, draw, self.parameters(form, shape))
 
     def draw(
         self,
@@ -189,9 +190,7 @@ class Forward(Trace):
         self, distribution: Distribution, params: Sequence[Expression], value: Expression
     ) -> Any:
         """Return the log density of each batch element of a value."""
-        form, expressions = cheapest_form(
-            distribution, tuple(params), self.evaluator, self._scope.resolve
-        )
+        form, expressions = cheapest_form(distribution, tuple(params), self.evaluator)
         operands = self.operands(form, (value, *expressions))
         shape = self.evaluator.shape(value)
         batch = shape[: len(shape) - form.event_ndim]

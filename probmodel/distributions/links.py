@@ -7,22 +7,34 @@ from collections.abc import Iterator
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.vector.matrix_forms import MatrixArguments
 from probmodel.expressions import Apply, Constant, Expression, as_expression
-from probmodel.expressions.known_parts import Resolve, Values
+from probmodel.expressions.known_parts import Values
 
 
 def cheapest_form(
-    distribution: Distribution, params: tuple[Expression, ...], values: Values, resolve: Resolve
+    distribution: Distribution, params: tuple[Expression, ...], values: Values
 ) -> tuple[Distribution, tuple[Expression, ...]]:
     """Swap a distribution for the form that costs least: `linked`, or by known directions.
 
     Parameters
     ----------
     values : what is known of expressions
-    resolve : what stands behind a name
     """
     if isinstance(distribution, MatrixArguments):
-        return distribution.with_known_directions(params, values, resolve)
+        return distribution.with_known_directions(params, values)
     return linked(distribution, params)
+
+
+def along_known_directions(
+    distribution: Distribution, values: Values, triangular: bool = False
+) -> Distribution:
+    """Return a distribution with matrices that vary along known directions given by these.
+
+    Parameters are those of `MatrixArguments.with_known_directions`.
+    """
+    if not isinstance(distribution, MatrixArguments):
+        return distribution
+    args = tuple(as_expression(arg) for arg in distribution.args.values())
+    return distribution.with_known_directions(args, values, triangular)[0]
 
 
 def linked(

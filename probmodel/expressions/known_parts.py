@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -38,15 +37,13 @@ class Values(Protocol):
     def shape(self, value: Any) -> tuple[int, ...]:
         """Return the shape of an expression."""
 
+    def behind(self, node: Expression) -> Expression:
+        """Return what stands behind a name that was given to an expression."""
 
-Resolve = Callable[[Expression], Expression]  # what stands behind a name
 
-
-def known_parts(
-    node: Expression, values: Values, resolve: Resolve, depth: int = 0
-) -> list[Part] | None:
+def known_parts(node: Expression, values: Values, depth: int = 0) -> list[Part] | None:
     """Return the parts that an expression is the sum of, or None where it is no such sum."""
-    node = resolve(node)
+    node = values.behind(node)
     if values.is_constant(node):
         return [(Constant(1.0), np.asarray(values.value(node), dtype=float))]
     shape = values.shape(node)
@@ -56,7 +53,7 @@ def known_parts(
         return None
 
     def parts(argument: Any) -> list[Part] | None:
-        return known_parts(as_expression(argument), values, resolve, depth + 1)
+        return known_parts(as_expression(argument), values, depth + 1)
 
     name = node.operation.name
     if name in ("add", "subtract"):

@@ -23,6 +23,7 @@ from probmodel.expressions import (
 )
 from probmodel.expressions.advice import advice_on
 from probmodel.model.arithmetic import compute, not_real, number
+from probmodel.model.declarations import Deterministic
 from probmodel.model.indices import check_index, checked_parts, refuse_sum_of_masks
 from probmodel.types import Array
 
@@ -81,6 +82,10 @@ class Evaluator:
     def shape(self, value: Any) -> tuple[int, ...]:
         """Shape of an expression, without a chain axis."""
         return tuple(self.value(value).shape)
+
+    def behind(self, node: Expression) -> Expression:
+        """Return what stands behind the name of a deterministic quantity."""
+        return node.expression if isinstance(node, Deterministic) else node
 
     def index(self, node: Apply) -> Any:
         """Evaluate the index of a subscription, which must come from data alone.

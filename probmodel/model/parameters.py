@@ -12,6 +12,7 @@ from probmodel.constraints import Constraint, OffsetMultiplier, Real, between
 from probmodel.constraints.base import bound_text
 from probmodel.constraints.containment import lies_in, limits
 from probmodel.distributions.base import Distribution
+from probmodel.distributions.links import along_known_directions
 from probmodel.errors import ModelError, ShapeError
 from probmodel.expressions import Constant, Expression, FreeSymbol, as_expression, call_of
 from probmodel.model.checks import check_distribution, implied_sizes, spread
@@ -19,12 +20,7 @@ from probmodel.model.declarations import Parameter
 from probmodel.model.dimensions import Dimensions
 from probmodel.model.evaluation import Evaluator
 from probmodel.model.ordered_bounds import ordered_within
-from probmodel.model.pseudo_data import (
-    PseudoData,
-    along_known_directions,
-    check_information,
-    frame_of,
-)
+from probmodel.model.pseudo_data import PseudoData, check_information, frame_of
 from probmodel.model.terms import Term
 
 

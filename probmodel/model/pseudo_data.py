@@ -28,15 +28,14 @@ import numpy as np
 from probmodel.constraints import Constraint
 from probmodel.constraints.partly_bounded import PartlyBounded
 from probmodel.distributions.base import Distribution
+from probmodel.distributions.links import along_known_directions
 from probmodel.distributions.process.series import Series
 from probmodel.distributions.scalar.free_scale import FreeScale
 from probmodel.distributions.scalar.location_scale import LocationScale
 from probmodel.distributions.scalar.normal import Normal
 from probmodel.distributions.scalar.student_t import StudentT
-from probmodel.distributions.vector.matrix_forms import MatrixArguments
 from probmodel.errors import ModelError, ShapeError
-from probmodel.expressions import Expression, as_expression
-from probmodel.model.declarations import Deterministic, Parameter
+from probmodel.model.declarations import Parameter
 from probmodel.model.evaluation import Evaluator
 from probmodel.numerics.special import expit
 from probmodel.types import Array
@@ -121,24 +120,6 @@ def frame_of(
         return declaration.frame if form is prior else form.informed(declaration.information)
     frame = informed(form, link(declaration, evaluator), pseudo_data)
     return prior if frame is form else frame
-
-
-def along_known_directions(
-    distribution: Distribution, evaluator: Evaluator, triangular: bool = False
-) -> Distribution:
-    """Return a distribution with matrices that vary along known directions given by these.
-
-    ``triangular`` leaves out those whose root is not the Cholesky factor, so that standardised
-    values mean the same as before.
-    """
-    if not isinstance(distribution, MatrixArguments):
-        return distribution
-
-    def behind(node: Expression) -> Expression:
-        return node.expression if isinstance(node, Deterministic) else node
-
-    args = tuple(as_expression(arg) for arg in distribution.args.values())
-    return distribution.with_known_directions(args, evaluator, behind, triangular)[0]
 
 
 def informed(prior: Distribution, link: Constraint, pseudo_data: PseudoData) -> Distribution:

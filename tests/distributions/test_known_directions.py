@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from probmodel import Model, data, deterministic, infer, observed, param
+from probmodel import Model, data, deterministic, infer, observed, param, prior_predictive
 from probmodel import distributions as d
 from probmodel.compiler.tracing import traced
 from probmodel.density import as_posterior
@@ -59,7 +59,7 @@ def symbols():
 def test_sums_of_known_matrices_are_taken_apart(name):
     s, t, evaluator = symbols()
     matrix = SUMS[name](s, t)
-    parts = known_parts(matrix, evaluator, lambda node: node)
+    parts = known_parts(matrix, evaluator)
     total = sum(evaluator.value(factor) * known for factor, known in parts)
     np.testing.assert_allclose(total, evaluator.value(matrix), rtol=1e-13, atol=1e-14)
     assert all(evaluator.shape(factor) == () for factor, _ in parts)
@@ -76,7 +76,7 @@ def test_sums_of_known_matrices_are_taken_apart(name):
 )
 def test_other_matrices_are_not(of):
     s, t, evaluator = symbols()
-    assert known_parts(of(s, t), evaluator, lambda node: node) is None
+    assert known_parts(of(s, t), evaluator) is None
 
 
 def given(matrix, argument, by_root):
@@ -247,7 +247,7 @@ def informed(prior, information):
     """Return the map of a standardised vector, as an array of numbers for some s and t."""
     s, t, evaluator = symbols()
     args = (as_expression(0.5), prior(s, t))
-    form, _ = d.MvNormal(0.5, np.eye(5)).with_known_directions(args, evaluator, lambda node: node)
+    form, _ = d.MvNormal(0.5, np.eye(5)).with_known_directions(args, evaluator)
     seen = np.array([1.0, -2.0, 0.3, 0.0, 0.7])
     found = form.informed(information, seen)
     params = [np.asarray(evaluator.value(arg)) for arg in found.args.values()]
@@ -437,3 +437,22 @@ def test_a_regression_with_known_directions_multiplies_its_design_once(n):
         steps = 1e-5 * np.eye(6)
         numeric = [(expected(row + e) - expected(row - e)) / 2e-5 for e in steps]
         np.testing.assert_allclose(slopes, numeric, rtol=1e-5, atol=1e-5)
+
+
+def test_draws_have_the_covariance():
+    s, t, draws = 1.4, 0.6, 40000
+
+    class Noisy(Model):
+        u = param(d.Uniform(s, s + 1e-9))
+        v = param(d.Uniform(t, t + 1e-9))
+        y = observed(d.MvNormal(0.3, u**2 * A + v**2 * EYE), dims="unit")
+
+    found = prior_predictive(Noisy(y=np.zeros(5)), draws=draws, seed=1)
+    y = found.prior_predictive["y"].to_numpy().reshape(draws, 5)
+    covariance = s**2 * A + t**2 * EYE
+    sd = np.sqrt(np.diag(covariance))
+    np.testing.assert_allclose(y.mean(axis=0), 0.3, atol=4.5 * sd.max() / np.sqrt(draws))
+    # Isserlis: the variance of a product of two is c_ii c_jj + c_ij^2.
+    error = np.sqrt((np.outer(sd, sd) ** 2 + covariance**2) / draws)
+    assert np.all(np.abs(np.cov(y.T) - covariance) < 4.5 * error)
+    assert np.any(np.abs(np.cov(y.T) - s**2 * A) > 4.5 * error)  # negative control

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from probmodel.expressions import Expression, as_expression
-from probmodel.expressions.known_parts import Resolve, Values, known_parts
+from probmodel.expressions.known_parts import Values, known_parts
 from probmodel.numerics.linalg import cholesky, invert_lower, log_det_lower
 from probmodel.types import Array
 
@@ -44,9 +44,9 @@ class Directions(NamedTuple):
     is_uniform: bool
 
 
-def directions_of(matrix: Expression, values: Values, resolve: Resolve) -> Directions | None:
+def directions_of(matrix: Expression, values: Values) -> Directions | None:
     """Return a matrix by its known directions, or None where it has none."""
-    terms = _sum_of_known(matrix, values, resolve)
+    terms = _sum_of_known(matrix, values)
     base = None if terms is None else _best_conditioned([known for _, known in terms])
     if terms is None or base is None:
         return None
@@ -62,9 +62,9 @@ def directions_of(matrix: Expression, values: Values, resolve: Resolve) -> Direc
     return Directions(spectrum, root @ u, u.T @ inverse, log_det, is_uniform=False)
 
 
-def directions_of_root(root: Expression, values: Values, resolve: Resolve) -> Directions | None:
+def directions_of_root(root: Expression, values: Values) -> Directions | None:
     """Return the matrix of a triangular root, a known one times a number; None for others."""
-    terms = _sum_of_known(root, values, resolve, triangular=True)
+    terms = _sum_of_known(root, values, triangular=True)
     if terms is None or len(terms) > 1:
         return None
     ((factor, known),) = terms
@@ -77,14 +77,14 @@ def directions_of_root(root: Expression, values: Values, resolve: Resolve) -> Di
 
 
 def _sum_of_known(
-    matrix: Expression, values: Values, resolve: Resolve, triangular: bool = False
+    matrix: Expression, values: Values, triangular: bool = False
 ) -> list[tuple[Expression, Array]] | None:
     """Return one or two known matrices and their factors; None where it takes more, or others.
 
     Their lower triangle is read; they are symmetric, or ``triangular``.
     """
     size = values.shape(matrix)[-2:]
-    parts = known_parts(matrix, values, resolve)
+    parts = known_parts(matrix, values)
     if parts is None or size == (1, 1):
         return None
     terms: list[tuple[Expression, Array]] = []

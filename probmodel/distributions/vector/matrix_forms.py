@@ -39,7 +39,7 @@ from probmodel.distributions.vector.whitening import (
 )
 from probmodel.errors import ModelError
 from probmodel.expressions import Expression, caller_location
-from probmodel.expressions.known_parts import Resolve, Values
+from probmodel.expressions.known_parts import Values
 from probmodel.numerics.linalg import cholesky, solve_lower, transpose
 from probmodel.types import Array
 
@@ -69,7 +69,7 @@ class MatrixForm:
         """Whitening of vectors (..., n), each with a covariance of its own."""
         return self._remembered(matrix) if _is_one(matrix) else one_by_one(self.varying(matrix))
 
-    def directions(self, matrix: Expression, values: Values, resolve: Resolve) -> Directions | None:
+    def directions(self, matrix: Expression, values: Values) -> Directions | None:
         """Return the known directions of a matrix that varies, or None where it has none."""
         return None
 
@@ -103,9 +103,9 @@ class Covariance(MatrixForm):
 
     constraint: ClassVar = PositiveDefinite()
 
-    def directions(self, matrix: Expression, values: Values, resolve: Resolve) -> Directions | None:
+    def directions(self, matrix: Expression, values: Values) -> Directions | None:
         """Take sums of known matrices apart."""
-        return directions_of(matrix, values, resolve)
+        return directions_of(matrix, values)
 
     def varying(self, matrix: Any) -> Whitening:
         """Whitening of rows by triangular solves."""
@@ -135,9 +135,9 @@ class CovarianceRoot(MatrixForm):
 
     constraint: ClassVar = CholeskyFactor()
 
-    def directions(self, matrix: Expression, values: Values, resolve: Resolve) -> Directions | None:
+    def directions(self, matrix: Expression, values: Values) -> Directions | None:
         """Take a known factor times a number apart."""
-        return directions_of_root(matrix, values, resolve)
+        return directions_of_root(matrix, values)
 
     def varying(self, matrix: Any) -> Whitening:
         """Whitening of rows by triangular solves."""
@@ -168,9 +168,9 @@ class Precision(MatrixForm):
     constraint: ClassVar = PositiveDefinite()
     colors_by_upper: ClassVar = True
 
-    def directions(self, matrix: Expression, values: Values, resolve: Resolve) -> Directions | None:
+    def directions(self, matrix: Expression, values: Values) -> Directions | None:
         """Take sums of known matrices apart."""
-        return directions_of(matrix, values, resolve)
+        return directions_of(matrix, values)
 
     def varying(self, matrix: Any) -> Whitening:
         """Whitening of rows by products with the factor of the precision."""
@@ -277,18 +277,14 @@ class MatrixArguments(Distribution):
         super().__init__(*args, **kwargs)
 
     def with_known_directions(
-        self,
-        params: tuple[Expression, ...],
-        values: Values,
-        resolve: Resolve,
-        triangular: bool = False,
+        self, params: tuple[Expression, ...], values: Values, triangular: bool = False
     ) -> tuple[Distribution, tuple[Expression, ...]]:
         """Give matrices that vary along known directions by their spectra.
 
         Parameters
         ----------
         params : in the place of the distribution's own
-        values, resolve : what is known of expressions, and what stands behind a name
+        values : what is known of expressions
         triangular : whether to leave out matrices whose root is not the Cholesky factor
         """
         forms, parameters, found = dict(self.forms), dict(self.parameters), list(params)
@@ -296,7 +292,7 @@ class MatrixArguments(Distribution):
             form = self.forms.get(name) if self.any_root else None
             if form is None or values.is_constant(params[i]):
                 continue
-            directions = form.directions(params[i], values, resolve)
+            directions = form.directions(params[i], values)
             if directions is None or (triangular and not directions.is_uniform):
                 continue
             forms[name], found[i] = KnownDirections(directions, form), directions.spectrum
