@@ -340,6 +340,11 @@ class Distribution(NoValue):
         raise self._without(_INFORMED)
 
     @property
+    def vector_form(self) -> Distribution:
+        """The same distribution as one that has a form for `informed`, if it has none itself."""
+        return self
+
+    @property
     def prior_form(self) -> Distribution | None:
         """What `informed` was called on, by what this distribution has computed of it already."""
         return None

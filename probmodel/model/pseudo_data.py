@@ -115,7 +115,7 @@ def frame_of(
     prior = declaration.prior
     if prior is None or (pseudo_data is None and declaration.information is None):
         return declaration.frame
-    form = along_known_directions(prior, evaluator)
+    form = along_known_directions(prior.vector_form, evaluator)
     if pseudo_data is None:
         return declaration.frame if form is prior else form.informed(declaration.information)
     frame = informed(form, link(declaration, evaluator), pseudo_data)

@@ -25,6 +25,7 @@ from probmodel.distributions import (
     Exponential,
     Frechet,
     Gamma,
+    GaussianProcess,
     Gumbel,
     HalfCauchy,
     HalfNormal,
@@ -39,6 +40,7 @@ from probmodel.distributions import (
     RandomWalk,
     StudentT,
     Weibull,
+    kernels,
 )
 from probmodel.distributions.scalar.free_scale import FreeScale
 from probmodel.inference.counting import counting
@@ -226,6 +228,35 @@ CASES = {
     ),
     "MvNormal precision": vectors(
         lambda m, s, e: MvNormal(m + SHIFT, precision=PRECISION / (s**2 + np.exp(e)))
+    ),
+    "MvNormal dense covariance": vectors(
+        lambda m, s, e: MvNormal(
+            m + SHIFT, covariance=s**2 * (ROOT @ ROOT.T) + np.diag(np.exp(e * SHIFT))
+        )
+    ),
+    "MvNormal dense cholesky": vectors(
+        lambda m, s, e: MvNormal(m + SHIFT, cholesky=s * ROOT + np.diag(np.exp(e * SHIFT)))
+    ),
+    "MvNormal dense precision": vectors(
+        lambda m, s, e: MvNormal(
+            m + SHIFT, precision=PRECISION / s**2 + np.diag(np.exp(e * SHIFT))
+        )
+    ),
+    "GaussianProcess": vectors(
+        lambda m, s, e: GaussianProcess(kernels.ExpQuad(s, np.exp(e)), [0.0, 0.8], mean=m + SHIFT)
+    ),
+    "GaussianProcess of known length": vectors(
+        lambda m, s, e: GaussianProcess(kernels.Matern32(s * np.exp(e), 1.5), [0.0, 0.8], mean=m)
+    ),
+    "GaussianProcess of a sum": vectors(
+        lambda m, s, e: GaussianProcess(
+            kernels.ExpQuad(s, 2.0) + kernels.Exponential(1.0, np.exp(e)), [0.0, 0.8], mean=m
+        )
+    ),
+    "one GaussianProcess": Case(
+        "GaussianProcess",
+        lambda m, s, e: GaussianProcess(kernels.ExpQuad(s, np.exp(e)), [0.0, 0.8], mean=m),
+        (2,), np.array([3.0, 0.1]), Y[:2],
     ),
     "one location of vectors": vectors(lambda m, s, e: MvNormal(m, cholesky=s * ROOT)),
     "one vector": Case(

@@ -12,16 +12,18 @@ from autograd import make_jvp
 from autograd.extend import Box
 
 from probmodel.constraints import Lower, Positive, Real
-from probmodel.distributions.base import Parameter
+from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.kernels.algebra import Kernel, Simple, columns
 from probmodel.distributions.kernels.isotropic import Isotropic
 from probmodel.distributions.noncentered_forms import OfStandardNormal
 from probmodel.distributions.spatial.kronecker import Factorised, grid_points
 from probmodel.distributions.vector.conditioning import complete_normal
+from probmodel.distributions.vector.mv_normal import MvNormal
 from probmodel.distributions.vector.whitening import Memory
 from probmodel.errors import ModelError
-from probmodel.expressions import Expression, caller_location, of_data
+from probmodel.expressions import Expression, call_of, caller_location, of_data
+from probmodel.numerics.linalg import cholesky
 from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
 
@@ -68,6 +70,7 @@ class GaussianProcess(OfStandardNormal):
     """
 
     domain = Real()
+    takes_pseudo_data = "elements"
 
     def __init__(
         self,
@@ -89,6 +92,8 @@ class GaussianProcess(OfStandardNormal):
         event = 1 if grid is None else len(coordinates)
         self.kernel, self.jitter = kernel, float(jitter)
         vars(self).update(is_noisy=noise is not None)
+        if event > 1:  # on a grid a dense matrix of all points would cost too much
+            vars(self).update(takes_pseudo_data=None)
         # The amplitude of a single kernel with constant variance and no noise is left out of the
         # matrix, which then has ones on its diagonal.
         self._scales, self._function = False, kernel.covariance
@@ -210,6 +215,32 @@ class GaussianProcess(OfStandardNormal):
         mean, amplitude, shapes, coordinates = self._split(params)
         return mean + self._over_event(xp, amplitude) * self._matrix(shapes, coordinates).color(z)
 
+    @property
+    def vector_form(self) -> Distribution:
+        """The process at its points as a normal vector, by the factor of its covariance."""
+        if self.event_ndim > 1:
+            return self
+        mean, amplitude, shapes, coordinates = self._split(list(self.args.values()))
+        ndims = (*self._shapes, *self.event_ndims[-len(coordinates) :])
+        root: Any = call_of(self._root, (*shapes, *coordinates), ndims)
+        if self._scales:
+            root = call_of(_of_matrices, (amplitude,), (0,)) * root
+        return MvNormal(mean, cholesky=root)
+
+    def informed(self, information: Any, value: Any = 0.0) -> Distribution:
+        """Return the conditional distribution given the observations."""
+        form = self.vector_form
+        return (
+            super().informed(information, value)
+            if form is self
+            else form.informed(information, value)
+        )
+
+    def _root(self, xp: Any, *params: Any) -> Any:
+        """Return the Cholesky factor at points, but for an amplitude that is left out."""
+        shapes, coordinates = params[: len(self._shapes)], params[len(self._shapes) :]
+        return cholesky(self._matrices(shapes, coordinates)[0])
+
     def _split(self, params: Sequence[Any]) -> tuple[Any, Any, Sequence[Any], Sequence[Any]]:
         """Mean, amplitude that is left out of the matrix, parameters of that, coordinates."""
         first = 1 + self._scales
@@ -302,6 +333,11 @@ class GaussianProcess(OfStandardNormal):
     def _flat(self, value: Any) -> Any:
         """Put the points of a grid in a row."""
         return value.reshape((*np.shape(value)[: max(np.ndim(value) - self.event_ndim, 0)], -1))
+
+
+def _of_matrices(xp: Any, number: Any) -> Any:
+    """Give a number, or one for each matrix of a stack, two axes."""
+    return number[..., None, None]
 
 
 def check_jitter(name: str, jitter: Any, location: Any) -> None:

@@ -152,10 +152,6 @@ class CovarianceRoot(MatrixForm):
         root = np.tril(matrix)
         return np.asarray(root @ transpose(root))
 
-    def root_of(self, xp: Any, matrix: Any) -> Any:
-        """Return the matrix."""
-        return matrix
-
     def whitened_change(self, matrix: Array, change: Any) -> Any:
         """Solve with the factor, and add the transpose."""
         s = solve_lower(matrix, change * _lower(matrix))

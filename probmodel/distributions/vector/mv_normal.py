@@ -112,7 +112,8 @@ class MvNormal(OfStandardNormal, MatrixArguments):
                 root = _turned(root, information)
             return _InformedAlong(root, log_det, loc, form.variances(matrix), information, value)
         upper = form.colors_by_upper
-        root = _called(form.root_of, (matrix,), (2,))
+        known = isinstance(form, CovarianceRoot)
+        root = matrix if known else _called(form.root_of, (matrix,), (2,))
         inner = _called(_inner_of_upper if upper else _inner_of_lower, (root, information), (2, 1))
         return _InformedNormal(loc, root, inner, information, value, upper=upper)
 
