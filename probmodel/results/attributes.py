@@ -65,7 +65,7 @@ def run_attributes(
         **{f"n_{kind}_sampling": int(n) for kind, n in run.work_sampling._asdict().items()},
         "nonfinite": int(run.nonfinite),
         "divergences": int(run.divergences.counts.sum()),
-        **evidence_attributes(run.stats),
+        **evidence_attributes(run.stats, getattr(sampler, "evidence_is_ratio", False)),
         "warmup_time": float(run.seconds_warmup),
         "sampling_time": float(run.seconds_sampling),
         "blas_threads": int(run.blas_threads),

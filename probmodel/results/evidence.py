@@ -1,11 +1,16 @@
 """The evidence of a model, where the method estimates it.
 
     Z_c    estimate of chain c: the probability of the data, averaged over the prior
-    Z      mean of the Z_c
+    Z      mean of the Z_c where these are unbiased; where they are ratios, exp of the mean log Z_c
+
+Means in the numerator and the denominator of a ratio lower and raise its logarithm by half their
+relative variances, which are alike as a rule; whereas the mean of ratios is too large by all the
+variance of the denominator, however many chains there are. Ratios that are not finite, or zero,
+have no mean logarithm, and are averaged as they are.
 
 The standard error of log Z is that of Z, over Z: chains are independent. It cannot be more than
 one, however far they are from each other; so where the logarithms of the Z_c have a larger error,
-that is taken.
+that is taken, as it is of ratios. It has chains - 1 degrees of freedom.
 """
 
 from __future__ import annotations
@@ -25,12 +30,13 @@ STATISTIC = "log_evidence"
 APART = 1.0  # standard deviation of log Z_c from which on it is not to be trusted
 
 
-def evidence_attributes(stats: Mapping[str, Array]) -> dict[str, float]:
+def evidence_attributes(stats: Mapping[str, Array], ratio: bool = False) -> dict[str, float]:
     """Return log Z and its standard error, by the last estimates of the chains.
 
     Parameters
     ----------
     stats : name -> (chains, draws); without `STATISTIC` there are no attributes
+    ratio : whether estimates are ratios of means, see `Sampler.evidence_is_ratio`
 
     Returns
     -------
@@ -42,6 +48,9 @@ def evidence_attributes(stats: Mapping[str, Array]) -> dict[str, float]:
     top = last.max()
     if not np.isfinite(top):
         return {STATISTIC: float(top), f"{STATISTIC}_error": float("nan")}
+    if ratio and np.isfinite(last).all():
+        error = _spread(last) / np.sqrt(len(last))
+        return {STATISTIC: float(last.mean()), f"{STATISTIC}_error": float(error)}
     z = np.exp(last - top)
     spread = np.std(z, ddof=1) if len(z) > 1 else np.nan
     apart = _spread(last)
@@ -54,7 +63,13 @@ def check_evidence(run: SampleRun) -> list[Finding]:
     if STATISTIC not in run.stats:
         return []
     last, reasons = run.stats[STATISTIC][:, -1], []
-    if len(last) > 1 and not _spread(last) <= APART:
+    lost = np.count_nonzero(~np.isfinite(last))
+    if lost:
+        reasons.append(
+            f"the estimates of {lost} of {len(last)} chains are not finite: raise warmup and "
+            "draws, or particles"
+        )
+    elif _spread(last) > APART:
         reasons.append(
             f"the estimates of the chains have a standard deviation of {_spread(last):.2g}: raise "
             "draws, or particles"

@@ -242,6 +242,8 @@ class Sampler(ABC):
     takes_inits : whether it matters where the chains start
     target_is_floor : whether `aim` is the least acceptance that is aimed at, so that more of it is
         no sign of a step size gone wrong
+    evidence_is_ratio : whether the estimates of the evidence are ratios of means, whose logarithms
+        are to be averaged over chains, and not unbiased themselves
     default_warmup, default_draws, default_chains : what `infer` uses unless told otherwise
     most_draws : up to how many draws it goes on, unless told how many, where the default does not
         suffice; 0 if it never does
@@ -257,6 +259,7 @@ class Sampler(ABC):
     adapts_forever: ClassVar[bool] = False
     takes_inits: ClassVar[bool] = True
     target_is_floor: ClassVar[bool] = False
+    evidence_is_ratio: ClassVar[bool] = False
     default_warmup: ClassVar[int] = 1000
     default_draws: ClassVar[int] = 1000
     most_draws: ClassVar[int] = 0

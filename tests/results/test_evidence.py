@@ -22,6 +22,20 @@ def test_estimates_that_are_near_have_the_error_of_their_mean():
                       rtol=1e-2)  # fmt: skip
 
 
+def test_ratios_are_averaged_after_the_logarithm():
+    last = np.log([1.0, 2.0, 4.0])
+    found = evidence_attributes({"log_evidence": last[:, None]}, ratio=True)
+    assert np.isclose(found["log_evidence"], np.log(2.0))
+    assert np.isclose(found["log_evidence_error"], np.log(2.0) / np.sqrt(3.0))
+
+
+def test_ratios_without_a_logarithm_are_averaged_before_it():
+    stats = {"log_evidence": np.array([[-np.inf], [0.0], [0.0]])}
+    found = evidence_attributes(stats, ratio=True)
+    assert np.isclose(found["log_evidence"], np.log(2.0 / 3.0))
+    assert np.isclose(found["log_evidence_error"], 0.5)
+
+
 def test_large_logarithms_do_not_overflow():
     found = evidence_attributes({"log_evidence": np.full((2, 1), -5000.0)})
     assert found == {"log_evidence": -5000.0, "log_evidence_error": 0.0}
@@ -54,6 +68,13 @@ def test_chains_that_agree_leave_no_doubt():
     assert check_evidence(run_of([-3.0, -3.2, -2.9])) == []
     assert check_evidence(run_of([-3.0])) == []
     assert check_evidence(SimpleNamespace(stats={}, density=None)) == []
+
+
+def test_chains_without_an_estimate_are_told():
+    for lost in (np.nan, -np.inf):
+        (found,) = check_evidence(run_of([-3.0, lost, -3.1]))
+        assert "of 1 of 3 chains are not finite" in found.message
+        assert check_evidence(run_of([lost]))
 
 
 def test_chains_that_differ_are_told():

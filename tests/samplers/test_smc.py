@@ -187,6 +187,18 @@ def test_priors_that_are_cut_are_normalised():
         assert abs(found - truth) < 4.0 * error
 
 
+def test_many_short_chains_of_tempering_have_no_common_error():
+    """The mean of their ratios would be too large by half their variance."""
+    model, truth = CONJUGATES["normal"]
+    settings = {"chains": 1000, "draws": 10, "warmup": 100, "seed": 1, "quiet": True}
+    fit = infer(model, method="tempering", **settings)
+    found, error = evidence(fit)
+    assert error < 0.02
+    assert abs(found - truth) < 3.0 * error
+    ratios = np.exp(fit["sample_stats"]["log_evidence"].values[:, -1] - truth)
+    assert np.log(ratios.mean()) > 3.0 * error
+
+
 def bias(monkeypatch=None):
     """Mean of log Z over its standard error, of 48 populations in 20 dimensions."""
     model, truth = one_mode(20)

@@ -162,6 +162,7 @@ class ParallelTempering(Sampler):
     learns: ClassVar[str] = "ladder; step size and dense mass matrix of each temperature"
     cost: ClassVar[str] = "up to 16 gradients and O(d²) for each temperature"
     coupling: ClassVar[Coupling] = "pooled_warmup"
+    evidence_is_ratio: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_whole(self.name, "temperatures", self.temperatures, least=2, optional=True)
@@ -237,8 +238,7 @@ class ParallelTempering(Sampler):
         chain, pair = np.divmod(swapped, k - 1)
         source = np.tile(np.arange(k), (chains, 1))
         source[chain, pair], source[chain, pair + 1] = pair + 1, pair
-        one = np.arange(chains)
-        rows = one[:, None]
+        one, rows = np.arange(chains), np.arange(chains)[:, None]
         fresh = state.fresh.copy()
         fresh[:, 0] = True
         fresh, last = fresh[rows, source], source[:, -1]
@@ -385,8 +385,7 @@ def _product(betas: Array, likelihood: Array) -> Array:
 
 def _bridged(state: State, likelihood: Array, params: Params) -> State:
     """Add to the sums of the bridges; begin them anew while the ladder is not settled."""
-    half = 0.5 * np.diff(params.betas)
-    known = np.isfinite(likelihood[:, 1:])
+    half, known = 0.5 * np.diff(params.betas), np.isfinite(likelihood[:, 1:])
     up, down = half * likelihood[:, :-1], np.where(known, -half * likelihood[:, 1:], -np.inf)
     if not params.sampling:
         return state._replace(up=up, down=down, n=np.ones_like(state.n))
