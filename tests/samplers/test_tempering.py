@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from probmodel import Model, data, extend, infer, load_model, param, potential, read_data
-from probmodel.distributions import Beta, HalfNormal, Normal
+from probmodel import Model, data, extend, infer, load_model, observed, param, potential, read_data
+from probmodel.distributions import Beta, HalfNormal, Normal, Uniform
 from probmodel.errors import SamplerError
 from probmodel.samplers import make_sampler
 from probmodel.samplers.tempered.grouped_moves import (
@@ -257,6 +257,25 @@ def test_pairs_take_turns():
     assert state.odd.all()
     state, _ = sampler.step(rng, target, state, params)
     assert not state.odd.any()
+
+
+class Window(Model):
+    """A likelihood of one height, which 97% of the draws from the prior do not have."""
+
+    a = param(Uniform(0, 1))
+    y = observed(Uniform(a, a + 0.04), dims="n")
+
+
+def test_replicas_without_a_likelihood_do_not_lengthen_the_ladder():
+    """No two of them had been swapped, so that the rejection rates called for 128 temperatures."""
+    fit = infer(
+        Window(y=np.array([0.5, 0.51])), method="tempering", chains=8, warmup=300, draws=1000,
+        seed=1, quiet=True,
+    )  # fmt: skip
+    found, error = fit.attrs["log_evidence"], fit.attrs["log_evidence_error"]
+    assert error < 0.15
+    assert abs(found - np.log(0.03 / 0.04**2)) < 3.5 * error
+    assert fit["sample_stats"]["n_grad"].values.max() < 200
 
 
 def test_the_ladder_finds_its_length():

@@ -28,7 +28,8 @@ identity", Statistica Sinica 6.
 
 Deviations: temperatures are explored by Hamiltonian moves with step sizes and mass matrices of
 their own, see `grouped_moves`. Rejection rates are means of 1 - alpha_k over all iterations, also
-those in which a pair is not proposed. Rates are interpolated by lines, not by splines.
+those in which a pair is not proposed; of two replicas without a likelihood, such as a start has
+above the prior, alpha_k is 1. Rates are interpolated by lines, not by splines.
 """
 
 from __future__ import annotations
@@ -232,7 +233,7 @@ class ParallelTempering(Sampler):
         chains, k = likelihood.shape
         with np.errstate(invalid="ignore", over="ignore"):
             log_alpha = np.diff(betas) * (likelihood[:, :-1] - likelihood[:, 1:])
-            alpha = np.where(np.isnan(log_alpha), 0.0, np.exp(np.minimum(0.0, log_alpha)))
+            alpha = np.where(np.isnan(log_alpha), 1.0, np.exp(np.minimum(0.0, log_alpha)))
         due = np.arange(k - 1) % 2 == state.odd[:, None]
         swapped = np.flatnonzero((due & (v < alpha)).ravel())
         chain, pair = np.divmod(swapped, k - 1)
