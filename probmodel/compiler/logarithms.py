@@ -68,7 +68,7 @@ def _log_parts(w: Writer, x: Lanes, low: Lanes | None = None) -> tuple[Lanes, La
     return e, f, rest - half_square
 
 
-def _log_sum(w: Writer, x: Lanes, low: Lanes | None) -> Lanes:
+def log_sum(w: Writer, x: Lanes, low: Lanes | None) -> Lanes:
     """Return log(x + low) for positive normal x."""
     e, f, rest = _log_parts(w, x, low)
     return w.fma(e, LN2_HIGH, w.fma(e, LN2_LOW, rest) + f)
@@ -125,7 +125,7 @@ def log10(w: Writer, x: Lanes) -> Lanes:
 
 def log1p(w: Writer, x: Lanes) -> Lanes:
     """Return log(1 + x)."""
-    result = _log_sum(w, *w.two_sum(1.0, x))
+    result = log_sum(w, *w.two_sum(1.0, x))
     result = w.select(abs(x) < 2.0**-54, x, result)
     result = w.select(x < inf, result, x)
     return w.select(x > -1.0, result, w.select(x.equals(-1.0), -inf, nan))
@@ -133,7 +133,7 @@ def log1p(w: Writer, x: Lanes) -> Lanes:
 
 def _log1p_of_fraction(w: Writer, x: Lanes) -> Lanes:
     """Return log(1 + x) for x from 0 to 1."""
-    return _log_sum(w, *w.fast_two_sum(1.0, x))
+    return log_sum(w, *w.fast_two_sum(1.0, x))
 
 
 def log_expit(w: Writer, x: Lanes) -> Lanes:

@@ -16,6 +16,7 @@ from typing import Any
 from probmodel.compiler.addresses import scipy_special
 from probmodel.compiler.lanes import Lanes, Mask, Writer
 from probmodel.compiler.logarithms import log_value
+from probmodel.compiler.normal_functions import FUNCTIONS as NORMAL
 
 _HALF_LOG_2PI_LESS_HALF = 0.4189385332046727
 # The zero of the digamma function, less one.
@@ -220,4 +221,5 @@ FUNCTIONS: dict[str, tuple[int, Callable[..., Lanes]]] = {
     "gammaln": (1, gammaln),
     "psi": (1, psi),
     "zeta": (2, zeta),
+    **NORMAL,
 }

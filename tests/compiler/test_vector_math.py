@@ -314,6 +314,63 @@ def test_digamma_function():
         assert abs(result - exact) <= 1e-15 * abs(exact)
 
 
+with mpmath.workprec(300):
+    _ROOT_HALF = mpmath.sqrt(mpmath.mpf(0.5))
+# Points, mpmath's function, and the largest error in units in the last place.
+_NORMAL = {
+    "erf": (
+        np.concatenate([_draws(-6.0, 6.0), _draws(-0.7, 0.7), _magnitudes(-300, 2)]),
+        mpmath.erf,
+        3.0,
+    ),
+    "erfc": (
+        np.concatenate([_draws(-6.0, 26.0), _draws(-0.7, 0.7), _magnitudes(-300, 1.4)]),
+        mpmath.erfc,
+        5.0,
+    ),
+    "erfcx": (
+        np.concatenate(
+            [
+                _draws(-26.0, 26.0),
+                _draws(-0.7, 0.7),
+                _magnitudes(-300, 1),
+                _magnitudes(0, 300, False),
+            ]
+        ),
+        lambda x: (
+            mpmath.exp(x * x) * mpmath.erfc(x)
+            if x < 1e4
+            else (1 - 1 / (2 * x * x)) / (x * mpmath.sqrt(mpmath.pi))
+        ),
+        5.0,
+    ),
+    "log_ndtr": (
+        np.concatenate([_draws(-40.0, 37.0), _draws(-1.5, 1.5), _magnitudes(-300, 1.5)]),
+        lambda x: (
+            mpmath.log(mpmath.erfc(-x * _ROOT_HALF) / 2)
+            if x < 1
+            else mpmath.log1p(-mpmath.erfc(x * _ROOT_HALF) / 2)
+        ),
+        6.0,
+    ),
+    "ndtr": (
+        np.concatenate([_draws(-37.0, 9.0), _draws(-1.5, 1.5), _magnitudes(-300, 1.5)]),
+        lambda x: mpmath.erfc(-x * _ROOT_HALF) / 2,
+        6.0,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _NORMAL)
+def test_normal_functions_are_exact_to_a_few_units(name):
+    points, function, bound = _NORMAL[name]
+    results = _apply(name, points)
+    with mpmath.workprec(300):
+        exact = [function(mpmath.mpf(float(x))) for x in points]
+    errors = [_units(r, e) for r, e in zip(results, exact, strict=True)]
+    assert max(errors) <= bound, (name, points[np.argmax(errors)])
+
+
 @pytest.mark.parametrize(
     ("s", "q"),
     [

@@ -10,6 +10,9 @@ from scipy import integrate, special, stats
 
 from probmodel import Model, data, observed, param
 from probmodel import distributions as d
+from probmodel.compiler.machine import Machine
+from probmodel.compiler.tracing import Program, traced
+from probmodel.constraints import Ordered
 from probmodel.density import ModelDensity
 from probmodel.distributions.vector.count_vectors import CountVector
 from probmodel.distributions.vector.mv_student_t import information_in_df
@@ -114,6 +117,21 @@ def test_second_derivatives_of_intervals(slope, low, high):
         moved[1][i] -= h
         expected = (slope(*moved[0]) - slope(*moved[1])) / (2 * h)
         assert exact == pytest.approx(expected, rel=1e-5, abs=1e-9)
+
+
+def test_ends_of_an_interval_share_what_their_slopes_take():
+    """Each category of an ordered probit has one rule of quadrature, not one for each slope."""
+
+    class Answers(Model):
+        eta = param(d.Normal(0, 1), dims="person")
+        cutpoints = param(d.Normal(0, 1), constraint=Ordered(), shape=3)
+        y = observed(d.OrderedProbit(eta, cutpoints), dims="person")
+
+    persons = 400
+    machine = Machine(traced(Answers(y=np.arange(persons) % 4)._binding))
+    steps = Program((), tuple(machine._outputs[1:])).steps
+    averaged = [step for step in steps if step.op == "exp" and step.size == 8 * persons]
+    assert len(averaged) == 1
 
 
 ORDERED = [(d.OrderedLogistic, stats.logistic), (d.OrderedProbit, stats.norm)]

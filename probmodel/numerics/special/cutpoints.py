@@ -68,17 +68,28 @@ def ndtr_interval_slope(low: Any, high: Any) -> Any:
 
     That in its lower end is ``-ndtr_interval_slope(-high, -low)``.
     """
-    a, b, mirrored = _towards_lower_tail(low, high)
+    return _density_over_probability(low, high, low + high > 0.0)
+
+
+@differentiable
+def _slope_at_lower_end(low: Any, high: Any) -> Any:
+    """Return ``ndtr_interval_slope(-high, -low)`` from what the slope at the other end takes."""
+    return _density_over_probability(low, high, low + high <= 0.0)
+
+
+def _density_over_probability(low: Any, high: Any, outer: Any) -> Any:
+    """Return the density at the end farther from zero where ``outer``, at the other elsewhere."""
+    a, b, _ = _towards_lower_tail(low, high)
     narrow = _is_narrow(a, b)
     log_ratio = 0.5 * (a + b) * (b - a)  # of the density at a to that at b
     below = log_ndtr(np.where(narrow, -np.inf, a)) - log_ndtr(b)
     at_b = inverse_mills(b) / -np.expm1(below)
-    result = at_b * np.exp(np.where(mirrored, log_ratio, 0.0))
+    result = at_b * np.exp(np.where(outer, log_ratio, 0.0))
     if np.any(narrow):
         middle, width = _narrow_ones(narrow, a, b)
         log_ratio = middle * width
         # The density at the end that is asked for, relative to that in the middle.
-        at_end = np.exp(0.5 * np.where(mirrored, log_ratio, -log_ratio) - width**2 / 8.0)
+        at_end = np.exp(0.5 * np.where(outer, log_ratio, -log_ratio) - width**2 / 8.0)
         result = np.where(narrow, at_end / (width * _relative_average(middle, width)), result)
     return result
 
@@ -115,11 +126,16 @@ def _finite(end: Any) -> Any:
 
 defvjp(
     log_ndtr_interval,
-    lambda ans, a, b: unbroadcast_f(a, lambda g: -g * ndtr_interval_slope(-b, -a)),
+    lambda ans, a, b: unbroadcast_f(a, lambda g: -g * _slope_at_lower_end(a, b)),
     lambda ans, a, b: unbroadcast_f(b, lambda g: g * ndtr_interval_slope(a, b)),
 )
 defvjp(
     ndtr_interval_slope,
-    lambda ans, a, b: unbroadcast_f(a, lambda g: g * ans * ndtr_interval_slope(-b, -a)),
+    lambda ans, a, b: unbroadcast_f(a, lambda g: g * ans * _slope_at_lower_end(a, b)),
     lambda ans, a, b: unbroadcast_f(b, lambda g: -g * ans * (_finite(b) + ans)),
+)
+defvjp(
+    _slope_at_lower_end,
+    lambda ans, a, b: unbroadcast_f(a, lambda g: g * ans * (ans - _finite(a))),
+    lambda ans, a, b: unbroadcast_f(b, lambda g: -g * ans * ndtr_interval_slope(a, b)),
 )
