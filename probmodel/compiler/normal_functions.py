@@ -9,11 +9,11 @@ polynomials see `elementary`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import sqrt
+from math import inf, nan, sqrt
 
 from probmodel.compiler.exponentials import exp_sum
 from probmodel.compiler.lanes import Lanes, Writer
-from probmodel.compiler.logarithms import log_sum
+from probmodel.compiler.logarithms import log_sum, log_value
 
 _ROOT_HALF = sqrt(0.5)
 
@@ -57,6 +57,45 @@ _ERF = (
     1.628002129733572e-06,
     -1.3916404409140413e-07,
 )
+
+# Quotients of Wichura (1988), algorithm AS 241: of the quantile by p - 1/2 at 0.180625 less the
+# square of that, up to 0.425 in size; of minus the quantile at sqrt(-log(p)), less 1.6 or 5.
+_CENTRE = (
+    (
+        3.3871328727963666080, 133.14166789178437745, 1971.5909503065514427,
+        13731.693765509461125, 45921.953931549871457, 67265.770927008700853,
+        33430.575583588128105, 2509.0809287301226727,
+    ),
+    (
+        1.0, 42.313330701600911252, 687.18700749205790830, 5394.1960214247511077,
+        21213.794301586595867, 39307.895800092710610, 28729.085735721942674,
+        5226.4952788528545610,
+    ),
+)  # fmt: skip
+_OUTER = (
+    (
+        1.42343711074968357734, 4.63033784615654529590, 5.76949722146069140550,
+        3.64784832476320460504, 1.27045825245236838258, 0.241780725177450611770,
+        0.0227238449892691845833, 7.74545014278341407640e-4,
+    ),
+    (
+        1.0, 2.05319162663775882187, 1.67638483018380384940, 0.689767334985100004550,
+        0.148103976427480074590, 0.0151986665636164571966, 5.47593808499534494600e-4,
+        1.05075007164441684324e-9,
+    ),
+)  # fmt: skip
+_FAR = (
+    (
+        6.65790464350110377720, 5.46378491116411436990, 1.78482653991729133580,
+        0.296560571828504891230, 0.0265321895265761230930, 1.24266094738807843860e-3,
+        2.71155556874348757815e-5, 2.01033439929228813265e-7,
+    ),
+    (
+        1.0, 0.599832206555887937690, 0.136929880922735805310, 0.0148753612908506148525,
+        7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7,
+        2.04426310338993978564e-15,
+    ),
+)  # fmt: skip
 
 
 def _scaled_tail(w: Writer, s: Lanes) -> Lanes:
@@ -118,10 +157,30 @@ def log_ndtr(w: Writer, x: Lanes) -> Lanes:
     return w.select(above & (tail < 2.0**-54), -tail, result)
 
 
+def ndtri(w: Writer, p: Lanes) -> Lanes:
+    """Return the quantile function of the standard normal."""
+    q, above = p - 0.5, p > 0.5
+    lesser = w.select(above, 1.0 - p, p)
+    inside = lesser > 0.0
+    r = w.intrinsic("sqrt", -log_value(w, w.select(inside, lesser, 0.5)))
+    near, far = abs(q) <= 0.425, r > 5.0
+    z = w.select(near, w.fma(-q, q, 0.180625), r - w.select(far, 5.0, 1.6))
+    top, bottom = (
+        w.select(near, centre, w.select(far, beyond, outer))
+        for centre, outer, beyond in (
+            [w.polynomial(z, quotient[k]) for quotient in (_CENTRE, _OUTER, _FAR)] for k in (0, 1)
+        )
+    )
+    result = w.select(near, q, w.select(above, 1.0, -1.0)) * top / bottom
+    end = w.select(lesser.equals(0.0), w.select(above, inf, -inf), nan)
+    return w.select(inside, result, end)
+
+
 FUNCTIONS: dict[str, tuple[int, Callable[..., Lanes]]] = {
     "erf": (1, erf),
     "erfc": (1, erfc),
     "erfcx": (1, erfcx),
     "log_ndtr": (1, log_ndtr),
     "ndtr": (1, ndtr),
+    "ndtri": (1, ndtri),
 }

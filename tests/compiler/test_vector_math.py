@@ -361,6 +361,16 @@ _NORMAL = {
 }
 
 
+def test_normal_quantiles_are_exact_to_a_few_units():
+    x = np.concatenate([_magnitudes(-320, 0, False), _draws(0.0, 1.0), 0.5 + _magnitudes(-16, -1)])
+    for p, result in zip(x, _apply("ndtri", x), strict=True):
+        with mpmath.workprec(1200):
+            number, found = mpmath.mpf(float(p)), mpmath.mpf(float(result))
+            # A step of Newton's method leads from a number that is nearly right to the quantile.
+            error = (mpmath.erfc(-found / mpmath.sqrt(2)) / 2 - number) / mpmath.npdf(found)
+            assert abs(error) <= 8 * np.spacing(abs(float(result))), p
+
+
 @pytest.mark.parametrize("name", _NORMAL)
 def test_normal_functions_are_exact_to_a_few_units(name):
     points, function, bound = _NORMAL[name]
