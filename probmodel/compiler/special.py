@@ -14,6 +14,7 @@ from math import inf, nan
 from typing import Any
 
 from probmodel.compiler.addresses import scipy_special
+from probmodel.compiler.bessel_functions import FUNCTIONS as BESSEL
 from probmodel.compiler.lanes import Lanes, Mask, Writer
 from probmodel.compiler.logarithms import log_value
 from probmodel.compiler.normal_functions import FUNCTIONS as NORMAL
@@ -222,4 +223,5 @@ FUNCTIONS: dict[str, tuple[int, Callable[..., Lanes]]] = {
     "psi": (1, psi),
     "zeta": (2, zeta),
     **NORMAL,
+    **BESSEL,
 }

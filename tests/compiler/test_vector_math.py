@@ -371,6 +371,16 @@ def test_normal_quantiles_are_exact_to_a_few_units():
             assert abs(error) <= 8 * np.spacing(abs(float(result))), p
 
 
+@pytest.mark.parametrize("order", [0, 1])
+def test_scaled_bessel_functions_are_exact_to_some_units(order):
+    x = np.concatenate([_draws(-30.0, 30.0), _draws(-1.0, 1.0), _magnitudes(-300, 4), [8.0, -8.0]])
+    for number, result in zip(x, _apply(f"i{order}e", x), strict=True):
+        with mpmath.workprec(120):
+            at = mpmath.mpf(float(number))
+            exact = mpmath.besseli(order, at) * mpmath.exp(-abs(at))
+        assert _units(result, exact) <= 10.0, number
+
+
 @pytest.mark.parametrize("name", _NORMAL)
 def test_normal_functions_are_exact_to_a_few_units(name):
     points, function, bound = _NORMAL[name]
