@@ -79,7 +79,7 @@ class GeneralizedExtremeValue(_Reduced):
 
     Notes
     -----
-    Stan: none. SciPy: ``genextreme(-xi, mu, sigma)``.
+    Stan: written out. SciPy: ``genextreme(-xi, mu, sigma)``.
 
     References
     ----------
@@ -124,7 +124,7 @@ class GeneralizedPareto(_Reduced):
 
     Notes
     -----
-    Stan: none. SciPy: ``genpareto(xi, mu, sigma)``.
+    Stan: written out. SciPy: ``genpareto(xi, mu, sigma)``.
 
     References
     ----------

@@ -10,6 +10,7 @@ import numpy as np
 from probmodel.distributions.base import Distribution
 from probmodel.expressions import as_expression
 from probmodel.functions import component_log_densities, hmm_log_likelihood
+from probmodel.stan.export import extreme_rules
 from probmodel.stan.export.code_forms import CHOICE, OR, SUM, Form, Place, call
 from probmodel.stan.export.code_writer import Writer
 from probmodel.stan.export.distributed_value import Quantity
@@ -228,6 +229,24 @@ def _half(stan: str, names: tuple[str, ...]) -> Callable[[Writer, Any, bool], Fo
     return rule
 
 
+def truncated_probability(writer: Writer, quantity: Any, above: bool) -> Form:
+    """Return the log probability of values on one side, of those between the bounds."""
+    (lower, upper), value = _bounds(quantity), quantity.value
+    start, end = lower, upper
+    if above:
+        first = np.floor(value) + 1 if quantity.dist.dist.discrete else value
+        start = first if lower is None else np.maximum(first, lower)
+    else:
+        end = value if upper is None else np.minimum(value, upper)
+    part = Quantity(quantity.dist, value, {**quantity.args, **_given(lower=start, upper=end)})
+    mass, whole = _log_mass(writer, part), _log_mass(writer, quantity)
+    return Form(f"{mass.inside(SUM)} - {whole.inside(SUM + 1)}", "real", SUM)
+
+
+def _given(**bounds: Any) -> dict[str, Any]:
+    return {name: bound for name, bound in bounds.items() if bound is not None}
+
+
 def affine_probability(writer: Writer, quantity: Any, above: bool) -> Form:
     """Return the log probability of the standardised value."""
     return writer.rules.log_probability(writer, _standardised(quantity)[0], above)
@@ -238,6 +257,8 @@ PROBABILITIES: dict[str, Callable[[Writer, Any, bool], Form]] = {
     "HalfCauchy": _half("cauchy", ("", "scale")),
     "HalfStudentT": _half("student_t", ("df", "", "scale")),
     "Affine": affine_probability,
+    "Truncated": truncated_probability,
+    **extreme_rules.PROBABILITIES,
 }
 STATEMENTS: dict[str, Any] = {
     "Truncated": truncated,
@@ -248,6 +269,7 @@ FORMULAS: dict[str, Any] = {
     "Truncated": truncated_density,
     "Censored": censored_density,
     "Affine": affine_density,
+    **extreme_rules.FORMULAS,
     "ZeroInflated": zero_inflated,
     "Hurdle": hurdle,
     "Mixture": mixture,

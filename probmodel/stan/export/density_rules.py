@@ -16,11 +16,13 @@ from probmodel.stan.export.code_writer import Writer, element
 from probmodel.stan.export.distributed_value import Quantity
 from probmodel.stan.export.no_spelling import NoSpellingError
 from probmodel.stan.export.stan_families import (
+    ONE_BY_ONE,
     PROBABILITIES,
     WITHOUT_PROBABILITIES,
     Family,
     family_of,
 )
+from probmodel.stan.export.whole_arguments import in_whole_numbers
 
 # -- statements ------------------------------------------------------------------------------------
 
@@ -48,6 +50,7 @@ def statements(writer: Writer, quantity: Quantity) -> None:
 
 def _full(writer: Writer, quantity: Quantity) -> Quantity:
     """Return a quantity with vectors where numbers stand for all elements of these."""
+    quantity = in_whole_numbers(writer, quantity)
     shape, event = writer.shape(quantity.value), quantity.dist.event_ndim
     args: dict[str, Any] = dict(quantity.args)
     for name, spec in quantity.dist.parameters.items():
@@ -62,7 +65,7 @@ def _at_once(writer: Writer, quantity: Quantity, family: Family) -> bool:
     shape = writer.shape(quantity.value)
     specs = quantity.dist.parameters.values()
     shapes = [writer.shape(arg) for arg in quantity.args.values()]
-    if len(shape) > 2:
+    if len(shape) > 2 or quantity.kind in ONE_BY_ONE:
         return False
     if any(spec.event_ndim for spec in specs) and not _one_set(quantity, shapes):
         return False
@@ -227,6 +230,7 @@ def log_density(writer: Writer, quantity: Quantity) -> Form:
 
 def log_probability(writer: Writer, quantity: Quantity, above: bool) -> Form:
     """Return the log probability of values up to one, or above it."""
+    quantity = in_whole_numbers(writer, quantity)
     family = family_of(quantity.kind, quantity.dist.parameters)
     rule = compound_rules.PROBABILITIES.get(quantity.kind)
     if rule is not None:
@@ -246,7 +250,7 @@ def entry(
     places: Sequence[Place], method: str,
 ) -> Form:  # fmt: skip
     """Return one element of a log density, or of a log probability, in a formula."""
-    quantity = Quantity(dist, value, args)
+    quantity = in_whole_numbers(writer, Quantity(dist, value, args))
     inner = Writer(writer.shared, writer.block)
     own = _arguments_at(writer, inner, quantity, places)
     at = cell(writer, inner, quantity.value, places, dist.event_ndim)

@@ -83,7 +83,8 @@ def garch(writer: Writer, q: Any) -> None:
 def arma(writer: Writer, q: Any) -> None:
     """Add an autoregression with moving averages of its errors."""
     y, (phi, theta, sigma, mean) = q.value, q.args.values()
-    n, series = writer.sizes(y)[0], writer.named(y).text
+    n, form = writer.sizes(y)[0], writer.named(y)
+    series, whole = form.text, writer.reals(y).inside(SUM)
     orders = [writer.shape(x)[0] for x in (phi, theta)]
     error, (t, k) = writer.fresh("error"), writer.places(2)
     mu = writer.whole(mean).inside(PRODUCT)
@@ -91,7 +92,7 @@ def arma(writer: Writer, q: Any) -> None:
     ends = [f"min({t} - 1, {order})" for order in orders]
     back = f"{t} - {k}"
     writer.block.add(
-        f"vector[{n}] {error} = {series} - {mu};",
+        f"vector[{n}] {error} = {whole} - {mu};",
         *braced(
             f"for ({t} in 1:{n})",
             [
@@ -287,6 +288,13 @@ def kumaraswamy(writer: Writer, q: Any) -> Form:
     return writer.whole(formula)
 
 
+def spherical_student_t(writer: Writer, q: Any) -> None:
+    """Add a vector of the standard member of a family that Stan has."""
+    n = writer.sizes(q.value)[0]
+    args = f"{writer.scalar(q.args['df'])}, rep_vector(0, {n}), identity_matrix({n})"
+    writer.block.add(f"{writer.reals(q.value).text} ~ multi_student_t({args});")
+
+
 def flat(writer: Writer, q: Any) -> None:
     """Add nothing."""
 
@@ -310,11 +318,11 @@ def noncentered_value(writer: Writer, q: Any, z: Any) -> Any:
 
 
 def _mv_normal_value(writer: Writer, q: Any, z: Any) -> Any:
-    loc, matrix = q.args.values()
-    form = next(name for name in q.dist.parameters if name != "loc")
+    form = next(name for name in q.dist.parameters if name not in ("df", "loc"))
+    loc, matrix = q.args["loc"], q.args[form]
     if form == "precision" or len(writer.shape(matrix)) > 2:
         raise NoSpellingError(
-            "the non-centred form of MvNormal here", "Give one cholesky= for all."
+            f"the non-centred form of {q.dist.name} here", "Give one cholesky= for all."
         )
     root = matrix if form == "cholesky" else np.linalg.cholesky(matrix)
     return loc + (root @ z if len(writer.shape(z)) == 1 else z @ root.T)
@@ -345,6 +353,7 @@ _VALUES: dict[str, Any] = {
     "BYM2": bym2_value,
     "GaussianProcess": gaussian_process_value,
     "MvNormal": _mv_normal_value,
+    "MvStudentT": _mv_normal_value,
     "AR1": _ar1_value,
     "RandomWalk": _walk_value,
     "HilbertSpaceGP": lambda w, q, z: z * _hilbert_scales(w, q),
@@ -352,6 +361,7 @@ _VALUES: dict[str, Any] = {
 }
 STATEMENTS: dict[str, Any] = {
     "Flat": flat,
+    "SphericalStudentT": spherical_student_t,
     "AR": ar,
     "AR1": ar1,
     "RandomWalk": random_walk,

@@ -98,6 +98,7 @@ PROBABILITIES: dict[str, tuple[str, Callable[[Arguments], list[Any]], _Of]] = {
     "NegativeBinomial2Log": ("neg_binomial_2", lambda a: [np.exp(a["eta"]), a["phi"]], lambda y: y),
     "LogLogistic": ("logistic", lambda a: [np.log(a["alpha"]), 1 / a["beta"]], np.log),
 }
+ONE_BY_ONE = {"Hypergeometric"}  # Stan takes no arrays of their values
 WITHOUT_PROBABILITIES = {"Hypergeometric", "Wiener"}
 
 

@@ -310,3 +310,37 @@ class Words(Model):
     i = param(d.Normal(0, 1), shape=6)
     μ = param(d.Normal(0, 1))
     y = observed(d.Normal(μ + int * np.exp(i), exp), dims="obs")
+
+
+@case(y=np.abs(Y) + 0.1, z=Y, c=np.clip(Y, -0.5, 0.4), k=np.array([1, 2, 3, 3]), t=np.abs(Y) + 0.1)
+class Extremes(Model):
+    s = param(d.HalfNormal(1))
+    shapes = param(d.Normal(0, 0.1), shape=6)
+    above = param(d.GeneralizedPareto(s, 1.0, 0.2))
+    y = observed(d.GeneralizedPareto(0.1, s, shapes), dims="obs")
+    z = observed(d.GeneralizedExtremeValue(0.0, 3 + s, 0.1 * s), dims="obs")
+    c = observed(d.Censored(d.GeneralizedExtremeValue(0.0, 2 + s, -0.1), -0.5, 0.4), dims="obs")
+    t = observed(d.Truncated(d.GeneralizedPareto(0.1, s, 0.0), lower=0.05), dims="obs")
+    k = observed(d.Censored(d.Truncated(d.Poisson(s), lower=1), upper=3), dims="count")
+    cut = d.Truncated(d.Normal(s, 1), -1.0, 2.0)
+    sides = potential(log_cdf(cut, [-0.5, 3.0]) + log_ccdf(cut, [-2.0, 0.5]))
+
+
+@case(n=np.array([5.0, 4, 3]), y=[1, 2, 3], z=np.ones((3, 2), int), h=[1, 1, 1], u=[0, 2, 1])
+class Trials(Model):
+    n = data("obs")
+    p = param(d.Beta(1, 1))
+    y = observed(d.Binomial(n, p), dims="obs")
+    z = observed(d.Binomial(2 * n[:, None], np.stack([p, p**2])), dims=("obs", "k"))
+    h = observed(d.Hypergeometric(np.array([3, 2, 1]), [5, 6, 7], 4), dims="obs")
+    u = observed(d.ZeroInflated(p, d.BetaBinomial(n, 1 + p, p)), dims="obs")
+
+
+@case(x=Y.reshape(2, 3))
+class SeveralErrors(Model):
+    phi = param(d.Normal(0, 1), shape=1)
+    s = param(d.HalfNormal(1))
+    L = param(d.LKJCholesky(2.0), shape=(3, 3))
+    b = param(d.MvStudentT(4, 0.0, cholesky=s * L), shape=3, noncentered=True)
+    x = observed(d.ARMA(phi, [0.3], s, 0.1), dims=("series", "time"))
+    t = potential(-np.sum(b**2))

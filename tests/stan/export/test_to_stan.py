@@ -199,6 +199,16 @@ def test_only_bound_models():
         to_stan(Clinics(clinic=[0], coords={"place": ["north"], "day": [1]}))
 
 
+def test_numbers_of_trials_are_integers_of_the_program():
+    cls, values = MODELS["Trials"]
+    program = to_stan(cls(**values))
+    assert "  array[n_obs] int n_int;\n" in program.code
+    assert "y ~ binomial(n_int, p);" in program.code
+    assert "for (i in 1:n_obs) h[i] ~ hypergeometric(constant_2[i], " in program.code
+    assert program.data["n_int"] == [5, 4, 3]
+    assert "n" not in program.data
+
+
 def added(x, times):
     total = x
     for k in range(times):
