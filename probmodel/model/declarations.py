@@ -20,6 +20,10 @@ _DIMS_ADVICE = {
     "bound, Model(X=...).",
     "param": " Sizes are given as shape=.",
 }
+MISSING_IN_PROGRAM = (
+    "or declare the missing values as parameters: a Stan program joins them with the others in its "
+    "transformed parameters."
+)
 _DROP = (
     "Drop the missing elements, which changes nothing where each is given by the parameters alone, "
     "or sum them out of the likelihood with potential(...) and np.logaddexp."
@@ -178,6 +182,7 @@ class Observed(Declaration):
         _check_distribution(self, distribution)
         self.distribution = distribution
         self.missing = missing
+        self.of_program = False  # whether a Stan program declares it
         self._check_missing()
 
     @property
@@ -188,6 +193,8 @@ class Observed(Declaration):
     @property
     def without_missing(self) -> str:
         """What to do about elements that are missing, in words."""
+        if self.of_program:
+            return f"Remove them, {MISSING_IN_PROGRAM}"
         if self.can_be_imputed:
             return 'Remove them, or declare observed(..., missing="impute") to infer them.'
         return _DROP

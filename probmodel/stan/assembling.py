@@ -319,7 +319,9 @@ class Assembly:
             name = self._name_at(found.node, name or "line")
         if of is not None:
             self.sources[name] = of
-        self._declare(name, Observed(self._made(found), None), found.node)
+        declared = Observed(self._made(found), None)
+        declared.of_program = True
+        self._declare(name, declared, found.node)
         self.observed[name] = found.value.array
 
     def _in_order(self, found: Merged, name: str, places: Array) -> Merged:

@@ -10,6 +10,7 @@ import numpy as np
 
 from probmodel.errors import DataError
 from probmodel.model.containers import unpack
+from probmodel.model.declarations import MISSING_IN_PROGRAM
 from probmodel.stan.complaints import Sources, complaint
 from probmodel.stan.constrained import CONSTRAINED
 from probmodel.stan.stan_values import Tuple, Value, is_complex_type
@@ -288,7 +289,8 @@ def _beyond(value: Value, bound: Any, side: str, name: str) -> str:
         return ""
     index = _first(bad)
     where = element(name, index[value.laned :])
-    return f"{where} is {_text(array[index])}; its {side} bound is {_text(limits[index])}."
+    hint = f" Remove it, {MISSING_IN_PROGRAM}" if np.isnan(array[index]) else ""
+    return f"{where} is {_text(array[index])}; its {side} bound is {_text(limits[index])}.{hint}"
 
 
 def _text(number: Any) -> str:

@@ -12,10 +12,20 @@ from typing import Any, NoReturn
 
 from probmodel.errors import nearest
 from probmodel.stan.complaints import complaint
+from probmodel.stan.function_calls import no_function
 from probmodel.stan.library.density_names import LAPLACE
+from probmodel.stan.library.stan_densities import DENSITIES
+from probmodel.stan.library.table_names import is_built_in
 from probmodel.stan.solver_calls import takes_function
+from probmodel.stan.statements import defined_name
 from probmodel.stan.syntax import nodes as n
+from probmodel.stan.transform_calls import split_transform
 
+# Functions that are in no table, and those of Stan that are not here, where no call may be run.
+_SPECIAL = frozenset(
+    {"target", "hmm_latent_rng", "hypergeometric_3F2", "hypergeometric_pFq", "wiener_lcdf_unnorm",
+     "wiener_lccdf_unnorm"}
+)  # fmt: skip
 _LOCAL = ("model", "generated quantities")  # blocks whose variables no other block sees
 
 
@@ -49,6 +59,17 @@ class _Names:
 
     def _fail(self, message: str, node: n.Node) -> NoReturn:
         raise complaint(message, node.place, self._sources)
+
+    def _is_function(self, name: str) -> bool:
+        """Whether there is a function of a name, or an error of its own for it."""
+        if name in _SPECIAL or name in DENSITIES or name.startswith(LAPLACE):
+            return True
+        return (
+            defined_name(name) in self._functions
+            or is_built_in(name)
+            or takes_function(name)
+            or split_transform(name) is not None
+        )
 
     def statements(self, found: Iterable[Any], known: Sequence[str]) -> list[str]:
         """Check statements in their order; returns what is known behind them."""
@@ -94,6 +115,10 @@ class _Names:
         elif isinstance(node, n.Call):
             if node.name in self._void:
                 self._fail(f"{node.name} returns nothing: it is called as a statement.", node)
+            if node.name == "not" and "not" not in self._functions:
+                self._fail("Stan writes '!' for 'not'.", node)
+            if not self._is_function(node.name):
+                self._fail(no_function(node.name, self._functions), node)
             self.arguments(node, known)
         elif isinstance(node, n.Tilde) and node.distribution.startswith(LAPLACE):
             self.inside(node.value, known)

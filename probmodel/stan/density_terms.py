@@ -121,7 +121,7 @@ class DensityTerms(Variables):
             self.fail(no_laplace(node.distribution), node)
         own = [f.rsplit("_", 1)[0] for f in self.functions if f.endswith(("_lpdf", "_lpmf"))]
         hint = nearest(node.distribution, [*DENSITIES, *own])
-        self.fail(f"there is no distribution {node.distribution!r}.{hint}", node)
+        self.misfit(f"there is no distribution {node.distribution!r}.{hint}", node)
 
     def distributed(
         self,

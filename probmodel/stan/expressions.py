@@ -40,6 +40,7 @@ class Expressions(Recording):
     """
 
     functions: dict[str, list[n.Function]]  # of the program, by name
+    by_draws = False  # whether lanes have decided a size, or what is run
     _calls = 0  # of functions of the program, inside each other
 
     def __init__(self, sources: Sources) -> None:
@@ -63,14 +64,15 @@ class Expressions(Recording):
         """Return the value of an expression that is a number or an array."""
         found = self._dispatch[type(node)](node, frame)
         if not isinstance(found, Value):
-            self.fail(f"expected a number or an array; got a {type_text(found)}.", node)
+            self.misfit(f"expected a number or an array; got a {type_text(found)}.", node)
         return found
 
     def condition(self, node: n.Expression, frame: Frame) -> Value:
         """Return the value of an expression that is one number, which decides something."""
         value = self.value(node, frame)
         if value.rank or value.kind not in ("int", "real"):
-            self.fail(f"a condition is one number; got a {type_text(value)}.", node)
+            self.misfit(f"a condition is one number; got a {type_text(value)}.", node)
+        self.by_draws = self.by_draws or value.laned
         return value
 
     def whole(self, node: n.Expression, frame: Frame, what: str) -> int:
@@ -81,7 +83,7 @@ class Expressions(Recording):
         """Return the value of an expression that is a whole number."""
         value = self.value(node, frame)
         if value.kind != "int" or value.rank:
-            self.fail(f"{what} must be a whole number; got a {type_text(value)}.", node)
+            self.misfit(f"{what} must be a whole number; got a {type_text(value)}.", node)
         return value
 
     def common(self, value: Value, node: n.Node, what: str) -> Any:
@@ -89,6 +91,7 @@ class Expressions(Recording):
         if value.traced:
             self.fail(f"{what} must come from data; this depends on parameters.", node)
         if value.laned:
+            self.by_draws = True
             if np.any(value.array != value.array[:1]):
                 raise LanesDifferError(value.array if value.array.ndim == 1 else None)
             return value.array[0]
@@ -146,7 +149,7 @@ class Expressions(Recording):
         if isinstance(value, list):  # an array of tuples
             return self._element_of_list(value, indices, node)
         if not isinstance(value, Value):
-            self.fail(f"a {type_text(value)} has no elements to index.", node)
+            self.misfit(f"a {type_text(value)} has no elements to index.", node)
         with self.at(node):
             return known_parts(select(value, indices), self.graph)
 
@@ -154,14 +157,14 @@ class Expressions(Recording):
         found: Any = values
         for index in indices:
             if not isinstance(found, list):
-                self.fail("there are more indices than axes.", node)
+                self.misfit("there are more indices than axes.", node)
             found = found[self.place_in(found, index, node)]
         return found
 
     def place_in(self, values: list[Any], index: Value | Between, node: n.Node) -> int:
         """Return the place, from 0, that an index of an array of tuples means."""
         if isinstance(index, Between) or index.rank:
-            self.fail("an array of tuples takes one index at a time.", node)
+            self.misfit("an array of tuples takes one index at a time.", node)
         where = int(self.common(index, node, "an index"))
         if not 1 <= where <= len(values):
             self.fail(f"index {where} is out of range: there are {len(values)}.", node)
@@ -172,9 +175,10 @@ class Expressions(Recording):
         found: list[Value | Between] = []
         for index in node.indices:
             if isinstance(index, n.Slice):
-                ends = (
+                ends = [
                     None if e is None else self.value(e, frame) for e in (index.lower, index.upper)
-                )
+                ]
+                self.by_draws = self.by_draws or any(e is not None and e.laned for e in ends)
                 found.append(Between(*ends))
             else:
                 found.append(self.value(index, frame))
@@ -187,11 +191,13 @@ class Expressions(Recording):
         """Return an element of a tuple, to be looked into."""
         value = self.looked_into(node.base, frame)
         if not isinstance(value, Tuple):
-            self.fail(
+            self.misfit(
                 f"a {type_text(value)} has no element .{node.position}: it is no tuple.", node
             )
         if not 1 <= node.position <= len(value.items):
-            self.fail(f"the tuple has {len(value.items)} elements, and no .{node.position}.", node)
+            self.misfit(
+                f"the tuple has {len(value.items)} elements, and no .{node.position}.", node
+            )
         return value.items[node.position - 1]
 
     def _unary(self, node: n.Unary, frame: Frame) -> Value:
@@ -204,7 +210,9 @@ class Expressions(Recording):
         if node.operator == "!":
             return self.apply(NOT, [value], "int", node)
         if value.kind not in ("vector", "row_vector", "matrix") or value.array_rank:
-            self.fail(f"only vectors and matrices are transposed; got a {type_text(value)}.", node)
+            self.misfit(
+                f"only vectors and matrices are transposed; got a {type_text(value)}.", node
+            )
         if value.kind == "matrix":
             return value.like(np.swapaxes(value.array, -1, -2))
         return value.like(value.array, {"vector": "row_vector", "row_vector": "vector"}[value.kind])
@@ -221,7 +229,7 @@ class Expressions(Recording):
         if operator in COMPARISONS:
             if left.rank or right.rank:
                 kinds = f"{type_text(left)} and {type_text(right)}"
-                self.fail(f"{operator} compares numbers; got {kinds}.", node)
+                self.misfit(f"{operator} compares numbers; got {kinds}.", node)
             return self.apply(COMPARISONS[operator], [left, right], "int", node)
         whole = left.kind == right.kind == "int"
         if operator in ("%", "%/%") or (operator == "/" and whole):
@@ -233,7 +241,7 @@ class Expressions(Recording):
         if operator == "\\":
             return self.named("mdivide_left", [left, right], node)
         if operator in "*/" and left.rank and right.rank:
-            self.fail(
+            self.misfit(
                 f"{type_text(left)} {operator} {type_text(right)} is not defined; element by "
                 f"element it is .{operator}",
                 node,
@@ -256,7 +264,7 @@ class Expressions(Recording):
 
     def _whole_quotient(self, operator: str, left: Value, right: Value, node: n.Node) -> Value:
         if not left.kind == right.kind == "int":
-            self.fail(f"{operator} takes whole numbers; got {left.kind} and {right.kind}.", node)
+            self.misfit(f"{operator} takes whole numbers; got {left.kind} and {right.kind}.", node)
         if left.traced or right.traced:
             self.fail("whole numbers that depend on parameters are not divided here.", node)
         if np.any(np.asarray(right.array) == 0):
@@ -313,7 +321,7 @@ class Expressions(Recording):
     def _array(self, node: n.ArrayOf, frame: Frame) -> Any:
         items = [self.evaluate(item, frame) for item in node.items]
         if not items:
-            self.fail("an empty array {} has no type; declare one of size 0.", node)
+            self.misfit("an empty array {} has no type; declare one of size 0.", node)
         if not isinstance(items[0], Value):
             return items
         with self.at(node):
@@ -328,7 +336,7 @@ class Expressions(Recording):
         rows = dict.fromkeys(("int", "real", "complex"), "row_vector") | {"row_vector": "matrix"}
         kind = rows.get(found.kind)
         if kind is None:
-            self.fail(f"[...] takes numbers or row vectors; got a {found.kind}.", node)
+            self.misfit(f"[...] takes numbers or row vectors; got a {found.kind}.", node)
         found = self.real(found)
         return Value(kind, found.array, found.traced, found.laned)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from math import prod
 from typing import Any
@@ -13,7 +13,7 @@ from probmodel.distributions.base import Distribution
 from probmodel.errors import nearest
 from probmodel.functions import log_ccdf, log_cdf, log_density
 from probmodel.stan.expressions import Expressions
-from probmodel.stan.indexing import LanesDifferError, OperationError
+from probmodel.stan.indexing import LanesDifferError, MisfitError, SizeError
 from probmodel.stan.library.argument_checks import (
     check_data,
     check_move,
@@ -122,7 +122,7 @@ class Calls(Expressions):
                 check_sizes(name, values)
                 return self._sizes_of(name, values)
             if not all(isinstance(v, Value) for v in values):
-                self.fail(f"{name}({', '.join(map(type_text, values))}) is not defined.", node)
+                self.misfit(f"{name}({', '.join(map(type_text, values))}) is not defined.", node)
             if name in TUPLES:
                 return Tuple([self.named(part, values, node) for part in TUPLES[name]])
             if name in OPERATORS and len(values) == 2:
@@ -153,7 +153,7 @@ class Calls(Expressions):
         widest = max(values, key=lambda v: (v.rank, RANKS[v.kind]))
         if any(v.rank and v.shape != widest.shape for v in values):
             shapes = ", ".join(str(v.shape) for v in values)
-            raise OperationError(f"{name} takes containers of one size; got {shapes}")
+            raise SizeError(f"{name} takes containers of one size; got {shapes}")
         whole = all(v.kind == "int" for v in values)
         number = KINDS.get(name, "int" if whole and name in WHOLE_NUMBERS else "real")
         kind = widest.kind if RANKS[widest.kind] else number
@@ -233,17 +233,15 @@ class Calls(Expressions):
     def _density(self, name: str, values: list[Value], node: n.Node) -> Value:
         split = split_density_name(name)
         if name in CONSTANTS:
-            self.fail(f"{name} takes no arguments; got {len(values)}.", node)
+            self.misfit(f"{name} takes no arguments; got {len(values)}.", node)
         if name in DENSITIES:
             suffix = "lpmf" if DENSITIES[name].discrete else "lpdf"
-            self.fail(
+            self.misfit(
                 f"{name} is a distribution: write x ~ {name}(...), or {name}_{suffix}(x | ...).",
                 node,
             )
         if split is None or split[0] not in DENSITIES:
-            own = [f"{d}_{'lpmf' if e.discrete else 'lpdf'}" for d, e in DENSITIES.items()]
-            known = [*TABLE_NAMES, *own, *self.own_functions()]
-            self.fail(f"there is no function {name!r} here.{nearest(name, known)}", node)
+            self.misfit(no_function(name, self.own_functions()), node)
         with self.at(node):
             if split[1] == "rng":
                 return self._random(split[0], values, node)
@@ -269,31 +267,31 @@ class Calls(Expressions):
 
         Raises
         ------
-        OperationError
+        MisfitError
             If there are too many or too few, or they are numbers where vectors are needed.
         """
         density = density_of(name, [v.kind if isinstance(v, Value) else "" for v in values[1:]])
         takes = len(density.ranks) - 1
         if len(values) - 1 != takes:
-            raise OperationError(f"{name} takes {takes} parameters; got {len(values) - 1}")
+            raise MisfitError(f"{name} takes {takes} parameters; got {len(values) - 1}")
         found = []
         for i, (value, rank) in enumerate(zip(values, density.ranks, strict=True)):
             what = "its value" if i == 0 else f"parameter {i}"
             if not isinstance(value, Value):
-                raise OperationError(f"{name}: {what} is a {type_text(value)}")
+                raise MisfitError(f"{name}: {what} is a {type_text(value)}")
             glm = name.endswith("_glm")
             if value.rank < rank and glm:
                 value = value.like(raised(np.asarray(value.array), value.rank, rank))
             if value.rank < rank or (glm and value.rank > rank):
                 takes_a = ("number", "vector", "matrix")[rank]
-                raise OperationError(
+                raise MisfitError(
                     f"{name}: {what} is a {type_text(value)}, and must be a {takes_a}"
                 )
             found.append(value)
         if density.discrete and found[0].traced:
-            raise OperationError(f"{name} is discrete, and so its value must come from data")
+            raise MisfitError(f"{name} is discrete, and so its value must come from data")
         if density.discrete and found[0].kind != "int":
-            raise OperationError(
+            raise MisfitError(
                 f"{name} is discrete: its value must be whole numbers, not a {type_text(found[0])}"
             )
         _check_sizes(name, found, density.ranks)
@@ -310,7 +308,7 @@ class Calls(Expressions):
     def _hidden_path(self, values: list[Value], node: n.Node) -> Value:
         rng = self._generator("hmm_latent", values, node)
         if [v.rank for v in values] != [2, 2, 1]:
-            self.fail("hmm_latent_rng takes two matrices and a vector.", node)
+            self.misfit("hmm_latent_rng takes two matrices and a vector.", node)
         if self.lanes is None:
             return Value("int", hidden_path(rng, *(v.array for v in values)))
         paths = [
@@ -322,10 +320,16 @@ class Calls(Expressions):
     def _random(self, name: str, values: list[Value], node: n.Node) -> Value:
         rng = self._generator(name, values, node)
         if not has_draws(name):
-            self.fail(f"there is no {name}_rng.", node)
+            self.misfit(f"there is no {name}_rng.", node)
         ranks = draw_ranks(name)
         if len(values) != len(ranks):
-            raise OperationError(f"{name}_rng takes {len(ranks)} arguments; got {len(values)}")
+            raise MisfitError(f"{name}_rng takes {len(ranks)} arguments; got {len(values)}")
+        for i, (value, rank) in enumerate(zip(values, ranks, strict=True), 1):
+            if value.rank < rank:
+                takes = ("number", "vector", "matrix")[rank]
+                raise MisfitError(
+                    f"{name}_rng: argument {i} is a {type_text(value)}, and must be a {takes}"
+                )
         given = Operation(name, np.add, ranks or None)
         arrays = aligned(given, [v.array for v in values], [v.laned for v in values])
         axes = max((v.rank - r for v, r in zip(values, ranks, strict=True)), default=0)
@@ -334,14 +338,22 @@ class Calls(Expressions):
         return Value(draw_kind(name), drawn, laned=self.lanes is not None)
 
 
+def no_function(name: str, own: Iterable[str]) -> str:
+    """Say that there is no function of a name, and which one may be meant; ``own`` are others."""
+    densities = [f"{d}_{'lpmf' if e.discrete else 'lpdf'}" for d, e in DENSITIES.items()]
+    draws = [f"{d}_rng" for d in DENSITIES if has_draws(d)]
+    known = [*TABLE_NAMES, *densities, *draws, *own]
+    return f"there is no function {name!r} here.{nearest(name, known)}"
+
+
 def _check_sizes(name: str, values: Sequence[Value], ranks: Sequence[int]) -> None:
-    """Raise an `OperationError` if containers are of different sizes."""
+    """Raise a `SizeError` if containers are of different sizes."""
     if name.endswith("_glm"):
         return
     batches = [v.shape[: v.rank - r] for v, r in zip(values, ranks, strict=True)]
     if len({b for b in batches if b}) > 1:
         sizes = ", ".join(" x ".join(map(str, b)) if b else "1" for b in batches)
-        raise OperationError(f"{name} takes containers of one size, and numbers; got {sizes}")
+        raise SizeError(f"{name} takes containers of one size, and numbers; got {sizes}")
 
 
 def _variant(name: str, values: Sequence[Value]) -> str:

@@ -17,6 +17,7 @@ from probmodel.stan.indexing import LanesDifferError
 from probmodel.stan.solver_calls import HigherOrder
 from probmodel.stan.stan_values import Value
 from probmodel.stan.syntax import nodes as n
+from probmodel.stan.trial import EnoughError, Trial, plausible
 from probmodel.stan.tuple_parts import parts_of, put_together, taken_apart
 from probmodel.types import Array, Variable
 
@@ -99,6 +100,32 @@ class Generated:
             )
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
+    def check(self) -> None:
+        """Raise an error if the block is wrong whatever the draws are: in a type, a name or a size.
+
+        It is run once, with values that the types of the parameters allow, and up to a limit. What
+        goes wrong because of these values may go right with others, and is left for the draws.
+
+        Raises
+        ------
+        ModelError
+            If it is wrong
+        """
+        run = Trial(self._program.functions, self._sources)
+        try:
+            draws = {
+                part: plausible(t, run.shape(t, dict(self._known)))[None]
+                for name, whole in self._given.items()
+                for part, t in parts_of(whole, name).items()
+            }
+            self._run(draws, np.random.default_rng(1), run)
+        except (LanesDifferError, EnoughError):
+            return
+        except ProbmodelError as error:
+            wrong = error.values.get("wrong")
+            if wrong == "type" or (wrong == "size" and not run.by_draws):
+                raise
+
     def _parts(
         self, draws: Mapping[str, Array], rng: np.random.Generator, errors: list[ProbmodelError]
     ) -> list[dict[str, Array]]:
@@ -127,9 +154,11 @@ class Generated:
             digest.update(np.ascontiguousarray(draws[name]).tobytes())
         return int.from_bytes(digest.digest()[:16], "little")
 
-    def _run(self, draws: Mapping[str, Array], rng: np.random.Generator) -> dict[str, Array]:
+    def _run(
+        self, draws: Mapping[str, Array], rng: np.random.Generator, run: HigherOrder | None = None
+    ) -> dict[str, Array]:
         """Run the block, with draws in the lanes."""
-        run = HigherOrder(self._program.functions, self._sources)
+        run = run or HigherOrder(self._program.functions, self._sources)
         run.lanes, run.rng = len(next(iter(draws.values()))), rng
         frame: dict[str, Any] = dict(self._known)
         for name, whole in self._given.items():

@@ -21,6 +21,14 @@ class OperationError(Exception):
     """What is wrong with an operation; whoever knows the place in the program says where."""
 
 
+class MisfitError(OperationError):
+    """What is wrong whatever the numbers are: a type, or how many arguments there are."""
+
+
+class SizeError(OperationError):
+    """Sizes do not go together, or there is no such element: wrong unless draws decide these."""
+
+
 class LanesDifferError(Exception):
     """Lanes would take different ways, so that they cannot be run side by side.
 
@@ -106,7 +114,7 @@ def changed(value: Value, indices: Indices, new: Value, graph: Graph) -> Value:
 def _kind(value: Value, indices: Indices) -> str:
     """Return the kind of what indices choose."""
     if len(indices) > value.rank:
-        raise OperationError(
+        raise MisfitError(
             f"{len(indices)} indices for what has {value.rank} "
             f"{'axis' if value.rank == 1 else 'axes'}"
         )
@@ -143,7 +151,7 @@ def _whole(index: Value) -> Any:
     if index.traced:
         raise OperationError("an index must come from data; this one depends on parameters")
     if index.kind != "int":
-        raise OperationError(f"an index must be a whole number; got a {index.kind}")
+        raise MisfitError(f"an index must be a whole number; got a {index.kind}")
     return index.array
 
 
@@ -163,7 +171,7 @@ def _ends(index: Between, size: int, axis: int) -> tuple[int, int]:
     return lower, upper
 
 
-def _check_range(where: Any, size: int, axis: int) -> None:
+def _check_range(where: Any, size: int, axis: int, laned: bool = False) -> None:
     if np.ndim(where):
         outside = (where < 1) | (where > size)
         if not outside.any():
@@ -171,7 +179,7 @@ def _check_range(where: Any, size: int, axis: int) -> None:
         where = where[outside].flat[0]
     elif 1 <= where <= size:
         return
-    raise OperationError(
+    raise (OperationError if laned else SizeError)(
         f"index {where} is out of range: axis {axis + 1} has {size} "
         f"{'element' if size == 1 else 'elements'}, counted from 1"
     )
@@ -208,7 +216,7 @@ def _positions(value: Value, indices: Indices) -> Array:
             parts.append((np.arange(lower - 1, upper), False))
         else:
             where = np.asarray(_whole(index))
-            _check_range(where, shape[axis], axis)
+            _check_range(where, shape[axis], axis, index.laned)
             parts.append((where - 1, index.laned))
     axes = sum(p.ndim - laned for p, laned in parts)
     total: Any = 0
@@ -232,9 +240,9 @@ def _taken(array: Any, where: Array, laned: bool) -> Array:
 
 def _check_fits(value: Value, indices: Indices, new: Value) -> None:
     if value.kind == "int" and new.kind != "int":
-        raise OperationError(f"a {new.kind} cannot be assigned to an element of whole numbers")
+        raise MisfitError(f"a {new.kind} cannot be assigned to an element of whole numbers")
     if new.is_complex and not (value.is_complex or value.traced):
-        raise OperationError("a complex number cannot be assigned to an element of real numbers")
+        raise MisfitError("a complex number cannot be assigned to an element of real numbers")
     own = []
     for axis, index in enumerate(indices):
         if isinstance(index, Between):
@@ -244,6 +252,4 @@ def _check_fits(value: Value, indices: Indices, new: Value) -> None:
             own += index.shape
     expected = (*own, *value.shape[len(indices) :])
     if new.shape != expected:
-        raise OperationError(
-            f"what is assigned has shape {new.shape}; the elements have {expected}"
-        )
+        raise SizeError(f"what is assigned has shape {new.shape}; the elements have {expected}")

@@ -158,7 +158,7 @@ class Loops(Conditions):
         if isinstance(container, list):
             return self._loop(node, map(Round, container), frame)
         if not isinstance(container, Value) or not container.rank:
-            self.fail(f"a loop runs over a container; got a {type_text(container)}.", node)
+            self.misfit(f"a loop runs over a container; got a {type_text(container)}.", node)
         if container.kind == "matrix" and not container.array_rank:
             columns = np.swapaxes(container.array, -1, -2)
             flat = columns.reshape(*columns.shape[:-2], -1)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.expressions import Expression as Symbolic
-from probmodel.stan.indexing import OperationError
+from probmodel.stan.indexing import MisfitError, SizeError
 from probmodel.stan.stan_values import RANKS, Tuple, Value
 from probmodel.stan.traced_graph import Operation
 
@@ -69,9 +69,9 @@ PRODUCTS = {
 def container(left: Value, right: Value) -> str:
     """Return the kind of what an operation on elements makes of two values."""
     if left.rank and right.rank and left.shape != right.shape:
-        raise OperationError(f"sizes differ: {left.shape} and {right.shape}")
+        raise SizeError(f"sizes differ: {left.shape} and {right.shape}")
     if RANKS[left.kind] and RANKS[right.kind] and left.kind != right.kind:
-        raise OperationError(f"a {left.kind} meets a {right.kind}; transpose one of them")
+        raise MisfitError(f"a {left.kind} meets a {right.kind}; transpose one of them")
     kinds = {left.kind, right.kind}
     for kind in ("matrix", "vector", "row_vector", "complex", "real"):
         if kind in kinds:

@@ -10,7 +10,7 @@ import numpy as np
 
 from probmodel.errors import DataError, ModelError, ProbmodelError
 from probmodel.stan.complaints import Sources, complaint, placed
-from probmodel.stan.indexing import LanesDifferError, OperationError
+from probmodel.stan.indexing import LanesDifferError, MisfitError, OperationError, SizeError
 from probmodel.stan.operators import AND, AS_NUMBER, CHOOSE, SAFE, as_complex
 from probmodel.stan.stan_values import Tuple, Value, is_complex_type, kind_of, real
 from probmodel.stan.syntax import nodes as n
@@ -67,6 +67,10 @@ class Recording:
         """Raise an error that points at a node."""
         raise complaint(message, node.place if node else None, self.sources, kind, **values)
 
+    def misfit(self, message: str, node: n.Node | None) -> NoReturn:
+        """Raise an error of what is wrong whatever the numbers are."""
+        self.fail(message, node, wrong="type")
+
     @contextmanager
     def at(self, node: n.Node) -> Iterator[None]:
         """Say of what goes wrong inside that it does so at a node."""
@@ -80,7 +84,8 @@ class Recording:
             source = "" if self.lanes is not None else " The matrix comes from data alone."
             self.fail(f"{error}.{source}", node, DataError)
         except (OperationError, ValueError, IndexError, TypeError, ArithmeticError) as error:
-            self.fail(f"{error}.", node)
+            wrong = "type" if isinstance(error, MisfitError) else "value"
+            self.fail(f"{error}.", node, wrong="size" if isinstance(error, SizeError) else wrong)
         except (RecursionError, MemoryError) as error:
             if self._calls and isinstance(error, RecursionError):  # said where it is called
                 raise
@@ -160,7 +165,7 @@ class Recording:
             both = zip(then, otherwise, strict=True)
             return [self.choose(condition, a, b, node) for a, b in both]
         if then.shape != otherwise.shape:
-            raise OperationError(
+            raise SizeError(
                 f"both branches must have one shape; they have {then.shape} and {otherwise.shape}"
             )
         kind = then.kind if otherwise.kind == "int" else otherwise.kind
@@ -178,7 +183,7 @@ class Recording:
         """Return values of one shape as an array."""
         kinds = {v.kind for v in items}
         if not (len(kinds) == 1 or kinds <= {"int", "real", "complex"}):
-            raise OperationError(f"the elements are of different types: {', '.join(sorted(kinds))}")
+            raise MisfitError(f"the elements are of different types: {', '.join(sorted(kinds))}")
         traced, laned = any(v.traced for v in items), any(v.laned for v in items)
         kind = kinds.pop() if len(kinds) == 1 else "complex" if "complex" in kinds else "real"
         if kind == "real":
@@ -191,7 +196,7 @@ class Recording:
                 for a, v in zip(arrays, items, strict=True)
             ]
         if len({np.shape(a) for a in arrays}) > 1:
-            raise OperationError("the elements have different sizes")
+            raise SizeError("the elements have different sizes")
         array = np.stack(arrays, axis=int(laned))
         if kind != "int" and not traced:
             array = array.astype(np.result_type(array, float))

@@ -26,6 +26,7 @@ from probmodel.stan.axis_names import (
 from probmodel.stan.complaints import Sources
 from probmodel.stan.declared_names import check_names
 from probmodel.stan.density_spellings import check_spellings
+from probmodel.stan.generated import Generated
 from probmodel.stan.negative_times import check_times
 from probmodel.stan.partly_observed import shared_data
 from probmodel.stan.running import Run
@@ -51,6 +52,7 @@ class StanModel(Model):
     sources: ClassVar[Sources]
     file: ClassVar[str]
     dims: ClassVar[dict[str, tuple[str, ...]]]
+    _tried: ClassVar[set[tuple[tuple[str, tuple[int, ...]], ...]]]  # shapes of data, by name
     _needs_data = True
 
     def _bound(self, values: Mapping[str, Any], labels: dict[str, Any]) -> Binding:
@@ -61,6 +63,7 @@ class StanModel(Model):
         arrays = _arrays(run)
         self._given = {k: arrays.get(k, values.get(k)) for k in run.data if k not in run.unknown}
         self._generated = run.generated(cls.dims)
+        cls._try(run, self._generated)
         self._sources = run.assembly.sources
         declarations = cls._declared(run)
         own = {k: _parts(v) for k, v in arrays.items() if isinstance(declarations.get(k), Data)}
@@ -77,6 +80,14 @@ class StanModel(Model):
         found.variables.sort(key=lambda v: run.order.index(v.name))
         check_times(found)
         return found
+
+    @classmethod
+    def _try(cls, run: Run, generated: Generated | None) -> None:
+        """Check generated quantities, once for data of the same shapes."""
+        shapes = tuple((name, np.shape(array)) for name, array in _arrays(run).items())
+        if generated is not None and shapes not in cls._tried:
+            generated.check()
+            cls._tried.add(shapes)
 
     @classmethod
     def _outline(cls, data: Mapping[str, Any]) -> Mapping[str, Declaration]:
@@ -285,8 +296,8 @@ def _parsed(text: str, file: str, folders: Folders) -> tuple[n.Program, dict[str
     paths = [path_of("each of the folders", folder, ModelError) for folder in folders]
     program, sources = parse(text, file, paths)
     check_placement(program, sources)
-    check_names(program, sources)
     check_spellings(program, sources)
+    check_names(program, sources)
     check_jacobians(program, sources)
     return program, sources
 
@@ -304,7 +315,7 @@ def _made(
     if digest not in _CLASSES:
         body = {
             "program": program, "sources": sources, "file": file, "dims": axes,
-            "__module__": __name__,
+            "_tried": set(), "__module__": __name__,
         }  # fmt: skip
         _CLASSES[digest] = ModelMeta(name, (StanModel,), body)  # type: ignore[assignment]
     return _CLASSES[digest]

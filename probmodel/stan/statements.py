@@ -80,13 +80,14 @@ class Interpreter(Loops):
 
     def user_function(self, name: str, args: list[Any], node: n.Node) -> Any:
         """Return what a function of the program returns; None if it has none of that name."""
-        name = _defined(name)
+        name = defined_name(name)
         if name not in self.functions:
             return None
         function = closest(self.functions[name], args)
         if function is None:
             given = ", ".join(map(type_text, args))
-            self.fail(f"{name} takes other arguments than ({given}).", node)
+            takes = " or ".join(map(_arguments, self.functions[name]))
+            self.misfit(f"{name} takes {takes}; got ({given}).", node)
         frame: Frame = {}
         for argument, value in zip(function.arguments, args, strict=True):
             frame[argument.name] = self.promoted(value, argument.type)
@@ -110,23 +111,30 @@ class Interpreter(Loops):
             self.fail(f"{name} ends without a return.", node)
         if promotions(function.returns, flow.value) is None:
             declared, found = text_of(function.returns), type_text(flow.value)
-            self.fail(f"{name} is declared to return a {declared}; it returns a {found}.", function)
+            self.misfit(
+                f"{name} is declared to return a {declared}; it returns a {found}.", function
+            )
         return self.promoted(flow.value, function.returns)
 
     def is_own(self, name: str, args: Sequence[Any]) -> bool:
         """Whether a call means a function of the program, and not one of the tables."""
-        name = _defined(name)
+        name = defined_name(name)
         return name in self.functions and (
             not is_built_in(name) or closest(self.functions[name], args) is not None
         )
 
 
-def _defined(name: str) -> str:
+def defined_name(name: str) -> str:
     """Return the name that a function is defined by: ``f_lpdf`` of ``f_lupdf``."""
     for old, new in (("_lupdf", "_lpdf"), ("_lupmf", "_lpmf")):
         if name.endswith(old):
             return name.removesuffix(old) + new
     return name
+
+
+def _arguments(function: n.Function) -> str:
+    """Return the types that a function takes, as messages have them."""
+    return f"({', '.join(text_of(argument.type) for argument in function.arguments)})"
 
 
 def _shown(value: Any) -> str:

@@ -125,7 +125,7 @@ class Transforms(Interpreter):
         fits = len(values) == takes and all(isinstance(v, Value) for v in values)
         if not fits or values[0].rank < (entry.free if free else entry.own):
             given = ", ".join(map(type_text, values))
-            self.fail(f"{node.name} takes other arguments than ({given}).", node)
+            self.misfit(f"{node.name} takes other arguments than ({given}).", node)
         reals = [self.real(v) for v in values[: 1 + entry.bounds]]
         if any(v.rank and v.shape != reals[0].shape for v in reals[1:]):
             self.fail(f"{node.name} takes bounds of the size of its value, or numbers.", node)

@@ -64,25 +64,24 @@ class Variables(Calls):
         """Return what is assigned to a variable, as the variable's type has it."""
         if isinstance(old, Tuple):
             if not isinstance(new, Tuple) or len(new.items) != len(old.items):
-                self.fail(f"{name} is a {type_text(old)}; got a {type_text(new)}.", node)
+                self.misfit(f"{name} is a {type_text(old)}; got a {type_text(new)}.", node)
             pairs = zip(new.items, old.items, strict=True)
             return Tuple([self.conform(a, b, name, node) for a, b in pairs])
         if isinstance(old, list):
             if not isinstance(new, list) or len(new) != len(old):
-                self.fail(f"{name} is an array of {len(old)} tuples; got something else.", node)
+                self.misfit(f"{name} is an array of {len(old)} tuples; got something else.", node)
             return [self.conform(a, b, name, node) for a, b in zip(new, old, strict=True)]
         if not isinstance(new, Value):
-            self.fail(f"{name} is a {type_text(old)}; got a {type_text(new)}.", node)
+            self.misfit(f"{name} is a {type_text(old)}; got a {type_text(new)}.", node)
         if new.kind == "int" and old.kind in ("real", "complex"):
             new = self.real(new)
         if old.is_complex:
             new = as_complex(new)
         if new.kind != old.kind or (new.is_complex and not old.is_complex):
-            self.fail(f"{name} is a {type_text(old)}; it is assigned a {type_text(new)}.", node)
+            self.misfit(f"{name} is a {type_text(old)}; it is assigned a {type_text(new)}.", node)
         if new.shape != old.shape:
-            self.fail(
-                f"{name} has shape {old.shape}; what is assigned to it has {new.shape}.", node
-            )
+            said = f"{name} has shape {old.shape}; what is assigned to it has {new.shape}."
+            self.fail(said, node, wrong="size")
         if old.laned and not new.laned:
             lanes = len(old.array)
             array = np.repeat(np.asarray(new.array)[None], lanes, 0)
@@ -111,11 +110,11 @@ class Variables(Calls):
             self._set(target.base, Tuple(items), frame, node)
         elif isinstance(target, n.TupleOf) and isinstance(new, Tuple):
             if len(target.items) != len(new.items):
-                self.fail(f"{len(target.items)} variables take {len(new.items)} values.", node)
+                self.misfit(f"{len(target.items)} variables take {len(new.items)} values.", node)
             for part, value in zip(target.items, new.items, strict=True):
                 self._set(part, value, frame, node)
         else:
-            self.fail("only variables and their elements can be assigned to.", node)
+            self.misfit("only variables and their elements can be assigned to.", node)
 
     def _set_elements(self, target: n.Index, new: Any, frame: Frame, node: n.Node) -> None:
         plain = isinstance(target.base, n.Name)
@@ -125,7 +124,7 @@ class Variables(Calls):
             self._set(target.base, self._replaced(old, indices, new, node), frame, node)
             return
         if not isinstance(new, Value) or not isinstance(old, Value):
-            self.fail(f"a {type_text(new)} is no element of a {type_text(old)}.", node)
+            self.misfit(f"a {type_text(new)} is no element of a {type_text(old)}.", node)
         if new.kind == "int" and old.kind != "int":
             new = self.real(new)
         with self.at(node):

@@ -25,6 +25,14 @@ CASES = [
     ("model { continue¦ }", "expected ';' behind 'continue', got '}'."),
     ("model { return¦ }", "expected ';' behind 'return', got '}'."),
     ("model { return 1¦ }", "expected ';' behind 'return', got '}'."),
+    # what other languages write
+    ("model { if (a ¦and b) x = 1; }", "got 'and'; Stan writes '&&'."),
+    ("model { x = a ¦or b; }", "got 'or'; Stan writes '||'."),
+    ("model { if (a) { } ¦elif (b) { } }", "Stan has no 'elif': write 'else if'."),
+    ("model { if (a) { } else ¦elseif (b) x = 1; }", "Stan has no 'elseif': write 'else if'."),
+    ("model { x = a *¦* 2; }", "got '*'; Stan has no '**': a power is x ^ 2."),
+    ("model { i++¦; }", "got ';'; Stan has no '++': to add one, write x += 1."),
+    ("model { ¦--i; }", "Stan has no '--': write 'x -= 1;'."),
     # blocks
     (
         "¦modell { }",

@@ -86,7 +86,9 @@ def test_a_program_does_not_include_itself(tmp_path):
         ("b.stan", "no file 'b.stan' to include: looked in '{folder}'"),
         ("\0.stan", r"no file '\x00.stan' to include"),
         ("a" * 5000, "no file 'aaa"),
-        ("/b.stan", "expected a file, named relative to a folder of includes, got '/b.stan'"),
+        ("/b.stan", "no file '/b.stan' to include: looked in '{folder}'"),
+        ("/../b.stan", "expected a file, named relative to a folder of includes, got '/../b.stan'"),
+        ("//", "expected a file, named relative to a folder of includes, got '//'"),
         ("", "expected a file, named relative to a folder of includes, got ''"),
         (".", "no file '.' to include"),
     ],
@@ -97,6 +99,17 @@ def test_a_file_that_is_not_there(tmp_path, name, message):
     assert message.format(folder=tmp_path) in str(caught.value)
     assert caught.value.location == ("<stan>", 2)
     assert caught.value.values["column"] == 3
+
+
+def test_a_leading_slash_means_below_the_folders(tmp_path):
+    folder = written(tmp_path / "folder")
+    written(folder / "pre", part="real x;")
+    outside = written(tmp_path / "outside", part="real y;")
+    program, _ = parse("parameters {\n#include /pre/part.stan\n}", folders=[outside, folder])
+    assert [d.name for d in program.blocks["parameters"]] == ["x"]
+    for name in (f"{outside}/part.stan", "/../outside/part.stan", "/pre/../../outside/part.stan"):
+        with pytest.raises(ModelError, match=r"no file|expected a file"):
+            parse(f"parameters {{\n#include {name}\n}}", folders=[folder])
 
 
 def test_a_file_that_cannot_be_read(tmp_path, monkeypatch):

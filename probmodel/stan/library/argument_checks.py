@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from probmodel.stan.indexing import OperationError
+from probmodel.stan.indexing import MisfitError
 from probmodel.stan.library.covariances import COVARIANCES
 from probmodel.stan.library.entries import Move, Whole
 from probmodel.stan.stan_values import Value, type_text
@@ -49,7 +49,7 @@ _OF_NUMBERS = ("max:numbers", "min:numbers")  # and of no containers
 
 
 def check_numbers(name: str, values: Sequence[Value]) -> None:
-    """Raise an `OperationError` if a function of numbers takes more of them, or fewer."""
+    """Raise a `MisfitError` if a function of numbers takes more of them, or fewer."""
     counts = _COUNTS.get(name, (1,))
     fits = len(values) in counts
     if fits and (name not in _OF_NUMBERS or not any(v.rank for v in values)):
@@ -61,7 +61,7 @@ def check_numbers(name: str, values: Sequence[Value]) -> None:
 
 
 def check_whole(name: str, entry: Whole, values: Sequence[Value]) -> None:
-    """Raise an `OperationError` if a function of vectors and matrices takes others."""
+    """Raise a `MisfitError` if a function of vectors and matrices takes others."""
     fits = len(values) == len(entry.ranks)
     for value, rank in zip(values, entry.ranks, strict=False):
         more = value.rank - rank  # axes of an array of vectors or matrices
@@ -77,7 +77,7 @@ def check_whole(name: str, entry: Whole, values: Sequence[Value]) -> None:
 
 
 def check_move(name: str, entry: Move, values: Sequence[Value]) -> None:
-    """Raise an `OperationError` if a function that moves elements takes others."""
+    """Raise a `MisfitError` if a function that moves elements takes others."""
     fits = _takes_as_many(entry.function, len(values), ("zero", "one") * entry.fills)
     for i, value in enumerate(values):
         fits = fits and value.rank in (range(1) if i in entry.sizes else entry.ranks)
@@ -86,14 +86,14 @@ def check_move(name: str, entry: Move, values: Sequence[Value]) -> None:
 
 
 def check_data(name: str, function: Callable[..., Any], values: Sequence[Value]) -> None:
-    """Raise an `OperationError` if a function of data takes others."""
+    """Raise a `MisfitError` if a function of data takes others."""
     rank = _OF_DATA.get(name, 0)
     if not _takes_as_many(function, len(values)) or (values and values[0].rank != rank):
         raise _wrong(name, "other arguments", values)
 
 
 def check_sizes(name: str, values: Sequence[Any]) -> None:
-    """Raise an `OperationError` if a function of sizes takes not one value."""
+    """Raise a `MisfitError` if a function of sizes takes not one value."""
     if len(values) != 1:
         raise _wrong(name, "one value", values)
 
@@ -108,6 +108,6 @@ def _takes_as_many(function: Callable[..., Any], count: int, options: Sequence[s
     return True
 
 
-def _wrong(name: str, takes: str, values: Sequence[Any]) -> OperationError:
+def _wrong(name: str, takes: str, values: Sequence[Any]) -> MisfitError:
     given = ", ".join(map(type_text, values))
-    return OperationError(f"{name.partition(':')[0]} takes {takes}; got ({given})")
+    return MisfitError(f"{name.partition(':')[0]} takes {takes}; got ({given})")

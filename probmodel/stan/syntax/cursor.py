@@ -16,6 +16,13 @@ MOST_NESTED = 100  # brackets in brackets, blocks in blocks: what reads the tree
 LONGEST = 60  # of a word in a message
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
+# What other languages write, and Stan: a word by itself, and two signs without a space.
+_OF_OTHERS = {"and": "&&", "or": "||", "not": "!"}
+_DOUBLED = {
+    "*": "a power is x ^ 2",
+    "+": "to add one, write x += 1",
+    "-": "to subtract one, write x -= 1",
+}
 
 
 class Cursor:
@@ -80,7 +87,8 @@ class Cursor:
         """Step over the end of a statement; where it lacks, point at where it should be."""
         if not self.accept(";"):
             before = self._words[self._position - 1]
-            self.fail(f"expected ';' behind {behind}, got {self.named()}.", before.end)
+            said = f"expected ';' behind {behind}, got {self.named()}{self.hint()}."
+            self.fail(said, self.word.place if self.hint() else before.end)
 
     def name(self, of: str) -> Word:
         """Step over a new name ``of`` something, which is neither a keyword nor reserved."""
@@ -127,12 +135,28 @@ class Cursor:
 
     def missing(self, what: str) -> NoReturn:
         """Complain that something else was expected here."""
-        hint = ""
+        hint = self.hint()
         if self.word.text == "=":
             hint = "; '==' compares"
         elif self.word.text in KEYWORDS:
             hint = ", a keyword"
         self.fail(f"expected {what}, got {self.named()}{hint}.")
+
+    def hint(self) -> str:
+        """Say how Stan writes what stands here, if it is of another language."""
+        if self.word.kind == "name" and self.word.text in _OF_OTHERS:
+            return f"; Stan writes {_OF_OTHERS[self.word.text]!r}"
+        return self.hint_at_doubled(self._position)
+
+    def hint_at_doubled(self, position: int) -> str:
+        """Say what to write for a sign that is doubled at a word, or before it."""
+        for at in (position, position - 1):
+            if at < 1:
+                continue
+            first, second = self._words[at - 1 : at + 1]
+            if first.text == second.text in _DOUBLED and first.end == second.place:
+                return f"; Stan has no {2 * first.text!r}: {_DOUBLED[first.text]}"
+        return ""
 
     def fail(self, message: str, place: Place | None = None) -> NoReturn:
         """Complain about a place, or about the next word."""

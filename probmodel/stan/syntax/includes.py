@@ -90,13 +90,15 @@ class _Reader:
         return self.words(text, str(path), (*within, path.resolve()))
 
     def _found(self, name: str, folders: list[Path], place: Place) -> Path:
-        """Return the first file of that name in the folders."""
-        if not name or Path(name).is_absolute():
+        """Return the first file of that name in the folders, for a leading slash below these."""
+        below = name.lstrip("/")
+        leaves = Path(below).is_absolute() or (below != name and ".." in Path(below).parts)
+        if not below or leaves:
             message = f"expected a file, named relative to a folder of includes, got {name!r}."
             raise complaint(message, place, self.sources)
         for folder in folders:
-            if _is_file(folder / name):
-                return folder / name
+            if _is_file(folder / below):
+                return folder / below
         where = ", ".join(repr(str(folder)) for folder in folders)
         looked = (
             f"looked in {where}"

@@ -33,6 +33,8 @@ from probmodel.stan.syntax.nodes import (
 from probmodel.stan.syntax.type_grammar import declaration
 from probmodel.stan.syntax.words import Word
 
+_ELSE_IFS = ("elif", "elseif", "elsif")  # of other languages
+
 
 def block(cursor: Cursor, bounded: bool = False) -> Block:
     """Read declarations and statements in braces; ``bounded`` if declarations may have bounds."""
@@ -118,6 +120,10 @@ def _of_expression(cursor: Cursor) -> Statement:
     start = cursor.word
     if start.text in KEYWORDS and start.text != "target":
         _fail_at_keyword(cursor)
+    if start.text in _ELSE_IFS and cursor.ahead(1).text == "(":
+        cursor.fail(f"Stan has no {start.text!r}: write 'else if'.")
+    if start.text in ("+", "-") and cursor.ahead(1).text == start.text:
+        cursor.fail(f"Stan has no {2 * start.text!r}: write 'x {start.text}= 1;'.")
     first = prefix(cursor)
     word = cursor.word
     if word.text in ASSIGNMENTS:

@@ -148,11 +148,11 @@ STATEMENTS = {
 }  # fmt: skip
 
 WITH_FUNCTIONS = {
-    "too few arguments": ("target += f(a);", "other arguments"),
-    "arguments of other types": ("target += f(b, 1);", r"other arguments than \(vector, int\)"),
-    "a real argument for a whole one": ("target += f(1, a);", "other arguments"),
-    "a tuple of other types": ("target += pair((1, a));", r"than \(tuple\(int, real\)\)"),
-    "a tuple of another size": ("target += pair((a, 1, 2));", "other arguments"),
+    "too few arguments": ("target += f(a);", r"takes \(.*\); got \("),
+    "arguments of other types": ("target += f(b, 1);", r"takes .*; got \(vector, int\)"),
+    "a real argument for a whole one": ("target += f(1, a);", r"takes \(.*\); got \("),
+    "a tuple of other types": ("target += pair((1, a));", r"got \(tuple\(int, real\)\)"),
+    "a tuple of another size": ("target += pair((a, 1, 2));", r"takes \(.*\); got \("),
     "a truncation without a distribution function": (
         "a ~ own(1) T[0, ];", "own is truncated here, which takes a function own_lccdf"
     ),

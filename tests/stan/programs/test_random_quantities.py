@@ -155,12 +155,13 @@ def test_quantities_that_cannot_be_computed_at_any_draw_are_an_error():
 
 def test_the_block_runs_once_for_all_draws(monkeypatch):
     """A run for a few draws takes as long as one for all of them."""
+    program = Stan(
+        "parameters { real a; } model { a ~ normal(0, 1); } generated quantities { int n = 3; }"
+    )
+    model = program()
     runs, run = [], Generated._run
     monkeypatch.setattr(
         Generated, "_run", lambda self, *args: runs.append(args) or run(self, *args)
     )
-    program = Stan(
-        "parameters { real a; } model { a ~ normal(0, 1); } generated quantities { int n = 3; }"
-    )
-    infer(program(), draws=20, warmup=50, chains=2, seed=1, quiet=True)
+    infer(model, draws=20, warmup=50, chains=2, seed=1, quiet=True)
     assert len(runs) == 1
