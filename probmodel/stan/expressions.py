@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel.errors import DataError, nearest
 from probmodel.stan.complaints import Sources
-from probmodel.stan.indexing import Between, LanesDifferError, known_parts, select
+from probmodel.stan.indexing import Between, LanesDifferError, SizeError, known_parts, select
 from probmodel.stan.operators import (
     AND,
     AS_NUMBER,
@@ -256,6 +256,10 @@ class Expressions(Recording):
 
     def product(self, left: Value, right: Value, node: n.Node) -> Value:
         """Return a matrix product."""
+        inner = not (left.array_rank or right.array_rank or right.kind == "row_vector")
+        if inner and left.shape[-1] != right.shape[0]:
+            sizes = " and ".join(" x ".join(map(str, v.shape)) for v in (left, right))
+            raise SizeError(f"{left.kind} * {right.kind}: sizes do not go together: {sizes}")
         return self.named(f"{left.kind}*{right.kind}", [left, right], node)
 
     def named(self, name: str, values: list[Value], node: n.Node) -> Value:

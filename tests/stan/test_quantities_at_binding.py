@@ -37,6 +37,7 @@ def bound(body):
         ("real m = t.2;", "m is a real; it is assigned a vector"),
         ("real m = f(a, 1);", r"f takes \(vector, int\) or \(matrix\); got \(real, int\)"),
         ("vector[2] m = L * a + b;", "sizes differ"),
+        ("vector[2] m = L * b;", r"matrix \* vector: sizes do not go together: 2 x 2 and 3"),
     ],
 )
 def test_what_is_wrong_whatever_the_draws_are(body, says):
