@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -109,7 +109,7 @@ class DensityFormula:
             "log_ccdf": self.form.log_ccdf,
             "log_between": partial(_between, self.form),
         }
-        found = own[self.__name__](xp, *args)
+        found = _with_infinities(self.__name__, own[self.__name__], self.form, xp, *args)
         return found if np.shape(found) == batch else found + np.zeros(batch)
 
     def _density(self, xp: Any, value: Any, *params: Any) -> Any:
@@ -140,6 +140,26 @@ class DensityFormula:
             raise ValueError(
                 f"the parameters of {form.name} are those of values of shape {expected}"
             )
+
+
+# What methods are at minus infinity and at infinity, for which formulas may have inf - inf.
+_AT_INFINITY = {
+    "log_density": (-np.inf, -np.inf), "log_cdf": (-np.inf, 0.0), "log_ccdf": (0.0, -np.inf)
+}  # fmt: skip
+
+
+def _with_infinities(
+    method: str, function: Callable[..., Any], form: Distribution, xp: Any, value: Any, *args: Any
+) -> Any:
+    """Evaluate a method of a distribution of numbers, at known infinite values by their limits."""
+    known = isinstance(value, np.ndarray) and not form.event_ndim and method in _AT_INFINITY
+    if not known or not np.isinf(value).any():
+        return function(xp, value, *args)
+    infinite = np.isinf(value)
+    found = function(xp, np.where(infinite, 1.0, value), *args)
+    low, high = _AT_INFINITY[method]
+    at = infinite & np.logical_not(xp.isnan(getval(found)))  # impossible parameters stay NaN
+    return where(at, np.where(value < 0, low, high), found)
 
 
 def _between(form: Distribution, xp: Any, low: Any, high: Any, *params: Any) -> Any:

@@ -13,6 +13,7 @@ from probmodel.constraints import Positive, UnitInterval
 from probmodel.distributions.base import InformationMatrix, Parameter, Thunk
 from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_valid
+from probmodel.distributions.log_powers import log_power, log_power_of_rest, power_slope
 from probmodel.distributions.scalar.free_scale import FreeScale
 from probmodel.distributions.tail_probabilities import Sides
 from probmodel.numerics.special import logit, trigamma, where
@@ -75,15 +76,15 @@ def _valid(alpha: Any, beta: Any) -> tuple[Any, Any]:
 def _formula(xp: Any, value: Any, *params: Any) -> Any:
     """Log density: batch shape; the logarithms are NaN outside the unit interval."""
     alpha, beta = _valid(*params)
-    powers = (alpha - 1.0) * xp.log(value) + (beta - 1.0) * xp.log1p(-value)
-    return powers - log_beta(alpha, beta)
+    low = log_power(xp, alpha - 1.0, value)
+    return low + log_power_of_rest(xp, beta - 1.0, value) - log_beta(alpha, beta)
 
 
 def _slopes(xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
     """Return derivatives with respect to value and both shapes."""
     alpha, beta = params
     return (
-        lambda: (alpha - 1.0) / value - (beta - 1.0) / (1.0 - value),
+        lambda: power_slope(alpha - 1.0, value) - power_slope(beta - 1.0, 1.0 - value),
         lambda: _slope(alpha, beta, value, 1.0 - value, xp.log(value)),
         lambda: _slope(beta, alpha, 1.0 - value, value, xp.log1p(-value)),
     )

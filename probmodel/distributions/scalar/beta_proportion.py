@@ -11,9 +11,10 @@ from probmodel.constraints import Positive, UnitInterval
 from probmodel.distributions.base import InformationMatrix, Parameter, Thunk
 from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_valid
+from probmodel.distributions.log_powers import log_power, log_power_of_rest, power_slope
 from probmodel.distributions.scalar.free_scale import FreeScale
 from probmodel.distributions.tail_probabilities import Sides
-from probmodel.numerics.special import logit, trigamma
+from probmodel.numerics.special import logit, trigamma, where
 from probmodel.numerics.special.incomplete_beta import log_betainc, log_betaincc
 from probmodel.numerics.special.rising import log_beta, log_gap, log_ratio, log_ratio_gap
 from probmodel.types import Array
@@ -81,8 +82,8 @@ def _shapes(mu: Any, kappa: Any) -> tuple[Any, Any]:
 def _formula(xp: Any, value: Any, *params: Any) -> Any:
     """Log density: batch shape; the logarithms are NaN outside the unit interval."""
     alpha, beta = _shapes(*params)
-    powers = (alpha - 1.0) * xp.log(value) + (beta - 1.0) * xp.log1p(-value)
-    return powers - log_beta(alpha, beta)
+    low = log_power(xp, alpha - 1.0, value)
+    return low + log_power_of_rest(xp, beta - 1.0, value) - log_beta(alpha, beta)
 
 
 def _slopes(xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
@@ -102,11 +103,14 @@ def _slopes(xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
         other = rest * log_ratio_gap(-gap / rest, xp.log1p(-value) - xp.log1p(-mu))
         return own + other + mu * log_gap(alpha) + rest * log_gap(beta) - log_gap(kappa)
 
-    return (
-        lambda: (kappa * (mu - value) + (2.0 * value - 1.0)) / value / (1.0 - value),
-        in_mu,
-        in_kappa,
-    )
+    def in_value() -> Any:
+        end = (value == 0.0) | (value == 1.0)  # where the ratio of zeros is no number
+        inside = where(end, 0.5, value)
+        slope = (kappa * (mu - inside) + (2.0 * inside - 1.0)) / inside / (1.0 - inside)
+        at_end = power_slope(alpha - 1.0, value) - power_slope(beta - 1.0, 1.0 - value)
+        return where(end, at_end, slope)
+
+    return (in_value, in_mu, in_kappa)
 
 
 # For a large precision the logarithm of a share and its mean are nearly equal.

@@ -11,6 +11,7 @@ from probmodel.constraints import Positive, UnitInterval
 from probmodel.distributions.base import InformationMatrix, Parameter, Thunk
 from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_inside
+from probmodel.distributions.log_powers import log_power, power_slope, times_log
 from probmodel.distributions.noncentered_forms import OfStandardExponential
 from probmodel.distributions.tail_probabilities import AboveZero, Sides
 from probmodel.numerics.special import inverse_expm1, log1m_exp, where
@@ -89,8 +90,8 @@ def _formula(xp: Any, value: Any, *params: Any) -> Any:
     """Log density: batch shape."""
     a, b = params
     log_value = xp.log(value)
-    powers = (a - 1.0) * log_value + (b - 1.0) * log1m_exp(-a * log_value)
-    inside = (value > 0) & (value < 1)
+    powers = times_log(a - 1.0, log_value) + times_log(b - 1.0, log1m_exp(-a * log_value))
+    inside = (value >= 0) & (value <= 1)
     return where_inside(inside, xp.log(a) + xp.log(b) + powers)
 
 
@@ -100,10 +101,16 @@ def _slopes(xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:
     log_value = xp.log(value)
     x = -a * log_value
     return (
-        lambda: (a - 1.0 - a * (b - 1.0) * inverse_expm1(x)) / value,
+        lambda: _slope_in_value(xp, value, x, a, b),
         lambda: _slope_in_a(x, a, b),
         lambda: 1.0 / b + log1m_exp(x),
     )
+
+
+def _slope_in_value(xp: Any, value: Any, x: Any, a: Any, b: Any) -> Any:
+    """Return ``(a - 1) / y - a (b - 1) y**(a - 1) / (1 - y**a)``."""
+    power = a * xp.exp(log_power(xp, a - 1.0, value))
+    return power_slope(a - 1.0, value) - power * power_slope(b - 1.0, -xp.expm1(-x))
 
 
 def _slope_in_a(x: Any, a: Any, b: Any) -> Any:

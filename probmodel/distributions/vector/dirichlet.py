@@ -10,6 +10,7 @@ import numpy as np
 from probmodel.constraints import Positive, Simplex
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import SUM_TOLERANCE, where_inside, where_valid
+from probmodel.distributions.log_powers import log_power
 from probmodel.numerics.special import gammaln, trigamma
 from probmodel.types import Array
 
@@ -38,7 +39,7 @@ class Dirichlet(Distribution):
         """Log density: batch shape; the logarithm is NaN for negative elements."""
         (alpha,) = params
         alpha = where_valid(alpha > 0, alpha)
-        terms = (alpha - 1.0) * xp.log(value) - gammaln(alpha)
+        terms = log_power(xp, alpha - 1.0, value) - gammaln(alpha)
         logp = xp.sum(terms, axis=-1) + gammaln(xp.sum(alpha, axis=-1))
         return where_inside(abs(xp.sum(value, axis=-1) - 1.0) < SUM_TOLERANCE, logp)
 

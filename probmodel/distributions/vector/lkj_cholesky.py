@@ -9,6 +9,7 @@ import numpy as np
 from probmodel.constraints import CorrelationCholesky, Positive
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import where_valid
+from probmodel.distributions.log_powers import log_power
 from probmodel.numerics.linalg import diagonal
 from probmodel.numerics.special import gammaln
 from probmodel.types import Array
@@ -48,7 +49,7 @@ class LKJCholesky(Distribution):
         (eta,) = params
         eta = where_valid(eta > 0, eta)
         size = value.shape[-1]
-        terms = _powers(eta, size) * xp.log(diagonal(value))
+        terms = log_power(xp, _powers(eta, size), diagonal(value))
         return xp.sum(terms, axis=-1) - log_normaliser(eta, size)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
