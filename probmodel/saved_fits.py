@@ -72,7 +72,10 @@ class SavedFit:
         if "method" in attrs:
             yield "method", f"{attrs['method']}, seed {attrs['seed']}"
             yield "warm-up", f"{attrs['warmup_done']} iterations"
-        yield "draws", f"{sizes['chain']} chains of {sizes['draw']}"
+        yield (
+            "draws",
+            f"{sizes['chain']} chain{'' if sizes['chain'] == 1 else 's'} of {sizes['draw']}",
+        )
         made = str(attrs.get("created_at", "")).replace("T", " ").partition("+")[0]
         yield "made", f"{made} UTC" if made else "at an unknown time"
         versions = [f"{n} {attrs[key]}" for n, key in _VERSIONS.items() if key in attrs]

@@ -18,6 +18,7 @@ from probmodel.expressions.operations import (
     operation_for,
     operation_for_ufunc,
 )
+from probmodel.expressions.running_code import array_refusal
 
 # What to write in the place of functions that need values.
 LIBRARIES = {
@@ -94,12 +95,7 @@ class Expression(ArrayMethods):
         return apply(operation_for(func), *args, **kwargs)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
-        _refuse(
-            "turning a symbol into an array",
-            "join symbols with np.stack([a, b]) or np.concatenate, and use NumPy's functions; "
-            "of probmodel.functions, arange and full take sizes and values that are symbols, and "
-            "take(table, index) looks up numbers in an array",
-        )
+        _refuse(*array_refusal())
 
     # -- operators -----------------------------------------------------------------------------
 

@@ -14,6 +14,12 @@ _LIBRARIES = frozenset({"numpy", "scipy", "pandas", "xarray", "autograd"})
 
 def caller_location() -> Location | None:
     """Return the file and line of the nearest caller outside probmodel and libraries of arrays."""
+    frame, _ = _caller()
+    return None if frame is None else Location(frame.f_code.co_filename, frame.f_lineno)
+
+
+def caller_frame() -> FrameType | None:
+    """Return the frame of that caller."""
     return _caller()[0]
 
 
@@ -25,7 +31,7 @@ def calling_library() -> str:
     return _caller()[1]
 
 
-def _caller() -> tuple[Location | None, str]:
+def _caller() -> tuple[FrameType | None, str]:
     frame: FrameType | None = sys._getframe(1)
     library = ""
     while frame is not None:
@@ -35,6 +41,6 @@ def _caller() -> tuple[Location | None, str]:
             if parts[0] in _LIBRARIES:
                 library = ".".join(part for part in parts[:2] if not part.startswith("_"))
             elif not file.startswith("<__array_function__"):
-                return Location(file, frame.f_lineno), library
+                return frame, library
         frame = frame.f_back
     return None, library

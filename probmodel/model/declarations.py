@@ -12,6 +12,7 @@ from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError
 from probmodel.expressions import Apply, Expression, Symbol, as_expression, settle
 from probmodel.model.calls import declares
+from probmodel.model.option_numbers import check_bounds, check_sizes
 
 Dims = str | Sequence[str] | None
 RESERVED_DIMS = frozenset({"chain", "draw", "sample", "pred_id"})
@@ -65,6 +66,8 @@ class Data(Declaration):
         self.dtype = dtype
         self.lower = settle(lower)
         self.upper = settle(upper)
+        given = {"lower": self.lower, "upper": self.upper}
+        check_bounds(self.kind, {k: v for k, v in given.items() if v is not None}, self.location)
 
     @property
     def ndim(self) -> int:
@@ -99,6 +102,8 @@ class Parameter(Declaration):
             (shape,) if shape is not None and not isinstance(shape, tuple) else shape
         )
         self.bounds = {key: settle(value) for key, value in bounds.items() if value is not None}
+        check_sizes(self.declared_shape, self.location)
+        check_bounds(self.kind, self.bounds, self.location)
         self.constraint = constraint
         self.noncentered = noncentered
         self.information = None if information is None else as_expression(information)

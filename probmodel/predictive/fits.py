@@ -81,8 +81,9 @@ class Fit:
         self.shape = (sizes["chain"], sizes["draw"])
         self.rows = self.shape[0] * self.shape[1]
         if not self.rows:
+            plural = "" if sizes["chain"] == 1 else "s"
             raise DataError(
-                f"the fit has no draws: {sizes['chain']} chains of {sizes['draw']}.",
+                f"the fit has no draws: {sizes['chain']} chain{plural} of {sizes['draw']}.",
                 sizes=dict(sizes),
             )
 

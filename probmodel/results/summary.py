@@ -125,10 +125,15 @@ def heading(attrs: Mapping[str, Any]) -> str:
     """Return how the draws were made, in a line."""
     seconds = attrs["warmup_time"] + attrs["sampling_time"]
     return (
-        f"{attrs['name']}: {attrs['method']}, {attrs['chains']} chains of "
-        f"{attrs['draws_done']} draws after {attrs['warmup_done']} warm-up iterations, "
+        f"{attrs['name']}: {attrs['method']}, {_count(attrs['chains'], 'chain')} of "
+        f"{_count(attrs['draws_done'], 'draw')} after "
+        f"{_count(attrs['warmup_done'], 'warm-up iteration')}, "
         f"seed {attrs['seed']}; {seconds:.1f} s, {_work(attrs)}{_evidence(attrs)}"
     )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _evidence(attrs: Mapping[str, Any]) -> str:

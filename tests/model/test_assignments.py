@@ -19,7 +19,9 @@ from probmodel import (
     param,
     prior_predictive,
 )
-from probmodel.distributions import HalfNormal, Normal
+from probmodel.density import as_posterior
+from probmodel.distributions import Beta, HalfNormal, Normal
+from probmodel.functions import arange, zeros
 
 
 class Line(Model):
@@ -101,8 +103,50 @@ def test_a_symbol_is_no_function():
 
 
 def test_what_pandas_is_indexed_by_is_not_called():
-    with pytest.raises(ModelError, match=r"turning a symbol into an array.*take\(table, index\)"):
+    with pytest.raises(ModelError, match=r"an element of an array at a symbol.*take\(.*, g\)"):
 
         class Indexed(Model):
             g = data(dims="obs", dtype=int)
             c = deterministic(pd.Series([1.0, 2.0])[g])
+
+
+@pytest.mark.parametrize("made", [np.zeros, zeros])
+def test_an_array_of_which_a_symbol_says_what_changes(made):
+    advice = r"q\[c\[t\]\], an .* np\.where\(arange\(n\) == c\[t\], new, q\).*scan"
+    with pytest.raises(ModelError, match=advice):
+
+        class Learner(Model):
+            c = data(dims="trial", dtype=int)
+            rate = param(Beta(1, 1))
+            q = made(2)
+            for t in range(3):
+                q[c[t]] = q[c[t]] + rate * (1.0 - q[c[t]])
+
+
+def test_what_is_advised_for_it():
+    class Learner(Model):
+        c = data(dims="trial", dtype=int)
+        rate = param(Beta(1, 1))
+        q = zeros(2)
+        for t in range(3):
+            q = np.where(arange(2) == c[t], q + rate * (1.0 - q), q)
+        last = deterministic(q)
+
+    found = as_posterior(Learner(c=[0, 1, 0])).constrain(np.zeros((1, 1)))
+    np.testing.assert_allclose(found["last"], [[0.75, 0.5]])
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda a: np.random.normal(a, 1),  # noqa: NPY002
+        lambda a: np.random.default_rng(1).normal(a, 1),
+        lambda a: np.random.poisson(np.exp(a)),  # noqa: NPY002
+    ],
+)
+def test_random_numbers_of_a_symbol(draw):
+    with pytest.raises(ModelError, match=r"draws numbers once.*param\(Normal\(a, 1\)\)"):
+
+        class Drawn(Model):
+            a = param(Normal(0, 1))
+            b = draw(a)

@@ -114,7 +114,7 @@ def test_unsupported_ufunc_says_what_to_write():
         (lambda x: scipy.linalg.expm(x), r"function of scipy\.linalg.*np\.linalg\.cholesky"),
         (lambda x: scipy.linalg.cholesky(x), "function of scipy"),
         (lambda x: np.full(3, x), "turning a symbol into an array"),
-        (lambda x: np.array([1.0, 2.0])[x], r"take\(table, index\) looks up numbers in an array"),
+        (lambda x: np.array([1.0, 2.0])[x], r"take\(np\..*, x\) .* looks up numbers in an array"),
         (lambda x: Normal(Normal(0, 1), 1), r"Normal\(\.\.\.\) is a distribution.*param\("),
         (lambda x: Normal(0, 1) * 2, r"Normal\(\.\.\.\) is a distribution"),
         (lambda x: np.ones(3) * Normal(0, 1), r"Normal\(\.\.\.\) is a distribution"),

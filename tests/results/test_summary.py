@@ -5,7 +5,7 @@ import pytest
 
 from probmodel.results.arviz_object import arviz_object, import_arviz
 from probmodel.results.draws import named_draws
-from probmodel.results.summary import summary_text
+from probmodel.results.summary import heading, summary_text
 
 
 @pytest.fixture
@@ -68,3 +68,15 @@ def test_a_table_of_our_own_where_arviz_fails(table, make_run, monkeypatch):
     theirs = next(line for line in expected.splitlines() if line.startswith("tau")).split()[1:]
     assert abs(shown[4] - float(theirs[columns["ess_bulk"]])) <= 1.0
     assert abs(shown[6] - float(theirs[columns["r_hat"]])) <= 0.01
+
+
+def test_one_chain_is_none_of_several():
+    attrs = {
+        "name": "Line", "method": "nuts", "chains": 1, "draws_done": 50, "warmup_done": 1,
+        "seed": 1, "warmup_time": 0.1, "sampling_time": 0.1, "n_grad_sampling": 70,
+    }  # fmt: skip
+    expected = "Line: nuts, 1 chain of 50 draws after 1 warm-up iteration, seed 1; 0.2 s, 70 grad"
+    assert heading(attrs).startswith(expected)
+    assert " 2 chains of 1 draw after 0 warm-up iterations," in heading(
+        {**attrs, "chains": 2, "draws_done": 1, "warmup_done": 0}
+    )
