@@ -223,7 +223,15 @@ def _same_at_ends(
 def moved_density(
     density: ModelDensity, points: Mapping[str, Array], element: tuple[str, int], to: Any
 ) -> tuple[Array, Array]:
-    """Return q, and the sum of the sizes of its terms, where one element is moved elsewhere.
+    """Return q, and the sum of the sizes of its terms, where one element is moved elsewhere."""
+    own = list(moved_terms(density, points, element, to).values())
+    return np.sum(own, axis=0), np.sum(np.abs(own), axis=0)
+
+
+def moved_terms(
+    density: ModelDensity, points: Mapping[str, Array], element: tuple[str, int], to: Any
+) -> dict[str, Array]:
+    """Return the terms of q by title, (n,) each, where one element is moved elsewhere.
 
     Parameters
     ----------
@@ -237,5 +245,4 @@ def moved_density(
     x = density.unconstrained({**points, name: moved})
     with np.errstate(all="ignore"):
         terms = density.terms(x)
-    own = [value for title, value in terms.items() if not title.startswith("jacobian of ")]
-    return np.sum(own, axis=0), np.sum(np.abs(own), axis=0)
+    return {title: value for title, value in terms.items() if not title.startswith("jacobian of ")}

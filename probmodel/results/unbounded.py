@@ -4,9 +4,14 @@ Of data that are all alike, or a model that meets them without any noise left, t
 with each power of 1 / s as the scale s goes to 0. Where that is faster than prior and volume shrink
 the posterior has no finite mass, and chains fall into the edge as far as numbers go.
 
-It is told by draws that are nearer to zero than `NEAREST`, where no bounded density has any: where
-the parameter is `_FACTOR` times as large, and all else the same, the log density is lower by more
-than the logarithm of that. 1 / s itself, which is lower by just that, has no finite integral.
+Rounding ends that fall where data are not all alike, but fitted exactly: the errors that are left
+are as large as the last digits of the data. There draws that are less than `_ROUNDING` times the
+largest observation are looked at: that is where the likelihood alone falls as fast if the parameter
+is `_FARTHER` times as large. No bounded density has draws there, either.
+
+Else it is told by draws that are nearer to zero than `NEAREST`, where no bounded density has any:
+where the parameter is `_FACTOR` times as large, and all else the same, the log density is lower by
+more than the logarithm of that. 1 / s itself, which is lower by just that, has no finite integral.
 """
 
 from __future__ import annotations
@@ -17,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probmodel.density.posterior import ModelDensity
-from probmodel.results.angles import moved_density
+from probmodel.results.angles import moved_density, moved_terms
 from probmodel.results.draws import element_labels
 from probmodel.results.findings import MOST_NAMED, Finding
 from probmodel.types import Array, Posterior
@@ -27,6 +32,8 @@ if TYPE_CHECKING:
 
 NEAREST = 1e-100
 _FACTOR = 1e50
+_ROUNDING = 4.0 * float(np.finfo(float).eps)
+_FARTHER = 1e6
 _FASTER = 1.05  # than 1 / s
 _DRAWS = 20  # that are looked at, the nearest ones
 
@@ -38,15 +45,17 @@ def check_unbounded(
     if not isinstance(posterior, ModelDensity):
         return []
     names, least = [], []
+    sizes = _sizes(posterior)
+    most = max(NEAREST, *(_ROUNDING * size for size in sizes.values()), 0.0)
     for variable in posterior.variables:
         if variable.kind != "param" or variable.name not in draws:
             continue
         values = draws[variable.name].reshape(run.x.shape[0] * run.x.shape[1], -1)
         nearest = values.min(axis=0, initial=np.inf)
-        for k in np.flatnonzero((nearest >= 0.0) & (nearest < NEAREST)):
+        for k in np.flatnonzero((nearest >= 0.0) & (nearest < most)):
             rows = np.argsort(values[:, k], kind="stable")[:_DRAWS]
-            x = run.x.reshape(len(values), -1)[rows[values[rows, k] < NEAREST]]
-            if _grows(posterior, x, (variable.name, int(k))):
+            x = run.x.reshape(len(values), -1)[rows]
+            if _falls(posterior, x, values[rows, k], sizes, (variable.name, int(k))):
                 names.append(element_labels(variable, posterior.coords)[int(k)])
                 least.append(float(nearest[k]))
     if not names:
@@ -63,10 +72,49 @@ def check_unbounded(
     return [Finding("unbounded", message, tuple(names[:MOST_NAMED]))]
 
 
+def _sizes(density: ModelDensity) -> dict[str, float]:
+    """Return the largest absolute value of each set of observations, by the title of its term."""
+    return {
+        f"likelihood of {name}": float(np.max(np.abs(y), initial=0.0, where=np.isfinite(y)))
+        for name, (_, y) in density.observed_data.items()
+    }
+
+
+def _falls(
+    density: ModelDensity,
+    x: Array,
+    own: Array,
+    sizes: Mapping[str, float],
+    element: tuple[str, int],
+) -> bool:
+    """Whether an element falls into zero, as far as numbers or the digits of data go."""
+    if own.min() < NEAREST:
+        return _grows(density, x[own < NEAREST], element)
+    return any(
+        _is_scale(density, x[own < _ROUNDING * size], element, title)
+        for title, size in sizes.items()
+        if own.min() < _ROUNDING * size
+    )
+
+
+def _is_scale(density: ModelDensity, x: Array, element: tuple[str, int], title: str) -> bool:
+    """Whether a likelihood grows faster than 1 / s towards these points: (n, dim)."""
+    points = _points(density, x)
+    own = points[element[0]].reshape(len(x), -1)[:, element[1]]
+    here = moved_terms(density, points, element, own)
+    if title not in here:  # it is not written as the distribution of what was observed
+        return False
+    farther = moved_terms(density, points, element, _FARTHER * own)
+    return bool(np.median(here[title] - farther[title]) > _FASTER * np.log(_FARTHER))
+
+
+def _points(density: ModelDensity, x: Array) -> dict[str, Array]:
+    return density.constrain(x, tuple(v.name for v in density.variables if v.kind == "param"))
+
+
 def _grows(density: ModelDensity, x: Array, element: tuple[str, int]) -> bool:
     """Whether the log density grows faster than 1 / s towards zero at some points: (n, dim)."""
-    names = tuple(v.name for v in density.variables if v.kind == "param")
-    points = density.constrain(x, names)
+    points = _points(density, x)
     own = points[element[0]].reshape(len(x), -1)[:, element[1]]
     here, _ = moved_density(density, points, element, own)
     farther, _ = moved_density(density, points, element, _FACTOR * own)

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from probmodel import Model, infer, observed, param
+from probmodel import Model, data, infer, observed, param
 from probmodel.distributions import Gamma, HalfNormal, LogNormal, Normal
 
 
@@ -33,6 +33,21 @@ class NearZero(Model):
     y = observed(Normal(0, 1 + v), dims="day")
 
 
+class Line(Model):
+    x = data(dims="day")
+    a = param(Normal(0, 10))
+    b = param(Normal(0, 10))
+    s = param(HalfNormal(1))
+    y = observed(Normal(a + b * x, s), dims="day")
+
+
+class SmallUnits(Model):
+    x = data(dims="day")
+    b = param(Normal(0, 1e-18))
+    s = param(HalfNormal(1e-18))
+    y = observed(Normal(b * x, s), dims="day")
+
+
 def findings(model, seed=1):
     fit = infer(model, seed=seed, chains=4, draws=500, warmup=500, quiet=True)
     return {f["kind"]: f for f in json.loads(fit.attrs["warnings"])}
@@ -58,3 +73,25 @@ def test_the_prior_that_is_advised_keeps_it_away():
 @pytest.mark.parametrize("model", [Level(y=[1.0, 1.0, 1.01]), NearZero(y=[0.1, -0.4, 1.2])])
 def test_no_alarm_where_the_density_is_bounded_or_the_prior_is_wide(model):
     assert "unbounded" not in findings(model)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_line_without_any_error(seed):
+    """Rounding keeps the scale near the last digit of the data."""
+    x = np.linspace(0, 5, 20)
+    found = findings(Line(x=x, y=2 + 3 * x), seed)
+    assert found["unbounded"]["variables"] == ["s"]
+    assert not {"jumps", "improper", "separated_chains", "several_modes"} & set(found)
+
+
+@pytest.mark.parametrize("error", [1e-8, 1e-3])
+def test_a_line_with_little_error_has_a_scale(error):
+    x = np.linspace(0, 5, 20)
+    y = 2 + 3 * x + error * np.random.default_rng(1).standard_normal(20)
+    assert "unbounded" not in findings(Line(x=x, y=y))
+
+
+def test_small_units_are_no_small_scale():
+    x = np.linspace(0, 5, 20)
+    y = 1e-18 * (3 * x + np.random.default_rng(1).standard_normal(20))
+    assert "unbounded" not in findings(SmallUnits(x=x, y=y))
