@@ -29,6 +29,7 @@ from probmodel.model.declarations import (
     Parameter,
     Potential,
 )
+from probmodel.model.jumps_in_time import jumps_in_time
 from probmodel.model.model import Model
 from probmodel.model.model_graph import dependencies, reachable
 from probmodel.model.pairings import unasked_pairs
@@ -309,6 +310,11 @@ def _pairs(view: _View) -> Said:
         yield "pairs", declaration, message
 
 
+def _ode_jumps(view: _View) -> Said:
+    for declaration, message in jumps_in_time(view.binding):
+        yield "jumps in time", declaration, message
+
+
 # -- who depends on whom -----------------------------------------------------------------------
 
 
@@ -365,6 +371,7 @@ _RULES: tuple[Rule, ...] = (
     _ranges,
     _variances,
     _pairs,
+    _ode_jumps,
     _unused_data,
     _unused_parameters,
     _constant_terms,
