@@ -216,10 +216,10 @@ class Remark(NamedTuple):
 class Sampler(ABC):
     """A Markov kernel and the adaptation of its parameters.
 
-    Subclasses are frozen dataclasses of settings, validated in ``__post_init__``. All methods are
-    pure: they return new objects and leave their arguments alone. ``Params`` and the adaptation are
-    named tuples of the sampler's own; ``Params`` has a field ``step_size`` where the method has
-    one.
+    Subclasses are frozen dataclasses of settings, validated in ``__post_init__``: one out of its
+    range is a `SamplerError`. All methods are pure: they return new objects and leave their
+    arguments alone. ``Params`` and the adaptation are named tuples of the sampler's own; ``Params``
+    has a field ``step_size`` where the method has one.
 
     Attributes
     ----------

@@ -21,15 +21,7 @@ class SteeredSampler(Sampler):
     ----------
     step_size : float, optional
         Initial step size; found by trial steps if not given.
-    target_accept : float
-        Target acceptance rate, between 0 and 1.
-    step_rate : float
-        Robbins-Monro rate, between 0 and 1.
-
-    Raises
-    ------
-    SamplerError
-        If a setting is out of its range.
+    target_accept, step_rate : target acceptance rate and Robbins-Monro rate, between 0 and 1
     """
 
     step_size: float | None = None

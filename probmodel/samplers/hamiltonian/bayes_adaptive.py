@@ -125,11 +125,6 @@ class BayesAdaptiveSampler(Sampler):
     budget : int, optional
         Leapfrog steps of a block, draws times L, for a given ``reward``: blocks of few steps then
         have more draws. By default all blocks have equally many draws.
-
-    Raises
-    ------
-    SamplerError
-        If a setting is out of its range.
     """
 
     step_range: tuple[float, float] | None = None

@@ -108,11 +108,6 @@ class EntropyHMC(Sampler):
     robust : bool
         Whether to add to Algorithm 1 the changes listed at the head of this file, or of
         entropy_flow.py for ``"realnvp"``.
-
-    Raises
-    ------
-    SamplerError
-        If a setting is out of its range.
     """
 
     preconditioner: Preconditioner = "dense"

@@ -171,11 +171,6 @@ class FisherHMC(Sampler):
         default dense up to 50 parameters, and low-rank beyond, which few draws estimate better.
     max_steps : int
         Largest number of steps of a trajectory, at least 1.
-
-    Raises
-    ------
-    SamplerError
-        If a setting is out of its range.
     """
 
     target_accept: float = 0.8

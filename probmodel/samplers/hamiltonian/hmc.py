@@ -93,12 +93,7 @@ class HMC(WindowedSampler):
     target_accept : float, optional
         Target acceptance rate for h, between 0 and 1; 0.65 if not given. (0.651 is optimal in high
         dimension.) With ``steering="fixed"`` there is none.
-    metric : {"identity", "diag", "dense", "low_rank"}
-        What the warm-up estimates of the posterior covariance: nothing, its diagonal, all of it, or
-        scales and a few directions.
-    inv_metric : array, optional
-        The covariance, (dim, dim), or its diagonal, (dim,), if it is known: it is then not
-        estimated.
+    metric, inv_metric : as in `WindowedSampler`
     n_steps : int
         Leapfrog steps L of a trajectory; at least 1.
     random_steps : bool

@@ -118,24 +118,13 @@ class MAMS(WindowedSampler):
 
     Parameters
     ----------
-    step_size : float, optional
-        Initial step size h; found by trial steps if not given.
+    step_size, metric, inv_metric : as in `WindowedSampler`
     target_accept : float
         Target acceptance rate for h, between 0 and 1.
-    metric : {"identity", "diag", "dense", "low_rank"}
-        What the warm-up estimates of the posterior covariance.
-    inv_metric : array, optional
-        The covariance, (dim, dim), or its diagonal, (dim,), if it is known: it is then not
-        estimated.
     trajectory_length : float, optional
         T, above 0, in units of the whitened posterior; learned if not given.
     max_steps : int
         Largest number of steps of a trajectory, at least 1.
-
-    Raises
-    ------
-    SamplerError
-        If a setting is out of its range.
     """
 
     target_accept: float = 0.9

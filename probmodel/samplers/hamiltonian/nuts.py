@@ -106,24 +106,12 @@ class NUTS(WindowedSampler):
 
     Parameters
     ----------
-    step_size : float, optional
-        Initial step size h; found by trial steps if not given.
+    step_size, metric, inv_metric : as in `WindowedSampler`
     target_accept : float, optional
         Mean acceptance along a trajectory that h aims at, between 0 and 1; higher values mean
         shorter steps, and fewer divergences.
-    metric : {"identity", "diag", "dense", "low_rank"}
-        What the warm-up estimates of the posterior covariance: nothing, its diagonal, all of it, or
-        scales and a few directions.
-    inv_metric : array, optional
-        The covariance, (dim, dim), or its diagonal, (dim,), if it is known: it is then not
-        estimated.
     max_depth : int
         Largest number of doublings of a trajectory, from 1 to 16.
-
-    Raises
-    ------
-    SamplerError
-        If a setting is out of its range.
     """
 
     target_accept: float | None = 0.8

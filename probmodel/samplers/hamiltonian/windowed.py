@@ -100,19 +100,15 @@ class WindowedSampler(Sampler):
     Parameters
     ----------
     step_size : float, optional
-        Initial step size; found by trial steps if not given.
+        Initial step size h; found by trial steps if not given.
     target_accept : float, optional
         Target acceptance rate, between 0 and 1; the method's usual one if not given.
     metric : {"identity", "diag", "dense", "low_rank"}
-        What the warm-up estimates of the posterior covariance.
+        What the warm-up estimates of the posterior covariance: nothing, its diagonal, all of it, or
+        scales and a few directions.
     inv_metric : array, optional
         The covariance, (dim, dim), or its diagonal, (dim,), if it is known: it is then not
         estimated.
-
-    Raises
-    ------
-    SamplerError
-        If a setting is out of its range.
     """
 
     step_size: float | None = None

@@ -69,11 +69,6 @@ class AdaMALA(SteeredSampler):
     initial_steps : int, optional
         n0, at least 1: number of plain iterations, followed by as many that learn the covariance
         before it is used. By default 500, or a quarter of a warm-up shorter than 2000.
-
-    Raises
-    ------
-    SamplerError
-        If a setting is out of its range.
     """
 
     damping: float = 10.0

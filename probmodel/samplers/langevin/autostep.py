@@ -90,11 +90,6 @@ class AutoStep(Sampler):
     ----------
     metric : {"dense", "diag"}
         Whether A is dense, or a diagonal, for very many parameters.
-
-    Raises
-    ------
-    SamplerError
-        If a setting is out of its range.
     """
 
     metric: Metric = "dense"

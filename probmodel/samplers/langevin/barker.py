@@ -64,11 +64,6 @@ class Barker(FisherWarmedSampler):
         Distribution of the noise: two narrow normal ones about -1 and 1, or one about 0.
     metric : {"dense", "diag"}
         Whether A is dense, or a diagonal, for very many parameters.
-
-    Raises
-    ------
-    SamplerError
-        If a setting is out of its range.
     """
 
     noise: Noise = "bimodal"

@@ -61,11 +61,6 @@ class FisherMALA(FisherWarmedSampler):
         for groups of several chains; ``False`` is the paper's algorithm for any number of chains.
     metric : {"dense", "diag"}
         Whether A is dense, as in the paper, or a diagonal, for very many parameters.
-
-    Raises
-    ------
-    SamplerError
-        If a setting is out of its range.
     """
 
     signal: Signal = "rb"

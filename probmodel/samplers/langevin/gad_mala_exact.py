@@ -34,23 +34,7 @@ from probmodel.types import Array
 class GradientAdaptiveMALAExact(GradientAdaptiveMALA):
     """Gradient-based adaptive Metropolis-adjusted Langevin, exact gradient.
 
-    Parameters
-    ----------
-    target_accept : float
-        Target acceptance rate for beta, between 0 and 1.
-    learning_rate : float
-        eta, above 0: roughly the change of an entry of L in one iteration.
-    entropy_rate : float
-        rho of beta, between 0 and 1.
-    initial_scale : float, optional
-        The initial L is this times the identity; 0.1/sqrt(dim) if not given.
-    diagonal : bool
-        Whether to learn scales only.
-
-    Raises
-    ------
-    SamplerError
-        If a setting is out of its range.
+    Its settings are those of `GradientAdaptive`.
     """
 
     name: ClassVar[str] = "gad_mala_exact"

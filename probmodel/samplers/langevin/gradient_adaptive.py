@@ -67,11 +67,6 @@ class GradientAdaptive(Sampler):
         The initial L is this times the identity; 0.1/sqrt(dim) if not given.
     diagonal : bool
         Whether to learn scales only.
-
-    Raises
-    ------
-    SamplerError
-        If a setting is out of its range.
     """
 
     target_accept: float = 0.55

@@ -40,11 +40,6 @@ class MALA(StepSizeSampler):
         Target acceptance rate for sigma, between 0 and 1; 0.574 is optimal in high dimension.
     step_rate : float
         Robbins-Monro rate rho, between 0 and 1.
-
-    Raises
-    ------
-    SamplerError
-        If a setting is out of its range.
     """
 
     target_accept: float = 0.574

@@ -113,11 +113,6 @@ class AdaptiveMetropolis(SteeredSampler):
     forget : bool
         Whether "haario" forgets the positions before the last power of 2 times ``initial_steps``;
         ``False`` keeps them all, as in the paper.
-
-    Raises
-    ------
-    SamplerError
-        If a setting is out of its range.
     """
 
     target_accept: float = 0.25

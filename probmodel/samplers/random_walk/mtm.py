@@ -42,11 +42,6 @@ class MultipleTry(StepSizeSampler):
         Robbins-Monro rate, between 0 and 1.
     tries : int
         M, at least 1; with 1 the method is `rwm`. A transition takes 2 M - 1 log densities.
-
-    Raises
-    ------
-    SamplerError
-        If a setting is out of its range.
     """
 
     target_accept: float = 0.48

@@ -38,11 +38,6 @@ class RandomWalk(StepSizeSampler):
     step_rate : float
         Robbins-Monro rate eta, above 0; the factor ``1 - eta`` of a rejection must stay positive,
         so below 1.
-
-    Raises
-    ------
-    SamplerError
-        If a setting is out of its range.
     """
 
     target_accept: float = 0.25

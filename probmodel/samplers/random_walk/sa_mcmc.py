@@ -122,11 +122,6 @@ class SampleAdaptive(UntunedSampler):
         Share of the proposals that have fat tails, from 0 to below 1: they come from t
         distributions with one degree of freedom, of all coordinates together or of one. With 0, as
         in the paper's experiments, heavy tails of a posterior are lost.
-
-    Raises
-    ------
-    SamplerError
-        If a setting is out of its range.
     """
 
     covariance: Covariance = "full"

@@ -60,11 +60,6 @@ class AffineEnsemble(UntunedSampler):
     difference : float
         Share of the moves that are differences of two chains, from 0 to below 1; with 0 all are
         stretches, as in emcee by default.
-
-    Raises
-    ------
-    SamplerError
-        If a setting is out of its range.
     """
 
     scale: float = 2.0

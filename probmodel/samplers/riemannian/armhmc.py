@@ -57,11 +57,6 @@ class AdaptiveRiemannianHMC(BayesAdaptiveSampler):
         be biased.
     step_range, k, alpha, kappa, delta, sigma_f, noise, spacing, freeze, bounds,
     reward, budget : as in `BayesAdaptiveSampler`
-
-    Raises
-    ------
-    SamplerError
-        If a setting is out of its range.
     """
 
     steps_range: tuple[int, int] = (1, 12)

@@ -124,11 +124,6 @@ class ManifoldMALA(SteeredSampler):
         posterior invariant; the full drift takes 2 dim more metrics a proposal.
     softness : float
         a of ``metric="softabs"``, above 0: eigenvalues below 1/a in absolute value become 1/a.
-
-    Raises
-    ------
-    SamplerError
-        If a setting is out of its range.
     """
 
     target_accept: float = 0.574

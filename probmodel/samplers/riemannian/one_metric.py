@@ -74,14 +74,11 @@ class ConstantMetricSampler(Sampler):
     target_accept : float
         Target acceptance rate for epsilon, between 0 and 1.
     latent_mean : {"paper", "exact", "mode"}
-        Where the information of the data is taken.
+        Where the expected information of the data is taken: averaged over the Gaussian prior of a
+        model (``"exact"``); the same with twice the variance for log rates of counts, as published
+        (``"paper"``); or at the posterior mode (``"mode"``), as for every density without a model.
     metric : array, optional
-        G itself.
-
-    Raises
-    ------
-    SamplerError
-        If a setting is out of its range.
+        G itself: (dim, dim), or (dim,) for a diagonal one. No other metric is then computed.
     """
 
     step_size: float | None = None

@@ -41,25 +41,11 @@ class ConstantMetricHMC(ConstantMetricSampler):
 
     Parameters
     ----------
-    step_size : float, optional
-        Initial step size epsilon; found by trial steps if not given.
-    target_accept : float
-        Target acceptance rate for epsilon, between 0 and 1.
+    step_size, target_accept, latent_mean, metric : as in `ConstantMetricSampler`
     n_steps : int
         L, leapfrog steps of a trajectory, at least 1.
     random_steps : bool
         Whether each transition draws its number of steps uniformly from 1 to L, for all chains.
-    latent_mean : {"paper", "exact", "mode"}
-        Where the expected information of the data is taken: averaged over the Gaussian prior of a
-        model (``"exact"``); the same with twice the variance for log rates of counts, as published
-        (``"paper"``); or at the posterior mode (``"mode"``), as for every density without a model.
-    metric : array, optional
-        G itself: (dim, dim), or (dim,) for a diagonal one. No other metric is then computed.
-
-    Raises
-    ------
-    SamplerError
-        If a setting is out of its range.
     """
 
     n_steps: int = 10

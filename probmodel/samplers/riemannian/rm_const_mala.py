@@ -34,23 +34,7 @@ from probmodel.types import LogDensity
 class ConstantMetricMALA(ConstantMetricSampler):
     """Metropolis-adjusted Langevin algorithm in a constant metric.
 
-    Parameters
-    ----------
-    step_size : float, optional
-        Initial step size epsilon; found by trial steps if not given.
-    target_accept : float
-        Target acceptance rate for epsilon, between 0 and 1.
-    latent_mean : {"paper", "exact", "mode"}
-        Where the expected information of the data is taken: averaged over the Gaussian prior of a
-        model (``"exact"``); the same with twice the variance for log rates of counts, as published
-        (``"paper"``); or at the posterior mode (``"mode"``), as for every density without a model.
-    metric : array, optional
-        G itself: (dim, dim), or (dim,) for a diagonal one. No other metric is then computed.
-
-    Raises
-    ------
-    SamplerError
-        If a setting is out of its range.
+    Its settings are those of `ConstantMetricSampler`.
     """
 
     target_accept: float = 0.574

@@ -134,11 +134,6 @@ class SequentialMonteCarlo(Sampler):
         Acceptance rate that the moves aim at, between 0 and 1.
     most_moves : int
         Moves at one temperature, at most.
-
-    Raises
-    ------
-    SamplerError
-        If a setting is out of its range.
     """
 
     particles: int | None = None

@@ -146,11 +146,6 @@ class ParallelTempering(Sampler):
         the barrier between them calls for.
     target_accept : float
         Acceptance rate that the moves at each temperature aim at, between 0 and 1.
-
-    Raises
-    ------
-    SamplerError
-        If a setting is out of its range.
     """
 
     temperatures: int | None = None
