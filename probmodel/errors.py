@@ -55,6 +55,24 @@ class DataError(ProbmodelError):
     """A datum is missing, superfluous, mistyped or out of bounds."""
 
 
+class Located:
+    """What was written somewhere in a model; its errors say where."""
+
+    location: Location | None
+
+    def model_error(self, message: str, **values: Any) -> ModelError:
+        """Return an error of what it says."""
+        return ModelError(message, location=self.location, **values)
+
+    def shape_error(self, message: str, **values: Any) -> ShapeError:
+        """Return an error of its shape."""
+        return ShapeError(message, location=self.location, **values)
+
+    def data_error(self, message: str, **values: Any) -> DataError:
+        """Return an error of the data it is given."""
+        return DataError(message, location=self.location, **values)
+
+
 class InitializationError(ProbmodelError):
     """No starting point with a finite log density was found."""
 

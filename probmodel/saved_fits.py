@@ -169,11 +169,10 @@ class SavedFit:
             unknown = [text for text in map(str, texts.flat) if text not in places]
             if unknown:
                 shown = ", ".join(list(places)[:_SHOWN])
-                raise DataError(
+                raise declared.data_error(
                     f"{declared.title} has {unknown[0]!r}, which is no label of {dim!r} in the "
                     f"fit: {shown}{', ...' * (len(places) > _SHOWN)}. For new groups pass a data "
                     f"frame, or all labels as coords={{{dim!r}: [...]}}.",
-                    location=declared.location,
                     name=name,
                     unknown=unknown,
                 )

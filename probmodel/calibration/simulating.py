@@ -163,10 +163,9 @@ def _check_prior(name: str, outline: Outline) -> None:
     """Refuse what cannot be drawn from."""
     for declaration in outline.values():
         if isinstance(declaration, Potential):
-            raise ModelError(
+            raise declaration.model_error(
                 f"{declaration.title} changes the density in a way that cannot be simulated. Give "
-                "simulate_with= a model that simulates what the potential stands for.",
-                location=declaration.location,
+                "simulate_with= a model that simulates what the potential stands for."
             )
     if not _takes(outline, Observed):
         raise ModelError(f"{name} observes nothing, so there is nothing to simulate.")
@@ -184,10 +183,9 @@ def _check_observed(model: Outline, name_of_simulator: str, simulator: Outline) 
     for name in _takes(model, Observed):
         if name not in simulated:
             declaration = model[name]
-            raise DataError(
+            raise declaration.data_error(
                 f"{declaration.title} is not simulated: {name_of_simulator} observes "
                 f"{', '.join(simulated)}. Observe the same names in both models.",
-                location=declaration.location,
                 name=name,
             )
 

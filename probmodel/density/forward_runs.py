@@ -25,7 +25,6 @@ from probmodel.density.impossible import impossible
 from probmodel.density.programs import typed
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.links import along_known_directions, cheapest_form
-from probmodel.errors import ModelError
 from probmodel.expressions import Expression, as_expression
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Declaration, Observed, Parameter
@@ -141,11 +140,10 @@ class Forward(Trace):
                 with np.errstate(all="ignore"):
                     return draws(len(before), *operands)
             except (ValueError, np.linalg.LinAlgError) as error:
-                raise ModelError(
+                raise declaration.model_error(
                     f"{declaration.title} cannot be drawn from {distribution.name} with the "
                     f"parameters of some draw: {error}. The usual reasons are priors that allow "
-                    "extreme values, and new data for which the model makes no sense.",
-                    location=declaration.location,
+                    "extreme values, and new data for which the model makes no sense."
                 ) from error
 
         self._last = self.apply(declaration, step, (self._last, *operands), like)

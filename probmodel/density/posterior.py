@@ -13,7 +13,7 @@ from probmodel.density.layout import blocks, coordinate_names
 from probmodel.density.log_density import LogDensity
 from probmodel.density.programs import Programs
 from probmodel.density.unconstraining import unconstrained_draws, unconstrained_value
-from probmodel.errors import DataError, InitializationError, ModelError, nearest
+from probmodel.errors import InitializationError, ModelError, nearest
 from probmodel.expressions import Expression
 from probmodel.geometry.constant_metric import LatentMean, constant_metric
 from probmodel.geometry.metric import ModelMetric
@@ -54,10 +54,9 @@ class ModelDensity(LogDensity):
             needs = list(dict.fromkeys(model._datum_of(str(d.name)) for d in binding.unbound))
             names = ", ".join(map(repr, needs))
             remedy = f"Pass them: {binding.name}(..., {', '.join(f'{k}=...' for k in needs)})."
-            raise DataError(
+            raise binding.unbound[0].data_error(
                 f"{binding.name} was bound without its observed data {names}, so there is nothing "
                 f"to condition on. {remedy}",
-                location=binding.unbound[0].location,
                 needs=needs,
                 remedy=remedy,
             )

@@ -53,11 +53,10 @@ def exact_draws(binding: Binding) -> Callable[[np.random.Generator, int], Array]
         distribution is that of data.
     """
     for name, imputed in binding.imputed.items():
-        raise ModelError(
+        raise binding.declarations[name].model_error(
             f"{binding.declarations[name].title} has {int(imputed.missing.sum())} missing "
             "elements, which are sampled with the parameters, but have no prior to be drawn from. "
             "Leave these elements out of the data.",
-            location=binding.declarations[name].location,
             name=name,
         )
     return _points(binding, Start(exact=True))
@@ -198,9 +197,8 @@ def check_whole(free: FreeParameter) -> None:
     """Raise a `ModelError` if some elements of a parameter have no distribution: they are flat."""
     prior = free.declaration.prior
     if prior is not None and prior.flat_part:
-        raise ModelError(
+        raise free.declaration.model_error(
             f"{free.declaration.title} has a prior {prior.name} that is {prior.flat_part}.",
-            location=free.declaration.location,
             name=free.name,
         )
 
@@ -265,20 +263,18 @@ def drawable(forward: Forward, free: FreeParameter) -> Distribution:
     if flat:
         if fixed and isinstance(free.constraint, Interval):
             return Uniform(*free.constraint.bounds)
-        raise ModelError(
+        raise declaration.model_error(
             f"{declaration.title} has a flat prior, which is no distribution to draw from. Give it "
             f"a proper one{_example(free)}; to simulate data, its value can be given.",
-            location=declaration.location,
             name=free.name,
         )
     assert prior is not None
     if not fixed:
-        raise ModelError(
+        raise declaration.model_error(
             f"{declaration.title} has the prior {prior.name}, cut by bounds without being "
             "normalised again. As the bounds or the prior depend on other parameters, it has no "
             "distribution given those. Write "
             f"Truncated({prior.name}(...), lower, upper) or a distribution on the interval.",
-            location=declaration.location,
             name=free.name,
         )
     lower, upper = free.constraint.limits or (None, None)
@@ -320,10 +316,9 @@ def _check_constraint(forward: Forward, free: FreeParameter, prior: Distribution
     instead = "a distribution on that set"
     if isinstance(constraint, SumToZero) and prior.name == "Normal":
         instead += ", ZeroSumNormal(scale), which needs no constraint"
-    raise ModelError(
+    raise free.declaration.model_error(
         f"{free.declaration.title} has the prior {prior.name} restricted to {constraint.name}; how "
         f"to draw from that is not known. Give it {instead}; to simulate data, its value can be "
         "given.",
-        location=free.declaration.location,
         name=free.name,
     )

@@ -11,7 +11,6 @@ from probmodel.constraints import SumToZero, SumToZeroMatrix
 from probmodel.density.forward_runs import Forward
 from probmodel.distributions import Normal
 from probmodel.distributions.base import Distribution
-from probmodel.errors import ModelError
 from probmodel.expressions import as_expression
 from probmodel.model.parameters import FreeParameter
 from probmodel.types import Array
@@ -71,10 +70,9 @@ def _again_until(
                 return value
             value = np.where(fitting, value, sample(rng, shape, *params))
         assert free.declaration.prior is not None
-        raise ModelError(
+        raise free.declaration.model_error(
             f"{free.declaration.title}: {_REDRAWS} draws from {free.declaration.prior.name} did "
             f"not fall {where}. Choose a prior with more mass there.",
-            location=free.declaration.location,
             name=free.name,
         )
 

@@ -13,7 +13,7 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.call_arguments import Parameter as Parameter
 from probmodel.distributions.call_arguments import bind_arguments, check_numbers, signature_of
 from probmodel.distributions.no_value import NoValue
-from probmodel.errors import ModelError
+from probmodel.errors import Located, ModelError
 from probmodel.expressions import caller_location, settle
 from probmodel.numerics.linalg import inverse_of_affine
 from probmodel.types import Array
@@ -29,7 +29,7 @@ _INFORMED = (
 _CDF = "cumulative distribution function to truncate or censor it by"
 
 
-class Distribution(NoValue):
+class Distribution(Located, NoValue):
     """A distribution: parameters as declared, and formulas that take them as arguments.
 
     Subclasses define ``parameters`` and the methods below. Every formula takes ``xp``, a
@@ -365,9 +365,7 @@ class Distribution(NoValue):
         return xp.reshape(number, np.shape(number) + (1,) * self.event_ndim)
 
     def _without(self, what: str) -> ModelError:
-        return ModelError(
-            f"{self.name} has no {what}.", location=self.location, distribution=self.name
-        )
+        return self.model_error(f"{self.name} has no {what}.", distribution=self.name)
 
     def _without_information(self, names: Sequence[str]) -> ModelError:
         return self._without(

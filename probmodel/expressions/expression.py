@@ -7,7 +7,7 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from probmodel.errors import Location, ModelError
+from probmodel.errors import Located, Location, ModelError
 from probmodel.expressions.advice import instead_of, not_a_function
 from probmodel.expressions.array_calls import ARRAY_CALLS, array_call
 from probmodel.expressions.array_methods import ArrayMethods
@@ -58,7 +58,7 @@ def _right(name: str) -> Callable[[Expression, Any], Apply]:
     return applied
 
 
-class Expression(ArrayMethods):
+class Expression(Located, ArrayMethods):
     """A quantity of a model that has no value yet.
 
     Operators, indexing and the NumPy functions listed in the documentation build a graph of

@@ -215,12 +215,11 @@ def average_information(
     if np.isfinite(weights).all() and (weights >= 0.0).all():
         return weights
     term = observation.term
-    raise ModelError(
+    raise term.model_error(
         f"observed {term.name!r}: under the prior the standard deviation of "
         f"{observation.names[0]} of {_title(observation)} reaches "
         f"{np.sqrt(variances.max()):.3g}, too much for its information to be averaged over. Give "
         f"the parameters a narrower prior, or {_ADVICE}",
-        location=term.location,
         name=term.name,
     )
 
@@ -268,10 +267,9 @@ def _predictor(term: Term, structure: Structure, binding: Binding) -> _Predictor
     """
     found = observation(binding, term)
     if len(found.varying) != 1 or not structure.is_affine_observation(found):
-        raise ModelError(
+        raise term.model_error(
             f"observed {term.name!r}: {_obstacle(found, binding)}, so that it cannot be "
             f"averaged over the prior. Instead {_ADVICE}",
-            location=term.location,
             name=term.name,
             distribution=_title(found),
         )
@@ -297,11 +295,10 @@ def _check_prior(model: str, others: list[Term]) -> None:
     if not others:
         return
     titles = ", ".join(term.title for term in others[:4]) + (", ..." if len(others) > 4 else "")
-    raise ModelError(
+    raise others[0].model_error(
         f"{model} is no latent Gaussian model with known hyperparameters, whose information could "
         f"be averaged over the prior: {titles} would have to be normal, with a known scale or "
         "covariance and a mean that is affine in the parameters. Give hyperparameters values, or "
         f"{_ADVICE}",
-        location=others[0].location,
         model=model,
     )

@@ -110,10 +110,9 @@ def observation(binding: Binding, term: Term) -> Observation:
     """
     assert term.distribution is not None
     if not binding.evaluator.is_constant(term.expression):
-        raise ModelError(
+        raise term.model_error(
             f"the expected information of {term.name} is not known here, as some of its "
             "elements are imputed; use metric='neg_hessian' or metric='softabs'.",
-            location=term.location,
             name=term.name,
         )
     scope = Scope.of(binding)
@@ -217,12 +216,11 @@ def check_information(observation: Observation, binding: Binding) -> None:
         with np.errstate(all="ignore"):
             distribution.information(np, changes, *values)
     except ModelError as error:
-        raise ModelError(
+        raise term.model_error(
             f"observed {term.name!r}: the expected Fisher information of {distribution.name} is "
             f"not known in closed form for {', '.join(observation.names)}, so "
             'that the model has no metric of its own. Use metric="neg_hessian" or '
             'metric="softabs", which take second derivatives instead.',
-            location=term.location,
             name=term.name,
             distribution=distribution.name,
         ) from error

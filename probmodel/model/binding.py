@@ -240,9 +240,8 @@ def _check_names(
         first = declarations[missing[0]]
         dims = f" with dims {', '.join(first.dims)}" if first.dims else ", a single number"
         remedy = f"Write {name}({', '.join(f'{k}=...' for k in takes)})."
-        raise DataError(
+        raise first.data_error(
             f"{name} needs the datum {missing[0]!r}{dims}; it was not given. {remedy}",
-            location=first.location,
             needs=missing,
             remedy=remedy,
         )
@@ -315,10 +314,9 @@ def _impute(binding: Binding, declaration: Observed, data: Array) -> Array:
     name = str(declaration.name)
     if f"{name}_missing" in binding.declarations:
         taken = binding.declarations[f"{name}_missing"]
-        raise ModelError(
+        raise taken.model_error(
             f"{taken.title} has the name that the missing elements of {declaration.title} are "
             "given. Choose another.",
-            location=taken.location,
             name=taken.name,
         )
     imputation = impute(declaration, data, binding.evaluator, binding.dimensions)

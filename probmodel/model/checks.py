@@ -11,7 +11,7 @@ import numpy as np
 from probmodel.constraints.base import Constraint
 from probmodel.constraints.triangle import fault_in_stack
 from probmodel.distributions.base import Distribution, Parameter
-from probmodel.errors import DataError, ModelError, ShapeError
+from probmodel.errors import ShapeError
 from probmodel.expressions import as_expression
 from probmodel.model.declarations import Declaration, Observed
 from probmodel.model.evaluation import Evaluator
@@ -43,10 +43,9 @@ def check_distribution(
     if shape is None:
         shape = batch + _known_event(declaration, distribution, event)
     elif len(shape) < event_ndim:
-        raise ShapeError(
+        raise declaration.shape_error(
             f"{declaration.title}: a {distribution.name} value has {event_ndim} axes or more; "
             f"the declared shape is {shape}.",
-            location=declaration.location,
             shape=shape,
         )
     own = shape[: len(shape) - event_ndim]
@@ -134,11 +133,10 @@ def check_observed(declaration: Observed, data: Array, evaluator: Evaluator) -> 
             first = np.unravel_index(int(bad.argmax()), bad.shape)
             bounds = [np.broadcast_to(bound, bad.shape)[first] for bound in bounds]
             there = " there"
-        raise DataError(
+        raise declaration.data_error(
             f"{declaration.title} follows {declaration.distribution.name}, whose values are "
             f"{_set_name(support, bounds)}{there}; got {value} at {where(bad)} "
             f"({int(bad.sum())} such in all).",
-            location=declaration.location,
             name=declaration.name,
             count=int(bad.sum()),
         )
@@ -162,10 +160,9 @@ def _check_constants(
     ):
         if value.ndim < spec.event_ndim and not (spec.spreads and value.ndim == 0):
             noun = _noun(spec.event_ndim)
-            raise ShapeError(
+            raise distribution.shape_error(
                 f"{declaration.title}: {distribution.name}'s {name} must be "
                 f"{'an' if noun[0] == 'a' else 'a'} {noun}; got shape {value.shape}.",
-                location=distribution.location,
                 parameter=name,
                 shape=value.shape,
             )
@@ -177,10 +174,9 @@ def _check_constants(
             continue
         inside = np.asarray(spec.constraint.check(value, *spec.constraint.bounds))
         if not inside.all():
-            raise ModelError(
+            raise distribution.model_error(
                 f"{declaration.title}: {distribution.name}'s {name} must be "
                 f"{spec.constraint.name}{_fault(spec, value, ~inside)}.",
-                location=distribution.location,
                 parameter=name,
                 value=value,
             )
@@ -202,9 +198,8 @@ def _check_together(
     known = map(evaluator.known, distribution.args.values())
     objection = distribution.objection(event, *known)
     if objection:
-        raise ModelError(
+        raise distribution.model_error(
             f"{declaration.title}: {distribution.name}'s {objection}.",
-            location=distribution.location,
             distribution=distribution.name,
         )
 
@@ -221,10 +216,9 @@ def check_pattern(
         return
     fault = fault_in_stack(value, constraint.pattern_fault)
     if fault:
-        raise ModelError(
+        raise distribution.model_error(
             f"{declaration.title}: {distribution.name}'s {name} must be {constraint.name}; "
             f"{fault} at some values of the parameters.",
-            location=distribution.location,
             parameter=name,
             value=value,
         )
@@ -242,10 +236,8 @@ def _check_varying(
         given = f"{arg!r}, which the sampler would move continuously."
     else:
         return
-    raise ModelError(
-        f"{declaration.title}: {distribution.name}'s {name} {wanted}; got {given}",
-        location=distribution.location,
-        parameter=name,
+    raise distribution.model_error(
+        f"{declaration.title}: {distribution.name}'s {name} {wanted}; got {given}", parameter=name
     )
 
 
@@ -258,10 +250,9 @@ def _batch_shape(
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError as error:
-        raise ShapeError(
+        raise distribution.shape_error(
             f"{declaration.title}: the parameters of {distribution.name} do not fit together: "
             f"{_describe(distribution, params)}.",
-            location=distribution.location,
             shapes=shapes,
         ) from error
 
@@ -294,7 +285,7 @@ def _too_many_axes(
             "would pair every element with every other. Bring the parameters to "
             f"shape {own}; x.reshape(-1) drops an axis of length 1."
         )
-    return ShapeError(message.rstrip(), location=declaration.location, expected=own, given=batch)
+    return declaration.shape_error(message.rstrip(), expected=own, given=batch)
 
 
 def _batch_of(spec: Parameter, value: Array) -> Shape:
@@ -312,10 +303,9 @@ def _known_event(
     declaration: Declaration, distribution: Distribution, event: Shape | None
 ) -> Shape:
     if event is None:
-        raise ShapeError(
+        raise declaration.shape_error(
             f"{declaration.title}: the size of a {distribution.name} does not follow from its "
-            "parameters; give dims= or shape=.",
-            location=declaration.location,
+            "parameters; give dims= or shape=."
         )
     return event
 
@@ -328,11 +318,10 @@ def _check_event(
     params: Sequence[Array],
 ) -> None:
     if expected is not None and given != expected:
-        raise ShapeError(
+        raise declaration.shape_error(
             f"{declaration.title}: each value has shape {given}, but the parameters of its "
             f"{distribution.name}, {_describe(distribution, params)}, are those of values of shape "
             f"{expected}.",
-            location=declaration.location,
             expected=expected,
             given=given,
         )
@@ -362,9 +351,8 @@ def _probe(
         with np.errstate(all="ignore"):
             distribution.log_kernel(np, value, *params)
     except (ValueError, IndexError) as error:
-        raise ShapeError(
+        raise declaration.shape_error(
             f"{declaration.title} of shape {shape} does not fit the parameters of "
             f"{distribution.name}: {_describe(distribution, params)}. The reason: {error}.",
-            location=declaration.location,
             shape=shape,
         ) from error

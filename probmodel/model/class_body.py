@@ -62,10 +62,9 @@ class ClassBody(dict[str, Any]):
         computed = isinstance(value, Apply) and isinstance(previous, Apply) and not inherited
         computed |= self._second.pop(name, None) is not None
         if isinstance(value, (Symbol, Apply)) and isinstance(previous, Expression) and not computed:
-            raise ModelError(
+            raise value.model_error(
                 f"{name!r} is declared twice, first at {previous.location}. "
                 "Each name of a model stands for one thing: give one of them another name.",
-                location=value.location,
                 name=name,
             )
         if isinstance(value, Symbol) and value.name not in (None, name):
@@ -97,28 +96,25 @@ class ClassBody(dict[str, Any]):
         for declaration in self.made:
             if declaration.name is None:
                 kind = declaration.kind
-                raise ModelError(
+                raise declaration.model_error(
                     f"this {kind}(...) has no name in {model}, so that it would be lost. Assign "
                     f"it to a name of its own in the class body, such as `a = {kind}(...)`; one "
                     "in a list or a dict, or made by a function, needs one too. Many alike are "
                     "one declaration with an axis.",
-                    location=declaration.location,
                     model=model,
                 )
             if self.get(declaration.name) is not declaration:
-                raise ModelError(
+                raise declaration.model_error(
                     f"{declaration.title} is lost: its name was deleted or stands for something "
                     f"else at the end of {model}. Each needs a name of its own.",
-                    location=declaration.location,
                     name=declaration.name,
                 )
         for name, first in self._second.items():
             if self.get(name) is first:
-                raise ModelError(
+                raise first.model_error(
                     f"one declaration has two names, {first.name!r} and {name!r}. Use one of "
                     f"them; to save it by the other too, write {name} = "
                     f"deterministic({first.name}).",
-                    location=first.location,
                     name=name,
                 )
 

@@ -42,12 +42,12 @@ def no_column(
     hint = alike(name, [column for column in columns if column not in used])
     near = hint.partition("Did you mean ")[2].rstrip("?")
     written = f"[{near}, ...]" if matrix and near else near or ('["..."]' if matrix else '"..."')
-    return DataError(
+    return declaration.data_error(
         f"{declaration.title} needs values, and the frame has no column {name!r}"
         f"{f', nor any {name}.…' if matrix else ''}.{hint} "
         f"The frame has {listed(columns) or 'no columns'}. "
         f"Say what to read, {model}.from_frame(frame, {name}={written}), or give a value.",
-        location=declaration.location, name=name, columns=list(columns),
+        name=name, columns=list(columns),
     )  # fmt: skip
 
 
@@ -55,11 +55,11 @@ def no_values(declaration: Data | Observed, column: str, rows: Sequence[Any]) ->
     """Make the error of a column in which values are missing, in rows with these labels."""
     observed = isinstance(declaration, Observed)
     ahead = f" To predict it, bind the frame without it, frame.drop(columns={column!r})."
-    return DataError(
+    return declaration.data_error(
         f"{declaration.title} needs all values, and the column {column!r} has no value in "
         f"row{'s' * (len(rows) > 1)} {listed(rows)}. Leave such rows out, "
         f"frame.dropna(subset=[{column!r}]), or give them a value.{ahead if observed else ''}",
-        location=declaration.location, column=column,
+        column=column,
     )  # fmt: skip
 
 
@@ -78,9 +78,9 @@ def no_numbers(
             'effects = deterministic(np.concatenate([zeros(1), rest]), dims="group"), and write '
             f"effects[{declaration.name}]."
         )
-    return DataError(
+    return declaration.data_error(
         f"{declaration.title} takes numbers, and the column {column!r} holds {found}. {advice}",
-        location=declaration.location, column=column,
+        column=column,
     )  # fmt: skip
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution
-from probmodel.errors import ModelError
 from probmodel.expressions import Apply, Expression, Symbol, as_expression, settle
 from probmodel.model.calls import declares
 from probmodel.model.option_numbers import check_bounds, check_sizes
@@ -58,10 +57,8 @@ class Data(Declaration):
     def __init__(self, dims: Dims, dtype: type, lower: Any, upper: Any) -> None:
         super().__init__(dims)
         if not isinstance(dtype, Hashable) or dtype not in _DTYPES:
-            raise ModelError(
-                f"data(dtype=...) takes float, int or bool; got {dtype!r}.",
-                location=self.location,
-                dtype=dtype,
+            raise self.model_error(
+                f"data(dtype=...) takes float, int or bool; got {dtype!r}.", dtype=dtype
             )
         self.dtype = dtype
         self.lower = settle(lower)
@@ -93,9 +90,8 @@ class Parameter(Declaration):
         super().__init__(dims)
         _check_distribution(self, prior, optional=True)
         if dims is not None and shape is not None:
-            raise ModelError(
-                "param(...) takes dims or shape, not both: dims name the axes, shape gives sizes.",
-                location=self.location,
+            raise self.model_error(
+                "param(...) takes dims or shape, not both: dims name the axes, shape gives sizes."
             )
         self.prior = prior
         self.declared_shape = (
@@ -120,61 +116,54 @@ class Parameter(Declaration):
 
     def _check_options(self) -> None:
         if not isinstance(self.noncentered, bool | np.bool_ | None):
-            raise ModelError(
+            raise self.model_error(
                 f"param(noncentered=...) takes True or False; got {self.noncentered!r}.",
-                location=self.location,
                 noncentered=self.noncentered,
             )
         if not isinstance(self.constraint, Constraint | None):
             given = self.constraint
             shown = f"the class {given.__name__}" if isinstance(given, type) else repr(given)
-            raise ModelError(
+            raise self.model_error(
                 f"param(constraint=...) needs a constraint, such as Ordered(); got {shown}.",
-                location=self.location,
                 constraint=given,
             )
         if self.constraint is not None and self.bounds:
-            raise ModelError(
-                f"param(...) takes constraint= or {', '.join(self.bounds)}=, not both.",
-                location=self.location,
+            raise self.model_error(
+                f"param(...) takes constraint= or {', '.join(self.bounds)}=, not both."
             )
         self._check_standardised()
         if self.prior is not None and self.prior.discrete:
-            raise ModelError(
+            raise self.model_error(
                 f"a param cannot have the discrete prior {self.prior.name}: gradient-based methods "
                 "need continuous parameters. Sum it out of the likelihood: with Mixture, "
                 "HiddenMarkov, or potential(...) and np.logaddexp.",
-                location=self.location,
                 prior=self.prior.name,
             )
         if self.prior is not None and self.prior.has_atoms:
-            raise ModelError(
+            raise self.model_error(
                 f"a param cannot have the prior {self.prior.name}: single values have a "
                 "probability of their own, at which no gradient leads. Such distributions are "
                 "for observed data. A prior with a narrow part, a Mixture, comes near to one "
                 "with a spike.",
-                location=self.location,
                 prior=self.prior.name,
             )
 
     def _check_standardised(self) -> None:
         if self.noncentered and self.information is not None:
-            raise ModelError(
+            raise self.model_error(
                 "param(...) takes noncentered=True or information=, not both: noncentered=True is "
-                "information=0.",
-                location=self.location,
+                "information=0."
             )
         if not self.noncentered and self.information is None:
             return
         if self.bounds or self.constraint is not None:
-            raise ModelError(
+            raise self.model_error(
                 "a noncentered param cannot have bounds, a constraint, an offset or a multiplier: "
-                "its unconstrained value is the standardised one.",
-                location=self.location,
+                "its unconstrained value is the standardised one."
             )
         if self.prior is None:
             option = "noncentered=True" if self.noncentered else "information="
-            raise ModelError(f"{option} needs a prior to standardise.", location=self.location)
+            raise self.model_error(f"{option} needs a prior to standardise.")
 
 
 class Observed(Declaration):
@@ -208,17 +197,15 @@ class Observed(Declaration):
         if self.missing is None:
             return
         if not isinstance(self.missing, str) or self.missing != "impute":
-            raise ModelError(
+            raise self.model_error(
                 f'observed(missing=...) takes "impute" or None; got {self.missing!r}.',
-                location=self.location,
                 missing=self.missing,
             )
         if not self.can_be_imputed:
             name = self.distribution.name
-            raise ModelError(
+            raise self.model_error(
                 f'missing="impute" needs a continuous distribution: {name} has values with a '
                 f"probability of their own, which gradients cannot move. {_DROP}",
-                location=self.location,
                 distribution=name,
             )
 
@@ -345,10 +332,8 @@ def _check_distribution(declaration: Declaration, value: Any, optional: bool = F
         return
     kind = value.__name__ if isinstance(value, type) else type(value).__name__
     hint = f"{kind}(...) with its parameters" if isinstance(value, type) else "such as Normal(0, 1)"
-    raise ModelError(
-        f"{declaration.kind}(...) needs a distribution, {hint}; got {kind}.",
-        location=declaration.location,
-        given=value,
+    raise declaration.model_error(
+        f"{declaration.kind}(...) needs a distribution, {hint}; got {kind}.", given=value
     )
 
 
@@ -361,21 +346,16 @@ def _as_dims(declaration: Declaration, dims: Dims) -> tuple[str, ...] | None:
     for name in names:
         if not isinstance(name, str) or not name.isidentifier():
             plain = name if isinstance(name, str | int | float) else type(name).__name__
-            raise ModelError(
-                f"dims are names such as 'obs'; got {plain!r}.{advice}",
-                location=declaration.location,
-                dims=dims,
+            raise declaration.model_error(
+                f"dims are names such as 'obs'; got {plain!r}.{advice}", dims=dims
             )
         if name in RESERVED_DIMS:
-            raise ModelError(
-                f"the dim name {name!r} is taken by ArviZ; choose another.",
-                location=declaration.location,
-                dims=dims,
+            raise declaration.model_error(
+                f"the dim name {name!r} is taken by ArviZ; choose another.", dims=dims
             )
     if len(set(names)) < len(names):
-        raise ModelError(
+        raise declaration.model_error(
             f"dims must differ from each other, got {names}: give the second axis another name.",
-            location=declaration.location,
             dims=dims,
         )
     return names

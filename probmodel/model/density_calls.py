@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.sums import batch_shape
-from probmodel.errors import ModelError
 from probmodel.expressions import Apply, Expression, as_expression, topological
 from probmodel.model.checks import check_arguments, check_pattern, spread
 from probmodel.model.declarations import (
@@ -54,9 +53,7 @@ def _check_formula(declaration: Declaration, evaluator: Evaluator, node: Express
         varies = not evaluator.is_constant(given)
         objection = checked.objection(value, varies, evaluator.value(node))
         if objection:
-            raise ModelError(
-                f"{declaration.title}: {objection}.", location=node.location, value=value
-            )
+            raise node.model_error(f"{declaration.title}: {objection}.", value=value)
 
 
 def term_of(potential: Potential, evaluator: Evaluator) -> Term:
@@ -90,11 +87,10 @@ def _check_discrete(declaration: Declaration, distribution: Distribution, node: 
     value = next((v for v in values if depends_on_parameters(v)), None)
     if value is None:
         return
-    raise ModelError(
+    raise node.model_error(
         f"{declaration.title}: {node.kwargs['function'].__name__} of {distribution.name} takes "
         f"whole numbers that come from data; {value!r} depends on parameters, which are "
         "continuous. Sum over the values that it may have, as in docs/modelling-language.md.",
-        location=node.location,
         distribution=distribution.name,
     )
 

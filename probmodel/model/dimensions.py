@@ -167,10 +167,9 @@ class Dimensions:
             return None
         for dim in declaration.dims:
             if dim not in self.sizes:
-                raise ShapeError(
+                raise declaration.shape_error(
                     f"{declaration.title} has the dim {dim!r}, whose size is not known: no datum "
                     f"carries it.{nearest(dim, self.sizes)} Or pass coords={{{dim!r}: labels}}.",
-                    location=declaration.location,
                     dim=dim,
                     needs=[declaration.name] if declaration.kind == "observed" else [],
                 )
@@ -190,10 +189,9 @@ class Dimensions:
         if declared is None:
             return tuple(f"{declaration.name}_dim_{i}" for i in range(len(shape)))
         if declared != shape:
-            raise ShapeError(
+            raise declaration.shape_error(
                 f"{declaration.title} has dims {', '.join(declaration.dims or ())} = {declared}, "
                 f"but its expression has shape {shape}.",
-                location=declaration.location,
                 expected=declared,
                 shape=shape,
             )
@@ -212,12 +210,11 @@ def _disagreement(
     what, example = "the coords", ""
     if other != "coords":
         what, example = repr(other), f", as {source}.reindex({other}.index) does in pandas"
-    return DataError(
+    return declaration.data_error(
         f"the labels of dim {dim!r} in {source!r} and in {what} {how}: {labels[first]} and "
         f"{known[first]} at [{first}]. Data are paired by position: bring both to the same labels "
         f"in the same order{example}; or pass values without labels, such as {source}.to_numpy(), "
         "if they belong together as they stand.",
-        location=declaration.location,
         dim=dim,
         name=declaration.name,
         labels=labels,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.constraints.triangle import ROUNDING, asymmetry_fault, fault_in_stack
-from probmodel.errors import DataError, ModelError, ShapeError
+from probmodel.errors import ShapeError
 from probmodel.expressions import (
     OPERATIONS,
     Apply,
@@ -123,10 +123,9 @@ class Evaluator:
         }
         made = written(self.shape, *map(_numbers, node.args), **options)
         if made is None and id(node) in self._random:
-            raise ModelError(
+            raise node.model_error(
                 f"{node!r} is not supported on the symbols of a model with these arguments."
                 f"{advice_on(node.operation.name)}",
-                location=node.location,
                 expression=repr(node),
             )
         found = None
@@ -148,9 +147,8 @@ class Evaluator:
         if isinstance(node, Constant):
             return _constant(node)
         if not isinstance(node, Apply):
-            raise ModelError(
-                f"{getattr(node, 'title', 'a symbol')} is used before it is declared.",
-                location=node.location,
+            raise node.model_error(
+                f"{getattr(node, 'title', 'a symbol')} is used before it is declared."
             )
         random = any(id(child) in self._random for child in children(node))
         if random:
@@ -182,17 +180,14 @@ class Evaluator:
             if random:  # at the probing point only; while sampling such a point is rejected
                 solution = np.matmul(*args) if node.operation.name == "solve" else args[-1]
                 return np.full(np.shape(solution), np.nan)
-            raise DataError(
-                f"{node!r}: {error}. The matrix comes from data alone; no parameter can mend it.",
-                location=node.location,
+            raise node.data_error(
+                f"{node!r}: {error}. The matrix comes from data alone; no parameter can mend it."
             ) from error
         except np.exceptions.AxisError as error:  # an IndexError, too
             raise self._misfitting(node, args, error) from error
         except IndexError as error:
-            raise DataError(
-                f"{node!r}: {error}. Indices count from 0.",
-                location=node.location,
-                expression=repr(node),
+            raise node.data_error(
+                f"{node!r}: {error}. Indices count from 0.", expression=repr(node)
             ) from error
         except (ValueError, TypeError) as error:
             raise self._misfitting(node, args, error) from error
@@ -200,10 +195,9 @@ class Evaluator:
     def _misfitting(self, node: Apply, args: Any, error: Exception) -> ShapeError:
         self.misfit = node
         shapes = ", ".join(str(np.shape(a)) for a in _arrays(args))
-        return ShapeError(
+        return node.shape_error(
             f"{node!r} cannot be evaluated: its operands have shapes {shapes}. The reason: "
             f"{error}.",
-            location=node.location,
             expression=repr(node),
         )
 
@@ -237,10 +231,9 @@ class Evaluator:
                 what = "an index, axis, shape or point"
                 if node.operation.static and node.operation.name in OPERATIONS:
                     what = f"what np.{node.operation.name} takes"
-                raise ModelError(
+                raise node.model_error(
                     f"{node!r}: {what} must come from data, not from parameters."
                     f"{advice_on(node.operation.name)}",
-                    location=node.location,
                     expression=repr(node),
                 )
 
@@ -251,9 +244,7 @@ def _constant(node: Constant) -> Array:
     except ValueError:
         value = np.asarray(None)
     if value.dtype.kind not in "biuf":
-        raise ModelError(
-            f"{not_real(node.value, value)}.", location=node.location, value=node.value
-        )
+        raise node.model_error(f"{not_real(node.value, value)}.", value=node.value)
     return value
 
 
@@ -276,10 +267,8 @@ def _as_index(value: Array) -> Any:
 def _refuse_oblong(node: Apply, shape: tuple[int, ...]) -> None:
     """Raise a `ShapeError` for what is no square matrix, nor a stack of these."""
     if len(shape) < 2 or shape[-1] != shape[-2]:
-        raise ShapeError(
-            f"{node!r} takes square matrices; got the shape {shape}.",
-            location=node.location,
-            expression=repr(node),
+        raise node.shape_error(
+            f"{node!r} takes square matrices; got the shape {shape}.", expression=repr(node)
         )
 
 
@@ -287,9 +276,8 @@ def _refuse_asymmetry(node: Apply, matrices: Array) -> None:
     """Raise a `ModelError` for a Cholesky factor of what is not symmetric: NumPy reads one half."""
     fault = fault_in_stack(np.asarray(matrices), lambda a: asymmetry_fault(a, ROUNDING))
     if fault:
-        raise ModelError(
+        raise node.model_error(
             f"np.linalg.cholesky takes a symmetric matrix, of which it reads one half; got "
             f"{node.args[0]!r}, in which {fault}.",
-            location=node.location,
             expression=repr(node),
         )

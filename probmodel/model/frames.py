@@ -319,10 +319,9 @@ class _Reader:
         differs = values != values[first[codes]]
         if differs.any():
             where = names[int(codes[np.argmax(differs)])]
-            raise DataError(
+            raise declaration.data_error(
                 f"{declaration.title} has one value for each {dim}, and its column has several for "
-                f"{where!r}.",
-                location=declaration.location, name=name,
+                f"{where!r}.", name=name
             )  # fmt: skip
         if not len(lacking):
             return values[first]

@@ -8,7 +8,6 @@ import numpy as np
 
 from probmodel.constraints import Constraint, OffsetMultiplier, Real, between
 from probmodel.constraints.containment import limits
-from probmodel.errors import DataError, ModelError
 from probmodel.expressions import Expression, as_expression
 from probmodel.model.declarations import Declaration, Observed, Parameter
 from probmodel.model.dimensions import Dimensions
@@ -50,9 +49,8 @@ def impute(
     """
     missing = np.isnan(data)
     if missing.all():
-        raise DataError(
+        raise declaration.data_error(
             f"{declaration.title} has no known value. Leave it out to bind the model without it.",
-            location=declaration.location,
             name=declaration.name,
         )
     _refuse_flat(declaration, missing, evaluator)
@@ -76,11 +74,10 @@ def _refuse_flat(declaration: Observed, missing: Array, evaluator: Evaluator) ->
     shapes = map(evaluator.shape, distribution.args.values())
     flat = missing & distribution.flat_elements(missing.shape, *shapes)
     if flat.any():
-        raise ModelError(
+        raise declaration.model_error(
             f"{declaration.title}: the element at {where(flat)} is missing, and "
             f"{distribution.name} is {distribution.flat_part}, or leave out what comes before the "
             "first complete values.",
-            location=declaration.location,
             name=declaration.name,
         )
 
@@ -108,11 +105,10 @@ def _constraint(
     support = declaration.distribution.support()
     known = limits(support)
     if known is None:
-        raise ModelError(
+        raise declaration.model_error(
             f"{declaration.title} follows {declaration.distribution.name}, whose values are "
             f"{support.name}: single elements of them cannot be imputed. Leave out the values that "
             "are incomplete.",
-            location=declaration.location,
             name=declaration.name,
         )
     if isinstance(support, Real):

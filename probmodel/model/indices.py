@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.errors import DataError
 from probmodel.expressions import Apply, Expression, leaves
 from probmodel.model.values import where
 from probmodel.types import Array
@@ -32,20 +31,18 @@ def check_index(node: Apply, part: Any, index: Array) -> None:
         If it is negative, or not of whole numbers.
     """
     if index.dtype.kind == "f":
-        raise DataError(
+        raise node.data_error(
             f"{node!r}: the index {_name(part)} is not of whole numbers. Declare it as "
             "data(dtype=int).",
-            location=node.location,
             expression=repr(node),
         )
     bad = index < 0 if index.dtype.kind == "i" else np.zeros((), dtype=bool)
     if bad.any():
-        raise DataError(
+        raise node.data_error(
             f"{node!r}: the index {_name(part)} is {index[bad].flat[0]} at {where(bad)} "
             f"({int(bad.sum())} negative in all). Indices count from 0, and those from data do not "
             "count backwards. A code of -1 (pandas) is a missing category: leave those rows out, "
             "or give them a category of their own. Data that count from 1 must not hold a 0.",
-            location=node.location,
             expression=repr(node),
             index=index,
             count=int(bad.sum()),
@@ -55,10 +52,9 @@ def check_index(node: Apply, part: Any, index: Array) -> None:
 def refuse_sum_of_masks(node: Apply, part: Apply, operands: Sequence[Array]) -> None:
     """Raise a `DataError` if truth values are added up: they count, and are no mask any more."""
     if operands and all(operand.dtype == bool for operand in operands):
-        raise DataError(
+        raise node.data_error(
             f"{node!r}: the index {_name(part)} is a sum of masks, which counts how many hold. "
             "Write `a | b`, `a & b` or `~a` to join masks.",
-            location=node.location,
             expression=repr(node),
         )
 

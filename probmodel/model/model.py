@@ -52,16 +52,13 @@ def _check_declarations(model: str, declarations: dict[str, Declaration]) -> Non
     dims = {dim: d for d in declarations.values() for dim in d.dims or ()}
     for name, declaration in declarations.items():
         if name == "coords" or name.startswith("_"):
-            raise ModelError(
-                f"{name!r} cannot name a declaration: it is taken. Choose another name.",
-                location=declaration.location,
-                name=name,
+            raise declaration.model_error(
+                f"{name!r} cannot name a declaration: it is taken. Choose another name.", name=name
             )
         if name in dims:
-            raise ModelError(
+            raise declaration.model_error(
                 f"{declaration.title} has the name of a dim (used at {dims[name].location}). "
                 "Labelled arrays need different names; rename one.",
-                location=declaration.location,
                 name=name,
             )
         for node in topological(expressions_of(declaration)):
@@ -103,10 +100,9 @@ def _check_declared(model: ModelMeta, name: str) -> None:
     """Raise a `DataError` where data come for a distribution that was written without observed."""
     found = getattr(model, name, None)
     if isinstance(found, Distribution):
-        raise DataError(
+        raise found.data_error(
             f"{model.__name__} has no datum {name!r}: it is a distribution that nothing declares. "
             f"Write `{name} = observed({found.name}(...))` for data that follow it.",
-            location=found.location,
             name=name,
         )
 

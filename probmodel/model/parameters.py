@@ -13,7 +13,7 @@ from probmodel.constraints.base import bound_text
 from probmodel.constraints.containment import lies_in, limits
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.links import along_known_directions
-from probmodel.errors import ModelError, ShapeError
+from probmodel.errors import ModelError
 from probmodel.expressions import Constant, Expression, FreeSymbol, as_expression, call_of
 from probmodel.model.checks import check_distribution, implied_sizes, spread
 from probmodel.model.declarations import Parameter
@@ -127,10 +127,9 @@ def _declared_shape(
         if size.ndim or size.dtype.kind not in "iu" or size < 0 or not evaluator.is_constant(given):
             real = size.dtype.kind == "f" and evaluator.is_constant(given)
             hint = ", which is a real number: sizes are data(dtype=int)" if real else ""
-            raise ShapeError(
+            raise declaration.shape_error(
                 f"{declaration.title}: shape= takes integers from 0, or integer data; got "
                 f"{given!r}{hint}.",
-                location=declaration.location,
                 shape=declaration.declared_shape,
             )
     return tuple(int(size) for size in sizes)
@@ -225,10 +224,9 @@ def choose_constraint(
     if bounds:
         return _cut(declaration, support, evaluator)
     if not support.bijective:
-        raise ModelError(
+        raise declaration.model_error(
             f"{declaration.title}: no map onto the support of {_prior_name(declaration)} "
-            f"({support.name}) is known; give constraint=.",
-            location=declaration.location,
+            f"({support.name}) is known; give constraint=."
         )
     return _open_where_infinite(support, evaluator)
 
@@ -253,10 +251,9 @@ def _check_order(declaration: Parameter, lower: Any = None, upper: Any = None) -
     low = lower if isinstance(lower, np.ndarray) else np.asarray(-np.inf)
     high = upper if isinstance(upper, np.ndarray) else np.asarray(np.inf)
     if np.any(low >= high):
-        raise ModelError(
+        raise declaration.model_error(
             f"{declaration.title}: its lower bound, {bound_text(low, 'an array')}, is not below "
-            f"its upper bound, {bound_text(high, 'an array')}.",
-            location=declaration.location,
+            f"its upper bound, {bound_text(high, 'an array')}."
         )
 
 
@@ -273,10 +270,9 @@ def _own_constraint(
     declaration: Parameter, constraint: Constraint, support: Constraint, evaluator: Evaluator
 ) -> Constraint:
     if not constraint.bijective:
-        raise ModelError(
+        raise declaration.model_error(
             f"{declaration.title}: the constraint {constraint.name} cannot be sampled; it is only "
             "a check.",
-            location=declaration.location,
             constraint=constraint.name,
         )
     constraint = ordered_within(constraint, support, evaluator)
@@ -330,10 +326,9 @@ def _contradiction(
     support: Constraint,
     advice: str = "Bounds must lie inside the support, lower below upper.",
 ) -> ModelError:
-    return ModelError(
+    return declaration.model_error(
         f"{declaration.title}: {given} contradicts the prior {_prior_name(declaration)}, whose "
         f"support is {support.name}. {advice}",
-        location=declaration.location,
         support=support.name,
     )
 
@@ -344,17 +339,15 @@ def _prior_name(declaration: Parameter) -> str:
 
 def _check_event(declaration: Parameter, constraint: Constraint, shape: tuple[int, ...]) -> None:
     if len(shape) < constraint.event_ndim:
-        raise ShapeError(
+        raise declaration.shape_error(
             f"{declaration.title}: {constraint.name} needs a shape with {constraint.event_ndim} "
             f"axes or more, got {shape}; give dims= or shape=.",
-            location=declaration.location,
             shape=shape,
         )
     if constraint.square and shape[-1] != shape[-2]:
-        raise ShapeError(
+        raise declaration.shape_error(
             f"{declaration.title}: {constraint.name} needs a shape that ends with two equal sizes, "
             f"got {shape}.",
-            location=declaration.location,
             shape=shape,
         )
 
@@ -363,10 +356,9 @@ def _check_value_shape(
     declaration: Parameter, given: tuple[int, ...], shape: tuple[int, ...]
 ) -> None:
     if given != shape:
-        raise ShapeError(
+        raise declaration.shape_error(
             f"{declaration.title} has shape {shape}, but its bounds or the parameters of its prior "
             f"make {given}.",
-            location=declaration.location,
             expected=shape,
             shape=given,
         )

@@ -34,7 +34,6 @@ from probmodel.distributions.scalar.free_scale import FreeScale
 from probmodel.distributions.scalar.location_scale import LocationScale
 from probmodel.distributions.scalar.normal import Normal
 from probmodel.distributions.scalar.student_t import StudentT
-from probmodel.errors import ModelError, ShapeError
 from probmodel.model.declarations import Parameter
 from probmodel.model.evaluation import Evaluator
 from probmodel.numerics.special import expit
@@ -214,18 +213,16 @@ def check_information(declaration: Parameter, shape: tuple[int, ...], evaluator:
     if given.shape not in ((), batch):
         what = "series" if series else "elements"
         each = f", or one for each of its {what}, shape {batch}" if batch else ""
-        raise ShapeError(
+        raise declaration.shape_error(
             f"{declaration.title}: information= has shape {given.shape}; its {shape} values of "
             f"{declaration.prior.name} take one number{each}.",
-            location=declaration.location,
             expected=batch,
             shape=given.shape,
         )
     fine = np.isfinite(given) & (given >= 0.0)
     if evaluator.is_constant(information) and not fine.all():
-        raise ModelError(
+        raise declaration.model_error(
             f"{declaration.title}: information= must be the inverse of a variance, 0 or above; got "
             f"{given[~fine].flat[0] if given.ndim else given:g}.",
-            location=declaration.location,
             value=given,
         )

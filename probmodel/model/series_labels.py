@@ -22,7 +22,6 @@ from typing import NamedTuple
 import numpy as np
 
 from probmodel.distributions.base import Distribution
-from probmodel.errors import DataError
 from probmodel.expressions import Apply, to_text, topological
 from probmodel.model.axes import namer
 from probmodel.model.binding import Binding
@@ -160,9 +159,8 @@ def _check_order(series: _Series, times: Times, dated: _Axis | None) -> None:
     if not fault:
         return
     advice = _turned(series, dated) if dated is not None and times.dates is None else _IN_ORDER
-    raise DataError(
+    raise series.declaration.data_error(
         f"{series.run}, whose labels {fault}. {advice}",
-        location=series.declaration.location,
         name=series.declaration.name,
         dim=axis.dim,
         labels=axis.labels,

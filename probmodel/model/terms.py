@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from probmodel.distributions.base import Distribution
-from probmodel.errors import Location
+from probmodel.errors import Located, Location
 from probmodel.expressions import Expression, as_expression
 
 Kind = Literal["prior", "likelihood", "jacobian", "potential"]
 
 
 @dataclass(frozen=True)
-class Term:
+class Term(Located):
     """One summand: an expression, or a distribution's log density at a value.
 
     Attributes

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.errors import DataError, ModelError, ShapeError
+from probmodel.errors import DataError, ModelError
 from probmodel.model.containers import Labelled, Labels, unpack
 from probmodel.model.declarations import Data, Declaration, Observed
 from probmodel.model.refusals import boxed, filled_objects, what_came
@@ -28,10 +28,9 @@ def read_value(declaration: Declaration, given: Any) -> Labelled:
     try:
         array = filled_objects(np.asarray(value))
     except ValueError as error:
-        raise DataError(
+        raise declaration.data_error(
             f"{declaration.title} is a ragged list: its rows differ in length. "
             f"{_expected(declaration)}",
-            location=declaration.location,
             name=declaration.name,
         ) from error
     except (TypeError, RuntimeError, ModelError) as error:
@@ -51,11 +50,10 @@ def _check_labels(declaration: Declaration, labels: Mapping[int, Labels]) -> Non
         several, counts = np.unique(values, return_counts=True)
         repeated = several[counts > 1].tolist()
         if named and repeated and declaration.dims:
-            raise DataError(
+            raise declaration.data_error(
                 f"{declaration.title} has the labels {', '.join(map(repr, repeated))} more than "
                 f"once along its dim {declaration.dims[axis]!r}; labels must differ. Rename or "
                 "drop some.",
-                location=declaration.location,
                 name=declaration.name,
                 labels=repeated,
             )
@@ -63,9 +61,8 @@ def _check_labels(declaration: Declaration, labels: Mapping[int, Labels]) -> Non
 
 def _not_numeric(declaration: Declaration, array: Array) -> DataError:
     found, advice = what_came(array)
-    return DataError(
+    return declaration.data_error(
         f"{declaration.title} must be numeric; got {found}. {advice}",
-        location=declaration.location,
         name=declaration.name,
         dtype=array.dtype,
     )
@@ -81,9 +78,8 @@ def _check_finite(declaration: Declaration, array: Array) -> None:
     if array.size == 0 and not (isinstance(declaration, Data) and declaration.dims):
         unknown = isinstance(declaration, Observed)
         remedy = " Leave it out where nothing was observed, as for prior_predictive." * unknown
-        raise DataError(
+        raise declaration.data_error(
             f"{declaration.title} is empty (shape {array.shape}). {_expected(declaration)}{remedy}",
-            location=declaration.location,
             name=declaration.name,
             shape=array.shape,
         )
@@ -92,10 +88,9 @@ def _check_finite(declaration: Declaration, array: Array) -> None:
     if bad.any():
         found = "infinite" if imputed else "NaN or infinite"
         counts = " (None and what is masked count as NaN)" if np.isnan(array[bad]).any() else ""
-        raise DataError(
+        raise declaration.data_error(
             f"{declaration.title} has {int(bad.sum())} values that are {found}, the first "
             f"at {where(bad)}{counts}. {_without(declaration, array[bad])}",
-            location=declaration.location,
             name=declaration.name,
             count=int(bad.sum()),
         )
@@ -129,10 +124,9 @@ def _check_rank(declaration: Declaration, array: Array) -> None:
     dims = declaration.dims
     if dims is None:
         if isinstance(declaration, Data) and array.ndim > 0:
-            raise ShapeError(
+            raise declaration.shape_error(
                 f"{declaration.title} is declared without dims, so a single number was expected; "
                 f"got shape {array.shape}. Declare its axes, such as data(dims='obs').",
-                location=declaration.location,
                 name=declaration.name,
                 shape=array.shape,
             )
@@ -142,10 +136,9 @@ def _check_rank(declaration: Declaration, array: Array) -> None:
         if array.ndim == len(dims) + 1 and 1 in array.shape:
             axis = array.shape.index(1)
             hint = f" Drop the axis of length 1: np.squeeze({declaration.name}, axis={axis})."
-        raise ShapeError(
+        raise declaration.shape_error(
             f"{declaration.title} has dims {', '.join(dims)}, so {len(dims)} axes were expected; "
             f"got shape {array.shape}.{hint}",
-            location=declaration.location,
             name=declaration.name,
             shape=array.shape,
         )
@@ -164,9 +157,8 @@ def _convert(declaration: Declaration, array: Array) -> Array:
         bad = _beyond_64_bits(array)
         wanted = "whole numbers below 2**63, which a float datum may exceed"
     if bad.any():
-        raise DataError(
+        raise declaration.data_error(
             f"{declaration.title} must hold {wanted}; got {array[bad].flat[0]:g} at {where(bad)}.",
-            location=declaration.location,
             name=declaration.name,
             count=int(bad.sum()),
         )
@@ -188,10 +180,9 @@ def check_bounds(declaration: Data, values: Array, lower: Any, upper: Any) -> No
         bad = outside(values, bound)
         if np.any(bad):
             limit = np.broadcast_to(bound, np.shape(bad))[bad].flat[0]
-            raise DataError(
+            raise declaration.data_error(
                 f"{declaration.title} has {name}={limit:g}; got "
                 f"{np.asarray(values)[bad].flat[0]:g} at {where(bad)}.",
-                location=declaration.location,
                 name=declaration.name,
                 bound=name,
             )

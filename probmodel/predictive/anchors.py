@@ -140,10 +140,9 @@ def _moved(free: FreeParameter, name: str, dims: list[str]) -> DataError:
         else "Bind them to the same data as the fit, and pass new places as data of their own: a "
         "HilbertSpaceGP has basis(new_points) for these, within its box."
     )
-    return DataError(
+    return free.declaration.data_error(
         f"{free.declaration.title}: the {name} of its {prior.name} differ from those of the fit, "
         f"so that the values of the fit belong to something else. {advice}",
-        location=free.declaration.location,
         name=free.name,
         argument=name,
     )

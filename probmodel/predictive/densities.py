@@ -77,10 +77,9 @@ def _scored(model: Model, known: Fit, names: Sequence[str], executor: Any) -> An
     for declaration in binding.unbound:
         if declaration.name in names:
             datum = model._datum_of(str(declaration.name))
-            raise DataError(
+            raise declaration.data_error(
                 f"{declaration.title} was bound without data, which have no likelihood then. Pass "
                 f"them: {binding.name}(..., {datum}=...).",
-                location=declaration.location,
                 name=declaration.name,
             )
     return known.extended(log_likelihood=_densities(model, known, names, executor))
@@ -313,10 +312,9 @@ def _complete(binding: Binding, name: str, batch: int) -> Array:
     kept = ~missing.any(axis=tuple(range(batch, missing.ndim)))
     if not kept.any():
         declaration = binding.declarations[name]
-        raise DataError(
+        raise declaration.data_error(
             f"{declaration.title}: every value has missing elements, so that none has a likelihood "
             "of its own. Leave it out (var_names=).",
-            location=declaration.location,
             name=name,
         )
     return np.asarray(kept)

@@ -14,7 +14,7 @@ from probmodel.density.forward_runs import Forward
 from probmodel.density.prior import check_whole, draw_from_prior, drawable, needs_redraws
 from probmodel.distributions import Flat
 from probmodel.distributions.base import Distribution
-from probmodel.errors import DataError, ModelError, nearest
+from probmodel.errors import DataError, nearest
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Deterministic
 from probmodel.model.parameters import FreeParameter
@@ -223,11 +223,10 @@ class FromFit:
             dim = variable.dims[axis]
             left_out = np.setdiff1d(np.arange(sizes[axis]), places[axis])
             if left_out.size and (places[axis] < 0).any():
-                raise DataError(
+                raise free.declaration.data_error(
                     f"{free.declaration.title}: new elements along {dim!r} depend on all those of "
                     f"the fit, of which {left_out.size} of {sizes[axis]} are left out here. Bind "
                     f"the model to the labels of the fit and the new ones together.",
-                    location=free.declaration.location,
                     name=free.name,
                     dim=dim,
                 )
@@ -244,10 +243,9 @@ class FromFit:
         tied = 0 if free.frame is not None else free.constraint.event_ndim
         cut = needs_redraws(free, prior)
         if in_part(known, max(tied, prior.event_ndim)) and (tied or (cut and prior.event_ndim)):
-            raise ModelError(
+            raise free.declaration.model_error(
                 f"{free.declaration.title}: its elements depend on each other by its constraint, "
                 "so that new ones cannot be drawn while the others stay as they are.",
-                location=free.declaration.location,
                 name=free.name,
             )
         if cut or tied:
@@ -286,27 +284,24 @@ class FromFit:
         """Look a parameter up: (chain, draw, ...)."""
         posterior, name = self._fit.posterior, free.name
         if name not in posterior:
-            raise DataError(
+            raise free.declaration.data_error(
                 f"the fit has no draws of {free.declaration.title}, which {self._binding.name} "
                 f"needs here. It has {', '.join(map(str, posterior.data_vars)) or 'none'}: give "
                 "the fit of this model, and keep the parameter (var_names of infer).",
-                location=free.declaration.location,
                 name=name,
             )
         dims = posterior[name].dims
         if "chain" not in dims or "draw" not in dims:
-            raise DataError(
+            raise free.declaration.data_error(
                 f"{free.declaration.title} has the dims {', '.join(map(str, dims)) or 'none'} in "
                 "the fit; expected 'chain' and 'draw' among them.",
-                location=free.declaration.location,
                 name=name,
             )
         values = in_order(posterior[name], self._variable(free).dims)
         if values.ndim - 2 != len(free.shape):
-            raise DataError(
+            raise free.declaration.data_error(
                 f"{free.declaration.title} has the shape {free.shape} in {self._binding.name} and "
                 f"{values.shape[2:]} in the fit, which is that of another model.",
-                location=free.declaration.location,
                 expected=free.shape,
                 shape=values.shape[2:],
             )
@@ -332,10 +327,9 @@ class FromFit:
         if self._undrawn:
             advice = "These are drawn where old and new points are bound together."
         more = f" and {len(new) - _SHOWN} more" if len(new) > _SHOWN else ""
-        return DataError(
+        return free.declaration.data_error(
             f"{free.declaration.title} has new labels along {dim!r}, which the fit does not know: "
             f"{', '.join(new[:_SHOWN])}{more}. {advice}",
-            location=free.declaration.location,
             name=free.name,
             dim=dim,
             labels=new,
@@ -363,10 +357,9 @@ def _with_center(free: FreeParameter) -> Distribution:
 
 
 def _without_center(free: FreeParameter, what: str) -> DataError:
-    return DataError(
+    return free.declaration.data_error(
         f'{free.declaration.title} {what}, so that new_groups="zero", a deviation of zero from the '
         "centre of a symmetric population, does not say what its new elements are. Use "
         'new_groups="draw".',
-        location=free.declaration.location,
         name=free.name,
     )

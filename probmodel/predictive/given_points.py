@@ -182,12 +182,11 @@ def _moments(node: Observed, binding: Binding, row: tuple[int, ...], parameters:
 
 def refusal(node: Observed, reason: str) -> ModelError:
     """Return an error about new points that cannot be predicted from the observed ones."""
-    return ModelError(
+    return node.model_error(
         f"{node.title}: its new elements depend on those that the fit observed, and cannot be "
         f"drawn given these: {reason}. Bind the model to the old points and the new ones together "
         f"(the labels of the fit in coords), observe a MvNormal or a GaussianProcess, or declare "
         "the process as a param, observed with noise.",
-        location=node.location,
         name=node.name,
         distribution=node.distribution.name,
     )

@@ -122,9 +122,8 @@ def all_known(places: Sequence[Array]) -> Array:
 
 
 def _mismatch(free: FreeParameter, what: str, advice: str, labels: Array) -> DataError:
-    return DataError(
+    return free.declaration.data_error(
         f"{free.declaration.title} {what}, so it is not known which element is which. {advice}",
-        location=free.declaration.location,
         name=free.name,
         labels=labels,
     )
@@ -169,9 +168,8 @@ def check_times(
 
 
 def _untimely(free: FreeParameter, dim: str, what: str) -> DataError:
-    return DataError(
+    return free.declaration.data_error(
         f"{free.declaration.title}: new elements along {dim!r} are steps of a series, and {what}.",
-        location=free.declaration.location,
         name=free.name,
         dim=dim,
     )

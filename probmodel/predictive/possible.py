@@ -6,7 +6,6 @@ import numpy as np
 
 from probmodel.constraints.base import Constraint
 from probmodel.constraints.containment import limits
-from probmodel.errors import DataError
 from probmodel.model.evaluation import Evaluator
 from probmodel.model.parameters import FreeParameter
 from probmodel.types import Array
@@ -47,11 +46,10 @@ def check_event(free: FreeParameter, values: Array, known: Array) -> None:
     whole = known.all(axis=tuple(range(known.ndim - event, known.ndim)))
     if np.all(support.check(values) | ~whole):
         return
-    raise DataError(
+    raise free.declaration.data_error(
         f"{free.declaration.title} ({support.name}): the elements that are picked from the fit by "
         "their labels make no such value, as some are left out or in another order. Bind the model "
         "to all labels of the fit, in the order there.",
-        location=free.declaration.location,
         name=free.name,
     )
 
@@ -81,11 +79,10 @@ def check_bounds(free: FreeParameter, evaluator: Evaluator, values: Array, known
         outside = beyond(values, edge) & known
         if outside.any():
             limit = np.broadcast_to(edge, values.shape)[outside][0]
-            raise DataError(
+            raise free.declaration.data_error(
                 f"{free.declaration.title} has {name}={limit:g} here, and values of the fit lie "
                 f"beyond, such as {values[outside][0]:g}. The bounds must be those of the fit "
                 "where its elements are: look at the data that they come from.",
-                location=free.declaration.location,
                 name=free.name,
                 bound=name,
             )

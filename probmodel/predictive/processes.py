@@ -261,20 +261,18 @@ def _stacked(declaration: Declaration, before: Array, now: Array, axis: int) -> 
     try:
         return np.concatenate([before, now], axis=axis)
     except ValueError as error:
-        raise DataError(
+        raise declaration.data_error(
             f"{declaration.title} of shape {before.shape} in the fit and {now.shape} here cannot "
             "be put together.",
-            location=declaration.location,
             shapes=(before.shape, now.shape),
         ) from error
 
 
 def _moved(node: Observed, datum: Data) -> DataError:
-    return DataError(
+    return node.data_error(
         f"{node.title}: {datum.title}, which says where its elements are, differs from that of the "
         "fit where labels are the same. Give new elements labels that the fit does not know: "
         f"coords={{{(datum.dims or ('dim',))[0]!r}: ...}}.",
-        location=node.location,
         name=node.name,
         datum=datum.name,
     )

@@ -119,11 +119,10 @@ def _places(binding: Binding, labels: Mapping[str, Array], dim: str) -> Array | 
 def _check(declared: Declaration, dim: str, labels: Array, place: Array) -> None:
     lost = list(dict.fromkeys(map(str, labels[place < 0])))
     if lost:
-        raise DataError(
+        raise declared.data_error(
             f"{declared.title} is not among the new data, and those of the fit do not go with the "
             f"new labels of {dim!r}: it is not known what becomes of {', '.join(lost[:_SHOWN])}"
             f"{', ...' * (len(lost) > _SHOWN)}. Give {declared.name} too.",
-            location=declared.location,
             name=declared.name,
             dim=dim,
         )

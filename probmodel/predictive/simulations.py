@@ -186,10 +186,9 @@ class _Given:
 
         def check(values: Array, *limits: Array) -> Array:
             if not np.all(support.check(values, *limits)):
-                raise DataError(
+                raise free.declaration.data_error(
                     f"params[{free.name!r}] is not possible ({support.name}): got "
                     f"{value.reshape(-1)[:5]}.",
-                    location=free.declaration.location,
                     name=free.name,
                 )
             return values

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from probmodel.errors import DataError, ModelError, alike
+from probmodel.errors import DataError, alike
 from probmodel.stan.assembling import Assembly, Leaf
 from probmodel.stan.complaints import Sources
 from probmodel.stan.constrained import CONSTRAINED
@@ -154,10 +154,9 @@ class Run:
             )
             if whole and of in self._simulated and of in self.data:
                 continue
-            raise ModelError(
+            raise declared[name].model_error(
                 f"{declared[name].title} cannot be simulated: {of!r} must be declared in the data "
                 "block, follow one distribution as a whole, and be used for nothing else.",
-                location=declared[name].location,
                 name=name,
             )
 

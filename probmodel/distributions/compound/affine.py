@@ -12,7 +12,6 @@ from probmodel.constraints import Interval, Lower, Positive, Real, Upper
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.compound.wrapper import Wrapper
-from probmodel.errors import ModelError
 from probmodel.types import Array
 
 
@@ -46,16 +45,13 @@ class Affine(Wrapper):
             {"loc": loc, "scale": scale},
         )
         if dist.discrete:
-            raise ModelError(
-                f"Affine takes a continuous distribution, {dist.name} is discrete.",
-                location=self.location,
-                given=dist.name,
+            raise self.model_error(
+                f"Affine takes a continuous distribution, {dist.name} is discrete.", given=dist.name
             )
         if dist.has_atoms:
-            raise ModelError(
+            raise self.model_error(
                 f"Affine stretches densities; {dist.name} has values with a probability of their "
                 f"own. Put Affine into {dist.name}, around what has a density.",
-                location=self.location,
                 given=dist.name,
             )
         vars(self).update(is_noisy=dist.is_noisy)
@@ -70,10 +66,9 @@ class Affine(Wrapper):
             if low is None:
                 return Real() if high is None else Upper(high)
             return Lower(low) if high is None else Interval(low, high)
-        raise ModelError(
+        raise self.model_error(
             f"Affine cannot shift and stretch {self.dist.name}, of {self.dist.support().name}. "
             "Expected values on the real line, a half-line or an interval.",
-            location=self.location,
             given=self.dist.name,
         )
 

@@ -11,7 +11,6 @@ from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.compound.wrapper import Wrapper
 from probmodel.distributions.tail_probabilities import is_endless, log_between
-from probmodel.errors import ModelError
 from probmodel.numerics.special import where
 from probmodel.types import Array
 
@@ -54,18 +53,16 @@ class Bounded(Wrapper):
         given = {name: bound for name, bound in bounds.items() if bound is not None}
         super().__init__(dist, {name: Parameter(_BOUNDS[name]) for name in given}, given)
         if not dist.has_cdf or dist.event_ndim:
-            raise ModelError(
+            raise self.model_error(
                 f"{dist.name} has no cumulative distribution function here, which {self.name} "
                 f"needs. Distributions that have one: {', '.join(_with_cdf())}.",
-                location=self.location,
                 given=dist.name,
             )
         if not given:
-            raise ModelError(f"{self.name} needs lower=, upper= or both.", location=self.location)
+            raise self.model_error(f"{self.name} needs lower=, upper= or both.")
         if is_number(lower) and is_number(upper) and not lower < upper:
-            raise ModelError(
+            raise self.model_error(
                 f"{self.name} needs lower < upper; lower is {lower} and upper is {upper}.",
-                location=self.location,
                 lower=lower,
                 upper=upper,
             )

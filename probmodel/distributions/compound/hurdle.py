@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from probmodel.distributions.compound.zeros import WithZeros
-from probmodel.errors import ModelError
 from probmodel.numerics.special import log1m_exp, where
 from probmodel.types import Array
 
@@ -71,8 +70,7 @@ class Hurdle(WithZeros):
             if not again.any():
                 return np.where(unwanted, 0, draws).astype(draws.dtype)
             draws = np.where(again, self.dist.sample(rng, shape, *inner), draws)
-        raise ModelError(
+        raise self.model_error(
             f"Hurdle: {_TRIES} draws of {self.dist.name} were all zero, so that one that is not "
-            "cannot be drawn.",
-            location=self.location,
+            "cannot be drawn."
         )

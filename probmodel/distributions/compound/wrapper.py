@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from probmodel.distributions.base import Distribution, Parameter
-from probmodel.errors import ModelError
 from probmodel.expressions import caller_location
 from probmodel.types import Array
 
@@ -41,9 +40,8 @@ class Wrapper(Compound):
     ) -> None:
         self.location = caller_location()
         if not isinstance(dist, Distribution):
-            raise ModelError(
+            raise self.model_error(
                 f"{self.name} takes a distribution {self.place}, {type(dist).__name__} was given.",
-                location=self.location,
                 given=dist,
             )
         self.dist = dist

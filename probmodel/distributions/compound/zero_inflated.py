@@ -9,7 +9,6 @@ import numpy as np
 
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.compound.zeros import WithZeros
-from probmodel.errors import ModelError
 from probmodel.numerics.special import where
 from probmodel.types import Array
 
@@ -45,10 +44,9 @@ class ZeroInflated(WithZeros):
     def __init__(self, p: Any, dist: Distribution) -> None:
         super().__init__(p, dist)
         if not dist.discrete:
-            raise ModelError(
+            raise self.model_error(
                 f"ZeroInflated takes a distribution of counts; {dist.name} is continuous. "
                 "Hurdle(p, dist) puts a probability at zero beside a density.",
-                location=self.location,
                 given=dist.name,
             )
 

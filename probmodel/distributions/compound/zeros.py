@@ -13,7 +13,6 @@ from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.compound.bounded import is_number, support_bounds
 from probmodel.distributions.compound.wrapper import Wrapper
 from probmodel.distributions.domain import where_valid
-from probmodel.errors import ModelError
 from probmodel.numerics.special import where
 from probmodel.types import Array
 
@@ -26,10 +25,9 @@ class WithZeros(Wrapper):
     def __init__(self, p: Any, dist: Distribution) -> None:
         super().__init__(dist, {"p": Parameter(UnitInterval())}, {"p": p})
         if dist.event_ndim:
-            raise ModelError(
+            raise self.model_error(
                 f"{self.name} takes a distribution of numbers; a value of {dist.name} has "
                 f"{dist.event_ndim} axes.",
-                location=self.location,
                 given=dist.name,
             )
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from probmodel.distributions.domain import where_valid
-from probmodel.errors import ModelError
+from probmodel.errors import Located, ModelError
 from probmodel.expressions import Expression, call_of, caller_location, of_data, settle
 from probmodel.types import Array
 
@@ -144,7 +144,7 @@ class Product(_Pair):
         return left * right
 
 
-class Simple(Kernel):
+class Simple(Located, Kernel):
     """Covariance ``amplitude**2 * unit``, where the matrix ``unit`` has parameters of its own.
 
     Parameters
@@ -163,10 +163,7 @@ class Simple(Kernel):
         for name, (value, positive) in self.arguments.items():
             known = not isinstance(value, Expression)
             if known and positive and isinstance(value, Number) and not float(value) > 0.0:
-                raise ModelError(
-                    f"kernels.{self}'s {name} must be positive; got {value!r}.",
-                    location=self.location,
-                )
+                raise self.model_error(f"kernels.{self}'s {name} must be positive; got {value!r}.")
 
     def __str__(self) -> str:
         return type(self).__name__
@@ -193,10 +190,9 @@ class Simple(Kernel):
     def _columns(self, count: int) -> list[int]:
         assert self.axes is not None
         if not all(0 <= axis < count for axis in self.axes):
-            raise ModelError(
+            raise self.model_error(
                 f"kernels.{self} takes the axes {self.axes} of the points, which have {count}: "
-                f"0 to {count - 1}.",
-                location=self.location,
+                f"0 to {count - 1}."
             )
         return self.axes
 

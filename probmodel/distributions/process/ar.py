@@ -14,7 +14,6 @@ from probmodel.distributions.call_arguments import bind_arguments
 from probmodel.distributions.noncentered_forms import OfStandardNormal
 from probmodel.distributions.process.series import COEFFICIENTS, Series, joined, over_time
 from probmodel.distributions.scalar.normal import Normal
-from probmodel.errors import ModelError, ShapeError
 from probmodel.expressions import Expression, caller_location
 from probmodel.numerics.recurrences import recursive_filter
 from probmodel.numerics.special import LOG_2PI
@@ -80,10 +79,9 @@ class AR(Series):
         )
         if not fits:
             given = initial.name if isinstance(initial, Distribution) else type(initial).__name__
-            raise ModelError(
+            raise self.model_error(
                 "AR takes as initial= a distribution of one real number, such as Normal(0, 10); "
                 f"{given} was given.",
-                location=self.location,
                 given=initial,
             )
 
@@ -101,10 +99,9 @@ class AR(Series):
     def _lengths(self, value: Any, coefficients: Any) -> tuple[int, int]:
         n, p = value.shape[-1], np.shape(coefficients)[-1]
         if not 0 < p < n:
-            raise ShapeError(
+            raise self.shape_error(
                 f"AR with {p} coefficients takes a series of more than {max(p, 1)} values, and at "
                 f"least one coefficient; the series has {n}.",
-                location=self.location,
                 length=n,
                 order=p,
             )

@@ -8,7 +8,6 @@ import numpy as np
 
 from probmodel.constraints import Real
 from probmodel.distributions.base import Distribution
-from probmodel.errors import ModelError
 from probmodel.types import Array
 
 
@@ -37,8 +36,7 @@ class Flat(Distribution):
         ModelError
             Always.
         """
-        raise ModelError(
+        raise self.model_error(
             "Flat is improper and cannot be sampled: give the parameter a proper prior.",
-            location=self.location,
             distribution=self.name,
         )

@@ -18,7 +18,7 @@ from probmodel.distributions.noncentered_forms import OfStandardNormal
 from probmodel.distributions.spatial import circulant
 from probmodel.distributions.spatial.gaussian_process import check_jitter
 from probmodel.distributions.vector.whitening import Memory
-from probmodel.errors import DataError, ModelError
+from probmodel.errors import ModelError
 from probmodel.expressions import Expression, caller_location, of_data
 from probmodel.numerics.special import LOG_2PI, Recorded
 from probmodel.types import Array
@@ -106,7 +106,7 @@ class CirculantGP(OfStandardNormal):
         self._constant = Memory(self._find_spectrum)
 
     def _error(self, expected: str) -> ModelError:
-        return ModelError(f"CirculantGP takes {expected}.", location=self.location)
+        return self.model_error(f"CirculantGP takes {expected}.")
 
     def anchors(self) -> dict[str, tuple[Any, tuple[int | None, ...]]]:
         """Return the axes of the grid, which the torus is made from."""
@@ -122,10 +122,9 @@ class CirculantGP(OfStandardNormal):
         for k, x in enumerate(axes):
             steps = np.diff(x) if np.ndim(x) == 1 else np.empty(0)
             if not steps.size or not np.allclose(steps, steps[0], rtol=1e-6, atol=0.0):
-                raise DataError(
+                raise self.data_error(
                     f"CirculantGP: axis {k} of the grid must be two or more equally spaced "
-                    "coordinates. GaussianProcess takes any.",
-                    location=self.location,
+                    "coordinates. GaussianProcess takes any."
                 )
             if steps[0] == 0.0:
                 raise self._error(f"different coordinates; those of axis {k} are all {x[0]:g}")
@@ -153,12 +152,11 @@ class CirculantGP(OfStandardNormal):
             return self._find_spectrum(length_scale, distances)
         spectrum: Spectrum = self._constant(np.asarray(length_scale), distances)
         if not isinstance(self.args["length_scale"], Expression) and spectrum.values.min() <= 0:
-            raise ModelError(
+            raise self.model_error(
                 f"CirculantGP: the length scale {float(length_scale):g} is too long for its torus "
                 f"of {' by '.join(map(str, distances.shape))} points, whose covariance matrix is "
                 f"not positive definite. Raise padding= (now {self.padding:g}), or jitter= for a "
-                "smooth kernel.",
-                location=self.location,
+                "smooth kernel."
             )
         return spectrum
 

@@ -127,7 +127,7 @@ class GaussianProcess(OfStandardNormal):
         )
 
     def _error(self, expected: str) -> ModelError:
-        return ModelError(f"GaussianProcess takes {expected}", location=self.location)
+        return self.model_error(f"GaussianProcess takes {expected}")
 
     def event_shape(self, *params: Array) -> tuple[int, ...]:
         """One value for each point, or for each point of the grid."""

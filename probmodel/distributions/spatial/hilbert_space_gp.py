@@ -14,7 +14,7 @@ from probmodel.distributions.domain import where_valid
 from probmodel.distributions.kernels.algebra import columns
 from probmodel.distributions.kernels.isotropic import Isotropic, check_isotropic
 from probmodel.distributions.noncentered_forms import OfStandardNormal
-from probmodel.errors import DataError, ModelError
+from probmodel.errors import ModelError
 from probmodel.expressions import caller_location, of_data, settle
 from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
@@ -89,7 +89,7 @@ class HilbertSpaceGP(OfStandardNormal):
         self._take_form(parameters, event_ndim=1)
 
     def _error(self, expected: str) -> ModelError:
-        return ModelError(f"HilbertSpaceGP takes {expected}.", location=self.location)
+        return self.model_error(f"HilbertSpaceGP takes {expected}.")
 
     def basis(self, points: Any) -> Any:
         """Basis functions at points from data: (n, number of weights), to be multiplied by them.
@@ -110,10 +110,9 @@ class HilbertSpaceGP(OfStandardNormal):
         places = columns(points)
         low, high = places.min(axis=0), places.max(axis=0)
         if not np.all(high > low):
-            raise DataError(
+            raise self.data_error(
                 "HilbertSpaceGP: the points must differ along each axis; those of axis "
-                f"{int(np.argmin(high > low))} are all {low[np.argmin(high > low)]:g}.",
-                location=self.location,
+                f"{int(np.argmin(high > low))} are all {low[np.argmin(high > low)]:g}."
             )
         axes = places.shape[1]
         for name, given in (("n_basis", self.n_basis), ("boundary", self.boundary)):
@@ -139,11 +138,10 @@ class HilbertSpaceGP(OfStandardNormal):
         outside = np.abs(places - centre) > half
         if outside.any():
             i, k = np.argwhere(outside)[0]
-            raise DataError(
+            raise self.data_error(
                 f"HilbertSpaceGP: point {i} lies at {places[i, k]:g} on axis {k}, outside the box "
                 f"from {(centre - half)[k]:g} to {(centre + half)[k]:g}. Raise boundary=, or "
-                "declare the process with points as far out.",
-                location=self.location,
+                "declare the process with points as far out."
             )
         shifted = places - centre + half
         indices = self._indices(len(half))

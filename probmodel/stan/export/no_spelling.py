@@ -16,8 +16,7 @@ class NoSpellingError(ModelError):
 
     def of(self, declaration: Any) -> ModelError:
         """Return the error that names a declaration."""
-        return ModelError(
+        return declaration.model_error(
             f"{declaration.title}: {self.what} has no spelling in Stan. {self.advice}",
-            location=declaration.location,
             **self.values,
         )

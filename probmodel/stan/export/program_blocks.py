@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from probmodel.distributions.base import Distribution
-from probmodel.errors import ModelError
 from probmodel.expressions import Expression, Symbol, as_expression
 from probmodel.model.binding import Binding, bind
 from probmodel.model.declarations import (
@@ -305,11 +304,10 @@ class Assembly:
                 kind = declaration.distribution.name
                 if kind not in density_rules.STATEMENTS:
                     raise error.of(declaration) from error
-                raise ModelError(
+                raise declaration.model_error(
                     f"{declaration.title}: log_lik=True has nothing to write for {kind}, whose "
                     "log density the program adds up from several statements, for all values "
                     "together. Leave log_lik out.",
-                    location=declaration.location,
                     name=declaration.name,
                 ) from error
 

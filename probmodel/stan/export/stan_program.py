@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from probmodel.arguments import flag
-from probmodel.errors import DataError, ModelError
+from probmodel.errors import ModelError
 from probmodel.model import Model
 from probmodel.stan.export.identifiers import called_functions
 from probmodel.stan.export.program_blocks import Assembly
@@ -83,10 +83,9 @@ def to_stan(model: Any, *, log_lik: bool = False) -> StanProgram:
     if binding.unbound:
         missing = binding.unbound[0]
         datum = model._datum_of(str(missing.name))
-        raise DataError(
+        raise missing.data_error(
             f"{binding.name} was bound without its observed data {datum!r}, which its Stan "
             "program takes.",
-            location=missing.location,
             needs=[datum],
         )
     taken: set[str] = set()
