@@ -20,10 +20,7 @@ def positive(name: str, value: Any, least: int = 1) -> int:
     """Return a whole number of at least 1, or more."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
     if not whole or value < least:
-        raise SamplerError(
-            f"{name} must be a whole number of at least {least}, got {value!r}.",
-            name=name, value=value,
-        )  # fmt: skip
+        raise must_be(name, value, f"a whole number of at least {least}")
     if int(value) > LARGEST:
         raise SamplerError(
             f"{name} must be at most {LARGEST}, got {value}.", name=name, value=value
@@ -31,24 +28,24 @@ def positive(name: str, value: Any, least: int = 1) -> int:
     return int(value)
 
 
+def must_be(name: str, value: Any, allowed: str, more: str = "") -> SamplerError:
+    """Return the error of an argument that is not what it must be."""
+    message = f"{name} must be {allowed}, got {value!r}.{more}"
+    return SamplerError(message, name=name, value=value)
+
+
 def flag(name: str, value: Any, meaning: str = "") -> bool:
     """Return True or False; ``meaning`` tells what the argument decides, where that is mistaken."""
     if not isinstance(value, bool | np.bool_):
-        raise SamplerError(
-            f"{name} must be True or False, got {value!r}.{' ' * bool(meaning)}{meaning}",
-            name=name, value=value,
-        )  # fmt: skip
+        raise must_be(name, value, "True or False", f"{' ' * bool(meaning)}{meaning}")
     return bool(value)
 
 
 def one_of(name: str, value: Any, names: Sequence[str]) -> str:
     """Return one of some names."""
     if not isinstance(value, str) or value not in names:
-        raise SamplerError(
-            f"{name} must be one of {', '.join(map(repr, names))}, got {value!r}."
-            f"{nearest(str(value), names)}",
-            name=name, value=value,
-        )  # fmt: skip
+        known = ", ".join(map(repr, names))
+        raise must_be(name, value, f"one of {known}", nearest(str(value), names))
     return str(value)
 
 
@@ -100,10 +97,7 @@ def seed_sequence(seed: Any) -> np.random.SeedSequence:
         return seed
     whole = isinstance(seed, numbers.Integral) and not isinstance(seed, bool | np.bool_)
     if not whole or seed < 0:
-        raise SamplerError(
-            f"seed must be a whole number of at least 0, a SeedSequence or None, got {seed!r}.",
-            name="seed", value=seed,
-        )  # fmt: skip
+        raise must_be("seed", seed, "a whole number of at least 0, a SeedSequence or None")
     return np.random.SeedSequence(int(seed))
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.arguments import flag, positive, seed_sequence
+from probmodel.arguments import flag, must_be, positive, seed_sequence
 from probmodel.errors import SamplerError
 from probmodel.inference.tasks import check_executor
 from probmodel.samplers.base import Sampler
@@ -308,10 +308,7 @@ def _rule(until: Any, ess: Any) -> Converged | None:
         return Converged(ess=ess)
     if until is None or isinstance(until, Converged):
         return until
-    raise SamplerError(
-        f"until must be a rule such as Converged(ess=400, r_hat=1.01), got {until!r}.",
-        name="until", value=until,
-    )  # fmt: skip
+    raise must_be("until", until, "a rule such as Converged(ess=400, r_hat=1.01)")
 
 
 def split(request: Request, sampler: Sampler) -> tuple[Any, int] | None:
@@ -342,15 +339,11 @@ def split(request: Request, sampler: Sampler) -> tuple[Any, int] | None:
 def _between_0_and_1(name: str, value: Any) -> float:
     real = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not (real and 0.0 < float(value) < 1.0):
-        raise SamplerError(
-            f"{name} must be a number between 0 and 1, got {value!r}.", name=name, value=value
-        )
+        raise must_be(name, value, "a number between 0 and 1")
     return float(value)
 
 
 def _seconds(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not float(value) > 0.0:
-        raise SamplerError(
-            f"{name} must be a positive number of seconds, got {value!r}.", name=name, value=value
-        )
+        raise must_be(name, value, "a positive number of seconds")
     return float(value)

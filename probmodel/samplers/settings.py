@@ -27,20 +27,14 @@ def check_number(
         return
     limits = [f"above {above:g}"] * (above > -math.inf) + [f"below {below:g}"] * (below < math.inf)
     allowed = " ".join(["a finite number", " and ".join(limits)]).strip()
-    raise SamplerError(
-        f"{sampler}: {name} must be {allowed}{' or None' if optional else ''}, got {value!r}.",
-        setting=name, value=value,
-    )  # fmt: skip
+    raise must_be(sampler, name, value, f"{allowed}{' or None' if optional else ''}")
 
 
 def check_share(sampler: str, name: str, value: Any) -> None:
     """Raise SamplerError unless ``value`` is a number from 0 to below 1."""
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not (is_number and 0.0 <= value < 1.0):
-        raise SamplerError(
-            f"{sampler}: {name} must be a number of at least 0 and below 1, got {value!r}.",
-            setting=name, value=value,
-        )  # fmt: skip
+        raise must_be(sampler, name, value, "a number of at least 0 and below 1")
 
 
 def check_whole(sampler: str, name: str, value: Any, *, least: int, optional: bool = False) -> None:
@@ -50,27 +44,23 @@ def check_whole(sampler: str, name: str, value: Any, *, least: int, optional: bo
     is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if is_whole and value >= least:
         return
-    raise SamplerError(
-        f"{sampler}: {name} must be a whole number of at least {least}"
-        f"{' or None' if optional else ''}, got {value!r}.",
-        setting=name, value=value,
-    )  # fmt: skip
+    allowed = f"a whole number of at least {least}{' or None' if optional else ''}"
+    raise must_be(sampler, name, value, allowed)
 
 
 def check_choice(sampler: str, name: str, value: Any, choices: Collection[str]) -> None:
     """Raise SamplerError unless ``value`` is one of ``choices``."""
-    if isinstance(value, str) and value in choices:
-        return
-    raise SamplerError(
-        f"{sampler}: {name} must be one of {', '.join(map(repr, choices))}, got {value!r}.",
-        setting=name, value=value,
-    )  # fmt: skip
+    if not isinstance(value, str) or value not in choices:
+        raise must_be(sampler, name, value, f"one of {', '.join(map(repr, choices))}")
 
 
 def check_flag(sampler: str, name: str, value: Any, *, optional: bool = False) -> None:
     """Raise SamplerError unless ``value`` is True or False."""
-    if isinstance(value, bool) or (optional and value is None):
-        return
-    allowed = "True, False or None" if optional else "True or False"
-    raise SamplerError(f"{sampler}: {name} must be {allowed}, got {value!r}.",
-                       setting=name, value=value)  # fmt: skip
+    if not (isinstance(value, bool) or (optional and value is None)):
+        raise must_be(sampler, name, value, "True, False or None" if optional else "True or False")
+
+
+def must_be(sampler: str, name: str, value: Any, allowed: str) -> SamplerError:
+    """Return the error of a setting that is not what it must be."""
+    message = f"{sampler}: {name} must be {allowed}, got {value!r}."
+    return SamplerError(message, setting=name, value=value)

@@ -35,7 +35,7 @@ from probmodel.adaptation.surrogate import Kernel
 from probmodel.errors import SamplerError
 from probmodel.samplers.base import Coupling, Info, Remark, Sampler
 from probmodel.samplers.hamiltonian.confined import Bounds, Confined, Region, read_bounds
-from probmodel.samplers.settings import check_choice, check_flag, check_number, check_whole
+from probmodel.samplers.settings import check_choice, check_flag, check_number, check_whole, must_be
 from probmodel.types import Array, LogDensity
 
 Reward = Callable[[Array, float, int], float]
@@ -153,12 +153,9 @@ class BayesAdaptiveSampler(Sampler):
         check_number(self.name, "delta", self.delta, above=0.0, below=1.0)
         check_choice(self.name, "spacing", self.spacing, SPACINGS)
         check_flag(self.name, "freeze", self.freeze)
+        called = "a callable, reward(draws, step_size, n_steps), or None"
         if self.reward is not None and not callable(self.reward):
-            raise SamplerError(
-                f"{self.name}: reward must be a callable, reward(draws, step_size, n_steps), or "
-                f"None, got {self.reward!r}.",
-                setting="reward", value=self.reward,
-            )  # fmt: skip
+            raise must_be(self.name, "reward", self.reward, called)
         check_whole(self.name, "budget", self.budget, least=1, optional=True)
         if self.budget is not None and self.reward is None:
             raise SamplerError(
@@ -335,7 +332,4 @@ def _check_range(sampler: str, name: str, value: Any, check: Callable[..., None]
         if value[0] < value[1] or (whole and value[0] == value[1]):
             return
     kind = "whole numbers, the first at most the second" if whole else "numbers, increasing"
-    raise SamplerError(
-        f"{sampler}: {name} must be a pair of {kind}, got {value!r}.",
-        setting=name, value=value,
-    )  # fmt: skip
+    raise must_be(sampler, name, value, f"a pair of {kind}")

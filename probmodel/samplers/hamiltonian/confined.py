@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from probmodel.errors import SamplerError
-from probmodel.samplers.settings import check_number
+from probmodel.samplers.settings import check_number, must_be
 from probmodel.types import Array, Dynamics, Evaluation, LogDensity
 
 Bounds = float | tuple[Any, Any]
@@ -107,9 +107,6 @@ def read_bounds(sampler: str, bounds: Any) -> Region:
     except (TypeError, ValueError):
         lower = upper = np.array(np.nan)
     if lower.ndim > 1 or not (lower < upper).all():
-        raise SamplerError(
-            f"{sampler}: bounds must be a radius above 0, or a pair of lower and upper limits "
-            f"(numbers, or one for each unconstrained parameter), got {bounds!r}.",
-            setting="bounds", value=bounds,
-        )  # fmt: skip
+        allowed = "a radius above 0, or a pair of lower and upper limits (numbers, or one for each"
+        raise must_be(sampler, "bounds", bounds, f"{allowed} unconstrained parameter)")
     return Region(None, lower, upper)

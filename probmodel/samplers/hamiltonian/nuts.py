@@ -28,13 +28,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from probmodel.errors import SamplerError
 from probmodel.samplers.base import Info, Remark, State, Stretch
 from probmodel.samplers.hamiltonian.several_transitions import Drawn, in_calls
 from probmodel.samplers.hamiltonian.trees import grown
 from probmodel.samplers.hamiltonian.windowed import Params, Record, WindowedSampler
 from probmodel.samplers.metropolis import DIVERGENCE
-from probmodel.samplers.settings import check_whole
+from probmodel.samplers.settings import check_whole, must_be
 from probmodel.samplers.streams import Streams
 from probmodel.types import Array, Doublings, Grown, LogDensity
 
@@ -127,11 +126,8 @@ class NUTS(WindowedSampler):
         super().__post_init__()
         check_whole(self.name, "max_depth", self.max_depth, least=1)
         if self.max_depth > DEEPEST:
-            raise SamplerError(
-                f"nuts: max_depth must be at most {DEEPEST} (trajectories of {2**DEEPEST - 1} "
-                f"leapfrog steps), got {self.max_depth!r}.",
-                setting="max_depth", value=self.max_depth,
-            )  # fmt: skip
+            allowed = f"at most {DEEPEST} (trajectories of {2**DEEPEST - 1} leapfrog steps)"
+            raise must_be("nuts", "max_depth", self.max_depth, allowed)
 
     def step(
         self, rng: np.random.Generator, density: LogDensity, state: State, params: Params
