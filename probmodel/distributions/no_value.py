@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from probmodel.errors import ModelError
-from probmodel.expressions import caller_location
+from probmodel.expressions import call_error
 
 
 class NoValue:
@@ -24,7 +23,7 @@ class NoValue:
         )
 
     def _no_value(self, *others: Any, **more: Any) -> NoReturn:
-        raise ModelError(self.refused_as_value(), location=caller_location(), given=self)
+        raise call_error(self.refused_as_value(), given=self)
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = _no_value
     __rtruediv__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = __neg__ = _no_value

@@ -13,7 +13,7 @@ from probmodel.expressions.expression import (
     settle,
 )
 from probmodel.expressions.graph import children, leaves, map_leaves, topological
-from probmodel.expressions.location import caller_location
+from probmodel.expressions.location import call_error, caller_location
 from probmodel.expressions.operations import OPERATIONS, Operation, supported_functions
 from probmodel.expressions.text import to_text
 
@@ -27,6 +27,7 @@ __all__ = [
     "Operation",
     "Symbol",
     "as_expression",
+    "call_error",
     "call_of",
     "called",
     "caller_location",

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from probmodel.errors import ModelError
-from probmodel.expressions.location import caller_location
+from probmodel.expressions.location import call_error
 
 Record = Callable[..., Any]
 _NEAR_ZERO = 0.01  # below it the terms of sinc's series that are left out are below 1e-18
@@ -53,10 +53,9 @@ def _sinc(x: Any) -> Any:
 def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """Integrate along the last axis; how many axes ``x`` has need not be known."""
     if axis != -1:
-        raise ModelError(
+        raise call_error(
             "np.trapezoid of a symbol integrates along the last axis. Exchange the axes of y "
             f"before, np.swapaxes(y, {axis!r}, -1), and those of x if it has more than one.",
-            location=caller_location(),
             axis=axis,
         )
     y = np.stack(y) if isinstance(y, list | tuple) else y
@@ -91,9 +90,8 @@ def _slogdet(record: Record, a: Any) -> Slogdet:
 
 def _einsum(record: Record, subscripts: Any, *operands: Any, optimize: Any = True) -> Any:
     if not isinstance(subscripts, str):
-        raise ModelError(
+        raise call_error(
             'np.einsum of symbols takes the letters of axes as text, np.einsum("ij,j->i", A, b).',
-            location=caller_location(),
             given=subscripts,
         )
     return record("einsum", *operands, subscripts=subscripts)
@@ -107,11 +105,10 @@ def _parts(name: str) -> Callable[..., Any]:
                 sections = [int(i) for i in sections]
             count = len(sections) + 1 if isinstance(sections, list) else int(sections)
         except (TypeError, ModelError) as error:
-            raise ModelError(
+            raise call_error(
                 f"np.{name} of a symbol takes the number of parts, or the places where to cut, "
                 f"as whole numbers; got {indices_or_sections!r}. Slices take places from data, "
                 "as in a[:n] and a[n:].",
-                location=caller_location(),
                 given=indices_or_sections,
             ) from error
         cut = {"sections": sections, "axis": axis}
@@ -141,10 +138,9 @@ def _full_like(record: Record, a: Any, fill_value: Any, dtype: Any = None) -> An
         return record("full_like", a, fill_value)
     kind = np.dtype(dtype).kind
     if kind != "f" and not (kind in "iu" and isinstance(fill_value, int | np.integer)):
-        raise ModelError(
+        raise call_error(
             f"An array like a symbol holds floating-point numbers, or whole ones that are given "
             f"as such; got {fill_value!r} and dtype={dtype!r}.",
-            location=caller_location(),
             dtype=dtype,
         )
     return record("full_like", a, fill_value, dtype=np.dtype(dtype))
@@ -201,9 +197,7 @@ def array_call(function: Any, record: Record, args: Any, kwargs: Any) -> Any:
         signature.bind(*args, **kwargs)
     except TypeError as error:
         name = function.__name__
-        raise ModelError(
-            f"np.{name} of a symbol takes {', '.join(parameters)}; {error}.",
-            location=caller_location(),
-            function=name,
+        raise call_error(
+            f"np.{name} of a symbol takes {', '.join(parameters)}; {error}.", function=name
         ) from error
     return own(*args, **kwargs)

@@ -6,8 +6,7 @@ from typing import Any, Self
 
 import numpy
 
-from probmodel.errors import ModelError
-from probmodel.expressions.location import caller_location
+from probmodel.expressions.location import call_error
 
 np: Any = numpy  # whose types know of no symbols
 
@@ -84,10 +83,9 @@ class ArrayMethods:
     def astype(self, dtype: Any) -> Any:
         """Return the same numbers as floating-point numbers: there are no others in formulas."""
         if numpy.dtype(dtype).kind != "f":
-            raise ModelError(
+            raise call_error(
                 f"A symbol becomes no {dtype!r}: formulas have floating-point numbers, of which "
                 "np.floor and np.round give whole ones; data(dtype=int) declares indices.",
-                location=caller_location(),
                 dtype=dtype,
             )
         return np.multiply(self, 1.0)

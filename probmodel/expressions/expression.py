@@ -11,7 +11,7 @@ from probmodel.errors import Located, Location, ModelError
 from probmodel.expressions.advice import instead_of, not_a_function
 from probmodel.expressions.array_calls import ARRAY_CALLS, array_call
 from probmodel.expressions.array_methods import ArrayMethods
-from probmodel.expressions.location import caller_location, calling_library
+from probmodel.expressions.location import call_error, caller_location, calling_library
 from probmodel.expressions.operations import (
     OPERATIONS,
     Operation,
@@ -208,7 +208,7 @@ class Expression(Located, ArrayMethods):
         """Refuse to be called, as the function of its name would be."""
         if calling_library():  # pandas calls what it is indexed by, if that can be called
             self.__array__()
-        raise ModelError(not_a_function(repr(self)), location=caller_location(), symbol=self)
+        raise call_error(not_a_function(repr(self)), symbol=self)
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
@@ -369,7 +369,7 @@ def settle(value: Any) -> Any:
     if isinstance(value, slice):
         return slice(settle(value.start), settle(value.stop), settle(value.step))
     if hasattr(type(value), "refused_as_value"):
-        raise ModelError(value.refused_as_value(), location=caller_location(), given=value)
+        raise call_error(value.refused_as_value(), given=value)
     if isinstance(value, np.generic) or not hasattr(value, "__array__"):
         return value
     if isinstance(value, np.ndarray) and not value.flags.writeable and value.base is None:
@@ -377,10 +377,8 @@ def settle(value: Any) -> Any:
     try:
         copy = np.array(value)
     except TypeError as error:  # ArviZ's trees have the method, to say that they cannot
-        raise ModelError(
-            f"{type(value).__name__} is not a number or an array.", location=caller_location(),
-            given=value,
-        ) from error  # fmt: skip
+        what = f"{type(value).__name__} is not a number or an array."
+        raise call_error(what, given=value) from error
     copy.setflags(write=False)
     return copy
 
@@ -389,8 +387,6 @@ def _refuse(what: str, instead: str) -> NoReturn:
     library = calling_library()
     if library.startswith("scipy"):
         what, instead = f"a function of {library} on a symbol", LIBRARIES.get(library, instead)
-    raise ModelError(
-        f"{what} is not possible while the model is declared; {instead}.",
-        location=caller_location(),
-        operation=what,
+    raise call_error(
+        f"{what} is not possible while the model is declared; {instead}.", operation=what
     )

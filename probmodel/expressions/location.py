@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
-from probmodel.errors import Location
+from probmodel.errors import Location, ModelError
 
 _PACKAGE = str(Path(__file__).resolve().parents[1])
 _LIBRARIES = frozenset({"numpy", "scipy", "pandas", "xarray", "autograd"})
@@ -21,6 +22,11 @@ def caller_location() -> Location | None:
 def caller_frame() -> FrameType | None:
     """Return the frame of that caller."""
     return _caller()[0]
+
+
+def call_error(message: str, **values: Any) -> ModelError:
+    """Return an error of what the user calls, with the place of the call."""
+    return ModelError(message, location=caller_location(), **values)
 
 
 def calling_library() -> str:

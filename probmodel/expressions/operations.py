@@ -13,12 +13,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from probmodel.errors import ModelError
 from probmodel.expressions import compositions, higher_order
 from probmodel.expressions.advice import advice_on
 from probmodel.expressions.array_calls import ARRAY_CALLS
 from probmodel.expressions.index_sums import einsum
-from probmodel.expressions.location import caller_location
+from probmodel.expressions.location import call_error
 from probmodel.expressions.segmented import segment_sum
 from probmodel.numerics.recurrences import linear_recurrence, matrix_recurrence
 from probmodel.numerics.special import exponential_sums as sums
@@ -63,9 +62,8 @@ class Operation:
         given = {**dict(zip(names, args, strict=False)), **kwargs}
         unknown = [key for key in given if key not in names] + list(args[len(names) :])
         if unknown:
-            raise ModelError(
+            raise call_error(
                 f"np.{self.name} of a symbol takes {', '.join(names)}; got {unknown[0]!r}.",
-                location=caller_location(),
                 function=self.name,
                 argument=unknown[0],
             )
@@ -390,8 +388,7 @@ def supported_functions() -> list[str]:
 
 def _unsupported(name: str, module: str) -> NoReturn:
     listed = " docs/modelling-language.md lists the functions that are; write it out with these."
-    raise ModelError(
+    raise call_error(
         f"{module}.{name} is not supported on the symbols of a model.{advice_on(name) or listed}",
-        location=caller_location(),
         function=name,
     )

@@ -16,8 +16,7 @@ from autograd.extend import primitive
 from probmodel.constraints import RowStochastic, Simplex
 from probmodel.distributions.compound.components import Components
 from probmodel.distributions.process import forward_algorithm as forward
-from probmodel.errors import ModelError
-from probmodel.expressions import Expression, as_expression, caller_location
+from probmodel.expressions import Expression, as_expression, call_error, caller_location
 from probmodel.functions.recorded_calls import Checked, Formula, call
 from probmodel.numerics.special import logsumexp
 from probmodel.types import Array
@@ -84,7 +83,7 @@ def component_probabilities(weights: Any, components: Any, value: Any) -> Any:
     if not isinstance(logs, Expression):
         objection = checked.objection(np.asarray(weights), found=logs)
         if objection:
-            raise ModelError(f"{objection}.", location=caller_location())
+            raise call_error(f"{objection}.")
     with np.errstate(divide="ignore"):
         joint = logs + np.log(weights)
     return np.exp(joint - logsumexp(joint, axis=-1, keepdims=True))

@@ -16,8 +16,7 @@ from probmodel.distributions.compound.components import inner_value
 from probmodel.distributions.links import linked
 from probmodel.distributions.printed import distribution_latex, distribution_text
 from probmodel.distributions.sums import batch_shape
-from probmodel.errors import ModelError
-from probmodel.expressions import as_expression, caller_location
+from probmodel.expressions import as_expression, call_error
 from probmodel.functions.recorded_calls import call
 from probmodel.numerics.special import where
 
@@ -169,16 +168,14 @@ def _between(form: Distribution, xp: Any, low: Any, high: Any, *params: Any) -> 
 def _at(method: str, distribution: Any, *values: Any) -> Any:
     """Record a call of a method, or evaluate it."""
     if not isinstance(distribution, Distribution):
-        raise ModelError(
+        raise call_error(
             f"{method} takes a distribution first, such as Normal(0, 1); got "
             f"{type(distribution).__name__}.",
-            location=caller_location(),
             given=distribution,
         )
     if method != "log_density" and not distribution.has_cdf:
-        raise ModelError(
+        raise call_error(
             f"{method}: {distribution.name} has no cumulative distribution function here.",
-            location=caller_location(),
             given=distribution.name,
         )
     form, params = distribution, tuple(distribution.args.values())

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.errors import ModelError
-from probmodel.expressions import OPERATIONS, Apply, as_expression, caller_location, trace
+from probmodel.expressions import OPERATIONS, Apply, as_expression, call_error, trace
 
 
 def solve_newton(
@@ -46,10 +45,9 @@ def solve_newton(
     ``solve_newton``.
     """
     if not tolerance > 0 or not isinstance(max_steps, int) or max_steps < 1:
-        raise ModelError(
+        raise call_error(
             f"solve_newton: tolerance must be positive and max_steps a whole number of at least 1; "
-            f"got {tolerance!r} and {max_steps!r}.",
-            location=caller_location(),
+            f"got {tolerance!r} and {max_steps!r}."
         )
     if isinstance(guess, (list, tuple)):
         guess = np.stack(guess)

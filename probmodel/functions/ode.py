@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.errors import ModelError
-from probmodel.expressions import OPERATIONS, Apply, as_expression, caller_location, trace
+from probmodel.expressions import OPERATIONS, Apply, as_expression, call_error, trace
 from probmodel.numerics.solvers.tableau import METHODS
 
 
@@ -72,10 +71,8 @@ def solve_ode(
 
 def _check_settings(method: str, rtol: float, atol: float, max_steps: int) -> None:
     if method not in METHODS:
-        raise ModelError(
-            f"solve_ode has no method {method!r}. Its methods: {', '.join(METHODS)}.",
-            location=caller_location(),
-            method=method,
+        raise call_error(
+            f"solve_ode has no method {method!r}. Its methods: {', '.join(METHODS)}.", method=method
         )
     for name, value in (("rtol", rtol), ("atol", atol), ("max_steps", max_steps)):
         whole = name == "max_steps"
@@ -85,8 +82,4 @@ def _check_settings(method: str, rtol: float, atol: float, max_steps: int) -> No
             continue
         else:
             kind = "positive"
-        raise ModelError(
-            f"solve_ode: {name} must be {kind}; got {value!r}.",
-            location=caller_location(),
-            setting=name,
-        )
+        raise call_error(f"solve_ode: {name} must be {kind}; got {value!r}.", setting=name)

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.errors import ModelError
-from probmodel.expressions import OPERATIONS, Apply, as_expression, caller_location, trace
+from probmodel.expressions import OPERATIONS, Apply, as_expression, call_error, trace
 
 
 def scan(
@@ -45,9 +44,7 @@ def scan(
     values of what is saved, takes the steps one after another, for all chains or draws at once.
     """
     if not sequences and length is None:
-        raise ModelError(
-            "scan needs a sequence, or length=: the number of steps.", location=caller_location()
-        )
+        raise call_error("scan needs a sequence, or length=: the number of steps.")
     if isinstance(initial, (list, tuple)):
         initial = np.stack(initial)
     names = ("state", *(f"element {i + 1}" for i in range(len(sequences))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from probmodel.errors import DataError, ModelError
-from probmodel.expressions import Apply, Symbol, caller_location
+from probmodel.expressions import Apply, Symbol, call_error, caller_location
 
 
 def check_late_declaration(model: Any, name: str, value: Any) -> None:
@@ -14,10 +14,9 @@ def check_late_declaration(model: Any, name: str, value: Any) -> None:
     if name not in known and not isinstance(value, Symbol | Apply):
         return
     cls = model.__name__
-    raise ModelError(
+    raise call_error(
         f"{cls}.{name} = ... would be lost: a model declares in the body of its class. Write it "
         f"there, or derive a class, `class Another({cls})`, that declares {name!r}.",
-        location=caller_location(),
         name=name,
     )
 
@@ -26,10 +25,9 @@ def check_change(model: Any, name: str, value: Any) -> None:
     """Raise an error where a bound model gets another value of a datum, or a declaration."""
     cls = type(model)
     if isinstance(value, Symbol | Apply):
-        raise ModelError(
+        raise call_error(
             f"self.{name} = ... would be lost: a model declares in the body of its class, not in a "
             f"method. Write `{name} = ...` in the body of {cls.__name__}.",
-            location=caller_location(),
             name=name,
         )
     takes = cls._takes()
@@ -46,9 +44,8 @@ def check_change(model: Any, name: str, value: Any) -> None:
 def not_bound(model: Any) -> ModelError:
     """Make the error of a model whose own ``__init__`` did not bind it."""
     cls = type(model).__name__
-    return ModelError(
+    return call_error(
         f"this {cls} has no data: an __init__ of its own must call super().__init__(**data). A "
         "model needs none: it declares in the body of its class, and takes its data by name.",
-        location=caller_location(),
         model=cls,
     )

@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from probmodel.errors import ModelError, nearest
-from probmodel.expressions import caller_location
+from probmodel.expressions import call_error
 from probmodel.model.class_body import note
 
 Declare = TypeVar("Declare", bound=Callable[..., Any])
@@ -53,6 +53,4 @@ def _misfit(name: str, known: list[str], kwargs: dict[str, Any], error: TypeErro
     else:
         hint = _ELSEWHERE.get(unknown) or nearest(unknown, known)
         message = f"{name}(...) has no argument {unknown!r}.{hint}"
-    return ModelError(
-        message, location=caller_location(), declaration=name, argument=unknown, expected=known
-    )
+    return call_error(message, declaration=name, argument=unknown, expected=known)

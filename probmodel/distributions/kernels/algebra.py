@@ -10,8 +10,8 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from probmodel.distributions.domain import where_valid
-from probmodel.errors import Located, ModelError
-from probmodel.expressions import Expression, call_of, caller_location, of_data, settle
+from probmodel.errors import Located
+from probmodel.expressions import Expression, call_error, call_of, caller_location, of_data, settle
 from probmodel.types import Array
 
 
@@ -74,7 +74,7 @@ class Kernel:
         )
 
     def _refuse(self, *others: Any) -> NoReturn:
-        raise ModelError(self.refused_as_value(), location=caller_location(), given=self)
+        raise call_error(self.refused_as_value(), given=self)
 
     __sub__ = __rsub__ = __truediv__ = __rtruediv__ = __pow__ = __neg__ = _refuse
 
@@ -245,8 +245,7 @@ def _as_kernel(value: Any) -> Kernel:
         return Constant(np.sqrt(value))
     if isinstance(value, Number) and float(value) > 0.0:
         return Constant(sqrt(value))
-    raise ModelError(
+    raise call_error(
         "kernels are added to and multiplied by kernels, positive numbers and symbols; got "
-        f"{value!r}.",
-        location=caller_location(),
+        f"{value!r}."
     )

@@ -37,8 +37,7 @@ from probmodel.distributions.vector.whitening import (
     from_precision_root,
     one_by_one,
 )
-from probmodel.errors import ModelError
-from probmodel.expressions import Expression, caller_location
+from probmodel.expressions import Expression, call_error
 from probmodel.expressions.known_parts import Values
 from probmodel.numerics.linalg import cholesky, solve_lower, transpose
 from probmodel.types import Array
@@ -314,11 +313,10 @@ class MatrixArguments(Distribution):
         choices = [f"{name}=" for name in arguments]
         known = {*others, *(name for forms in _matrices(self.signature).values() for name in forms)}
         unknown = [name for name in kwargs if name not in known]
-        raise ModelError(
+        raise call_error(
             f"{self.name} takes {', '.join(others)} and exactly one of {', '.join(choices[:-1])} "
             f"and {choices[-1]}; {' and '.join(given) or 'none'} was given."
             f"{parameters_here(self.name, unknown, known)}",
-            location=caller_location(),
             expected=arguments,
             given=given,
         )
