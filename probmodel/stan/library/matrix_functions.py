@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import autograd.numpy as anp
@@ -33,10 +34,6 @@ def _add_number(a: Any, d: Any) -> Any:
     return a + np.eye(*np.shape(a)[-2:]) * anp.reshape(d, (*np.shape(d), 1, 1))
 
 
-def _log_det_spd(a: Any) -> Any:
-    return 2.0 * anp.sum(anp.log(_diagonal(linalg.cholesky(a))), axis=-1)
-
-
 def _of_factor(lower: Any) -> Any:
     """Inverse of a matrix, from its Cholesky factor."""
     inverse = linalg.solve_lower(lower, np.eye(np.shape(lower)[-1]))
@@ -60,55 +57,45 @@ def _power(a: Any, n: Any) -> Any:
 _identity = called("identity", lambda a: np.eye(np.shape(a)[-1]) + 0.0 * a, (2,))
 
 
-def _solve_lower_vector(lower: Any, b: Any) -> Any:
-    return linalg.solve_lower(lower, b[..., None])[..., 0]
-
-
 def _solve_lower_right(b: Any, lower: Any) -> Any:
     """Solve ``x L = b``."""
     return linalg.transpose(linalg.solve_lower(lower, linalg.transpose(b), transposed=True))
 
 
-def _solve_lower_right_vector(b: Any, lower: Any) -> Any:
-    return linalg.solve_lower(lower, b[..., None], transposed=True)[..., 0]
-
-
-def _singular_values(a: Any) -> Any:
-    return anp.linalg.svd(a, full_matrices=False)[1]
-
-
-def _scaled_exponential(t: Any, a: Any, b: Any) -> Any:
-    return anp.matmul(expm(anp.reshape(t, (*np.shape(t), 1, 1)) * a), b)
-
-
-def _made(name: str, function: Any, ranks: tuple[int, ...], kind: str = "matrix") -> Whole:
-    return Whole(called(name, function, ranks), ranks, kind)
-
-
+_RECORDED: dict[str, tuple[Callable[..., Any], tuple[int, ...], str]] = {
+    "add_diag": (_add_diagonal, (2, 1), "matrix"),
+    "add_diag:number": (_add_number, (2, 0), "matrix"),
+    "determinant": (det, (2,), "real"),
+    "log_determinant": (log_abs_det, (2,), "real"),
+    "log_determinant_spd": (
+        lambda a: 2.0 * anp.sum(anp.log(_diagonal(linalg.cholesky(a))), axis=-1), (2,), "real"
+    ),
+    "chol2inv": (_of_factor, (2,), "matrix"),
+    "generalized_inverse": (anp.linalg.pinv, (2,), "matrix"),
+    "mdivide_left_tri_low": (linalg.solve_lower, (2, 2), "matrix"),
+    "mdivide_left_tri_low:vector": (
+        lambda lower, b: linalg.solve_lower(lower, b[..., None])[..., 0], (2, 1), "vector"
+    ),
+    "mdivide_right_tri_low": (_solve_lower_right, (2, 2), "matrix"),
+    "mdivide_right_tri_low:row_vector": (
+        lambda b, lower: linalg.solve_lower(lower, b[..., None], transposed=True)[..., 0],
+        (1, 2), "row_vector",
+    ),
+    "matrix_exp": (expm, (2,), "matrix"),
+    "matrix_exp_multiply": (lambda a, b: anp.matmul(expm(a), b), (2, 2), "matrix"),
+    "scale_matrix_exp_multiply": (
+        lambda t, a, b: anp.matmul(expm(anp.reshape(t, (*np.shape(t), 1, 1)) * a), b),
+        (0, 2, 2), "matrix",
+    ),
+    "singular_values": (lambda a: anp.linalg.svd(a, full_matrices=False)[1], (2,), "vector"),
+    "eigenvalues_sym": (lambda a: anp.linalg.eigh(a)[0], (2,), "vector"),
+    "eigenvectors_sym": (lambda a: anp.linalg.eigh(a)[1], (2,), "matrix"),
+}  # fmt: skip
 MATRIX_FUNCTIONS: dict[str, Whole] = {
     "trace": Whole(called("trace", _trace, (2,)), (2,), single=np.trace),
-    "add_diag": _made("add_diag", _add_diagonal, (2, 1)),
-    "add_diag:number": _made("add_diag", _add_number, (2, 0)),
-    "determinant": _made("determinant", det, (2,), "real"),
-    "log_determinant": _made("log_determinant", log_abs_det, (2,), "real"),
-    "log_determinant_spd": _made("log_determinant_spd", _log_det_spd, (2,), "real"),
-    "chol2inv": _made("chol2inv", _of_factor, (2,)),
-    "generalized_inverse": _made("generalized_inverse", anp.linalg.pinv, (2,)),
-    "mdivide_left_tri_low": _made("mdivide_left_tri_low", linalg.solve_lower, (2, 2)),
-    "mdivide_left_tri_low:vector": _made(
-        "mdivide_left_tri_low", _solve_lower_vector, (2, 1), "vector"
-    ),
-    "mdivide_right_tri_low": _made("mdivide_right_tri_low", _solve_lower_right, (2, 2)),
-    "mdivide_right_tri_low:row_vector": _made(
-        "mdivide_right_tri_low", _solve_lower_right_vector, (1, 2), "row_vector"
-    ),
-    "matrix_exp": _made("matrix_exp", expm, (2,)),
-    "matrix_exp_multiply": _made(
-        "matrix_exp_multiply", lambda a, b: anp.matmul(expm(a), b), (2, 2)
-    ),
-    "scale_matrix_exp_multiply": _made("scale_matrix_exp_multiply", _scaled_exponential, (0, 2, 2)),
     "matrix_power": Whole(_power, (2, 0), "matrix", sizes=(1,)),
-    "singular_values": _made("singular_values", _singular_values, (2,), "vector"),
-    "eigenvalues_sym": _made("eigenvalues_sym", lambda a: anp.linalg.eigh(a)[0], (2,), "vector"),
-    "eigenvectors_sym": _made("eigenvectors_sym", lambda a: anp.linalg.eigh(a)[1], (2,)),
+    **{
+        name: Whole(called(name.partition(":")[0], function, ranks), ranks, kind)
+        for name, (function, ranks, kind) in _RECORDED.items()
+    },
 }

@@ -93,14 +93,6 @@ def _lower_times_own(a: Any) -> Any:
     return np.matmul(lower, _t(lower))
 
 
-def _log_mix(p: Any, x: Any) -> Any:
-    return _log_sum_exp(np.log(p) + x)
-
-
-def _log_mix_of_many(p: Any, x: Any) -> Any:
-    return _last(_log_sum_exp(np.log(p)[..., None, :] + x))
-
-
 def _hidden_marginal(omega: Any, transition: Any, initial: Any) -> Any:
     return call(LOG_LIKELIHOOD, (_t(omega), initial, transition), CHAIN)
 
@@ -152,8 +144,8 @@ _VECTORS: dict[str, Whole] = {
     "cumulative_sum": Whole(lambda x: np.cumsum(x, axis=-1), (1,), same),
     "softmax": Whole(lambda x: functions.softmax(x, axis=-1), (1,), same),
     "log_softmax": Whole(lambda x: functions.log_softmax(x, axis=-1), (1,), same),
-    "log_mix:vector": Whole(_log_mix, (1, 1)),
-    "log_mix:array": Whole(_log_mix_of_many, (1, 2)),
+    "log_mix:vector": Whole(lambda p, x: _log_sum_exp(np.log(p) + x), (1, 1)),
+    "log_mix:array": Whole(lambda p, x: _last(_log_sum_exp(np.log(p)[..., None, :] + x)), (1, 2)),
 }
 
 _PRODUCTS: dict[str, Whole] = {

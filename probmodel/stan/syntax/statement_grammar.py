@@ -267,16 +267,10 @@ def _while(cursor: Cursor) -> While:
     return While(place, _condition(cursor, "while"), statement(cursor))
 
 
-def _break(cursor: Cursor) -> Break:
-    place = cursor.advance().place
-    cursor.semicolon("'break'")
-    return Break(place)
-
-
-def _continue(cursor: Cursor) -> Continue:
-    place = cursor.advance().place
-    cursor.semicolon("'continue'")
-    return Continue(place)
+def _leave(cursor: Cursor) -> Break | Continue:
+    word = cursor.advance()
+    cursor.semicolon(f"'{word.text}'")
+    return Break(word.place) if word.text == "break" else Continue(word.place)
 
 
 def _return(cursor: Cursor) -> Return:
@@ -310,8 +304,8 @@ _KINDS: dict[str, Callable[[Cursor], Statement]] = {
     "if": _if,
     "for": _for,
     "while": _while,
-    "break": _break,
-    "continue": _continue,
+    "break": _leave,
+    "continue": _leave,
     "return": _return,
     "profile": _profile,
     **dict.fromkeys(SAYING, _say),
