@@ -9,30 +9,15 @@ from __future__ import annotations
 from math import isfinite
 
 from probmodel.errors import nearest
+from probmodel.stan.syntax import nodes as n
 from probmodel.stan.syntax.cursor import MOST_NESTED, Cursor
 from probmodel.stan.syntax.keywords import INFIX, KEYWORDS, POWERS, PREFIX, SAYING, SUM
-from probmodel.stan.syntax.nodes import (
-    ArrayOf,
-    Binary,
-    Call,
-    Expression,
-    Field,
-    Index,
-    Name,
-    Number,
-    RowOf,
-    Slice,
-    Ternary,
-    Text,
-    TupleOf,
-    Unary,
-)
 from probmodel.stan.syntax.words import Word
 
 LARGEST = 2**31 - 1  # of Stan's whole numbers
 
 
-def expression(cursor: Cursor, first: Expression | None = None) -> Expression:
+def expression(cursor: Cursor, first: n.Expression | None = None) -> n.Expression:
     """Read an expression, of which the ``first`` operand may have been read already."""
     cursor.deeper()
     found = infix(cursor, 1, first)
@@ -40,17 +25,17 @@ def expression(cursor: Cursor, first: Expression | None = None) -> Expression:
         place = cursor.advance().place
         then = expression(cursor)
         cursor.expect(":", " of the condition's other case")
-        found = Ternary(place, found, then, expression(cursor))
+        found = n.Ternary(place, found, then, expression(cursor))
     cursor.back()
     return found
 
 
-def bound(cursor: Cursor) -> Expression:
+def bound(cursor: Cursor) -> n.Expression:
     """Read an expression without comparisons, as bounds of types take it."""
     return infix(cursor, SUM)
 
 
-def infix(cursor: Cursor, lowest: int, first: Expression | None = None) -> Expression:
+def infix(cursor: Cursor, lowest: int, first: n.Expression | None = None) -> n.Expression:
     """Read operands and the infix operators between them that bind this tightly at least."""
     operands = [prefix(cursor) if first is None else first]
     operators: list[Word] = []
@@ -60,20 +45,20 @@ def infix(cursor: Cursor, lowest: int, first: Expression | None = None) -> Expre
         level = INFIX.get(cursor.word.text, 0)
         while operators and INFIX[operators[-1].text] >= level:
             operator, right, left = operators.pop(), operands.pop(), operands.pop()
-            operands.append(Binary(operator.place, operator.text, left, right))
+            operands.append(n.Binary(operator.place, operator.text, left, right))
         if level < lowest:
             return operands[0]
         operators.append(cursor.advance())
         operands.append(prefix(cursor))
 
 
-def prefix(cursor: Cursor) -> Expression:
+def prefix(cursor: Cursor) -> n.Expression:
     """Read an operand: signs before it, powers, what stands behind it."""
     word = cursor.word
     if word.text in PREFIX:
         cursor.deeper()
         cursor.advance()
-        found: Expression = Unary(word.place, word.text, prefix(cursor))
+        found: n.Expression = n.Unary(word.place, word.text, prefix(cursor))
         cursor.back()
         return found
     found = postfix(cursor)
@@ -81,30 +66,30 @@ def prefix(cursor: Cursor) -> Expression:
     if operator.text in POWERS:
         cursor.deeper()
         cursor.advance()
-        found = Binary(operator.place, operator.text, found, prefix(cursor))
+        found = n.Binary(operator.place, operator.text, found, prefix(cursor))
         cursor.back()
     return found
 
 
-def postfix(cursor: Cursor) -> Expression:
+def postfix(cursor: Cursor) -> n.Expression:
     """Read an operand with the indices, fields and transposes behind it."""
     found = primary(cursor)
     for _ in range(MOST_NESTED):
         word = cursor.word
         if word.text == "[":
-            found = Index(found.place, found, indices(cursor))
+            found = n.Index(found.place, found, indices(cursor))
         elif word.text == "'":
             cursor.advance()
-            found = Unary(found.place, "'", found)
+            found = n.Unary(found.place, "'", found)
         elif word.kind == "field":
             cursor.advance()
-            found = Field(found.place, found, _position(cursor, word))
+            found = n.Field(found.place, found, _position(cursor, word))
         else:
             return found
     cursor.fail(f"more than {MOST_NESTED} indices and transposes follow each other here.")
 
 
-def primary(cursor: Cursor) -> Expression:
+def primary(cursor: Cursor) -> n.Expression:
     """Read a name, a call, a number, or something in brackets."""
     word = cursor.word
     match word.kind:
@@ -121,13 +106,13 @@ def primary(cursor: Cursor) -> Expression:
             return _parenthesis(cursor)
         case "[":
             items = _items(cursor) if cursor.ahead(1).text != "]" else _none(cursor)
-            return RowOf(word.place, items)
+            return n.RowOf(word.place, items)
         case "{":
-            return ArrayOf(word.place, _items(cursor))
+            return n.ArrayOf(word.place, _items(cursor))
     cursor.missing("an expression")
 
 
-def indices(cursor: Cursor) -> tuple[Expression | Slice, ...]:
+def indices(cursor: Cursor) -> tuple[n.Expression | n.Slice, ...]:
     """Read indices in brackets."""
     opening = cursor.advance()
     found = cursor.listed(_index)
@@ -135,10 +120,10 @@ def indices(cursor: Cursor) -> tuple[Expression | Slice, ...]:
     return found
 
 
-def arguments(cursor: Cursor, of: str) -> tuple[tuple[Expression, ...], bool]:
+def arguments(cursor: Cursor, of: str) -> tuple[tuple[n.Expression, ...], bool]:
     """Read arguments in parentheses ``of`` a function; tell whether a bar sets off the first."""
     opening = cursor.expect("(", f" and the arguments of {of!r}")
-    found: tuple[Expression, ...] = ()
+    found: tuple[n.Expression, ...] = ()
     bar = False
     if cursor.word.text != ")":
         found = (_argument(cursor, of),)
@@ -150,7 +135,7 @@ def arguments(cursor: Cursor, of: str) -> tuple[tuple[Expression, ...], bool]:
     return found, bar
 
 
-def _argument(cursor: Cursor, of: str) -> Expression:
+def _argument(cursor: Cursor, of: str) -> n.Expression:
     word = cursor.word
     if word.kind == "text":
         if of not in SAYING:
@@ -159,11 +144,11 @@ def _argument(cursor: Cursor, of: str) -> Expression:
                 + nearest(of, SAYING)
             )
         cursor.advance()
-        return Text(word.place, word.text[1:-1])
+        return n.Text(word.place, word.text[1:-1])
     return expression(cursor)
 
 
-def _name_or_call(cursor: Cursor) -> Expression:
+def _name_or_call(cursor: Cursor) -> n.Expression:
     word = cursor.word
     called = cursor.ahead(1).text == "("
     if word.text in KEYWORDS and not (word.text == "target" and called):
@@ -174,11 +159,11 @@ def _name_or_call(cursor: Cursor) -> Expression:
         cursor.missing("an expression")
     cursor.advance()
     if called:
-        return Call(word.place, word.text, *arguments(cursor, word.text))
-    return Name(word.place, word.text)
+        return n.Call(word.place, word.text, *arguments(cursor, word.text))
+    return n.Name(word.place, word.text)
 
 
-def _number(cursor: Cursor) -> Number:
+def _number(cursor: Cursor) -> n.Number:
     word = cursor.advance()
     digits = word.text.replace("_", "")
     value: int | float | complex
@@ -190,13 +175,13 @@ def _number(cursor: Cursor) -> Number:
                 "exponent.",
                 word.place,
             )
-        return Number(word.place, int(digits))
+        return n.Number(word.place, int(digits))
     value = float(digits.removesuffix("i"))
     if not isfinite(value):
         cursor.fail(
             "this number is larger than any real number; positive_infinity() is one.", word.place
         )
-    return Number(word.place, complex(0.0, value) if word.kind == "imaginary" else value)
+    return n.Number(word.place, complex(0.0, value) if word.kind == "imaginary" else value)
 
 
 def _position(cursor: Cursor, word: Word) -> int:
@@ -207,7 +192,7 @@ def _position(cursor: Cursor, word: Word) -> int:
     return int(digits)
 
 
-def _parenthesis(cursor: Cursor) -> Expression:
+def _parenthesis(cursor: Cursor) -> n.Expression:
     """Read an expression in parentheses, or a tuple; a comma behind it makes one a tuple."""
     opening = cursor.advance()
     first = expression(cursor)
@@ -217,10 +202,10 @@ def _parenthesis(cursor: Cursor) -> Expression:
     cursor.advance()
     more = () if cursor.word.text == ")" else cursor.listed(expression)
     cursor.close(opening)
-    return TupleOf(opening.place, (first, *more))
+    return n.TupleOf(opening.place, (first, *more))
 
 
-def _items(cursor: Cursor) -> tuple[Expression, ...]:
+def _items(cursor: Cursor) -> tuple[n.Expression, ...]:
     """Read one expression or more in brackets."""
     opening = cursor.advance()
     found = cursor.listed(expression)
@@ -234,14 +219,14 @@ def _none(cursor: Cursor) -> tuple[()]:
     return ()
 
 
-def _index(cursor: Cursor) -> Expression | Slice:
+def _index(cursor: Cursor) -> n.Expression | n.Slice:
     """Read one index, which may be left out."""
     place = cursor.word.place
     if cursor.word.text in {",", "]"}:
-        return Slice(place, None, None)
+        return n.Slice(place, None, None)
     lower = None if cursor.word.text == ":" else expression(cursor)
     if not cursor.accept(":"):
         assert lower is not None
         return lower
     upper = None if cursor.word.text in {",", "]"} else expression(cursor)
-    return Slice(place, lower, upper)
+    return n.Slice(place, lower, upper)

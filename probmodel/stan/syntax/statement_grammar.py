@@ -5,41 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from probmodel.errors import nearest
+from probmodel.stan.syntax import nodes as n
 from probmodel.stan.syntax.cursor import Cursor
 from probmodel.stan.syntax.expression_grammar import arguments, expression, prefix
 from probmodel.stan.syntax.keywords import ASSIGNMENTS, BLOCKS, BOUNDS, KEYWORDS, SAYING, TYPES
-from probmodel.stan.syntax.nodes import (
-    Assign,
-    Block,
-    Break,
-    Call,
-    Continue,
-    Do,
-    Expression,
-    Field,
-    For,
-    ForEach,
-    If,
-    Index,
-    Name,
-    Return,
-    Say,
-    Statement,
-    Target,
-    Tilde,
-    TupleOf,
-    While,
-)
 from probmodel.stan.syntax.type_grammar import declaration
 from probmodel.stan.syntax.words import Word
 
 _ELSE_IFS = ("elif", "elseif", "elsif")  # of other languages
 
 
-def block(cursor: Cursor, bounded: bool = False) -> Block:
+def block(cursor: Cursor, bounded: bool = False) -> n.Block:
     """Read declarations and statements in braces; ``bounded`` if declarations may have bounds."""
     opening = cursor.expect("{")
-    body: list[Statement] = []
+    body: list[n.Statement] = []
     while not ends(cursor, opening):
         if cursor.accept(";"):
             continue
@@ -47,7 +26,7 @@ def block(cursor: Cursor, bounded: bool = False) -> Block:
             body += declaration(cursor, bounded)
         else:
             body.append(statement(cursor))
-    return Block(opening.place, tuple(body))
+    return n.Block(opening.place, tuple(body))
 
 
 def ends(cursor: Cursor, opening: Word) -> bool:
@@ -72,7 +51,7 @@ def heading(cursor: Cursor) -> str:
     return f"{one} {two}" if three == "{" and f"{one} {two}" in BLOCKS else ""
 
 
-def statement(cursor: Cursor) -> Statement:
+def statement(cursor: Cursor) -> n.Statement:
     """Read a statement that is no declaration."""
     cursor.deeper()
     word = cursor.word
@@ -101,13 +80,13 @@ def _adds(cursor: Cursor) -> bool:
 
 def _is_array(cursor: Cursor) -> bool:
     """Tell whether a brace begins an array that has a distribution: ``{a, b} ~ ...``."""
-    depth = n = 0
+    depth = steps = 0
     while True:
-        text = cursor.ahead(n).text
+        text = cursor.ahead(steps).text
         depth += (text == "{") - (text == "}")
-        n += 1
+        steps += 1
         if depth == 0:
-            return cursor.ahead(n).text == "~"
+            return cursor.ahead(steps).text == "~"
         if text in {";", ""}:
             return False
 
@@ -115,7 +94,7 @@ def _is_array(cursor: Cursor) -> bool:
 # -- statements that begin with an expression ------------------------------------------------------
 
 
-def _of_expression(cursor: Cursor) -> Statement:
+def _of_expression(cursor: Cursor) -> n.Statement:
     """Read an assignment, a statement about a distribution, or a call."""
     start = cursor.word
     if start.text in KEYWORDS and start.text != "target":
@@ -132,11 +111,11 @@ def _of_expression(cursor: Cursor) -> Statement:
     value = expression(cursor, first)
     if cursor.word.text == "~":
         return _tilde(cursor, value)
-    if isinstance(value, Call):
+    if isinstance(value, n.Call):
         cursor.semicolon(f"the call of {value.name!r}")
         if value.name == "increment_log_prob" and len(value.args) == 1:
-            return Target(value.place, value.args[0])
-        return Do(start.place, value)
+            return n.Target(value.place, value.args[0])
+        return n.Do(start.place, value)
     if cursor.word.text == ";":
         cursor.fail("this expression does nothing: expected '=' or '~' behind it, got ';'.")
     cursor.missing("'=' or '~' behind the expression that begins the statement")
@@ -159,24 +138,24 @@ def _check_type(cursor: Cursor, start: Word) -> None:
         cursor.fail(f"{start.text!r} is no type of Stan.{nearest(start.text, TYPES)}", start.place)
 
 
-def _assignment(cursor: Cursor, target: Expression) -> Assign:
+def _assignment(cursor: Cursor, target: n.Expression) -> n.Assign:
     """Read an assignment from its operator on."""
     _check_target(cursor, target)
     operator = cursor.advance()
     value = expression(cursor)
     cursor.semicolon("the assignment")
-    return Assign(target.place, target, ASSIGNMENTS[operator.text], value)
+    return n.Assign(target.place, target, ASSIGNMENTS[operator.text], value)
 
 
-def _check_target(cursor: Cursor, target: Expression) -> None:
+def _check_target(cursor: Cursor, target: n.Expression) -> None:
     """Complain about what nothing can be assigned to."""
-    if isinstance(target, Name):
+    if isinstance(target, n.Name):
         if target.name == "lp__":
             cursor.fail("'lp__' is no variable; write 'target += ...;'.", target.place)
-    elif isinstance(target, TupleOf):
+    elif isinstance(target, n.TupleOf):
         for item in target.items:
             _check_target(cursor, item)
-    elif isinstance(target, Index | Field):
+    elif isinstance(target, n.Index | n.Field):
         _check_target(cursor, target.base)
     else:
         cursor.fail(
@@ -186,7 +165,7 @@ def _check_target(cursor: Cursor, target: Expression) -> None:
         )
 
 
-def _tilde(cursor: Cursor, value: Expression) -> Tilde:
+def _tilde(cursor: Cursor, value: n.Expression) -> n.Tilde:
     """Read a statement about a distribution from its ``~`` on."""
     cursor.advance()
     name = cursor.name("a distribution")
@@ -203,36 +182,36 @@ def _tilde(cursor: Cursor, value: Expression) -> Tilde:
         upper = None if cursor.word.text == "]" else expression(cursor)
         cursor.close(opening)
     cursor.semicolon(f"'~ {name.text}(...)'")
-    return Tilde(value.place, value, name.text, args, truncated, lower, upper)
+    return n.Tilde(value.place, value, name.text, args, truncated, lower, upper)
 
 
 # -- statements that begin with a keyword ----------------------------------------------------------
 
 
-def _target(cursor: Cursor) -> Target:
+def _target(cursor: Cursor) -> n.Target:
     word = cursor.advance()
     if cursor.word.text != "+=":
         cursor.fail(f"'target' is only added to: expected '+=', got {cursor.named()}.")
     cursor.advance()
     value = expression(cursor)
     cursor.semicolon(f"'{word.text} += ...'")
-    return Target(word.place, value, word.text == "jacobian")
+    return n.Target(word.place, value, word.text == "jacobian")
 
 
-def _nothing(cursor: Cursor) -> Block:
-    return Block(cursor.advance().place, ())
+def _nothing(cursor: Cursor) -> n.Block:
+    return n.Block(cursor.advance().place, ())
 
 
-def _condition(cursor: Cursor, of: str) -> Expression:
+def _condition(cursor: Cursor, of: str) -> n.Expression:
     opening = cursor.expect("(", f" and the condition of {of!r}")
     found = expression(cursor)
     cursor.close(opening)
     return found
 
 
-def _if(cursor: Cursor) -> If:
-    branches: list[tuple[Word, Expression, Statement]] = []
-    otherwise: Statement | None = None
+def _if(cursor: Cursor) -> n.If:
+    branches: list[tuple[Word, n.Expression, n.Statement]] = []
+    otherwise: n.Statement | None = None
     while True:
         word = cursor.advance()
         condition = _condition(cursor, "if")
@@ -243,12 +222,12 @@ def _if(cursor: Cursor) -> If:
             otherwise = statement(cursor)
             break
     for word, condition, then in reversed(branches):
-        otherwise = If(word.place, condition, then, otherwise)
-    assert isinstance(otherwise, If)
+        otherwise = n.If(word.place, condition, then, otherwise)
+    assert isinstance(otherwise, n.If)
     return otherwise
 
 
-def _for(cursor: Cursor) -> For | ForEach:
+def _for(cursor: Cursor) -> n.For | n.ForEach:
     place = cursor.advance().place
     opening = cursor.expect("(", " and what the loop runs over")
     name = cursor.name("the variable of a loop").text
@@ -257,39 +236,39 @@ def _for(cursor: Cursor) -> For | ForEach:
     if cursor.accept(":"):
         upper = expression(cursor)
         cursor.close(opening)
-        return For(place, name, lower, upper, statement(cursor))
+        return n.For(place, name, lower, upper, statement(cursor))
     cursor.close(opening)
-    return ForEach(place, name, lower, statement(cursor))
+    return n.ForEach(place, name, lower, statement(cursor))
 
 
-def _while(cursor: Cursor) -> While:
+def _while(cursor: Cursor) -> n.While:
     place = cursor.advance().place
-    return While(place, _condition(cursor, "while"), statement(cursor))
+    return n.While(place, _condition(cursor, "while"), statement(cursor))
 
 
-def _leave(cursor: Cursor) -> Break | Continue:
+def _leave(cursor: Cursor) -> n.Break | n.Continue:
     word = cursor.advance()
     cursor.semicolon(f"'{word.text}'")
-    return Break(word.place) if word.text == "break" else Continue(word.place)
+    return n.Break(word.place) if word.text == "break" else n.Continue(word.place)
 
 
-def _return(cursor: Cursor) -> Return:
+def _return(cursor: Cursor) -> n.Return:
     place = cursor.advance().place
     value = None if cursor.word.text in {";", "}"} else expression(cursor)
     cursor.semicolon("'return'")
-    return Return(place, value)
+    return n.Return(place, value)
 
 
-def _say(cursor: Cursor) -> Say:
+def _say(cursor: Cursor) -> n.Say:
     word = cursor.advance()
     args, bar = arguments(cursor, word.text)
     if bar:
         cursor.fail(f"expected ',' between the arguments of {word.text!r}, got '|'.", word.place)
     cursor.semicolon(f"'{word.text}(...)'")
-    return Say(word.place, word.text, args)
+    return n.Say(word.place, word.text, args)
 
 
-def _profile(cursor: Cursor) -> Block:
+def _profile(cursor: Cursor) -> n.Block:
     cursor.advance()
     opening = cursor.expect("(", " and a name in quotes")
     if cursor.word.kind != "text":
@@ -299,7 +278,7 @@ def _profile(cursor: Cursor) -> Block:
     return block(cursor)
 
 
-_KINDS: dict[str, Callable[[Cursor], Statement]] = {
+_KINDS: dict[str, Callable[[Cursor], n.Statement]] = {
     ";": _nothing,
     "if": _if,
     "for": _for,
