@@ -78,9 +78,7 @@ class Distribution(Located, NoValue):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.location = caller_location()
-        self.args = bind_arguments(
-            type(self).__name__, self.parameters, args, kwargs, self.location
-        )
+        self.args = bind_arguments(type(self).__name__, self.parameters, args, kwargs)
 
     def __repr__(self) -> str:
         from probmodel.distributions.printed import distribution_text

@@ -12,7 +12,7 @@ import numpy as np
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.other_names import parameters_here
 from probmodel.errors import ModelError
-from probmodel.expressions import Expression
+from probmodel.expressions import Expression, call_error
 
 
 class Parameter(NamedTuple):
@@ -67,21 +67,16 @@ def signature_of(
 
 
 def bind_arguments(
-    name: str,
-    parameters: dict[str, Parameter],
-    args: Sequence[Any],
-    kwargs: dict[str, Any],
-    location: Any,
+    name: str, parameters: dict[str, Parameter], args: Sequence[Any], kwargs: dict[str, Any]
 ) -> dict[str, Any]:
     """Match positional and keyword arguments to parameter names, with errors in plain words."""
     signature = ", ".join(
         p if spec.default is None else f"{p}={spec.default:g}" for p, spec in parameters.items()
     )
     if len(args) > len(parameters):
-        raise ModelError(
+        raise call_error(
             f"{name}({signature}) takes {len(parameters)} parameters, {len(args)} were given."
             f"{parameters_here(name, (), parameters)}",
-            location=location,
             expected=list(parameters),
             given=len(args),
         )
@@ -89,26 +84,22 @@ def bind_arguments(
     unknown = [key for key in kwargs if key not in parameters]
     for key, value in kwargs.items():
         if key not in parameters:
-            raise ModelError(
+            raise call_error(
                 f"{name} has no parameter {key!r}. Its parameters: {signature or 'none'}."
                 f"{parameters_here(name, unknown, parameters)}{_others_with(name, key)}",
-                location=location,
                 expected=list(parameters),
                 given=key,
             )
         if key in bound:
-            raise ModelError(
-                f"{name} was given {key!r} twice.{parameters_here(name, (), parameters)}",
-                location=location,
-                given=key,
+            raise call_error(
+                f"{name} was given {key!r} twice.{parameters_here(name, (), parameters)}", given=key
             )
         bound[key] = value
     for key, spec in parameters.items():
         if key not in bound:
             if spec.default is None:
-                raise ModelError(
+                raise call_error(
                     f"{name} needs {key!r}. Its parameters: {signature}.",
-                    location=location,
                     expected=list(parameters),
                     missing=key,
                 )

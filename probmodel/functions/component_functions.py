@@ -16,7 +16,7 @@ from autograd.extend import primitive
 from probmodel.constraints import RowStochastic, Simplex
 from probmodel.distributions.compound.components import Components
 from probmodel.distributions.process import forward_algorithm as forward
-from probmodel.expressions import Expression, as_expression, call_error, caller_location
+from probmodel.expressions import Expression, as_expression, call_error
 from probmodel.functions.recorded_calls import Checked, Formula, call
 from probmodel.numerics.special import logsumexp
 from probmodel.types import Array
@@ -43,7 +43,7 @@ def component_log_densities(components: Any, value: Any) -> Any:
         If the components are no distributions, or their values are of different kinds; or if data
         give a parameter that is impossible, when the model is bound.
     """
-    parts = Components("component_log_densities", "components", components, caller_location())
+    parts = Components("component_log_densities", "components", components)
     return _log_densities(parts, value)
 
 
@@ -75,7 +75,7 @@ def component_probabilities(weights: Any, components: Any, value: Any) -> Any:
     ModelError
         If the weights are no probabilities, or not as many as the components.
     """
-    parts = Components("component_probabilities", "components", components, caller_location())
+    parts = Components("component_probabilities", "components", components)
     checked = Checked("weights of component_probabilities", weights, Simplex(), as_many=True)
     if isinstance(weights, Expression):
         value = as_expression(value)  # so that the call is recorded, and checked

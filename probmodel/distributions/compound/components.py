@@ -17,8 +17,7 @@ from probmodel.constraints import IntegerInterval, between
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.compound.bounded import is_number, support_bounds
-from probmodel.errors import Location, ModelError
-from probmodel.expressions import OPERATIONS, Apply, Expression
+from probmodel.expressions import OPERATIONS, Apply, Expression, call_error
 from probmodel.numerics.special import where
 from probmodel.types import Array
 
@@ -31,7 +30,6 @@ class Components:
     owner : name of the distribution made of them, for messages
     label : name of the argument that they come from
     given : one distribution whose parameters have a component axis, or a list of distributions
-    location : where the owner is declared
     time_axes : axes of the owner's event that lie before the component axis
 
     Attributes
@@ -47,11 +45,9 @@ class Components:
         If something else than distributions of one kind of value is given.
     """
 
-    def __init__(
-        self, owner: str, label: str, given: Any, location: Location | None, time_axes: int = 0
-    ) -> None:
+    def __init__(self, owner: str, label: str, given: Any, time_axes: int = 0) -> None:
         self.stacked = isinstance(given, Distribution)
-        self.members = _members(owner, label, given, location)
+        self.members = _members(owner, label, given)
         self.event_ndim, self.discrete = self.members[0].event_ndim, self.members[0].discrete
         self.parameters: dict[str, Parameter] = {}
         self.args: dict[str, Any] = {}
@@ -96,9 +92,8 @@ class Components:
             return supports[0]
         if self.event_ndim:
             kinds = ", ".join(f"{m.name}: {m.support().name}" for m in self.members)
-            raise ModelError(
-                f"components need the same kind of values; got {kinds}.",
-                location=self.members[0].location,
+            raise self.members[0].model_error(
+                f"components need the same kind of values; got {kinds}."
             )
         ends = [_ends(support) for support in supports]
         lower = _furthest(min, [low for low, _ in ends])
@@ -228,41 +223,37 @@ def _pad_axes(arg: Any, least: int, ndim: int) -> Any:
     return pad.evaluate(arg, least, ndim)
 
 
-def _members(owner: str, label: str, given: Any, location: Location | None) -> list[Distribution]:
+def _members(owner: str, label: str, given: Any) -> list[Distribution]:
     """Check what is given as components, and return them as a list."""
     members = [given] if isinstance(given, Distribution) else given
     if not isinstance(members, list | tuple) or not members:
-        raise ModelError(
+        raise call_error(
             f"{owner} takes {label} as a list of distributions, or as one distribution whose "
             f"parameters have an axis for them; {type(given).__name__} was given.",
-            location=location,
             given=given,
         )
     for k, member in enumerate(members):
         if not isinstance(member, Distribution):
             kind = member.__name__ if isinstance(member, type) else type(member).__name__
-            raise ModelError(
+            raise call_error(
                 f"{owner} takes distributions such as Normal(0, 1) as {label}; {label}[{k}] is "
                 f"{kind}.",
-                location=location,
                 given=member,
             )
     first = members[0]
     for k, other in enumerate(members):
         if (other.discrete, other.event_ndim) != (first.discrete, first.event_ndim):
-            raise ModelError(
+            raise call_error(
                 f"{owner}: all {label} must have values of one kind; {label}[0], {first.name}, has "
                 f"{_kind(first)}, {label}[{k}], {other.name}, has {_kind(other)}.",
-                location=location,
                 given=[first.name, other.name],
             )
         if not other.discrete and other.has_atoms != first.has_atoms:
-            raise ModelError(
+            raise call_error(
                 f"{owner}: of the {label} {first.name} and {other.name} only one has values with a "
                 "probability of their own, so that a probability and a density would be added up. "
                 "Give all of them the same such values: Censored(..., the same bounds), or "
                 "Hurdle(0, dist) beside a Hurdle.",
-                location=location,
                 given=[first.name, other.name],
             )
     return list(members)

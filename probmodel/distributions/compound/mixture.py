@@ -49,7 +49,7 @@ class Mixture(Compound):
 
     def __init__(self, weights: Any, components: Any) -> None:
         self.location = caller_location()
-        self.components = Components(self.name, "components", components, self.location)
+        self.components = Components(self.name, "components", components)
         self._weights = settle(weights)
         self._given = components if isinstance(components, Distribution) else list(components)
         self._take_form(

@@ -7,7 +7,7 @@ from math import lgamma, log, pi, sqrt
 from typing import Any, ClassVar
 
 from probmodel.distributions.kernels.algebra import Kernel, Simple, distances
-from probmodel.errors import ModelError
+from probmodel.expressions import call_error
 from probmodel.types import Array
 
 
@@ -73,7 +73,7 @@ class Isotropic(Simple):
         raise NotImplementedError
 
 
-def check_isotropic(name: str, kernel: Any, location: Any) -> None:
+def check_isotropic(name: str, kernel: Any) -> None:
     """Refuse what is no single kernel of the distance over all axes, for a distribution.
 
     Raises
@@ -91,10 +91,9 @@ def check_isotropic(name: str, kernel: Any, location: Any) -> None:
         if isinstance(kernel, Kernel)
         else ""
     )
-    raise ModelError(
+    raise call_error(
         f"{name} takes a kernel first, one of ExpQuad, Matern12, Matern32 and Matern52; got {got}."
-        f"{advice}",
-        location=location,
+        f"{advice}"
     )
 
 

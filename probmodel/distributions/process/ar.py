@@ -62,7 +62,7 @@ class AR(Series):
         self.location = caller_location()
         self.initial = initial
         own = type(self).parameters
-        bound = bind_arguments("AR", own, args, kwargs, self.location)
+        bound = bind_arguments("AR", own, args, kwargs)
         first: dict[str, Parameter] = {}
         if initial is not None:
             self._check_initial(initial)

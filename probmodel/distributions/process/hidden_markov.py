@@ -53,7 +53,7 @@ class HiddenMarkov(Compound):
 
     def __init__(self, initial: Any, transition: Any, emission: Any) -> None:
         self.location = caller_location()
-        self.emission = Components(self.name, "emission", emission, self.location, time_axes=1)
+        self.emission = Components(self.name, "emission", emission, time_axes=1)
         written = emission if isinstance(emission, Distribution) else list(emission)
         self._written = [settle(initial), settle(transition), written]
         own = {"initial": Parameter(Simplex(), 1), "transition": Parameter(RowStochastic(), 2)}

@@ -84,12 +84,12 @@ class CirculantGP(OfStandardNormal):
         self, kernel: Isotropic, grid: Sequence[Any], padding: float = 2.0, jitter: float = 1e-8
     ) -> None:
         self.location = caller_location()
-        check_isotropic(type(self).__name__, kernel, self.location)
+        check_isotropic(type(self).__name__, kernel)
         if not isinstance(grid, tuple | list) or not grid:
             raise self._error("grid, a list of the coordinates of each axis, such as (x, y)")
         if not padding >= 2.0:
             raise self._error(f"padding, 2 or more times the grid; got {padding:g}")
-        check_jitter(type(self).__name__, jitter, self.location)
+        check_jitter(type(self).__name__, jitter)
         self.kernel, self.padding, self.jitter = kernel, float(padding), float(jitter)
         self.grid = tuple(x if isinstance(x, Expression) else np.array(x, float) for x in grid)
         self.args = {

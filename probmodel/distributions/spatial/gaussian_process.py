@@ -22,7 +22,7 @@ from probmodel.distributions.vector.conditioning import complete_normal
 from probmodel.distributions.vector.mv_normal import MvNormal
 from probmodel.distributions.vector.whitening import Memory
 from probmodel.errors import ModelError
-from probmodel.expressions import Expression, call_of, caller_location, of_data
+from probmodel.expressions import Expression, call_error, call_of, caller_location, of_data
 from probmodel.numerics.linalg import cholesky
 from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
@@ -87,7 +87,7 @@ class GaussianProcess(OfStandardNormal):
             raise self._error(f"a kernel first, {type(kernel).__name__} was given.")
         if (points is None) == (grid is None):
             raise self._error("either points= or grid=: exactly one of them.")
-        check_jitter(type(self).__name__, jitter, self.location)
+        check_jitter(type(self).__name__, jitter)
         coordinates = {"points": as_columns(points)} if grid is None else _named_axes(grid)
         event = 1 if grid is None else len(coordinates)
         self.kernel, self.jitter = kernel, float(jitter)
@@ -340,7 +340,7 @@ def _of_matrices(xp: Any, number: Any) -> Any:
     return number[..., None, None]
 
 
-def check_jitter(name: str, jitter: Any, location: Any) -> None:
+def check_jitter(name: str, jitter: Any) -> None:
     """Refuse a jitter that is no number from 0 up.
 
     Raises
@@ -357,10 +357,8 @@ def check_jitter(name: str, jitter: Any, location: Any) -> None:
         )
     elif isinstance(jitter, int | float | np.number) and jitter >= 0.0:
         return
-    raise ModelError(
-        f"{name} takes a jitter >= 0 that is a number; got {jitter!r}.{advice}",
-        location=location,
-        jitter=jitter,
+    raise call_error(
+        f"{name} takes a jitter >= 0 that is a number; got {jitter!r}.{advice}", jitter=jitter
     )
 
 

@@ -67,7 +67,7 @@ class HilbertSpaceGP(OfStandardNormal):
         self, kernel: Isotropic, points: Any, n_basis: int | Sequence[int], boundary: Any = 1.5
     ) -> None:
         self.location = caller_location()
-        check_isotropic(type(self).__name__, kernel, self.location)
+        check_isotropic(type(self).__name__, kernel)
         counts = np.atleast_1d(np.asarray(n_basis, dtype=object))
         if not all(isinstance(m, int | np.integer) and m >= 1 for m in counts):
             raise self._error(f"n_basis, 1 or more functions along an axis; got {n_basis!r}")
