@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from probmodel.expressions import Apply
+from probmodel.functions.interpolation import of_all_points
 from probmodel.stan.export import (
     call_rules,
     elementwise_rules,
@@ -84,6 +85,8 @@ def _rewritten(writer: Writer, node: Apply) -> Any:
         return shape_rules.difference(node, len(writer.shape(node.args[0])))
     if node.operation.name in ("flip", "roll", "repeat"):
         return shape_rules.reordered(writer, node)
+    if node.operation.name == "interpolate":
+        return of_all_points(*node.args, **node.kwargs)
     return writer.shared.evaluator.written_out(node)
 
 
