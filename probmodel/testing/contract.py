@@ -56,12 +56,12 @@ def check_settings(sampler: Sampler, effort: Effort = DEFAULT) -> None:
         f"{kind.__name__} must be a frozen dataclass, whose fields are its settings.",
     )
     settings = [field.name for field in dataclasses.fields(sampler) if field.init]  # type: ignore[arg-type]
-    text = kind.__doc__ or ""
+    text = "\n".join(base.__doc__ or "" for base in kind.__mro__ if issubclass(base, Sampler))
     missing = [name for name in settings if f"{name} :" not in text and f"{name}," not in text]
     require(
         not missing,
-        f"The docstring of {kind.__name__} must list its settings as `name : type`; it lacks "
-        f"{', '.join(missing)}.",
+        f"The docstring of {kind.__name__}, or of a class that it derives from, must list its "
+        f"settings as `name : type`; it lacks {', '.join(missing)}.",
     )
     if "target_accept" not in settings:
         return

@@ -197,8 +197,11 @@ def test_advice_about_energy_in_hierarchies_does_not_go_in_circles(check, make_r
         class Groups(Model):
             tau = param(HalfNormal(1))
             theta = param(Normal(0, tau), shape=2, **options)
-            curve = param(GaussianProcess(kernels.ExpQuad(tau, 1.0), [0.0, 1.0]), noncentered=True)
-            y = observed(Normal(theta + curve, 1))
+            grid = [0.0, 1.0], [0.0]
+            curve = param(
+                GaussianProcess(kernels.ExpQuad(tau, 1.0), grid=grid, jitter=1e-6), noncentered=True
+            )
+            y = observed(Normal(theta + curve[:, 0], 1))
 
         density = ModelDensity(Groups(y=[0.1, 0.3]), pseudo_data)
         run = make_run(density=density, positions=np.zeros((4, density.dim)))

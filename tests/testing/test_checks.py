@@ -35,8 +35,11 @@ class WithoutChains(RandomWalk):
         return 0
 
 
+@dataclasses.dataclass(frozen=True)
 class Undocumented(RandomWalk):
-    """Random walk whose settings nobody knows."""
+    """Random walk with a setting that nobody knows."""
+
+    secret: float = 1.0
 
 
 @dataclasses.dataclass
@@ -246,7 +249,7 @@ BROKEN = [
     ("check_description", OfTwoLines, "summary must be one line"),
     ("check_description", Uncoupled, "coupling must be one of"),
     ("check_description", WithoutChains, "min_chains"),
-    ("check_settings", Undocumented, "lacks step_size, target_accept, step_rate"),
+    ("check_settings", Undocumented, "lacks secret"),
     ("check_settings", Thawed, "frozen dataclass"),
     ("check_settings", Unchecked, "target_accept=0.0 must be refused"),
     ("check_shapes", WithColumns, r"accept_prob must have the shape \(4,\)"),
