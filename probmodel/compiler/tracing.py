@@ -18,7 +18,8 @@ from probmodel.compiler.symbols import Symbol, positions
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.links import cheapest_form
 from probmodel.distributions.sums import batch_shape
-from probmodel.expressions import Apply, Expression, map_leaves, topological
+from probmodel.expressions import Apply, Expression, as_expression, map_leaves, topological
+from probmodel.expressions.known_determinants import known_log_determinant
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Deterministic
 from probmodel.model.evaluation import Evaluator
@@ -251,6 +252,10 @@ class Trace:
         if name == "getitem":
             x = self.value(node.args[0])
             return taken(x, positions(np.shape(x))[self._evaluator.index(node)])
+        if name == "log_determinant":
+            known = known_log_determinant(as_expression(node.args[0]), self._evaluator)
+            if known is not None:
+                return self.value(known)
         operands = [map_leaves(arg, self.value) for arg in node.args]
         if name not in CALLED:
             return OPERATIONS[name](*operands, **options)

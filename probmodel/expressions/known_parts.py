@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,6 +23,7 @@ _LINEAR = frozenset(
     }
 )  # fmt: skip
 _BILINEAR = frozenset({"multiply", "matmul", "dot", "kron", "outer"})
+_SAME = 1e-14  # relative difference between a matrix and a multiple of another
 _DEEPEST = 40  # operations on top of each other; a longer formula is not a short sum
 
 
@@ -126,3 +128,36 @@ def _mapped(node: Apply, parts: list[Part] | None, values: Values) -> list[Part]
         (c, values.value(Apply(node.operation, (known, *node.args[1:]), node.kwargs)))
         for c, known in parts
     ]
+
+
+def sum_of_known(
+    matrix: Expression, values: Values, read: Callable[[Array], Array]
+) -> list[Part] | None:
+    """Return one or two known matrices and their factors; None where it takes more, or others.
+
+    ``read`` makes what counts of each: its lower triangle, say.
+    """
+    size = values.shape(matrix)[-2:]
+    parts = known_parts(matrix, values)
+    if parts is None or size == (1, 1):
+        return None
+    terms: list[Part] = []
+    for factor, known in parts:
+        if known.shape != size or not np.isfinite(known).all():
+            return None
+        counts = read(known)
+        for i, (other, of_other) in enumerate(terms):
+            ratio = _ratio(counts, of_other)
+            if ratio is not None:
+                terms[i] = other + ratio * factor, of_other
+                break
+        else:
+            if counts.any():
+                terms.append((factor, counts))
+    return terms if len(terms) in (1, 2) else None
+
+
+def _ratio(a: Array, b: Array) -> float | None:
+    """Return the number that turns the matrix b into a, or None if there is none."""
+    ratio = float(np.vdot(a, b) / np.vdot(b, b))
+    return ratio if np.all(np.abs(a - ratio * b) <= _SAME * np.abs(a)) else None

@@ -17,12 +17,11 @@ from typing import NamedTuple
 import numpy as np
 
 from probmodel.expressions import Expression, as_expression
-from probmodel.expressions.known_parts import Values, known_parts
+from probmodel.expressions.known_parts import Values, sum_of_known
 from probmodel.numerics.linalg import cholesky, invert_lower, log_det_lower
 from probmodel.types import Array
 
 _WORST_CONDITION = 1e8  # of B: beyond, the density could show the rounding of D
-_SAME = 1e-14  # relative difference between a matrix and a multiple of another
 
 
 class Directions(NamedTuple):
@@ -46,7 +45,7 @@ class Directions(NamedTuple):
 
 def directions_of(matrix: Expression, values: Values) -> Directions | None:
     """Return a matrix by its known directions, or None where it has none."""
-    terms = _sum_of_known(matrix, values)
+    terms = sum_of_known(matrix, values, _symmetric)
     base = None if terms is None else _best_conditioned([known for _, known in terms])
     if terms is None or base is None:
         return None
@@ -64,7 +63,7 @@ def directions_of(matrix: Expression, values: Values) -> Directions | None:
 
 def directions_of_root(root: Expression, values: Values) -> Directions | None:
     """Return the matrix of a triangular root, a known one times a number; None for others."""
-    terms = _sum_of_known(root, values, triangular=True)
+    terms = sum_of_known(root, values, np.tril)
     if terms is None or len(terms) > 1:
         return None
     ((factor, known),) = terms
@@ -76,37 +75,9 @@ def directions_of_root(root: Expression, values: Values) -> Directions | None:
     return Directions(spectrum, known, inverse, log_det, is_uniform=True)
 
 
-def _sum_of_known(
-    matrix: Expression, values: Values, triangular: bool = False
-) -> list[tuple[Expression, Array]] | None:
-    """Return one or two known matrices and their factors; None where it takes more, or others.
-
-    Their lower triangle is read; they are symmetric, or ``triangular``.
-    """
-    size = values.shape(matrix)[-2:]
-    parts = known_parts(matrix, values)
-    if parts is None or size == (1, 1):
-        return None
-    terms: list[tuple[Expression, Array]] = []
-    for factor, known in parts:
-        if known.shape != size or not np.isfinite(known).all():
-            return None
-        read = np.tril(known) if triangular else np.tril(known) + np.tril(known, -1).T
-        for i, (other, of_other) in enumerate(terms):
-            ratio = _ratio(read, of_other)
-            if ratio is not None:
-                terms[i] = other + ratio * factor, of_other
-                break
-        else:
-            if read.any():
-                terms.append((factor, read))
-    return terms if len(terms) in (1, 2) else None
-
-
-def _ratio(a: Array, b: Array) -> float | None:
-    """Return the number that turns the matrix b into a, or None if there is none."""
-    ratio = float(np.vdot(a, b) / np.vdot(b, b))
-    return ratio if np.all(np.abs(a - ratio * b) <= _SAME * np.abs(a)) else None
+def _symmetric(matrix: Array) -> Array:
+    """Return the symmetric matrix with the lower triangle of another."""
+    return np.tril(matrix) + np.tril(matrix, -1).T
 
 
 def _best_conditioned(matrices: list[Array]) -> int | None:
