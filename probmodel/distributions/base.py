@@ -335,7 +335,9 @@ class Distribution(Located, NoValue):
         are about those of the conditional distribution given a normal observation of every element
         with variance ``1 / information``, which may be symbolic.
         """
-        raise self._without(_INFORMED)
+        if self.vector_form is self:
+            raise self._without(_INFORMED)
+        return self.vector_form.informed(information, value)
 
     @property
     def vector_form(self) -> Distribution:

@@ -9,14 +9,14 @@ import numpy as np
 from probmodel.constraints import Positive, Real, UnitInterval
 from probmodel.distributions.base import Parameter
 from probmodel.distributions.domain import where_valid
-from probmodel.distributions.noncentered_forms import OfStandardNormal
+from probmodel.distributions.informed_directions import Along, AlongDirections
 from probmodel.distributions.spatial.neighbours import Graph, is_matrix, read_graph
 from probmodel.distributions.vector.whitening import Memory
 from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
 
 
-class BYM2(OfStandardNormal):
+class BYM2(AlongDirections):
     r"""Sum of independent and spatially structured effects of areas, scaled.
 
     .. math:: y = \sigma \bigl(\sqrt{1 - \rho}\, v + \sqrt{\rho}\, u\bigr), \qquad
@@ -78,12 +78,12 @@ class BYM2(OfStandardNormal):
         log_scale = n * (xp.log(sigma) + 0.5 * LOG_2PI)
         return -log_scale - 0.5 * (xp.sum(xp.log(variances), axis=-1) + quadratic)
 
-    def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
-        """Give each eigenvector its standard deviation."""
+    def along(self, xp: Any, size: int, *params: Any) -> Along:
+        """Return the eigenvectors of R, and the variances along them."""
         sigma, rho, adjacency = params
-        eigenvalues, basis = self._spectrum(adjacency, z.shape[-1])
-        scaled = z * xp.sqrt(_variances(xp, rho, eigenvalues))
-        return xp.expand_dims(sigma, -1) * xp.matmul(scaled, basis.T)
+        eigenvalues, basis = self._spectrum(adjacency, size)
+        scale = xp.expand_dims(sigma, -1)
+        return Along(0.0, basis, 0.0, scale * scale * _variances(xp, rho, eigenvalues))
 
     def standardise(self, value: Array, *params: Any) -> Array:
         """Divide each coordinate along the eigenvectors by its standard deviation."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from probmodel.constraints import Interval, Positive, Real
 from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
-from probmodel.distributions.noncentered_forms import OfStandardNormal
+from probmodel.distributions.informed_directions import Along, AlongDirections
 from probmodel.distributions.spatial.neighbours import (
     Graph,
     graph_product,
@@ -21,8 +22,10 @@ from probmodel.distributions.vector.whitening import Memory
 from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
 
+MOST_AREAS = 500  # that are standardised by data: it takes products of n by n
 
-class CAR(OfStandardNormal):
+
+class CAR(AlongDirections):
     r"""Proper conditional autoregression over neighbouring areas.
 
     .. math:: y \sim N\bigl(\mu 1, \{\tau (D - \alpha W)\}^{-1}\bigr), \qquad
@@ -100,10 +103,15 @@ class CAR(OfStandardNormal):
             ("mean", "mean"): lambda: tau * (1.0 - alpha) * graph.degrees.sum(),
         }
 
-    def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
-        """Give each eigenvector its standard deviation, and add the mean."""
+    def standardised_by_default(self, event: tuple[int, ...], known: Callable[[Any], bool]) -> bool:
+        """Whether there are so few areas that products of n by n cost little."""
+        return event[0] <= MOST_AREAS
+
+    def along(self, xp: Any, size: int, *params: Any) -> Along:
+        """Return the eigenvectors, over the roots of the degrees, and the variances along them."""
         tau, alpha, adjacency, mean = params
-        graph = self._graph(adjacency, z.shape[-1])
+        graph = self._graph(adjacency, size)
         ratios = 1.0 - xp.expand_dims(alpha, -1) * graph.normalised_eigenvalues
-        scaled = z / xp.sqrt(xp.expand_dims(tau, -1) * ratios)
-        return xp.expand_dims(mean, -1) + xp.matmul(scaled, graph.normalised_basis.T)
+        log_det = -0.5 * float(np.sum(np.log(graph.degrees)))
+        variances = 1.0 / (xp.expand_dims(tau, -1) * ratios)
+        return Along(xp.expand_dims(mean, -1), graph.normalised_basis, log_det, variances)

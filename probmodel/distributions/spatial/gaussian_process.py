@@ -227,15 +227,6 @@ class GaussianProcess(OfStandardNormal):
             root = call_of(_of_matrices, (amplitude,), (0,)) * root
         return MvNormal(mean, cholesky=root)
 
-    def informed(self, information: Any, value: Any = 0.0) -> Distribution:
-        """Return the conditional distribution given the observations."""
-        form = self.vector_form
-        return (
-            super().informed(information, value)
-            if form is self
-            else form.informed(information, value)
-        )
-
     def _root(self, xp: Any, *params: Any) -> Any:
         """Return the Cholesky factor at points, but for an amplitude that is left out."""
         shapes, coordinates = params[: len(self._shapes)], params[len(self._shapes) :]

@@ -9,13 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive, Real
-from probmodel.distributions.base import InformationMatrix, Parameter
+from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.kernels.algebra import columns
 from probmodel.distributions.kernels.isotropic import Isotropic, check_isotropic
 from probmodel.distributions.noncentered_forms import OfStandardNormal
+from probmodel.distributions.scalar.normal import Normal
 from probmodel.errors import ModelError
-from probmodel.expressions import caller_location, of_data, settle
+from probmodel.expressions import call_of, caller_location, of_data, settle
 from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
 
@@ -62,6 +63,7 @@ class HilbertSpaceGP(OfStandardNormal):
 
     event_ndim: ClassVar[int] = 1
     domain = Real()
+    takes_pseudo_data = "elements"
 
     def __init__(
         self, kernel: Isotropic, points: Any, n_basis: int | Sequence[int], boundary: Any = 1.5
@@ -163,6 +165,14 @@ class HilbertSpaceGP(OfStandardNormal):
         """One weight for each function."""
         return (len(params[2]),)
 
+    @property
+    def vector_form(self) -> Distribution:
+        """The weights as normal numbers."""
+        return Normal(0.0, call_of(self._scales, list(self.args.values()), (0, 0, 2)))
+
+    def _scales(self, xp: Any, *params: Any) -> Any:
+        return xp.exp(self._log_scales(xp, *params)[0])
+
     def _log_scales(self, xp: Any, amplitude: Any, length_scale: Any, frequencies: Array) -> Any:
         """Log standard deviations of the weights, and their slopes in the log length scale."""
         axes = frequencies.shape[1]
@@ -199,7 +209,7 @@ class HilbertSpaceGP(OfStandardNormal):
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Give each weight its standard deviation."""
-        return z * xp.exp(self._log_scales(xp, *params)[0])
+        return z * self._scales(xp, *params)
 
     def standardise(self, value: Array, *params: Any) -> Array:
         """Divide each weight by its standard deviation."""

@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probmodel.constraints import Positive, Real
+from probmodel.constraints import Real
 from probmodel.distributions.base import Distribution, Parameter
+from probmodel.distributions.informed_directions import Along, InformedAlong
 from probmodel.distributions.noncentered_forms import OfStandardNormal
 from probmodel.distributions.vector.conditioning import complete_normal
 from probmodel.distributions.vector.matrix_forms import (
@@ -102,15 +103,19 @@ class MvNormal(OfStandardNormal, MatrixArguments):
         loc, matrix = params
         return loc + self.forms["matrix"].vectors(matrix).color(z)
 
+    def along(self, xp: Any, size: int, *params: Any) -> Along:
+        """Return what a vector is made of, where its directions are known."""
+        form = self.forms["matrix"]
+        assert isinstance(form, KnownDirections)
+        return Along(params[0], form.root, form.log_det, form.variances(params[1]))
+
     def informed(self, information: Any, value: Any = 0.0) -> Distribution:
         """Return the conditional distribution given the observations."""
         loc, matrix = self.args.values()
         form = self.forms["matrix"]
         if isinstance(form, KnownDirections):
-            root, log_det = form.root, form.log_det
-            if form.is_uniform:
-                root = _turned(root, information)
-            return _InformedAlong(root, log_det, loc, form.variances(matrix), information, value)
+            turn = _turn(form.root, information) if form.is_uniform else None
+            return InformedAlong(self, information, value, turn)
         upper = form.colors_by_upper
         known = isinstance(form, CovarianceRoot)
         root = matrix if known else _called(form.root_of, (matrix,), (2,))
@@ -194,57 +199,13 @@ def _called(function: Callable[..., Any], args: Sequence[Any], event_ndims: Sequ
     return call_of(function, args, event_ndims)
 
 
-def _turned(root: Array, information: Any) -> Array:
-    """Turn the columns of a root R so that R' J R is diagonal, where J is known.
+def _turn(root: Array, information: Any) -> Array | None:
+    """Return what turns the columns of a root R so that R' J R is diagonal, where J is known.
 
     That of several vectors is on average.
     """
     if isinstance(information, Expression):
-        return root
+        return None
     n = len(root)
     each = np.mean((information + np.zeros(n)).reshape(-1, n), axis=0)
-    return np.asarray(root @ np.linalg.eigh(root.T @ (each[:, None] * root))[1])
-
-
-class _InformedAlong(OfStandardNormal):
-    r"""`_InformedNormal` of a covariance R diag(v) R' with a known root R.
-
-    The standardised vector has the variance :math:`1 / (1 / v_k + j_k)` in direction k, with
-    :math:`j_k` the diagonal of :math:`R' J R`. Where that matrix is diagonal, as `_turned` makes
-    it, this is the conditional distribution. Else correlations are left to the sampler, and no
-    matrix is factorised.
-
-    Parameters
-    ----------
-    root, log_det : R, (n, n), and the logarithm of its absolute determinant
-    loc, variances : of the prior; v, (n,)
-    information, value : J and what was observed, (n,)
-    """
-
-    parameters: ClassVar = {
-        "loc": Parameter(Real(), event_ndim=1, spreads=True),
-        "variances": Parameter(Positive(), event_ndim=1),
-        "information": Parameter(Real(), event_ndim=1, spreads=True),
-        "value": Parameter(Real(), event_ndim=1, spreads=True),
-    }
-    event_ndim = 1
-
-    def __init__(self, root: Array, log_det: float, *args: Any) -> None:
-        super().__init__(*args)
-        self._root, self._known_log_det = root, log_det
-
-    def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
-        """Scale independent standard normal coordinates, turn and shift them."""
-        loc, variances, information, value = params
-        left = self._variances(variances, information)
-        pull = (information * (value - loc)) @ self._root
-        return loc + (left * pull + left**0.5 * z) @ self._root.T
-
-    def noncentered_log_det(self, xp: Any, event: tuple[int, ...], *params: Any) -> Any:
-        """Return the log determinant of the map."""
-        left = self._variances(*params[1:3])
-        return self._known_log_det + 0.5 * xp.sum(xp.log(left), axis=-1)
-
-    def _variances(self, variances: Any, information: Any) -> Any:
-        """Return the variances that are left along each direction."""
-        return 1.0 / (1.0 / variances + information @ np.square(self._root))
+    return np.asarray(np.linalg.eigh(root.T @ (each[:, None] * root))[1])
