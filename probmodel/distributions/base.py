@@ -24,7 +24,8 @@ InformationMatrix = Mapping[tuple[str, str], Thunk]
 
 _INFORMED = (
     "form for information=; families of a location or a scale, Gamma, Beta and their kin, "
-    "MvNormal, AR, AR1 and RandomWalk have one"
+    "MvNormal, GaussianProcess at points, HilbertSpaceGP, BYM2, CAR, AR, AR1 and RandomWalk have "
+    "one"
 )
 _CDF = "cumulative distribution function to truncate or censor it by"
 
