@@ -66,7 +66,7 @@ def _running() -> tuple[ast.expr | None, bool]:
     first, last, start, end = positions
     if first is None or last is None or start is None or end is None:
         return None, False
-    stored = opname[code.co_code[frame.f_lasti]] == "STORE_SUBSCR"
+    stored = opname[code.co_code[frame.f_lasti]].startswith("STORE_")
     lines = [linecache.getline(code.co_filename, n).encode() for n in range(first, last + 1)]
     lines[-1] = lines[-1][:end]
     lines[0] = lines[0][start:]

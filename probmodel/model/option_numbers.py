@@ -9,6 +9,7 @@ import numpy as np
 
 from probmodel.errors import Location, ModelError, ShapeError
 from probmodel.expressions import Expression
+from probmodel.types import Array
 
 
 def check_bounds(kind: str, bounds: Mapping[str, Any], location: Location | None) -> None:
@@ -16,10 +17,7 @@ def check_bounds(kind: str, bounds: Mapping[str, Any], location: Location | None
     for key, value in bounds.items():
         if _symbolic(value):
             continue
-        try:
-            numbers = np.asarray(value)
-        except ValueError:  # rows that differ in length
-            numbers = np.asarray(None)
+        numbers = _as_array(value)
         if numbers.dtype.kind in "biuf" and not np.isnan(numbers).any():
             continue
         none = key in ("lower", "upper")
@@ -37,7 +35,7 @@ def check_sizes(shape: Sequence[Any] | None, location: Location | None) -> None:
     for size in shape or ():
         if isinstance(size, Expression):
             continue
-        known = np.asarray(size) if not isinstance(size, list | tuple) else np.asarray("")
+        known = _as_array(None if isinstance(size, list | tuple) else size)
         if known.ndim == 0 and known.dtype.kind in "iu" and known >= 0:
             continue
         real = ", which is a real number" if known.dtype.kind == "f" else ""
@@ -47,6 +45,14 @@ def check_sizes(shape: Sequence[Any] | None, location: Location | None) -> None:
             location=location,
             shape=tuple(shape or ()),
         )
+
+
+def _as_array(value: Any) -> Array:
+    """Return what may be numbers as an array; one without numbers if it is none."""
+    try:
+        return np.asarray(value)
+    except Exception:  # rows that differ in length, and whatever an object of a library says
+        return np.asarray(None)
 
 
 def _symbolic(value: Any) -> bool:
