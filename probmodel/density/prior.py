@@ -169,9 +169,10 @@ def _standardised(forward: Forward, free: FreeParameter, value: Symbol) -> Symbo
     frame = free.frame
     if frame is None:
         return value
-    params = forward.parameters(frame, free.shape)
-    value = forward.apply(free.declaration, free.link.inverse, [value, *free.link.bounds])
-    return forward.apply(free.declaration, frame.standardise, [value, *params])
+    like = np.zeros(free.link.free_shape(free.shape))
+    params = forward.parameters(frame, like.shape)
+    value = forward.apply(free.declaration, free.link.inverse, [value, *free.link.bounds], like)
+    return forward.apply(free.declaration, frame.standardise, [value, *params], like)
 
 
 def _uniform_draw(forward: Forward, free: FreeParameter, radius: float) -> Symbol:

@@ -122,10 +122,12 @@ def _locations(density: ModelDensity, free: FreeParameter, x: Array) -> Array:
     link = free_link(free.declaration, density._binding.evaluator)
     expression = location(on_free_scale(prior, link))
     if expression is None:
-        return np.full((len(x), prod(free.shape)), np.nan)
+        return np.full((len(x), prod(free.free_shape)), np.nan)
     (values,) = density.values_at(x, [as_expression(expression)])
-    values = values.reshape(len(x), *(1,) * (len(free.shape) + 1 - values.ndim), *values.shape[1:])
-    return np.broadcast_to(values, (len(x), *free.shape)).reshape(len(x), -1)
+    values = values.reshape(
+        len(x), *(1,) * (len(free.free_shape) + 1 - values.ndim), *values.shape[1:]
+    )
+    return np.broadcast_to(values, (len(x), *free.free_shape)).reshape(len(x), -1)
 
 
 def _robust(free: FreeParameter, seen: Sequence[Array], times: tuple[int, int]) -> PseudoData:
@@ -148,7 +150,7 @@ def _robust(free: FreeParameter, seen: Sequence[Array], times: tuple[int, int]) 
         follows = (alone > LOOSE) & (beside < TIED * alone)
         known = np.isfinite(value)
         information, value, origin, follows = (
-            np.where(known, part, 0.0).reshape(free.shape)
+            np.where(known, part, 0.0).reshape(free.free_shape)
             for part in (information, value, origin, follows)
         )
         if _is_series(free):
@@ -193,7 +195,7 @@ def centring(density: ModelDensity, x: Array) -> dict[str, Array]:
     for free, cut in hierarchies(density):
         pseudo_data = density._binding.pseudo_data.get(free.name)
         if pseudo_data is not None:
-            variance = _variance(density, (free, cut), x).reshape(-1, *free.shape)
+            variance = _variance(density, (free, cut), x).reshape(-1, *free.free_shape)
             if _is_series(free):
                 variance = np.mean(variance, axis=-1)
             shares[free.name] = pseudo_data.information * variance
@@ -224,7 +226,7 @@ def _standardised(density: ModelDensity, part: Part, x: Array) -> Array:
     assert free.frame is not None
     if _is_series(free):
         args = [as_expression(arg) for arg in free.frame.args.values()]
-        values = x[:, cut].reshape(-1, *free.shape)
+        values = x[:, cut].reshape(-1, *free.free_shape)
         rows = zip(values, *density.values_at(x, args), strict=True)
         return np.stack([free.frame.standardise(*row).reshape(-1) for row in rows])
     location, columns = _affine(density, part, x)
@@ -247,7 +249,7 @@ def _affine(density: ModelDensity, part: Part, x: Array) -> tuple[Array, Array]:
     """
     free, cut = part
     assert free.frame is not None
-    size = prod(free.shape[len(free.shape) - free.frame.event_ndim :])
+    size = prod(free.free_shape[len(free.free_shape) - free.frame.event_ndim :])
     there = x.copy()
     there[:, cut] = 0.0
     location = _values(density, free, there)

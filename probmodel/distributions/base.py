@@ -346,6 +346,11 @@ class Distribution(Located, NoValue):
         return self
 
     @property
+    def in_free_coordinates(self) -> Distribution:
+        """The distribution of the free coordinates, where these are fewer; else itself."""
+        return self
+
+    @property
     def prior_form(self) -> Distribution | None:
         """What `informed` was called on, by what this distribution has computed of it already."""
         return None

@@ -14,9 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.constraints import Correlation, CorrelationCholesky, Interval, Simplex, UnitVector
+from probmodel.constraints import (
+    Correlation,
+    CorrelationCholesky,
+    Interval,
+    Simplex,
+    SumToZero,
+    UnitVector,
+)
 from probmodel.constraints.containment import limits
-from probmodel.distributions import Flat, Gamma, InverseGamma, Uniform
+from probmodel.distributions import Flat, Gamma, InverseGamma, Normal, Uniform
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.printed import distribution_text
 from probmodel.errors import Location
@@ -85,14 +92,13 @@ def lint(model: Model, rules: Sequence[Rule] | None = None) -> list[Advice]:
 
 
 def mistakes(model: Model) -> list[Advice]:
-    """Return the advice without which a result may be taken for the answer that it is not.
+    """Return the advice without which a result may be taken for what it is not.
 
-    It is what `infer` warns of: a parameter whose prior is cut off without a word where a
-    distribution takes it, a variance in the place of a standard deviation, and a sum over pairs of
-    rows that nobody asked for. The rest is a matter of judgement, or leaves the posterior as it was
-    meant, and is left to the pedantic `lint`.
+    `infer` warns of a parameter whose prior is cut off without a word where a distribution takes
+    it, a variance in the place of a standard deviation, a scale that is counted once too often, and
+    a sum over pairs of rows. The rest is a matter of judgement, and left to the pedantic `lint`.
     """
-    return lint(model, (_ranges, _variances, _pairs))
+    return lint(model, (_ranges, _variances, _zero_sums, _pairs))
 
 
 class _View:
@@ -144,9 +150,8 @@ def _flat_priors(view: _View) -> Said:
         if isinstance(free.constraint, _COMPACT) or _has_potential(view, free.name):
             continue
         lower, upper = limits(free.constraint) or (None, None)
-        bounded = f", bounded {'above' if lower is None else 'below'} only" * (
-            (lower is None) != (upper is None)
-        )
+        half = (lower is None) != (upper is None)
+        bounded = f", bounded {'above' if lower is None else 'below'} only" * half
         instead = "HalfNormal(1)" if _number(lower) == 0 else "Normal(0, 1)"
         yield (
             "flat prior",
@@ -305,6 +310,22 @@ def _squared(arg: Any) -> str | None:
     return base.name if power or product or name == "square" else None
 
 
+def _zero_sums(view: _View) -> Said:
+    for free in view.free.values():
+        prior = free.declaration.prior
+        if not (isinstance(free.declaration.constraint, SumToZero) and isinstance(prior, Normal)):
+            continue
+        fixed = view.binding.evaluator.is_constant(prior.args["scale"])
+        if not fixed and not any(_has_potential(view, name) for name in view.parents[free.name]):
+            yield (
+                "zero sum",
+                free.declaration,
+                "its sum is zero, so that its prior counts the scale once too often: the posterior "
+                "may grow without bound as that goes to 0. Write ZeroSumNormal(scale), or add "
+                "np.log(scale) by potential (target += in Stan).",
+            )
+
+
 def _pairs(view: _View) -> Said:
     for declaration, message in unasked_pairs(view.binding):
         yield "pairs", declaration, message
@@ -370,6 +391,7 @@ _RULES: tuple[Rule, ...] = (
     _extreme_constants,
     _ranges,
     _variances,
+    _zero_sums,
     _pairs,
     _ode_jumps,
     _unused_data,

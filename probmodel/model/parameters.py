@@ -82,13 +82,13 @@ def elaborate(
     if 0 in shape:
         return _empty(declaration, evaluator, shape)
     _check_event(declaration, constraint, shape)
-    free_shape = constraint.free_shape(shape)
+    link: Constraint = Real()
+    if frame is not None and declaration.prior is not frame:
+        link = free_link(declaration, evaluator)
+    free_shape = constraint.free_shape(link.free_shape(shape))
     free = FreeSymbol(f"unconstrained {declaration.name}", free_shape, declaration.location)
     evaluator.probe(free, free_shape)
-    link: Constraint = Real()
     if frame is not None:
-        if declaration.prior is not frame:
-            link = free_link(declaration, evaluator)
         check_information(declaration, shape, evaluator)
         parts = _standardised(declaration, frame, link, constraint, free, shape, evaluator)
     else:
@@ -147,7 +147,8 @@ def _standardised(
     """Write the value as ``link`` of ``frame``'s location and scale, applied to what is free."""
     name, prior = str(declaration.name), declaration.prior
     standardised, bounds, terms = _map(declaration, constraint, free)
-    full = spread(frame, shape, evaluator)
+    inner = link.free_shape(shape)
+    full = spread(frame, inner, evaluator)
     if frame is prior:
         full = along_known_directions(full, evaluator, triangular=True)
     args = [as_expression(arg) for arg in full.args.values()]
@@ -159,11 +160,11 @@ def _standardised(
     if prior is None or prior is frame:
         of_free = Term.of_distribution(name, "prior", frame.base(), standardised)
         return value, bounds, [of_free, *terms]
-    batch = len(shape) - frame.event_ndim
+    batch = len(inner) - frame.event_ndim
     known = [evaluator.value(arg) if evaluator.is_constant(arg) else arg for arg in args]
-    log_det = as_expression(full.noncentered_log_det(np, shape[batch:], *known))
+    log_det = as_expression(full.noncentered_log_det(np, inner[batch:], *known))
     if batch:
-        log_det = log_det + np.zeros(shape[:batch])  # once for each element
+        log_det = log_det + np.zeros(inner[:batch])  # once for each element
     value, _, of_link = _map(declaration, link, value)
     of_value = Term.of_distribution(
         name, "prior", spread(full.prior_form or prior, shape, evaluator), declaration
@@ -193,8 +194,12 @@ def _map(
     bounds = tuple(as_expression(bound) for bound in constraint.bounds)
     if isinstance(constraint, Real):
         return free, bounds, []
-    log_det = as_expression(constraint.log_det(np, free, *bounds))
-    value = as_expression(constraint.forward(np, free, *bounds))
+    if isinstance(free, FreeSymbol) or not constraint.event_ndim:
+        log_det = as_expression(constraint.log_det(np, free, *bounds))
+        value = as_expression(constraint.forward(np, free, *bounds))
+    else:  # no symbol tells the size of what a frame makes
+        log_det = as_expression(call_of(constraint.log_det, (free,), (constraint.event_ndim,)))
+        value = as_expression(call_of(constraint.forward, (free,), (constraint.event_ndim,)))
     return value, bounds, [Term(str(declaration.name), "jacobian", log_det)]
 
 

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from probmodel.constraints import Constraint
+from probmodel.constraints import Constraint, SumToZero
 from probmodel.constraints.partly_bounded import PartlyBounded
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.links import along_known_directions
@@ -76,7 +76,9 @@ def is_of_hierarchy(declaration: Parameter, evaluator: Evaluator) -> bool:
         return False
     if 0 in evaluator.shape(declaration):
         return False
-    if declaration.information is not None or declaration.constraint is not None:
+    if declaration.information is not None:
+        return False
+    if declaration.constraint is not None and not _sums_to_zero(declaration, prior, evaluator):
         return False
     if declaration.bounds and not _is_cut_by_data(declaration, prior, evaluator):
         return False
@@ -85,6 +87,15 @@ def is_of_hierarchy(declaration: Parameter, evaluator: Evaluator) -> bool:
     if not prior.standardised_by_default(event, evaluator.is_constant):
         return False
     return not all(evaluator.is_constant(arg) for arg in prior.args.values())
+
+
+def _sums_to_zero(declaration: Parameter, prior: Distribution, evaluator: Evaluator) -> bool:
+    """Whether vectors sum to zero and the prior of each has one location and scale."""
+    return (
+        isinstance(declaration.constraint, SumToZero)
+        and isinstance(prior, Normal)
+        and all(set(evaluator.shape(arg)[-1:]) <= {1} for arg in prior.args.values())
+    )
 
 
 def _is_cut_by_data(declaration: Parameter, prior: Distribution, evaluator: Evaluator) -> bool:
@@ -138,13 +149,15 @@ def informed(prior: Distribution, link: Constraint, pseudo_data: PseudoData) -> 
 
 
 def on_free_scale(prior: Distribution, link: Constraint, value: Any = 0.0) -> Distribution:
-    """Return what stands for the prior on the free scale; `FreeScale` families stay themselves.
+    """Return what stands for the prior on the free scale; families that know it stay themselves.
 
     ``value`` is that of the pseudo-data, on the free scale; it matters for walks alone.
     """
+    if isinstance(link, SumToZero) and isinstance(prior, Normal):
+        return Normal(0.0, prior.args["scale"])  # in an orthonormal basis of the plane
     known = link.limits if isinstance(prior, (Series, *LINES)) else None
     if known is None or all(bound is None for bound in known):
-        return prior
+        return prior.in_free_coordinates
     if isinstance(prior, Series):  # a walk: between bounds no others are standardised
         return prior.rescaled(*_tangent(known, value))
     line = prior.args["loc"], prior.args["scale"]

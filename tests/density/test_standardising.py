@@ -11,7 +11,8 @@ import pytest
 import scipy.optimize
 
 from probmodel import Model, data, infer, observed, param
-from probmodel.constraints import Interval, Lower, Real, Upper, between
+from probmodel.constraints import Interval, Lower, Real, SumToZero, Upper, between
+from probmodel.constraints.sum_to_zero import zero_sum_basis
 from probmodel.density import as_posterior
 from probmodel.density.posterior import ModelDensity
 from probmodel.density.standardising import hierarchies, measured
@@ -21,6 +22,7 @@ from probmodel.distributions import (
     BYM2,
     CAR,
     DISTRIBUTIONS,
+    ICAR,
     Beta,
     BetaProportion,
     Cauchy,
@@ -44,6 +46,7 @@ from probmodel.distributions import (
     RandomWalk,
     StudentT,
     Weibull,
+    ZeroSumNormal,
     kernels,
 )
 from probmodel.distributions.scalar.free_scale import FreeScale
@@ -290,6 +293,40 @@ CASES = {
         lambda m, s, e: CAR(s, np.tanh(e), EDGES[:4], m),
         (4,), np.array([3.0, 0.1, 9.0, 0.5]), Y[:4],
     ),
+    "ZeroSumNormal": Case(
+        "ZeroSumNormal",
+        lambda m, s, e: ZeroSumNormal(s * np.exp(e)),
+        (4,), np.array([3.0, 0.1, 9.0]), Y[:3],
+    ),
+    "several ZeroSumNormal": Case(
+        "ZeroSumNormal",
+        lambda m, s, e: ZeroSumNormal(s * np.exp(e * SHIFT)),
+        (2, 3), np.array([[3.0, 0.1], [9.0, 2.0]]), Y[:4].reshape(2, 2),
+    ),
+    "the least ZeroSumNormal": Case(
+        "ZeroSumNormal", lambda m, s, e: ZeroSumNormal(s), (2,), np.array([3.0]), Y[:1]
+    ),
+    "Normal that sums to zero": Case(
+        "Normal",
+        lambda m, s, e: Normal(m, s * np.exp(e)),
+        (4,), np.array([3.0, 0.1, 9.0]), Y[:3], {"constraint": SumToZero()},
+    ),
+    "several Normal that sum to zero": Case(
+        "Normal",
+        lambda m, s, e: Normal(0.0, s * np.exp(e * SHIFT[:, None])),
+        (2, 3), np.array([[3.0, 0.1], [9.0, 2.0]]), Y[:4].reshape(2, 2),
+        {"constraint": SumToZero()},
+    ),
+    "ICAR": Case(
+        "ICAR",
+        lambda m, s, e: ICAR(EDGES, s * np.exp(e)),
+        (4,), np.array([3.0, 0.1, 9.0]), Y[:3],
+    ),
+    "several ICAR": Case(
+        "ICAR",
+        lambda m, s, e: ICAR(EDGES, s * np.exp(e * SHIFT)),
+        (2, 4), np.geomspace(0.1, 10.0, 6).reshape(2, 3), np.resize(Y, (2, 3)),
+    ),
     "one location of vectors": vectors(lambda m, s, e: MvNormal(m, cholesky=s * ROOT)),
     "one vector": Case(
         "MvNormal",
@@ -318,8 +355,14 @@ CASES = {
 }  # fmt: skip
 
 
+def of_zero_sum(case):
+    return case.family in ("ZeroSumNormal", "ICAR") or "constraint" in case.bounds
+
+
 def as_sampled(case, theta):
     """A value on the scale that it is sampled on where it is declared."""
+    if of_zero_sum(case):
+        return theta @ zero_sum_basis(case.shape[-1]).T
     lower, upper = (case.bounds.get(name) for name in ("lower", "upper"))
     if case.family in ("Beta", "BetaProportion"):
         lower, upper = 0, 1
@@ -354,7 +397,8 @@ def case(request):
 
 
 def observations(case):
-    return np.resize(Y, case.shape)
+    fewer = (*case.shape[:-1], case.shape[-1] - 1) if of_zero_sum(case) else case.shape
+    return np.resize(Y, fewer)
 
 
 def declared_and_informed(case, information=None):
@@ -424,8 +468,12 @@ def test_from_one_standardised_scale_to_another(case):
 
 
 def test_without_information_it_is_noncentred(case):
-    if case.bounds or case.family in ("AR", "Gamma", "InverseGamma", "Beta", "BetaProportion"):
-        pytest.skip("there is no noncentred form")
+    if (
+        case.bounds
+        or of_zero_sum(case)
+        or case.family in ("AR", "Gamma", "InverseGamma", "Beta", "BetaProportion")
+    ):
+        pytest.skip("there is no noncentred form, or another one")
     informed = declared_and_informed(case, 0.0 * np.asarray(case.information))[1]
     noncentred = as_posterior(make(case, noncentered=True)(y=observations(case)))
     free = hierarchies(informed)[0][0]
@@ -880,6 +928,8 @@ FIELDS = {
     "HilbertSpaceGP": lambda s, r, x: HilbertSpaceGP(kernels.Matern52(s, r), x, 20),
     "BYM2": lambda s, r, x: BYM2(s, r, RING),
     "CAR": lambda s, r, x: CAR(1 / s**2, r, RING),
+    "ICAR": lambda s, r, x: ICAR(RING, s),
+    "ZeroSumNormal": lambda s, r, x: ZeroSumNormal(s),
 }
 RING = np.stack([np.arange(20), (np.arange(20) + 1) % 20], axis=1)
 

@@ -18,7 +18,7 @@ from probmodel import (
     potential,
     read_data,
 )
-from probmodel.constraints import Ordered, Simplex
+from probmodel.constraints import Ordered, Simplex, SumToZero
 from probmodel.distributions import (
     AR1,
     Bernoulli,
@@ -32,8 +32,9 @@ from probmodel.distributions import (
     Normal,
     Truncated,
     Uniform,
+    ZeroSumNormal,
 )
-from probmodel.model.lints import lint
+from probmodel.model.lints import lint, mistakes
 
 ROOT = Path(__file__).parents[2]
 Y = np.array([0.5, 1.5, 2.5])
@@ -157,6 +158,24 @@ def test_variances_in_the_place_of_scales():
 
     found = advice(Squares(**dict.fromkeys("abcdef", Y)))
     assert found == [("variance as scale", name) for name in "abc"]
+
+
+def test_scales_of_zero_sums_that_are_counted_once_too_often():
+    class Sums(Model):
+        scale = param(HalfNormal(1))
+        other = param(HalfNormal(1))
+        a = param(Normal(0, scale), constraint=SumToZero(), shape=3)
+        b = param(Normal(0, 2.0), constraint=SumToZero(), shape=3)
+        c = param(Normal(0, other), constraint=SumToZero(), shape=3)
+        d = param(ZeroSumNormal(scale), shape=3)
+        lift = potential(np.log(other))
+        y = observed(Normal(a + b + c + d, 1), dims="obs")
+
+    model = Sums(y=Y)
+    found = [a for a in lint(model) if a.kind == "zero sum"]
+    assert [a.declaration for a in found] == ["a"]
+    assert "ZeroSumNormal" in found[0].message
+    assert found == mistakes(model)
 
 
 # -- who depends on whom -----------------------------------------------------------------------

@@ -12,6 +12,7 @@ from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.informed_directions import Along, AlongDirections
 from probmodel.distributions.spatial.neighbours import (
+    MOST_AREAS,
     Graph,
     graph_product,
     node_count,
@@ -21,8 +22,6 @@ from probmodel.distributions.spatial.neighbours import (
 from probmodel.distributions.vector.whitening import Memory
 from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
-
-MOST_AREAS = 500  # that are standardised by data: it takes products of n by n
 
 
 class CAR(AlongDirections):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
 from probmodel.constraints import Positive, Real, SumToZero
+from probmodel.constraints.sum_to_zero import zero_sum_basis
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
+from probmodel.distributions.informed_directions import Along, AlongDirections
 from probmodel.distributions.spatial.neighbours import (
+    MOST_AREAS,
     Graph,
     graph_product,
     node_count,
@@ -56,6 +60,7 @@ class ICAR(Distribution):
     }
     domain = SumToZero()
     event_ndim = 1
+    takes_pseudo_data = "elements"
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -78,6 +83,12 @@ class ICAR(Distribution):
         values, vectors = self._graph(adjacency, size).laplacian_spectrum
         root = np.sqrt(values)
         return (vectors / root) @ vectors.T, (vectors * root) @ vectors.T
+
+    def plane_root(self, adjacency: Array, size: int) -> tuple[Array, float]:
+        """Root of the generalised inverse in coordinates of the plane, and its log determinant."""
+        values, vectors = self._graph(adjacency, size).laplacian_spectrum
+        root = zero_sum_basis(size) @ vectors / np.sqrt(values)
+        return root, -0.5 * float(np.sum(np.log(values)))
 
     def event_shape(self, *params: Array) -> tuple[int, ...]:
         """One value for each area."""
@@ -102,6 +113,15 @@ class ICAR(Distribution):
         """Draw maps: ``shape`` ends with the number of areas."""
         return np.asarray(self.noncentered(np, rng.standard_normal(shape), *params))
 
+    def standardised_by_default(self, event: tuple[int, ...], known: Callable[[Any], bool]) -> bool:
+        """Whether there are so few areas that products of n by n cost little."""
+        return event[0] <= MOST_AREAS
+
+    @property
+    def in_free_coordinates(self) -> Distribution:
+        """The map in coordinates of its plane."""
+        return _OnPlane(self)
+
     def base(self) -> Distribution:
         """Return the standard normal distribution on the same plane."""
         return ZeroSumNormal(1.0)
@@ -117,3 +137,27 @@ class ICAR(Distribution):
         adjacency, scale = params
         _, whiten = self._roots(adjacency, value.shape[-1])
         return np.asarray(value @ whiten / np.expand_dims(scale, -1))
+
+
+class _OnPlane(AlongDirections):
+    """An intrinsic autoregression in orthonormal coordinates of the plane of zero sums.
+
+    Parameters
+    ----------
+    of : the autoregression
+    """
+
+    parameters = ICAR.parameters
+    domain = Real()
+    event_ndim = 1
+
+    def __init__(self, of: ICAR) -> None:
+        super().__init__(**of.args)
+        self._spectrum = Memory(of.plane_root)
+
+    def along(self, xp: Any, size: int, *params: Any) -> Along:
+        """Return the eigenvectors of the Laplacian, scaled, and the variance that is left."""
+        adjacency, scale = params
+        root, log_det = self._spectrum(adjacency, size + 1)
+        scale = xp.expand_dims(scale, -1)
+        return Along(0.0, root, log_det, scale * scale * np.ones(size))

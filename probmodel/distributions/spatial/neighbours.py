@@ -12,6 +12,8 @@ from probmodel.errors import DataError, Location
 from probmodel.numerics.special import differentiable
 from probmodel.types import Array
 
+MOST_AREAS = 500  # that are standardised by data: it takes products of n by n
+
 
 class Graph:
     """An undirected graph with weights, and the spectra of its matrices, computed when needed.

@@ -8,6 +8,8 @@ import numpy as np
 
 from probmodel.constraints import Positive, SumToZero
 from probmodel.distributions.base import Distribution, Parameter
+from probmodel.distributions.scalar.normal import Normal
+from probmodel.expressions import as_expression
 from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
 
@@ -35,6 +37,7 @@ class ZeroSumNormal(Distribution):
     domain = SumToZero()
     event_ndim = 1
     symmetric = True
+    takes_pseudo_data = "elements"
 
     def event_shape(self, *params: Array) -> None:
         """Return None: any length."""
@@ -53,6 +56,11 @@ class ZeroSumNormal(Distribution):
     def central(self, value: Array, known: Array, *params: Array) -> Array:
         """Return zeros beside known elements, which have to sum to zero."""
         return np.where(known, value, 0.0)
+
+    @property
+    def in_free_coordinates(self) -> Distribution:
+        """Independent normal coordinates of the plane."""
+        return Normal(0.0, as_expression(self.args["scale"])[..., None])
 
     def base(self) -> Distribution:
         """Return the same distribution of scale one."""
