@@ -9,24 +9,20 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from probmodel import distributions
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.call_arguments import Parameter as Parameter
 from probmodel.distributions.call_arguments import bind_arguments, check_numbers, signature_of
 from probmodel.distributions.no_value import NoValue
 from probmodel.errors import Located, ModelError
-from probmodel.expressions import caller_location, settle
+from probmodel.expressions import Expression, caller_location, settle
+from probmodel.expressions.known_parts import Values
 from probmodel.numerics.linalg import inverse_of_affine
 from probmodel.types import Array
 
 Thunk = Callable[[], Any]
 InformationMatrix = Mapping[tuple[str, str], Thunk]
 
-
-_INFORMED = (
-    "form for information=; families of a location or a scale, Gamma, Beta and their kin, "
-    "MvNormal, GaussianProcess at points, HilbertSpaceGP, BYM2, CAR, AR, AR1 and RandomWalk have "
-    "one"
-)
 _CDF = "cumulative distribution function to truncate or censor it by"
 
 
@@ -327,7 +323,7 @@ class Distribution(Located, NoValue):
 
         ``event`` is the shape of one value, without batch axes.
         """
-        raise self._without(_INFORMED)
+        raise self._without_informed()
 
     def informed(self, information: Any, value: Any = 0.0) -> Distribution:
         """Return what this becomes once each element has been seen to be about ``value``.
@@ -337,13 +333,23 @@ class Distribution(Located, NoValue):
         with variance ``1 / information``, which may be symbolic.
         """
         if self.vector_form is self:
-            raise self._without(_INFORMED)
+            raise self._without_informed()
         return self.vector_form.informed(information, value)
 
     @property
     def vector_form(self) -> Distribution:
         """The same distribution as one that has a form for `informed`, if it has none itself."""
         return self
+
+    def with_known_directions(
+        self, params: tuple[Expression, ...], values: Values, triangular: bool = False
+    ) -> tuple[Distribution, tuple[Expression, ...]]:
+        """Give matrices that vary along known directions by their spectra, if there are any.
+
+        ``params`` are in the place of the distribution's own; ``triangular`` leaves out matrices
+        whose root is not the Cholesky factor.
+        """
+        return self, params
 
     @property
     def in_free_coordinates(self) -> Distribution:
@@ -372,6 +378,11 @@ class Distribution(Located, NoValue):
 
     def _without(self, what: str) -> ModelError:
         return self.model_error(f"{self.name} has no {what}.", distribution=self.name)
+
+    def _without_informed(self) -> ModelError:
+        kinds = distributions.DISTRIBUTIONS.items()
+        *others, last = (name for name, kind in kinds if kind.takes_pseudo_data)
+        return self._without(f"form for information=; {', '.join(others)} and {last} have one")
 
     def _without_information(self, names: Sequence[str]) -> ModelError:
         return self._without(

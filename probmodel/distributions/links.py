@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from probmodel.distributions.base import Distribution
-from probmodel.distributions.vector.matrix_forms import MatrixArguments
 from probmodel.expressions import Apply, Constant, Expression, as_expression
 from probmodel.expressions.known_parts import Values
 
@@ -13,15 +12,8 @@ from probmodel.expressions.known_parts import Values
 def cheapest_form(
     distribution: Distribution, params: tuple[Expression, ...], values: Values
 ) -> tuple[Distribution, tuple[Expression, ...]]:
-    """Swap a distribution for the form that costs least: `linked`, or by known directions.
-
-    Parameters
-    ----------
-    values : what is known of expressions
-    """
-    if isinstance(distribution, MatrixArguments):
-        return distribution.with_known_directions(params, values)
-    return linked(distribution, params)
+    """Swap a distribution for the form that costs least: `linked`, or by known directions."""
+    return linked(*distribution.with_known_directions(params, values))
 
 
 def along_known_directions(
@@ -29,10 +21,8 @@ def along_known_directions(
 ) -> Distribution:
     """Return a distribution with matrices that vary along known directions given by these.
 
-    Parameters are those of `MatrixArguments.with_known_directions`.
+    Parameters are those of `Distribution.with_known_directions`.
     """
-    if not isinstance(distribution, MatrixArguments):
-        return distribution
     args = tuple(as_expression(arg) for arg in distribution.args.values())
     return distribution.with_known_directions(args, values, triangular)[0]
 

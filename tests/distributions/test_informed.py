@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import autograd.numpy as anp
 import numpy as np
 import pytest
@@ -162,8 +164,12 @@ def test_the_log_logistic_is_informed_as_the_logistic():
 
 
 def test_distributions_without_such_a_form_say_so():
-    with pytest.raises(ModelError, match="Pareto has no form for information=; families of a lo"):
+    with pytest.raises(ModelError, match="Pareto has no form for information=; AR, AR1, Beta") as e:
         d.Pareto(2.0, 1.0).informed(1.0)
+    known = str(e.value).partition("; ")[2].partition(" have one")[0]
+    assert set(re.split(", | and ", known)) == {
+        name for name, family in d.DISTRIBUTIONS.items() if family.takes_pseudo_data
+    }
     with pytest.raises(ModelError, match="Pareto has no form for information="):
         d.Pareto(2.0, 1.0).noncentered_log_det(np, (), 2.0, 1.0)
 
