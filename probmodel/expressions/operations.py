@@ -71,11 +71,11 @@ class Operation:
         return operands, {name: given[name] for name in self.options if name in given}
 
 
-def _elementwise(*names: str) -> dict[str, Operation]:
-    return {n: Operation(n, getattr(np, n), elementwise=True) for n in names}
+def _elementwise(names: str) -> list[Operation]:
+    return [Operation(n, getattr(np, n), elementwise=True) for n in names.split()]
 
 
-def _special(*names: str) -> dict[str, Operation]:
+def _special(names: str) -> list[Operation]:
     """Functions of SciPy, imported only when one is evaluated."""
 
     def evaluator(name: str) -> Callable[..., Any]:
@@ -86,14 +86,14 @@ def _special(*names: str) -> dict[str, Operation]:
 
         return evaluate
 
-    return {n: Operation(n, evaluator(n), elementwise=True) for n in names}
+    return [Operation(n, evaluator(n), elementwise=True) for n in names.split()]
 
 
 def _of_data(
     *names: str, operands: tuple[str, ...] = ("a",), options: Mapping[str, Any] | None = None
-) -> dict[str, Operation]:
+) -> list[Operation]:
     """Functions of NumPy that take data alone."""
-    return {n: Operation(n, getattr(np, n), operands, options or {}, static=True) for n in names}
+    return [Operation(n, getattr(np, n), operands, options or {}, static=True) for n in names]
 
 
 def _concatenate(arrays: Any, axis: int | None = 0) -> Any:
@@ -165,10 +165,10 @@ def _composed(
     operands: tuple[str, ...] = ("a",),
     options: Mapping[str, Any] = MappingProxyType({}),
     **more: Any,
-) -> dict[str, Operation]:
+) -> Operation:
     """Return a function that is written with others once shapes are known."""
     more.setdefault("written", getattr(compositions, name, None))
-    return {name: Operation(name, evaluate, operands, options, **more)}
+    return Operation(name, evaluate, operands, options, **more)
 
 
 _AXIS = {"axis": None, "keepdims": False}
@@ -176,161 +176,99 @@ _PAD = {"pad_width": None, "mode": "constant", "constant_values": 0}
 _CUT = {"sections": None, "part": None, "axis": 0}
 _AVERAGE = ("a", "axis", "weights", "keepdims")
 
-OPERATIONS: dict[str, Operation] = {
-    **_elementwise(
-        "add",
-        "subtract",
-        "multiply",
-        "divide",
-        "power",
-        "negative",
-        "positive",
-        "absolute",
-        "square",
-        "sqrt",
-        "reciprocal",
-        "sign",
-        "exp",
-        "exp2",
-        "expm1",
-        "log",
-        "log2",
-        "log10",
-        "log1p",
-        "sin",
-        "cos",
-        "tan",
-        "arcsin",
-        "arccos",
-        "arctan",
-        "arctan2",
-        "sinh",
-        "cosh",
-        "tanh",
-        "arcsinh",
-        "arccosh",
-        "arctanh",
-        "maximum",
-        "minimum",
-        "logaddexp",
-        "floor",
-        "ceil",
-        "rint",
-        "remainder",
-        "less",
-        "less_equal",
-        "greater",
-        "greater_equal",
-        "equal",
-        "not_equal",
-        "logical_and",
-        "logical_or",
-        "logical_not",
-        "isnan",
-        "isfinite",
-    ),
-    **_special(
-        "gammaln",
-        "psi",
-        "expit",
-        "logit",
-        "log_expit",
-        "erf",
-        "erfc",
-        "erfinv",
-        "i0e",
-        "i1e",
-        "ndtr",
-        "log_ndtr",
-        "ndtri",
-        "betaln",
-        "xlogy",
-        "xlog1py",
-    ),
-    "log1m_exp": Operation("log1m_exp", sums.log_of_complement, elementwise=True),
-    "log_diff_exp": Operation("log_diff_exp", sums.log_of_difference, ("a", "b"), elementwise=True),
-    "where": Operation("where", np.where, ("condition", "x", "y"), elementwise=True),
-    "clip": Operation("clip", np.clip, ("a", "a_min", "a_max"), elementwise=True),
-    "sum": Operation("sum", np.sum, ("a",), _AXIS),
-    "mean": Operation("mean", np.mean, ("a",), _AXIS),
-    "prod": Operation("prod", np.prod, ("a",), _AXIS),
-    "max": Operation("max", np.max, ("a",), _AXIS),
-    "min": Operation("min", np.min, ("a",), _AXIS),
-    "var": Operation("var", np.var, ("a",), {**_AXIS, "ddof": 0}),
-    "std": Operation("std", np.std, ("a",), {**_AXIS, "ddof": 0}),
-    "logsumexp": Operation("logsumexp", sums.log_of_sum, ("x",), _AXIS),
-    "softmax": Operation("softmax", sums.shares, ("x",), {"axis": -1}),
-    "log_softmax": Operation("log_softmax", sums.log_shares, ("x",), {"axis": -1}),
-    "segment_sum": Operation(
-        "segment_sum", segment_sum, ("x", "groups"), {"count": None}, from_data=(1,)
-    ),
-    "round": Operation("round", np.round, ("a",), {"decimals": 0}),
-    "cumsum": Operation("cumsum", np.cumsum, ("a",), {"axis": None}),
-    "cumprod": Operation("cumprod", np.cumprod, ("a",), {"axis": None}),
-    "diff": Operation("diff", np.diff, ("a",), {"n": 1, "axis": -1}),
-    "matmul": Operation("matmul", np.matmul, ("a", "b")),
-    "dot": Operation("dot", np.dot, ("a", "b")),
-    "outer": Operation("outer", np.outer, ("a", "b")),
-    "trace": Operation("trace", np.trace, ("a",)),
-    "tril": Operation("tril", np.tril, ("m",), {"k": 0}),
-    "triu": Operation("triu", np.triu, ("m",), {"k": 0}),
-    "transpose": Operation("transpose", np.transpose, ("a",), {"axes": None}),
-    "swapaxes": Operation("swapaxes", np.swapaxes, ("a",), {"axis1": 0, "axis2": 1}),
-    "reshape": Operation("reshape", np.reshape, ("a",), {"shape": -1}),
-    "ravel": Operation("ravel", np.ravel, ("a",)),
-    "expand_dims": Operation("expand_dims", np.expand_dims, ("a",), {"axis": 0}),
-    "squeeze": Operation("squeeze", np.squeeze, ("a",), {"axis": None}),
-    "broadcast_to": Operation("broadcast_to", np.broadcast_to, ("array",), {"shape": ()}),
-    "repeat": Operation("repeat", np.repeat, ("a",), {"repeats": 1, "axis": None}),
-    "flip": Operation("flip", np.flip, ("m",), {"axis": None}),
-    "roll": Operation("roll", np.roll, ("a",), {"shift": 0, "axis": None}),
-    "concatenate": Operation("concatenate", _concatenate, ("arrays",), {"axis": 0}),
-    "stack": Operation("stack", np.stack, ("arrays",), {"axis": 0}),
-    "getitem": Operation("getitem", _getitem, ("x", "index")),
-    "call": Operation("call", _call),
-    "pad_axes": Operation("pad_axes", _pad_axes),
-    "cholesky": Operation("cholesky", np.linalg.cholesky, ("a",)),
-    "inv": Operation("inv", np.linalg.inv, ("a",)),
-    "solve": Operation("solve", np.linalg.solve, ("a", "b")),
-    "det": Operation("det", np.linalg.det, ("a",)),
-    "log_determinant": Operation("log_determinant", log_abs_det, ("a",)),
-    "solve_ode": Operation("solve_ode", higher_order.ode, probe=higher_order.ode_shape),
-    "solve_newton": Operation("solve_newton", higher_order.newton, probe=higher_order.newton_shape),
-    "scan": Operation("scan", higher_order.scan, probe=higher_order.scan_shape),
-    "linear_recurrence": Operation(
-        "linear_recurrence", _linear_recurrence, ("coefficient", "input", "initial")
-    ),
-    "matrix_recurrence": Operation(
-        "matrix_recurrence", _matrix_recurrence, ("matrix", "input", "initial")
-    ),
-    **_composed("moveaxis", np.moveaxis, options={"source": None, "destination": None}),
-    **_composed("diagonal", np.diagonal, options={"offset": 0, "axis1": 0, "axis2": 1}),
-    **_composed("diag", np.diag, ("v",), {"k": 0}),
-    **_composed("tile", np.tile, ("A",), {"reps": None}),
-    **_composed("split", _part_of(np.split), ("ary",), _CUT),
-    **_composed(
-        "array_split", _part_of(np.array_split), ("ary",), _CUT, written=compositions.split
-    ),
-    **_composed("pad", np.pad, ("array",), _PAD),
-    **_composed("vstack", np.vstack, ("arrays",)),
-    **_composed("hstack", np.hstack, ("arrays",)),
-    **_composed("column_stack", np.column_stack, ("arrays",)),
-    **_composed("block", np.block, ("blocks",)),
-    **_composed("average", _average, ("a", "weights"), _AXIS, order=_AVERAGE),
-    **_composed("inner", np.inner, ("a", "b")),
-    **_composed("vdot", np.vdot, ("a", "b")),
-    **_composed("tensordot", np.tensordot, ("a", "b"), {"axes": 2}),
-    **_composed("kron", np.kron, ("a", "b")),
-    **_composed("einsum", _einsum, (), {"subscripts": ""}, written=einsum),
-    **_composed("norm", np.linalg.norm, ("x",), {"ord": None, **_AXIS}),
-    **_composed("matrix_power", np.linalg.matrix_power, options={"n": None}),
-    **_composed("sign_of_determinant", _sign_of_determinant, ("a", "log")),
-    **_composed("full_like", _full_like, ("a", "fill_value"), {"dtype": None}),
-    **_of_data("sort", "argsort", options={"axis": -1}),
-    **_of_data("median", options=_AXIS),
-    **_of_data("quantile", "percentile", operands=("a", "q"), options=_AXIS),
-    **_of_data("unique", operands=("ar",)),
-}
+# Functions of NumPy and of SciPy that work element by element.
+_OF_NUMPY = (
+    "add subtract multiply divide power negative positive absolute square sqrt reciprocal sign "
+    "exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan arctan2 sinh cosh "
+    "tanh arcsinh arccosh arctanh maximum minimum logaddexp floor ceil rint remainder less "
+    "less_equal greater greater_equal equal not_equal logical_and logical_or logical_not isnan "
+    "isfinite"
+)
+_OF_SCIPY = (
+    "gammaln psi expit logit log_expit erf erfc erfinv i0e i1e ndtr log_ndtr ndtri betaln xlogy "
+    "xlog1py"
+)
+
+_OPERATIONS = (
+    *_elementwise(_OF_NUMPY),
+    *_special(_OF_SCIPY),
+    Operation("log1m_exp", sums.log_of_complement, elementwise=True),
+    Operation("log_diff_exp", sums.log_of_difference, ("a", "b"), elementwise=True),
+    Operation("where", np.where, ("condition", "x", "y"), elementwise=True),
+    Operation("clip", np.clip, ("a", "a_min", "a_max"), elementwise=True),
+    Operation("sum", np.sum, ("a",), _AXIS),
+    Operation("mean", np.mean, ("a",), _AXIS),
+    Operation("prod", np.prod, ("a",), _AXIS),
+    Operation("max", np.max, ("a",), _AXIS),
+    Operation("min", np.min, ("a",), _AXIS),
+    Operation("var", np.var, ("a",), {**_AXIS, "ddof": 0}),
+    Operation("std", np.std, ("a",), {**_AXIS, "ddof": 0}),
+    Operation("logsumexp", sums.log_of_sum, ("x",), _AXIS),
+    Operation("softmax", sums.shares, ("x",), {"axis": -1}),
+    Operation("log_softmax", sums.log_shares, ("x",), {"axis": -1}),
+    Operation("segment_sum", segment_sum, ("x", "groups"), {"count": None}, from_data=(1,)),
+    Operation("round", np.round, ("a",), {"decimals": 0}),
+    Operation("cumsum", np.cumsum, ("a",), {"axis": None}),
+    Operation("cumprod", np.cumprod, ("a",), {"axis": None}),
+    Operation("diff", np.diff, ("a",), {"n": 1, "axis": -1}),
+    Operation("matmul", np.matmul, ("a", "b")),
+    Operation("dot", np.dot, ("a", "b")),
+    Operation("outer", np.outer, ("a", "b")),
+    Operation("trace", np.trace, ("a",)),
+    Operation("tril", np.tril, ("m",), {"k": 0}),
+    Operation("triu", np.triu, ("m",), {"k": 0}),
+    Operation("transpose", np.transpose, ("a",), {"axes": None}),
+    Operation("swapaxes", np.swapaxes, ("a",), {"axis1": 0, "axis2": 1}),
+    Operation("reshape", np.reshape, ("a",), {"shape": -1}),
+    Operation("ravel", np.ravel, ("a",)),
+    Operation("expand_dims", np.expand_dims, ("a",), {"axis": 0}),
+    Operation("squeeze", np.squeeze, ("a",), {"axis": None}),
+    Operation("broadcast_to", np.broadcast_to, ("array",), {"shape": ()}),
+    Operation("repeat", np.repeat, ("a",), {"repeats": 1, "axis": None}),
+    Operation("flip", np.flip, ("m",), {"axis": None}),
+    Operation("roll", np.roll, ("a",), {"shift": 0, "axis": None}),
+    Operation("concatenate", _concatenate, ("arrays",), {"axis": 0}),
+    Operation("stack", np.stack, ("arrays",), {"axis": 0}),
+    Operation("getitem", _getitem, ("x", "index")),
+    Operation("call", _call),
+    Operation("pad_axes", _pad_axes),
+    Operation("cholesky", np.linalg.cholesky, ("a",)),
+    Operation("inv", np.linalg.inv, ("a",)),
+    Operation("solve", np.linalg.solve, ("a", "b")),
+    Operation("det", np.linalg.det, ("a",)),
+    Operation("log_determinant", log_abs_det, ("a",)),
+    Operation("solve_ode", higher_order.ode, probe=higher_order.ode_shape),
+    Operation("solve_newton", higher_order.newton, probe=higher_order.newton_shape),
+    Operation("scan", higher_order.scan, probe=higher_order.scan_shape),
+    Operation("linear_recurrence", _linear_recurrence, ("coefficient", "input", "initial")),
+    Operation("matrix_recurrence", _matrix_recurrence, ("matrix", "input", "initial")),
+    _composed("moveaxis", np.moveaxis, options={"source": None, "destination": None}),
+    _composed("diagonal", np.diagonal, options={"offset": 0, "axis1": 0, "axis2": 1}),
+    _composed("diag", np.diag, ("v",), {"k": 0}),
+    _composed("tile", np.tile, ("A",), {"reps": None}),
+    _composed("split", _part_of(np.split), ("ary",), _CUT),
+    _composed("array_split", _part_of(np.array_split), ("ary",), _CUT, written=compositions.split),
+    _composed("pad", np.pad, ("array",), _PAD),
+    _composed("vstack", np.vstack, ("arrays",)),
+    _composed("hstack", np.hstack, ("arrays",)),
+    _composed("column_stack", np.column_stack, ("arrays",)),
+    _composed("block", np.block, ("blocks",)),
+    _composed("average", _average, ("a", "weights"), _AXIS, order=_AVERAGE),
+    _composed("inner", np.inner, ("a", "b")),
+    _composed("vdot", np.vdot, ("a", "b")),
+    _composed("tensordot", np.tensordot, ("a", "b"), {"axes": 2}),
+    _composed("kron", np.kron, ("a", "b")),
+    _composed("einsum", _einsum, (), {"subscripts": ""}, written=einsum),
+    _composed("norm", np.linalg.norm, ("x",), {"ord": None, **_AXIS}),
+    _composed("matrix_power", np.linalg.matrix_power, options={"n": None}),
+    _composed("sign_of_determinant", _sign_of_determinant, ("a", "log")),
+    _composed("full_like", _full_like, ("a", "fill_value"), {"dtype": None}),
+    *_of_data("sort", "argsort", options={"axis": -1}),
+    *_of_data("median", options=_AXIS),
+    *_of_data("quantile", "percentile", operands=("a", "q"), options=_AXIS),
+    *_of_data("unique", operands=("ar",)),
+)
+OPERATIONS: dict[str, Operation] = {operation.name: operation for operation in _OPERATIONS}
 
 _FUNCTIONS: dict[Callable[..., Any], str] = {
     np.amax: "max",
