@@ -1,8 +1,9 @@
 """Constraints: sets of values, and the maps that sample them without constraint.
 
-A new constraint is a file with a class, and a line in `CONSTRAINTS`.
+A new constraint is a file with a class, which `CONSTRAINTS` maps its name to.
 """
 
+from probmodel.class_names import snake_case
 from probmodel.constraints.base import Constraint
 from probmodel.constraints.between import between
 from probmodel.constraints.cholesky_factor import CholeskyFactor
@@ -24,29 +25,14 @@ from probmodel.constraints.tall_cholesky_factor import TallCholeskyFactor
 from probmodel.constraints.unit_vector import UnitVector
 from probmodel.constraints.upper import Upper
 
-CONSTRAINTS: dict[str, type[Constraint]] = {
-    "real": Real,
-    "positive": Positive,
-    "non_negative": NonNegative,
-    "lower": Lower,
-    "upper": Upper,
-    "interval": Interval,
-    "unit_interval": UnitInterval,
-    "offset_multiplier": OffsetMultiplier,
-    "ordered": Ordered,
-    "positive_ordered": PositiveOrdered,
-    "simplex": Simplex,
-    "sum_to_zero": SumToZero,
-    "sum_to_zero_matrix": SumToZeroMatrix,
-    "row_stochastic": RowStochastic,
-    "column_stochastic": ColumnStochastic,
-    "unit_vector": UnitVector,
-    "cholesky_factor": CholeskyFactor,
-    "positive_definite": PositiveDefinite,
-    "correlation_cholesky": CorrelationCholesky,
-    "correlation": Correlation,
-    "integer_interval": IntegerInterval,
-}
+_KINDS: tuple[type[Constraint], ...] = (
+    Real, Positive, NonNegative, Lower, Upper, Interval, UnitInterval, OffsetMultiplier, Ordered,
+    PositiveOrdered, Simplex, SumToZero, SumToZeroMatrix, RowStochastic, ColumnStochastic,
+    UnitVector, CholeskyFactor, PositiveDefinite, CorrelationCholesky, Correlation,
+    IntegerInterval,
+)  # fmt: skip
+# By the names of the classes in snake case.
+CONSTRAINTS = {snake_case(kind.__name__): kind for kind in _KINDS}
 
 __all__ = [
     "CONSTRAINTS",
