@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from probmodel.expressions import OPERATIONS, Apply
+from probmodel.stan.library.stan_densities import CONTINUOUS, DISCRETE
 
 Arguments = dict[str, Any]
 
@@ -31,55 +32,16 @@ class Family(NamedTuple):
 
 
 FAMILIES: dict[str, Family] = {
-    "Normal": Family("normal"),
-    "StudentT": Family("student_t"),
-    "Cauchy": Family("cauchy"),
-    "Laplace": Family("double_exponential"),
-    "Logistic": Family("logistic"),
+    **{ours: Family(stan) for stan, (ours, _) in {**DISCRETE, **CONTINUOUS}.items()},
     "HalfNormal": Family("normal", lambda a: [0, a["scale"]], log(2)),
     "HalfCauchy": Family("cauchy", lambda a: [0, a["scale"]], log(2)),
     "HalfStudentT": Family("student_t", lambda a: [a["df"], 0, a["scale"]], log(2)),
-    "Exponential": Family("exponential"),
-    "Gamma": Family("gamma"),
-    "InverseGamma": Family("inv_gamma"),
-    "ScaledInverseChi2": Family("scaled_inv_chi_square"),
-    "LogNormal": Family("lognormal"),
-    "Beta": Family("beta"),
-    "Uniform": Family("uniform"),
-    "Bernoulli": Family("bernoulli"),
-    "BernoulliLogit": Family("bernoulli_logit"),
-    "Binomial": Family("binomial"),
-    "BinomialLogit": Family("binomial_logit"),
     "Categorical": Family("categorical", from_one=True),
     "CategoricalLogit": Family("categorical_logit", from_one=True),
     "OrderedLogistic": Family("ordered_logistic", from_one=True),
     "OrderedProbit": Family("ordered_probit", from_one=True),
-    "Poisson": Family("poisson"),
-    "PoissonLog": Family("poisson_log"),
-    "NegativeBinomial2": Family("neg_binomial_2"),
-    "NegativeBinomial2Log": Family("neg_binomial_2_log"),
-    "ChiSquare": Family("chi_square"),
-    "InvChiSquare": Family("inv_chi_square"),
-    "Weibull": Family("weibull"),
-    "Frechet": Family("frechet"),
-    "Rayleigh": Family("rayleigh"),
-    "LogLogistic": Family("loglogistic"),
-    "Gumbel": Family("gumbel"),
-    "ExpModNormal": Family("exp_mod_normal"),
-    "SkewNormal": Family("skew_normal"),
-    "SkewDoubleExponential": Family("skew_double_exponential"),
-    "Pareto": Family("pareto"),
-    "ParetoType2": Family("pareto_type_2"),
-    "BetaProportion": Family("beta_proportion"),
     "VonMises": Family("von_mises"),
-    "NegativeBinomial": Family("neg_binomial"),
-    "BetaBinomial": Family("beta_binomial"),
-    "BetaNegativeBinomial": Family("beta_neg_binomial"),
     "Geometric": Family("neg_binomial", lambda a: [1, a["p"] / (1 - a["p"])]),
-    "YuleSimon": Family("yule_simon"),
-    "DiscreteUniform": Family("discrete_range"),
-    "Hypergeometric": Family("hypergeometric"),
-    "Wiener": Family("wiener"),
     # Vectors and matrices.
     "Dirichlet": Family("dirichlet"),
     "LKJCholesky": Family("lkj_corr_cholesky"),

@@ -135,62 +135,41 @@ class DiagonalSeries(Series):
 
 # -- the table -------------------------------------------------------------------------------------
 
-_NUMBERS = {1: (0, 0), 2: (0, 0, 0), 3: (0, 0, 0, 0), 4: (0, 0, 0, 0, 0)}
+# Distributions of numbers that take the parameters of ours, in this order: which one that is, and
+# how many they are.
+DISCRETE: dict[str, tuple[str, int]] = {
+    "bernoulli": ("Bernoulli", 1), "bernoulli_logit": ("BernoulliLogit", 1),
+    "binomial": ("Binomial", 2), "binomial_logit": ("BinomialLogit", 2),
+    "beta_binomial": ("BetaBinomial", 3), "beta_neg_binomial": ("BetaNegativeBinomial", 3),
+    "discrete_range": ("DiscreteUniform", 2), "hypergeometric": ("Hypergeometric", 3),
+    "neg_binomial": ("NegativeBinomial", 2), "neg_binomial_2": ("NegativeBinomial2", 2),
+    "neg_binomial_2_log": ("NegativeBinomial2Log", 2), "poisson": ("Poisson", 1),
+    "poisson_log": ("PoissonLog", 1), "yule_simon": ("YuleSimon", 1),
+}  # fmt: skip
+CONTINUOUS: dict[str, tuple[str, int]] = {
+    "beta": ("Beta", 2), "beta_proportion": ("BetaProportion", 2), "cauchy": ("Cauchy", 2),
+    "chi_square": ("ChiSquare", 1), "double_exponential": ("Laplace", 2),
+    "exp_mod_normal": ("ExpModNormal", 3), "exponential": ("Exponential", 1),
+    "frechet": ("Frechet", 2), "gamma": ("Gamma", 2), "gumbel": ("Gumbel", 2),
+    "inv_chi_square": ("InvChiSquare", 1), "inv_gamma": ("InverseGamma", 2),
+    "logistic": ("Logistic", 2), "loglogistic": ("LogLogistic", 2),
+    "lognormal": ("LogNormal", 2), "normal": ("Normal", 2), "pareto": ("Pareto", 2),
+    "pareto_type_2": ("ParetoType2", 3), "rayleigh": ("Rayleigh", 1),
+    "scaled_inv_chi_square": ("ScaledInverseChi2", 2),
+    "skew_double_exponential": ("SkewDoubleExponential", 3), "skew_normal": ("SkewNormal", 3),
+    "student_t": ("StudentT", 3), "uniform": ("Uniform", 2), "weibull": ("Weibull", 2),
+    "wiener": ("Wiener", 4),
+}  # fmt: skip
 
 
-def _numbers(parameters: int, make: Callable[..., d.Distribution], discrete: bool) -> Density:
-    return Density(make, _NUMBERS[parameters], discrete)
+def _of_numbers(name: str, parameters: int, discrete: bool) -> Density:
+    return Density(lambda *args: getattr(d, name)(*args), (0,) * (1 + parameters), discrete)
 
-
-_DISCRETE: dict[str, tuple[int, Callable[..., d.Distribution]]] = {
-    "bernoulli": (1, lambda p: d.Bernoulli(p)),
-    "bernoulli_logit": (1, lambda a: d.BernoulliLogit(a)),
-    "binomial": (2, lambda n, p: d.Binomial(n, p)),
-    "binomial_logit": (2, lambda n, a: d.BinomialLogit(n, a)),
-    "beta_binomial": (3, lambda n, a, b: d.BetaBinomial(n, a, b)),
-    "beta_neg_binomial": (3, lambda r, a, b: d.BetaNegativeBinomial(r, a, b)),
-    "discrete_range": (2, lambda low, high: d.DiscreteUniform(low, high)),
-    "hypergeometric": (3, lambda n, a, b: d.Hypergeometric(n, a, b)),
-    "neg_binomial": (2, lambda a, b: d.NegativeBinomial(a, b)),
-    "neg_binomial_2": (2, lambda mu, phi: d.NegativeBinomial2(mu, phi)),
-    "neg_binomial_2_log": (2, lambda eta, phi: d.NegativeBinomial2Log(eta, phi)),
-    "poisson": (1, lambda rate: d.Poisson(rate)),
-    "poisson_log": (1, lambda a: d.PoissonLog(a)),
-    "yule_simon": (1, lambda a: d.YuleSimon(a)),
-}
-_CONTINUOUS: dict[str, tuple[int, Callable[..., d.Distribution]]] = {
-    "beta": (2, lambda a, b: d.Beta(a, b)),
-    "beta_proportion": (2, lambda mu, kappa: d.BetaProportion(mu, kappa)),
-    "cauchy": (2, lambda mu, sigma: d.Cauchy(mu, sigma)),
-    "chi_square": (1, lambda nu: d.ChiSquare(nu)),
-    "double_exponential": (2, lambda mu, sigma: d.Laplace(mu, sigma)),
-    "exp_mod_normal": (3, lambda mu, sigma, rate: d.ExpModNormal(mu, sigma, rate)),
-    "exponential": (1, lambda rate: d.Exponential(rate)),
-    "frechet": (2, lambda a, s: d.Frechet(a, s)),
-    "gamma": (2, lambda a, b: d.Gamma(a, b)),
-    "gumbel": (2, lambda mu, beta: d.Gumbel(mu, beta)),
-    "inv_chi_square": (1, lambda nu: d.InvChiSquare(nu)),
-    "inv_gamma": (2, lambda a, b: d.InverseGamma(a, b)),
-    "logistic": (2, lambda mu, sigma: d.Logistic(mu, sigma)),
-    "loglogistic": (2, lambda a, b: d.LogLogistic(a, b)),
-    "lognormal": (2, lambda mu, sigma: d.LogNormal(mu, sigma)),
-    "normal": (2, lambda mu, sigma: d.Normal(mu, sigma)),
-    "pareto": (2, lambda least, a: d.Pareto(least, a)),
-    "pareto_type_2": (3, lambda mu, scale, a: d.ParetoType2(mu, scale, a)),
-    "rayleigh": (1, lambda sigma: d.Rayleigh(sigma)),
-    "scaled_inv_chi_square": (2, lambda nu, s: d.ScaledInverseChi2(nu, s)),
-    "skew_double_exponential": (3, lambda mu, s, tau: d.SkewDoubleExponential(mu, s, tau)),
-    "skew_normal": (3, lambda xi, omega, a: d.SkewNormal(xi, omega, a)),
-    "student_t": (3, lambda nu, mu, sigma: d.StudentT(nu, mu, sigma)),
-    "uniform": (2, lambda low, high: d.Uniform(low, high)),
-    "von_mises": (2, lambda mu, kappa: AnyAngle(mu, kappa)),
-    "weibull": (2, lambda a, s: d.Weibull(a, s)),
-    "wiener": (4, lambda a, tau, b, delta: d.Wiener(a, tau, b, delta)),
-}
 
 DENSITIES: dict[str, Density] = {
-    **{name: _numbers(*entry, True) for name, entry in _DISCRETE.items()},
-    **{name: _numbers(*entry, False) for name, entry in _CONTINUOUS.items()},
+    **{name: _of_numbers(*entry, True) for name, entry in DISCRETE.items()},
+    **{name: _of_numbers(*entry, False) for name, entry in CONTINUOUS.items()},
+    "von_mises": Density(lambda mu, kappa: AnyAngle(mu, kappa), (0, 0, 0)),
     "std_normal": Density(lambda: d.Normal(0.0, 1.0), (0,)),
     # Categories, which Stan counts from 1.
     "categorical": Density(lambda p: FromOne(d.Categorical(p)), (0, 1), True),
